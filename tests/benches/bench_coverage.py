@@ -34,6 +34,7 @@ from coverage_decision import CASES as CASES_OF_DECISION
 from coverage_drift import CASES as CASES_OF_DRIFT
 from coverage_salience import CASES as CASES_OF_SALIENCE
 from coverage_truth import CASES as CASES_OF_TRUTH
+from coverage_truth import LATER as CASES_OF_ERRORS
 from scipy import special
 
 from gslopes.slopes.fit.estimators import linear
@@ -50,6 +51,7 @@ CASES |= CASES_OF_CONTEXTS
 CASES |= CASES_OF_SALIENCE
 CASES |= CASES_OF_TRUTH
 CASES |= CASES_OF_DECISION
+CASES |= CASES_OF_ERRORS
 VALUES = np.linspace(-2, 2, 7)
 EFFECT, PERMUTATIONS, MIN_ACTIVE = 0.15, 499, 10
 SIZES, RATES, KINDS_OF_NULL = (30, 300, 3000), (0.001, 0.01, 0.1, 0.5, 0.9), ("noise", "drift", "slopes")

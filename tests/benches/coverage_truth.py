@@ -8,7 +8,9 @@ from -2 to 2 in 7 steps. Misses and false alarms then have a rate of 22.7 % at v
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from scipy import special
 
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.options import FitOptions
+from gslopes.slopes.fit.selection import Asked, loss_trend
 from gslopes.slopes.fit.truth import Truth, error_tables
 from gslopes.stats.ols import line_weights
 
@@ -72,4 +75,80 @@ def error_rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 yield counted(f"{what}: {name}", "error_tables", np.array(hits))
 
 
+def answered(wrong: np.ndarray) -> tuple[Answers, Truth]:
+    """Answers about photos that all have the label; it is missed where ``wrong`` (n, K) says."""
+    names = np.array([f"{place:04}" for place in range(len(wrong))], dtype=object)
+    rows = np.flatnonzero(~wrong.all(axis=1))
+    pairs = rows.astype(np.int32), np.zeros(len(rows), np.int32), ~wrong[rows], (~wrong[rows]).astype(np.float32)
+    known = Truth("smiles", "smile", pd.Series("yes", index=names))
+    return Answers("c", "gender", VALUES, np.array(["smile"], dtype=object), names, {}, *pairs, 0.5), known
+
+
+def missed(wrong: np.ndarray, options: FitOptions, clusters: np.ndarray | None = None) -> pd.Series:
+    """The row of the slope of misses."""
+    answers, known = answered(wrong)
+    slopes = error_tables(answers, [known], options, clusters, {}, ["smile"])[1]
+    return slopes.set_index("measure").loc["miss"]
+
+
+def rare_errors(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """20, 60 and 300 photos wrong anew at every value, at a rate of .03 or .2 at value 0, without and with a slope.
+
+    Photo-rate's interval, and p as it was (t) and as it is (permutation within photos, or t below its floor).
+    """
+    options, weights = FitOptions(permutations=999), line_weights(VALUES)
+    for photos, rate, slope in itertools.product((20, 60, 300), (0.03, 0.2), (0.0, 0.3)):
+        chance = rate * (1 + slope * VALUES)
+        rows = [missed(rng.random((photos, 7)) < chance, options) for _ in range(sets)]
+        judged = pd.DataFrame([row for row in rows if not row["note"]])
+        what = f"{photos} photos, rate {rate:g}, slope {100 * rate * slope:g} points"
+        yield counted(f"{what}: judged", "error_tables", np.array([not row["note"] for row in rows]))
+        if len(judged):
+            at = 100 * float(weights @ chance)
+            yield counted(f"{what}: held", "t", ((judged["ci_low"] <= at) & (at <= judged["ci_high"])).to_numpy())
+            for name, method in (("p", "t, as it was"), ("p_test", "permutation")):
+                yield counted(f"{what}: p < 0.05", method, (judged[name] < 0.05).to_numpy())
+
+
+def alike_errors(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """Wrong at the two upper values of every photo: no standard error.  And each photo wrong at two values by lot."""
+    for photos, size in ((12, 1), (40, 1), (60, 3)):
+        clusters = np.arange(photos) // size if size > 1 else None
+        for what, same in (("at the two upper values of all", True), ("at two values by lot", False)):
+            options, decided = FitOptions(permutations=999), []
+            for number in range(sets):
+                wrong = np.zeros((photos, 7), bool)
+                wrong[:, -2:] = True
+                wrong = wrong if same else rng.permuted(wrong, axis=1)
+                decided.append(missed(wrong, replace(options, seed=number), clusters))
+            rows, name = (
+                pd.DataFrame(decided),
+                f"{photos} photos{f', {size} a cluster' * (size > 1)}, wrong {what}: moves",
+            )
+            yield counted(name, "t, as it was", (rows["p"] < 0.05).to_numpy())
+            yield counted(name, "permutation", rows["decision"].isin(["open", "finding"]).to_numpy())
+
+
+def failures(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """20, 60 and 300 photos, single or three a person, of which pictures fail: by photo, by value, or at one value."""
+    designs = {
+        "whatever the value": lambda own: np.broadcast_to(0.3 * own, (len(own), 7)),
+        "more towards one end": lambda own: 0.3 * own * (1 + 0.3 * VALUES),
+        "at the last value of all": lambda own: np.broadcast_to(np.arange(7) == 6, (len(own), 7)),
+    }
+    for (photos, size), (what, chance) in itertools.product(((20, 1), (60, 1), (300, 1), (60, 3)), designs.items()):
+        old, new, codes = [], [], np.arange(photos) // size
+        for number in range(sets):
+            own = rng.beta(0.5, 2, codes[-1] + 1)[codes][:, None]
+            status = np.where(rng.random((photos, 7)) < chance(own), 3, 1).astype(np.int8)
+            found = Asked(np.arange(photos), VALUES, status)
+            trend = loss_trend(found, "failed", codes.take, FitOptions(permutations=999, seed=number))
+            old.append(False)
+            new.append(not trend.p >= 0.05 and bool((status == 3).any()))
+        name = f"{photos} photos{f', {size} a person' * (size > 1)}, failing {what}: flagged"
+        yield counted(name, "as it was", np.array(old))
+        yield counted(name, "permutation", np.array(new))
+
+
 CASES = {"error-rates": error_rates}
+LATER = {"rare-errors": rare_errors, "alike-errors": alike_errors, "failures": failures}

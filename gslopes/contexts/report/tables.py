@@ -204,13 +204,10 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, ratings: pd.Series)
     answers = []
     for gender, plural, side in SIDES:
         contexts = ratings[(ratings < 5) if gender == "woman" else (ratings > 5)].index
-        judged = rows[rows["context"].isin(contexts) & (rows[column] == gender)] if len(rows) else rows
+        chosen = rows[rows["context"].isin(contexts) & (rows[column] == gender)] if len(rows) else rows
+        judged = chosen[chosen["q"].notna()] if len(chosen) else chosen
         if not len(judged):
-            answers.append(f"{plural}: no {side} context")
-            continue
-        judged = judged[judged["q"].notna()]
-        if not len(judged):
-            answers.append(f"{plural}: not judged, too few people change")
+            answers.append(f"{plural}: " + ("not judged, too rare" if len(chosen) else f"no {side} context"))
             continue
         significant = judged[judged["q"] < LEVEL]
         rises, falls = int((significant[change] > 0).sum()), int((significant[change] < 0).sum())

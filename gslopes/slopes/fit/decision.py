@@ -51,7 +51,7 @@ from gslopes.stats.permutation import below_floor
 Array = NDArray[np.float64]
 
 NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"
-_SIGNED = {"light"}
+SIGNED = {"light"}
 
 
 def placebo_differences(
@@ -70,7 +70,7 @@ def placebo_differences(
         labels = all_labels(edit, fake)
         for kind, name in names.items():
             first, second = (unit_slopes(answers, kind, units, labels) for answers in pair)
-            tested = _tested(first, second, options, signed=what in _SIGNED)
+            tested = paired(first, second, options, signed=what in SIGNED)
             note = np.where(tested.varying > 0, "", "both sweeps say the same of every photo")
             head: dict[str, Any] = {"classifier": edit.classifier, "attribute": edit.attribute, "label": labels}
             head |= {"estimator": name, "placebo": what, "n": len(pair[0].photos)}
@@ -79,7 +79,7 @@ def placebo_differences(
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _tested(first: Units, second: Units, options: FitOptions, *, signed: bool) -> Contrast:
+def paired(first: Units, second: Units, options: FitOptions, *, signed: bool) -> Contrast:
     """The paired difference; where the placebo's sign means nothing, with the larger p of both signs.
 
     Where the placebo goes further than the slope, the two differences disagree about the side, and p is 1.

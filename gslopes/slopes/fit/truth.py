@@ -18,6 +18,7 @@ Source: Liang & Zeger 1986, doi 10.1093/biomet/73.1.13; ``stats.shares``, ``stat
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -29,11 +30,10 @@ from scipy import sparse
 from gslopes.core.errors import ConfigError
 from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.decision import placebo_q, rule
+from gslopes.slopes.fit.decision import SIGNED, paired, placebo_q, rule
 from gslopes.slopes.fit.options import NEVER, FitOptions
 from gslopes.stats.clusters import FEW, clustered_mean, codes_of, effective_units
-from gslopes.stats.contrast import Units, contrast
-from gslopes.stats.intervals import Estimate
+from gslopes.stats.contrast import Units
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import line_weights
 from gslopes.stats.outcomes import gathered, varying
@@ -43,7 +43,6 @@ from gslopes.stats.shares import share_interval
 ERROR, MISS, ALARM = "error", "miss", "false alarm"
 ALL = "all labels"
 _NAMES = ("column", "label", "measure")
-_ROUNDING = 1e-9  # points per unit
 YES, NO = frozenset({"1", "1.0", "true", "yes", "y"}), frozenset({"0", "0.0", "-1", "-1.0", "false", "no", "n"})
 ALIKE = "all photos have this slope, which takes permutations to test (--set fit.permutations=10000)"
 EVERYWHERE = "given for every picture: say from which score it counts (--set fit.presence=0.5)"
@@ -143,36 +142,33 @@ def error_tables(
     returned: all labels that the classifier returned, along other sweeps as well; the answers' own if None.
     """
     known = {plain(str(label)) for label in (answers.labels if returned is None else returned)}
-    units = codes_of(cluster, len(answers.photos))
-    judged = [row for one in truths for row in _judged(answers, one, known)]
-    there = [index for index, row in enumerate(judged) if row.keep.any()]
-    rows = [judged[index] for index in there]
-    rates: list[dict[str, object]] = []
-    slopes: list[dict[str, object]] = []
-    for row in rows:
+    units, middle = codes_of(cluster, len(answers.photos)), len(answers.values) // 2
+    rows = [row for one in truths for row in _judged(answers, one, known)]
+    there = np.array([row.keep.any() for row in rows], dtype=bool)
+    rates, slopes = [], []
+    for row in itertools.compress(rows, there):
         head: dict[str, object] = {"classifier": answers.classifier, "attribute": answers.attribute}
         head |= {**dict(zip(_NAMES, row.names, strict=True)), "n": int(row.keep.sum())}
-        codes = np.unique(units[row.keep], return_inverse=True)[1]
+        wrong, codes = row.wrong[row.keep], np.unique(units[row.keep], return_inverse=True)[1]
         sizes = np.bincount(codes).astype(np.float64)
-        mean = Estimate(*[np.nan] * 5) if row.never else clustered_mean(row.lines[row.keep], codes)
-        facts: dict[str, object] = {"slope": mean.value, "se": mean.se, "ci_low": mean.low, "ci_high": mean.high}
-        facts |= {"p": mean.p, "centre": np.nan, "note": row.note, "units": len(sizes)}
         for step, value in enumerate([] if row.never else answers.values.tolist()):
-            at = row.wrong[row.keep, step]
-            low, high = share_interval(np.bincount(codes, at).astype(np.float64), sizes)
-            rate = {"step": step, "value": value, "wrong": int(at.sum()), "rate": float(at.mean())}
-            rates.append({**head, **rate, "ci_low": low, "ci_high": high})
-            facts |= {"centre": rate["rate"]} if step == len(answers.values) // 2 else {}
-        slopes.append({**head, **facts, "trusted": effective_units(sizes) >= FEW})
-    if not rows:
+            low, high = share_interval(np.bincount(codes, wrong[:, step]).astype(np.float64), sizes)
+            facts = {"step": step, "value": value, "wrong": int(wrong[:, step].sum()), "ci_low": low, "ci_high": high}
+            rates.append({**head, **facts, "rate": float(wrong[:, step].mean())})
+        mean = [np.nan] * 6 if row.never else [*clustered_mean(row.lines[row.keep], codes), wrong[:, middle].mean()]
+        head |= dict(zip(("slope", "se", "ci_low", "ci_high", "p", "centre"), mean, strict=True)) | {"note": row.note}
+        slopes.append({**head, "units": len(sizes), "trusted": effective_units(sizes) >= FEW})
+    if not slopes:
         return pd.DataFrame(), pd.DataFrame()
-    frame = _tested(pd.DataFrame(slopes), rows, answers.values, units, options)
+    frame = _tested(pd.DataFrame(slopes), list(itertools.compress(rows, there)), answers.values, units, options)
     if placebos is not None:
-        fakes = {kind: [row for one in truths for row in _judged(fake, one, known)] for kind, fake in placebos.items()}
-        pairs = {kind: [(judged[index], fake[index]) for index in there] for kind, fake in fakes.items()}
-        photos = {kind: (answers.photos, fake.photos) for kind, fake in placebos.items()}
-        largest = [_against(frame, pairs[kind], kind, photos[kind], units, options) for kind in placebos]
-        frame = _decided(frame, largest, placebos)
+        against = []
+        for kind, fake in placebos.items():
+            others = [row for one in truths for row in _judged(fake, one, known)]
+            pairs = zip(rows, others, strict=True)
+            photos = answers.photos, fake.photos
+            against.append(_against(frame, list(itertools.compress(pairs, there)), kind, photos, units, options))
+        frame = _decided(frame, against, placebos)
     return pd.DataFrame(rates), frame.drop(columns=["units", "trusted"])
 
 
@@ -186,17 +182,15 @@ def _tested(
     frame: pd.DataFrame, rows: Sequence[_Row], values: Array, units: Codes, options: FitOptions
 ) -> pd.DataFrame:
     """With varying, p_perm, p_test and q, and the notes of the slopes that are not tested."""
-    places = [np.flatnonzero(row.keep & row.wrong.any(axis=1) & (not row.never)) for row in rows]
-    label = np.repeat(np.arange(len(rows)), [len(place) for place in places]).astype(np.int32)
-    numbers = np.concatenate([row.wrong[place] for row, place in zip(rows, places, strict=True)]).astype(np.float32)
-    photo = np.concatenate(places).astype(np.int32)
+    pairs = [(row.wrong, np.flatnonzero(row.keep & row.wrong.any(axis=1) & (not row.never))) for row in rows]
+    label = np.repeat(np.arange(len(rows)), [len(place) for _, place in pairs]).astype(np.int32)
+    photo = np.concatenate([place for _, place in pairs]).astype(np.int32)
+    numbers = np.concatenate([wrong[place] for wrong, place in pairs]).astype(np.float32)
     found = gathered(values, len(units), photo, label, numbers, len(rows), units)
     varies, least, m = varying(found), options.min_varying, options.permutations
-    counts = zip(varies.tolist(), frame["units"].tolist(), frame["n"].tolist(), strict=True)
-    few = [
-        f"its errors change on {number} of {many(of, 'photo' if of == n else 'unit')}; {least} are needed"
-        for number, of, n in counts
-    ]
+    each = zip(varies.tolist(), frame["units"].tolist(), frame["n"].tolist(), strict=True)
+    counts = [f"{number} of {many(of, 'photo' if of == n else 'unit')}" for number, of, n in each]
+    few = [f"its errors change on {count}; {least} are needed" for count in counts]
     note = frame["note"].mask((frame["note"] == "") & (varies < least), pd.Series(few))
     judged = (note == "").to_numpy(bool)
     p = frame["p"].where(judged).to_numpy(float)
@@ -214,35 +208,28 @@ def _against(
     units: Codes,
     options: FitOptions,
 ) -> Array:
-    """(L,) p of the null hypothesis that the slope goes no further than a placebo's, paired photo by photo.
+    """(L,) p of the null hypothesis that a slope goes no further than a placebo's, see ``slopes.fit.decision``.
 
-    The sign of the placebo counts for light alone, see ``slopes.fit.decision``; 1 where the slope is the smaller one,
-    and where no two units can tell.
-
-    pairs: the rows of the edit and of the placebo.  photos: of both.
+    Paired photo by photo; one that a row is not about counts as 0.  1 where the slope is the smaller one, and where no
+    two units can tell.  pairs: the rows of the edit and of the placebo.  photos: of both.
     """
     own, theirs = (names.astype(str) for names in photos)
-    _, here, there = np.intersect1d(own, theirs, assume_unique=True, return_indices=True)
-    codes = np.unique(units[here], return_inverse=True)[1]
-    largest = np.zeros(len(frame))
-    for sign in (1, -1)[: 1 if kind == "light" else 2]:
-        sums, means = [], []
-        for row, other in pairs:
-            keep = row.keep[here]
-            gap = row.lines[here][keep] - sign * other.lines[there][keep]
-            gap[np.abs(gap) < _ROUNDING] = 0
-            sums.append(sparse.csr_array(np.bincount(codes[keep], gap, len(here))[None, :]))
-            means.append(clustered_mean(gap, np.unique(codes[keep], return_inverse=True)[1]))
-        found = contrast(
-            Units(sparse.csr_array(sparse.vstack(sums)), np.ones(len(here))),
-            permutations=options.permutations,
-            seed=options.seed,
+    _, *places = np.intersect1d(own, theirs, assume_unique=True, return_indices=True)
+    codes = np.unique(units[places[0]], return_inverse=True)[1]
+    shape = len(codes), int(codes.max(initial=-1)) + 1
+    member = sparse.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)), shape)
+    edit, fake = (
+        Units(
+            sparse.csr_array(
+                sparse.vstack([sparse.csr_array((row.lines * row.keep)[None, place]) for row in side]) @ member
+            ),
+            np.asarray(member.sum(axis=0)),
         )
-        p = np.array([mean.p for mean in means])
-        p, _ = below_floor(found.p_perm, p, options.permutations, trusted=frame["trusted"].to_numpy(bool))
-        further = np.sign([mean.value for mean in means]) == np.sign(frame["slope"])
-        largest = np.maximum(largest, np.where(further & ~np.isnan(p), p, 1.0))
-    return largest
+        for side, place in zip(zip(*pairs, strict=True), places, strict=True)
+    )
+    found = paired(edit, fake, options, signed=kind in SIGNED)
+    p, _ = below_floor(found.p_perm, found.p, options.permutations, trusted=frame["trusted"].to_numpy(bool))
+    return np.where((np.sign(found.difference) == np.sign(frame["slope"])) & ~np.isnan(p), p, 1.0)
 
 
 def _decided(frame: pd.DataFrame, against: Sequence[Array], kinds: Collection[str]) -> pd.DataFrame:
@@ -250,12 +237,10 @@ def _decided(frame: pd.DataFrame, against: Sequence[Array], kinds: Collection[st
     largest = np.max(against, axis=0) if against else np.full(len(frame), np.nan)
     q_placebo = placebo_q(frame["q"].to_numpy(float), largest)
     cells = zip(frame["note"], frame["q"], q_placebo, strict=True)
-    pairs = [rule(bool(note), own, worst, kinds) for note, own, worst in cells]
-    words = {
-        name: pd.Series(column, frame.index, dtype=object)
-        for name, column in zip(("decision", "reason"), zip(*pairs, strict=True), strict=True)
-    }
-    return frame.assign(q_placebo=q_placebo, **words)
+    words = pd.DataFrame(
+        [rule(bool(note), q, worst, kinds) for note, q, worst in cells], columns=["decision", "reason"]
+    )
+    return frame.assign(q_placebo=q_placebo).join(words)
 
 
 def _judged(answers: Answers, one: Truth, known: Collection[str]) -> Iterator[_Row]:

@@ -100,7 +100,6 @@ def load(run: Path) -> Source:
 
 # -- tables -----------------------------------------------------------------------------------------------------------
 
-MOST_NEVER = 10  # labels
 LONGEST_TEXT = 200  # characters: a service's own reason, or a photo's title, may be a page
 
 
@@ -167,13 +166,9 @@ def cautions(run: Path) -> list[str]:
         for name, attribute, warning in warned.itertuples(index=False)
     ]
     notes = read_rows(tables.ERROR_SLOPES, run, ["classifier", "note"]).drop_duplicates()
-    notes = notes[notes["note"].str.contains(NEVER, regex=False)]
-    for name, never in notes.groupby("classifier")["note"]:
-        labels = never.str.split(NEVER, n=1).str[1].tolist()
-        labels = [label for label in labels if not label.startswith("“")][:1] or labels  # of all, or each
-        more = f" and {len(labels) - MOST_NEVER:,} more" if len(labels) > MOST_NEVER else ""
-        shown = words.printable(", ".join(labels[:MOST_NEVER]))
-        sentences.append(f"{words.printable(name)}{NEVER}{shown}{more}: no error rate is given.")
+    for name, never in notes[notes["note"].str.contains(NEVER, regex=False)].groupby("classifier")["note"]:
+        labels = words.shorten(", ".join(never.str.split(NEVER, n=1).str[1]), LONGEST_TEXT)
+        sentences.append(words.printable(f"{name}{NEVER}{labels}: no error rate is given."))
     return sentences
 
 

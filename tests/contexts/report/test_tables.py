@@ -201,6 +201,9 @@ def test_rq1_counts_women_in_feminine_and_men_in_masculine_contexts_alone():
     quiet["inferred"]["q"] = 0.2
     text = context_tables.table14(quiet).iloc[0][QUESTIONS[0]]
     assert text == "women: no, more in 0 of 1 feminine; men: no, more in 0 of 1 masculine"
+    quiet["inferred"]["q"] = np.nan
+    text = context_tables.table14(quiet).iloc[0][QUESTIONS[0]]
+    assert text == "women: not judged, too rare; men: not judged, too rare"
 
 
 def test_rq2_names_the_contexts_where_recognition_depends_and_says_where_it_cannot_be_judged():
@@ -216,12 +219,14 @@ def test_rq4_counts_contexts_in_which_a_group_changes_more_and_what_fits_the_bia
     tukey = table(
         context=["bridal", "garage", "garage", "garage"], factor=["gender", "gender", "group", "group"],
         one=["man", "man", "black", "black"], other=["woman", "woman", "white", "asian"],
-        difference=[-0.1, -0.1, 0.2, 0.1], paper_significant=[True, False, True, True],
+        difference=[-0.1, -0.1, 0.2, 0.1], paper_significant=[True, False, True, True], p=[1e-4, 0.3, 1e-4, 1e-4],
     )  # fmt: skip
     changes = table(context=["bridal"] * 3, q=[0.01, 0.02, 0.5], consistent=[True, False, False])
     row = context_tables.table14(results(tukey=tukey, changes=changes)).iloc[0]
     assert row[QUESTIONS[3]] == "women in 1 of 2, black in 1 of 2"
     assert row[QUESTIONS[4]] == "1 of 2 differences found (3 tests)"
+    untested = context_tables.table14(results(tukey=tukey.assign(p=np.nan, paper_significant=False))).iloc[0]
+    assert untested[QUESTIONS[3]] == "not judged: no group can be compared"
 
 
 def test_consistent_cells_of_table_11_are_marked_and_others_are_not():
