@@ -89,6 +89,19 @@ def test_presence_is_a_difference_of_shares_in_points() -> None:
     assert found["agreement"] == "observed only"
 
 
+@pytest.mark.parametrize("each", [1, 2])
+def test_a_label_of_all_photos_of_one_group_alone_is_a_difference(each: int) -> None:
+    """No answer differs within a group, so Welch's t has no standard error; Pearson's test decides."""
+    said = np.zeros((1, 80, 5))
+    said[:, :40] = 1
+    odds = planted(80, 0.0, 4.0)[2]
+    cluster = None if each == 1 else {photo: place // each for place, photo in enumerate(odds.index)}
+    found = fitted(answers(said, VALUES), answers(said[..., :1], np.zeros(1)), odds, "none", cluster).iloc[0]
+    assert (found["observed"], found["agreement"], found["note"]) == (100, "observed only", "")
+    p = stats.chi2_contingency([[40, 0], [0, 40]], correction=False).pvalue
+    assert found["p"] == pytest.approx(p) if each == 1 else 0 < found["p"] < 1e-6
+
+
 def test_photos_of_a_person_count_once() -> None:
     sweep, unedited, odds = planted(60, 2.0, 4.0)
     odds[:] = np.repeat(odds.to_numpy()[::2], 2)

@@ -80,6 +80,25 @@ def test_other_addresses_are_none(address: str) -> None:
     assert link(address) == ""
 
 
+def test_what_slopes_must_be_read_with_is_said_once(tmp_path: Path) -> None:
+    """Of a sweep, not of its placebos; a label that is never returned has one sentence with the others."""
+    missing = dict.fromkeys(tables.BALANCE.columns) | {"effective_units": 9.0}
+    row = missing | dict.fromkeys(("used", "units", "refused", "failed", "missing"), 9) | {"classifier": "c"}
+    warned = [("gender", "failures depend on the value"), ("race", ""), ("gender-light", "refusals depend")]
+    frame = pd.DataFrame([row | {"attribute": name, "warning": text} for name, text in warned])
+    tables.write(tables.BALANCE, frame, tmp_path / "balance.parquet")
+    row = dict.fromkeys(tables.ERROR_SLOPES.columns) | {"classifier": "c", "attribute": "gender"}
+    row |= {"column": "job", "measure": "miss", "n": 9, "varying": 0}
+    notes = [(label, f"c never returns “{label}”") for label in ("pilot", SCRIPT)] + [("chef", "its errors change")]
+    frame = pd.DataFrame([row | {"label": label, "note": note} for label, note in notes])
+    tables.write(tables.ERROR_SLOPES, frame, tmp_path / "error_slopes.parquet")
+    assert loading.cautions(tmp_path) == [
+        "c along perceived gender: failures depend on the value.",
+        f"c never returns “{SCRIPT}”, “pilot”: no error rate is given.",
+    ]
+    assert loading.cautions(tmp_path / "none") == []
+
+
 def sourced(run: Path) -> Path:
     """A run of which every photo but the last was collected, from hostile sources."""
     photos = sorted(tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique())[:-1]
