@@ -135,8 +135,8 @@ SECTIONS = (
 
 
 def _technique(name: str, rows: pd.DataFrame) -> dict[str, Any]:
-    """Differences, each with its place in a strip, and the rest as a table; what was too rare is counted."""
-    rare = rows["note"].str.contains("too rare|fewer than 10", regex=True)
+    """Differences, each with its place in a strip, and the rest as a table; what too few have is counted."""
+    rare = rows["note"].str.contains("too few images have it|fewer than 10", regex=True)
     differences = rows[(rows["unit"] == "pp") & rows["value"].notna() & ~rare]
     differences = differences.sort_values(["q", "value"], na_position="last")
     first = differences.head(MOST)

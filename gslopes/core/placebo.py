@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KINDS = ("same", "light", "random")
+SIGNED = frozenset({"light"})  # kinds whose sign says something: that one brightens as the edit does
 TEXTS = {"same": "the same picture", "light": "light alone", "random": "a random change"}
 
 

@@ -281,7 +281,9 @@ def judged(tables_: Tables) -> pd.DataFrame:
             "ci_high": 100 * rows["ci_high"],
             "unit": "percentage points per unit",
             "q": q.mask(pd.Series(like, rows.index, dtype=bool)),
-            "reason": ["a placebo is as steep" if steep else "it moves too rarely with the edit" for steep in like],
+            "reason": [
+                "a placebo is as steep" if steep else "the crop of too few people moves with the edit" for steep in like
+            ],
         }
     )
 
@@ -363,7 +365,7 @@ def _finding(slopes: pd.DataFrame) -> str:
     if not slopes["photos"].any():
         return words.NOTHING
     if not judged:
-        return "The crop moves too rarely with the edit to be judged."
+        return "The crop of too few people moves with the edit to say how."
     best = min(judged, key=lambda row: row["p"])
     cropper, what = best["cropper"], plain.perceived(best["attribute"])
     if best["ci_low"] > 0 or best["ci_high"] < 0:

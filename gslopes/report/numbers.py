@@ -27,28 +27,28 @@ def _half_up(number: float | Decimal, digits: int) -> Decimal:
 def signed(number: float | None) -> str:
     """A slope that is not in percentage points (the paper's, log odds), with its sign.
 
-    >>> signed(0.12345), signed(-12.3), signed(-0.0004), signed(1234.5), signed(float("nan"))
-    ('+0.123', '−12.300', '0.000', '+1.23e+03', '–')
+    >>> signed(0.12345), signed(-12.3), signed(-0.0004), signed(0.0), signed(1234.5), signed(float("nan"))
+    ('+0.123', '−12.300', '0.000', '0', '+1.23e+03', '–')
     """
     if number is None or math.isnan(number):
         return NONE
     if abs(number) < 0.0005:
-        return "0.000"
+        return "0.000" if number else "0"
     return _minus(f"{number:+.3f}" if abs(number) < 100 else f"{number:+.3g}")
 
 
 def points(number: float | None, digits: int = 1) -> str:
     """Percentage points, per unit or not, with the sign.
 
-    >>> points(17.46), points(-24.197), points(-0.04), points(2.25), points(float("nan"))
-    ('+17.5', '−24.2', '0.0', '+2.3', '–')
+    >>> points(17.46), points(-24.197), points(-0.04), points(0.0), points(2.25), points(float("nan"))
+    ('+17.5', '−24.2', '0.0', '0', '+2.3', '–')
     """
     if number is None or math.isnan(number):
         return NONE
     if math.isinf(number):
         return "+inf" if number > 0 else "−inf"
     rounded = _half_up(float(number), digits)
-    return _minus(f"{rounded:+}") if rounded else f"{abs(rounded)}"
+    return _minus(f"{rounded:+}") if rounded else f"{abs(rounded)}" if number else "0"
 
 
 def size(number: float | None, digits: int = 1) -> str:
@@ -68,18 +68,19 @@ def ratio(number: float | None) -> str:
     """
     if number is None or math.isnan(number):
         return NONE
-    return _minus(f"{number:+.2f}".replace("inf", "∞")) if abs(number) >= 0.005 else "0.00"
+    return _minus(f"{number:+.2f}".replace("inf", "∞")) if abs(number) >= 0.005 else "0.00" if number else "0"
 
 
 def interval(low: float | None, high: float | None, write: Format = points) -> str:
-    """Both ends in brackets; a dash where one is not known.
+    """Both ends in brackets; 0 where both are written as 0; a dash where one is not known.
 
-    >>> interval(-14.94, 20.16), interval(0.1, float("nan"))
-    ('[−14.9, +20.2]', '–')
+    >>> interval(-14.94, 20.16), interval(-0.01, 0.04), interval(0.1, float("nan"))
+    ('[−14.9, +20.2]', '0', '–')
     """
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return NONE
-    return f"[{write(low)}, {write(high)}]"
+    text = f"[{write(low)}, {write(high)}]"
+    return text if text.strip("[0., %]") else "0"
 
 
 def with_interval(number: float, low: float, high: float, write: Format = points) -> str:
@@ -89,7 +90,7 @@ def with_interval(number: float, low: float, high: float, write: Format = points
     ('+0.69 [0.00, +0.73]', '+2.0')
     """
     ends = interval(low, high, write)
-    return write(number) if ends == NONE else f"{write(number)} {ends}"
+    return write(number) if ends in (NONE, "0") else f"{write(number)} {ends}"
 
 
 def share(number: float | None, digits: int = 1) -> str:

@@ -45,11 +45,12 @@ def odds(slope: float) -> float:
 def writer(measure: str) -> Format:
     """What writes a slope, or an end of its interval, with the sign.
 
-    >>> writer("presence")(-13.42), writer("log-odds")(0.1823), writer("value")(0.847)
-    ('−13.4', '+20.0 %', '+0.847')
+    >>> writer("presence")(-13.42), writer("log-odds")(0.1823), writer("log-odds")(0.0), writer("value")(0.847)
+    ('−13.4', '+20.0 %', '0', '+0.847')
     """
-    if measure == "presence":
-        return numbers.points
-    if measure == "log-odds":
-        return lambda slope: f"{numbers.points(odds(slope))} %" if math.isfinite(slope) else numbers.NONE
-    return numbers.signed
+    return {"presence": numbers.points, "log-odds": _percent}.get(measure, numbers.signed)
+
+
+def _percent(slope: float) -> str:
+    known = math.isfinite(slope)
+    return f"{numbers.points(odds(slope))} %" if known and slope else "0" if known else numbers.NONE

@@ -124,14 +124,15 @@ def terminal(found: Tables) -> str:
     """The evidence; before the fit, how many photos were edited."""
     from gslopes.report.terminal import wrap
     from gslopes.slopes.report.evidence import print_evidence
-    from gslopes.slopes.report.loading import cautions, drawings, funnels, unanswered, with_units
+    from gslopes.slopes.report.loading import cautions, drawings, funnels, placebos, unanswered, with_units
 
     if "slopes" not in found:
         photos, used, _ = counts(found)
         return f"{used:,} edited of {many(photos, 'photo')}"
     run = found.folder
     slopes, said = with_units(found["slopes"], run), [*unanswered(run), *map(wrap, cautions(run))]
-    return print_evidence(slopes, funnels=funnels(run), unanswered=said, drawn=drawings(run))
+    beside = {"drawn": drawings(run), "placebos": placebos(run, slopes)}
+    return print_evidence(slopes, funnels=funnels(run), unanswered=said, **beside)
 
 
 def write_summary(result: Result) -> None:

@@ -119,13 +119,13 @@ def test_the_finding_in_one_sentence(swept):
     assert headline(down).endswith(
         "favours a face more the more feminine it looks: 3.12 points per unit [−5.00, −1.00]."
     )
-    assert headline(favoured.assign(p=np.nan)) == "The crop moves too rarely with the edit to be judged."
+    assert headline(favoured.assign(p=np.nan)) == "The crop of too few people moves with the edit to say how."
 
 
 def test_what_failed_is_told():
     names, left = ("a", "b"), {"photos": [3, 0], "attribute": "gender", "p": np.nan}
     slopes = pd.DataFrame({"cropper": names, **left})
-    said = "The crop moves too rarely with the edit to be judged. No answer from b."
+    said = "The crop of too few people moves with the edit to say how. No answer from b."
     assert (headline(slopes), headline(slopes.assign(photos=0))) == (said, NOTHING)
     photos = pd.DataFrame({"photo": ["x", "x", "y"], "status": ["failed", "answered", "answered"]})
     assert counts({"opponents": photos, "sweep_slopes": pd.DataFrame({"photos": [2, 1]})}) == (2, 1, 1)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.core.tables import SLOPES
+from gslopes.core.tables import PLACEBOS, SLOPES
 from gslopes.report import units
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.frames import fit_slopes
@@ -57,7 +57,7 @@ def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_number
     photos, label = np.array([f"p{i:02d}" for i in range(12)], object), np.array(["age"], object)
     pairs = np.arange(12, dtype=np.int32), np.zeros(12, np.int32), np.ones(ages.shape, bool), ages.astype(np.float32)
     answers = Answers("c", "gender", values, label, photos, {}, *pairs, 0.0)
-    page = page_data.finding(slopes, slopes[:0], answers, {}, {})
+    page = page_data.finding(slopes, PLACEBOS.empty(), answers, {}, {})
     assert page["labels"] == ["age", "hat"]
     assert page["units"] == ["of its number per unit", "percentage points per unit"]
     assert next(iter(page["estimators"])) == page_data.BY_MEASURE

@@ -203,7 +203,7 @@ def _add_by_group(recorder: Recorder, flagged: Flagged, sides: NDArray[np.int8],
         p = fisher(a, n, b, m) if tested else math.nan
         row = {"concept": f"{scenario}:{concept}", "kind": kind, **pair.columns, "n": n + m, "active": a + b}
         row |= {"value": 100 * (a / n - b / m) if n and m else math.nan, "unit": "pp", "origin": "ours"}
-        row |= {"ci_low": 100 * low, "ci_high": 100 * high, "p": p, "note": "" if tested else "too rare to judge"}
+        row |= {"ci_low": 100 * low, "ci_high": 100 * high, "p": p, "note": "" if tested else "too few images have it"}
         row |= {"estimator": "difference of false positive rates, Newcombe"}
         rows.append(row | {"null_hypothesis": "the same false positive rate in both groups"})
     q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))

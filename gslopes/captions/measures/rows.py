@@ -115,7 +115,7 @@ class Recorder(TechniqueResult):
         note = str({**self.header, **columns}.get("note", ""))
         if math.isnan(numbers["ci_low"]):
             note = "; ".join(filter(None, (note, "too few images with and without it for an interval")))
-        note = note if numbers["active"] >= self.options.min_active else "too rare to judge"
+        note = note if numbers["active"] >= self.options.min_active else "too few images have it"
         if min(differences.n, differences.n_other) < LEAST:
             note = "a group has fewer than 10 images: no test"
         estimator = "difference of shares, Newcombe" if binary else "difference of mean shares, Welch"

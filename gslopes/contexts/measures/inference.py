@@ -87,7 +87,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
             for word, keep in given.items()
         }
         if 0 < shares["woman"]["n"] + shares["man"]["n"] < FEW:
-            shares[ALL]["note"] = noted(shares[ALL]["note"], RARE)
+            shares[ALL]["note"] = noted(shares[ALL]["note"], "a gender is inferred of too few")
         else:
             person = grid.person[np.nonzero(answered)[0]]
             shares[ALL]["p"] = independence_p(named[answered], inferred[answered], person)

@@ -21,7 +21,7 @@ from gslopes.stats.permutation import permutation_p, random_signs
 from gslopes.stats.shares import share_interval
 
 Array = NDArray[np.float64]
-RARE = "too rare to judge"
+RARE = "too few people change their answer"
 ALIKE = "no interval: the same for everybody"
 FEW = 10  # discordant people, or people inferred, under which there is no test
 ROUNDING = 2.0**-40  # of shares of tags

@@ -21,7 +21,7 @@ finding    all of the above
 placebo    the own test holds; a placebo moves the label about as far, or it cannot be ruled out
 open       the own test holds, and what would settle it is missing: no placebo sweep, or refusals may have made it
 none       the own test does not hold
-unjudged   too rare to judge, or never there at the centre, or no test could be made
+unjudged   too few photos change their answer, or it is never there at the centre, or no test could be made
 =========  ==========================================================================================================
 
 Sources: intersection-union tests, Berger & Hsu 1996, doi 10.1214/ss/1032280304; hierarchies of families, Yekutieli
@@ -51,7 +51,6 @@ from gslopes.stats.permutation import below_floor
 Array = NDArray[np.float64]
 
 NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"
-SIGNED = {"light"}
 
 
 def placebo_differences(
@@ -70,7 +69,7 @@ def placebo_differences(
         labels = all_labels(edit, fake)
         for kind, name in names.items():
             first, second = (unit_slopes(answers, kind, units, labels) for answers in pair)
-            tested = paired(first, second, options, signed=what in SIGNED)
+            tested = paired(first, second, options, signed=what in placebo.SIGNED)
             note = np.where(tested.varying > 0, "", "both sweeps say the same of every photo")
             head: dict[str, Any] = {"classifier": edit.classifier, "attribute": edit.attribute, "label": labels}
             head |= {"estimator": name, "placebo": what, "n": len(pair[0].photos)}

@@ -48,7 +48,7 @@ from gslopes.stats.outcomes import Moments, moments, varying
 from gslopes.stats.permutation import Permuted, below_floor, permute
 
 Array = NDArray[np.float64]
-NEVER = "never active at the centre"
+NEVER = "never there at the centre"
 UNITS = {
     "paper": "share of y_centre per unit",
     "photo-rate": "percentage points per unit",
@@ -110,7 +110,7 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
     slopes = pd.concat([frame.dropna(axis=1, how="all") for frame in frames], ignore_index=True)
     numbers = {str(name) for frame in frames for name in frame.select_dtypes("number")}
     slopes = slopes.assign(**dict.fromkeys(sorted(numbers - set(slopes)), np.nan))  # no photo answered throughout
-    slopes = _explained(slopes, answers, options)
+    slopes = _explained(slopes, answers, options, None if units is None else len(np.unique(units)))
     if answers.measures and READING in set(slopes["estimator"]):  # one family, whatever labels are judged by
         read = slopes["measure"].notna()
         q = benjamini_hochberg(slopes["p_test"].where(read).to_numpy(float))
@@ -148,7 +148,7 @@ def _test(answers: Answers, kind: Kind, options: FitOptions, units: NDArray[np.i
 
 
 def _photo(name: str, answers: Answers, test: _Test) -> pd.DataFrame:
-    """Rows of one photo estimator, with p_perm, q and a note; without tests where the label is too rare."""
+    """Rows of one photo estimator, with p_perm, q and a note; without tests where too few answers vary."""
     lines, judged = test.lines, test.tested & ~np.isnan(test.lines.slope)
     varies = test.varying > 0  # answers that never vary say nothing about how sure a slope of 0 is
     columns = {key: np.where(varies, value, np.nan) for key, value in columns_of(lines, "slope", "intercept").items()}
@@ -167,7 +167,7 @@ def _paper(answers: Answers, test: _Test) -> pd.DataFrame:
     return frame if test.permuted is None else frame.assign(p_perm=test.permuted.p_paper)
 
 
-def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:
+def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions, clusters: int | None) -> pd.DataFrame:
     """With the column measure, in the row of each label that is to be read, and why labels are not judged."""
     measure = slopes["label"].map(lambda label: answers.measures.get(label, "presence"))
     read = slopes["estimator"] == np.where(measure == "presence", READING, MEASURED)
@@ -178,7 +178,8 @@ def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> p
     slopes = slopes.assign(measure=measure.where(read), sd=sd, unit=slopes["unit"].mask(by_number, units))
     counts = slopes[["varying", "active", "n"]].astype(int).to_numpy().tolist()
     cells = zip(measure, slopes["estimator"], counts, strict=True)
-    notes = [_lacking(by, name, varies, active, n, options.min_varying) for by, name, (varies, active, n) in cells]
+    least = options.min_varying
+    notes = [_lacking(by, name, *numbers, least, clusters) for by, name, numbers in cells]
     return slopes.assign(note=slopes["note"].mask(slopes["note"] == RARE, pd.Series(notes, index=slopes.index)))
 
 
@@ -195,19 +196,23 @@ def _spread(answers: Answers) -> dict[str, float]:
     return spread
 
 
-def _lacking(measure: str, estimator: str, varies: int, active: int, photos: int, least: int) -> str:
+def _lacking(
+    measure: str, estimator: str, varies: int, active: int, photos: int, least: int, clusters: int | None = None
+) -> str:
     """Why a label is not tested, and what it would take.
 
-    varies, active, photos: photos whose answer varies, with the label, all.
+    varies: units whose answer varies.  active, photos: photos with the label, all.  clusters: how many, if units.
     """
     if not photos:
         return "no photo was answered at every value"
     if measure != "presence" and KINDS[estimator] == "rate":
         return f"on practically every picture: read {MEASURED}, which goes by its {measure}"
-    enough = f", about {-(-photos * least // varies):,} photos like these would do" if varies else ""
+    things, units = ("photos", photos) if clusters is None else ("clusters of photos", clusters)
+    enough = f"; about {-(-units * least // varies):,} like these would do" if varies else ""
     if active < least:
-        return f"{RARE}: on {active:,} of {many(photos, 'photo')}; its answer must vary on {least:,}{enough}"
+        must = f"{least:,}{'' if clusters is None else ' clusters'} must change"
+        return f"too few {things} change their answer ({active:,} of {many(photos, 'photo')} have it; {must}{enough})"
     if not varies:
         every = f"all {photos:,} photos" if photos > 1 else "the one photo"
         return f"its answer is the same at every value of {every}"
-    return f"its answer varies on {varies:,} of {many(photos, 'photo')}; {least:,} are needed{enough}"
+    return f"too few {things} change their answer ({varies:,} of {units:,} do; {least:,} must{enough})"

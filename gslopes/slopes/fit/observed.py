@@ -27,7 +27,7 @@ from scipy import sparse
 
 from gslopes.slopes.fit.answers import Answers, all_labels, same_photos
 from gslopes.slopes.fit.measures import answers_by_measure, slopes_by_measure
-from gslopes.slopes.fit.options import RARE, FitOptions
+from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import codes_of
 from gslopes.stats.contrast import Contrast, Units, contrast, difference
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
@@ -97,7 +97,8 @@ def observed_rows(
         columns |= {"slope": slopes.sums[:, both].sum(axis=1) / (n + n_other)}
         columns |= {"distance": distance.difference[0] if np.isfinite(distance.low[0]) else np.nan}
         columns |= {"distance_low": distance.low[0], "distance_high": distance.high[0]}
-        frame = pd.DataFrame(columns | {"note": np.where(rare, RARE, np.where(np.isnan(p), ALIKE, ""))})
+        lacking = np.where(rare, "too few photos with it, or without it", np.where(np.isnan(p), ALIKE, ""))
+        frame = pd.DataFrame(columns | {"note": lacking})
         frames.append(frame.assign(agreement=[_agreement(row, found) for row in frame.to_dict("records")]))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from gslopes.core.errors import ConfigError, UnknownName
 
 ESTIMATORS = ("paper", "photo-rate", "photo-measure")
-RARE = "too rare to judge"
+RARE = "too few photos change their answer"
 NEVER = " never returns "  # between a classifier and a label that is true of photos
 LEAST_KEPT = 0.8  # share of sweeps; below it the gated slope alone is not to be trusted
 
@@ -18,7 +18,7 @@ class FitOptions:
 
     estimators: which rows the table of slopes has; see ``slopes.fit.estimators``.
     permutations: within photos, m; 0 for none.
-    min_varying: a label whose answers vary on fewer photos (units, with clusters) is listed as too rare to judge and
+    min_varying: a label whose answers vary on fewer photos (units, with clusters) is listed as not judged and
         not tested: photos that have it at every value, or at none, say nothing about the slope.
     seed: of the permutations.
     """

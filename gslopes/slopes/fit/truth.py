@@ -28,9 +28,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.core.errors import ConfigError
+from gslopes.core.placebo import SIGNED
 from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.decision import SIGNED, paired, placebo_q, rule
+from gslopes.slopes.fit.decision import paired, placebo_q, rule
 from gslopes.slopes.fit.options import NEVER, FitOptions
 from gslopes.stats.clusters import FEW, clustered_mean, codes_of, effective_units
 from gslopes.stats.contrast import Units

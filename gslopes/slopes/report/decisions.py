@@ -70,6 +70,19 @@ def decide(rows: pd.DataFrame) -> dict[str, Decision]:
     return decisions
 
 
+def apart(rows: pd.DataFrame, found: Mapping[str, Decision], placebos: pd.DataFrame) -> list[str]:
+    """What decides about labels like a placebo whose interval lies beyond what placebos explain, as it is drawn.
+
+    rows: those to read.  placebos: see ``loading.placebos``.
+    """
+    if placebos.empty:
+        return []
+    ends = placebos.groupby("label").agg({"low": "min", "high": "max"})
+    both = rows[rows["decision"] == PLACEBO].merge(ends, left_on="label", right_index=True)
+    beyond = both[(both["ci_low"] > both["high"]) | (both["ci_high"] < both["low"])]
+    return [f"“{words.label(label)}”, {found[label].why}" for label in beyond["label"].astype(str)]
+
+
 def counts(decisions: Mapping[str, Decision]) -> dict[str, int]:
     """Code to number of labels, every code."""
     return {code: sum(decision.code == code for decision in decisions.values()) for code in CODES}

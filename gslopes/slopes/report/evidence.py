@@ -29,7 +29,9 @@ labels; null hypothesis: a photo's answers are exchangeable over the values.{flo
 {last}
 Other estimators, the paper's among them: slopes.parquet, or gslopes audit RUN --json."""
 PHOTOS_NOTE = "photos: those with the label at one value at least, of those in the slopes."
-FLOOR_NOTE = "placebos: least and greatest slope of the sweeps in which the attribute does not change: {kinds}."
+FLOOR_NOTE = (
+    "placebos: the slopes that sweeps explain in which the attribute does not change, by paired differences: {kinds}."
+)
 _KINDS = {
     "same": "same picture (encoded again)",
     "light": "light alone (as much darker or lighter)",
@@ -44,14 +46,16 @@ def print_evidence(
     funnels: Iterable[Funnel] = (),
     unanswered: Sequence[str] = (),
     drawn: Mapping[tuple[str, str], Drawn] | None = None,
+    placebos: pd.DataFrame | None = None,
 ) -> str:
     """Each label's slope by its measure as a table of at most 100 columns, one block for a classifier and attribute.
 
     slopes: a data frame with the columns of core.tables.SLOPES.
     limit: rows a block.
     funnels: what became of the photos, see ``loading.funnels``.  unanswered: see ``loading.unanswered``.
-    drawn: see ``loading.drawings``.
+    drawn: see ``loading.drawings``.  placebos: see ``loading.placebos``.
     """
+    fakes = tables.PLACEBOS.empty() if placebos is None else placebos
     reading = tables.reading(slopes)
     if reading.empty:
         return no_label(unanswered)
@@ -59,8 +63,9 @@ def print_evidence(
     by_pair = {(funnel.classifier, funnel.attribute): funnel for funnel in funnels}
     blocks = []
     kinds: set[str] = set()
-    for classifier, attribute, part, floor in decisions.by_pair(reading):
-        kinds |= {placebo.split(str(name))[1] for name in floor["attribute"]}
+    for classifier, attribute, part, _ in decisions.by_pair(reading):
+        floor = fakes[(fakes["classifier"] == classifier) & (fakes["attribute"] == attribute)]
+        kinds |= set(floor["placebo"])
         own = (drawn or {}).get((classifier, attribute), {})
         blocks.append(_block(part, floor, limit, by_pair.get((words.printable(classifier), attribute)), own))
     adjusted = f"p{'_perm' * bool(reading['p_perm'].notna().any())} after Benjamini and Hochberg"
@@ -102,6 +107,7 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
     judged = part[[decided[str(label)].code != decisions.UNJUDGED for label in part["label"]]]
     if len(judged):
         lines.append("\n" + _table(judged, decided, floor, limit, drawn))
+        lines += [wrap(f"  like the placebo: {text}", "    ") for text in decisions.apart(part, decided, floor)]
         named = [words.label(label) for label in judged["label"] if decided[str(label)].expected]
         lines += [wrap(f"  {WORD}: {', '.join(named)}", "    ")] if named else []
     if len(judged) > limit:
@@ -116,7 +122,7 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
     printed = order.sort_values(["_plain", "_named", "_flat", "label"])[:limit].sort_values(
         ["_named", "slope", "label"]
     )
-    ends = floor.groupby("label")["slope"].agg(["min", "max"]) if len(floor) else None
+    ends = floor.groupby("label").agg({"low": "min", "high": "max"}) if len(floor) else None
     more = ["placebos"] * (ends is not None) + ["drawing"] * bool(drawn)
     heads = ["slope", "95 % interval", "decision", "q", *more, *([] if drawn else ["photos"])]
     rows = []
@@ -128,7 +134,7 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
             numbers.probability(row["q"]),
         ]
         if ends is not None:
-            low, high = ends.loc[row["label"]] if row["label"] in ends.index else (0.0, 0.0)
+            low, high = ends.loc[row["label"]]
             write = units.writer(units.measure_of(row))
             cells.append(f"{write(low)} to {write(high)}")
         if drawn:

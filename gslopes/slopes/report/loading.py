@@ -29,7 +29,7 @@ class Finding:
     """One classifier along one attribute.
 
     key: names its data files.  values: (K,), or none if unknown.
-    rows: of the slopes table, all estimators.  placebo: the rows to read of its placebo sweeps.
+    rows: of the slopes table, all estimators.  placebo: see ``placebos``.
     outcomes: see ``outcomes_of``.  drawn: label to row of core.tables.DRAWING, where faces are drawn.
     """
 
@@ -88,11 +88,11 @@ def load(run: Path) -> Source:
     listed = manifest.get("values")
     by_attribute = listed if isinstance(listed, Mapping) else {}
     values = {name: np.array(by_attribute.get(name) or (), np.float64) for name in sorted(set(real["attribute"]))}
-    outcomes, drawn, reading = outcomes_of(run), drawings(run), tables.reading(slopes)
+    outcomes, drawn, placebo_rows = outcomes_of(run), drawings(run), placebos(run, slopes)
     findings = []
     for index, (pair, rows) in enumerate(real.groupby(["classifier", "attribute"], sort=True)):
         classifier, attribute = key = str(pair[0]), str(pair[1])
-        fake = reading[(reading["classifier"] == classifier) & reading["attribute"].isin(placebo.names(attribute))]
+        fake = placebo_rows[(placebo_rows["classifier"] == classifier) & (placebo_rows["attribute"] == attribute)]
         facts = values[attribute], rows, fake, outcomes.get(key, {}), drawn.get(key, {})
         findings.append(Finding(f"f{index}", classifier, attribute, *facts))
     return Source(run, manifest, slopes, values, findings)
@@ -187,6 +187,19 @@ def drawings(run: Path) -> dict[tuple[str, str], Drawn]:
         (str(pair[0]), str(pair[1])): {str(row["label"]): row for row in rows.to_dict("records")}
         for pair, rows in frame.groupby(["classifier", "attribute"])
     }
+
+
+def placebos(run: Path, slopes: pd.DataFrame) -> pd.DataFrame:
+    """Rows of core.tables.PLACEBOS to read, and low and high: which slopes the placebo sweep explains.
+
+    They lie about its own over the same photos, as near as the paired difference's interval is wide; and about its
+    opposite, where its sign says nothing.  Raises: TableError if the table is damaged.
+    """
+    keys = ["classifier", "attribute", "label", "estimator"]
+    rows = tables.reading(slopes)[keys].merge(read_rows(tables.PLACEBOS, run, tables.PLACEBOS.columns), on=keys)
+    half, signed = (rows["ci_high"] - rows["ci_low"]).fillna(0.0) / 2, rows["placebo"].isin(placebo.SIGNED)
+    size = rows["placebo_slope"].where(signed, rows["placebo_slope"].abs())
+    return rows.assign(low=size.where(signed, -size) - half, high=size + half)
 
 
 def with_units(slopes: pd.DataFrame, run: Path) -> pd.DataFrame:

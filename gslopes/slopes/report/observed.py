@@ -121,7 +121,7 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
         "q": numbers.probability(row["q"]),
         "slope": write(row["slope"]),
         "meaning": words.printable(row["note"]) if row["note"] else MEANING[row["agreement"]],
-        "code": row["agreement"] or ("too rare" if row["note"] else numbers.NONE),
+        "code": row["agreement"] or ("not judged" if row["note"] else numbers.NONE),
         "shown": bool(row["q"] < LEVEL),
         "n": f"{row['n']:,} and {row['n_other']:,}",
     }

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import runfolder, tables
 from gslopes.report import numbers, units, words
 from gslopes.report.numbers import rounded
 from gslopes.slopes.fit.answers import Answers
@@ -52,7 +52,7 @@ def finding(
 ) -> dict[str, Any]:
     """Everything about one classifier along one attribute but its groups.
 
-    slopes: its rows of all estimators.  floor: rows of its placebo sweeps.  answers: what it said.
+    slopes: its rows of all estimators.  floor: see ``loading.placebos``.  answers: what it said.
     decided: label to decision, see ``decisions.decide``.
     index: photo to its place in the explorer's list.  drawn: see ``loading.drawings``.
 
@@ -145,10 +145,10 @@ def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
 
 def _floor(floor: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
     result = {}
-    for attribute, rows in floor.groupby("attribute", sort=True):
-        by_label = rows.drop_duplicates("label").set_index("label").reindex(labels)
-        kind = placebo.split(str(attribute))[1]
-        result[kind] = {name: rounded(by_label[name].to_numpy(float), 8) for name in ("slope", "ci_low", "ci_high")}
+    for kind, rows in floor.groupby("placebo", sort=True):
+        by_label = rows.set_index("label").reindex(labels)
+        columns = ("placebo_slope", "low", "high", "difference", "ci_low", "ci_high")
+        result[str(kind)] = {name: rounded(by_label[name].to_numpy(float), 8) for name in columns}
     return result
 
 

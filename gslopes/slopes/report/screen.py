@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from gslopes.report import numbers, units, words
 from gslopes.report.quote import LIMITS, SOURCE, About
 from gslopes.slopes.fit.answers import Answers
@@ -45,7 +42,7 @@ class Screen:
     labels: how many there are.  decided: (decision in words, labels with it), those that occur.
     forest, unit: rows for the page's scripts and their unit, see ``forest``.  steps: of the funnel, (what, how many).
     placebo: whether there were placebo sweeps.  open: whether a label moves, and what would settle it is missing.
-    drawn: whether faces are drawn.
+    drawn: whether faces are drawn.  apart: see ``decisions.apart``.
     """
 
     key: str
@@ -63,6 +60,7 @@ class Screen:
     placebo: bool
     open: bool
     drawn: bool = False
+    apart: Sequence[str] = ()
 
 
 def screen(
@@ -96,6 +94,7 @@ def screen(
         placebo=len(finding.placebo) > 0,
         open=any(one.code == decisions.OPEN for one in decided.values()),
         drawn=bool(finding.drawn),
+        apart=decisions.apart(rows, decided, finding.placebo),
     )
 
 
@@ -118,7 +117,7 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list
     unit = names[0] if names else units.UNITS["presence"]
     rows = rows[[name == unit for name in names]][:MOST_LABELS]
     index = {label: row for row, label in enumerate(sorted(set(finding.rows["label"])))}
-    ends = _placebo_ends(finding.placebo)
+    ends = finding.placebo.groupby("label").agg({"low": "min", "high": "max"}).reindex(list(index))
     drawn = [
         [
             index[row["label"]],
@@ -126,7 +125,7 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list
             *numbers.rounded([row["slope"], row["ci_low"], row["ci_high"]], 8),
             decided[str(row["label"])].code,
             decided[str(row["label"])].why,
-            *numbers.rounded(ends.get(str(row["label"]), (np.nan, np.nan)), 8),
+            *numbers.rounded(ends.loc[row["label"]], 8),
             decided[str(row["label"])].expected,
         ]
         for _, row in rows.iterrows()
@@ -149,15 +148,6 @@ def strip(
     scores = numbers.apart(matrix.scores(answers)[row].tolist())
     cells = tuple(zip(values, scores, strict=True))
     return Strip(photo, album.names[album.index[photo]], words.label(label), tuple(files), cells, known.get(photo))
-
-
-def _placebo_ends(rows: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """Label to the least low end and the greatest high end of its placebo sweeps' intervals."""
-    if rows.empty:
-        return {}
-    low = rows["ci_low"].fillna(rows["slope"]).groupby(rows["label"]).min()
-    high = rows["ci_high"].fillna(rows["slope"]).groupby(rows["label"]).max()
-    return {str(label): (float(low[label]), float(high[label])) for label in low.index}
 
 
 # -- what others may quote ---------------------------------------------------------------------------------------------

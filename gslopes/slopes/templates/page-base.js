@@ -51,6 +51,7 @@ const minus = (text) => text.replace("-", "−");
 // Percentage points: one decimal. toFixed rounds halves away from 0, and so does words.points.
 function points(number) {
   if (number === null || number === undefined) return "–";
+  if (number === 0) return "0";
   const size = Math.abs(number).toFixed(1);
   return size === "0.0" ? size : (number < 0 ? "−" : "+") + size;
 }
@@ -58,6 +59,7 @@ function points(number) {
 // The paper's slopes and log odds: three decimals.
 function signed(number, digits = 3) {
   if (number === null || number === undefined) return "–";
+  if (number === 0) return "0";
   const size = Math.abs(number), text = size >= 100 ? size.toPrecision(3) : size.toFixed(digits);
   return Number(text) === 0 ? text : (number < 0 ? "−" : "+") + text;
 }
@@ -74,8 +76,12 @@ function apart(thousandths) {
 
 const inPoints = (unit) => unit.startsWith("percentage");
 const ofOdds = (unit) => unit.startsWith("%"); // slopes of log-odds, written as changes of the odds
-const formatFor = (unit) => (inPoints(unit) ? points : ofOdds(unit) ? (v) => (v === null || v === undefined ? "–" : `${points(100 * Math.expm1(v))} %`) : signed);
-const interval = (low, high, form = points) => (low === null || high === null ? "–" : `[${form(low)}, ${form(high)}]`);
+const formatFor = (unit) => (inPoints(unit) ? points : ofOdds(unit) ? (v) => (v ? `${points(100 * Math.expm1(v))} %` : points(v)) : signed);
+function interval(low, high, form = points) {
+  if (low === null || high === null) return "–";
+  const text = `[${form(low)}, ${form(high)}]`;
+  return /[^[0., %\]]/.test(text) ? text : "0";
+}
 
 function probability(number) {
   if (number === null || number === undefined) return "–";

@@ -18,7 +18,7 @@ const COMPARISONS = {
     columns: differenceColumns, q: 8, size: (r) => Math.abs(r[4] ?? 0),
     note: "Difference: the slope of the first group's photos less that of the second's, photo-rate, percentage points per unit. Interval: Welch's t. " +
       "p: permutation of who is in which group (Welch's t where no permutation reached the difference, or none was run), " +
-      "null hypothesis: both groups have the same mean slope. q: this p, adjusted over the labels of the pair; coloured: q < 0.05. A dash: too rare to judge in both groups. " +
+      "null hypothesis: both groups have the same mean slope. q: this p, adjusted over the labels of the pair; coloured: q < 0.05. A dash: in both groups too few photos change their answer. " +
       "Where none of a small group's photos has the label, its slope is 0 without any spread: the interval is then too narrow. " +
       "Per unit of reach: each group's slope divided by that of the reader's log-odds, where one group is reached less than half as far as the other; interval: MOVER of Fieller's.",
   },

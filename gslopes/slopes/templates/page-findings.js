@@ -20,9 +20,9 @@ const chance = (finding, name, i) => finding.estimators[name].p_test[i];
 const SOURCES = { permutation: "permutation of each photo's answers over the values", t: "two-sided t", "t below the permutations' floor": "two-sided t, since no permutation reached the slope" };
 const sourceOf = (finding, name, i) => SOURCES[finding.estimators[name].source[i]] ?? (finding.estimators[name].p_test[i] === null ? "" : SOURCES.t);
 
-// The placebo sweeps' intervals of a label, joined; null without any.
+// The slopes of a label that placebo sweeps explain; null without any.
 function floorOf(finding, i) {
-  const ends = Object.values(finding.floor).flatMap((f) => (f.slope[i] === null ? [] : [f.ci_low[i] ?? f.slope[i], f.ci_high[i] ?? f.slope[i]]));
+  const ends = Object.values(finding.floor).flatMap((f) => (f.low[i] === null ? [] : [f.low[i], f.high[i]]));
   return ends.length ? [Math.min(...ends), Math.max(...ends)] : null;
 }
 
@@ -125,7 +125,7 @@ function findingApp(root, section, finding) {
       "q: this p, adjusted over the classifier's labels. Coloured: labels that move. A dashed interval reaches beyond its strip." +
       (finding.cut ? ` Present: ${finding.cut}.` : "") +
       (finding.drawing ? " Photo to 0: the label's change from the photo to value 0, with its 95 % interval (t over photos); bold: further than the whole sweep moves it (q < 0.05)." : "") +
-      (Object.keys(finding.floor).length ? " Shaded: the placebo sweeps' intervals for this label." : "");
+      (Object.keys(finding.floor).length ? " Shaded: the slopes that placebo sweeps explain, by the paired differences." : "");
     for (const [at, head] of heads.entries()) {
       const here = columns[at][0] === state.key;
       if (here) head.setAttribute("aria-sort", state.down ? "descending" : "ascending"); else head.removeAttribute("aria-sort");

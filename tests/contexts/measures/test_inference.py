@@ -54,7 +54,7 @@ def test_a_change_of_few_people_has_no_p():
     row = rows[(rows["context"] == "F1") & (rows["gender"] == "all") & (rows["inferred"] == "man")].iloc[0]
     assert row["change"] == pytest.approx(0.15)
     assert row["discordant"] == 3
-    assert row["note"] == "too rare to judge"
+    assert row["note"] == "too few people change their answer"
     assert row["p"] != row["p"]
 
 

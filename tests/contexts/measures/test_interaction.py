@@ -52,7 +52,7 @@ def test_paired_noise_is_taken_off_and_the_contexts_own_effect_stands_beside_tha
 def test_a_label_of_few_people_is_too_rare():
     base = np.zeros((50, 3))
     found = compare(base, base, VALUES, np.arange(50))
-    assert found["note"] == f"too rare to judge; {ALIKE}"
+    assert found["note"] == f"too few people change their answer; {ALIKE}"
     assert np.isnan(found["p"])
 
 

@@ -66,7 +66,7 @@ def test_rooms_that_differ_widen_the_interval_of_rooms_alone():
 def test_what_is_the_same_for_everybody_has_no_interval():
     after = np.tile([1.0, 0.0], (60, 1))  # one room does everything, the other nothing, to everybody
     keep, person = np.ones_like(after, bool), np.arange(60)
-    for before, note in ((np.zeros((60, 2)), ALIKE), (after, f"too rare to judge; {ALIKE}")):
+    for before, note in ((np.zeros((60, 2)), ALIKE), (after, f"too few people change their answer; {ALIKE}")):
         found = share_change(before, after, keep, person, ContextOptions(permutations=199))
         assert np.isnan([found["change_low"], found["change_high"]]).all()
         assert found["note"] == note

@@ -54,12 +54,12 @@ def test_rare_labels_are_listed_and_not_judged(found) -> None:
     row = rows(found.slopes, "photo-rate").loc["label4"]
     assert (
         row["note"]
-        == "too rare to judge: on 2 of 60 photos; its answer must vary on 10, about 300 photos like these would do"
+        == "too few photos change their answer (2 of 60 photos have it; 10 must change; about 300 like these would do)"
     )
     assert row[["p", "p_perm", "q"]].isna().all()
     assert row["active"] == 2
     assert np.isfinite(row["slope"])
-    assert rows(found.slopes, "paper").loc["label3", "note"] == "never active at the centre"
+    assert rows(found.slopes, "paper").loc["label3", "note"] == "never there at the centre"
 
 
 def test_the_papers_p_and_the_permutations_may_disagree(answers) -> None:
@@ -108,6 +108,20 @@ def test_photos_of_one_person_count_as_one(answers) -> None:
     one, other = (rows(each.slopes, "photo-rate")[:3] for each in (several, single))
     np.testing.assert_allclose(one[["slope", "se", "p"]], other[["slope", "se", "p"]], rtol=1e-6)
     np.testing.assert_allclose(one["p_perm"], other["p_perm"])
+    few = rows(
+        analyse(
+            scores[scores["photo"] < ids[36]],
+            asked[asked["photo"] < ids[36]],
+            options=FAST,
+            about=about,
+            cluster="person",
+        ).slopes,
+        "photo-rate",
+    )
+    assert (
+        few["note"].iloc[0]
+        == "too few clusters of photos change their answer (9 of 9 do; 10 must; about 10 like these would do)"
+    )
 
 
 def test_two_classifiers_and_a_placebo_are_other_rows_of_the_same_call(answers) -> None:

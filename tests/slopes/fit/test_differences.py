@@ -67,7 +67,11 @@ def test_a_label_too_rare_in_a_group_is_not_judged_there(answers) -> None:
     _, scores, asked, about = grouped(answers, few, moving(60, 0.15, 1), few[:20])
     found = analyse(scores, asked, options=OPTIONS, about=about, groups=["sex"])
     profile = found.groups.query("estimator == 'photo-rate'").set_index("group")
-    assert profile["note"].to_dict() == {"men": "too rare to judge", "women": "", "others": "too rare to judge"}
+    assert profile["note"].to_dict() == {
+        "men": "too few photos change their answer",
+        "women": "",
+        "others": "too few photos change their answer",
+    }
     assert profile["p"].isna().to_dict() == {"men": True, "women": False, "others": True}
     between = found.differences.query("estimator == 'photo-rate'").set_index(["group", "other"])["p"]
     assert np.isnan(between["men", "others"])

@@ -139,6 +139,14 @@ def make_run(run: Path, pairs: list[tuple[str, str]], photos: int = 80) -> Path:
     return run
 
 
+def placebos_of(rows: pd.DataFrame, kind: str, slope: float, half: float) -> pd.DataFrame:
+    """Rows of PLACEBOS about those rows of slopes: one slope of all labels, one width of the paired differences."""
+    head = rows[["classifier", "attribute", "label", "estimator", "slope"]].reset_index(drop=True)
+    gap = head["slope"] - slope
+    made = head.assign(placebo=kind, n=40, varying=40, placebo_slope=slope, difference=gap, note="")
+    return made.assign(ci_low=gap - half, ci_high=gap + half, **dict.fromkeys(("se", "p", "p_perm"), 0.5))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def small_squares() -> Iterator[None]:
     """Strips of squares of 64 pixels instead of 224: an eighth of the time."""

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.core import placebo, tables
+from gslopes.core import tables
 from gslopes.report import numbers, words
 from gslopes.slopes.report import write_report
+from tests.slopes.report.conftest import placebos_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.figures("png")]
 SCRIPT = "<script>alert(1)</script>"
@@ -31,9 +32,8 @@ def report(make: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) 
     )
     rates["decision"] = np.where(rates["slope"].notna(), "finding", None)
     rates[["ci_low", "ci_high"]] = rates[["slope", "slope"]].to_numpy() + np.array([-1.5, 1.5])
-    floor = rates.assign(attribute=placebo.name("gender", "same"), slope=0.1, ci_low=-0.2, ci_high=0.4)
-    frames = [found, rates, floor]
-    tables.write(tables.SLOPES, pd.concat(frames), run / "slopes.parquet")
+    tables.write(tables.SLOPES, pd.concat([found, rates]), run / "slopes.parquet")
+    tables.write(tables.PLACEBOS, placebos_of(rates, "same", 0.1, 0.3), run / "placebos.parquet")
     return write_report(run)
 
 
@@ -111,6 +111,7 @@ def test_label_of_a_stranger_is_shown_as_text_and_opens_its_panel(page: Any) -> 
         panel.locator(".moved-photo img").first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
     )
     assert "placebo: same picture" in panel.inner_text()
+    assert "this label's slope minus it, photo by photo: " in panel.inner_text()
     panel.get_by_role("button", name="Close").click()
     assert panel.is_hidden()
     assert "<script>" in page.evaluate("document.activeElement.textContent")  # back where it was

@@ -14,9 +14,11 @@ from gslopes.slopes.report.decisions import COLUMNS, Decision, findings_table, h
 
 def test_the_decision_of_the_fit_is_taken_as_it_is() -> None:
     rows = pd.DataFrame({"label": list("abc"), "decision": ["placebo", "finding", "unjudged"]})
-    found = decisions.decide(rows.assign(detail=["light alone: p 0.4", "", "too rare to judge"], expected=None))
+    found = decisions.decide(
+        rows.assign(detail=["light alone: p 0.4", "", "too few photos change their answer"], expected=None)
+    )
     assert {label: one.code for label, one in found.items()} == {"a": "placebo", "b": "finding", "c": "unjudged"}
-    assert [one.why for one in found.values()] == ["light alone: p 0.4", "", "too rare to judge"]
+    assert [one.why for one in found.values()] == ["light alone: p 0.4", "", "too few photos change their answer"]
     assert [one.moves for one in found.values()] == [False, True, False]
 
 
@@ -39,7 +41,7 @@ def decided(**codes: str) -> dict[str, Decision]:
 
 
 EXPECTED = Decision("finding", "", expected=True)
-LATER = "its answer varies on 9 of 12 photos; 10 are needed, about 14 photos like these would do"
+LATER = "too few photos change their answer (9 of 12 do; 10 must; about 14 like these would do)"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,7 @@ def test_a_label_stands_once_however_many_estimators_and_placebos_there_are() ->
 
 
 def test_findings_come_first_and_the_steepest_of_them_before_the_others() -> None:
-    rare = {"decision": "unjudged", "reason": "rare", "detail": "too rare to judge", "q": np.nan}
+    rare = {"decision": "unjudged", "reason": "rare", "detail": "too few photos change their answer", "q": np.nan}
     found = findings_table(
         slopes(
             {"label": "a", "slope": 90.0, **rare},
@@ -206,7 +208,13 @@ def test_a_label_is_read_by_its_measure() -> None:
 def test_the_table_for_a_paper_has_intervals_decisions_and_no_label_that_is_not_judged(tmp_path: Path) -> None:
     frame = slopes(
         {"label": "a_b", "slope": -9.0, "ci_low": -11.0, "ci_high": -7.0},
-        {"label": "hat", "slope": 50.0, "decision": "unjudged", "reason": "rare", "detail": "too rare to judge"},
+        {
+            "label": "hat",
+            "slope": 50.0,
+            "decision": "unjudged",
+            "reason": "rare",
+            "detail": "too few photos change their answer",
+        },
     )
     write_findings(tmp_path, frame)
     tex = (tmp_path / "findings.tex").read_text()

@@ -13,6 +13,7 @@ from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.report.evidence import audit_html, print_evidence
 from gslopes.slopes.report.loading import Funnel
 from gslopes.slopes.report.paper import NO_LABEL
+from tests.slopes.report.conftest import placebos_of
 
 VALUES = np.linspace(-2, 2, 5)
 
@@ -71,23 +72,27 @@ def test_without_a_label_it_says_why() -> None:
 
 
 def test_placebo_sweeps_stand_beside_the_finding_and_decide_about_it(slopes) -> None:
-    plain = slopes.assign(decision=slopes["decision"].replace("open", "placebo"))
-    beside = [plain.assign(attribute=name) for name in ("gender-same", "gender-light")]
-    text = print_evidence(pd.concat([plain, *beside], ignore_index=True))
+    moved = slopes["label"] == "Falling"
+    plain = slopes.assign(decision="placebo", detail=np.where(moved, "light alone: −1; paired difference −14", ""))
+    plain = plain[moved | (plain["label"] == "Flat\x1b[31m")]
+    beside = plain.assign(attribute="gender-light")
+    fakes = placebos_of(tables.reading(plain), "light", -1.0, 20.0)
+    near, far = fakes.assign(low=-21.0, high=19.0), fakes.assign(low=-1.5, high=-0.5)
+    text = print_evidence(pd.concat([plain, beside], ignore_index=True), placebos=near)
     assert text.count("along perceived gender") == 1
-    known = plain.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
-    cells = row(text, "Falling")
-    slope = numbers.points(known["slope"])
-    assert " ".join([slope, "to", slope]) in " ".join(cells)
-    assert "like the placebo" in " ".join(cells)
-    assert "placebos: least and greatest slope" in text
+    cells = " ".join(row(text, "Falling"))
+    assert "−21.0 to +19.0" in cells
+    assert "like the placebo" in cells
+    assert "placebos: the slopes" in text
     assert "placebos:" not in print_evidence(slopes)
+    assert "like the placebo: “Falling”" not in text
+    assert "like the placebo: “Falling”, light alone: −1; paired difference" in print_evidence(plain, placebos=far)
 
 
 def test_a_label_has_one_line_however_long_its_name(slopes) -> None:
     long = slopes.assign(label=slopes["label"].replace("Falling", "A long label of a stranger " * 9))
-    beside = [long.assign(attribute=name) for name in ("gender-same", "gender-light", "gender-random")]
-    text = print_evidence(pd.concat([long, *beside], ignore_index=True))
+    fakes = placebos_of(tables.reading(long), "light", 9.0, 1.0).assign(low=-99.0, high=9.0)
+    text = print_evidence(long, placebos=fakes)
     (line,) = [line for line in text.splitlines() if line.startswith(" A long label")]
     assert line.endswith("60 of 60")
     assert "…" in line

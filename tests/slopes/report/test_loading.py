@@ -12,7 +12,8 @@ from gslopes.core.errors import TableError
 from gslopes.core.tables import SOURCES
 from gslopes.report.words import link
 from gslopes.slopes.report import loading, write_report
-from gslopes.slopes.report.loading import load
+from gslopes.slopes.report.loading import load, with_units
+from tests.slopes.report.conftest import placebos_of
 
 
 def test_placebo_sweeps_are_no_findings_but_stand_beside_theirs(make: Callable[..., Path], tmp_path: Path) -> None:
@@ -20,10 +21,24 @@ def test_placebo_sweeps_are_no_findings_but_stand_beside_theirs(make: Callable[.
     slopes = tables.read(tables.SLOPES, run / "slopes.parquet").assign(estimator="photo-rate")
     floor = slopes.assign(attribute=placebo.name("gender", "light"))
     tables.write(tables.SLOPES, pd.concat([slopes, floor]), run / "slopes.parquet")
+    parts = [placebos_of(slopes, kind, -0.5, 0.25) for kind in placebo.KINDS]
+    tables.write(tables.PLACEBOS, pd.concat(parts), run / "placebos.parquet")
     source = load(run)
     (finding,) = source.findings
-    assert len(finding.placebo) == len(floor)
+    assert len(finding.placebo) == 3 * len(slopes)
+    ends = finding.placebo.drop_duplicates("placebo").set_index("placebo")[["low", "high"]]
+    assert ends.loc["light"].tolist() == [-0.75, -0.25]
+    assert ends.loc["same"].tolist() == ends.loc["random"].tolist() == [-0.75, 0.75], "their sign says nothing"
     assert len(source.real) == len(slopes)
+
+
+def test_a_cluster_counts_as_one_where_photos_are_counted(make: Callable[..., Path], tmp_path: Path) -> None:
+    run = make(tmp_path / "run", [("a", "gender"), ("b", "gender")], photos=12)
+    row = {"attribute": "gender", "used": 12, "refused": 0, "failed": 0, "missing": 0}
+    rows = [{**row, "classifier": name, "units": n, "effective_units": n - 0.4} for name, n in (("a", 12), ("b", 5))]
+    tables.write(tables.BALANCE, pd.DataFrame(rows).reindex(columns=tables.BALANCE.columns), run / "balance.parquet")
+    slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
+    assert slopes.groupby("classifier")["units"].unique().map(list).to_dict() == {"a": [11], "b": [4]}
 
 
 # -- test tally -------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ ROWS = (
     {"label": "gap alone", "agreement": "observed only", "slope": 0.01},
     {"label": "edit alone", "agreement": "edit only", "observed": 0.5, "ci_low": -6, "ci_high": 7, "q": 0.9},
     {"label": "odds", "agreement": "observed only", "measure": "log-odds", **ODDS},
-    {"label": "rare", "agreement": "", "note": "too rare to judge", "p": np.nan, "q": np.nan},
+    {"label": "rare", "agreement": "", "note": "too few photos with it, or without it", "p": np.nan, "q": np.nan},
 )
 
 

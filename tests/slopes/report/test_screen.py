@@ -7,10 +7,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gslopes.core import placebo, tables
+from gslopes.core import tables
 from gslopes.report.quote import LIMITS
 from gslopes.slopes.report import decisions, screen, validity, write_report
 from gslopes.slopes.report.loading import load
+from tests.slopes.report.conftest import placebos_of
 
 
 def test_the_forest_has_findings_first_with_the_ends_of_their_placebos_and_at_most_so_many(
@@ -22,11 +23,9 @@ def test_the_forest_has_findings_first_with_the_ends_of_their_placebos_and_at_mo
     kinds = [{"q": 0.5, "decision": "none"}, {"q": 0.01, "decision": "finding"}]
     many = [row.assign(label=f"l{i:02d}", slope=float(i), **kinds[i % 2]) for i in range(60)]
     rates = pd.concat(many).assign(ci_low=lambda t: t["slope"] - 1, ci_high=lambda t: t["slope"] + 1)
-    floor = [
-        rates.assign(attribute=placebo.name("gender", kind), slope=0.0, ci_low=-low, ci_high=0.5)
-        for kind, low in (("same", 0.2), ("light", 0.3))
-    ]
-    tables.write(tables.SLOPES, pd.concat([found, rates, *floor]), run / "slopes.parquet")
+    fakes = [placebos_of(rates, "same", 0.1, 0.2), placebos_of(rates, "light", 0.3, 0.2)]
+    tables.write(tables.SLOPES, pd.concat([found, rates]), run / "slopes.parquet")
+    tables.write(tables.PLACEBOS, pd.concat(fakes), run / "placebos.parquet")
     (finding,) = load(run).findings
     decided = decisions.decide(finding.of("photo-rate"))
     rows, unit = screen.forest(finding, decided)
@@ -35,7 +34,7 @@ def test_the_forest_has_findings_first_with_the_ends_of_their_placebos_and_at_mo
     codes = [row[5] for row in rows]
     assert codes == sorted(codes, key=["finding", "placebo", "none"].index)
     assert rows[0][1] == "l59"
-    assert rows[0][7:] == [-0.3, 0.5, False]
+    assert rows[0][7:] == pytest.approx([-0.3, 0.5, False])
     named = {label: replace(one, expected=label in ("l59", "l58")) for label, one in decided.items()}
     rows, _ = screen.forest(finding, named)
     assert rows[0][1] == "l57", "the steepest of those that are not expected"
