@@ -152,8 +152,8 @@ def planned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """What power promises next to what becomes a finding, of six kinds of classifiers; one label moves."""
     known = np.random.default_rng(66)  # of the pilots, the same in every portion
     plans = [
-        ("anew, 272 photos, 1 label", anew, 272, 2.5, Design(Presence(0.1))),
-        ("anew, 272 photos, 20 labels", anew, 272, 2.5, Design(Presence(0.1), 20)),
+        ("anew, 272 photos, 1 label, pilot", anew, 272, 2.5, Design(seen(known, anew, 1000, 2.5))),
+        ("anew, 272 photos, 20 labels, pilot", anew, 272, 2.5, Design(seen(known, anew, 1000, 2.5), 20)),
         ("kept, 272 photos, 1 label, pilot", kept, 272, 1.0, Design(seen(known, kept, 1000, 1.0))),
         ("logistic, 60 photos, 20 labels, pilot", logistic, 60, 0.4, Design(seen(known, logistic, 400, 0.4), 20)),
         ("rare, 1,000 photos, 200 with placebos, 20 labels, pilot", rare, 1000, 0.3, None),
