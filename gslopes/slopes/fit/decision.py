@@ -79,7 +79,7 @@ def placebo_differences(
 
 
 def paired(first: Units, second: Units, options: FitOptions, *, signed: bool) -> Contrast:
-    """The paired difference; where the placebo's sign means nothing, with the larger p of both signs.
+    """The paired difference; where the placebo's sign means nothing, the smaller one, with the larger p of both signs.
 
     Where the placebo goes further than the slope, the two differences disagree about the side, and p is 1.
     """
@@ -90,6 +90,8 @@ def paired(first: Units, second: Units, options: FitOptions, *, signed: bool) ->
     for other in turned:
         short = np.sign(other.difference) != np.sign(plain.difference)
         ps = {name: np.maximum(getattr(plain, name), getattr(other, name)) for name in ("p", "p_perm")}
+        less, ends = np.abs(other.difference) < np.abs(plain.difference), ("difference", "se", "low", "high")
+        plain = replace(plain, **{name: np.where(less, getattr(other, name), getattr(plain, name)) for name in ends})
         plain = replace(plain, **{name: np.where(short & ~np.isnan(p), 1.0, p) for name, p in ps.items()})
     return plain
 
@@ -153,6 +155,7 @@ def _decide_label(
         worst = placebos[reason]
         interval = f"[{worst['ci_low']:+.2g}, {worst['ci_high']:+.2g}]"
         difference = f"{worst['difference']:+.2g} {interval}, p {worst['p_used']:.2g}"
+        difference += ", in log-odds" * (row.get("measure") == "log-odds")
         detail = f"{placebo.TEXTS[reason]}: {worst['placebo_slope']:+.2g}; paired difference {difference}"
     elif reason == "no-placebo":
         lacking = [placebo.TEXTS[kind] for kind in placebo.KINDS if kind not in placebos]

@@ -210,8 +210,9 @@ def _lacking(
     things, units = ("photos", photos) if clusters is None else ("clusters of photos", clusters)
     enough = f"; about {-(-units * least // varies):,} like these would do" if varies else ""
     if active < least:
-        must = f"{least:,}{'' if clusters is None else ' clusters'} must change"
-        return f"too few {things} change their answer ({active:,} of {many(photos, 'photo')} have it; {must}{enough})"
+        of, must = (f"{photos:,}", "") if clusters is None else (many(photos, "photo"), " clusters")
+        have = f"{active:,} of {of} have the label; {least:,}{must} must change{enough}"
+        return f"too few {things} change their answer ({have})"
     if not varies:
         every = f"all {photos:,} photos" if photos > 1 else "the one photo"
         return f"its answer is the same at every value of {every}"

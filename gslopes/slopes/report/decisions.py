@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -89,7 +90,8 @@ def counts(decisions: Mapping[str, Decision]) -> dict[str, int]:
 
 
 def _text(value: object) -> str:
-    return "" if value is None or pd.isna(value) else words.printable(value)  # type: ignore[call-overload]
+    text = "" if value is None or pd.isna(value) else words.printable(value)  # type: ignore[call-overload]
+    return re.sub(r"(?<![\w-])-(?=\d)", "−", text)
 
 
 # -- the finding in one plain sentence --------------------------------------------------------------------------------

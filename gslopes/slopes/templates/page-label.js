@@ -54,7 +54,7 @@ function openLabel(panel, section, finding, i) {
     });
     for (const [kind, f] of Object.entries(finding.floor)) {
       rows.push(el("tr", {}, el("th", { scope: "row" }, `placebo: ${PLACEBOS[kind] ?? kind}`), el("td", { class: "num" }, form(f.placebo_slope[i])),
-        el("td"), el("td"), el("td"), el("td"), el("td", {}, unit), el("td", { class: "reason" }, `this label's slope minus it, photo by photo: ${form(f.difference[i])} ${interval(f.ci_low[i], f.ci_high[i], form)}`)));
+        el("td"), el("td"), el("td"), el("td"), el("td", {}, unit), el("td", { class: "reason" }, `this label's slope against it, photo by photo: ${form(f.difference[i])} ${interval(f.ci_low[i], f.ci_high[i], form)}`)));
     }
     return [el("h5", {}, "By estimator"), grid(["Estimator", "Slope", "95 % interval", "p", "q", "p is from", "Unit", "Note"], rows, `Estimates of ${label}`)];
   }

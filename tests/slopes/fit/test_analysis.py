@@ -54,7 +54,7 @@ def test_rare_labels_are_listed_and_not_judged(found) -> None:
     row = rows(found.slopes, "photo-rate").loc["label4"]
     assert (
         row["note"]
-        == "too few photos change their answer (2 of 60 photos have it; 10 must change; about 300 like these would do)"
+        == "too few photos change their answer (2 of 60 have the label; 10 must change; about 300 like these would do)"
     )
     assert row[["p", "p_perm", "q"]].isna().all()
     assert row["active"] == 2

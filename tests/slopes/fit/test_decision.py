@@ -70,6 +70,20 @@ def test_the_difference_is_paired_over_the_photos_of_both(answers) -> None:
     assert row["ci_low"] < row["difference"] < row["ci_high"]
 
 
+def test_the_difference_that_decides_is_against_the_nearer_sign(answers) -> None:
+    """A placebo as steep the other way: its sign says nothing, so the paired difference is about 0."""
+    rng = np.random.default_rng(4)
+    parts = []
+    for name, slope in (("gender", 0.06), ("gender-same", 0.0), ("gender-light", 0.0), ("gender-random", -0.06)):
+        present = rng.random((300, 1, 5)) < 0.4 + slope * VALUES
+        parts.append(answers(present, VALUES, attribute=name))
+    found = analyse(*[pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)], options=FAST)
+    row = found.placebos.set_index("placebo").loc["random"]
+    assert row["difference"] == pytest.approx(row["slope"] + row["placebo_slope"])
+    assert abs(row["difference"]) < 0.5 * row["slope"]
+    assert "random change: -" in decisions(found).iloc[0]["detail"]
+
+
 @pytest.mark.parametrize(("kind", "further"), [("light", 0.12), ("random", 0.12), ("random", -0.12)])
 def test_a_slope_short_of_its_placebo_is_no_finding(answers, kind, further) -> None:
     """A placebo goes further: a clear difference, of the wrong sign; the sign of a random change means nothing."""

@@ -86,7 +86,7 @@ def test_labels_of_all_measures_are_one_family(slopes):
 
 def test_only_rare_labels_are_called_rare(slopes):
     notes = reading(slopes).set_index("label")["note"]
-    assert notes["dog"] == "too few photos change their answer (1 of 40 photos have it; 10 must change)"
+    assert notes["dog"] == "too few photos change their answer (1 of 40 have the label; 10 must change)"
     assert notes["face"] == "its answer is the same at every value of all 40 photos"
     rate = slopes[slopes["estimator"] == "photo-rate"].set_index("label")["note"]
     assert rate["hire"] == "on practically every picture: read photo-measure, which goes by its log-odds"

@@ -111,7 +111,7 @@ def test_label_of_a_stranger_is_shown_as_text_and_opens_its_panel(page: Any) -> 
         panel.locator(".moved-photo img").first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
     )
     assert "placebo: same picture" in panel.inner_text()
-    assert "this label's slope minus it, photo by photo: " in panel.inner_text()
+    assert "this label's slope against it, photo by photo: " in panel.inner_text()
     panel.get_by_role("button", name="Close").click()
     assert panel.is_hidden()
     assert "<script>" in page.evaluate("document.activeElement.textContent")  # back where it was
