@@ -198,6 +198,8 @@ def parity_rows(
             if min(smaller) < min_group:
                 note = f"{FEW}: {smaller[0]} and {smaller[1]} persons"
                 row |= {"p_value": np.nan, "verdict": "", "note": note}
+            if row["note"]:
+                row |= dict.fromkeys(("ci_low", "ci_high", "ratio_low", "ratio_high"), np.nan)
             rows.append(row)
         q = benjamini_hochberg(np.array([row["p_value"] for row in rows], dtype=np.float64))
         made += [{**row, "q": value} for row, value in zip(rows, q, strict=True)]

@@ -1,9 +1,7 @@
 """Does a crop follow how a face looks? Pictures of ``gslopes synthesise`` next to other people's, and their page.
 
 Each person's pictures at all K values are joined with the unedited-value pictures of the same other people, in both
-orders; y(v) is their mean, and a photo's slope its least squares line over v, also of the run's placebo sweeps. Others
-meet several persons, which a t interval over persons leaves out: the interval shown is the wider one of it and a
-bootstrap over persons and opponents.
+orders; y(v) is their mean, and a photo's slope its least squares line over v, also of the run's placebo sweeps.
 """
 
 from __future__ import annotations
@@ -26,8 +24,7 @@ from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Finder
 from gslopes.crops import asking, charts, words
 from gslopes.crops.asking import Asker, Croppers, Given, asked_names, resolve
-from gslopes.crops.config import BOOTSTRAP, SweepConfig
-from gslopes.crops.parity import interval
+from gslopes.crops.config import SweepConfig
 from gslopes.crops.people import opponents
 from gslopes.crops.pictures import head_box
 from gslopes.crops.portraits import reader_of
@@ -42,10 +39,10 @@ from gslopes.frame.spec import Audit, Headline, Inputs, Made, Section, Stage, Ta
 from gslopes.photos.people import read_about
 from gslopes.report import caution, numbers
 from gslopes.report import words as plain
-from gslopes.stats.clusters import clustered_mean, codes_of
+from gslopes.stats.clusters import linearised
+from gslopes.stats.intervals import Estimate
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import line_slopes
-from gslopes.stats.resampling import multinomial_counts
 
 PART = 16
 LEAST_VARYING = 10  # people
@@ -190,34 +187,27 @@ def price(run: Run, photos: Mapping[str | None, int]) -> None:
 
 
 def fit(run: Run) -> Made:
-    """The mean over photos of each one's least squares slope of being favoured, with both intervals.
+    """The slope of being favoured along each sweep, with ``mean_slope``'s interval and p.
 
     A pair counts if it was answered at every value, and a photo with one such pair; photos of fewer than
-    ``LEAST_VARYING`` people whose answers vary have no test.
+    ``LEAST_VARYING`` people whose answers vary are not judged: they have neither interval nor p.
     """
     manifest, rows = runfolder.read_manifest(run.folder), []
     for (cropper, attribute), asked in run.table("opponents").groupby(["cropper", "attribute"], sort=True):
         values = np.asarray(manifest["values"][attribute], np.float64)
         shares = whole_pairs(asked, len(values))
-        photos = shares.groupby("photo").mean()
-        person = {photo: manifest["person"].get(photo, photo) for photo in asked["photo"]}
-        codes = {name: code for code, name in enumerate(sorted(set(person.values())))}
-        units = codes_of(photos.index.map(person).to_numpy(str), len(photos))
-        means = photos.to_numpy(np.float64)
-        over_people = clustered_mean(line_slopes(means, values), units)
+        means = shares.groupby("photo").mean()
         edited, opponent = (
-            np.array([codes[person[photo]] for photo in shares.index.get_level_values(name)], np.int64)
+            shares.index.get_level_values(name).map(lambda photo: manifest["person"].get(photo, photo)).to_numpy(str)
             for name in ("photo", "opponent")
         )
-        low, high, p = pair_slope(line_slopes(shares.to_numpy(np.float64), values), edited, opponent, len(codes))
-        ends = over_people.low, over_people.high
-        if np.isnan(ends[0]) or high - low > ends[1] - ends[0]:
-            ends = low, high
-        varying = len(np.unique(units[np.ptp(means, axis=1) > 0])) if len(photos) else 0
-        p = np.nan if varying < LEAST_VARYING else np.fmax(p, over_people.p)
-        row = {"cropper": cropper, "attribute": attribute, "photos": len(photos), "people": len({*edited, *opponent})}
-        row |= {"pairs": len(shares), "slope": over_people.value, "t_low": over_people.low, "t_high": over_people.high}
-        rows.append({**row, "boot_low": low, "boot_high": high, "ci_low": ends[0], "ci_high": ends[1], "p": p})
+        photo = shares.index.get_level_values("photo").to_numpy(str)
+        value, _, low, high, p = mean_slope(line_slopes(shares.to_numpy(np.float64), values), photo, edited, opponent)
+        moved = means.index[np.ptp(means.to_numpy(np.float64), axis=1) > 0] if len(means) else ()
+        if len(set(edited[np.isin(photo, moved)])) < LEAST_VARYING:
+            low = high = p = np.nan
+        row = {"cropper": cropper, "attribute": attribute, "photos": len(means), "people": len({*edited, *opponent})}
+        rows.append({**row, "pairs": len(shares), "slope": value, "ci_low": low, "ci_high": high, "p": p})
     for cropper, asked in run.table("opponents").groupby("cropper"):
         if (asked["status"] != "answered").any():
             run.note(f"{cropper!s}: {words.lost(asked)} of {plain.many(len(asked), 'pair')} of pictures.")
@@ -230,33 +220,26 @@ def whole_pairs(asked: pd.DataFrame, steps: int) -> pd.DataFrame:
     return shares.reindex(columns=range(steps)).dropna()
 
 
-def pair_slope(
-    slopes: Array, person: Codes, opponent: Codes, people: int, count: int = BOOTSTRAP, seed: int = 0
-) -> tuple[float, float, float]:
-    """Ends of the percentile interval of the mean slope over pairs, and the two-sided p of slope 0, 1/B at least.
+def mean_slope(
+    slopes: Array, photo: NDArray[Any], person: NDArray[Any], opponent: NDArray[Any], confidence: float = 0.95
+) -> Estimate:
+    """The mean over photos of the slopes of their pairs; t over people, each as the edited one and as an opponent.
 
-    People are drawn again: a pair weighs its person's weight times its opponent's. A person is in the sample twice, as
-    the one who is edited and as an opponent of others; the one-sample t interval over persons covers the first alone.
-    Resampling both ways is conservative for crossed samples.
+    Null hypothesis of p: the mean is 0.  An opponent meets several persons, which a t over the edited ones leaves out.
+    What one pair alone adds counts for both of its people: the interval is rather too wide.
 
-    slopes: (P,), NaN ones are left out.  person, opponent: (P,) codes below ``people``.
-    count: draws.  Source: Owen 2007, "The pigeonhole bootstrap", doi 10.1214/07-AOAS122.
+    slopes: (P,) of pairs.  photo, person, opponent: (P,) the edited photo, and whose the two photos are.
+
+    Source: Aronow, Samii & Assenova 2015, doi 10.1093/pan/mpv018, without what they take off for pairs.
     """
-    answered = ~np.isnan(slopes)
-    slopes, person, opponent = slopes[answered], person[answered], opponent[answered]
     if not len(slopes):
-        return np.nan, np.nan, np.nan
-    generator, drawn = np.random.default_rng([seed, 12]), []
-    size = max(1, (1 << 24) // len(slopes))  # weights held at once
-    for start in range(0, count, size):
-        times = multinomial_counts(people, min(size, count - start), generator)
-        weights = times[:, person] * times[:, opponent]
-        with np.errstate(invalid="ignore"):
-            drawn.append(weights @ slopes / weights.sum(axis=1))
-    draws = np.concatenate(drawn)
-    draws = draws[~np.isnan(draws)]
-    beyond = min(float((draws <= 0).mean()), float((draws >= 0).mean())) if len(draws) else np.nan
-    return *interval(draws), min(1.0, max(2 * beyond, 1 / count))
+        return Estimate(*[np.nan] * 5)
+    _, of_photo, pairs = np.unique(photo, return_inverse=True, return_counts=True)
+    weights = 1 / (len(pairs) * pairs[of_photo])
+    value = float(weights @ slopes)
+    people = np.unique(np.r_[person, opponent], return_inverse=True)[1]
+    moves = np.bincount(people, np.tile(weights * (slopes - value), 2))
+    return linearised(value, moves.astype(np.float64), confidence)
 
 
 def begin(run: Run, executor: Executor) -> None:

@@ -54,11 +54,12 @@ def clustered_mean(values: Array, clusters: Codes, confidence: float = 0.95) -> 
     (1.75, 0.603)
     """
     mean = float(values.mean()) if len(values) else np.nan
-    return _clustered(mean, (values - mean) / max(len(values), 1), clusters, confidence)
+    moves = (values - mean) / max(len(values), 1)
+    return linearised(mean, np.bincount(clusters, moves).astype(np.float64), confidence)
 
 
-def _clustered(value: float, influence: Array, clusters: Codes, confidence: float) -> Estimate:
-    sums = np.bincount(clusters, influence)
+def linearised(value: float, sums: Array, confidence: float = 0.95) -> Estimate:
+    """A number by how far each unit moves it, (U,), which sum to 0; t over units."""
     units = len(sums)
     if units < 2:
         return Estimate(value, *[np.nan] * 4)
@@ -95,7 +96,7 @@ def clustered_ratio(top: Array, bottom: Array, confidence: float = 0.95) -> Esti
     if not len(bottom):
         return Estimate(*[np.nan] * 5)
     ratio = float(top.sum() / bottom.sum())
-    return _clustered(ratio, (top - ratio * bottom) / bottom.sum(), np.arange(len(bottom)), confidence)
+    return linearised(ratio, (top - ratio * bottom) / bottom.sum(), confidence)
 
 
 class Source(NamedTuple):

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import congruence_table
@@ -24,6 +24,7 @@ from gslopes.stats.shares import independence_p
 Count = tuple[str, str, int, int]
 OPTIONS = ContextOptions(permutations=499)
 DRAWS = 500
+CANVAS = -1.5  # of F1 over rooms: its effect on the logit of being called a woman
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(41)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
@@ -162,7 +163,8 @@ def contexts_f1(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 said = rng.random((2, people)) < np.where(woman, right, wrong)
                 said[1] = np.where(rng.random(people) < 0.6, said[0], said[1])
                 gender = np.where(woman, "woman", "man").astype(object)
-                made = grid(np.where(said.T, 1, 2), np.arange(people), ["", "room"], gender=gender)
+                named = np.ones((people, 2), bool)
+                made = grid(np.where(said.T, 1, 2), np.arange(people), ["", "room"], gender=gender, recognised=named)
                 rows = accuracy_table(made, ContextOptions(permutations=1))
                 row = rows[(rows["context"] == "room") & (rows["gender"] == "woman")].iloc[0]
                 draws = multinomial_counts(people, DRAWS, rng)
@@ -257,6 +259,62 @@ def contexts_rooms_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count
     yield from varied_rooms(rng, sets, 24, 4, lambda shape: rng.exponential(1.0, shape) - 1)
 
 
+def f1_of_rooms(
+    rng: np.random.Generator, sets: int, people: int, rooms: int, draw: Callable[[tuple[int, ...]], np.ndarray]
+) -> Iterator[Count]:
+    """F1 of women before rooms of a context, and its change from the canvas, which on average is 0.
+
+    Half of the people are women.  draw: effects of rooms on the logit of being called a woman, of a shape.
+    """
+    tally, level = Tally(), np.where(np.arange(people) % 2, -2.0, 2.0)
+    drawn = draw((40_000,))
+
+    def f1_at(logits: np.ndarray) -> float:
+        women, men = (float(mean_share(logits + side).mean()) for side in (2.0, -2.0))
+        return 2 * women / (women + men + 1)
+
+    truth = f1_at(np.array([CANVAS]))
+    shift = optimize.brentq(lambda offset: f1_at(drawn + offset) - truth, -4, 0)  # above, F1 falls again
+    gender, places = np.where(level > 0, "woman", "man").astype(object), ["", *["room"] * rooms]
+    title = f"{people} people, {rooms} rooms"
+    for _ in range(sets):
+        effects = np.concatenate([[CANVAS], draw((rooms,)) + shift])
+        own = level[:, None] + rng.standard_normal((people, 1))
+        woman = rng.random((people, rooms + 1)) < special.expit(own + effects)
+        made = grid(
+            np.where(woman, 1, 2), np.arange(people), places, gender=gender, recognised=np.ones(woman.shape, bool)
+        )
+        rows = accuracy_table(made, ContextOptions(permutations=199))
+        row = rows[(rows["context"] == "room") & (rows["gender"] == "woman")].iloc[0]
+        for what, true, names in (
+            ("F1", truth, ("ci", "rooms")),
+            ("change of F1", 0.0, ("change", "change_rooms")),
+        ):
+            for name, method in zip(names, ("as it was, over people", "people x rooms"), strict=True):
+                low, high = row[f"{name}_low"], row[f"{name}_high"]
+                held = low <= true <= high
+                tally.add(f"{what}, any such rooms, covered, {title}", method, held, np.isfinite(low))
+        for p, method in ((row["p"], "as it was, over people"), (row["p_rooms"], "people x rooms")):
+            tally.add(f"change of F1, p < 0.05 with none, {title}", method, p < 0.05, np.isfinite(p))
+        low, high, p = row["change_rooms_low"], row["change_rooms_high"], row["p_rooms"]
+        same = (low <= 0 <= high) == (p >= 0.05)
+        tally.add(f"change of F1, p and interval agree, {title}", "people x rooms", same, np.isfinite(p))
+    yield from tally.counts()
+
+
+def contexts_f1_rooms(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """Room logits normal with a standard deviation of 1."""
+    for people in (60, 300):
+        for rooms in (2, 5, 12):
+            yield from f1_of_rooms(rng, sets, people, rooms, lambda shape: rng.standard_normal(shape))
+
+
+def contexts_f1_rooms_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """Other designs: skewed rooms, exponential; rooms that hardly differ."""
+    yield from f1_of_rooms(rng, sets, 120, 4, lambda shape: rng.exponential(1.0, shape) - 1)
+    yield from f1_of_rooms(rng, sets, 40, 8, lambda shape: 0.1 * rng.standard_normal(shape))
+
+
 CASES = {
     "contexts-photos": contexts_photos,
     "contexts-photos-unseen": contexts_photos_unseen,
@@ -265,4 +323,6 @@ CASES = {
     "contexts-f1": contexts_f1,
     "contexts-rooms": contexts_rooms,
     "contexts-rooms-unseen": contexts_rooms_unseen,
+    "contexts-f1-rooms": contexts_f1_rooms,
+    "contexts-f1-rooms-unseen": contexts_f1_rooms_unseen,
 }

@@ -5,6 +5,7 @@ Every person has a score; of two people the higher one is favoured.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
@@ -12,6 +13,11 @@ import numpy as np
 from scipy import special
 
 from gslopes.crops.parity import compared, parity
+from gslopes.crops.people import opponents
+from gslopes.crops.sweep import mean_slope
+from gslopes.stats.clusters import clustered_mean
+from gslopes.stats.intervals import percentile
+from gslopes.stats.resampling import multinomial_counts
 
 Count = tuple[str, str, int, int]
 Groups = Mapping[str, tuple[int, float, float]]  # name to persons, mean and spread of their scores
@@ -51,4 +57,37 @@ def crops_pairs_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     yield from each(rng, sets, SECOND_DESIGN)
 
 
-CASES = {"crops-pairs": crops_pairs, "crops-pairs-unseen": crops_pairs_unseen}
+# -- sweeps -----------------------------------------------------------------------------------------------------------
+
+
+def resampled_roles(slopes: np.ndarray, pairs: np.ndarray, people: int, rng: np.random.Generator) -> tuple[float, ...]:
+    """Percentiles of the mean over draws of people, who weigh as the edited one times as an opponent: as it was."""
+    times = multinomial_counts(people, 500, rng)
+    weights = times[:, pairs[:, 0]] * times[:, pairs[:, 1]]
+    return percentile(weights @ slopes / weights.sum(axis=1))
+
+
+def crops_sweep(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """Mean slope of pairs, 0: parts of the edited person, of the opponent and of the pair, normal unless skewed."""
+    sizes = {"edited": (0.1, 0.0, 0.02), "opponents": (0.02, 0.2, 0.0), "both": (0.1, 0.1, 0.1), "pairs": (0, 0, 0.1)}
+    sizes["both, skewed"] = (0.1, 0.1, 0.05)
+    for people, others in ((12, 3), (20, 5), (40, 8), (100, 5)):
+        for title, (own, other, each) in sizes.items():
+            tally = Counter[str]()
+            for place in range(sets):
+                pairs = opponents(people, others, place)
+                person, opponent = pairs.T
+                draw = (lambda n: rng.exponential(1, n) - 1) if "skewed" in title else rng.standard_normal
+                slopes = own * draw(people)[person] + other * draw(people)[opponent] + each * draw(len(pairs))
+                found = mean_slope(slopes, person, person, opponent)
+                over_persons = clustered_mean(slopes, person)
+                ends = {"t over edited persons": (over_persons.low, over_persons.high)}
+                ends["bootstrap"] = resampled_roles(slopes, pairs, people, rng)
+                ends["the wider of both, as it was"] = max(ends.values(), key=lambda one: one[1] - one[0])
+                ends["t over people in both roles"] = found.low, found.high
+                tally.update(name for name, (low, high) in ends.items() if low <= 0 <= high)
+            for name, held in tally.items():
+                yield f"slope covered, {people} people, {others} opponents, varying by {title}", name, held, sets
+
+
+CASES = {"crops-pairs": crops_pairs, "crops-pairs-unseen": crops_pairs_unseen, "crops-sweep": crops_sweep}

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from gslopes.captions.material import presence_of_images
-from gslopes.captions.measures.rows import EQUAL_PROBABILITIES, Recorder
+from gslopes.captions.measures.rows import Recorder
 from gslopes.words.chunks import standard
 from gslopes.words.graph import Fact
 from gslopes.words.mentions import BOUNDS, Mentions, caption_bounds, demeaning_synsets
@@ -105,10 +105,10 @@ def context_specific(recorder: Recorder) -> None:
             at_risk = [image for image in recorder.images if not column or values.get(image) == value]
             recorder.rates(counts, at_risk, concept=rule, column=column, group=value if column else "", **note)
         table = presence_of_images({rule: counts}, recorder.images)
-        facts = {"estimator": "difference of shares of images, Newcombe", "null_hypothesis": EQUAL_PROBABILITIES}
+        facts = {"concept": rule, "estimator": "difference of shares of images, Newcombe"}
         for pair in material.pairs:
             if pair.column in columns or rule == "girls":
-                recorder.measure(**recorder.compare(table, pair).columns(0), concept=rule, **pair.columns, **facts)
+                recorder.difference(recorder.compare(table, pair), 0, **pair.columns, **facts)
     recorder.header |= {"lists": ""}
     recorder.rates({image: len(places) for image, places in united.items()}, recorder.images, concept=UNION)
 

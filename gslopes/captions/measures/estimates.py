@@ -46,8 +46,9 @@ class Differences:
     q: Array
 
     def columns(self, concept: int) -> dict[str, Any]:
-        """One concept's columns in the measures table."""
-        numbers = {"value": self.difference, "ci_low": self.low, "ci_high": self.high, "p": self.p, "q": self.q}
+        """One concept's columns in the measures table; what is not tested has no interval either."""
+        low, high = np.where(np.isnan(self.p), np.nan, (self.low, self.high))
+        numbers = {"value": self.difference, "ci_low": low, "ci_high": high, "p": self.p, "q": self.q}
         counts = {"n": self.n + self.n_other, "active": int(self.active[concept]), "unit": "pp"}
         return counts | {name: values[concept] for name, values in numbers.items()}
 

@@ -89,8 +89,9 @@ def trait_dependent(recorder: Recorder) -> None:
                 sides = [1 if has_trait(recorder.truth_facts(image), words) else -1 for image in images]
                 differences = compare(table, np.array(sides, dtype=np.int8), recorder.options)
                 if min(differences.n, differences.n_other) >= LEAST:
-                    recorder.measure(
-                        **differences.columns(0),
+                    recorder.difference(
+                        differences,
+                        0,
                         concept=f"{group} words by {trait}",
                         column=column,
                         group=value,

@@ -199,7 +199,7 @@ def _add_by_group(recorder: Recorder, flagged: Flagged, sides: NDArray[np.int8],
     for (scenario, kind, concept), places, held in flagged:
         (a, n), (b, m) = ((len((places - held) & group), len(group - held)) for group in groups)
         tested = len(places) >= recorder.options.min_active and min(n, m) >= LEAST
-        low, high = newcombe(a, n, b, m)
+        low, high = newcombe(a, n, b, m) if tested else (math.nan, math.nan)
         p = fisher(a, n, b, m) if tested else math.nan
         row = {"concept": f"{scenario}:{concept}", "kind": kind, **pair.columns, "n": n + m, "active": a + b}
         row |= {"value": 100 * (a / n - b / m) if n and m else math.nan, "unit": "pp", "origin": "ours"}

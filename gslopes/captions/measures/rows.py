@@ -95,7 +95,9 @@ class Recorder(TechniqueResult):
         for pair in self.material.pairs:
             differences = self.compare(table, pair)
             for index, concept in enumerate(table.concepts):
-                self._difference(differences, index, table.binary, columns | {"concept": concept, **pair.columns})
+                kind = "shares, Newcombe" if table.binary else "mean shares, Welch"
+                names = {"concept": concept, **pair.columns, "estimator": f"difference of {kind}"}
+                self.difference(differences, index, **columns, **names)
                 groups = (
                     (pair.group, differences.share, differences.n),
                     (pair.other, differences.other, differences.n_other),
@@ -110,7 +112,8 @@ class Recorder(TechniqueResult):
                         names = {"concept": concept, "column": pair.column, "group": group}
                         self.measure(**{**columns, **numbers, **names, "estimator": "share of images"})
 
-    def _difference(self, differences: Differences, index: int, binary: bool, columns: Row) -> None:
+    def difference(self, differences: Differences, index: int, **columns: Any) -> None:
+        """Add the difference of one concept with its test, or why there is none."""
         numbers = differences.columns(index)
         note = str({**self.header, **columns}.get("note", ""))
         if math.isnan(numbers["ci_low"]):
@@ -118,9 +121,7 @@ class Recorder(TechniqueResult):
         note = note if numbers["active"] >= self.options.min_active else "too few images have it"
         if min(differences.n, differences.n_other) < LEAST:
             note = "a group has fewer than 10 images: no test"
-        estimator = "difference of shares, Newcombe" if binary else "difference of mean shares, Welch"
-        facts = {"estimator": estimator, "note": note, "null_hypothesis": EQUAL_PROBABILITIES}
-        self.measure(**{**columns, **numbers, **facts})
+        self.measure(**{"null_hypothesis": EQUAL_PROBABILITIES, **columns, **numbers, "note": note})
 
     def compare(self, table: Presence, pair: Pair) -> Differences:
         """The differences of a pair's groups, by concept."""

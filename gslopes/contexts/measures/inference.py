@@ -13,9 +13,20 @@ from scipy.stats import contingency
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import ALL, GENDERS, INFERRED, Grid
-from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, exchanged, noted, share_change, share_of, sums
+from gslopes.contexts.measures.paired import (
+    ALIKE,
+    FEW,
+    RARE,
+    change_ends,
+    exchanged,
+    moves_of,
+    noted,
+    share_change,
+    share_of,
+    sums,
+)
 from gslopes.contexts.tables import filled
-from gslopes.stats.shares import difference_interval, independence_p, share_interval
+from gslopes.stats.shares import difference_interval, independence_p
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -120,10 +131,11 @@ def accuracy_table(grid: Grid, options: ContextOptions, labels: Mapping[str, str
     """Rows of the ``accuracy`` table without q: F1 of each gender against self-report, at baselines and in contexts.
 
     A neutral answer is a miss; people of other genders are in no F1.  In contexts it is over pictures whose context was
-    recognised, and NaN for both genders where less than ``LEAST`` were, as in the paper.  Interval: Wilson's for
-    people before these rooms, of F1 as the share 2 tp of 2 tp + fp + fn, with a design effect; of its change,
-    Newcombe's for two shares of the same people.  Change: against the baseline over the same pictures, so that it is
-    no gain of selection; null hypothesis: each person's two answers are exchangeable; p by exchanging them.
+    recognised, and NaN for both genders where less than ``LEAST`` were, as in the paper.  Interval: ``share_of`` of F1
+    as the share 2 tp of 2 tp + fp + fn; of its change, Newcombe's for two shares of the same people.  ``rooms``: as
+    ``over_rooms``.  Change: against the baseline over the same pictures, so that it is no gain of selection; null
+    hypothesis: each person's two answers are exchangeable; p by exchanging them.  A change of fewer than ten people is
+    not judged.
 
     labels: context to feminine, masculine or none; they decide the marks of the paper alone.
     """
@@ -137,15 +149,15 @@ def accuracy_table(grid: Grid, options: ContextOptions, labels: Mapping[str, str
 
 
 def _hits(inferred: Codes, keep: Flags, grid: Grid, gender: str) -> list[Array]:
-    """(U,) each: true positives, false positives and false negatives of a person.  inferred, keep: (P, B)."""
+    """(U, B) each: true positives, false positives and false negatives of a person.  inferred, keep: (P, B)."""
     own, either = (grid.gender == gender)[:, None], np.isin(grid.gender, GENDERS)[:, None]
     called = inferred == INFERRED.index(gender)
     parts = (own & called, either & ~own & called, own & ~called)
-    return [sums(part.astype(float), keep, grid.person, grid.people).sum(axis=1) for part in parts]
+    return [sums(part.astype(float), keep, grid.person, grid.people) for part in parts]
 
 
 def _as_share(tp: Array, fp: Array, fn: Array) -> tuple[Array, Array]:
-    """F1 as a share, 2 tp of 2 tp + fp + fn: both by person, (U,)."""
+    """F1 as a share, 2 tp of 2 tp + fp + fn."""
     return 2 * tp, 2 * tp + fp + fn
 
 
@@ -172,24 +184,26 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> di
         return row
     parts = _hits(grid.inferred[:, columns], keep, grid, gender)
     tp, fp, fn = (int(part.sum()) for part in parts)
-    low, high = share_interval(*_as_share(*parts))
-    row |= {"tp": tp, "fp": fp, "fn": fn, "f1": f1(tp, fp, fn), "ci_low": low, "ci_high": high}
-    row["note"] = note = noted(note, ALIKE * (bool(tp + fp + fn) and math.isnan(low)))
+    about = share_of(*_as_share(*parts))
+    row |= {"tp": tp, "fp": fp, "fn": fn, "f1": f1(tp, fp, fn), "note": noted(note, about["note"])}
+    row |= {name: about[name] for name in ("ci_low", "ci_high", "rooms_low", "rooms_high")}
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
     start = grid.of(options.baseline)
     both = keep & grid.answered[:, start]
     before = _hits(np.broadcast_to(grid.inferred[:, start], both.shape), both, grid, gender)
     after = _hits(grid.inferred[:, columns], both, grid, gender)
+    (top, photos), (base, others) = _as_share(*after), _as_share(*before)
+    moves = moves_of(top, photos) - moves_of(base, others)
+    before, after = ([part.sum(axis=1) for part in side] for side in (before, after))
     discordant = np.any([first != second for first, second in zip(before, after, strict=True)], axis=0).sum()
-    ends = difference_interval(_as_share(*after), _as_share(*before)) if discordant else (math.nan, math.nan)
-    first, last = (f1(*(part.sum() for part in side)) for side in (before, after))
     rare = bool(discordant < FEW)
+    ends = difference_interval(_as_share(*after), _as_share(*before)) if discordant else (math.nan, math.nan)
+    change = f1(*(part.sum() for part in after)) - f1(*(part.sum() for part in before))
     return {
         **row,
-        "paired_change": last - first,
-        "change_low": ends[0],
-        "change_high": ends[1],
+        **change_ends(change, moves, photos + others, ends, rare=rare),
+        "paired_change": change,
         "p": math.nan if rare else exchanged(f1, before, after, options.permutations, options.seed),
-        "note": noted(note, RARE * rare, ALIKE * (not discordant)),
+        "note": noted(str(row["note"]), RARE * rare, ALIKE * (not discordant)),
     }

@@ -27,7 +27,7 @@ def interaction_table(
     people answered at all K values under both conditions.  difference: of the two slopes, paired by person; interval
     and p of its t.  context: what the background itself does at the middle value, in
     points, with its paired interval.  Null hypotheses: the context does not move the slope; it does not move the
-    answer.
+    answer.  What fewer than ten people show has neither interval nor p.
 
     described: rows of one classifier and kind of tags.  values: (K,).  people: the table of that name.
     """
@@ -74,7 +74,8 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[np.i
 
     base, slope = by_person(canvas @ weights), by_person(condition @ weights)
     effect = by_person(100 * (condition[:, middle] - canvas[:, middle]))
-    rare = int(((canvas > 0).any(axis=1) | (condition > 0).any(axis=1)).sum()) < FEW
+    shown = ((canvas > 0) | (condition > 0)).any(axis=1)
+    rare = len(np.unique(person[shown])) < FEW
     face = mean_t(base)
     row: dict[str, Any] = {"n": len(base)}
     for name, estimate in (("slope", mean_t(slope)), ("baseline", face)):
@@ -84,5 +85,5 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[np.i
     row |= {"face": 2 * face.value, "face_low": 2 * face.low, "face_high": 2 * face.high}  # from value -1 to 1
     row["note"] = noted(RARE * rare, ALIKE * (se == 0))
     if rare:
-        row |= dict.fromkeys(("p", "effect_p"), math.nan)
+        row |= {name: math.nan for name in row if name.endswith(("p", "low", "high"))}
     return row

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.stats.clusters import Source, clustered_ratio, crossed
+from gslopes.stats.clusters import Source, crossed, linearised
 from gslopes.stats.contrast import Units, contrast, difference
-from gslopes.stats.intervals import Estimate, mean_t
+from gslopes.stats.intervals import mean_t
 from gslopes.stats.permutation import permutation_p, random_signs
 from gslopes.stats.shares import share_interval
 
@@ -50,23 +50,29 @@ def share_of(hits: Array, photos: Array) -> dict[str, Any]:
     """
     n, count = int(photos.sum()), int(hits.sum())
     low, high = share_interval(hits.sum(axis=1), photos.sum(axis=1))
-    under, over, _ = over_rooms(hits, photos, clustered_ratio(hits.sum(axis=1), photos.sum(axis=1)), (low, high))
-    row = {"n": n, "count": count, "share": count / n if n else math.nan, "ci_low": low, "ci_high": high}
+    share = count / n if n else math.nan
+    under, over, _ = over_rooms(share, moves_of(hits, photos), photos, (low, high))
+    row = {"n": n, "count": count, "share": share, "ci_low": low, "ci_high": high}
     row |= {"rooms_low": float(np.maximum(under, 0)), "rooms_high": float(np.minimum(over, 1))}
     return {**row, "note": ALIKE * bool(n and math.isnan(low))}
 
 
-def over_rooms(top: Array, bottom: Array, people: Estimate, ends: tuple[float, float]) -> tuple[float, float, float]:
-    """(low, high, p) of a ratio of sums, for people and rooms as samples of both; NaN with one room.
+def moves_of(top: Array, bottom: Array) -> Array:
+    """(U, B) by how much each person before each room moves the ratio of two sums, near what it is; they sum to 0."""
+    total = max(float(bottom.sum()), 1.0)
+    return np.asarray((top - float(top.sum()) / total * bottom) / total)
 
-    top, bottom: (U, B).  people, ends: the ratio over people before these rooms, and its interval.
+
+def over_rooms(value: float, moves: Array, photos: Array, ends: tuple[float, float]) -> tuple[float, float, float]:
+    """(low, high, p) of a number, for people and rooms as samples of both; NaN with one room or one person.
+
+    moves, photos: (U, B), as of ``moves_of``; those with photos count.  ends: the interval over people before these
+    rooms.
     """
-    rooms = int((bottom.sum(axis=0) > 0).sum())
-    if rooms < 2:
-        return math.nan, math.nan, math.nan
-    by_room = clustered_ratio(top.sum(axis=0), bottom.sum(axis=0))
-    units = int((bottom.sum(axis=1) > 0).sum())
-    return crossed(people.value, ends, Source(people.se, units - 1), Source(by_room.se, rooms - 1))
+    seen = [photos.sum(axis=axis) > 0 for axis in (1, 0)]
+    found = [linearised(value, moves.sum(axis=axis)[some]) for axis, some in zip((1, 0), seen, strict=True)]
+    people, rooms = (Source(one.se, int(some.sum()) - 1) for one, some in zip(found, seen, strict=True))
+    return crossed(value, ends, people, rooms)
 
 
 def share_change(
@@ -80,7 +86,8 @@ def share_change(
 
     Null hypothesis: each person's change before these rooms is as likely with the other sign; p by changes of signs.
     Interval: t over people.  Those of ``rooms``, where there are several: as ``over_rooms``; the null hypothesis is
-    then that rooms of such contexts change nothing on average.  Fewer than ten discordant people have no p.
+    then that rooms of such contexts change nothing on average.  Fewer than ten discordant people are not judged: they
+    have neither p nor interval.
 
     before, after, keep: (P, B) of 0 and 1.  person: (P,) codes.
 
@@ -97,13 +104,22 @@ def share_change(
     mean = contrast(units, permutations=0 if rare else options.permutations, seed=options.seed)
     alike = bool(asked.sum() > 1 and not mean.se[0] > 0)
     value = float(mean.difference[0]) if asked.any() else math.nan
-    around = Estimate(value, 0.0 if alike else float(mean.se[0]), float(mean.low[0]), float(mean.high[0]), math.nan)
-    low, high, p_rooms = over_rooms(moved, pairs, around, (around.low, around.high))
     row = {"change": value, "discordant": discordant, "p": float(mean.p_perm[0])}
-    row["p_rooms"] = math.nan if rare else p_rooms
-    names = ("change_low", "change_high", "change_rooms_low", "change_rooms_high")
-    row |= dict(zip(names, np.clip((around.low, around.high, low, high), -1, 1).tolist(), strict=True))
+    row |= change_ends(value, moves_of(moved, pairs), pairs, (float(mean.low[0]), float(mean.high[0])), rare=rare)
     return {**row, "note": noted(RARE * rare, ALIKE * alike)}
+
+
+def change_ends(
+    value: float, moves: Array, photos: Array, ends: tuple[float, float], *, rare: bool
+) -> dict[str, float]:
+    """The intervals of a change, as the tables name them, and ``p_rooms``; NaN where it is too rare to judge.
+
+    moves, photos, ends: as of ``over_rooms``.
+    """
+    low, high, p_rooms = over_rooms(value, moves, photos, ends)
+    numbers = [*np.clip((*ends, low, high), -1, 1).tolist(), p_rooms]
+    names = ("change_low", "change_high", "change_rooms_low", "change_rooms_high", "p_rooms")
+    return dict(zip(names, [math.nan] * 5 if rare else numbers, strict=True))
 
 
 def exchanged(

@@ -55,7 +55,60 @@ def test_a_change_of_few_people_has_no_p():
     assert row["change"] == pytest.approx(0.15)
     assert row["discordant"] == 3
     assert row["note"] == "too few people change their answer"
-    assert row["p"] != row["p"]
+    assert row[["change_low", "change_high", "p"]].isna().all()
+    assert row[["ci_low", "ci_high"]].notna().all()  # of the share
+
+
+def test_f1_of_several_rooms_has_an_interval_for_people_and_rooms():
+    """Its two standard errors are those of leaving out a person, and a room, at a time: the jackknife."""
+    rng = np.random.default_rng(5)
+    gender, rooms = ["woman", "man"] * 60, 4
+    lean = np.where(np.arange(120) % 2 == 0, 0.75, 0.3)[:, None] + np.array([0.0, 0.2, -0.2, 0.1, 0.05])
+    called = np.where(rng.random((120, 5)) < lean, 1, 2)
+    columns = [[(int(code), True, 1) for code in column] for column in called.T]
+    names = ["B", "F", "F2", "F3", "F4"]
+    grid = replace(grid_of(dict(zip(names, columns, strict=True)), gender=gender), contexts=("", *["F"] * rooms))
+    grid = replace(grid, tagged=frozenset({"F"}))
+    row = accuracy_table(grid, QUICK).set_index(["context", "gender"]).loc["F", "woman"]
+
+    def numbers(people, shown) -> np.ndarray:
+        own = np.array(gender)[people] == "woman"
+        found = []
+        for said in (called[people][:, 0:1], called[people][:, shown]):
+            right = (said == 1)[own].sum()
+            found.append(2 * right / (right + (said == 1)[~own].sum() + own.sum() * said.shape[1]))
+        return np.array([found[1], found[1] - found[0]])
+
+    everybody, every = np.arange(120), [1, 2, 3, 4]
+    assert row[["f1", "paired_change"]].to_list() == pytest.approx(numbers(everybody, every).tolist())
+    out = [np.array([numbers(np.delete(everybody, one), every) for one in everybody])]
+    out.append(np.array([numbers(everybody, [room for room in every if room != one]) for one in every]))
+    people, other = (np.sqrt((len(part) - 1) * part.var(axis=0)) for part in out)
+    for name, place in (("", 0), ("change_", 1)):
+        value = row[["f1", "paired_change"]].iloc[place]
+        for end in ("low", "high"):
+            over_people = abs(row[f"{name or 'ci_'}{end}"] - value)
+            want = np.hypot(over_people, stats.t(3).ppf(0.975) * other[place])
+            assert abs(row[f"{name}rooms_{end}"] - value) == pytest.approx(want, rel=0.06)
+    halves = [stats.t(dof).ppf(1 - row["p_rooms"] / 2) * se for dof, se in ((119, people[1]), (3, other[1]))]
+    assert np.hypot(*halves) == pytest.approx(abs(row["paired_change"]), rel=0.06)
+
+
+@pytest.mark.parametrize(("rooms", "people"), [(1, 40), (2, 1)])
+def test_one_room_or_one_person_is_no_sample(rooms, people):
+    columns = {"B": [(1, True, 1)] * people, **{f"F{room}": [(2, True, 1)] * people for room in range(rooms)}}
+    grid = grid_of(columns, gender=["woman"] * people)
+    grid = replace(grid, contexts=("", *["F"] * rooms), tagged=frozenset({"F"}))
+    row = accuracy_table(grid, QUICK).set_index(["context", "gender"]).loc["F", "woman"]
+    assert row[["rooms_low", "rooms_high", "change_rooms_low", "change_rooms_high", "p_rooms"]].isna().all()
+
+
+def test_a_change_of_f1_of_few_people_is_not_judged():
+    columns = {"B": [(1, True, 1)] * 30, "F": [(2, True, 1)] * 9 + [(1, True, 1)] * 21}
+    row = accuracy_table(grid_of(columns, gender=["woman"] * 30), QUICK).set_index("context").loc["F"]
+    assert row["paired_change"] < -0.1
+    assert row[["change_low", "change_high", "p"]].isna().all()
+    assert row["note"] == "too few people change their answer"
 
 
 def test_the_direction_of_errors_is_a_row_of_its_own(paper_grid):
