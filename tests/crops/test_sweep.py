@@ -82,7 +82,7 @@ def test_a_crop_that_moves_for_few_people_is_not_judged_and_has_no_interval(tmp_
     rows = result.tables["sweep_slopes"]
     assert rows["slope"].abs().max() > 0.01
     assert rows[["ci_low", "ci_high", "p"]].isna().all(axis=None)
-    assert headline(rows) == "The crop moves too rarely with the edit to be judged."
+    assert headline(rows) == "The crop of too few people moves with the edit to say how."
 
 
 def test_the_interval_holds_the_planted_slope_where_opponents_matter():
