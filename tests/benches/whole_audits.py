@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import json
 import platform
+import shutil
 import sys
 import tempfile
 import time
@@ -61,17 +62,19 @@ def main() -> None:
     args = parser.parse_args()
     found, sets = {"nothing moves": 0, "one label moves: found": 0, "one label moves: another found": 0}, [0, 0]
     with tempfile.TemporaryDirectory() as folder:
-        run, begun = Path(folder) / "run", time.time()
+        begun, base = time.time(), Path(folder) / "edited"
         common = {"limit": args.photos, "seed": 1}
-        gslopes.synthesise(args.folder, run, **common)
-        edits = tables.read(tables.EDITS, run / "edits.parquet")
+        gslopes.synthesise(args.folder, base, **common)
+        edits = tables.read(tables.EDITS, base / "edits.parquet")
         photos = {photo: number for number, photo in enumerate(sorted(edits["photo"].unique()))}
         known = {}
         for row in edits.itertuples():
             moved = row.value if row.attribute == "gender" else 0.0
-            known[hashlib.sha256((run / row.file).read_bytes()).digest()] = photos[row.photo], moved
+            known[hashlib.sha256((base / row.file).read_bytes()).digest()] = photos[row.photo], moved
         for start in range(0, args.audits, BATCH):
             classifiers = [Anew(number, known) for number in range(start, min(start + BATCH, args.audits))]
+            run = Path(folder) / f"run-{start}"
+            shutil.copytree(base, run)
             audit = gslopes.audit(args.folder, run, classifier=classifiers, **common)
             rows = audit.findings[audit.findings["classifier"].isin([one.name for one in classifiers])]
             for one in classifiers:
@@ -81,6 +84,7 @@ def main() -> None:
                 found["nothing moves"] += bool(labels) and not moves
                 found["one label moves: found"] += moves and "label 00" in labels
                 found["one label moves: another found"] += moves and bool(labels - {"label 00"})
+            shutil.rmtree(run)
             sys.stderr.write(f"{sum(sets)} audits, {found}, {time.time() - begun:.0f} s\n")
     facts = {"bench": "whole audits", "photos": len(photos), "audits": sets, "found": found}
     facts |= {"seconds": round(time.time() - begun), "python": platform.python_version(), "numpy": np.__version__}
