@@ -92,16 +92,22 @@ def missed(wrong: np.ndarray, options: FitOptions, clusters: np.ndarray | None =
 
 
 def rare_errors(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """20, 60 and 300 photos wrong anew at every value, at a rate of .03 or .2 at value 0, without and with a slope.
+    """20, 60, 300 photos wrong anew at every value, and photos of which 30 % are wrong at the two upper values alone.
 
     Photo-rate's interval, and p as it was (t) and as it is (permutation within photos, or t below its floor).
     """
     options, weights = FitOptions(permutations=999), line_weights(VALUES)
-    for photos, rate, slope in itertools.product((20, 60, 300), (0.03, 0.2), (0.0, 0.3)):
-        chance = rate * (1 + slope * VALUES)
-        rows = [missed(rng.random((photos, 7)) < chance, options) for _ in range(sets)]
+    anew = {
+        f"rate {rate:g}, slope {100 * rate * slope:g} points": rate * (1 + slope * VALUES)
+        for rate, slope in itertools.product((0.03, 0.2), (0.0, 0.3))
+    }
+    for photos, (design, chance) in itertools.product(
+        (20, 60, 300), [*anew.items(), ("wrong at the two upper values of 30 %", 0.3 * (VALUES > 1))]
+    ):
+        size = 7 if design in anew else 1
+        rows = [missed(rng.random((photos, size)) < chance, options) for _ in range(sets)]
         judged = pd.DataFrame([row for row in rows if not row["note"]])
-        what = f"{photos} photos, rate {rate:g}, slope {100 * rate * slope:g} points"
+        what = f"{photos} photos, {design}"
         yield counted(f"{what}: judged", "error_tables", np.array([not row["note"] for row in rows]))
         if len(judged):
             at = 100 * float(weights @ chance)

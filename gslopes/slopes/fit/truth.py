@@ -198,6 +198,7 @@ def _tested(
     p_perm = permute(found, judged, m, options.seed).p if m else np.full(len(p), np.nan)
     p_test, _ = below_floor(p_perm, p, m, trusted=frame["trusted"].to_numpy(bool))
     note = note.mask(judged & np.isnan(p_test), ALIKE)
+    frame = frame.assign(**{name: frame[name].where(judged) for name in ("ci_low", "ci_high")})
     return frame.assign(varying=varies, p=p, p_perm=p_perm, p_test=p_test, q=benjamini_hochberg(p_test), note=note)
 
 
