@@ -29,9 +29,7 @@ labels; null hypothesis: a photo's answers are exchangeable over the values.{flo
 {last}
 Other estimators, the paper's among them: slopes.parquet, or gslopes audit RUN --json."""
 PHOTOS_NOTE = "photos: those with the label at one value at least, of those in the slopes."
-FLOOR_NOTE = (
-    "placebos: the slopes that sweeps explain in which the attribute does not change, by paired differences: {kinds}."
-)
+FLOOR_NOTE = "placebos: how far slopes go where the attribute does not change (95 %, paired photo by photo): {kinds}."
 _KINDS = {
     "same": "same picture (encoded again)",
     "light": "light alone (as much darker or lighter)",

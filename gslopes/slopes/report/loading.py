@@ -190,7 +190,7 @@ def drawings(run: Path) -> dict[tuple[str, str], Drawn]:
 
 
 def placebos(run: Path, slopes: pd.DataFrame) -> pd.DataFrame:
-    """Rows of core.tables.PLACEBOS to read, and low and high: which slopes the placebo sweep explains.
+    """Rows of core.tables.PLACEBOS to read, and low and high: how far slopes go in the sweep, 95 %.
 
     They lie about its own over the same photos, as near as the paired difference's interval is wide; and about its
     opposite, where its sign says nothing.  Raises: TableError if the table is damaged.

@@ -125,7 +125,7 @@ function findingApp(root, section, finding) {
       "q: this p, adjusted over the classifier's labels. Coloured: labels that move. A dashed interval reaches beyond its strip." +
       (finding.cut ? ` Present: ${finding.cut}.` : "") +
       (finding.drawing ? " Photo to 0: the label's change from the photo to value 0, with its 95 % interval (t over photos); bold: further than the whole sweep moves it (q < 0.05)." : "") +
-      (Object.keys(finding.floor).length ? " Shaded: the slopes that placebo sweeps explain, by the paired differences." : "");
+      (Object.keys(finding.floor).length ? " Shaded: how far slopes go in placebo sweeps, where the attribute does not change (95 %, paired photo by photo)." : "");
     for (const [at, head] of heads.entries()) {
       const here = columns[at][0] === state.key;
       if (here) head.setAttribute("aria-sort", state.down ? "descending" : "ascending"); else head.removeAttribute("aria-sort");

@@ -80,7 +80,7 @@ def test_the_difference_that_decides_is_against_the_nearer_sign(answers) -> None
     found = analyse(*[pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)], options=FAST)
     row = found.placebos.set_index("placebo").loc["random"]
     assert row["difference"] == pytest.approx(row["slope"] + row["placebo_slope"])
-    assert abs(row["difference"]) < 0.5 * row["slope"]
+    assert abs(row["difference"]) < row["slope"]
     assert "random change: -" in decisions(found).iloc[0]["detail"]
 
 

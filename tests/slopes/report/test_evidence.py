@@ -83,7 +83,7 @@ def test_placebo_sweeps_stand_beside_the_finding_and_decide_about_it(slopes) -> 
     cells = " ".join(row(text, "Falling"))
     assert "−21.0 to +19.0" in cells
     assert "like the placebo" in cells
-    assert "placebos: the slopes" in text
+    assert "placebos: how far slopes go" in text
     assert "placebos:" not in print_evidence(slopes)
     assert "like the placebo: “Falling”" not in text
     assert "like the placebo: “Falling”, light alone: −1; paired difference" in print_evidence(plain, placebos=far)
