@@ -104,7 +104,8 @@ def analyse(
     attribute and estimator: p_perm, or where no permutation reached the observed statistic t's p if it is smaller, as
     p_source says (see ``stats.permutation.below_floor``).  In the rows of the paper it is p adjusted after Benjamini
     and Hochberg.  A label whose answers vary on fewer than ``min_varying`` units is not judged: the rows of the
-    photo estimators hold its counts and slope, but no test; the paper's row stays as the paper has it, without p_perm.
+    photo estimators hold its counts and slope, but neither test nor interval; the paper's row stays as the paper has
+    it, without p_perm.
     decision, reason and detail: see ``slopes.fit.decision``.  The bounds for lost answers stand in the rows of
     photo-rate; see ``slopes.fit.selection``.
 

@@ -37,6 +37,7 @@ from gslopes.core.errors import TableError
 from gslopes.core.tables import MEASURED
 from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.options import RARE
 from gslopes.stats.contrast import Units
 from gslopes.stats.ols import line_weights
 from gslopes.stats.outcomes import Outcomes, gathered
@@ -164,7 +165,13 @@ def answers_by_measure(answers: Answers, labels: NDArray[np.object_]) -> sparse.
 
 
 def of_rows(frame: pd.DataFrame, measures: Mapping[str, str]) -> pd.DataFrame:
-    """A table's rows without those of ``photo-measure`` about labels that are judged by presence."""
+    """A table's rows without those of ``photo-measure`` about labels that are judged by presence.
+
+    What too few photos change to be judged has no interval, but the paper's own.
+    """
+    if {"note", "ci_low"} <= set(frame) and len(frame):
+        rare = frame["note"].fillna("").str.startswith(RARE) & (frame.get("estimator", "") != "paper")
+        frame = frame.assign(**{name: frame[name].mask(rare) for name in ("ci_low", "ci_high")})
     if "estimator" not in frame or not len(frame):
         return frame
     keep = (frame["estimator"] != MEASURED) | frame["label"].isin(list(measures))

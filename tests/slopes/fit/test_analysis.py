@@ -8,7 +8,7 @@ from statsmodels.stats.multitest import multipletests
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.options import ESTIMATORS, FitOptions
+from gslopes.slopes.fit.options import ESTIMATORS, RARE, FitOptions
 from tests.fixtures import paper_slopes
 from tests.slopes.fit.conftest import drifting
 
@@ -35,6 +35,18 @@ def test_the_papers_rows_are_those_of_fit_slopes_with_a_permutation_p(answers, f
     rate = rows(found.slopes, "photo-rate")[:4]
     np.testing.assert_allclose(rate["q"], multipletests(rate["p_test"], method="fdr_bh")[1])
     assert ((rate["ci_low"] <= rate["slope"]) & (rate["slope"] <= rate["ci_high"])).all()
+
+
+def test_what_too_few_photos_change_has_no_interval(answers) -> None:
+    present = np.zeros((30, 1, 5))
+    present[:9, 0, 3:] = 1  # nine photos of thirty get the label
+    parts = answers(present, VALUES)
+    groups = pd.DataFrame({"side": np.resize(["a", "b"], 30)}, index=pd.unique(parts[1]["photo"]))
+    found = analyse(*parts, values={"gender": VALUES.tolist()}, about=groups, groups=["side"], options=FAST)
+    for frame in (rows(found.slopes, "photo-rate"), found.groups, found.differences):
+        assert frame["note"].str.startswith(RARE).all()
+        assert frame["p"].isna().all()
+        assert frame[["ci_low", "ci_high"]].isna().all(axis=None)
 
 
 def test_every_table_has_its_schema_and_is_the_same_once_read(found, tmp_path) -> None:
