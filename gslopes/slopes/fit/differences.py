@@ -142,7 +142,7 @@ def paired_differences(
     p_perm, or t's p below its floor; q: p_test adjusted over the labels.
 
     one, other: a classifier's answers in the first and the second run, for one attribute; the K may differ.
-    min_varying: labels whose answers vary on fewer units, in both runs together, are not judged.
+    min_varying: labels whose answers vary on fewer units, in both runs together, are not judged, and have no interval.
     permutations: 0 for none; q is then of p.
     cluster: photo to a text; photos that share one (one person) are one unit.  A photo without a text is its own.
 
@@ -175,7 +175,8 @@ def paired_differences(
     columns |= {"measure": [measures.get(label, "presence") for label in labels.tolist()]}
     note = np.where(one_sided, "one run never gave its number", np.where(rare, RARE, ""))
     frame = pd.DataFrame(columns | {"note": note}, columns=list(COLUMNS))
-    frame.loc[one_sided, ["slope", "other_slope", "difference", "se", "ci_low", "ci_high"]] = np.nan
+    frame.loc[one_sided, ["slope", "other_slope", "difference", "se"]] = np.nan
+    frame.loc[rare, ["ci_low", "ci_high"]] = np.nan
     return frame
 
 
