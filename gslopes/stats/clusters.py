@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from gslopes.core.csv_table import normal_names
-from gslopes.stats.intervals import ROUNDING, Estimate, t_quantile, t_test
+from gslopes.stats.intervals import ROUNDING, Estimate, skewed_ends, skewed_test, skewness, t_quantile
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -43,7 +43,7 @@ def normal_texts(column: pd.Series) -> pd.Series:
 
 
 def clustered_mean(values: Array, clusters: Codes, confidence: float = 0.95) -> Estimate:
-    """The mean of numbers, (n,), those of one cluster alike; t over clusters.
+    """The mean of numbers, (n,), those of one cluster alike; t over clusters, corrected for skewness.
 
     clusters: (n,) codes from 0, as ``codes_of`` gives them.
 
@@ -66,8 +66,9 @@ def linearised(value: float, sums: Array, confidence: float = 0.95) -> Estimate:
     se = float(np.sqrt(np.square(sums).sum() * units / (units - 1)))
     if not se > ROUNDING * max(abs(value), 1e-300):
         return Estimate(value, 0.0, *[np.nan] * 3)
-    half = float(t_quantile(units - 1, confidence)) * se
-    return Estimate(value, se, value - half, value + half, float(t_test(value / se, units - 1)))
+    skew = skewness(sums)
+    low, high = map(float, skewed_ends(value, se, units - 1, skew, confidence))
+    return Estimate(value, se, low, high, float(skewed_test(value / se, units - 1, skew)))
 
 
 def effective_units(sizes: Array) -> float:

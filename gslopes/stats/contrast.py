@@ -7,17 +7,18 @@ independent; photos inside one need not be.
 =====================  ================================================================================================
 function               what it gives
 =====================  ================================================================================================
-``infer``              value, t and interval of a linear estimator, from moments: K outcomes a unit, any weights
+``infer``              value, t and interval of the least squares slope, from moments: K outcomes a unit
 ``contrast``           value, t, interval and permutation p of the mean of one number a unit
 ``difference``         of two groups: Welch's t and its interval
 ``membership_p``       of two groups: permutation of who belongs to which
 =====================  ================================================================================================
 
-Estimator: the mean over photos. Interval: t with U - 1 degrees of freedom, U the number of units, with the
-cluster-robust standard error of the mean. Null hypotheses: of p, the mean is 0; of p_perm, each unit's number is as
-likely with the other sign (``contrast``), or membership is exchangeable over the units (``membership_p``). q is for
-``stats.multiplicity``; resamples are in ``stats.resampling``, the permutation of conditions within
-units in ``stats.permutation``, a second random factor in ``stats.clusters.crossed``.
+Estimator: the mean over photos. Interval and p: t with U - 1 degrees of freedom, U the number of units, with the
+cluster-robust standard error of the mean, corrected for skewness (``intervals.skewed_ends``). Null hypotheses: of p,
+the mean is 0; of p_perm, each unit's number is as likely with the other sign (``contrast``), or membership is
+exchangeable over the units (``membership_p``). q is for ``stats.multiplicity``; resamples are in ``stats.resampling``,
+the permutation of conditions within units in ``stats.permutation``, a second random factor in
+``stats.clusters.crossed``.
 
 Sources: Matthews et al. 1990, doi 10.1136/bmj.300.6719.230 (summary statistics of repeated measures); Liang & Zeger
 1986, doi 10.1093/biomet/73.1.13 (robust errors); Fisher 1935, The Design of Experiments, section 21 (signs); Janssen
@@ -34,9 +35,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gslopes.stats.intervals import half_width, t_test, welch_satterthwaite
+from gslopes.stats.intervals import skewed_ends, skewed_test, welch_satterthwaite
 from gslopes.stats.ols import Lines, t_ratio
-from gslopes.stats.outcomes import Integers, Moments
+from gslopes.stats.outcomes import Integers, Moments, departures
 from gslopes.stats.permutation import count_extreme, permutation_p, random_signs
 from gslopes.stats.resampling import seeded_blocks
 
@@ -62,7 +63,7 @@ class Linear:
 
 
 def infer(point: Linear, sums: Moments, *, confidence: float = 0.95) -> Lines:
-    """Standard error, t, p and interval of a linear estimator; all NaN without a slope.
+    """Standard error, t, p and interval of mean slopes; all NaN without a slope.
 
     A label whose units all have one slope has se 0: t is infinite, or 0 where the slope is 0.  Then there is no
     interval: units that are all alike say nothing about how far others may lie.
@@ -72,8 +73,8 @@ def infer(point: Linear, sums: Moments, *, confidence: float = 0.95) -> Lines:
     dof = max(sums.units - 1, 1)
     if sums.units < 2:
         se, t = np.full_like(se, np.nan), np.full_like(t, np.nan)
-    half = half_width(se, dof, confidence)
-    return Lines(point.slope, point.intercept, se, t, t_test(t, dof), point.slope - half, point.slope + half)
+    low, high = skewed_ends(point.slope, se, dof, sums.skew, confidence)
+    return Lines(point.slope, point.intercept, se, t, skewed_test(t, dof, sums.skew), low, high)
 
 
 def covariance(weights: Array, sums: Moments) -> Array:
@@ -127,6 +128,7 @@ class Contrast:
     """Differences and their tests, (L,) each; NaN where no unit's number is other than 0.
 
     varying: units whose number is not 0.  p_perm is NaN throughout if no permutations were asked for.
+    skew: of the difference, see ``outcomes.departures``.
     """
 
     difference: Array
@@ -136,6 +138,7 @@ class Contrast:
     p: Array
     p_perm: Array
     varying: Integers
+    skew: Array
 
 
 def contrast(units: Units, *, permutations: int = 0, seed: int = 0, confidence: float = 0.95) -> Contrast:
@@ -151,10 +154,11 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0, confidence: 
     estimable = (varying > 0) & (count > 1)
     se = np.where(estimable, np.sqrt(spreads(units, mean) * count / max(count - 1, 1)) / n, np.nan)
     dof = max(count - 1, 1)
-    half = half_width(se, dof, confidence)
-    p = np.where(estimable, t_test(t_ratio(mean, se), dof), np.nan)
+    skew, _ = departures(np.repeat(np.arange(len(total)), varying), sums.data, sums.indices, units.sizes, len(total))
+    low, high = skewed_ends(mean, se, dof, skew, confidence)
+    p = np.where(estimable, skewed_test(t_ratio(mean, se), dof, skew), np.nan)
     signs = _signs(sums, total, permutations, seed) if permutations else np.full(len(total), np.nan)
-    return Contrast(mean, se, mean - half, mean + half, p, np.where(estimable, signs, np.nan), varying)
+    return Contrast(mean, se, low, high, p, np.where(estimable, signs, np.nan), varying, skew)
 
 
 def _signs(sums: sparse.csr_array, total: Array, count: int, seed: int) -> Array:
@@ -171,13 +175,17 @@ def _signs(sums: sparse.csr_array, total: Array, count: int, seed: int) -> Array
 
 
 def difference(
-    first: tuple[Array, Array, int], second: tuple[Array, Array, int], confidence: float = 0.95
+    first: tuple[Array, Array, int],
+    second: tuple[Array, Array, int],
+    skews: tuple[Array | float, Array | float] = (0.0, 0.0),
+    confidence: float = 0.95,
 ) -> tuple[Contrast, Array]:
     """The first group's means less the second's, by Welch's t, and its degrees of freedom, (L,).
 
     Where all numbers of one group are equal, its spread is not taken for 0: both groups then share one (Student's t).
 
     first, second: means, (L,), their standard errors, (L,), and how many units they are over.
+    skews: of both means; 0 is Welch's own interval.
     """
     (one, a, n), (other, b, m) = first, second
     parts = np.square(a), np.square(b)
@@ -186,10 +194,11 @@ def difference(
     flat = (a == 0) != (b == 0)
     dof = np.where(flat, max(n + m - 2, 1), np.where(np.isfinite(dof), dof, 1.0))
     se = np.sqrt(np.where(flat, shared, parts[0] + parts[1]))
-    gap, half = one - other, half_width(se, dof, confidence)
-    unknown = np.full(len(gap), np.nan)
-    tested = t_test(t_ratio(gap, se), dof)
-    return Contrast(gap, se, gap - half, gap + half, tested, unknown, np.zeros(len(gap), np.int64)), dof
+    gap, unknown = one - other, np.full(len(one), np.nan)
+    skew = (skews[0] * a**3 - skews[1] * b**3) / np.maximum(se, 1e-90) ** 3
+    low, high = skewed_ends(gap, se, dof, skew, confidence)
+    tested = skewed_test(t_ratio(gap, se), dof, skew)
+    return Contrast(gap, se, low, high, tested, unknown, np.zeros(len(gap), np.int64), skew), dof
 
 
 def membership_p(units: Units, first: Flags, permutations: int, seed: int, within: Integers | None = None) -> Array:

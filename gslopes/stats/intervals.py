@@ -27,18 +27,70 @@ def t_quantile(dof: float | Array, confidence: float = 0.95) -> Array:
     return np.asarray(special.stdtrit(dof, 0.5 + confidence / 2))
 
 
-def half_width(se: Array, dof: float | Array, confidence: float = 0.95) -> Array:
-    """Half of a t interval; NaN where the standard error is 0: numbers that are all equal say nothing about others."""
-    return np.where(se > 0, t_quantile(dof, confidence) * se, np.nan)
-
-
 def t_test(t: float | Array, dof: float | Array) -> Array:
     """Two-sided p of a t statistic."""
     return np.asarray(2 * special.stdtr(dof, -np.abs(t)))
 
 
+# -- means of skewed numbers ------------------------------------------------------------------------------------------
+
+_STRAIGHT = 1e-6  # a skewness of a mean that is none
+
+
+def skewness(gaps: Array) -> float:
+    """Skewness of a mean, in [-1, 1]: the numbers' own, over the root of how many they are.
+
+    gaps: (n,) what each adds to the error of the mean, such as its departure from it.
+    """
+    square = float(gaps @ gaps)
+    return float((gaps**3).sum()) / square**1.5 if square > 1e-200 else 0.0
+
+
+def skewed_ends(
+    value: Array | float, se: Array | float, dof: float | Array, skew: Array | float, confidence: float = 0.95
+) -> tuple[Array, Array]:
+    """Ends of an interval of a mean; those of t, moved for the skewness of the mean; NaN where the standard error is 0.
+
+    Of numbers skewed to the right, the mean is more often far too small than far too large: t's interval, as far to
+    both sides, ends too early above.  With s the skewness of the mean and q the quantile, it ends there after
+    (e^(s q) - 1) / s + s / 6 standard errors.  Below it ends
+    midway between t's and Hall's, which is nearer: one unit far from the others may be skewness, or chance.  Without
+    skewness it is t's.  Numbers that are all equal say nothing about others, and have no interval.
+
+    skew: of the mean, see ``skewness``.
+
+    Source: Hall 1992, Journal of the Royal Statistical Society B 54, 221-228, of the near end.  The far one (Hall's
+    cube root leaps where s q is about 1) and the way half are ours, by simulation: tests/benches/coverage_skew.py.
+
+    >>> [round(float(end), 2) for end in skewed_ends(1.0, 1.0, 19, 0.3)]
+    [-0.91, 3.96]
+    """
+    quantile, size = t_quantile(dof, confidence), np.maximum(np.abs(skew), _STRAIGHT)
+    far = np.expm1(np.minimum(size * quantile, 500)) / size + size / 6
+    near = 3 / size * (np.cbrt(1 + size * (quantile - size / 6)) - 1)
+    straight, right = np.abs(skew) < _STRAIGHT, np.asarray(skew) > 0
+    long = np.where(straight, quantile, far)
+    short = np.where(straight, quantile, (quantile + near) / 2)
+    low, high = value - np.where(right, short, long) * se, value + np.where(right, long, short) * se
+    return np.where(np.asarray(se) > 0, low, np.nan), np.where(np.asarray(se) > 0, high, np.nan)
+
+
+def skewed_test(t: Array | float, dof: float | Array, skew: Array | float) -> Array:
+    """Two-sided p of the null hypothesis that a mean is 0: the level at which ``skewed_ends`` has an end there.
+
+    t: the mean over its standard error.
+    """
+    size = np.maximum(np.abs(skew), _STRAIGHT)
+    turned = np.asarray(t) * np.where(np.asarray(skew) < 0, -1.0, 1.0)  # as if skewed to the right
+    below, above = np.minimum(turned, 0.0), np.maximum(turned, 0.0)
+    far = -np.log1p(size * np.maximum(-below - size / 6, 0.0)) / size
+    root = 2 * np.sinh(np.arcsinh(2 - size**2 / 12 + size * above) / 3)  # of w^3 + 3 w = 4 - size^2 / 6 + 2 size t
+    near = (root**3 - 1) / size + size / 6
+    return t_test(np.where(np.abs(skew) < _STRAIGHT, t, np.where(turned > 0, near, far)), dof)
+
+
 class Estimate(NamedTuple):
-    """A number with its t: standard error, ends of the interval, p of the null hypothesis that it is 0.
+    """A number with its standard error, ends of the interval, p of the null hypothesis that it is 0.
 
     All but ``value`` are NaN for fewer than two units (numbers or clusters); where none departs from it but by
     rounding, se is 0 and there are neither ends nor p.
@@ -52,7 +104,7 @@ class Estimate(NamedTuple):
 
 
 def mean_t(values: Array, confidence: float = 0.95) -> Estimate:
-    """The mean of independent numbers, (n,), with its t interval; NaN ones are left out.
+    """The mean of independent numbers, (n,), with interval and p by t and their skewness; NaN ones are left out.
 
     >>> found = mean_t(np.array([1.0, 2.0, 3.0, np.nan]))
     >>> round(found.value, 3), round(found.low, 3), round(found.p, 3)
@@ -66,8 +118,9 @@ def mean_t(values: Array, confidence: float = 0.95) -> Estimate:
     se = float(numbers.std(ddof=1)) / math.sqrt(n)
     if not se > ROUNDING * float(np.abs(numbers).max()):
         return Estimate(mean, 0.0, math.nan, math.nan, math.nan)
-    half = float(t_quantile(n - 1, confidence)) * se
-    return Estimate(mean, se, mean - half, mean + half, float(t_test(mean / se, n - 1)))
+    skew = skewness(numbers - mean)
+    low, high = map(float, skewed_ends(mean, se, n - 1, skew, confidence))
+    return Estimate(mean, se, low, high, float(skewed_test(mean / se, n - 1, skew)))
 
 
 def welch_satterthwaite(first: Array | float, n: float, second: Array | float, m: float) -> Array:

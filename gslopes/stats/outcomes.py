@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.stats.ols import line_weights
+
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Single = NDArray[np.float32]
@@ -53,6 +55,7 @@ class Moments:
 
     photos: n.  units: U.  squares: the sum of sizes squared.
     first: (L, K), sum of x.  weighted: (L, K), sum of size * x.  second: (L, K, K), sum of x x'.
+    skew, influence: (L,) of the mean slope, see ``departures``.
     """
 
     photos: int
@@ -61,6 +64,8 @@ class Moments:
     first: Array
     weighted: Array
     second: Array
+    skew: Array
+    influence: Array
 
 
 def gathered(
@@ -110,7 +115,35 @@ def moments(outcomes: Outcomes) -> Moments:
         weighted[label] = first[label] if single else outcomes.sizes[outcomes.unit[start:stop]] @ rows
         second[label] = rows.T @ rows
     squares = float(np.square(outcomes.sizes).sum())
-    return Moments(outcomes.photos, len(outcomes.sizes), squares, first, weighted, second)
+    slopes = outcomes.numbers.astype(np.float64) @ line_weights(outcomes.values)
+    skew, influence = departures(outcomes.label, slopes, outcomes.unit, outcomes.sizes, outcomes.labels)
+    return Moments(outcomes.photos, len(outcomes.sizes), squares, first, weighted, second, skew, influence)
+
+
+def departures(
+    label: Integers, numbers: Array, unit: NDArray[np.integer], sizes: Array, labels: int
+) -> tuple[Array, Array]:
+    """How units depart from each label's mean over photos, (L,) each: skewness of the mean, and effective units.
+
+    With d the departures, the skewness of the mean is the sum of d cubed over the sum of d squared to the power 3 / 2,
+    see ``intervals.skewness``.  The effective units of influence are the degrees of freedom of the standard error: U
+    for normal numbers, 2 where one unit departs and the others do not; never more than U.
+
+    label, unit: (P,) codes.  numbers: (P,) those that are not 0.  sizes: (U,).
+
+    Source: Box 1953, doi 10.1093/biomet/40.3-4.318 (2 U / (kurtosis - 1)).
+    """
+    at, units = sizes[unit], max(len(sizes), 1)
+    means = np.bincount(label, numbers, labels) / max(float(sizes.sum()), 1.0)
+    gaps = numbers - means[label] * at
+    squares, cubes, fourths = (
+        np.bincount(label, gaps**k, labels) + (-means) ** k * ((sizes**k).sum() - np.bincount(label, at**k, labels))
+        for k in (2, 3, 4)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skew, excess = cubes / squares**1.5, np.maximum(fourths / squares**2 - 1 / units, 1e-12)
+    known = squares > 1e-200
+    return np.where(known, skew, 0.0), np.where(known, np.minimum(2 / excess, units), 0.0)
 
 
 def varying(outcomes: Outcomes) -> Integers:

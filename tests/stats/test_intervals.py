@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.stats import ttest_1samp
 from statsmodels.stats.proportion import proportion_confint
 
-from gslopes.stats.intervals import estimate_share, mean_t, newcombe, percentile, wilson
+from gslopes.stats.contrast import Units, contrast
+from gslopes.stats.intervals import estimate_share, mean_t, newcombe, percentile, skewed_test, wilson
+from tests.skewed import corrected, corrected_parts
 
 chances = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 
@@ -34,13 +37,44 @@ def test_percentiles_leave_out_what_is_no_number():
     assert np.isnan(percentile(np.empty(0))).all()
 
 
-def test_the_t_interval_of_a_mean_is_scipys():
-    values = np.random.default_rng(0).normal(0.3, 1, 20)
+def test_the_interval_of_a_mean_is_scipys_where_its_numbers_are_symmetric():
+    half = np.random.default_rng(0).normal(0, 1, 10)
+    values = 0.3 + np.r_[half, -half]
     theirs = ttest_1samp(values, 0)
     found = mean_t(np.r_[values, np.nan])
     assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval()))
     assert (found.value / found.se, found.p) == pytest.approx((theirs.statistic, theirs.pvalue))
     assert np.isnan([mean_t(np.ones(1)).low, mean_t(np.ones(4)).p]).all()
+
+
+@pytest.mark.parametrize("n", [3, 5, 12, 60])
+def test_of_skewed_numbers_it_is_halls_and_p_is_where_it_ends_at_0(n):
+    rng = np.random.default_rng(n)
+    for shift in (0.0, 0.7, 3.5, 6.0):
+        for sign in (1, -1):
+            values = sign * (rng.lognormal(0, 1, n) - shift)
+            assert mean_t(values)[2:] == pytest.approx(corrected(values), rel=1e-6), values
+    # as if each number were a unit's sum over its photos
+    sizes = rng.integers(1, 4, n).astype(float)
+    found = contrast(Units(sparse.csr_array(values[None] * sizes), sizes))
+    gaps = values * sizes - found.difference[0] * sizes
+    skew = (gaps**3).sum() / (gaps**2).sum() ** 1.5
+    theirs = corrected_parts(found.difference[0], found.se[0], n - 1, skew)
+    assert (found.low[0], found.high[0], found.p[0]) == pytest.approx(theirs, rel=1e-6)
+
+
+def test_without_a_difference_p_is_1_and_without_an_error_0():
+    p = skewed_test(np.array([0, 0, np.inf, -np.inf, -np.inf]), 9, np.array([0, 0.3, 0.3, 0.3, 0]))
+    assert p.tolist() == [1, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("units", [12, 60])
+def test_the_interval_holds_the_mean_of_skewed_numbers_about_95_times_of_100(units):
+    """t's holds 89 and 94 % of the first, and 95 of the second."""
+    rng = np.random.default_rng(units)
+    for numbers, mean in ((rng.beta(0.5, 5, (2000, units)), 0.5 / 5.5), (rng.standard_t(3, (2000, units)), 0)):
+        found = contrast(Units(sparse.csr_array(numbers), np.ones(units)))
+        assert 0.93 < np.mean((found.low <= mean) & (mean <= found.high)) < 0.975
 
 
 @pytest.mark.parametrize("values", [np.zeros(5), np.full(7, 50.0), np.full(9, 0.1) * 3, 0.3 + 1e-16 * np.arange(4)])

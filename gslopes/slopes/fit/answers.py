@@ -101,8 +101,8 @@ class Answers:
 
 
 def columns_of(found: Any, *left_out: str) -> dict[str, Any]:
-    """The fields of a dataclass as columns of a table: ``low`` and ``high`` are ci_low and ci_high there."""
-    names = [field.name for field in fields(found) if field.name not in left_out]
+    """The fields of a dataclass as columns of a table, ``low`` and ``high`` as ci_low and ci_high; but for ``skew``."""
+    names = [field.name for field in fields(found) if field.name not in (*left_out, "skew")]
     return {f"ci_{name}" if name in ("low", "high") else name: getattr(found, name) for name in names}
 
 

@@ -50,6 +50,7 @@ from gslopes.stats.permutation import below_floor
 
 Array = NDArray[np.float64]
 
+CARRIED = "its interval rests on few photos, as if on {:.0f} that count alike"
 NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"
 
 
@@ -166,6 +167,8 @@ def _decide_label(
         bound = f"of all photos, the slope lies in [{low:+.2g}, {high:+.2g}]"
         bound = bound if low <= high else "nothing bounds the rest"
         return "open", "refusals", f"{lost} depend on the value; {bound}"
+    if detail != str(row["note"]) and row.get("influence", np.nan) < FEW:
+        detail = "; ".join(filter(None, (detail, CARRIED.format(row["influence"]))))
     return decision, reason, detail
 
 

@@ -53,14 +53,14 @@ def group_slopes(
     present = [name for name in sorted(set(names)) if name]
     rows, pairs = [], []
     for estimator in (name for name in options.estimators if name != "paper"):
-        kind, sides, rarely, few = KINDS[estimator], {}, {}, {}
+        kind, sides, skews, rarely, few = KINDS[estimator], {}, {}, {}, {}
         head = {"column": column, "estimator": estimator}
         for name in present:
             part = answers.only(names == name)
             numbers = outcomes(part, kind, _only(cluster, names == name))
             sums, varies = moments(numbers), varying(numbers)
             lines = infer(linear(kind, sums, part.values), sums)
-            sides[name] = lines.slope, lines.se, sums.units
+            sides[name], skews[name] = (lines.slope, lines.se, sums.units), sums.skew
             rare = rarely[name] = np.asarray(varies < options.min_varying, dtype=bool)
             few[name] = sums.units < options.min_varying
             p = np.where(rare, np.nan, lines.p)
@@ -72,7 +72,7 @@ def group_slopes(
             keep = (names == group) | (names == other)
             first = names[keep] == group
             p_perm = membership_test(answers.only(keep), kind, first, _only(cluster, keep), options)
-            welch, _ = difference(sides[group], sides[other])
+            welch, _ = difference(sides[group], sides[other], (skews[group], skews[other]))
             # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
             rare = (rarely[group] & rarely[other]) | few[group] | few[other]
             p = tested = np.where(rare, np.nan, welch.p)

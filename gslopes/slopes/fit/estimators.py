@@ -17,7 +17,8 @@ estimator                 slope                                         unit
 ========================  ============================================  ================================================
 
 Null hypothesis of each p: the mean slope over photos is 0; single photos may move. Interval: t with U - 1 degrees of
-freedom, U the number of units (photos, or clusters of them, with the cluster-robust standard error).
+freedom, U the number of units (photos, or clusters of them, with the cluster-robust standard error), corrected for the
+skewness of the photos' slopes (``stats.intervals.skewed_ends``). influence is how many of them carry it.
 
 ``paper`` is the slope of the shares y_k / y_c on the K values, tested with K-2 degrees of freedom as if the K shares
 were independent; see ``paper``.
@@ -122,11 +123,13 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
 class _Test:
     """One kind of number, all labels.
 
-    lines: mean slopes with t.  varying: (L,) units whose answers vary.  tested: (L,) whether on units enough.
+    lines: mean slopes with t.  influence: (L,) effective units.
+    varying: (L,) units whose answers vary.  tested: (L,) whether on units enough.
     p: (L,) that is adjusted; source: of it, see ``stats.permutation.below_floor``.  permuted: None if nothing was.
     """
 
     lines: Lines
+    influence: Array
     varying: NDArray[np.int64]
     tested: NDArray[np.bool_]
     p: Array
@@ -140,11 +143,12 @@ def _test(answers: Answers, kind: Kind, options: FitOptions, units: NDArray[np.i
     lines, tested = infer(linear(kind, sums, answers.values), sums), varies >= options.min_varying
     p = np.where(tested, lines.p, np.nan)
     if not options.permutations:
-        return _Test(lines, varies, tested, *below_floor(p, p, 0), None)
+        return _Test(lines, sums.influence, varies, tested, *below_floor(p, p, 0), None)
     with_paper = kind == "rate" and "paper" in options.estimators
     permuted = permute(rows, tested, options.permutations, options.seed, paper=with_paper)
     trusted = effective_units(rows.sizes) >= FEW
-    return _Test(lines, varies, tested, *below_floor(permuted.p, p, options.permutations, trusted=trusted), permuted)
+    adjusted = below_floor(permuted.p, p, options.permutations, trusted=trusted)
+    return _Test(lines, sums.influence, varies, tested, *adjusted, permuted)
 
 
 def _photo(name: str, answers: Answers, test: _Test) -> pd.DataFrame:
@@ -157,6 +161,7 @@ def _photo(name: str, answers: Answers, test: _Test) -> pd.DataFrame:
     if test.permuted is not None:
         columns["p_perm"] = np.where(judged, test.permuted.p, np.nan)
     columns |= {"p_source": np.where(judged, test.source, np.array(None)), "q": benjamini_hochberg(p_test)}
+    columns["influence"] = np.where(judged & varies, test.influence, np.nan)
     facts = answers.facts() | {"slope": lines.slope, "intercept": lines.intercept, "estimator": name}
     return answers.frame(**facts, **columns, note=np.where(judged, "", RARE))
 

@@ -105,7 +105,7 @@ def observed_rows(
 
 def _welch(values: sparse.csr_array, one: Flags, other: Flags, units: Codes) -> Contrast:
     """Mean of one group's photos minus the other's, by Welch's t over units.  values: (L, n).  one, other: (n,)."""
-    sides = []
+    sides, skews = [], []
     for side in (one, other):
         codes = np.unique(units[side], return_inverse=True)[1]
         size = int(codes.max(initial=-1)) + 1
@@ -113,7 +113,8 @@ def _welch(values: sparse.csr_array, one: Flags, other: Flags, units: Codes) -> 
         mean = contrast(Units((values @ member).tocsr(), np.bincount(codes, minlength=size).astype(np.float64)))
         still = np.where(mean.varying > 0, mean.se, 0.0)
         sides.append((mean.difference if size else np.nan * mean.se, still if size > 1 else np.nan * still, size))
-    return difference(sides[0], sides[1])[0]
+        skews.append(mean.skew)
+    return difference(sides[0], sides[1], (skews[0], skews[1]))[0]
 
 
 def _shares_apart(given: Flags, one: Flags, other: Flags, units: Codes) -> tuple[float, float]:

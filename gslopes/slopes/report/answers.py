@@ -19,7 +19,7 @@ from gslopes.core.errors import ConfigError
 from gslopes.core.files import read_json
 from gslopes.slopes.fit.answers import ALL, Answers, Cut, gather, present
 from gslopes.slopes.report import loading
-from gslopes.stats.intervals import half_width, wilson
+from gslopes.stats.intervals import mean_t, wilson
 from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
@@ -81,9 +81,9 @@ def mean_curve(answers: Answers, label: int) -> tuple[Array, Array, Array]:
     if len(rows) < 2:
         gap = np.full(len(answers.values), np.nan)
         return gap, gap, gap
-    mean, error = rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(len(rows))
-    half = half_width(error, len(rows) - 1, 0.95)
-    return mean, mean - half, mean + half
+    means = [mean_t(numbers) for numbers in rows.T]
+    mean, low, high = np.array([(found.value, found.low, found.high) for found in means]).T
+    return mean, low, high
 
 
 def heights(answers: Answers, measured: Collection[str]) -> tuple[Array, Array, Array, Array]:

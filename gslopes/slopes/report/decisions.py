@@ -32,7 +32,7 @@ ABOUT = {
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One label's: its code, and why it is not a finding (empty if it is one).
+    """One label's: its code, and why it is not a finding, or what its interval rests on.
 
     expected: whether the label names the attribute itself, see ``slopes.expected``; it is shown below the others.
     """
@@ -65,9 +65,7 @@ def decide(rows: pd.DataFrame) -> dict[str, Decision]:
     decisions = {}
     for label, code, why, named in rows[["label", "decision", "detail", "expected"]].to_numpy(object).tolist():
         decision = str(code) if code in CODES else UNJUDGED
-        decisions[str(label)] = Decision(
-            decision, "" if decision == FINDING else _text(why), pd.notna(named) and bool(named)
-        )
+        decisions[str(label)] = Decision(decision, _text(why), pd.notna(named) and bool(named))
     return decisions
 
 
@@ -219,13 +217,13 @@ def _nearest(rows: pd.DataFrame, found: Mapping[str, Decision]) -> str:
 def _moves(row: pd.Series, name: str, end: str, upper: str) -> str:
     """What one label does, with its interval.  end: where it is more frequent.  upper: where the values rise to."""
     measure = units.measure_of(row)
-    sign = row["ci_low"] * row["ci_high"] > 0
+    known, rises = pd.notna(row["ci_low"] + row["ci_high"]), row["slope"] > 0
     if measure == "presence":
-        low, high = sorted(abs(row[x]) for x in ("ci_low", "ci_high"))
-        interval = f" {numbers.interval(low, high, numbers.size)}" if sign else ""
+        low, high = sorted(row[x] if rises else -row[x] for x in ("ci_low", "ci_high"))
+        interval = f" {numbers.interval(low, high, numbers.size if low > 0 else numbers.points)}" if known else ""
         return f"“{name}” appears {numbers.size(row['slope'])} points more often per step toward {end}{interval}"
-    write, rises = units.writer(measure), row["slope"] > 0
-    interval = f" {numbers.interval(row['ci_low'], row['ci_high'], write)}" if sign else ""
+    write = units.writer(measure)
+    interval = f" {numbers.interval(row['ci_low'], row['ci_high'], write)}" if known else ""
     change = write(row["slope"]).lstrip("+−")
     if measure == "log-odds":
         verb = "rise" if rises else "fall"

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from gslopes.contexts.measures.distances import anova, compare_groups, distances_table, tukey
 from gslopes.contexts.measures.paired import ALIKE
 from tests.contexts.conftest import grid_of
+from tests.skewed import corrected
 
 CELLS = {
     "WA": ".10 .14 .12",
@@ -118,7 +118,7 @@ def test_the_interval_of_few_people_is_by_t_and_equal_ones_have_none():
         {"B": cells, "F1": cells}, gender=["woman"] * 3 + ["man"] * 2 + ["other"], measures={"distance": distance}
     )
     found = distances_table(grid).set_index("gender")
-    ends = stats.t.interval(0.95, 2, distance[:3, 1].mean(), stats.sem(distance[:3, 1]))
+    ends = corrected(distance[:3, 1])[:2]
     assert found.loc["woman", ["ci_low", "ci_high"]].tolist() == pytest.approx(ends)
     assert np.isnan(found.loc[["man", "other"], ["ci_low", "ci_high"]].to_numpy(float)).all()
     assert found["note"].tolist() == ["", ALIKE, "no interval: fewer than two people"]
