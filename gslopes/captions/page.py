@@ -53,7 +53,8 @@ def sure(page: Page) -> dict[str, Any]:
         text = f"upper bound {row['cases']:,}, none read yet"
         if row["read"]:
             ends = numbers.interval(100 * row["low"], 100 * row["high"], lambda end: numbers.decimal(end, 0))
-            share = f"{numbers.share(row['share'], 0)} {ends} confirmed"
+            ends = f" {ends}" if row["read"] < row["cases"] else ""  # all that there are: nothing is estimated
+            share = f"{numbers.share(row['share'], 0)}{ends} confirmed"
             text = f"upper bound {row['cases']:,}, of {row['read']:,} read {share}"
             causes = ", ".join(f"{name} {count}" for name, count in row["causes"].items())
             text += f"; the others: {causes}" if causes else ""
