@@ -78,7 +78,7 @@ def skewed_ends(
 def skewed_test(t: Array | float, dof: float | Array, skew: Array | float) -> Array:
     """Two-sided p of the null hypothesis that a mean is 0: the level at which ``skewed_ends`` has an end there.
 
-    t: the mean over its standard error.
+    t: the mean over its standard error.  Where that is 0, t says nothing of how far other units may lie: NaN.
     """
     size = np.maximum(np.abs(skew), _STRAIGHT)
     turned = np.asarray(t) * np.where(np.asarray(skew) < 0, -1.0, 1.0)  # as if skewed to the right
@@ -86,7 +86,8 @@ def skewed_test(t: Array | float, dof: float | Array, skew: Array | float) -> Ar
     far = -np.log1p(size * np.maximum(-below - size / 6, 0.0)) / size
     root = 2 * np.sinh(np.arcsinh(2 - size**2 / 12 + size * above) / 3)  # of w^3 + 3 w = 4 - size^2 / 6 + 2 size t
     near = (root**3 - 1) / size + size / 6
-    return t_test(np.where(np.abs(skew) < _STRAIGHT, t, np.where(turned > 0, near, far)), dof)
+    p = t_test(np.where(np.abs(skew) < _STRAIGHT, t, np.where(turned > 0, near, far)), dof)
+    return np.where(np.isinf(t), np.nan, p)
 
 
 class Estimate(NamedTuple):

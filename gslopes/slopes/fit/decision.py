@@ -122,7 +122,7 @@ def _decide(rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, los
     keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])
     by_kind = {}
     for kind in placebo.KINDS:
-        if not len(placebos) or not (placebos["placebo"] == kind).any():
+        if not len(placebos) or not ((placebos["placebo"] == kind) & (placebos["n"] > 1)).any():
             continue
         part = placebos[placebos["placebo"] == kind].set_index(["estimator", "label"]).reindex(keys)
         p_perm, p, difference = (part[name].to_numpy(float) for name in ("p_perm", "p", "difference"))
@@ -148,7 +148,7 @@ def _decide_label(
     if reason == "rare":
         detail = str(row["note"])
     elif reason == "no-test":
-        detail = "no test could be made"
+        detail = detail or "no test could be made"
     elif reason == "own-test":
         detail = f"q {row['q']:.2g} is not below {LEVEL:g}"
     elif reason == "placebo":
