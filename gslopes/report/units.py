@@ -48,7 +48,9 @@ def writer(measure: str) -> Format:
     >>> writer("presence")(-13.42), writer("log-odds")(0.1823), writer("log-odds")(0.0), writer("value")(0.847)
     ('−13.4', '+20.0 %', '0', '+0.847')
     """
-    return {"presence": numbers.points, "log-odds": _percent}.get(measure, numbers.signed)
+    if measure == "presence":
+        return numbers.points
+    return _percent if measure == "log-odds" else numbers.signed
 
 
 def _percent(slope: float) -> str:

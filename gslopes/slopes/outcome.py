@@ -131,8 +131,8 @@ def terminal(found: Tables) -> str:
         return f"{used:,} edited of {many(photos, 'photo')}"
     run = found.folder
     slopes, said = with_units(found["slopes"], run), [*unanswered(run), *map(wrap, cautions(run))]
-    beside = {"drawn": drawings(run), "placebos": placebos(run, slopes)}
-    return print_evidence(slopes, funnels=funnels(run), unanswered=said, **beside)
+    drawn, fakes = drawings(run), placebos(run, slopes)
+    return print_evidence(slopes, funnels=funnels(run), unanswered=said, drawn=drawn, placebos=fakes)
 
 
 def write_summary(result: Result) -> None:

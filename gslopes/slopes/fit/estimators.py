@@ -184,7 +184,7 @@ def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions, clus
     counts = slopes[["varying", "active", "n"]].astype(int).to_numpy().tolist()
     cells = zip(measure, slopes["estimator"], counts, strict=True)
     least = options.min_varying
-    notes = [_lacking(by, name, *numbers, least, clusters) for by, name, numbers in cells]
+    notes = [_lacking(by, name, v, active, n, least, clusters) for by, name, (v, active, n) in cells]
     return slopes.assign(note=slopes["note"].mask(slopes["note"] == RARE, pd.Series(notes, index=slopes.index)))
 
 
