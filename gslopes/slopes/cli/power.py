@@ -25,7 +25,7 @@ from gslopes.frame.commands import PATH, json_option, print_json, say, verb
     "--noise",
     type=float,
     metavar="S",
-    help="1: the classifier answers anew every time; 0: only the edit changes its answer. [default: 1]",
+    help="1: each answer is by chance; 0: only the edit changes an answer. [default: 1]",
 )
 @click.option("--pilot", type=PATH, metavar="RUN", help="A fitted run that says how the answers to --label vary.")
 @click.option("--label", metavar="LABEL", help="The label, of a pilot run.")
@@ -99,7 +99,7 @@ def power(
             calm = planning.Design(planning.Presence(one.rate, 0.0), design.labels, placebo_photos=placebo_photos)
             other = numbers.share(planning.power(calm, photos, size), 0)
             say(
-                "That is for a classifier that answers anew every time. If only the edit changes its answer, the "
+                "That is for a classifier of which each answer is by chance. If only the edit changes its answers, the "
                 f"chance is {other}.\nA small run over your own photos says which it is: --pilot RUN --label LABEL."
             )
         if photos * min(one.rate, 1 - one.rate) < design.least:

@@ -322,8 +322,8 @@ def _balance(
         row |= {f"{name}_slope": trend.value, **ends, f"{name}_p": trend.p}
         if not trend.p >= LEVEL:
             depend.append(losses)
-            told = "depend on the value" if trend.p < LEVEL else "may depend on the value, which no test can tell"
-            warnings.append(f"{losses} {told} ({trend.value:+.2g} points per unit): what is left is selected")
+            how = "depend on the value" if trend.p < LEVEL else "may depend on the value, which no test can tell"
+            warnings.append(f"{losses} {how} ({trend.value:+.2g} points per unit): what is left is selected")
     return pd.DataFrame([row | {"warning": "; ".join(warnings)}]), depend
 
 

@@ -4,9 +4,10 @@ Audits are drawn and decided as the fit decides (``slopes.fit.decision``): the l
 labels, of which the others do not move; then its differences from the placebo sweeps, which do not move it either.
 
 A photo has a label where u + e + b v passes a threshold: u is the photo's own, e is new in every picture of every
-sweep, v the value; u and e are normal, together with variance 1, and ``noise`` is e's part of it.  1: the classifier
-answers anew every time; 0: its answer never changes but through the edit.  b differs between photos, with a standard
-deviation of ``spread`` times its mean.  A label judged by its number has normal slopes instead (``Measured``).
+sweep, v the value; u and e are normal, together with variance 1, and ``noise`` is e's part of it.  1: all
+photos are alike, and each answer is by chance; 0: an answer never changes but through the edit.  b differs between
+photos, with a standard deviation of ``spread`` times its mean.  A label judged by its number has normal slopes instead
+(``Measured``).
 
 A normal distribution with a correction for continuity stands for the permutations that the fit makes.  Photos that are
 refused or lost are not in it.
@@ -56,7 +57,9 @@ class Presence:
         if not 0 < self.rate < 1:
             raise ConfigError(f"The rate is {self.rate}; it must lie between 0 and 1.", "0.01 is one photo in 100.")
         if not 0 <= self.noise <= 1:
-            raise ConfigError(f"The noise is {self.noise}; it must lie in [0, 1].", "1: it answers anew every time.")
+            raise ConfigError(
+                f"The noise is {self.noise}; it must lie in [0, 1].", "1: every answer is by chance alone."
+            )
 
     @property
     def step(self) -> float:
@@ -268,11 +271,11 @@ def presence_of(rate: float, slope: float, t: float, edit: float, fake: float) -
     """
     limit, drawn = float(special.ndtri(1 - rate)), fake / float(np.square(_WEIGHTS).sum())
 
-    def anew(noise: float) -> float:
+    def excess_noise(noise: float) -> float:
         """Mean of p (1 - p) over photos, less the one seen; Owen 1956."""
         return float(2 * special.owens_t(limit, np.sqrt(noise / (2 - noise)))) - drawn
 
-    noise = 0.0 if drawn <= 0 else 1.0 if anew(1.0) <= 0 else float(optimize.brentq(anew, 0.0, 1.0))
+    noise = 0.0 if drawn <= 0 else 1.0 if excess_noise(1.0) <= 0 else float(optimize.brentq(excess_noise, 0.0, 1.0))
     label = Presence(rate, noise)
     if not abs(t) > 3:
         return label

@@ -41,7 +41,7 @@ def test_the_answer_is_a_sentence_for_both_kinds_of_classifiers(gslopes) -> None
     text = gslopes("power", "--photos", 100, "--rate", 0.3, "--slope", 4).out
     assert text.startswith("100 photos make a slope of 4 percentage points per unit a finding with a chance of ")
     assert "one label, on 30.0 % of the photos." in text
-    assert "answers anew every time. If only the edit changes its answer, the chance is " in text
+    assert "each answer is by chance. If only the edit changes its answers, the chance is " in text
     assert "may not judge it" in gslopes("power", "--photos", 50, "--rate", 0.05, "--slope", 1).out
 
 
@@ -49,7 +49,7 @@ def test_a_pilot_says_how_the_answers_vary_and_how_many_labels_are_judged(gslope
     run = pilot(tmp_path / "run")
     plan = json.loads(gslopes("power", "--pilot", run, "--label", "moves", "--photos", 100, "--slope", 5, "--json").out)
     assert plan["rate"] == pytest.approx(0.4, abs=0.1)
-    assert plan["noise"] == pytest.approx(1, abs=0.2)  # every answer was drawn anew
+    assert plan["noise"] == pytest.approx(1, abs=0.2)  # every answer was by chance
     assert plan["labels"] == 2
     assert plan["unit"] == "percentage points per unit"
 
