@@ -40,7 +40,7 @@ def test_a_captioner_that_switches_near_the_centre(swept: Result):
     at = rows.loc["value of the switch"]
     assert at["value"] == pytest.approx(1 / 18)
     assert at["ci_low"] < at["value"] < at["ci_high"]
-    said = "change from one gender's words to the other's on 12 of 12 photos, at +0.056 on average [−0.163, +0.274]."
+    said = "change from one gender's words to the other's on 12 of 12 photos, at +0.056 on average [−0.189, +0.266]."
     assert swept.summary == f"Along perceived gender, captions by captioner-python:a:b {said}"
     assert "mention:man" in swept.page.read_text("utf-8")
     (line,) = [one for one in terminal(swept.tables).splitlines() if "value of the switch" in one]
