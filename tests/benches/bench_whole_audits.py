@@ -1,6 +1,6 @@
 """Whole audits as a user runs them, of classifiers whose truth is known: how many have a finding?
 
-    python tests/benches/whole_audits.py PHOTOS [--photos 60] [--audits 400] [--out results/whole-audits.json]
+    python tests/benches/bench_whole_audits.py PHOTOS [--photos 60] [--audits 400] [--out results/whole-audits.json]
 
 The photos are edited once, with their placebo sweeps.  Each classifier then answers anew about every picture that it is
 given, 20 labels with the chance expit(a + b v), a the photo's own; b is 0, but for one label of every fourth classifier
