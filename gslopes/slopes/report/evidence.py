@@ -24,8 +24,8 @@ _STYLES = {decisions.FINDING: "bold", decisions.PLACEBO: "yellow", decisions.NON
 
 NOTE = """\
 slope: {unit} of the attribute, the mean of each photo's own slope ({estimator});
-interval: 95 %, t over photos. q: {q}, over the classifier's
-labels; null hypothesis: a photo's answers are exchangeable over the values.{floor}
+interval: 95 %, t over photos, corrected for skewness. q: {q},
+over the classifier's labels; null hypothesis: a photo's answers are exchangeable over the values.{floor}
 {last}
 Other estimators, the paper's among them: slopes.parquet, or gslopes audit RUN --json."""
 PHOTOS_NOTE = "photos: those with the label at one value at least, of those in the slopes."
