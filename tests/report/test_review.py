@@ -218,6 +218,7 @@ def test_every_answer_can_be_taken_back_and_only_what_is_unsaved_is_warned_about
     press(page, "a")
     save(page, tmp_path / "review.csv")
     assert not page.evaluate(warned)
+    page.wait_for_timeout(500)  # the browser stores what a page keeps a moment later
     page.reload()
     assert page.inner_text("#counts") == "1 of 5 decided"
     assert not page.evaluate(warned)
