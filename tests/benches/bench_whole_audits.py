@@ -1,6 +1,6 @@
 """Whole audits as a user runs them, of classifiers whose truth is known: how many have a finding?
 
-    python tests/benches/bench_whole_audits.py PHOTOS [--photos 60] [--audits 400] [--out results/whole-audits.json]
+    python tests/benches/bench_whole_audits.py PHOTOS [--photos 60] [--first 0] [--audits 400] [--out FILE.json]
 
 The photos are edited once, with their placebo sweeps.  Each classifier then answers anew about every picture that it is
 given, 20 labels with the chance expit(a + b v), a the photo's own; b is 0, but for one label of every fourth classifier
@@ -57,6 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--photos", type=int, default=60)
+    parser.add_argument("--first", type=int, default=0, help="Number of the first one: a long bench can go on later.")
     parser.add_argument("--audits", type=int, default=400)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
@@ -71,8 +72,8 @@ def main() -> None:
         for row in edits.itertuples():
             moved = row.value if row.attribute == "gender" else 0.0
             known[hashlib.sha256((base / row.file).read_bytes()).digest()] = photos[row.photo], moved
-        for start in range(0, args.audits, BATCH):
-            classifiers = [Anew(number, known) for number in range(start, min(start + BATCH, args.audits))]
+        for start in range(args.first, end := args.first + args.audits, BATCH):
+            classifiers = [Anew(number, known) for number in range(start, min(start + BATCH, end))]
             run = Path(folder) / f"run-{start}"
             shutil.copytree(base, run)
             audit = gslopes.audit(args.folder, run, classifier=classifiers, **common)

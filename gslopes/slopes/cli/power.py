@@ -99,7 +99,7 @@ def power(
             calm = planning.Design(planning.Presence(one.rate, 0.0), design.labels, placebo_photos=placebo_photos)
             other = numbers.share(planning.power(calm, photos, size), 0)
             say(
-                "That is for a classifier of which each answer is by chance. If only the edit changes its answers, the "
+                "That is for a classifier whose answers are by chance. If only the edit changes its answers, the "
                 f"chance is {other}.\nA small run over your own photos says which it is: --pilot RUN --label LABEL."
             )
         if photos * min(one.rate, 1 - one.rate) < design.least:

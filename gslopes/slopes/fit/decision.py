@@ -50,7 +50,7 @@ from gslopes.stats.permutation import below_floor
 
 Array = NDArray[np.float64]
 
-CARRIED = "its interval rests on few photos, as if on {:.0f} that count alike"
+CARRIED = "its interval rests on few photos: about as many as {:.0f} that count alike"
 NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"
 
 

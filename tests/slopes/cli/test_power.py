@@ -41,7 +41,7 @@ def test_the_answer_is_a_sentence_for_both_kinds_of_classifiers(gslopes) -> None
     text = gslopes("power", "--photos", 100, "--rate", 0.3, "--slope", 4).out
     assert text.startswith("100 photos make a slope of 4 percentage points per unit a finding with a chance of ")
     assert "one label, on 30.0 % of the photos." in text
-    assert "each answer is by chance. If only the edit changes its answers, the chance is " in text
+    assert "whose answers are by chance. If only the edit changes its answers, the chance is " in text
     assert "may not judge it" in gslopes("power", "--photos", 50, "--rate", 0.05, "--slope", 1).out
 
 
