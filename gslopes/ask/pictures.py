@@ -1,4 +1,4 @@
-"""Pictures as classifiers take them: arrays for a network (colour profiles are ignored, as in most tools), and files
+"""Pictures as classifiers take them: arrays for a network, in sRGB, and files
 within a service's limits: not too many bytes, not too many pixels, a format that it knows.
 """
 
@@ -19,10 +19,11 @@ JPEG_ATTEMPTS = ((95, 1.0), (90, 1.0), (80, 1.0), (80, 0.7), (80, 0.5), (80, 0.3
 
 
 def decoded(pictures: Sequence[bytes]) -> list[ByteArray]:
-    """(H, W, 3) uint8 RGB arrays of encoded pictures.  Raises: PhotoError if one of them cannot be decoded."""
-    from gslopes.photos.decode import decode
+    """(H, W, 3) uint8 sRGB arrays of encoded pictures.  Raises: PhotoError if one of them cannot be decoded."""
+    from gslopes.photos.decode import decode, in_srgb
 
-    return [decode(data, "picture")[0] for data in pictures]
+    opened = (decode(data, "picture") for data in pictures)
+    return [in_srgb(pixels, icc) for pixels, _, icc in opened]
 
 
 def prepare(pixels: ByteArray, size: int) -> ByteArray:

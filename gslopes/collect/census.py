@@ -26,6 +26,7 @@ from gslopes.core.runfolder import show
 from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST
 from gslopes.faces.find import choose
 from gslopes.frame.executors import OneProcess
+from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_photos, listing, open_photo, photo_batches
 from gslopes.stats.intervals import estimate_share
 
@@ -209,7 +210,7 @@ def _reads(
                 row.update(status="skipped", **SkipReason.of(face).columns)
                 continue
             row["box"] = (face.box / np.array([width, height, width, height], np.float32)).astype(np.float32)
-            chips.append(warp(photo.pixels, face.matrix, reader.size))
+            chips.append(warp(in_srgb(photo.pixels, photo.icc), face.matrix, reader.size))
             read.append(row)
         if read:
             shares = reader(np.stack(chips))

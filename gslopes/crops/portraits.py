@@ -28,7 +28,8 @@ from gslopes.crops.tables import TABLES
 from gslopes.faces.find import tilted
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
-from gslopes.photos.folder import open_photo
+from gslopes.photos.decode import in_srgb
+from gslopes.photos.folder import open_photo, open_srgb
 
 _MEMORY = 768 << 20  # bytes of decoded photos that are kept
 
@@ -41,7 +42,7 @@ def reader_of(
     sizes: (width, height) as joined.  What it gives raises: PhotoError.
     """
     most = max(2, _MEMORY // max((3 * wide * tall for wide, tall in sizes), default=1))
-    return lru_cache(most)(lambda index: scaled(open_photo(paths[index]).pixels, config))
+    return lru_cache(most)(lambda index: scaled(open_srgb(paths[index]), config))
 
 
 def digest_of(people: People) -> str:
@@ -134,7 +135,7 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
 
 def _alone(model: Saliency, photo: Photo, row: Mapping[str, Any], config: JoiningConfig) -> list[dict[str, Any]]:
     """A photo's own map in numbers, at its own scale and, of a model of one size, reduced as when joined."""
-    pixels, (height, width) = scaled(photo.pixels, config), photo.pixels.shape[:2]
+    pixels, (height, width) = scaled(in_srgb(photo.pixels, photo.icc), config), photo.pixels.shape[:2]
     factor = height / pixels.shape[0]
     scales = {"own": model}
     if size := int(getattr(model, "size", 0)):

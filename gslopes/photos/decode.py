@@ -218,6 +218,18 @@ def _profile(image: Image.Image, space: bytes) -> bytes | None:
     return icc if icc[36:40] == b"acsp" and icc[16:20] == space else None
 
 
+def in_srgb(pixels: ByteArray, icc: bytes | None) -> ByteArray:
+    """(H, W, 3) uint8 RGB as ``decode`` gives them, in sRGB; unchanged without a profile, or if that cannot be read.
+
+    The walk edits and writes a photo in its own colour space. Where pixels leave their file, or meet those of another,
+    they go through here.
+    """
+    if not icc:
+        return pixels
+    image = Image.fromarray(pixels)
+    return np.array(to_srgb(image.convert("L") if icc[16:20] == b"GRAY" else image, icc))
+
+
 def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
     """A picture in sRGB by its profile; without a usable one CMYK by Pillow's formula, Lab by its definition."""
     srgb = ImageCms.createProfile("sRGB")

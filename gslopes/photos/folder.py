@@ -14,8 +14,8 @@ from typing import Any
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.files import NotRegular, TooLarge, open_regular, read_regular, resolved, show
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import Photo
-from gslopes.photos.decode import HEAD, LARGEST_FILE, decode, kind_of
+from gslopes.core.records import ByteArray, Photo
+from gslopes.photos.decode import HEAD, LARGEST_FILE, decode, in_srgb, kind_of
 
 # Photos that are held at once: 16 million pixels, or one photo.
 BATCH_PIXELS = 16_000_000
@@ -79,6 +79,12 @@ def passed_over(photos: Path) -> str:
 def open_photo(path: Path | str, folder: Path | None = None) -> Photo:
     """Read and decode one photo: ``photo_of`` its ``photo_bytes``.  Raises: PhotoError as both."""
     return photo_of(photo_bytes(path, folder), Path(path))
+
+
+def open_srgb(path: Path | str) -> ByteArray:
+    """A photo's pixels, (H, W, 3) uint8 in sRGB.  Raises: PhotoError as ``open_photo``."""
+    photo = open_photo(path)
+    return in_srgb(photo.pixels, photo.icc)
 
 
 def photo_bytes(path: Path | str, folder: Path | None = None) -> bytes:

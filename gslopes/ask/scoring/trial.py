@@ -29,7 +29,8 @@ from gslopes.core.executor import Executor
 from gslopes.core.reasons import explained
 from gslopes.core.records import ByteArray, Classifier
 from gslopes.core.text import many
-from gslopes.photos.folder import PhotoFile, open_photo, photo_bytes, photo_of
+from gslopes.photos.decode import in_srgb
+from gslopes.photos.folder import PhotoFile, open_srgb, photo_bytes, photo_of
 
 FIRST = 2  # photos that each classifier of an audit is asked about before any is edited
 _LOOK = 20  # of the first photos, where some cannot be read
@@ -55,7 +56,7 @@ def ask_first(
             photo = photo_of(data, file.path)
         except PhotoError:
             continue
-        data = data if data.startswith(_KINDS) else _png(photo.pixels)
+        data = data if data.startswith(_KINDS) else _png(in_srgb(photo.pixels, photo.icc))
         pictures[digest(data)] = data
         if len(pictures) == FIRST:
             break
@@ -128,7 +129,7 @@ def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Pa
     if not photos:
         raise UsageError("No photo is given.", "Name one to three photos.")
     prepare_classifier(classifier)
-    named = {str(path): open_photo(path).pixels for path in photos[:PICTURES]}
+    named = {str(path): open_srgb(path) for path in photos[:PICTURES]}
     name, first = next(iter(named.items()))
     named |= {f"{name}, mirrored": first[:, ::-1], f"{name}, half as bright": first // 2}
     encoded = {name: _png(pixels) for name, pixels in list(named.items())[:PICTURES]}

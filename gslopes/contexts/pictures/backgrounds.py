@@ -14,12 +14,13 @@ from typing import Literal
 
 from PIL import Image
 
-from gslopes.contexts.pictures.canvas import cover, to_srgb
+from gslopes.contexts.pictures.canvas import cover
 from gslopes.contexts.pictures.scenes import LAYOUTS, SCENES, draw_scene
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder
+from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import list_photos, open_photo
 
 SMALLEST = 200
@@ -124,7 +125,7 @@ def _folder(folder: Path, canvas: tuple[int, int], finder: Callable[[], Finder])
         except PhotoError as error:
             pictures.append(replace(head, why=SkipReason.of(error.reason)))
             continue
-        pixels = to_srgb(photo.pixels, photo.icc)
+        pixels = in_srgb(photo.pixels, photo.icc)
         faces = len(detector([replace(photo, pixels=pixels)])[0].scores)
         why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else SkipReason()
         if (side := min(pixels.shape[:2])) < SMALLEST:

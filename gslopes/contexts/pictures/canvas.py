@@ -15,11 +15,9 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from gslopes.core.errors import GslopesError
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.photos import decode
 
 OPAQUE = 0.5
 TOLERANCE = 0.002  # of the share
@@ -137,8 +135,3 @@ def box(alpha: FloatArray, least: float = 0.02) -> tuple[int, int, int, int]:
         raise ValueError("nothing of the picture is opaque")
     rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
     return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
-
-
-def to_srgb(pixels: ByteArray, icc: bytes | None) -> ByteArray:
-    """(H, W, 3) uint8 in sRGB; unchanged without a profile, or if that cannot be read."""
-    return np.array(decode.to_srgb(Image.fromarray(pixels), icc)) if icc else pixels

@@ -11,7 +11,7 @@ import numpy as np
 
 from gslopes.contexts.config import StageConfig
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture
-from gslopes.contexts.pictures.canvas import DoesNotFit, Placement, box, paste, place, resample, to_srgb
+from gslopes.contexts.pictures.canvas import DoesNotFit, Placement, box, paste, place, resample
 from gslopes.contexts.pictures.cutting import REPLACED, read_cutout, same_photo
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
@@ -25,6 +25,7 @@ from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
 from gslopes.faces.compose.paste import Composite, compose
 from gslopes.faces.find import choose
 from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
+from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import PhotoFile, open_photo, photo_bytes
 
 if TYPE_CHECKING:
@@ -175,11 +176,11 @@ class Part:
             return
         composite, judged = swept
         x0, y0, x1, y1 = composite.box
-        base = to_srgb(photo.pixels, photo.icc)[y0:y1, x0:x1].astype(np.int16)
+        base = in_srgb(photo.pixels, photo.icc)[y0:y1, x0:x1].astype(np.int16)
         layers, opacity = [], np.zeros(0, np.float32)
         for patch in composite.patches:
             edited = cutout.colour.copy()
-            change = to_srgb(np.ascontiguousarray(patch), photo.icc).astype(np.int16) - base
+            change = in_srgb(np.ascontiguousarray(patch), photo.icc).astype(np.int16) - base
             edited[y0:y1, x0:x1] = np.clip(edited[y0:y1, x0:x1].astype(np.int16) + change, 0, 255).astype(np.uint8)
             layer, opacity = cutout.layer(edited)
             layers.append(layer)

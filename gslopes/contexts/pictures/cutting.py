@@ -12,14 +12,13 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from gslopes.contexts.pictures.canvas import to_srgb
 from gslopes.contexts.pictures.cutout import Person, eraser, flaws, is_flat, matte, measure, studio
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
 from gslopes.faces.find import tilted
-from gslopes.photos.decode import named_picture
+from gslopes.photos.decode import in_srgb, named_picture
 from gslopes.photos.folder import PhotoFile, photo_bytes, photo_of
 
 REPLACED = "another picture has its name"
@@ -45,7 +44,7 @@ class Cutting:
             photo = same_photo(data, file.path, self.photos[file.relative])
         except PhotoError as error:
             return _skipped(self.photos[file.relative], SkipReason.of(error.reason))
-        pixels = to_srgb(photo.pixels, photo.icc)
+        pixels = in_srgb(photo.pixels, photo.icc)
         face = largest_face(self.finder, photo)
         if isinstance(face, SkipReason):
             return _skipped(photo.id, face)

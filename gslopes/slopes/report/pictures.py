@@ -15,7 +15,7 @@ from PIL import Image
 
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
-from gslopes.photos.decode import named_picture
+from gslopes.photos.decode import named_picture, to_srgb
 from gslopes.slopes.report.loading import Embed
 
 FOLDER = "pictures"
@@ -106,8 +106,8 @@ def picture(
     except (UsageError, ValueError):
         return None
     region = window(image.size, box)
-    square = image.convert("RGB").resize((side, side), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0)
-    return np.asarray(square)
+    image = to_srgb(image, image.info.get("icc_profile"))
+    return np.asarray(image.resize((side, side), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0))
 
 
 def window(size: tuple[int, int], box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float]:
