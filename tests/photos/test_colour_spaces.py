@@ -109,7 +109,7 @@ def test_a_network_and_a_function_see_the_colours(wide_file, tmp_path):
             return [0.5] * len(pictures)
 
         def parse(self, raw):
-            return Answer("answered", {"a": raw})
+            return Answer("answered", (("a", raw),))
 
     trial = try_classifier(Looks(), [wide_file], tmp_path / "sent.png")
     assert trial.failed == 0
