@@ -113,7 +113,7 @@ def test_a_network_and_a_function_see_the_colours(wide_file, tmp_path):
 
     trial = try_classifier(Looks(), [wide_file], tmp_path / "sent.png")
     assert trial.failed == 0
-    assert np.abs(patches(seen[0]) - PATCHES).max() <= 2
+    assert min(np.abs(patches(pixels) - PATCHES).max() for pixels in seen) <= 2  # one is mirrored
 
 
 def test_thumbnails_on_the_page_show_the_colours(wide_file):
