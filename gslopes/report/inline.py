@@ -68,13 +68,13 @@ def render(
 ) -> str:
     """A page as text; its template extends ``shell.html.j2``.
 
-    house: the folder of more templates, styles and scripts.  styles: after page.css.  scripts: joined in order.
+    house: the folder of more templates, styles and scripts.  styles: after page.css.  scripts: in order, after fold.js.
     data: what the scripts read as JSON.  plots: with the plotting library, and data files next to the page.
     known: what the template uses.
     """
     css = "".join(_read(name, house) for name in ("page.css", *styles))
-    js = "".join(_read(name, house) for name in scripts)
-    code = [f'"use strict";\n(() => {{\n{js}}})();\n'] if js else []
+    js = "".join(_read(name, house) for name in ("fold.js", *scripts))
+    code = [f'"use strict";\n(() => {{\n{js}}})();\n']
     if plots:
         code.insert(0, "\n".join((_VENDOR / name).read_text(encoding="utf-8") for name in _LIBRARY))
     return (
@@ -98,7 +98,7 @@ def _read(name: str, house: Path | None) -> str:
 def _policy(styles: list[str], scripts: list[str], files: bool) -> str:
     """Our own files and the library's: only their hashes are let in.  files: scripts in the folder too."""
     style, script = (" ".join(f"'sha256-{csp_hash(text)}'" for text in texts) for texts in (styles, scripts))
-    script = f"{script} 'self' file:" if files else script or "'none'"
+    script += " 'self' file:" * files
     return (
         f"default-src 'none'; img-src 'self' data: file:; script-src {script}; style-src {style}; "
         "base-uri 'none'; form-action 'none'"

@@ -17,16 +17,10 @@ function load(name) {
   return asked.get(name);
 }
 
-// On paper every row and every closed part is there; afterwards the screen is as it was. Parts not built yet stay out.
+// On paper every row is there, see fold.js for closed parts; afterwards the screen is as it was. Parts not built yet stay out.
 const onPaper = [];
-addEventListener("beforeprint", () => {
-  for (const { before } of onPaper) before();
-  for (const part of document.querySelectorAll("details:not([open]):not(.screen)")) { part.open = true; part.dataset.printed = "yes"; }
-});
-addEventListener("afterprint", () => {
-  for (const { after } of onPaper) after();
-  for (const part of document.querySelectorAll("details[data-printed]")) { part.open = false; delete part.dataset.printed; }
-});
+addEventListener("beforeprint", () => { for (const { before } of onPaper) before(); });
+addEventListener("afterprint", () => { for (const { after } of onPaper) after(); });
 
 const SVG = "http://www.w3.org/2000/svg";
 
