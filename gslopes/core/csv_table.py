@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LARGEST_UNPACKED = 4 << 30  # bytes of a Parquet table's columns
+MOST_COLUMNS = 16_384  # a spreadsheet has no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,10 @@ def read_csv(
     if not rows:
         raise raises(f"{show(path)} is empty.", hint)
     head = [name.strip() for name in rows[0]]
-    twice = next((name for name in head if name and head.count(name) > 1), None)
-    if twice is not None:
+    if len(head) > MOST_COLUMNS:
+        raise raises(f"{show(path)} has {len(head):,} columns, and at most {MOST_COLUMNS:,} are read.", hint)
+    twice, times = Counter(filter(None, head)).most_common(1)[0] if any(head) else ("", 1)
+    if times > 1:
         raise raises(f"{show(path)} has two columns {twice[:40]!r}.", "Keep one of them.")
     lacking = [name for name in needed if name not in head]
     if lacking:
@@ -129,6 +132,8 @@ def read_frame(path: Path, *, raises: type[GslopesError] = UsageError, limit: in
         if unpacked > LARGEST_UNPACKED:
             raise ValueError(f"it would take {unpacked:,} bytes, and at most {LARGEST_UNPACKED:,} are read")
         names = parquet.schema_arrow.names
+        if len(names) > MOST_COLUMNS:
+            raise ValueError(f"it has {len(names):,} columns, and at most {MOST_COLUMNS:,} are read")
         if len(set(names)) < len(names):
             raise ValueError("it has two columns of one name")
         return parquet.read().to_pandas()

@@ -134,15 +134,18 @@ def crossed(values: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, tupl
         persons = [person for person in next(iter(values.values())) if all(person in of for of in values.values())]
         joined = {person: CROSS.join(of[person] for of in values.values()) for person in persons}
         everything[CROSS.join(values)] = joined
-    return {
-        column: {name: tuple(p for p, value in of.items() if value == name) for name in sorted(set(of.values()))}
-        for column, of in everything.items()
-    }
+    groups: dict[str, dict[str, tuple[str, ...]]] = {}
+    for column, of in everything.items():
+        members: dict[str, list[str]] = {}
+        for person, value in of.items():
+            members.setdefault(value, []).append(person)
+        groups[column] = {name: tuple(members[name]) for name in sorted(members)}
+    return groups
 
 
 def check_sizes(groups: Groups, least: int) -> None:
     """Raises: UsageError if a column has one group, or no column two of ``least`` persons."""
-    counts = {column: ", ".join(f"{name} {len(of)}" for name, of in some.items()) for column, some in groups.items()}
+    counts = {column: _sizes(some) for column, some in groups.items()}
     for column, members in groups.items():
         if len(members) < 2:
             only = counts[column] or "no person"
@@ -150,6 +153,17 @@ def check_sizes(groups: Groups, least: int) -> None:
     if max(sum(len(persons) >= least for persons in members.values()) for members in groups.values()) < 2:
         listed = "; ".join(f"{column}: {text}" for column, text in counts.items())
         raise UsageError(f"Fewer than two groups have {least} persons ({listed}).", "Lower --min-group, or add photos.")
+
+
+def _sizes(members: Mapping[str, Sequence[str]]) -> str:
+    """How many persons each group has, the eight largest named.
+
+    >>> _sizes({"f": ("a", "b"), "m": ("c",)})
+    'f 2, m 1'
+    """
+    largest = sorted(members, key=lambda name: -len(members[name]))[:8]
+    rest = f" and {len(members) - 8:,} smaller ones" if len(members) > 8 else ""
+    return ", ".join(f"{name} {len(members[name])}" for name in largest) + rest
 
 
 # -- who meets whom ---------------------------------------------------------------------------------------------------

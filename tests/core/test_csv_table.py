@@ -26,6 +26,8 @@ from gslopes.core.errors import DataMissing, UsageError
         ("a,b\n1,\0\n", "line 2: it has a zero byte"),
         ("", "is empty"),
         ("a\n1\n", "has no column b"),
+        pytest.param("a,b" + ",c" * 300_000, "has 300,002 columns, and at most 16,384", id="300,000 columns"),
+        pytest.param("a,b," + ",".join(map(str, range(16_000))) + ",7", "two columns '7'", id="one of 16,000 twice"),
         ("a,b,sex\n1,2,female\n2,2,femal\n", "line 3: sex is 'femal'"),
     ],
 )

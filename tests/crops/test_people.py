@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.people import People, balanced_pairs, opponents, pictures_of, read_people
+from gslopes.crops.people import People, balanced_pairs, check_sizes, opponents, pictures_of, read_people
 
 
 @pytest.fixture
@@ -123,3 +123,10 @@ def test_opponents_are_others_met_equally_often_and_never_of_the_same_person():
         assert len({tuple(pair) for pair in pairs.tolist()}) == 20 * 6
         assert not any(one == other or (known and known[one] == known[other]) for one, other in pairs)
         assert np.ptp(np.bincount(pairs[:, 1])) <= 4
+
+
+def test_a_refusal_names_the_largest_of_many_groups():
+    groups = {"who": {f"w{i}": ("p",) * (1 + (i == 4_321)) for i in range(20_000)}}
+    with pytest.raises(UsageError, match=r"\(who: w4321 2, w0 1, .* and 19,992 smaller ones\)") as error:
+        check_sizes(groups, 10)
+    assert len(error.value.message) < 250

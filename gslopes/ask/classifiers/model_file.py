@@ -13,6 +13,7 @@ import hashlib
 import io
 import warnings
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -200,7 +201,7 @@ def read_labels(path: Path) -> tuple[str, ...]:
     if not lines or not all(lines):
         raise ModelError(f"The labels file {path} is empty or has an empty line.", "Write one label per line.")
     if len(set(lines)) < len(lines):
-        double = next(line for line in lines if lines.count(line) > 1)
+        double = Counter(lines).most_common(1)[0][0]
         raise ModelError(f"The labels file {path} holds {double!r} twice.", "Labels must differ.")
     return tuple(lines)
 
