@@ -114,7 +114,7 @@ def unequal_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def unequal_groups(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """Groups of 180 and 20 photos, rate 0.1 anew in every picture, the same slope of 0."""
+    """Groups of 180 and 20 photos, rate 0.1 drawn for every picture, the same slope of 0."""
     present = rng.random((sets, 200, 7)) < 0.1
     first = np.arange(200) < 180
     slopes = present @ WEIGHTS
@@ -232,7 +232,7 @@ def weak_reach(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def many_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """2,000 labels of 200 photos, rate 0.1 anew in every picture, no slope; q after Benjamini and Hochberg.
+    """2,000 labels of 200 photos, rate 0.1 drawn for every picture, no slope; q after Benjamini and Hochberg.
 
     A photo's slope is one of 13 numbers, so labels are drawn as counts of them. Only those with a t below 0.001 are
     drawn photo by photo and permuted, 10,000 times: among 2,000 no other can have a q below 0.05.
