@@ -83,7 +83,7 @@ def test_a_page_names_only_what_exists_in_edited_english(path: Path) -> None:
 
 
 def test_the_values_that_pages_keep_are_those_of_the_files() -> None:
-    pytest.importorskip("mkdocs", reason="the site's builder is not installed: pip install 'gslopes[dev]'")
+    pytest.importorskip("mkdocs", reason="the site's builder is not installed: pip install -e '.[docs]'")
     code = (
         "import hooks; print([one.name for one in hooks.PAGES.rglob('*.md') if hooks.kept(t := one.read_text()) != t])"
     )
@@ -92,9 +92,25 @@ def test_the_values_that_pages_keep_are_those_of_the_files() -> None:
     assert done.stdout.strip() == "[]", "python docs/hooks/hooks.py writes them"
 
 
+def test_without_its_packages_the_site_ends_with_one_sentence() -> None:
+    script = [sys.executable, "-S", ROOT / "docs/hooks/hooks.py"]  # -S: only what Python brings
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert re.fullmatch(r"The site needs \w+, which is not installed: pip install -e '\.\[docs\]'\n", done.stderr)
+
+
+def test_the_longest_table_of_the_benches_is_short_until_it_is_unfolded() -> None:
+    text = (ROOT / "tests/benches/results/coverage-cases.md").read_text("utf-8")
+    shown, _, folded = text.partition("<details")
+    cases = json.loads((ROOT / "tests/benches/results/coverage-cases.json").read_text("utf-8"))["cases"]
+    assert len(shown.replace("|", " ").split()) < 1300
+    assert [name for name in cases if f"\n| {name} | " not in shown] == []
+    assert folded.count(" ± ") + folded.count("| - |") == sum(len(case["rows"]) for case in cases.values())
+
+
 @pytest.mark.slow
 def test_the_site_builds_strictly_and_holds_what_the_papers_send_people_to(tmp_path: Path) -> None:
-    pytest.importorskip("mkdocstrings", reason="the site's builder is not installed: pip install 'gslopes[dev]'")
+    pytest.importorskip("mkdocstrings", reason="the site's builder is not installed: pip install -e '.[docs]'")
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "-f", "docs/mkdocs.yml"]
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(

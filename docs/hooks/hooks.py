@@ -12,12 +12,15 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import from_code
-import from_gallery
-import from_json
-import from_papers
-import house
-from mkdocs.structure.files import File, Files
+try:
+    import from_code
+    import from_gallery
+    import from_json
+    import from_papers
+    import house
+    from mkdocs.structure.files import File, Files
+except ModuleNotFoundError as error:
+    raise SystemExit(f"The site needs {error.name}, which is not installed: pip install -e '.[docs]'") from None
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 MACROS = {**from_code.MACROS, **from_gallery.MACROS, **from_json.MACROS, **from_papers.MACROS, **house.MACROS}

@@ -27,35 +27,42 @@ from gslopes.frame.commands import examples, say
 
 INTERRUPTED = 130
 
-# In the order of the walk: the module that holds a verb, imported when it is needed, and what the verb does.
+# The module that holds a verb, imported when it is needed, and what the verb does: first those to begin with.
 VERBS = {
-    "collect": ("gslopes.collect.cli", "Find and download photos of people at work."),
-    "census": ("gslopes.collect.cli", "How the faces in a folder are read, by occupation."),
-    "crops": ("gslopes.crops.cli", "Whom does an automatic crop keep?"),
+    "demo": ("gslopes.slopes.cli.demo", "See it work: recover a planted bias, edit a real face."),
     "try": ("gslopes.cli.try_", "What a classifier is sent, and what it answers."),
     "audit": ("gslopes.slopes.cli.audit", "Photos in, slopes out: every stage in one command."),
+    "compare": ("gslopes.slopes.cli.compare", "Compare two runs, or a service with its earlier answers."),
+    "contexts": ("gslopes.contexts.cli", "Does the background decide who is seen?"),
+    "crops": ("gslopes.crops.cli", "Whom does an automatic crop keep?"),
     "captions": ("gslopes.captions.cli", "What captions do to the people depicted."),
+    "collect": ("gslopes.collect.cli", "Find and download photos of people at work."),
+    "census": ("gslopes.collect.cli", "How the faces in a folder are read, by occupation."),
+    "list": ("gslopes.cli.list_", "The classifiers you can audit, and the models that ship."),
+    "power": ("gslopes.slopes.cli.power", "How many photos does an audit need?"),
     "synthesise": ("gslopes.slopes.cli.audit", "Make the edited (counterfactual) photos."),
     "export": ("gslopes.export.cli", "The pictures or answers of a run, for other programs."),
-    "compare": ("gslopes.slopes.cli.compare", "Compare the slopes of two runs, or a service with its earlier answers."),
-    "contexts": ("gslopes.contexts.cli", "Does the background decide who is seen?"),
-    "power": ("gslopes.slopes.cli.power", "How many photos does an audit need?"),
-    "list": ("gslopes.cli.list_", "The classifiers you can audit, and the models that ship."),
     "cache": ("gslopes.cli.cache", "Show, export or prune cached answers."),
-    "demo": ("gslopes.slopes.cli.demo", "See it work: recover a planted bias, edit a real face."),
     "train": ("gslopes.cli.train", "Train a model from its recipe, in a checkout."),
+}
+# Those that share a line of the help, which fits a screen of 24 lines.
+TOGETHER = {
+    ("contexts", "crops", "captions"): "Audits of backgrounds, crops and captions.",
+    ("collect", "census"): "Find photos of people, and see who is in them.",
+    ("list", "power"): "Choose a classifier; plan how many photos.",
+    ("synthesise", "export"): "Only edit photos; hand a run to other programs.",
+    ("cache", "train"): "Keep or prune answers; train a model.",
 }
 
 
 EXAMPLES = examples(
     "gslopes demo",
-    "gslopes audit photos --out run",
-    "gslopes audit photos --attribute gender --attribute race --classifier celeba-tagger --out run",
+    "gslopes audit photos --attribute gender --classifier celeba-tagger --out run",
 )
 
 
 class LazyGroup(click.Group):
-    """Verbs in the order of the walk, imported when needed; errors as a sentence and an exit code.
+    """Verbs in the order of ``VERBS``, imported when needed; errors as a sentence and an exit code.
 
     verbs: name to the module that holds it, and what it does.
     """
@@ -63,7 +70,7 @@ class LazyGroup(click.Group):
     verbs: ClassVar[dict[str, tuple[str, str]]] = VERBS
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The verbs, in the order of the walk."""
+        """The verbs, in their order."""
         return list(self.verbs)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -74,10 +81,13 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(module, cmd_name if hasattr(module, cmd_name) else f"{cmd_name}_")
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The verbs and what they do; none is imported."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in self.verbs.items()])
+        together = {name for names in TOGETHER for name in names}
+        with formatter.section("Begin with"):
+            formatter.write_dl([(name, text) for name, (_, text) in self.verbs.items() if name not in together])
+        with formatter.section("Then"):
+            formatter.write_dl([(", ".join(names), text) for names, text in TOGETHER.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -218,17 +228,14 @@ def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=f"{EXAMPLES}\n\nResults go to stdout, progress to stderr. Exit codes: 0 done, 1 error, 2 usage, 3 done but "
-    "some photos could not be read or some questions failed, 4 --fail-if holds, 130 stopped. Every command can be "
-    "stopped and repeated: it goes on where it was.",
+    epilog=f"{EXAMPLES}\n\n--version; --debug: tracebacks. Exit codes: 0 done, 1 error, 2 usage, 3 some photos or "
+    "questions failed, 4 --fail-if holds, 130 stopped: repeat to go on.",
+    subcommand_metavar="VERB ... | VERB --help",
+    options_metavar="",
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
 )
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 def main() -> None:
-    """Does an image classifier's answer depend on how the face in a photo looks, and by how much?
-
-    gslopes changes one attribute of the face, step by step, asks the classifier about every step, and reports the slope
-    of every label: the association under this edit.
-    """
+    """Does an image classifier's answer depend on how the face in a photo looks?"""

@@ -41,7 +41,6 @@ def default_components(config: FacesConfig, device: str) -> Components:
 
     Raises: UnknownName, ModelError, DataMissing or UsageError if one of them is not there.
     """
-    from gslopes.core.runtime import pick_device
     from gslopes.faces import zoo
     from gslopes.faces.compose.masks import KnownMasker
     from gslopes.faces.compose.skin import ParserMasker
@@ -58,12 +57,9 @@ def default_components(config: FacesConfig, device: str) -> Components:
     if len(sizes) > 1:
         hint = "Run them one after the other, each with its own --out."
         raise UsageError(f"The editors of {', '.join(editors)} work at different sizes of the face.", hint)
-    finder: Finder
+    # on the CPU: every machine finds the same faces, and a GPU edits meanwhile
+    finder: Finder = KnownFinder(find.landmarks, config.photos) if find.landmarks else MtcnnFinder(find.min_face)
     masker: Masker
-    if find.landmarks is not None:
-        finder = KnownFinder(find.landmarks, config.photos)
-    else:
-        finder = MtcnnFinder(find.min_face, pick_device(find.device))
     if compose.masks is not None:
         masker = KnownMasker(compose.masks, config.photos, sizes.pop())
     else:

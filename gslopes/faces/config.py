@@ -12,7 +12,6 @@ import numpy as np
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import check, extent, option
 from gslopes.core.records import FloatArray
-from gslopes.core.runtime import check_device
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +20,9 @@ class FindConfig:
 
     min_face: int = option(32, help="Smallest face to edit, pixels.", metavar="PX", advanced=True, least=1)
     landmarks: Path | None = option(None, help="Known faces instead of a face detector.", metavar="CSV", advanced=True)
-    device: str = option(
-        "cpu",
-        help="Where faces are found. On the CPU every run uses the same photos, whatever --device is, and a GPU edits "
-        "meanwhile.",
-        name="find_device",
-        metavar="cpu|cuda[:N]",
-        advanced=True,
-    )
 
     def __post_init__(self) -> None:
         check(self)
-        check_device(self.device)
 
 
 # Joo & Kärkkäinen 2020, §3.3 and §4.3: a in (-2, 2), seven values for gender, five for race.
@@ -70,7 +60,9 @@ class EditConfig:
     attributes: tuple[str, ...] = option(
         ("gender",), help="The attribute to edit; may be repeated.", name="attribute", short="a"
     )
-    steps: int | None = option(None, help="Number of values in a sweep, odd.", metavar="K", shown="7; race: 5")
+    steps: int | None = option(
+        None, help="Number of values in a sweep, odd.", metavar="K", shown="7; race: 5", advanced=True
+    )
     range: tuple[float, float] | None = option(
         None, help="Ends of a sweep, or one number.", metavar="LOW,HIGH", shown="-2,2", parse=extent, advanced=True
     )
@@ -133,6 +125,7 @@ class ComposeConfig:
         True,
         help="Add three sweeps that should move nothing, which findings must exceed. Four times the pictures; paid "
         "classifiers are asked about a sample of them.",
+        advanced=True,
     )
 
 

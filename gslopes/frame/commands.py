@@ -190,7 +190,9 @@ def _as_dict(ctx: click.Context, param: click.Parameter, pairs: tuple[tuple[str,
     return dict(pairs) or None
 
 
-_CONFIG = click.option("--config", "file", type=PATH, metavar="TOML", help="A TOML file with these options.")
+_CONFIG = click.option(
+    "--config", "file", type=PATH, metavar="TOML", help="A TOML file with these options.", cls=Flag, advanced=True
+)
 _SET = click.option(
     "--set",
     "settings",
@@ -198,6 +200,8 @@ _SET = click.option(
     type=Parsed(_named),
     metavar="NAME=VALUE",
     help="Set any option as in that file; may be repeated.",
+    cls=Flag,
+    advanced=True,
 )
 
 # -- options without a configuration ----------------------------------------------------------------------------------
@@ -215,11 +219,10 @@ trust_option = click.option(
 )
 
 
-def fail_if_options(table: str, example: str, *, advanced: bool = False) -> Callable[[Command], Command]:
+def fail_if_options(table: str, example: str) -> Callable[[Command], Command]:
     """Add ``--fail-if`` and ``--junit``, as one argument ``fail_if``: see ``condition_of``.
 
-    table: what the rows are.  example: a condition, see ``frame.conditions``.  advanced: whether only the long help
-    shows ``--fail-if``.
+    table: what the rows are.  example: a condition, see ``frame.conditions``.
     """
     text = f"End with exit code 4 if this holds for a row of {table}, such as {example!r}."
 
@@ -229,10 +232,8 @@ def fail_if_options(table: str, example: str, *, advanced: bool = False) -> Call
             return command(*args, fail_if=(fail_if, junit), **given)
 
         rows = "Write each row as a test, which fails where --fail-if holds, as JUnit XML."
-        hidden: dict[str, Any] = {"cls": Flag, "advanced": True}
-        run = click.option("--junit", type=PATH, metavar="FILE", help=rows, **hidden)(run)
-        visible: dict[str, Any] = {"cls": Flag, "advanced": advanced}
-        return click.option("--fail-if", "fail_if", metavar="CONDITION", help=text, **visible)(run)  # type: ignore[return-value]
+        run = click.option("--junit", type=PATH, metavar="FILE", help=rows, cls=Flag, advanced=True)(run)
+        return click.option("--fail-if", "fail_if", metavar="CONDITION", help=text)(run)  # type: ignore[return-value]
 
     return decorate
 

@@ -43,7 +43,7 @@ def verb(audit: Audit) -> click.Command:
     @out_option(default=None)
     @options(audit.config, leave_out=audit.seldom)
     @_if(audit.alone, _only_option(audit.alone))
-    @fail_if_options("the findings", "finding and q < 0.001", advanced=True)
+    @fail_if_options("the findings", "finding and q < 0.001")
     @dry_run_option
     @_if(audit.differences, _method_option)
     @open_option

@@ -40,12 +40,24 @@ def test_a_list_in_a_help_keeps_its_lines(gslopes):
     assert "\n  imagefolder  files and metadata.jsonl\n" in gslopes("export", "--help").out
 
 
-def test_the_help_names_the_verbs_in_the_order_of_the_walk_and_the_exit_codes(gslopes):
+def test_the_help_fits_a_screen_begins_with_what_people_begin_with_and_names_every_verb_and_exit_code(gslopes):
     out = gslopes("--help").out
-    matches = [re.search(rf"^  {verb} ", out, flags=re.MULTILINE) for verb in VERBS]
-    assert all(matches)
-    assert [place.start() for place in matches] == sorted(place.start() for place in matches)
-    assert "3 done but some photos could not be read" in " ".join(out.split())
+    assert len(out.splitlines()) < 24
+    assert max(map(len, out.splitlines())) <= 80
+    listed = re.findall(r"^  ([a-z, ]+?)  +[A-Z]", out, flags=re.MULTILINE)
+    assert listed[:4] == ["demo", "try", "audit", "compare"]
+    assert [name for line in listed for name in line.split(", ")] == list(VERBS)
+    assert "3 some photos or questions failed" in " ".join(out.split())
+
+
+def test_the_help_of_an_audit_shows_the_ten_options_that_people_use_and_the_long_one_all(gslopes):
+    def shown(option):
+        return set(re.findall(r"^  (?:-\w, )?--([\w-]+)", gslopes("audit", option).out, flags=re.MULTILINE)) - {"help"}
+
+    chief = {"out", "classifier", "attribute", "limit", "budget", "only", "fail-if", "dry-run", "open", "json"}
+    assert shown("--help") == chief
+    command = main.get_command(click.Context(main), "audit")
+    assert shown("--help-all") == {param.opts[0][2:] for param in command.params if isinstance(param, click.Option)}
 
 
 def test_without_a_verb_the_help_is_shown_and_the_code_is_2(gslopes):

@@ -45,6 +45,7 @@ class GateConfig:
         "else changes.",
         name="gate",
         shown="--gate, but --no-gate with --landmarks",
+        advanced=True,
     )
     tau: float = option(
         0.6, help="Minimum tau-b of the reading with the values; 1 allows no step back.", metavar="T", least=-1, most=1
