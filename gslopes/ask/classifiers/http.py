@@ -9,7 +9,16 @@ has an entry for each picture, in their order:
 Scores are in [0, 1], or with ``kind=number,unit=years`` numbers in a unit of their own, one for every picture; with
 ``kind=caption`` an answer is ``{"caption": "A woman on a bench."}``. ``version`` of the model may be left out. An
 endpoint that is busy answers 429 or 503, with ``Retry-After`` in seconds if it likes; 413, 415 and 422 refuse the
-picture for good; 401 and 403 the credentials.
+picture for good (a 422 of FastAPI about the request's form does not); 401 and 403 the credentials.
+
+An endpoint with a protocol of its own is asked about one picture a request; its JSON is read by JSONPath (RFC 9535):
+
+    http:URL,body=multipart,field=file,scores=$.predictions     a part of a form; raw: the file; json: base64 in a field
+    http:URL,body=raw,labels=$.top[*].what,scores=$.top[*].p    labels and scores in parallel
+
+``scores`` alone finds a mapping of label to score, or items with a label and a score each (``name``, ``class``,
+``tag``; ``confidence``, ``probability``, ...), pairs of both, or labels alone, which score 1. Of a label that comes
+twice the highest score counts. ``gslopes try`` shows what a reply holds, and the path that fits.
 """
 
 from __future__ import annotations
@@ -24,8 +33,9 @@ from dataclasses import field as option
 from typing import Any, ClassVar, Literal, cast
 
 from gslopes.ask.boxes import crop_rectangle
-from gslopes.ask.classifiers import service
+from gslopes.ask.classifiers import picking, service
 from gslopes.ask.classifiers.captions import CaptionReader
+from gslopes.ask.classifiers.picking import shape
 from gslopes.ask.classifiers.service import Service
 from gslopes.ask.cost import Limits, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical, check_unit
@@ -35,6 +45,7 @@ from gslopes.core.files import parse_json
 from gslopes.core.records import Answer
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
+_PNG = b"\x89PNG"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +114,7 @@ class Endpoint(Service):
         if reply is None:
             return super()._details(error, kind)
         text = reply.content.decode("utf-8", "replace")  # whatever character set the server names
-        if reply.status_code == 422:
+        if reply.status_code == 422 and '"loc"' not in text:  # of FastAPI: every request lacks a field
             return "refused", text or "it cannot be processed"
         kind = service.kind_of_status(reply.status_code)
         # the request is ours: it would fail for every picture
@@ -117,11 +128,18 @@ class Endpoint(Service):
 class HttpOptions(AddressOptions):
     """Fields of ``AddressOptions``, and what the answers are.
 
-    batch: pictures in one request.
+    body: of a request: ``json``: the protocol above, or one picture's base64 under the key ``field``; ``raw``: the
+        picture's file; ``multipart``: that as the part ``field`` of a form, ``file`` unless it is given.
+    labels, scores: JSONPath of where they are in the reply; empty: it is that of the protocol. Of captions, labels.
+    batch: pictures in one request of the protocol.
     kind: ``number``: numbers in a unit of their own, such as an age; ``caption``: a text, see ``captions``.
     unit: of numbers, such as ``years``; pages name it.
     """
 
+    body: Literal["json", "raw", "multipart"] = "json"
+    field: str = ""
+    labels: str = ""
+    scores: str = ""
     batch: int = option(default=8, metadata=OPERATIONAL)
     kind: Literal["score", "number", "caption"] = "score"
     unit: str = ""
@@ -130,6 +148,10 @@ class HttpOptions(AddressOptions):
         AddressOptions.__post_init__(self)
         if self.batch < 1:
             raise ConfigError(f"http's batch must be at least 1, not {self.batch}.")
+        if self.field and self.body == "raw":
+            raise ConfigError("A raw body has no field.", f"Leave it out, or give body=multipart,field={self.field}.")
+        for path in filter(None, (self.labels, self.scores)):
+            picking.query(path)
         check_unit(self.kind, self.unit)
 
 
@@ -140,14 +162,20 @@ class HttpClassifier(Endpoint):
 
     def __init__(self, name: str, options: HttpOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
-        self.batch = options.batch
+        self._picks = bool(options.labels or options.scores)
+        self._protocol = options.body == "json" and not options.field and not self._picks
+        self.batch = options.batch if self._protocol else 1
         self.numbers = options.kind == "number"
         self._captions = CaptionReader().read_for(self) if options.kind == "caption" else None
 
     def parse(self, raw: object) -> Answer:
-        """One entry to its labels, highest score first, or to a refusal.  Raises: AnswerError."""
-        entry = cast("dict[str, Any]", raw)
-        version = str(entry.get("version", ""))
+        """One entry, or whole reply, to its labels, highest score first, or to a refusal.  Raises: AnswerError."""
+        if self._picks and self._captions:
+            return self._captions.answer(picking.found(raw, self._options.labels or self._options.scores)[:1])
+        if self._picks:
+            return Answer("answered", picking.picked(raw, self._options.labels, self._options.scores))
+        entry = dict(cast("dict[str, Any]", raw))
+        version = str(entry.pop("version", ""))
         if "refused" in entry:
             return Answer("refused", (), str(entry["refused"]), version)
         if self._captions:
@@ -155,35 +183,42 @@ class HttpClassifier(Endpoint):
                 raise AnswerError("The captioner's reply has no caption.", 'Each of its answers is {"caption": "..."}.')
             return self._captions.answer([entry["caption"]], version)
         if "labels" not in entry:
-            raise _odd(f"has an entry that lacks the key 'labels' (or 'refused'): it is {_form(entry)}")
+            raise _odd(f"has an entry that lacks the key 'labels' (or 'refused'): it is {shape(entry)}")
         labels = entry["labels"]
         if not isinstance(labels, dict):
-            raise _odd(f"has {_form(labels)} under 'labels', not a mapping of label to score")
+            raise _odd(f"has {shape(labels)} under 'labels', not a mapping of label to score")
         return Answer("answered", tuple(sorted(labels.items(), key=lambda pair: -pair[1])), version=version)
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
-        content = {"pictures": [base64.b64encode(data).decode("ascii") for data in pictures]}
-        body = self._post(self._url, json=content)
+        field = self._options.field
+        if self._options.body == "json":
+            texts = [base64.b64encode(data).decode("ascii") for data in pictures]
+            body = self._post(self._url, json={field: texts[0]} if field else {"pictures": texts})
+        else:
+            part = field or "file" if self._options.body == "multipart" else ""
+            body = self._post(self._url, **_file(pictures[0], part))
+        if self._picks:
+            return [body]
         if not isinstance(body, dict) or "answers" not in body:
-            raise _odd(f"lacks the key 'answers': it is {_form(body)}")
+            raise _odd(f"lacks the key 'answers': it is {shape(body)}", picking.suggestion(body))
         answers = body["answers"]
         if not isinstance(answers, list):
-            raise _odd(f"has {_form(answers)} under 'answers', not a list")
+            raise _odd(f"has {shape(answers)} under 'answers', not a list")
         if odd := next((entry for entry in answers if not isinstance(entry, dict)), None):
-            raise _odd(f"has an entry that is {_form(odd)}")
+            raise _odd(f"has an entry that is {shape(odd)}")
         return [{**answer, "version": str(body.get("version", ""))} for answer in answers]
 
 
-def _odd(what: str) -> AnswerError:
-    return AnswerError(f"The reply {what}. It should be {_FORM}.")
+def _odd(what: str, suggestion: str = "") -> AnswerError:
+    return AnswerError(f"The reply {what}. It should be {_FORM}.{suggestion or ' Give scores=PATH for another form.'}")
 
 
-def _form(value: Any) -> str:
-    """What a value is, in words: its keys, or its type; nothing that it holds."""
-    if isinstance(value, dict):
-        keys = ", ".join(repr(scrub(str(key)))[:40] for key in list(value)[:5])
-        return f"a mapping with {keys}" if keys else "an empty mapping"
-    return {list: "a list", str: "a text", int: "a number", float: "a number"}.get(type(value), repr(value))
+def _file(data: bytes, field: str) -> dict[str, Any]:
+    """Arguments of a request with a picture's file: as a part of a form, or the body if the part has no name."""
+    kind = "image/png" if data.startswith(_PNG) else "image/jpeg"
+    if field:
+        return {"files": {field: (kind.replace("image/", "picture."), data, kind)}}
+    return {"content": data, "headers": {"Content-Type": kind}}
 
 
 def _value_of(variable: str) -> str:
@@ -209,15 +244,19 @@ class HttpCropOptions(AddressOptions):
 
     field: the part of a multipart form that holds the picture, a PNG; empty: the PNG is the body.
     answer: ``json`` with a rectangle, ``point`` JSON with a focal point around which gslopes crops.
-    at: where in the JSON the rectangle is, such as ``crops.0.box``; empty: the whole of it.
+    at: JSONPath of the rectangle, such as ``$.crops[0].box``.
     units: ``pixels`` or ``shares``.
     """
 
     token: str = option(default="", metadata=OPERATIONAL)
     field: str = ""
     answer: Literal["json", "point"] = "json"
-    at: str = ""
+    at: str = "$"
     units: Literal["pixels", "shares"] = "pixels"
+
+    def __post_init__(self) -> None:
+        AddressOptions.__post_init__(self)
+        picking.query(self.at)
 
 
 class HttpCropper(Endpoint):
@@ -252,7 +291,7 @@ class HttpCropper(Endpoint):
         entry = cast("dict[str, Any]", raw)
         wide, tall = (int(side) for side in entry["size"])
         across, down = (wide, tall) if self._options.units == "shares" else (1, 1)
-        at = _inside(entry["answer"], self._options.at)
+        at = _rectangle(entry["answer"], self._options.at)
         if self._options.answer == "point":
             x, y = (_number(at, axis) * scale for axis, scale in (("x", across), ("y", down)))
             if not (0 <= x <= wide and 0 <= y <= tall):
@@ -278,30 +317,22 @@ class HttpCropper(Endpoint):
         from PIL import Image
 
         with Image.open(io.BytesIO(data)) as opened:
-            size, kind = opened.size, (opened.format or "PNG").lower()
+            size = opened.size
         largest, ratio = crop_rectangle(*size, 0, 0, self._ratio), f"{self._ratio:.10g}"
         url = self._url.replace("{ratio}", ratio)
         url = url.replace("{width}", str(largest.width)).replace("{height}", str(largest.height))
         sent: dict[str, Any] = {"params": {"ratio": ratio}} if url == self._url else {}
-        if self._options.field:
-            sent["files"] = {self._options.field: (f"picture.{kind}", data, f"image/{kind}")}
-        else:
-            sent |= {"content": data, "headers": {"Content-Type": f"image/{kind}"}}
-        return {"answer": self._post(url, **sent), "size": list(size)}
+        return {"answer": self._post(url, **sent, **_file(data, self._options.field)), "size": list(size)}
 
 
-def _inside(answer: Any, path: str) -> Any:
-    """The part of an answer that holds the rectangle, names and numbers with dots between them; empty: all of it."""
-    try:
-        for name in path.split(".") if path else ():
-            answer = answer[int(name)] if isinstance(answer, list) else answer[name]
-    except (KeyError, IndexError, ValueError, TypeError) as error:
-        raise AnswerError(f"The answer has nothing at {path!r}.") from error
-    if isinstance(answer, list) and len(answer) == 4:
-        return dict(zip(("left", "top", "width", "height"), answer, strict=True))
-    if not isinstance(answer, dict):
-        raise AnswerError(f"The answer {str(answer)[:80]!r} holds no rectangle.")
-    return answer
+def _rectangle(answer: Any, path: str) -> dict[str, Any]:
+    """The rectangle, or the point, that the path finds in an answer.  Raises: AnswerError if that is neither."""
+    at = picking.found(answer, path)
+    if len(at) == 4:
+        return dict(zip(("left", "top", "width", "height"), at, strict=True))
+    if len(at) != 1 or not isinstance(at[0], dict):
+        raise AnswerError(f"The answer holds no rectangle at {path}: it is {shape(answer)}.")
+    return at[0]
 
 
 def _number(at: dict[str, Any], name: str) -> float:

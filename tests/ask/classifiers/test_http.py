@@ -164,12 +164,12 @@ def test_the_server_in_the_manual_works_as_it_stands(picture, monkeypatch):
 @pytest.mark.parametrize(
     ("reply", "message"),
     [
-        ({"predictions": [{"nurse": 0.9}]}, "lacks the key 'answers': it is a mapping with 'predictions'"),
-        ([{"nurse": 0.9}], "lacks the key 'answers': it is a list"),
-        ({"answers": [{"nurse": 0.9}]}, "lacks the key 'labels' (or 'refused'): it is a mapping with 'nurse'"),
-        ({"answers": {"nurse": 0.9}}, "has a mapping with 'nurse' under 'answers', not a list"),
-        ({"answers": [3]}, "has an entry that is a number"),
-        ({"answers": [{"labels": ["nurse"]}]}, "has a list under 'labels', not a mapping of label to score"),
+        ({"predictions": [{"nurse": 0.9}]}, """lacks the key 'answers': it is {"predictions": [{"nurse": number}]}"""),
+        ([{"nurse": 0.9}], """lacks the key 'answers': it is [{"nurse": number}]"""),
+        ({"answers": [{"nurse": 0.9}]}, "lacks the key 'labels' (or 'refused'): it is {\"nurse\": number}"),
+        ({"answers": {"nurse": 0.9}}, """has {"nurse": number} under 'answers', not a list"""),
+        ({"answers": [3]}, "has an entry that is number"),
+        ({"answers": [{"labels": ["nurse"]}]}, "has [text] under 'labels', not a mapping of label to score"),
     ],
 )
 def test_a_reply_of_another_form_says_which_keys_are_missing(endpoint, picture, reply, message):

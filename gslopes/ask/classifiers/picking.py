@@ -1,0 +1,150 @@
+"""Labels and scores out of any JSON reply, by JSONPath (RFC 9535), and what a reply holds in words.
+
+A path may find one mapping of label to score, or items: mappings with a label and a score under the names that
+endpoints use, [label, score] pairs, or labels alone, whose score is 1. Two paths find labels and scores in parallel.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from gslopes.ask.secrets import scrub
+from gslopes.core.errors import AnswerError, ConfigError
+
+Pairs = tuple[tuple[str, Any], ...]
+LABELS = ("label", "name", "class", "classname", "class_name", "tag", "tagname", "category", "description")
+SCORES = ("score", "confidence", "probability", "prob", "value", "likelihood")
+_KEYS, _DEPTH = 6, 4  # of a reply, that are shown
+
+
+@cache
+def query(path: str) -> Any:
+    """The compiled path.  Raises: ConfigError if it is none."""
+    import jsonpath_rfc9535
+
+    try:
+        return jsonpath_rfc9535.compile(path)
+    except jsonpath_rfc9535.JSONPathError as error:
+        example = path if path.startswith("$") else f"$.{path}"
+        hint = "Such as $.predictions[*]." if example == path else f"Write {example}."
+        raise ConfigError(f"{path!r} is not a JSONPath: {scrub(str(error))}.", hint) from None
+
+
+def found(reply: Any, path: str) -> list[Any]:
+    """What a path finds: several values, or the items of the one list; none if a list on the way there is empty.
+
+    Raises: AnswerError naming what the reply holds, if it holds nothing there.
+    """
+    from jsonpath_rfc9535 import JSONPathQuery
+
+    whole = query(path)
+    parts = (whole.segments[:count] for count in range(len(whole.segments), -1, -1))
+    queries = (JSONPathQuery(env=whole.env, segments=part) for part in parts)
+    there, values = next((part, values) for part in queries if (values := _nodes(part, reply).values()))
+    if len(there.segments) < len(whole.segments):
+        if all(value in ([], {}) for value in values):
+            return []
+        holds = f"{plain(str(there))} is {shape(values[0])}"
+        raise AnswerError(f"The reply has nothing at {path}: {holds}.{suggestion(reply)}")
+    return values[0] if len(values) == 1 and isinstance(values[0], list) else list(values)
+
+
+def _nodes(path: Any, reply: Any) -> Any:
+    from jsonpath_rfc9535 import JSONPathError
+
+    try:
+        return path.find(reply)
+    except JSONPathError as error:  # nested beyond reason
+        raise AnswerError(f"The reply cannot be searched: {error}.") from None
+
+
+def picked(reply: Any, labels: str, scores: str) -> Pairs:
+    """Label and score of what the paths find, the highest first, each label once with its highest score.
+
+    labels, scores: JSONPath; with one of them alone, it finds both.
+    Raises: AnswerError naming what the reply holds.
+    """
+    if not labels or not scores:
+        return _pairs(found(reply, labels or scores))
+    names, values = found(reply, labels), found(reply, scores)
+    if len(names) != len(values):
+        raise AnswerError(f"The reply has {len(names)} labels at {labels} and {len(values)} scores at {scores}.")
+    return _pairs([list(pair) for pair in zip(names, values, strict=True)])
+
+
+def _pairs(items: Iterable[Any]) -> Pairs:
+    best: dict[str, Any] = {}
+    for label, score in (pair for item in items for pair in _of_item(item)):
+        best[label] = max(best.get(label, score), score)
+    return tuple(sorted(best.items(), key=lambda pair: -pair[1]))
+
+
+def _of_item(item: Any) -> Sequence[tuple[str, Any]]:
+    if isinstance(item, str):
+        return [(item, 1.0)]
+    if isinstance(item, list) and len(item) == 2 and isinstance(item[0], str):
+        return [(item[0], _number(item[1]))]
+    if isinstance(item, dict):
+        keys = {key.lower(): value for key, value in item.items()}
+        label = next((keys[key] for key in LABELS if isinstance(keys.get(key), str)), None)
+        score = next((keys[key] for key in SCORES if key in keys), None)
+        if label is not None and score is not None:
+            return [(label, _number(score))]
+        if label is None and score is None:
+            return [(key, _number(value)) for key, value in item.items()]
+    hint = "Give both paths, such as labels=$.predictions[*].name,scores=$.predictions[*].p."
+    raise AnswerError(f"The reply has {shape(item)} where a label with its score should be. {hint}")
+
+
+def _number(value: Any) -> float:
+    """A number, also as a text, which some endpoints make of one.  Raises: AnswerError."""
+    with suppress(ValueError):
+        if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+            return float(value)
+    raise AnswerError(f"The reply has {shape(value)} where a score should be.")
+
+
+# -- in words ----------------------------------------------------------------------------------------------------------
+
+
+def shape(value: Any, depth: int = _DEPTH) -> str:
+    """What a value holds: its keys and kinds, none of its texts and numbers.
+
+    >>> shape({"predictions": [{"label": "cat", "score": 0.9}, {"label": "dog", "score": 0.1}], "ok": True})
+    '{"predictions": [{"label": text, "score": number}, … 2], "ok": true}'
+    """
+    if isinstance(value, dict):
+        pairs = [
+            f"{json.dumps(scrub(str(key))[:40], ensure_ascii=False)}: {shape(value[key], depth - 1)}" for key in value
+        ]
+        return "{" + ", ".join([*pairs[:_KEYS], *["…"][: len(pairs) - _KEYS]]) + "}" if depth else "{…}"
+    if isinstance(value, list):
+        return f"[{shape(value[0], depth - 1)}{f', … {len(value):,}' if len(value) > 1 else ''}]" if value else "[]"
+    if isinstance(value, str):
+        return "text"
+    return json.dumps(value) if value is None or isinstance(value, bool) else "number"
+
+
+def suggestion(reply: Any) -> str:
+    """`` Perhaps scores=PATH.``, at which labels with scores in [0, 1] can be read; empty if there is none."""
+    for node in (*query("$").find(reply), *_nodes(query("$..*"), reply)):
+        items = node.value if isinstance(node.value, list) else [node.value]
+        with suppress(AnswerError):
+            pairs = () if items and isinstance(items[0], str) else _pairs(items)
+            if pairs and all(0 <= score <= 1 for _, score in pairs):
+                return f" Perhaps scores={plain(node.path())}."
+    return ""
+
+
+def plain(path: str) -> str:
+    """A path with dots where they do.
+
+    >>> plain("$['result'][0]['top 5']")
+    "$.result[0]['top 5']"
+    """
+    return re.sub(r"\['([A-Za-z_]\w*)'\]", r".\1", path)
