@@ -29,7 +29,8 @@ SECONDS = 120.0  # from the first byte sent to the last one received
 SLICE = 0.25  # seconds between looks at the deadline and at whether the exchange was stopped
 PIECE = 64 << 10  # bytes that are written between such looks
 _BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE")
-_DROPPED = ("content-encoding", "content-length", "transfer-encoding", "set-cookie", "set-cookie2")
+_DROPPED = ("content-encoding", "content-length", "transfer-encoding", "set-cookie", "set-cookie2", "content-type")
+_BROKEN = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError)
 
 T = TypeVar("T")
 
@@ -248,7 +249,7 @@ class BoundedTransport(httpx.BaseTransport):
             raise late(f"no whole answer within {self._seconds:g} seconds", request=request) from None
         except TooLarge:
             raise Oversized(f"the reply has more than {self._max_bytes >> 20} MiB", request=request) from None
-        except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError) as error:
+        except _BROKEN as error:
             if reason := _lasting(error):
                 raise Permanent(reason, request=request) from None
             kind: type[httpx.TransportError] = getattr(httpx, type(error).__name__, httpx.ReadError)
@@ -283,10 +284,19 @@ class BoundedTransport(httpx.BaseTransport):
                 to = url.join(headers["location"][:2000])
                 raise Permanent(f"it sends us on to {to}, and no picture follows a redirect", request=request)
             assert isinstance(response.stream, Iterable)
-            body = decoded(response.stream, headers.get("content-encoding", ""), self._max_bytes)
+            try:
+                body = decoded(response.stream, headers.get("content-encoding", ""), self._max_bytes)
+            except (*_BROKEN, TooLarge, ValueError) as error:
+                if response.status < 400:
+                    raise
+                body = getattr(error, "body", b"")  # the status says what to do, whatever comes after it
         finally:
             response.close()
+        if response.status >= 400:
+            body = body.decode("utf-8", "replace").encode()
         passed = [(name, value) for name, value in headers.multi_items() if name not in _DROPPED]
+        # JSON is UTF-8; a character set that the server makes up would only confuse the vendors' clients
+        passed.append(("content-type", headers.get("content-type", "").partition(";")[0]))
         return httpx.Response(response.status, headers=passed, content=body, request=request)
 
     def _pool(self, url: httpx.URL) -> httpcore.ConnectionPool:

@@ -164,8 +164,8 @@ class Wikidata(Source):
             reply = ask(f"{self.commons}/w/api.php", COMMONS | {"titles": "|".join(titles.values())}, {}).get(
                 "query", {}
             )
-            renamed = {row["from"]: row["to"] for row in reply.get("normalized", [])}
-            infos = {page["title"]: page["imageinfo"][0] for page in reply.get("pages", []) if page.get("imageinfo")}
+            renamed = {row["from"]: row["to"] for row in reply.get("normalized") or []}
+            infos = {page["title"]: page["imageinfo"][0] for page in reply.get("pages") or [] if page.get("imageinfo")}
             for name, title in titles.items():
                 info = infos.get(renamed.get(title, title)) or infos.get(title.replace("_", " "))
                 if info is not None:

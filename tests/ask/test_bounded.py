@@ -1,6 +1,8 @@
 """Every client through which a picture leaves, vendors' own too, against servers that mean no good; deadlines."""
 
 import gzip
+import itertools
+import json
 import threading
 import time
 import zlib
@@ -16,7 +18,15 @@ from gslopes.ask import transport
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.retry import Stopped
 from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, decoded
-from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, ServiceError, Unavailable
+from gslopes.core.errors import (
+    AnswerError,
+    ClassifierError,
+    ConfigError,
+    CredentialsError,
+    ServiceError,
+    Throttled,
+    Unavailable,
+)
 from tests.fake_provider import paint
 from tests.loopback import QuietHandler, serving, write_certificate
 
@@ -127,6 +137,56 @@ def test_a_reply_of_any_size_is_given_up_and_counts_as_paid(server, client):
     server.reply, server.endless = (200, {}, b""), b" " * 65536
     with pytest.raises(AnswerError, match="more than 1 MiB"):
         classifier.ask([PICTURE])
+
+
+INSIDE = {
+    "in an error": lambda status, words: {"error": {"code": status, "message": words}},
+    "as a text": lambda status, words: {"error": words},
+    "as a status": lambda status, words: {"status": status, "message": words},
+    "without success": lambda status, words: {"success": False, "code": str(status), "msg": words},
+    "in a list": lambda status, words: {"errors": [{"status": status, "detail": words}]},
+    "a name": lambda status, words: {"error": {"status": words.upper().replace(" ", "_")}, "result": None},
+    "beside nulls": lambda status, words: {"answers": None, "choices": None, "statusCode": status, "message": words},
+}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("shape", INSIDE)
+def test_an_error_within_a_good_status_is_read_like_the_status_that_it_names(server, client, shape):
+    classifier = load(client, server)
+    for status, words, kind in (
+        (429, "rate limit exceeded", Throttled),
+        (429, "resource exhausted", Throttled) if shape != "as a text" else (429, "daily quota reached", Throttled),
+        (503, "unavailable", Unavailable),
+        (401, "unauthenticated", CredentialsError),
+        (413, "payload too large", ClassifierError),
+    ):
+        if (shape, status) == ("a name", 413):
+            continue
+        server.reply = (200, {}, json.dumps(INSIDE[shape](status, words)).encode())
+        with pytest.raises(kind) as raised:
+            classifier.ask([PICTURE])
+        assert type(raised.value) is kind, (status, raised.value)
+
+
+CHARSETS = ("zlib_codec", "rot13", "undefined", "idna", "utf-7", "utf-16", "punycode", "no\x20such", "hex", "utf-8;")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("kind", ["application/json", "text/plain"])
+def test_the_status_of_an_error_survives_its_body(server, client, kind):
+    classifier = load(client, server)
+    bodies = [b"{}", b'{"error": null}', b"[]", b'"busy"', b"caf\xe9 \xff\xfe \x00", b"<p>busy</p>", b"", b"[" * 9999]
+    for charset, body in itertools.zip_longest(CHARSETS, bodies, fillvalue=b"{}"):
+        text = charset if isinstance(charset, str) else "utf-8"
+        server.reply = (503, {"Content-Type": f"{kind}; charset={text}"}, body)
+        with pytest.raises(Unavailable):
+            classifier.ask([PICTURE])
+    for encoding, body in (("br", b"{}"), ("gzip", b"{}"), ("gzip", BOMB), ("gzip", gzip.compress(b"{}")[:-4])):
+        server.reply = (429, {"Content-Type": kind, "Content-Encoding": encoding, "Retry-After": "7"}, body)
+        with pytest.raises(Throttled) as raised:
+            classifier.ask([PICTURE])
+        assert raised.value.retry_after == 7
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -23,7 +23,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from html import unescape
@@ -34,7 +34,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gslopes.ask.classifiers import service
+from gslopes.ask.classifiers import problems, service
 from gslopes.ask.classifiers.model_file import label_list
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError
@@ -168,7 +168,7 @@ def reading(prompt: Prompt, order: Sequence[int], reply: Mapping[str, Any]) -> t
     reply: ``text``, ``refusal`` (text or None) and ``finish`` (why it ended) of one choice of the server.
     """
     text = answer_text(reply.get("text"))
-    if reply.get("refusal") or reply.get("blocked") or reply.get("finish") == "content_filter":
+    if problems.said(reply.get("refusal")) or reply.get("blocked") or reply.get("finish") == "content_filter":
         return (REFUSED,)
     labels = () if cut_short(reply) or reply.get("mismatch") else _answered(prompt, order, text)
     return labels or ((REFUSED,) if _SORRY.search(text) else (UNUSABLE,))
@@ -267,21 +267,6 @@ _OPTIONAL = ("response_format", "top_logprobs", "logprobs", "temperature", "max_
 # A report of tokens is believed within these bounds; beyond them the price known beforehand counts.
 MAX_TOKENS_REPORTED = 10_000_000  # of one request
 CHARACTERS_A_TOKEN = 16  # of a question, at most; English has about four
-_STATUSES = {  # canonical names of errors, as Google's, gRPC's and Anthropic's endpoints write them
-    name: status
-    for status, names in {
-        400: "INVALID_ARGUMENT FAILED_PRECONDITION",
-        401: "UNAUTHENTICATED AUTHENTICATION_ERROR",
-        403: "PERMISSION_DENIED PERMISSION_ERROR",
-        404: "NOT_FOUND NOT_FOUND_ERROR",
-        429: "RESOURCE_EXHAUSTED RATE_LIMIT_ERROR RATE_LIMIT_EXCEEDED",
-        500: "INTERNAL",
-        501: "UNIMPLEMENTED",
-        503: "UNAVAILABLE OVERLOADED_ERROR",
-        504: "DEADLINE_EXCEEDED",
-    }.items()
-    for name in names.split()
-}
 _REFUSAL = re.compile(
     r"(?i)safety|content[_ ]?filter|content[_ ]?policy|prohibited|block|spii|recitation|refus|moderat|sensitive|"
     r"guardrail|policy|inappropriate|jailbreak|responsible"
@@ -318,36 +303,17 @@ def problem_of(body: Mapping[str, Any], status: int = 200) -> tuple[service.Kind
 
     status: of the reply; within a good one the status or code counts that the error names.
     """
-    error: Any = None
-    for holder in (body, *choices_of(body)):
-        error = error or holder.get("error") or (holder if holder.get("object") == "error" else None)
-    if status >= 400 or ("choices" not in body and any(name in body for name in ("detail", "message", "errors"))):
-        error = error or body or {"message": f"HTTP status {status}"}
+    answered = bool(body.get("choices"))
+    error = next(filter(None, (problems.error_in(holder, answered) for holder in (body, *choices_of(body)))), {})
+    if status >= 400:
+        error = error or dict(body) or {"message": f"HTTP status {status}"}
     if not error:
         return None
-    facts = error if isinstance(error, Mapping) else {"message": str(error)}
-    words = words_of(facts)
-    if status >= 400:
-        return service.codes_of("llm").get(str(facts.get("code"))) or _kind_of_status(status), words, facts
-    for name in ("code", "status", "status_code", "http_code", "type"):
-        value = str(facts.get(name))
-        if kind := service.codes_of("llm").get(value):
-            return kind, words, facts
-        named = _STATUSES.get(value.upper()) or (int(value) if re.fullmatch(r"[1-5]\d\d", value) else 0)
-        if named >= 400:
-            return _kind_of_status(named), words, facts
-    return status_in(words), words, facts
-
-
-def status_in(text: str) -> service.Kind:
-    """The kind of the HTTP status that a text names; ``lost`` if it names none."""
-    match = re.search(r"(?<![\d.])([45]\d\d)(?![\d.]\d)", text)
-    return _kind_of_status(int(match[1])) if match else "lost"
-
-
-def _kind_of_status(status: int) -> service.Kind:
-    kind = service.kind_of_status(status)
-    return "service" if kind == "failed" else kind  # the request is ours: it would fail for every picture
+    words, codes = problems.words_of(error), service.codes_of("llm")
+    known = next((codes[value] for name in ("code", "type") if (value := str(error.get(name))) in codes), None)
+    kind = known or (service.kind_of_status(status) if status >= 400 else service.kind_inside(error, "lost"))
+    ours = kind == "failed" and problems.status_in(error) not in (413, 415)
+    return "service" if ours else kind, words, error  # the request is ours: it would fail for every picture
 
 
 def policy_in(error: Mapping[str, Any]) -> str:
@@ -368,30 +334,13 @@ def unknown_parameters(error: Mapping[str, Any], sent: set[str]) -> list[str]:
             return own.union(*map(named_in, value.values()))
         return set[str]().union(*map(named_in, value)) if isinstance(value, list) else set()
 
-    text, params = words_of(error), named_in(error)
+    text, params = problems.words_of(error), named_in(error)
     optional = [name for name in _OPTIONAL if name in sent]
     named = [name for name in optional if name in params]
     if not named:  # a single letter is a word of its own only between quotation marks
         quoted = {name: rf"['\"`]{name}['\"`]" if len(name) == 1 else rf"(?<!\w){name}(?!\w)" for name in optional}
         named = [name for name, pattern in quoted.items() if re.search(pattern, text)][:1]
     return list(dict.fromkeys("logprobs" if name == "top_logprobs" else name for name in named))
-
-
-def words_of(error: Any) -> str:
-    """All that an error says, wherever it says it: ``message``, ``detail``, a text, a list with ``loc`` and ``msg``."""
-
-    def words(part: Any) -> Iterator[str]:
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, Mapping):
-            where = ".".join(str(item) for item in _list(part.get("loc")) if item != "body")
-            for key in ("message", "msg", "detail", "error", "errors", "reason"):
-                yield from (f"{where}: {text}" if where else text for text in words(part.get(key)))
-        elif isinstance(part, list):
-            for item in part:
-                yield from words(item)
-
-    return "; ".join(dict.fromkeys(words(error)))[:500] or "no reason given"
 
 
 # -- one choice -------------------------------------------------------------------------------------------------------
@@ -433,7 +382,7 @@ def prompt_blocked(body: Mapping[str, Any]) -> str:
     """Why the request itself was blocked, as Gemini's endpoints say it; empty if it was not."""
     feedback = body.get("prompt_feedback") or body.get("promptFeedback")
     reason = feedback.get("block_reason") or feedback.get("blockReason") if isinstance(feedback, Mapping) else ""
-    return str(reason or "")
+    return "" if str(reason).upper().endswith("UNSPECIFIED") or not problems.said(reason) else str(reason)
 
 
 def choices_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:

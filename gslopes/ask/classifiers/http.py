@@ -9,7 +9,9 @@ has an entry for each picture, in their order:
 Scores are in [0, 1], or with ``kind=number,unit=years`` numbers in a unit of their own, one for every picture; with
 ``kind=caption`` an answer is ``{"caption": "A woman on a bench."}``. ``version`` of the model may be left out. An
 endpoint that is busy answers 429 or 503, with ``Retry-After`` in seconds if it likes; 413, 415 and 422 refuse the
-picture for good (a 422 of FastAPI about the request's form does not); 401 and 403 the credentials.
+picture for good (a 422 of FastAPI about the request's form does not); 401 and 403 the credentials. An error may also
+come with a good status, as in ``{"error": {"code": 429}}``: it is read like the status that it names, but refuses no
+picture. A field that is null counts as left out, and so does ``refused`` where it says no.
 
 An endpoint with a protocol of its own is asked about one picture a request; its JSON is read by JSONPath (RFC 9535):
 
@@ -27,20 +29,20 @@ import base64
 import io
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from dataclasses import field as option
 from typing import Any, ClassVar, Literal, cast
 
 from gslopes.ask.boxes import crop_rectangle
-from gslopes.ask.classifiers import picking, service
+from gslopes.ask.classifiers import picking, problems, service
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.picking import shape
 from gslopes.ask.classifiers.service import Service
 from gslopes.ask.cost import Limits, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
-from gslopes.core.errors import AnswerError, ConfigError, CredentialsError
+from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError
 from gslopes.core.files import parse_json
 from gslopes.core.records import Answer
 
@@ -76,6 +78,7 @@ class Endpoint(Service):
     """
 
     SERVICE = "http"
+    _answers_in: Collection[str] = ("answers", "labels", "caption", "refused")
 
     def __init__(self, name: str, options: AddressOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
@@ -106,7 +109,18 @@ class Endpoint(Service):
         """The JSON of the reply to a request.  Raises: httpx's errors; ValueError."""
         reply = self._client.post(url, **sent)
         reply.raise_for_status()
-        return parse_json(reply.content)
+        body = parse_json(reply.content)
+        if isinstance(body, dict) and (error := self._error_in(body)):
+            raise error
+        return body
+
+    def _error_in(self, body: dict[str, Any]) -> GslopesError | None:
+        """The error that a body, or an entry of it, holds in place of an answer; of one beside it only a status."""
+        answered = any(body.get(name) is not None for name in self._answers_in)
+        error = problems.error_in(body, answered)
+        if not error or (answered and not problems.status_in(error)):
+            return None
+        return self._error(service.kind_inside(error, "unusable"), problems.words_of(error))
 
     @classmethod
     def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
@@ -163,6 +177,7 @@ class HttpClassifier(Endpoint):
     def __init__(self, name: str, options: HttpOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
         self._picks = bool(options.labels or options.scores)
+        self._answers_in = {*self._answers_in, *picking.first_name(options.scores or options.labels)}
         self._protocol = options.body == "json" and not options.field and not self._picks
         self.batch = options.batch if self._protocol else 1
         self.numbers = options.kind == "number"
@@ -175,14 +190,14 @@ class HttpClassifier(Endpoint):
         if self._picks:
             return Answer("answered", picking.picked(raw, self._options.labels, self._options.scores))
         entry = dict(cast("dict[str, Any]", raw))
-        version = str(entry.pop("version", ""))
-        if "refused" in entry:
+        version = str(entry.pop("version", None) or "")
+        if problems.said(entry.get("refused")):
             return Answer("refused", (), str(entry["refused"]), version)
         if self._captions:
             if not isinstance(entry.get("caption"), str):
                 raise AnswerError("The captioner's reply has no caption.", 'Each of its answers is {"caption": "..."}.')
             return self._captions.answer([entry["caption"]], version)
-        if "labels" not in entry:
+        if entry.get("labels") is None:
             raise _odd(f"has an entry that lacks the key 'labels' (or 'refused'): it is {shape(entry)}")
         labels = entry["labels"]
         if not isinstance(labels, dict):
@@ -199,14 +214,15 @@ class HttpClassifier(Endpoint):
             body = self._post(self._url, **_file(pictures[0], part))
         if self._picks:
             return [body]
-        if not isinstance(body, dict) or "answers" not in body:
+        if not isinstance(body, dict) or body.get("answers") is None:
             raise _odd(f"lacks the key 'answers': it is {shape(body)}", picking.suggestion(body))
         answers = body["answers"]
         if not isinstance(answers, list):
             raise _odd(f"has {shape(answers)} under 'answers', not a list")
         if odd := next((entry for entry in answers if not isinstance(entry, dict)), None):
             raise _odd(f"has an entry that is {shape(odd)}")
-        return [{**answer, "version": str(body.get("version", ""))} for answer in answers]
+        version = str(body.get("version") or "")
+        return [self._error_in(answer) or {**answer, "version": version} for answer in answers]
 
 
 def _odd(what: str, suggestion: str = "") -> AnswerError:
@@ -275,6 +291,7 @@ class HttpCropper(Endpoint):
         del name, setting
         super().__init__(canonical("http", options), options)
         self.limits = _CROP_LIMITS.adjusted(options)
+        self._answers_in = {*picking.first_name(options.at), *(name for names in _SIDES.values() for name in names)}
         self._ratio = 0.0
 
     def at(self, ratio: float) -> HttpCropper:
@@ -298,7 +315,8 @@ class HttpCropper(Endpoint):
                 raise AnswerError(f"{self.name} answers with the point {x:g}, {y:g}, outside of the picture.")
             cut = crop_rectangle(wide, tall, min(int(x), wide - 1), min(int(y), tall - 1), self._ratio)
             return Answer("answered", box=(cut.left, cut.top, cut.width, cut.height, *(cut.point or ())))
-        sides = [_number(at, next((word for word in words if word in at), key)) for key, words in _SIDES.items()]
+        there = {name for name, value in at.items() if value is not None}
+        sides = [_number(at, next((word for word in words if word in there), key)) for key, words in _SIDES.items()]
         left, top, right, bottom = sides[0], sides[1], sides[0] + sides[2], sides[1] + sides[3]
         left, right, top, bottom = left * across, right * across, top * down, bottom * down
         x0, x1 = (min(max(side, 0.0), wide) for side in (left, right))

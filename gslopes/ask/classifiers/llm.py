@@ -245,7 +245,7 @@ class Llm(service.OnePictureService):
             body = chat.read(text)
         except ValueError as error:
             if status < 400:
-                raise self._error(chat.status_in(str(error)), str(error)) from None
+                raise self._error(service.kind_inside({"message": str(error)}, "lost"), str(error)) from None
             body = {"error": text if text.strip() and not text.lstrip().startswith("<") else str(error)}
         used = chat.tokens_used(body, self._least_tokens) if status < 400 else (0, 0)  # a failure is not billed
         if problem := chat.problem_of(body, status):

@@ -35,6 +35,15 @@ def query(path: str) -> Any:
         raise ConfigError(f"{path!r} is not a JSONPath: {scrub(str(error))}.", hint) from None
 
 
+def first_name(path: str) -> list[str]:
+    """The key that a path goes through first, if it names one.
+
+    >>> first_name("$.crops[0].box"), first_name("$[*].label"), first_name("$")
+    (['crops'], ['label'], [])
+    """
+    return re.findall(r"[^$.\[\]'\"*\d]+", path)[:1]
+
+
 def found(reply: Any, path: str) -> list[Any]:
     """What a path finds: several values, or the items of the one list; none if a list on the way there is empty.
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.model_file import digest_of, existing
+from gslopes.ask.classifiers.problems import said
 from gslopes.ask.classifiers.python import PythonClassifier
 from gslopes.ask.names import ARGUMENT
 from gslopes.core.errors import ModelError, Refused, UsageError
@@ -45,7 +46,7 @@ class Recording:
                 try:
                     line = parse_json(text, finite=False)
                     picture = key(line)
-                    if not set(holds) & set(line):
+                    if all(line.get(name) is None for name in holds):
                         raise ValueError("it holds no answer")
                 except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
                     message = f"Line {number} of the recording {self._file} is not an answer."
@@ -102,10 +103,10 @@ class ReplayClassifier:
     def parse(self, raw: object) -> Answer:
         """A line to its answer."""
         line: Any = raw
-        if "refused" in line:
+        if said(line.get("refused")):
             return Answer("refused", (), str(line["refused"]))
-        if "labels" in line:
-            return Answer("answered", tuple(line["labels"].items()), version=str(line.get("version", "")))
+        if line.get("labels") is not None:
+            return Answer("answered", tuple(line["labels"].items()), version=str(line.get("version") or ""))
         if line.get("status") == "refused":
             return Answer("refused", (), str(line["raw"]))
         name = line["classifier"]

@@ -29,6 +29,7 @@ from urllib.parse import urlsplit
 
 from gslopes.ask import retry
 from gslopes.ask.classifiers.catalogue import CATALOGUE
+from gslopes.ask.classifiers.problems import error_in, status_in, words_of
 from gslopes.ask.cost import LOCAL, ServiceOptions
 from gslopes.ask.secrets import guard_logs, remember_secret, scrub, secrets_within, shown_address
 from gslopes.core.config import read_toml
@@ -43,6 +44,7 @@ from gslopes.core.errors import (
     Throttled,
     Unavailable,
 )
+from gslopes.core.files import parse_json
 
 if TYPE_CHECKING:
     import httpx
@@ -184,6 +186,16 @@ def kind_of_status(status: int) -> Kind:
     return "unavailable" if status >= 500 or status in (409, 425) else "failed"
 
 
+def kind_inside(error: Mapping[str, Any], otherwise: Kind) -> Kind:
+    """The kind of an error within a reply whose status is good; ``otherwise`` if it names no status.
+
+    It is about the request, so it refuses no picture.
+    """
+    status = status_in(error)
+    kind = kind_of_status(status) if status else otherwise
+    return "failed" if kind == "refused" else kind
+
+
 def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:
     """What ``Retry-After`` says, in seconds from now, at most a day; None if it says nothing that can be read."""
     value = (headers or {}).get("Retry-After") or (headers or {}).get("retry-after")
@@ -314,7 +326,7 @@ def mount(session: requests.Session) -> None:
             response.status_code, response.reason = reply.status_code, reply.reason_phrase
             response.url, response.request = request.url or "", request
             response.headers = requests.structures.CaseInsensitiveDict(reply.headers)
-            response.encoding = requests.utils.get_encoding_from_headers(response.headers)
+            response.encoding = "utf-8"
             response.raw = io.BytesIO(reply.content)
             return response
 
@@ -341,12 +353,24 @@ def before_send(transport: BoundedTransport) -> Callable[..., Any]:
 
 
 def _sent(transport: BoundedTransport, request: Any) -> httpx.Response:
-    """The reply to a prepared request of ``requests`` or botocore."""
+    """The reply to a prepared request of ``requests`` or botocore, with the status of an error within it."""
     import httpx
 
     headers = {"accept-encoding": "identity"} | {name.lower(): value for name, value in request.headers.items()}
     body = request.body.read() if hasattr(request.body, "read") else request.body
-    return transport.handle_request(httpx.Request(request.method, request.url, headers=headers, content=body or b""))
+    reply = transport.handle_request(httpx.Request(request.method, request.url, headers=headers, content=body or b""))
+    try:
+        content = parse_json(reply.content, finite=False)
+    except ValueError:
+        content = reply.text
+    body = content if isinstance(content, dict) else {"error": content}
+    if reply.status_code < 400 and isinstance(content, dict) and (status := status_in(error_in(body))):
+        reply.status_code = 422 if kind_of_status(status) == "refused" else status  # as ``kind_inside``
+    if reply.status_code >= 400 and not isinstance(body.get("error", {}), dict):
+        # the clients expect no other form, and lose the status in what they do not expect
+        content = {"error": {"message": words_of(error_in(body))}}
+        return httpx.Response(reply.status_code, headers=reply.headers, json=content)
+    return reply
 
 
 class OnePictureService(Service):

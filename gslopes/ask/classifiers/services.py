@@ -24,18 +24,18 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from gslopes.ask.classifiers import service
+from gslopes.ask.classifiers import problems, service
 from gslopes.ask.classifiers.service import Kind, OnePictureService, Service
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import OPERATIONAL
 from gslopes.ask.secrets import remember_secret, scrub
 from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError
-from gslopes.core.files import read_json
+from gslopes.core.files import parse_json, read_json
 from gslopes.core.records import Answer
 
 
 def _labels(pairs: Any, version: object = "") -> Answer:
-    return Answer("answered", service.best(pairs), version=str(version))
+    return Answer("answered", service.best(pairs), version=str(version or ""))
 
 
 # -- Azure AI Vision ---------------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ class Google(Service):
 
     def parse(self, raw: object) -> Answer:
         """Descriptions and scores as they were returned; topicality is left out."""
-        labels = cast("dict[str, Any]", raw).get("labelAnnotations", [])
+        labels = cast("dict[str, Any]", raw).get("labelAnnotations") or []
         return _labels((label["description"], label.get("score", 0.0)) for label in labels)
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
@@ -339,7 +339,10 @@ class Imagga(OnePictureService):
         fields = {"limit": -1, "threshold": 0.0, "language": "en"}
         reply = self._client.post("/v2/tags", data=fields, files={"image": ("picture", picture)})
         reply.raise_for_status()
-        result = reply.json()["result"]
+        body = parse_json(reply.content)
+        if error := problems.error_in(body, answered="result" in body):
+            raise self._error(service.kind_inside(error, "lost"), problems.words_of(error))
+        result = body["result"]
         self.parse(result)  # KeyError where it is not what is documented
         return result
 
@@ -352,7 +355,7 @@ class Imagga(OnePictureService):
         if response is None:
             return super()._details(error, kind)
         try:
-            text = str(response.json()["status"]["text"])
+            text = str(parse_json(response.content)["status"]["text"])
         except (ValueError, KeyError, TypeError):
             text = ""
         status = int(response.status_code)

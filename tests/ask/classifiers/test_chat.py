@@ -32,6 +32,12 @@ def choice(content: Any, finish: Any = "stop", tokens: Any = None, **more: Any) 
     return {"index": 0, "message": message, "finish_reason": finish, "logprobs": tokens, **more}
 
 
+def refusing(value: Any, text: str) -> Choice:
+    made = choice(text, native_finish_reason=value, stop_reason=value, error=value)
+    made["message"]["refusal"] = value
+    return made
+
+
 def token(text: str, tops: Any = ()) -> dict[str, Any]:
     return {"token": text, "logprob": -0.01, "top_logprobs": tops}
 
@@ -104,6 +110,11 @@ CHOICES: dict[str, Callable[[str, str], Choice]] = {
     "lpother": lambda r, w: choice(js(r), tokens={"content": draft(w, r)}),
     "lpshort": lambda r, w: choice(js(r), tokens={"content": final(r, w)[:3]}),
     "lpafter": lambda r, w: choice(js(r), tokens={"content": [*final(r, w), *draft(w, r)]}),
+    # nothing is refused
+    "refusal-null": lambda r, w: refusing(None, js(r)),
+    "refusal-false": lambda r, w: refusing(False, js(r)),
+    "refusal-empty": lambda r, w: refusing("", js(r)),
+    "refusal-none": lambda r, w: refusing("none", js(r)),
     # refusals
     "safety": lambda r, w: choice(None, "SAFETY"),
     "filtered": lambda r, w: choice("", "content_filter"),
@@ -189,8 +200,9 @@ def reply(mode: str, asked: dict[str, Any]) -> tuple[int, Any]:
         if bad := sorted(names & set(asked)):
             return status, body(bad[0])
         return 200, {"model": "m", "choices": [choice(js(right))]}
+    blocked = {"promptFeedback": {"blockReason": "BLOCK_REASON_UNSPECIFIED"}, "error": None, "errors": []}
     usage = {"prompt_tokens": 900, "completion_tokens": 20, "total_tokens": 920}
-    return 200, {"id": "x", "model": "m", "choices": [CHOICES[mode](right, wrong)], "usage": usage}
+    return 200, {"id": "x", "model": "m", "choices": [CHOICES[mode](right, wrong)], "usage": usage, **blocked}
 
 
 @pytest.fixture(scope="module")
@@ -224,6 +236,7 @@ class Asker:
             self.scores(paint(0, place / 10))
 
 
+PERMITTED = [mode for mode in CHOICES if mode.startswith("refusal-")]
 LIKELY = pytest.approx(0.9503, abs=1e-3)  # of tops(), normalised
 PACKED = list(CHOICES)[: list(CHOICES).index("lpok")]
 WITH_TOKENS = list(CHOICES)[list(CHOICES).index("lpok") : list(CHOICES).index("lpnull")]
@@ -242,6 +255,11 @@ def test_only_the_tokens_of_the_content_count(server, mode):
     asker = Asker(server, mode)
     assert asker.scores() == {"doctor": LIKELY, "nurse": pytest.approx(0.0497, abs=1e-3)}
     assert asker.calls == 1
+
+
+@pytest.mark.parametrize("mode", PERMITTED)
+def test_a_refusal_that_says_no_is_none(server, mode):
+    assert Asker(server, mode).scores() == {"doctor": 1.0}
 
 
 @pytest.mark.parametrize("mode", DIFFERENT)

@@ -14,6 +14,7 @@ from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.secrets import scrub
 from gslopes.core.errors import (
     AnswerError,
+    ClassifierError,
     ConfigError,
     CredentialsError,
     Refused,
@@ -159,6 +160,37 @@ def test_the_server_in_the_manual_works_as_it_stands(picture, monkeypatch):
     assert [dict(classifier.parse(raw).labels)["bright"] for raw in raws] == [pytest.approx(0.2), pytest.approx(0.8)]
     made[0].shutdown()
     made[0].server_close()
+
+
+NO = [None, False, "", "false", "No", "none", [], {}, 0]
+
+
+@pytest.mark.parametrize("no", NO)
+def test_a_refusal_that_says_no_is_none(endpoint, no):
+    entry = {"labels": {"nurse": 0.9}, "refused": no, "error": no, "errors": no, "version": None}
+    endpoint.reply = (200, {}, json.dumps({"answers": [entry], "error": no, "version": None, "status": "ok"}))
+    classifier = load_classifier(endpoint.name)
+    answer = classifier.parse(classifier.ask([b"xy"])[0])
+    assert (answer.status, answer.labels, answer.version) == ("answered", (("nurse", 0.9),), "")
+
+
+@pytest.mark.parametrize(
+    ("entry", "kind"),
+    [
+        ({"error": {"code": 429, "message": "slow down"}}, Throttled),
+        ({"labels": {}, "error": "rate limit exceeded"}, Throttled),
+        ({"labels": None, "status": 503}, Unavailable),
+        ({"success": False, "code": 413}, ClassifierError),
+        ({"error": "no luck with this one"}, AnswerError),
+    ],
+)
+def test_an_error_in_one_entry_is_about_its_picture_alone(endpoint, entry, kind):
+    endpoint.reply = (200, {}, json.dumps({"answers": [{"labels": {"nurse": 0.9}}, entry]}))
+    classifier = load_classifier(endpoint.name)
+    sound, error = classifier.ask([b"xy", b"z"])
+    assert classifier.parse(sound).labels == (("nurse", 0.9),)
+    assert type(error) is kind
+    assert "lacks" not in str(error)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,15 @@ def test_pictures_get_what_was_recorded_wherever_it_stands_and_no_more(record):
     assert (replay.parse(two).status, replay.parse(two).reason) == ("refused", "content policy")
 
 
+@pytest.mark.parametrize("no", [None, False, "", "no", []])
+def test_a_line_that_refuses_nothing_is_an_answer(record, no):
+    replay = load_classifier(record({"picture": key(b"one"), "labels": {"nurse": 0.9}, "refused": no, "version": None}))
+    answer = replay.parse(replay.ask([b"one"])[0])
+    assert (answer.status, answer.labels, answer.version) == ("answered", (("nurse", 0.9),), "")
+    with pytest.raises(ModelError, match="is not an answer"):
+        load_classifier(record({"picture": key(b"one"), "labels": None, "refused": None}))
+
+
 def test_an_export_of_the_cache_is_parsed_as_its_service_does_without_credentials(tmp_path, monkeypatch):
     monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
     raw = {"labelAnnotations": [{"mid": "/m/1", "description": "Nurse", "score": 0.75, "topicality": 0.75}]}

@@ -26,6 +26,7 @@ def rectangle(answer, options="", size=(1200, 800)):
         ({"crop": {"left": 100, "top": 0, "w": 800, "h": 800}}, ",at=$.crop"),
         ({"bbox": [100, 0, 800, 800]}, ",at=$.bbox"),
         ({"crops": [{"x": 100, "y": 0, "width": 800, "height": 800}]}, ",at=$.crops[0]"),
+        ({"left": None, "x": 100, "top": 0, "y": None, "width": 800, "h": 800, "height": None}, ""),
         ({"left": 1 / 12, "top": 0, "width": 2 / 3, "height": 1}, ",units=shares"),
     ],
 )
