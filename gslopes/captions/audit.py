@@ -29,21 +29,27 @@ from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.text import many
+from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
-from gslopes.frame.plan import Plan, plan
+from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import Run, carry_out
 from gslopes.frame.spec import Audit, Inputs, Made, Stage, Tables
 
 
 def audit_captions(
-    stages: str | Path, out: str | Path, *, progress: bool = False, executor: Executor | None = None, **options: Any
+    stages: str | Path,
+    out: str | Path | None = None,
+    *,
+    progress: bool = False,
+    executor: Executor | None = None,
+    **options: Any,
 ) -> Result:
     """Find and count the ways in which captions could harm the people depicted.
 
     stages: a folder whose files or sub-folders are called after the stages, or a run of this audit: then what depends
         on the options given, such as the answers of its review, is done again.
-    out: the run folder, made if missing.
+    out: as of ``gslopes.audit``.
     options: as of ``gslopes captions --help-all``, with underscores: groups, column, technique, list, ...
 
     Raises: UsageError, ConfigError, DataMissing, ModelError, RunFolderMismatch, StorageError.
@@ -51,7 +57,7 @@ def audit_captions(
         audit = gslopes.audit_captions("STAGES", "RUN", groups="groups.csv", technique=("S1", "D2"))
         audit.tables["measures"], audit.tables["cases"], audit.page
     """
-    return carry_out(plan(CAPTIONS, Path(stages), Path(out), options), executor or OneProcess(progress=progress))
+    return carry_out(planned(CAPTIONS, stages, out, options), executor or OneProcess(progress=progress))
 
 
 # -- before any work --------------------------------------------------------------------------------------------------

@@ -24,8 +24,9 @@ from gslopes.core.reasons import Reason
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import SYNTHESIS
 from gslopes.frame.ask import Questions, ask, asked_before, check_models, check_versions
+from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
-from gslopes.frame.plan import Plan, plan
+from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import Run, carry_out
 from gslopes.frame.spec import Audit, Made, Stage, Tables
@@ -88,7 +89,7 @@ ALL_TABLES = TABLES | {table.name: table for table in WALK}
 
 
 def audit_contexts(
-    photos: str | Path,
+    photos: Any,
     out: str | Path | None = None,
     *,
     classifier: Given | Sequence[Given] | None = None,
@@ -99,8 +100,8 @@ def audit_contexts(
 ) -> Result:
     """Put people in front of stereotyped backgrounds and compare how taggers describe them.  Called again, it resumes.
 
-    photos: a folder of portraits, or a run of this audit: then what depends on the options given is done again.
-    out: the run folder.
+    photos: portraits as ``gslopes.audit`` takes them, or a run: then what depends on the options given is done again.
+    out: as of ``gslopes.audit``.
     classifier: as ``gslopes.audit`` takes it; an empty list only makes the pictures.  More may be asked later.
     progress, trust, executor: as of ``gslopes.audit``.
     options: as of ``gslopes contexts --help-all``, with underscores; ``people`` is the CSV with self-reported gender.
@@ -110,8 +111,7 @@ def audit_contexts(
     """
     names, objects = split_classifiers(classifier)
     given = objects if objects or (isinstance(classifier, Sequence) and not names) else None
-    folder = None if out is None else Path(out)
-    made = plan(CONTEXTS, Path(photos), folder, {**options, "classifier": names}, trust=trust, given=given)
+    made = planned(CONTEXTS, photos, out, {**options, "classifier": names}, trust=trust, given=given)
     return carry_out(made, executor or OneProcess(progress=progress))
 
 

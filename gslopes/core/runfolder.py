@@ -32,6 +32,7 @@ from gslopes.core.tables import Table
 SYNTHESIS = "synthesise"  # the stage, whose parts hold the photos and their pictures
 
 MANIFEST = "run.json"
+GIVEN, GIVEN_TABLE = "given", "given.csv"  # photos from memory or many folders, see frame.brought
 _OTHER = "Choose another folder with --out"
 _FREE = "Free some space and run the same command again: it resumes."
 _STORAGE = {
@@ -198,10 +199,11 @@ def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None
     Raises: RunFolderMismatch naming what differs, with both values; UsageError if the folder holds something else.
     """
     if not (run / MANIFEST).exists():
-        visible = [entry.name for entry in run.iterdir() if not entry.name.startswith(".")] if run.is_dir() else []
+        names = sorted(entry.name for entry in run.iterdir()) if run.is_dir() else []
+        visible = [name for name in names if not name.startswith(".") and name not in (GIVEN, GIVEN_TABLE)]
         if visible:
             raise UsageError(
-                f"{show(run)} is not empty and is not a run folder: it holds {show(min(visible))}, but no run.json.",
+                f"{show(run)} is not empty and is not a run folder: it holds {show(visible[0])}, but no run.json.",
                 "Choose a new folder with --out, or remove what is left of a run.",
             )
         return

@@ -21,16 +21,17 @@ from gslopes.crops.people import People, read_people
 from gslopes.crops.portraits import digest_of, look, portraits_of, with_groups
 from gslopes.crops.tables import MEASURES, SWEPT, TABLES
 from gslopes.frame.ask import raise_if_no_use
+from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
-from gslopes.frame.plan import Plan, plan
+from gslopes.frame.plan import Plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Stage, Tables
 
 
 def audit_crops(
-    photos: str | Path,
-    out: str | Path,
+    photos: Any,
+    out: str | Path | None = None,
     *,
     croppers: Croppers = (),
     progress: bool = False,
@@ -41,7 +42,7 @@ def audit_crops(
 ) -> Result:
     """Whom do croppers favour and keep, of two people side by side?  Called again, it resumes.
 
-    photos: the folder of portraits, one person each.  out: the run folder, made if missing.
+    photos: portraits, one person each.  photos, out: as ``gslopes.audit`` takes them.
     croppers: in addition to those that ``cropper`` names: functions of pictures to maps, or of pictures and a ratio to
         (left, top, width, height); or ready objects.  finder: instead of MTCNN.
     progress, trust, executor: as of ``gslopes.audit``; croppers may be programs, too.
@@ -51,8 +52,8 @@ def audit_crops(
         beforehand before any work. Of services CredentialsError, ServiceError, ClassifierError, BudgetReached: what
         they answered is kept.
     """
-    planned = plan(CROPS, Path(photos), Path(out), options, trust=trust, given=Given(croppers, finder))
-    return carry_out(planned, executor or OneProcess(progress=progress))
+    made = planned(CROPS, photos, out, options, trust=trust, given=Given(croppers, finder))
+    return carry_out(made, executor or OneProcess(progress=progress))
 
 
 def read(photos: Path, config: CropsConfig) -> Inputs:

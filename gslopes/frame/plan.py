@@ -108,7 +108,7 @@ def plan(
     """
     about: dict[str, Any] = {"trust": trust, "given": given, "only": tuple(only)}
     config: Any
-    if source is not None and _is_run(source, audit):
+    if source is not None and is_run(source, audit):
         made = _again(audit, source, out, options, about)
     else:
         if out is not None:
@@ -132,7 +132,7 @@ def _merged(audit: Audit, options: Mapping[str, Any]) -> dict[str, Any]:
     return merged(audit.config, options, base=Path(os.curdir).absolute())
 
 
-def _is_run(source: Path, audit: Audit) -> bool:
+def is_run(source: Path, audit: Audit) -> bool:
     """Whether this is a run folder, and not one that the audit takes as its source."""
     if not (source / runfolder.MANIFEST).is_file():
         return False

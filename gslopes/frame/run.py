@@ -107,7 +107,7 @@ def carry_out(plan: Plan, executor: Executor) -> Result:
     named: dict[str, Any] = {name: getattr(plan.config, name, default) for name, default in ENGINE.items()}
     executor = engine(executor, named["engine"], named["workers"], named["device"])
     run = Run(plan.audit, plan.folder, plan.config, plan, executor)
-    begun = not run.folder.exists()
+    begun = not (run.folder / runfolder.MANIFEST).is_file()
     if begun and plan.audit.before is not None:  # what is refused leaves no folder
         plan.audit.before(run, executor)
     with runfolder.locked(run.folder):

@@ -26,6 +26,7 @@ from gslopes.faces.components import Components
 from gslopes.faces.gate.judge import judge_folder, reader_digest
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.frame.ask import Questions, ask, check_models, check_versions, money
+from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.result import result_of
@@ -65,8 +66,8 @@ class Ready:
 
 
 def audit(
-    photos: str | Path | None,
-    out: str | Path,
+    photos: Any,
+    out: str | Path | None = None,
     *,
     classifier: Given | Sequence[Given] | None = None,
     progress: bool = False,
@@ -79,7 +80,8 @@ def audit(
 
     Called again with the same arguments, it resumes where it was stopped, and does nothing twice.
 
-    photos: the folder.  out: the run folder, made if missing.
+    photos: a folder, paths, a data frame, arrays, PIL images, a torch Dataset; see ``frame.brought.planned``.
+    out: the run folder, made if missing; if left out, one is named by date and attribute in the current folder.
     classifier: a name such as ``celeba-tagger`` (the default) or ``onnx:model.onnx``, a function, a transformers
         pipeline, what ``gslopes.as_classifier`` makes of a torch module, an object as in core.records, or several.
         A function takes a list of pictures, (H, W, 3) uint8 RGB arrays of any sizes, and returns for each a mapping of
@@ -106,8 +108,8 @@ def audit(
 
 
 def synthesise(
-    photos: str | Path | None,
-    out: str | Path,
+    photos: Any,
+    out: str | Path | None = None,
     *,
     progress: bool = False,
     executor: Executor | None = None,
@@ -168,11 +170,11 @@ def redo(run: str | Path, stage: Literal["gate", "fit", "report"], config: Any =
     return _carried_out(_plan_again(run, {stage: config or section(), "device": device}, only=[stage]), QUIET)
 
 
-def _plan(photos: str | Path | None, out: str | Path, options: Mapping[str, Any], ready: Ready, **about: Any) -> Plan:
+def _plan(photos: Any, out: str | Path | None, options: Mapping[str, Any], ready: Ready, **about: Any) -> Plan:
     """Raises: UsageError, ConfigError, UnknownName, ModelError, RunFolderMismatch."""
     components = ready.components
     audit = SLOPES if components is None else replace(SLOPES, inputs=partial(look, components=components))
-    return plan(audit, None if photos is None else Path(photos), Path(out), options, given=ready, **about)
+    return planned(audit, photos, out, options, given=ready, **about)
 
 
 def _plan_again(run: str | Path, options: Mapping[str, Any], **about: Any) -> Plan:

@@ -1,0 +1,215 @@
+"""Photos as people have them in Python: paths, a table with a column of paths, arrays, images, a dataset.
+
+Whatever is not a folder becomes one, RUN/given: the run resumes and reports without the objects that were given.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gslopes.core import runfolder
+from gslopes.core.errors import RunFolderMismatch, UsageError
+from gslopes.core.options import merged, options_of
+from gslopes.core.progress import tell
+from gslopes.core.runfolder import GIVEN, GIVEN_TABLE, MANIFEST, show
+from gslopes.frame.plan import Plan, is_run, plan
+from gslopes.frame.spec import Audit
+from gslopes.photos.decode import to_srgb
+from gslopes.photos.folder import list_photos, relative_name
+from gslopes.photos.people import PHOTO_COLUMNS
+
+_PNG = ("1", "L", "LA", "I;16", "P", "RGB", "RGBA")  # modes of Pillow that a PNG holds without loss
+_FORMS = "Give a folder, paths, a table with a column of paths, arrays (H, W, 3), PIL images or a torch dataset."
+
+
+def planned(audit: Audit, photos: Any, out: str | Path | None, options: Mapping[str, Any], **about: Any) -> Plan:
+    """``frame.plan.plan``, of photos in any form.
+
+    photos: a folder, a run folder, or None, as ``plan`` takes them; the path of a photo; paths, arrays or PIL images in
+        a list, Series or iterator; a data frame with one column of them, whose other columns become the table about
+        people unless ``options`` name one; a torch Dataset, whose items may be (photo, ...), or its DataLoader.
+        Arrays are (H, W, 3) RGB, (H, W, 4) RGBA or (H, W) gray: integers from 0 to 255, or floats from 0 (black) to 1.
+        Those of 1, 3 or 4 rows are read as (C, H, W), the order of torch.
+    out: the run folder; None: one in the current folder, named by date and attribute, which stderr says.
+
+    Raises: UsageError for what is no photo; RunFolderMismatch if the run has others; and as ``plan``.
+    """
+    photos = list(photos) if isinstance(photos, Iterator) else photos
+    if out is not None or (isinstance(photos, (str, os.PathLike)) and is_run(Path(photos), audit)):
+        return _planned(audit, photos, None if out is None else Path(out), options, about)
+    option = options_of(audit.config).get("attribute")
+    names = merged(audit.config, options).get("edit", {}).get("attributes", option.default if option else [audit.name])
+    for number in count(1):
+        folder = Path(f"{date.today()}-{'+'.join(names)}{f'-{number}' * (number > 1)}")
+        with suppress(RunFolderMismatch):  # of the same day and other photos
+            made = _planned(audit, photos, folder, options, about)
+            tell(f"run        {show(folder)} (out= names another)")
+            return made
+    raise AssertionError("numbers do not end")
+
+
+def _planned(audit: Audit, photos: Any, out: Path | None, options: Mapping[str, Any], about: Mapping[str, Any]) -> Plan:
+    if photos is None or (isinstance(photos, (str, os.PathLike)) and not _is_single(photos)):
+        return plan(audit, None if photos is None else Path(photos), out, options, **about)
+    assert out is not None
+    is_fresh = not out.exists()
+    try:
+        table = _fill(out, photos)
+        option = next((name for name in ("people", "photos_csv") if name in options_of(audit.config)), "")
+        more = {option: table} if table and option and not options.get(option) else {}
+        return plan(audit, out / GIVEN, out, {**options, **more}, **about)
+    except BaseException:
+        if is_fresh:  # what is refused leaves no folder
+            shutil.rmtree(out, ignore_errors=True)
+        raise
+
+
+def _fill(run: Path, photos: Any) -> Path | None:
+    """Put each photo into RUN/given, unless the run has begun; the table about people, if there is one."""
+    folder, is_new = run / GIVEN, not (run / MANIFEST).is_file()
+    frame = photos if hasattr(photos, "iloc") and hasattr(photos, "columns") else None
+    column = None if frame is None else _photo_column(frame)
+    paths, names = dict[int, Path](), dict[int, str]()
+    runfolder.make_folder(folder)
+    for index, item in enumerate(_items(photos if frame is None else frame[column].tolist())):
+        if _is_address(item):
+            raise UsageError(f"{item} is an address in the web.", "Download the photos, and give their paths.")
+        if isinstance(item, (str, os.PathLike)):
+            paths[index] = Path(item)
+            continue
+        image = _image(item, index + 1)
+        pixels = hashlib.sha256(f"{image.mode} {image.size} ".encode() + image.tobytes()).hexdigest()
+        names[index] = f"{index + 1:06}-{pixels[:8]}.png"
+        if is_new:
+            with runfolder.storage(folder):
+                image.save(folder / names[index], compress_level=1)
+    short = _short(list(paths.values()))
+    others = [name for path, name in short.items() if not _same(path, folder / name, is_new)]
+    names |= {index: short[path] for index, path in paths.items()}
+    if not names:
+        raise UsageError("No photos were given: it is empty.", "An iterator is empty once it was used.")
+    given = [relative_name(folder / names[index], folder) for index in range(len(names))]
+    listed = {file.relative for file in list_photos(folder)}
+    others += sorted(listed - {*given}) + [name for name in names.values() if not (folder / name).is_file()]
+    if others:
+        hint = "Give the same photos to resume it, or name a new folder with out=."
+        raise RunFolderMismatch(f"{show(run)} has other photos, as {show(others[0])} shows.", hint)
+    if not listed:
+        raise UsageError(f"Nothing given is a photo, such as {given[0]}.", _FORMS)
+    runfolder.settle({folder / name for name in names.values()})
+    if frame is None or len(frame.columns) == 1:
+        return None
+    about = frame.drop(columns=[name for name in frame.columns if name == column or str(name) == PHOTO_COLUMNS[0]])
+    about.insert(0, PHOTO_COLUMNS[0], given)
+    runfolder.write_changed(run / GIVEN_TABLE, about.to_csv(index=False).encode("utf-8", "replace"))
+    return run / GIVEN_TABLE
+
+
+# -- what is a photo -------------------------------------------------------------------------------------------------
+
+
+def _is_single(thing: Any) -> bool:
+    """Whether this is one photo: a path of no folder that is there, an image, an array that is no batch."""
+    if isinstance(thing, (str, os.PathLike)):
+        return Path(thing).is_file() or _is_address(thing)
+    return hasattr(thing, "getbands") or getattr(thing, "ndim", 0) in (2, 3)
+
+
+def _is_address(thing: Any) -> bool:
+    return isinstance(thing, str) and thing.startswith(("http://", "https://"))
+
+
+def _items(things: Any) -> Iterator[Any]:
+    """Each photo of a list, a Series, a batch, a dataset or its loader.  Raises: UsageError for anything else."""
+    if _is_single(things):
+        things = [things]
+    is_iterable = hasattr(type(things), "__iter__")
+    if not is_iterable and not (hasattr(things, "__len__") and hasattr(things, "__getitem__")):
+        raise UsageError(f"There are no photos in an object of the type {type(things).__name__}.", _FORMS)
+    for row in things if is_iterable else (things[index] for index in range(len(things))):
+        item = next((row[name] for name in PHOTO_COLUMNS if name in row), row) if isinstance(row, Mapping) else row
+        item = item[0] if isinstance(item, (list, tuple)) and item else item
+        yield from item if getattr(item, "ndim", 0) == 4 else [item]  # a loader's batch
+
+
+def _image(thing: Any, number: int) -> Any:
+    """A PIL image, upright, of a mode that a PNG holds.  number: from 1.  Raises: UsageError."""
+    from PIL import Image, ImageOps
+
+    if hasattr(thing, "getbands"):
+        image = ImageOps.exif_transpose(thing)
+        return image if image.mode in _PNG else to_srgb(image, image.info.get("icc_profile"))
+    pixels = np.asarray(thing.detach().cpu() if hasattr(thing, "detach") else thing)
+    if pixels.ndim == 3 and pixels.shape[2] not in (1, 3, 4) and pixels.shape[0] in (1, 3, 4):
+        if number == 1:
+            tell(f"given      {pixels.shape} read as channels, height, width; floats from 0 (black) to 1 (white)")
+        pixels = np.moveaxis(pixels, 0, 2)
+    white = {"f": 1, "u": 255, "i": 255}.get(pixels.dtype.kind)
+    if white is None or not pixels.size or (pixels.ndim != 2 and pixels.shape[2:] not in ((1,), (3,), (4,))):
+        what = f"an array {pixels.shape} of {pixels.dtype}" if pixels.ndim else f"{thing!r:.60}"
+        raise UsageError(f"Photo {number} is {what}, no photo.", _FORMS)
+    low, high = pixels.min(), pixels.max()
+    if not 0 <= low <= high <= white:
+        numbers = "floats" if white == 1 else "integers"
+        hint = "Undo what normalises them for a network: give floats from 0 to 1, or integers from 0 to 255."
+        raise UsageError(f"Photo {number} holds {numbers} from {low:.5g} to {high:.5g}, not from 0 to {white}.", hint)
+    plain = (np.round(pixels * 255) if white == 1 else pixels).astype(np.uint8)
+    return Image.fromarray(plain[..., 0] if plain.shape[2:] == (1,) else plain)
+
+
+# -- paths ---------------------------------------------------------------------------------------------------------
+
+
+def _photo_column(frame: Any) -> Any:
+    """The column whose cells are photos.  Raises: UsageError if there is none, or several."""
+    found = [name for name in frame.columns if any(map(_is_single, frame[name].tolist()))]
+    found = found or [name for name in frame.columns if str(name).lower() in PHOTO_COLUMNS]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(map(str, found or frame.columns))
+    problem = f"{'Several columns hold' if found else 'No column holds'} paths of photos: {names}."
+    raise UsageError(problem, f"Give a table with one such column; paths start in {show(Path.cwd())}.")
+
+
+def _short(paths: Sequence[Path]) -> dict[Path, str]:
+    """Each path by its file name, with as many of the folders above it as tell all of them apart.
+
+    Raises: UsageError if some are not there.
+    """
+    if lacking := [show(path) for path in paths if not path.is_file()]:
+        more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
+        problem = f"{len(lacking):,} of {len(paths):,} photos are no files: {', '.join(lacking[:3])}{more}."
+        raise UsageError(problem, f"Paths start in {show(Path.cwd())}; a folder is given alone, not in a list.")
+    parts = {path: Path(os.path.abspath(path)).parts[1:] for path in paths}
+    names = dict[Path, str]()
+    for depth in range(1, max(map(len, parts.values()), default=0) + 1):
+        # a hidden file is no photo for list_photos
+        shown = {path: [f"_{part}" if part[0] == "." else part for part in own[-depth:]] for path, own in parts.items()}
+        names = {path: "/".join(own) for path, own in shown.items()}
+        if len({*names.values()}) == len({*parts.values()}):
+            break
+    return names
+
+
+def _same(source: Path, target: Path, put: bool) -> bool:
+    """Whether a file is the other one; ``put``: link it there, or copy it to another disk."""
+    if put:
+        runfolder.make_folder(target.parent)
+        with runfolder.storage(target):
+            target.unlink(missing_ok=True)
+            try:
+                os.link(source.resolve(), target)
+            except OSError:
+                shutil.copy2(source, target)
+    return target.is_file() and filecmp.cmp(source, target)
