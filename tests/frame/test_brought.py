@@ -13,6 +13,7 @@ import gslopes
 from gslopes.captions.audit import CAPTIONS
 from gslopes.contexts.audit import CONTEXTS
 from gslopes.core.errors import RunFolderMismatch, UsageError
+from gslopes.crops.asking import Given
 from gslopes.crops.audit import CROPS
 from gslopes.frame.brought import planned
 from gslopes.photos.folder import open_photo
@@ -51,7 +52,7 @@ IN_MEMORY = {
 
 
 def plan_of(photos, out, audit=SLOPES, **options):
-    return planned(audit, photos, out, options, given=Ready())
+    return planned(audit, photos, out, options, given=Given((), None) if audit is CROPS else Ready())
 
 
 def write_photos(folder: Path, *names: str) -> list[Path]:
@@ -107,19 +108,14 @@ def test_a_run_of_other_photos_is_refused_and_keeps_its_own(tmp_path, home):
 
 @pytest.mark.parametrize("audit", [CONTEXTS, CROPS], ids=lambda audit: audit.name)
 def test_the_other_columns_are_the_people_of_each_audit(tmp_path, audit):
-    frame = pd.DataFrame(
-        {"picture": write_photos(tmp_path, "a.png", "b.png", "c.png"), "gender": ["f", "m", "f"], "image": 0}
-    )
+    paths = write_photos(tmp_path, "a.png", "b.png", "c.png", "d.png")
+    frame = pd.DataFrame({"picture": paths, "gender": list("fmfm"), "image": 0})
     options = {"backgrounds": "rendered"} if audit is CONTEXTS else {"groups": "gender", "min_group": 2}
     made = plan_of(frame.assign(picture=frame["picture"].map(str)), tmp_path / "run", audit, **options)
     who = made.inputs.content.who if audit is CONTEXTS else made.inputs.content.portraits
     assert len(who) == 4
-    assert (tmp_path / "run" / "given.csv").read_text().splitlines() == [
-        "image,gender",
-        "a.png,f",
-        "b.png,m",
-        "c.png,f",
-    ]
+    table = (tmp_path / "run" / "given.csv").read_text().split()
+    assert table == ["image,gender", "a.png,f", "b.png,m", "c.png,f", "d.png,m"]
 
 
 REFUSED = {
