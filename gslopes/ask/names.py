@@ -53,6 +53,16 @@ def check_unit(kind: str, unit: str) -> None:
         raise ConfigError("Only a number has a unit.", f"Give kind=number,unit={unit}.")
 
 
+def as_address(text: str) -> str:
+    """A text with a scheme before it, if it has none: http on this machine, https elsewhere.
+
+    >>> as_address("localhost:8000/predict"), as_address("api.example.com/v1"), as_address("//host/path")
+    ('http://localhost:8000/predict', 'https://api.example.com/v1', 'https://host/path')
+    """
+    bare = text.lstrip("/")
+    return f"{'http' if bare.startswith(('localhost', '127.')) else 'https'}://{scrub(bare)}"
+
+
 def split(text: str) -> tuple[str, list[str]]:
     r"""The bare name and the comma-separated items after the colon, unescaped.
 

@@ -69,13 +69,17 @@ class RunFolderMismatch(UsageError):
 
 
 class UnknownName(UsageError):
-    """No such classifier, model, attribute, recipe or column; names the nearest.  home: what should have it."""
+    """No such classifier, model, attribute, recipe or column; names the nearest.  home: what should have it.
+
+    near: whether a known name is near.
+    """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], home: str = "") -> None:
         known = list(known) if home else sorted(known)
         close = get_close_matches(name, known, n=1)
         listing = f"{'It has' if home else 'Known:'} {', '.join(known) or 'none'}."
         hint = f"Did you mean {close[0]!r}?" if close else listing
+        self.near = bool(close)
         super().__init__(f"{home} has no {kind} {name!r}." if home else f"There is no {kind} named {name!r}.", hint)
 
 

@@ -16,17 +16,16 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from gslopes.ask import names
-from gslopes.ask.classifiers.catalogue import CATALOGUE
+from gslopes.ask.classifiers.catalogue import CATALOGUE, full_name, perhaps
 from gslopes.ask.cost import LOCAL, Limits
 from gslopes.ask.secrets import scrub, scrub_error
-from gslopes.core.errors import ClassifierError, GslopesError, ModelError, UsageError
+from gslopes.core.errors import ClassifierError, GslopesError, UnknownName, UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.registry import Registry
 from gslopes.core.runtime import is_out_of_memory, pick_device
 
 DEFAULT_CLASSIFIER = "celeba-tagger"
 Given = str | Callable[[list[Any]], Sequence[Mapping[str, float] | None]] | Classifier
-_WEIGHTS = (".pth", ".pt", ".ckpt", ".bin", ".safetensors")
 _REGISTRY = Registry("classifier", {name: listed.path for name, listed in CATALOGUE.items()}, "gslopes.classifiers")
 
 
@@ -184,16 +183,13 @@ def _loading(name: str) -> Iterator[None]:
 
 
 def _resolve(text: str) -> tuple[str, Any, Any]:
-    first = text.partition(",")[0]
-    if first.partition(":")[0].endswith(".py"):
-        text = f"python:{text}"
-    elif ":" not in first and first.endswith(".onnx"):
-        text = f"onnx:{text}"
-    elif ":" not in first and first.endswith(_WEIGHTS):
-        hint = f"Name it, such as torchvision:resnet18,weights={first},labels=FILE, or export it to ONNX."
-        raise ModelError(f"The weights {first} do not say their network.", hint)
-    base, items = names.split(text)
-    target = _REGISTRY.find(base)
+    base, items = names.split(full_name(text))
+    try:
+        target = _REGISTRY.find(base)
+    except UnknownName as error:
+        if not error.near:
+            error.hint = perhaps(text.partition(",")[0]) or error.hint
+        raise
     listed = CATALOGUE.get(base)
     if listed and (missing := listed.missing_modules):
         message = f"The classifier {base!r} needs {' and '.join(missing)}, which is not installed."

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from gslopes.ask.cost import LOCAL, Limits
+from gslopes.ask.names import as_address
 from gslopes.core.config import from_dict, read_toml
+from gslopes.core.errors import ModelError
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +80,12 @@ class Listed:
         return [" or ".join((credential.variable, *credential.instead)) for credential in missing]
 
 
+def _read() -> dict[str, Any]:
+    return read_toml(Path(str(files("gslopes.ask") / "classifiers" / "catalogue.toml")))
+
+
 def _listed(kind: str) -> dict[str, Listed]:
-    entries = read_toml(Path(str(files("gslopes.ask") / "classifiers" / "catalogue.toml")))[kind]
+    entries = _read()[kind]
     for entry in entries.values():
         if entry.get("limits", {}).get("price") == "plan":
             entry["limits"]["price"] = None
@@ -85,3 +94,51 @@ def _listed(kind: str) -> dict[str, Listed]:
 
 LOCALS, SERVICES = _listed("local"), _listed("service")
 CATALOGUE = {**LOCALS, **SERVICES}
+
+
+# -- what people write instead of a name -------------------------------------------------------------------------------
+
+
+def full_name(text: str) -> str:
+    """The name that an address or a file stands for where it is given alone; any other text as it is.
+
+    Raises: ModelError for a model of another library, with the command that makes an ONNX file of it.
+
+    >>> full_name("model.onnx,labels=l.txt"), full_name("mine.py:hire"), full_name("https://host/predict")
+    ('onnx:model.onnx,labels=l.txt', 'python:mine.py:hire', 'http:https://host/predict')
+    """
+    first = text.partition(",")[0]
+    if first.startswith(("http://", "https://")):
+        return f"http:{text}"
+    if first.partition(":")[0].endswith(".py"):
+        return f"python:{text}"
+    if ":" in first:
+        return text
+    if how := conversion(Path(first)):
+        raise ModelError(f"{first} is no file that gslopes runs.", how)
+    return f"onnx:{text}" if first.endswith(".onnx") else text
+
+
+def conversion(file: Path) -> str:
+    """What makes a model that gslopes runs of one that it does not, by the file's ending; empty for any other file."""
+    file = file / "saved_model.pb" if os.path.isfile(file / "saved_model.pb") else file
+    for how in _read()["convert"]:
+        if any(file.match(pattern) for pattern in how["files"]):
+            onnx = (file.parent if file.name == "saved_model.pb" else file).with_suffix(".onnx")
+            return str(how["hint"]).format(file=file, folder=file.parent, onnx=onnx)
+    return ""
+
+
+def perhaps(name: str) -> str:
+    """What may be meant by a name that no classifier has: an address, or a model of a library; empty if nothing is.
+
+    Imports torchvision, and timm if it is installed, to find out.
+    """
+    if re.fullmatch(r"[\w.-]+:\d+(/.*)?|localhost(/.*)?|[\w-]+(\.[\w-]+)+/.*", name):
+        return f"An address is written http:{as_address(name)}."
+    if "/" in name or os.path.isfile(f"{name}/config.json"):
+        return f"A model of the hub, or its folder, is written transformers:{name}."
+    for library in ("torchvision.models", "timm"):
+        if find_spec(library) and name.partition(".")[0] in import_module(library).list_models():
+            return f"Write {library.partition('.')[0]}:{name}."
+    return ""

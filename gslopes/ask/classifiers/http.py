@@ -40,7 +40,7 @@ from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.picking import shape
 from gslopes.ask.classifiers.service import Service
 from gslopes.ask.cost import Limits, ServiceOptions
-from gslopes.ask.names import ARGUMENT, OPERATIONAL, canonical, check_unit
+from gslopes.ask.names import ARGUMENT, OPERATIONAL, as_address, canonical, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError
 from gslopes.core.files import parse_json
@@ -65,9 +65,10 @@ class AddressOptions(ServiceOptions):
 
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
-        is_address = self.url.removeprefix("http:").removeprefix("https:").startswith("//")
-        if not (is_address or (self.url.startswith("env:") and self.url.removeprefix("env:").isidentifier())):
-            raise ConfigError(f"http needs an address, not {scrub(self.url)!r}.", "http:https://host/path")
+        is_variable = self.url.startswith("env:") and self.url.removeprefix("env:").isidentifier()
+        if not is_variable and not self.url.startswith(("http://", "https://")):
+            hint = f"Write http:{as_address(self.url)}."
+            raise ConfigError(f"http needs an address with its scheme, not {scrub(self.url)!r}.", hint)
         service.check_address(self.url)
 
 
@@ -83,8 +84,7 @@ class Endpoint(Service):
     def __init__(self, name: str, options: AddressOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
         self._variable = options.url.removeprefix("env:") if options.url.startswith("env:") else ""
-        url = options.url if options.url.startswith("http") else f"http:{options.url}"
-        self._url = "" if self._variable else service.address(url) if options.token else url
+        self._url = "" if self._variable else service.address(options.url) if options.token else options.url
         self.version = options.version
 
     @property

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.ask.classifiers.catalogue import conversion
 from gslopes.ask.names import ARGUMENT, check_unit
 from gslopes.ask.pictures import batch_of, normalise
 from gslopes.core.errors import ClassifierError, ConfigError, ModelError, UsageError
@@ -470,7 +471,7 @@ def session(file: Path, device: str) -> Any:
         return runtime.InferenceSession(str(file), options, providers=providers)
     except Exception as error:  # onnxruntime has many exception classes and no base of its own
         message = f"onnxruntime cannot load {file}: {first_words(error)}."
-        raise ModelError(message, "Check that it is a complete ONNX model.") from None
+        raise ModelError(message, conversion(file) or "Check that it is a complete ONNX model.") from None
 
 
 def _declared_size(shape: list[Any], options: ModelFileOptions) -> int:

@@ -54,22 +54,13 @@ def found(reply: Any, path: str) -> list[Any]:
     whole = query(path)
     parts = (whole.segments[:count] for count in range(len(whole.segments), -1, -1))
     queries = (JSONPathQuery(env=whole.env, segments=part) for part in parts)
-    there, values = next((part, values) for part in queries if (values := _nodes(part, reply).values()))
+    there, values = next((part, values) for part in queries if (values := part.find(reply).values()))
     if len(there.segments) < len(whole.segments):
-        if all(value in ([], {}) for value in values):
+        if all(value == [] for value in values):
             return []
         holds = f"{plain(str(there))} is {shape(values[0])}"
         raise AnswerError(f"The reply has nothing at {path}: {holds}.{suggestion(reply)}")
     return values[0] if len(values) == 1 and isinstance(values[0], list) else list(values)
-
-
-def _nodes(path: Any, reply: Any) -> Any:
-    from jsonpath_rfc9535 import JSONPathError
-
-    try:
-        return path.find(reply)
-    except JSONPathError as error:  # nested beyond reason
-        raise AnswerError(f"The reply cannot be searched: {error}.") from None
 
 
 def picked(reply: Any, labels: str, scores: str) -> Pairs:
@@ -141,7 +132,7 @@ def shape(value: Any, depth: int = _DEPTH) -> str:
 
 def suggestion(reply: Any) -> str:
     """`` Perhaps scores=PATH.``, at which labels with scores in [0, 1] can be read; empty if there is none."""
-    for node in (*query("$").find(reply), *_nodes(query("$..*"), reply)):
+    for node in (*query("$").find(reply), *query("$..*").find(reply)):
         items = node.value if isinstance(node.value, list) else [node.value]
         with suppress(AnswerError):
             pairs = () if items and isinstance(items[0], str) else _pairs(items)

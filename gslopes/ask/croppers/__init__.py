@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from gslopes.ask import names
 from gslopes.ask.boxes import Cropper, Saliency
+from gslopes.ask.classifiers.catalogue import full_name
 from gslopes.core.errors import UsageError
 from gslopes.core.records import Finder
 from gslopes.core.registry import Registry
@@ -55,7 +56,7 @@ def load_cropper(
 ) -> Saliency | Cropper:
     """A cropper ready to be asked; all that can be wrong with it is found here.
 
-    text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, or an address.  finder: for ``faces``.
+    text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, an address, or a file.  finder: for ``faces``.
     trust: whether a file that is a program (``torchscript:FILE``) may run.
 
     Raises: UnknownName, ConfigError, UsageError (its package is not installed), ModelError (its file).
@@ -63,7 +64,7 @@ def load_cropper(
     >>> load_cropper("centre").name
     'centre'
     """
-    base, items = names.split(f"http:{text}" if text.startswith(("http://", "https://")) else text)
+    base, items = names.split(full_name(text))
     factory = cast(Any, REGISTRY.find(base).load())
     if not isinstance(factory, type):
         raise UsageError(f"The cropper {base!r} is not a class.", "Let its entry point name one.")
