@@ -115,7 +115,7 @@ class Endpoint(Service):
         return body
 
     def _error_in(self, body: dict[str, Any]) -> GslopesError | None:
-        """The error that a body, or an entry of it, holds in place of an answer; one next to an answer must name a status."""
+        """The error that a body, or an entry, holds instead of an answer; one next to an answer names a status."""
         answered = any(body.get(name) is not None for name in self._answers_in)
         error = problems.error_in(body, answered)
         if not error or (answered and not problems.status_in(error)):
