@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gslopes.report import words
 
@@ -79,15 +79,29 @@ def widest(found: Sequence[Nothing]) -> Nothing:
 def fits(one: Nothing) -> str:
     """What the data leave open: the interval, or that there is none.
 
-    >>> fits(Nothing("“a”", -3, 21, 8, 5, "[−3, +21] points per step")), fits(Nothing("“a”", math.nan, 1, 8, 5, ""))
-    ('“a” may lie anywhere in [−3, +21] points per step (5 would matter)', '“a” has no interval')
-    >>> fits(Nothing("“a”", 1, 4, 80, 5, "[+1, +4] points per step", "q 0.07 is not below 0.05"))
-    '“a” lies in [+1, +4] points per step (q 0.07 is not below 0.05)'
+    >>> fits(Nothing("“a”", -3, 21, 8, 5, "[−3, +21] points per unit")), fits(Nothing("“a”", math.nan, 1, 8, 5, ""))
+    ('“a” may lie anywhere in [−3, +21] points per unit (5 would matter)', '“a” has no interval')
+    >>> fits(Nothing("“a”", 1, 4, 80, 5, "[+1, +4] points per unit", "q 0.07 is not below 0.05"))
+    '“a” lies in [+1, +4] points per unit (q 0.07 is not below 0.05)'
     """
     if not math.isfinite(one.low + one.high):
         return f"{one.name} has no interval"
     where = f"may lie anywhere in {one.shown}" if one.holds_zero else f"lies in {one.shown}"
     return f"{one.name} {where} ({_noted(one)})"
+
+
+def undecided(found: Sequence[Nothing]) -> str:
+    """Of how many it is not known whether they move, and of the one of which least is known, what is.
+
+    >>> undecided([Nothing("“a”", -3, 21, 8, 5, "[−3, +21]"), Nothing("“b”", -1, 1, 80, 5, "[−1, +1]")])
+    '“a” is undecided: it may lie anywhere in [−3, +21] (5 would matter)'
+    """
+    one, number = widest(found), sum(not each.clear for each in found)
+    return (
+        f"{one.name} is undecided: {fits(replace(one, name='it'))}"
+        if number == 1
+        else f"{number:,} are undecided: {fits(one)}"
+    )
 
 
 def cannot_tell(one: Nothing, question: str, *units: str) -> str:

@@ -150,6 +150,17 @@ def apart(values: Iterable[float]) -> list[str]:
     return [decimal(number, digits) for number in row]
 
 
+def change(first: float, last: float) -> tuple[str, str]:
+    """Two levels with as few decimals as show by how much they differ, to two digits or so; equal where they hardly do.
+
+    >>> change(94.4, 5.6), change(0.42, 0.51), change(31.2, 31.9), change(0.5, 0.5), change(0.5, 0.5000001)
+    (('94', '6'), ('0.42', '0.51'), ('31.2', '31.9'), ('0.50', '0.50'), ('0.5000', '0.5000'))
+    """
+    span = abs(last - first)
+    digits = min(max(math.ceil(-math.log10(span / 2)), 0), 4) if span > 0 else 2
+    return _minus(f"{_half_up(first, digits) + 0:,}"), _minus(f"{_half_up(last, digits) + 0:,}")
+
+
 def value(number: float, sign: bool = False) -> str:
     """A value of the attribute, or another setting: three digits, no zeros at the end.
 

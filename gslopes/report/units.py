@@ -22,6 +22,25 @@ def measure_of(row: Any) -> str:
     return measure if isinstance(measure, str) and measure in UNITS else "presence"
 
 
+def after(row: Any) -> str:
+    """The unit as a sentence has it after a slope or its interval, which have their own per cent signs.
+
+    >>> after({}), after({"measure": "log-odds"}), after({"measure": "value", "unit": "years per unit"})
+    ('points per unit', 'of the odds per unit', 'years per unit')
+    """
+    short = {"presence": "points per unit", "log-odds": "of the odds per unit"}
+    return short.get(measure_of(row), unit_of(row).removeprefix("of its number "))
+
+
+def own(row: Any) -> str:
+    """The unit of a row's number itself, after a blank; empty where it is not known.
+
+    >>> own({"measure": "value", "unit": "years per unit"}), own({"measure": "value"})
+    (' years', '')
+    """
+    return f" {unit_of(row)}".removesuffix(" per unit").replace(" of its number", "")
+
+
 def unit_of(row: Any) -> str:
     """The unit of a row's slope as pages show it."""
     measure, unit = measure_of(row), row.get("unit")

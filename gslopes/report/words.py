@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from gslopes.core.text import many as many
@@ -19,6 +20,8 @@ _ENDS = {
 _NAMES = {"gender": "perceived gender", "race": "perceived race", "young": "perceived age", "smiling": "smiling"}
 
 LONGEST_LABEL = 80
+_PARTS = re.compile(r"[^\W\d_][^\s.:/]+([.:][^\W\d_][^\s.:/]+)+")  # a name within a name: emotion.happy, mine:chin
+_LATER = re.compile(r"(?<=_)[A-Z](?=[a-z]+(?:_|$))")  # the first letter of a later word, unless it is an acronym
 
 
 def ends(attribute: str) -> tuple[str, str]:
@@ -28,6 +31,16 @@ def ends(attribute: str) -> tuple[str, str]:
     (('feminine', 'masculine'), ('less beard', 'more beard'))
     """
     return _ENDS.get(attribute, (f"less {printable(attribute)}", f"more {printable(attribute)}"))
+
+
+def between(attribute: str) -> str:
+    """Both ends of a sweep, as the place where something changes.
+
+    >>> between("gender"), between("beard")
+    ('between the feminine and the masculine end', 'between less beard and more beard')
+    """
+    first, last = ends(attribute)
+    return f"between the {first} and the {last} end" if attribute in _ENDS else f"between {first} and {last}"
 
 
 def perceived(attribute: str) -> str:
@@ -52,6 +65,19 @@ def shorten(text: str, length: int) -> str:
 def label(text: str) -> str:
     """A label as pages and terminals write it: printable, at most ``LONGEST_LABEL`` characters."""
     return shorten(printable(text), LONGEST_LABEL)
+
+
+def readable(text: str) -> str:
+    """A label as people read it, in sentences and charts; its exact name stands on hover and in tables.
+
+    >>> readable("Wearing_Lipstick"), readable("mine2:hairchin"), readable("5_o_Clock_Shadow"), readable("US_Flag")
+    ('Wearing lipstick', 'mine2 · hairchin', '5 o clock shadow', 'US flag')
+    >>> readable("Heavy makeup"), readable("McDonald v1.5"), readable("FACE_FEMALE"), readable("口紅_赤"), readable("_")
+    ('Heavy makeup', 'McDonald v1.5', 'FACE FEMALE', '口紅 赤', '_')
+    """
+    text = re.sub("[.:]", " · ", text) if _PARTS.fullmatch(text) else text
+    plain = _LATER.sub(lambda letter: letter[0].lower(), text).replace("_", " ")
+    return label(" ".join(plain.split()) or text)
 
 
 def link(address: object) -> str:

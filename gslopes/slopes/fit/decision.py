@@ -100,7 +100,7 @@ def paired(first: Units, second: Units, options: FitOptions, *, signed: bool) ->
 def decide(
     slopes: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, *, lost: str = "", units: Array
 ) -> pd.DataFrame:
-    """The rows of one classifier and attribute with the columns q_placebo, decision, reason and detail.
+    """The rows of one classifier and attribute with the columns q_placebo, light, decision, reason and detail.
 
     slopes: as ``estimators.estimate`` gives them; the rows of the paper have no decision.
     placebos: as ``placebo_differences`` gives them; empty if there was no placebo sweep.
@@ -136,7 +136,18 @@ def _decide(rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, los
         of_label = {kind: part.iloc[index] for kind, part in by_kind.items()}
         decided.append(_decide_label(row, float(q_placebo[index]), of_label, lost))
     frame = pd.DataFrame(decided, columns=["decision", "reason", "detail"], index=rows.index)
-    return frame.assign(q_placebo=q_placebo)
+    return frame.assign(q_placebo=q_placebo, light=_of_light(by_kind.get("light"), rows.index))
+
+
+def _of_light(light: pd.DataFrame | None, index: pd.Index) -> pd.Series:
+    """The light placebo's slope as a share of the label's over the same photos; NaN where its range holds 0.
+
+    The range is the page's: its own slope, and the paired difference's interval about it.
+    """
+    if light is None:
+        return pd.Series(np.nan, index)
+    share, half = light["placebo_slope"] / light["slope"], (light["ci_high"] - light["ci_low"]) / 2
+    return share.where(light["placebo_slope"].abs() > half).set_axis(index)
 
 
 def _decide_label(

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from gslopes.core.tables import MEASURED, READING
 from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers, columns_of
-from gslopes.slopes.fit.measures import SCALE, Kind, of_rows, outcomes
+from gslopes.slopes.fit.measures import SCALE, Kind, ends, of_rows, outcomes
 from gslopes.slopes.fit.measures import UNITS as MEASURE_UNITS
 from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import FEW, effective_units
@@ -104,7 +104,7 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
     for name in options.estimators:
         test = tests[KINDS[name]]
         frame = _paper(answers, test) if name == "paper" else _photo(name, answers, test)
-        frames.append(frame.assign(unit=UNITS[name], varying=test.varying))
+        frames.append(frame.assign(unit=UNITS[name], varying=test.varying, **ends(answers, KINDS[name])))
     if not len(answers.labels):
         return frames[0]
     frames = [of_rows(frame, answers.measures) for frame in frames]

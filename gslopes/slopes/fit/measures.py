@@ -144,6 +144,19 @@ def unit_slopes(
     return Units(sparse.csr_array(cells, shape=(len(names), len(rows.sizes))), rows.sizes)
 
 
+def ends(answers: Answers, kind: Kind) -> dict[str, NDArray[np.float64]]:
+    """(L,) means over photos at the first and the last value: columns y_first and y_last of core.tables.SLOPES.
+
+    kind: ``rate``: of presence, shares in [0, 1].  ``measure``: of scores in [0, 1], the smallest one that the
+        classifier returned where a label has none, or of the numbers.
+    """
+    absent, level = (0.0, answers.present) if kind == "rate" else (answers.threshold, answers.score)
+    level = np.where(answers.present, level, absent)
+    photos, missing = max(len(answers.photos), 1), len(answers.photos) - answers.active
+    first, last = (np.bincount(answers.label, level[:, k], len(answers.labels)) + absent * missing for k in (0, -1))
+    return {"y_first": first / photos, "y_last": last / photos}
+
+
 def slopes_by_measure(answers: Answers, cluster: Pairs | None, labels: NDArray[np.object_]) -> Units:
     """Each unit's slopes: photo-rate, but for labels that are judged by their number, the slopes of that."""
     rate = unit_slopes(answers, "rate", cluster, labels)

@@ -28,6 +28,7 @@ ABOUT = {
     NONE: "The label does not move more than chance explains.",
     UNJUDGED: "Too few photos change their answer to say anything.",
 }
+TOLD = 0.1  # share of a slope that light alone moves, from which a sentence names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def apart(rows: pd.DataFrame, found: Mapping[str, Decision], placebos: pd.DataFr
     ends = placebos.groupby("label").agg({"low": "min", "high": "max"})
     both = rows[rows["decision"] == PLACEBO].merge(ends, left_on="label", right_index=True)
     beyond = both[(both["ci_low"] > both["high"]) | (both["ci_high"] < both["low"])]
-    return [f"“{words.label(label)}”, {found[label].why}" for label in beyond["label"].astype(str)]
+    return [f"“{words.readable(label)}”, {found[label].why}" for label in beyond["label"].astype(str)]
 
 
 def counts(decisions: Mapping[str, Decision]) -> dict[str, int]:
@@ -127,19 +128,23 @@ def headline(
 
 def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) -> Headline:
     codes = [decision.code for decision in found.values()]
+    perceived = words.perceived(attribute)
     unjudged = codes.count(UNJUDGED)
     moving = [label for label, decision in found.items() if decision.moves]
     judged, moves = len(codes) - unjudged, len(moving)
     if not judged:
-        text = f"No label's answer varies on enough photos to say whether it moves with {words.perceived(attribute)}"
-        return Headline(f"{text}{_nearest(rows, found)}.", "", 0, 0, unjudged)
+        text = f"With {words.many(int(rows['n'].max()), 'photo')}, no label's answer varies on enough of them"
+        return Headline(f"{text} to say whether it moves with {perceived}{_nearest(rows, found)}.", "", 0, 0, unjudged)
     still = {label for label, decision in found.items() if decision.code != UNJUDGED and not decision.moves}
     quiet = []
     for row in rows[rows["label"].astype(str).isin(still)].to_dict("records"):
-        name, share = f"“{words.label(str(row['label']))}”", row["intercept"] / 100  # at value 0, of its line: steadier
+        name, share = (
+            f"“{words.readable(str(row['label']))}”",
+            row["intercept"] / 100,
+        )  # at value 0, of its line: steadier
         quiet.append(nothing(row, name, share, int(row.get("units", row["n"])), found[str(row["label"])].why))
     if not moves:
-        text = _none(quiet, words.perceived(attribute), PLACEBO in codes, over(rows))
+        text = _none(quiet, perceived, PLACEBO in codes, over(rows))
         return Headline(f"{text}.", "", 0, judged, unjudged)
     named = [label for label in moving if found[label].expected]
     leading = [label for label in moving if label not in named] or named
@@ -149,13 +154,12 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     size = by_label["slope"].abs() if same else by_label["t"].abs()
     order = by_label.assign(_size=size, _name=by_label.index).sort_values(["_size", "_name"], ascending=[False, True])
     first = order.iloc[0]
-    end = words.ends(attribute)[0 if first["slope"] < 0 else 1]
-    text = f"{_moves(first, words.printable(order.index[0]), end, words.ends(attribute)[1])}; "
-    text += f"{moves:,} of {words.many(judged, 'label')} move{'s' * (moves == 1)}{_as_expected(named, moves)}"
+    text = _moves(first, words.readable(str(order.index[0])), words.between(attribute))
+    text += f"; {moves:,} of {judged:,} labels move{'s' * (moves == 1)}" if judged > 1 else ""
+    text += _as_expected(named, moves)
     clear = sum(interval.clear for interval in quiet)
     text += f", {clear:,} do{'es' * (clear == 1)} not" if clear else ""
-    if len(quiet) > clear:
-        text += f", of {len(quiet) - clear:,} it cannot be said: {caution.fits(caution.widest(quiet))}"
+    text += f", {caution.undecided(quiet)}" if len(quiet) > clear else ""
     if FINDING not in codes:
         text += f". Not settled: {found[str(order.index[0])].why or 'no placebo sweep was run'}"
     return Headline(f"{text}.", str(order.index[0]), moves, judged - moves, unjudged, len(named))
@@ -171,7 +175,7 @@ def nothing(row: Mapping[Hashable, Any], name: str, share: float, n: int, why: s
     matters = caution.MATTERS.get(measure, caution.OF_SPREAD * float("nan" if spread is None else spread))
     matters = caution.points(share) if measure == "presence" else matters
     note = f"{units.odds(matters):.2g} % would matter" if measure == "log-odds" else ""
-    shown = f"{numbers.interval(*ends, units.writer(measure))}{' points' * (measure == 'presence')} per step"
+    shown = f"{numbers.interval(*ends, units.writer(measure))} {units.after(row)}"
     found = caution.Nothing(name, *ends, n, matters, shown, note)
     return found if found.holds_zero else replace(found, note=why)
 
@@ -190,9 +194,8 @@ def _none(quiet: Sequence[caution.Nothing], attribute: str, placebo: bool, thing
         which = f"{widest.name} moves" if len(quiet) == 1 else f"any of {words.many(len(quiet), 'label')} moves"
         return caution.cannot_tell(widest, f"whether {which} with {attribute} more than {chance}", *things)
     if len(clear) < len(quiet):
-        text = f"None of {words.many(len(quiet), 'label')} is shown to move with {attribute} more than {chance}; of "
-        text += f"{len(quiet) - len(clear):,} it cannot be said with {words.many(widest.n, *things)}"
-        return f"{text}: {caution.fits(widest)}"
+        text = f"None of {words.many(len(quiet), 'label')} is shown to move with {attribute} more than {chance}; with "
+        return f"{text}{words.many(widest.n, *things)} {caution.undecided(quiet)}"
     text = f"{clear[0].name} does not move" if len(clear) == 1 else f"None of {words.many(len(clear), 'label')} moves"
     return f"{text} with {attribute} more than {chance} ({caution.widely(widest, *things)})"
 
@@ -201,7 +204,7 @@ def _as_expected(named: Sequence[str], moves: int) -> str:
     """What the sentence says of expected labels that move."""
     if not named:
         return ""
-    which = f"“{words.label(named[0])}”" if len(named) == 1 else f"{len(named):,}"
+    which = f"“{words.readable(named[0])}”" if len(named) == 1 else f"{len(named):,}"
     return ", as expected" if len(named) == moves else f" ({which} as expected)"
 
 
@@ -211,26 +214,26 @@ def _nearest(rows: pd.DataFrame, found: Mapping[str, Decision]) -> str:
         return ""
     label = str(rows["label"].iloc[int(rows["varying"].astype(float).fillna(0).to_numpy().argmax())])
     why = found[label].why
-    return f". The nearest is “{words.label(label)}”: {why}" if why else ""
+    return f". The nearest is “{words.readable(label)}”: {why}" if why else ""
 
 
-def _moves(row: pd.Series, name: str, end: str, upper: str) -> str:
-    """What one label does, with its interval.  end: where it is more frequent.  upper: where the values rise to."""
-    measure = units.measure_of(row)
-    known, rises = pd.notna(row["ci_low"] + row["ci_high"]), row["slope"] > 0
-    if measure == "presence":
-        low, high = sorted(row[x] if rises else -row[x] for x in ("ci_low", "ci_high"))
-        interval = f" {numbers.interval(low, high, numbers.size if low > 0 else numbers.points)}" if known else ""
-        return f"“{name}” appears {numbers.size(row['slope'])} points more often per step toward {end}{interval}"
-    write = units.writer(measure)
-    interval = f" {numbers.interval(row['ci_low'], row['ci_high'], write)}" if known else ""
-    change = write(row["slope"]).lstrip("+−")
-    if measure == "log-odds":
-        verb = "rise" if rises else "fall"
-        return f"The odds of the score of “{name}” {verb} by {change} per step toward {upper}{interval}"
-    own = units.unit_of(row).removesuffix(" per unit")
-    change += f" {own}" if own != "of its number" else ""
-    return f"The number “{name}” {'rises' if rises else 'falls'} by {change} per step toward {upper}{interval}"
+def _moves(row: pd.Series, name: str, between: str) -> str:
+    """What one label does from end to end, in words that need no unit; then its slope with its interval.
+
+    between: the ends, such as ``between the feminine and the masculine end``.
+    """
+    measure, slope = units.measure_of(row), row["slope"]
+    per, unit = {"presence": (100, " of 100 photos"), "value": (1, units.own(row))}.get(measure, (1, ""))
+    what = {"presence": "", "value": "The mean of "}.get(measure, "The mean score of ") + f"“{name}”"
+    first, last = numbers.change(per * row["y_first"], per * row["y_last"])
+    verb = "rises" if slope > 0 else "falls"
+    text = f"{what} {verb} from {first} to {last}{unit} {between}"
+    if first == last or (row["y_last"] > row["y_first"]) != (slope > 0):
+        text = f"{what} {verb} {between}, not at the ends themselves ({first} and {last}{unit})"
+    slope = numbers.with_interval(slope, row["ci_low"], row["ci_high"], units.writer(measure))
+    text += f" (slope {slope} {units.after(row)}, {words.many(int(row['n']), 'photo')})"
+    light = row.get("light")
+    return f"{text}; light alone moves it {numbers.share(light, 0)} as far" if pd.notna(light) and light >= TOLD else text
 
 
 # -- the table of findings --------------------------------------------------------------------------------------------
@@ -240,10 +243,13 @@ COLUMNS = (
     "attribute",
     "label",
     "n",
+    "y_first",
+    "y_last",
     "slope",
     "ci_low",
     "ci_high",
     "unit",
+    "light",
     "q",
     "decision",
     "reason",
@@ -255,13 +261,14 @@ COLUMNS = (
 ERRORS = "percentage points of errors per unit"
 # The columns of slopes.csv: what a reader needs; the Parquet table has the others.
 TIDY = (
-    *("classifier", "attribute", "label", "estimator", "n", "slope", "ci_low", "ci_high", "unit", "p_test", "q"),
-    "decision",
+    *("classifier", "attribute", "label", "estimator", "n", "y_first", "y_last", "slope", "ci_low", "ci_high", "unit"),
+    *("p_test", "q", "decision"),
 )
 
 # What a condition on the table may name, each with a value of its type; see ``core.summary.gated``.
 CONDITION: dict[str, float | str | bool] = {
-    **{name: 0.0 if name in ("n", "slope", "ci_low", "ci_high", "q") else "" for name in COLUMNS},
+    **dict.fromkeys(COLUMNS, ""),
+    **dict.fromkeys(("n", "y_first", "y_last", "slope", "ci_low", "ci_high", "light", "q"), 0.0),
     "expected": False,
     "finding": False,
 }

@@ -159,8 +159,8 @@ def test_many_reasons_and_files_are_cut_and_say_so() -> None:
     ("measures", "said"),
     [
         (["presence"], "appears on 2 more of every 100 photos. A negative slope says that it appears more often the"),
-        (["value"], "A slope says by how much the label's number changes with each step towards the positive end"),
-        (["presence", "log-odds"], "2 more of every 100 photos. A slope of +2.0 % says: with each step"),
+        (["value"], "A slope says by how much the label's number changes with each unit towards the positive end"),
+        (["presence", "log-odds"], "2 more of every 100 photos. A slope of +2.0 % says: with each unit"),
     ],
 )
 def test_how_to_read_a_slope_is_said_for_the_measures_of_the_labels(one: Path, measures: list[str], said: str) -> None:
