@@ -157,7 +157,9 @@ def change(first: float, last: float) -> tuple[str, str]:
     (('94', '6'), ('0.42', '0.51'), ('31.2', '31.9'), ('0.50', '0.50'), ('0.5000', '0.5000'))
     """
     span = abs(last - first)
-    digits = min(max(math.ceil(-math.log10(span / 2)), 0), 4) if span > 0 else 2
+    if math.isnan(span):
+        return NONE, NONE
+    digits = min(max(math.ceil(-math.log10(span / 2)), 0), 4) if span > 0 else (2 if abs(first) < 1 else 0)
     return _minus(f"{_half_up(first, digits) + 0:,}"), _minus(f"{_half_up(last, digits) + 0:,}")
 
 

@@ -13,6 +13,8 @@ from gslopes.slopes.report.decisions import Decision, headline
 from gslopes.slopes.report.evidence import summary
 
 ROW = {"label": "nsfw", "slope": -0.2, "ci_low": -0.3, "ci_high": -0.1, "t": -4.0, "unit": "log-odds per unit"}
+ROW |= {"n": 60, "y_first": 0.51, "y_last": 0.42}
+ENDS = "between the feminine and the masculine end"
 
 
 def rows(*more: dict[str, object]) -> pd.DataFrame:
@@ -25,15 +27,35 @@ def sentence(*more: dict[str, object]) -> str:
 
 
 def test_the_headline_speaks_in_the_measure_of_the_label():
-    assert sentence({"measure": "log-odds"}).startswith(
-        "The odds of the score of “nsfw” fall by 18.1 % per step toward masculine [−25.9 %, −9.5 %]; 1 of 1 label"
+    assert sentence({"measure": "log-odds"}) == (
+        f"The mean score of “nsfw” falls from 0.51 to 0.42 {ENDS} "
+        "(slope −18.1 % [−25.9 %, −9.5 %] of the odds per unit, 60 photos)."
     )
-    years = {"measure": "value", "label": "age", "unit": "years per unit"}
-    assert sentence(years).startswith(
-        "The number “age” falls by 0.200 years per step toward masculine [−0.300, −0.100]"
+    years = {"measure": "value", "label": "age", "unit": "years per unit", "y_first": 38.2, "y_last": 31.0}
+    assert sentence(years) == (
+        f"The mean of “age” falls from 38 to 31 years {ENDS} (slope −0.200 [−0.300, −0.100] years per unit, 60 photos)."
     )
-    presence = {"measure": "presence", "slope": 3.0, "ci_low": 1.0, "ci_high": 5.0}
-    assert sentence(presence).startswith("“nsfw” appears 3.0 points more often per step toward masculine [1.0, 5.0]")
+    assert f"falls from 38 to 31 {ENDS} (slope −0.200 [−0.300, −0.100] per unit, " in sentence(years | {"unit": None})
+    presence = {"measure": "presence", "slope": 3.0, "ci_low": 1.0, "ci_high": 5.0, "y_first": 0.06, "y_last": 0.94}
+    assert sentence(presence) == (
+        f"“nsfw” rises from 6 to 94 of 100 photos {ENDS} (slope +3.0 [+1.0, +5.0] points per unit, 60 photos)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"y_first": 0.5, "y_last": 0.5}, f"falls {ENDS}, not at the ends themselves (50 and 50 of 100 photos)"),
+        ({"y_first": 0.5, "y_last": 0.6}, f"falls {ENDS}, not at the ends themselves (50 and 60 of 100 photos)"),
+        ({"y_first": 0.53, "y_last": 0.525}, f"falls from 53.0 to 52.5 of 100 photos {ENDS}"),
+        ({"y_first": math.nan}, f"“nsfw” falls {ENDS} (slope"),
+        ({"light": 0.487}, "60 photos); light alone moves it 49 % as far."),
+        ({"light": 0.08}, "60 photos)."),
+        ({"label": "Wearing_Lipstick", "n": 1}, "“Wearing lipstick” falls from 51 to 42 of 100 photos"),
+    ],
+)
+def test_the_headline_says_no_more_than_the_ends_show_and_light_s_share(row: dict[str, object], said: str) -> None:
+    assert said in sentence({"measure": "presence"} | row)
 
 
 def test_a_row_has_the_unit_of_its_measure_and_without_one_that_of_presence():
@@ -45,7 +67,7 @@ def test_a_row_has_the_unit_of_its_measure_and_without_one_that_of_presence():
 
 def test_labels_of_different_units_are_ranked_by_how_sure_they_are():
     text = sentence({"measure": "log-odds"}, {"measure": "value", "label": "age", "slope": 9.0, "t": 3.0})
-    assert text.startswith("The odds of the score of “nsfw”")
+    assert text.startswith("The mean score of “nsfw”")
 
 
 def test_the_page_is_given_each_label_in_its_own_unit_and_the_mean_of_its_numbers():

@@ -133,8 +133,9 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     moving = [label for label, decision in found.items() if decision.moves]
     judged, moves = len(codes) - unjudged, len(moving)
     if not judged:
-        text = f"With {words.many(int(rows['n'].max()), 'photo')}, no label's answer varies on enough of them"
-        return Headline(f"{text} to say whether it moves with {perceived}{_nearest(rows, found)}.", "", 0, 0, unjudged)
+        photos = f"of {words.many(int(rows['n'].max()), 'photo')}" if len(rows) else "photos"
+        text = f"No label's answer varies on enough {photos} to say whether it moves with {perceived}"
+        return Headline(f"{text}{_nearest(rows, found)}.", "", 0, 0, unjudged)
     still = {label for label, decision in found.items() if decision.code != UNJUDGED and not decision.moves}
     quiet = []
     for row in rows[rows["label"].astype(str).isin(still)].to_dict("records"):
@@ -222,18 +223,22 @@ def _moves(row: pd.Series, name: str, between: str) -> str:
 
     between: the ends, such as ``between the feminine and the masculine end``.
     """
-    measure, slope = units.measure_of(row), row["slope"]
-    per, unit = {"presence": (100, " of 100 photos"), "value": (1, units.own(row))}.get(measure, (1, ""))
+    measure = units.measure_of(row)
+    scale, unit = {"presence": (100, " of 100 photos"), "value": (1, units.own(row))}.get(measure, (1, ""))
     what = {"presence": "", "value": "The mean of "}.get(measure, "The mean score of ") + f"“{name}”"
-    first, last = numbers.change(per * row["y_first"], per * row["y_last"])
-    verb = "rises" if slope > 0 else "falls"
+    verb = "rises" if row["slope"] > 0 else "falls"
+    first, last = numbers.change(scale * row["y_first"], scale * row["y_last"])
     text = f"{what} {verb} from {first} to {last}{unit} {between}"
-    if first == last or (row["y_last"] > row["y_first"]) != (slope > 0):
+    if numbers.NONE in (first, last):
+        text = f"{what} {verb} {between}"
+    elif first == last or (row["y_last"] > row["y_first"]) != (row["slope"] > 0):
         text = f"{what} {verb} {between}, not at the ends themselves ({first} and {last}{unit})"
-    slope = numbers.with_interval(slope, row["ci_low"], row["ci_high"], units.writer(measure))
+    slope = numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(measure))
     text += f" (slope {slope} {units.after(row)}, {words.many(int(row['n']), 'photo')})"
     light = row.get("light")
-    return f"{text}; light alone moves it {numbers.share(light, 0)} as far" if pd.notna(light) and light >= TOLD else text
+    return (
+        f"{text}; light alone moves it {numbers.share(light, 0)} as far" if pd.notna(light) and light >= TOLD else text
+    )
 
 
 # -- the table of findings --------------------------------------------------------------------------------------------

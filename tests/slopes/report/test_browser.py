@@ -153,7 +153,7 @@ def test_groups_are_compared_in_a_table_that_sorts_and_in_the_labels_panel(
 
 
 def test_the_first_screen_has_the_finding_and_the_slider_moves_picture_and_scores(page: Any) -> None:
-    assert "points more often per step toward feminine" in page.locator("h1").inner_text()
+    assert "“Lipstick” falls between the feminine and the masculine end" in page.locator("h1").inner_text()
     forest = page.locator(".forest svg").first
     assert forest.locator("a").count() == 8
     assert page.locator(".sweep .strip img").first.is_visible()

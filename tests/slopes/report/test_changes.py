@@ -52,7 +52,7 @@ def test_nothing_changed_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lacking", "said"),
     [
-        ({"ci_low": -9.0, "ci_high": 30.0}, "the change of “nurse” may lie anywhere in [−9.0, +30.0] points per step."),
+        ({"ci_low": -9.0, "ci_high": 30.0}, "the change of “nurse” may lie anywhere in [−9.0, +30.0] points per unit."),
         (
             {"ci_low": -2.0, "ci_high": 3.0, "units": 8},
             "Cannot tell with 8 clusters",

@@ -44,7 +44,7 @@ def test_a_row_has_slope_interval_decision_q_and_photos_within_100_columns(slope
     text = print_evidence(slopes, funnels=[Funnel("c", "gender", {"found": 70, "judged": 60})])
     lines = text.splitlines()
     assert lines[0] == "c along perceived gender"
-    assert "points more often per step toward" in lines[1]
+    assert "between the feminine and the masculine end (slope +" in lines[1]
     assert "Photos: 70 found → 60 judged" in text
     known = slopes.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
     cells = row(text, "Falling")
@@ -63,7 +63,7 @@ def test_rare_labels_have_a_line_of_their_own_and_strangers_cannot_colour_it(slo
     assert "\x1b" not in text
     assert "and 2 labels with less evidence" in print_evidence(slopes, limit=1)
     rare = print_evidence(slopes[slopes["label"] == "Rare"])
-    assert "No label's answer varies on enough photos" in rare
+    assert "No label's answer varies on enough of 60 photos" in rare
     assert "interval" not in rare.split("slope: percentage")[0], "no empty table"
 
 
@@ -118,7 +118,7 @@ def test_a_notebook_shows_the_finding_the_photos_and_nothing_of_strangers_as_htm
     rates = found.assign(estimator="photo-rate", decision="open", slope=100 * found["slope"] * found["y_centre"])
     rates[["ci_low", "ci_high"]] = rates[["slope", "slope"]].to_numpy() + np.array([-1.5, 1.5])
     html = audit_html(one, pd.concat([found, rates]), one / "report" / "index.html")
-    assert "points more often per step toward" in html
+    assert "“Lipstick” falls between the feminine and the masculine end (slope −8.7" in html
     assert SCRIPT not in html
     assert "&lt;script&gt;" in html
     assert "file://" in html

@@ -113,7 +113,7 @@ def test_strip_shows_the_pictures_of_one_sweep_side_by_side(written: Path) -> No
         middles = np.asarray(image)[image.height // 2, image.height // 2 :: image.height].astype(float)
     assert (np.diff(middles[:, 2]) > 0).all()  # the synthetic face gets bluer
     slopes, read = (tables.read(tables.SLOPES, written / "slopes.parquet"), pd.read_csv(written / "report/slopes.csv"))
-    assert len(read.columns) == 12
+    assert len(read.columns) == 14
     pd.testing.assert_frame_equal(read, slopes[read.columns], check_dtype=False, rtol=1e-12)
 
 
