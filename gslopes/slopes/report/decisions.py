@@ -28,7 +28,7 @@ ABOUT = {
     NONE: "The label does not move more than chance explains.",
     UNJUDGED: "Too few photos change their answer to say anything.",
 }
-TOLD = 0.1  # share of a slope that light alone moves, from which a sentence names it
+WORTH_NAMING = 0.1  # share of a slope that light alone moves, from which a sentence names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,9 @@ def _moves(row: pd.Series, name: str, between: str) -> str:
     text += f" (slope {slope} {units.after(row)}, {words.many(int(row['n']), 'photo')})"
     light = row.get("light")
     return (
-        f"{text}; light alone moves it {numbers.share(light, 0)} as far" if pd.notna(light) and light >= TOLD else text
+        f"{text}; light alone moves it {numbers.share(light, 0)} as far"
+        if pd.notna(light) and light >= WORTH_NAMING
+        else text
     )
 
 
