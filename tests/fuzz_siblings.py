@@ -208,7 +208,7 @@ def chat_body(data: bytes) -> None:
     except ValueError:
         return
     chat.problem_of(body), chat.prompt_blocked(body)
-    used = chat.tokens_used(body)
+    used = chat.tokens_used(body, 1000, 200)
     assert used is None or all(0 <= count < 10**9 for count in used)
     for choice in chat.choices_of(body):
         chat.refusal_in(choice, body)

@@ -101,7 +101,10 @@ class ServiceOptions:
 
 @dataclass(frozen=True, slots=True)
 class RequestUsage:
-    """What one request actually took: tokens in and out, and USD, None where the price of a token is not known."""
+    """What one request took: tokens in and out, and USD, None where the price of a token is not known.
+
+    More than the price of a picture known beforehand is not believed.
+    """
 
     tokens_in: int
     tokens_out: int
@@ -129,16 +132,11 @@ class Budget:
 
     The cost of a request is reserved before it is sent and spent when the service may have billed it, so that even with
     many requests in flight the budget is never passed. A request that the rest does not pay for is made smaller.
-
-    Where prices are estimates, at least the dearest bill so far is reserved, and until there is one requests go one at
-    a time: only a request that is dearer than all before it may pass the limit.
     """
 
     usd: float | None = None
     spent: float = 0.0
     agreed: float | None = None
-    _dearest: dict[Limits, float] = field(default_factory=dict)  # USD billed for one picture of a request, at most
-    _in_flight: Counter[Limits] = field(default_factory=Counter)
     _reserved: float = 0.0
     _waiting: int = 0  # requests whose cost is reserved: not sent yet, or not answered
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
@@ -173,17 +171,15 @@ class Budget:
         if price is None and self.usd is not None:
             raise ConfigError("A budget needs a price.", "Give the price of your plan, such as imagga:price=1.2.")
         most = self.agreed if self.usd is None and limits.estimated else self.usd
+        each = (price or 0.0) / limits.requests_per_picture
         with self._changed:
             while True:
-                each = max((price or 0.0) / limits.requests_per_picture, self._dearest.get(limits, 0.0))
                 count = pictures
                 if most is not None and each:
                     count = max(0, min(pictures, int((most - self.spent - self._reserved + 1e-9) / each)))
-                alone = limits.estimated and limits not in self._dearest and self._in_flight[limits]
-                if count and not alone:
+                if count:
                     self._reserved += each * count
                     self._waiting += 1
-                    self._in_flight[limits] += 1
                     return count, each * count
                 if not self._waiting:
                     raise self._used_up(most or 0.0)
@@ -192,22 +188,22 @@ class Budget:
                 self._changed.wait(0.2)
 
     def _used_up(self, most: float) -> BudgetReached:
-        given, spent, left = map(self.shown, (most, self.spent, most - self.spent))
+        given, spent, left = map(self.shown, (most, self.spent, self.left(most)))
         what = f"The budget of {given} USD" if self.usd is not None else f"What was agreed to, {given} USD,"
         why = f"and the rest, {left} USD, does not cover another picture."
-        why = why if self.spent <= most else "since a request was dearer than any before it."
         hint = "Answers so far are kept: the same command with a larger --budget goes on from there."
         return BudgetReached(f"{what} is used up: {spent} USD were spent, {why}", hint)
 
-    def settle(self, reserved: float, billed: float, limits: Limits = LOCAL, pictures: int = 1) -> None:
-        """Settle a request.  reserved, billed: USD, before and after it.  limits, pictures: as it was reserved."""
+    def left(self, most: float) -> float:
+        """USD of ``most`` that are not spent, 0 or more."""
+        return max(0.0, most - self.spent)
+
+    def settle(self, reserved: float, billed: float) -> None:
+        """Settle a request.  reserved, billed: USD, before and after it."""
         with self._changed:
             self._reserved -= reserved
             self.spent += billed
             self._waiting -= 1
-            self._in_flight[limits] -= 1
-            if billed:
-                self._dearest[limits] = max(billed / pictures, self._dearest.get(limits, 0.0))
             self._changed.notify_all()
 
 

@@ -170,8 +170,8 @@ class RequestSender:
     def _billed(self, cost: float, raws: list[object], pictures: int) -> float:
         """USD: what was sent, never by what came back alone, which is the server's to make up.
 
-        A picture that was certainly not judged costs nothing. Tokens count at what a classifier makes of them; where it
-        makes nothing of them, or what no price can be, the price known beforehand counts.
+        A picture that was certainly not judged costs nothing. Tokens count at what a classifier makes of them, but at
+        most at the price known beforehand, which also counts where it makes nothing of them, or what is no price.
         """
         if len(raws) != pictures:
             self._usage.add(miscounted=pictures)
@@ -184,7 +184,7 @@ class RequestSender:
         self._usage.add(
             tokens_in=sum(usage.tokens_in for usage in used), tokens_out=sum(usage.tokens_out for usage in used)
         )
-        return float(sum(usage.usd if usage.usd is not None and 0 <= usage.usd < math.inf else each for usage in used))
+        return float(sum(usage.usd if usage.usd is not None and 0 <= usage.usd < each else each for usage in used))
 
     def _request(self, pictures: list[bytes]) -> list[object]:
         """One request; its cost counts as spent unless the service certainly did not bill it."""
@@ -206,7 +206,7 @@ class RequestSender:
             billed = cost if error.billed else 0.0
             raise
         finally:
-            self._budget.settle(cost, billed, self._limits, count)
+            self._budget.settle(cost, billed)
             self._usage.add(spent=billed)
         if len(raws) != len(pictures):
             raise AnswerError(f"The classifier gave {len(raws)} answers to {len(pictures)} pictures.")

@@ -445,7 +445,7 @@ class Counting(Service):
         return RequestUsage(0, 0, self.reported)
 
 
-@pytest.mark.parametrize("reported", [None, -1e9, float("nan"), float("inf")])
+@pytest.mark.parametrize("reported", [None, -1e9, float("nan"), float("inf"), 1.001, 1e9])
 def test_what_no_price_can_be_counts_as_the_price_known_beforehand(ask, reported):
     service = Counting(batch=4)
     service.reported = reported
@@ -453,23 +453,24 @@ def test_what_no_price_can_be_counts_as_the_price_known_beforehand(ask, reported
     assert client.usage.spent == pytest.approx(30)
 
 
+@pytest.mark.parametrize("reported", [0.001, 0.1, 1e9])
 @pytest.mark.parametrize(
     ("budget", "agreed", "why"),
     [
-        (0.15, None, r"budget of 0\.1500 USD is used up: 0\.1000 USD were spent, and the rest, 0\.0500 USD"),
-        (0.05, None, r"0\.1000 USD were spent, since a request was dearer than any before it\."),
-        (None, 0.15, r"What was agreed to, 0\.15 USD, is used up: 0\.10 USD were spent"),
+        (0.0105, None, r"budget of 0\.0105 USD is used up: 0\.0100 USD were spent, and the rest, 0\.0005 USD"),
+        (0.0009, None, r"budget of 0\.0009 USD is used up: 0\.0000 USD were spent, and the rest, 0\.0009 USD"),
+        (None, 0.0144, r"What was agreed to, 0\.01 USD, is used up: 0\.01 USD were spent, and the rest, 0\.00 USD"),
     ],
 )
-def test_where_a_price_was_an_estimate_the_first_bill_counts_before_more_is_sent(ask, budget, agreed, why):
-    service = Counting(lambda texts: time.sleep(0.05), batch=1, price=1.0, estimated=True)
+def test_no_report_passes_a_budget_or_what_was_agreed_to(ask, budget, agreed, why, reported):
+    service = Counting(batch=1, price=1.0, estimated=True)
     money = Budget(usd=budget)
-    service.reported = 0.1
+    service.reported = reported
     if agreed:
         money.agree(agreed)
     with pytest.raises(BudgetReached, match=why):
         ask(service, budget=money)
-    assert len(service.sent) == 1
+    assert len(service.sent) == round((budget or agreed) // 0.001)
 
 
 def test_under_a_budget_of_less_than_a_dollar_what_is_left_is_not_rounded_away(ask):

@@ -264,9 +264,7 @@ def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...
 
 _POLICY = frozenset({"content_filter", "content_policy_violation", "moderation_blocked", "responsible_ai_policy"})
 _OPTIONAL = ("response_format", "top_logprobs", "logprobs", "temperature", "max_tokens", "seed", "n")
-# A report of tokens is believed within these bounds; beyond them the price known beforehand counts.
-MAX_TOKENS_REPORTED = 10_000_000  # of one request
-CHARACTERS_A_TOKEN = 16  # of a question, at most; English has about four
+CHARACTERS_A_TOKEN = 8  # of an answer, at most; English has about four
 _REFUSAL = re.compile(
     r"(?i)safety|content[_ ]?filter|content[_ ]?policy|prohibited|block|spii|recitation|refus|moderat|sensitive|"
     r"guardrail|policy|inappropriate|jailbreak|responsible"
@@ -422,19 +420,21 @@ def log_probability(value: Any) -> float | None:
     return min(float(value), 0.0)
 
 
-def tokens_used(body: Mapping[str, Any], least: int = 0) -> tuple[int, int] | None:
-    """Tokens in and out as the server reports them; None if it does not, or reports what cannot be.
+def tokens_used(body: Mapping[str, Any], question: int, most: int) -> tuple[int, int] | None:
+    """Tokens in and out that count; None if the server reports none of the answer.
 
-    least: tokens that the question takes, without the picture; an answer takes one.
+    What it reports is a claim: of the question those count that are known beforehand, of the answer no fewer than its
+    text has, and no more than were asked for.
+
+    question: tokens of the question and its picture.  most: of the answer.
     """
     usage = body.get("usage")
-    if not isinstance(usage, Mapping):
+    reported = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
+    if type(reported) is not int or reported < 0:
         return None
-    counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
-    if not all(type(count) is int and 0 <= count <= MAX_TOKENS_REPORTED for count in counts):
-        return None
-    tokens_in, tokens_out = int(counts[0] or 0), int(counts[1] or 0)
-    return (tokens_in, tokens_out) if tokens_in >= least and tokens_out else None
+    texts = [joined(message.get("content")) for choice in choices_of(body) if (message := choice.get("message"))]
+    least = -(-sum(map(len, texts)) // CHARACTERS_A_TOKEN)
+    return question, min(max(reported, least, 1), most)
 
 
 def _list(value: Any) -> Sequence[Any]:

@@ -33,7 +33,6 @@ from gslopes.core.records import Answer
 
 KEY, HOME = "OPENAI_API_KEY", "https://api.openai.com/v1"
 TOP = 20  # log-probabilities a token
-IMAGE_TOKENS = 1105  # of a picture, for the estimate
 # When replies are given up: nearly all of the first ones are of no use.
 MIN_CUT_SHORT, MIN_UNUSABLE, FIRST_REPLIES, NEARLY_ALL = 3, 8, 100, 0.9
 
@@ -49,7 +48,8 @@ class LlmOptions(ServiceOptions):
     repeats: answers a picture where shares count, a request each.
     temperature, seed: sent with each request; the seed also draws the order of the options.
     max_tokens: of an answer.
-    price_in, price_out: USD per million tokens.
+    price_in, price_out: USD per million tokens.  image_tokens: that a picture is billed at; what a reply says of its
+        question does not move the bill.
     """
 
     model: str = field(kw_only=True, metadata=ARGUMENT)
@@ -63,11 +63,12 @@ class LlmOptions(ServiceOptions):
     max_tokens: int = 200
     price_in: float = field(default=0.0, metadata=OPERATIONAL)
     price_out: float = field(default=0.0, metadata=OPERATIONAL)
+    image_tokens: int = field(default=1105, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
-        if min(self.repeats, self.max_tokens) < 1:
-            raise ConfigError("llm's repeats and max_tokens must be 1 or more.")
+        if min(self.repeats, self.max_tokens, self.image_tokens) < 1:
+            raise ConfigError("llm's repeats, max_tokens and image_tokens must be 1 or more.")
         if not 0 <= self.temperature <= 2 or min(self.price_in, self.price_out) < 0:
             raise ConfigError("llm's temperature must be in [0, 2], its prices not negative.")
         if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
@@ -99,14 +100,16 @@ class Llm(service.OnePictureService):
         self.version = f"prompt {self.prompt.digest[:16]} {self.version}".strip()
         self._captions = CaptionReader().read_for(self) if self.prompt.kind == "caption" else None
         self._here = service.on_this_machine(self._address)
-        characters = len(self.prompt.system) + len(self.prompt.text(range(len(self.prompt.options))))
-        self._least_tokens = characters // chat.CHARACTERS_A_TOKEN
-        self.limits = self._priced(self.limits, characters / 3)  # a token is three letters or more of English
+        text = f"{self.prompt.system}{self.prompt.text(range(len(self.prompt.options)))}"
+        # a token is three letters or more of English, and about one character of Chinese
+        self._question = options.image_tokens + -(-len(text.encode()) // 3)
+        self.limits = self._priced(self.limits)
         self._lock = threading.Lock()
         self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
         self._dropped: set[str] = set()  # parameters that this server does not take
         self._begun: dict[bytes, list[dict[str, Any]]] = {}  # sha256 to the requests' results so far
         self._keep: dict[bytes, Callable[[object], None]] = {}  # sha256 to what keeps them
+        self._noted = False
         self._replies = self._unusable = self._cut_short = 0
 
     def about(self, photo: str, pictures: Sequence[bytes]) -> None:
@@ -247,7 +250,9 @@ class Llm(service.OnePictureService):
             if status < 400:
                 raise self._error(service.kind_inside({"message": str(error)}, "lost"), str(error)) from None
             body = {"error": text if text.strip() and not text.lstrip().startswith("<") else str(error)}
-        used = chat.tokens_used(body, self._least_tokens) if status < 400 else (0, 0)  # a failure is not billed
+        most = self._options.max_tokens
+        used = chat.tokens_used(body, self._question, most) if status < 400 else (0, 0)  # a failure is not billed
+        self._note_tokens(body)
         if problem := chat.problem_of(body, status):
             kind, words, facts = problem
             if refused := chat.policy_in(facts):  # it refuses every time
@@ -263,6 +268,16 @@ class Llm(service.OnePictureService):
         except Exception as error:
             what = f"The reply of {self._options.model} is not understood: {type(error).__name__}."
             raise AnswerError(what) from error
+
+    def _note_tokens(self, body: Mapping[str, Any]) -> None:
+        """Say once that the server counts far more or fewer tokens of a question than are billed."""
+        usage = body.get("usage")
+        count = usage.get("prompt_tokens") if isinstance(usage, Mapping) and self._options.price_in else None
+        if type(count) is not int or self._question / 2 <= count <= self._question * 2 or self._noted:
+            return
+        self._noted = True
+        words = f"counts {count:,} tokens of a question where {self._question:,} are billed"
+        self.notes.append(f"{self.name} {words}: image_tokens=N says how many your provider bills a picture at.")
 
     def _blocked(self, reason: str, used: tuple[int, int] | None) -> dict[str, Any]:
         tokens = list(used) if used else None
@@ -335,15 +350,15 @@ class Llm(service.OnePictureService):
                     self.notes.append(f"{self.name} does not take {name}: it is asked without.")
         return Unfinished(f"{', '.join(names)} is not taken.")
 
-    def _priced(self, listed: Limits, text: float) -> Limits:
-        """Rate, and the price of all requests about a picture, estimated by tokens.  text: tokens of the question."""
+    def _priced(self, listed: Limits) -> Limits:
+        """Rate, and the price of all requests about a picture, estimated by tokens."""
         options = self._options
         requests = 1 if options.scores == "logprobs" else options.repeats
-        tokens_in, tokens_out = (IMAGE_TOKENS + text) * requests, options.max_tokens * requests
+        tokens_in, tokens_out = self._question * requests, options.max_tokens * requests
         price = options.price or (0.0 if self._here else None)
         if not options.price and (options.price_in or options.price_out):
             price = (tokens_in * options.price_in + tokens_out * options.price_out) / 1000
-        tokens = (round(tokens_in), tokens_out)
+        tokens = (tokens_in, tokens_out)
         priced = replace(listed, price=price, network=True, tokens=tokens, requests_per_picture=requests)
         return replace(priced, estimated=bool(price and not options.price))
 

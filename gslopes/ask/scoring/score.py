@@ -237,7 +237,7 @@ class Scoring:
             if str(usage):
                 self._executor.note(f"score      {name}: {many(usage.requests, 'call')}, {usage}.")
         if (given := self._budget.usd) is not None:
-            spent, total, left = map(self._budget.shown, (self._budget.spent, given, given - self._budget.spent))
+            spent, total, left = map(self._budget.shown, (self._budget.spent, given, self._budget.left(given)))
             self._executor.note(f"score      budget: {spent} of {total} USD spent, {left} USD left.")
 
 

@@ -340,13 +340,17 @@ def test_a_fault_of_our_own_parsing_is_paid_once_and_never_retried(server, monke
 
 
 @pytest.mark.parametrize(
-    "reported",
-    [*(None, {}, (-1e9, 4), (-(10**9), 4), (10**400, 4), (float("nan"), 4), (0, 0), (1, 1), (140, 0), ("9", 4))],
+    ("reported", "counted"),
+    [
+        *(({"prompt_tokens": p, "completion_tokens": c}, None) for p, c in ((-1e9, 4.0), (4, -1), (9, "9"), (9, True))),
+        *((reported, None) for reported in (None, {}, {"completion_tokens": float("nan")}, {"prompt_tokens": 140})),
+        *(({"prompt_tokens": p, "completion_tokens": 40}, 40) for p in (0, 1, 140, 10**7, 10**400, -5, None, "9")),
+        *(({"completion_tokens": c}, n) for c, n in ((0, 3), (1, 3), (3, 3), (199, 199), (201, 200), (10**400, 200))),
+    ],
 )
-def test_a_report_of_tokens_that_cannot_be_is_not_believed(reported):
-    pair = dict(zip(("prompt_tokens", "completion_tokens"), reported, strict=True)) if reported else reported
-    assert chat.tokens_used({"usage": pair}, least=20) is None
-    assert chat.tokens_used({"usage": {"prompt_tokens": 140, "completion_tokens": 4}}, least=20) == (140, 4)
+def test_a_report_of_tokens_counts_between_what_was_sent_and_what_was_asked_for(reported, counted):
+    body = {"usage": reported, "choices": [choice('{"answer": "doctor"}')]}
+    assert chat.tokens_used(body, 1200, 200) == (counted and (1200, counted))
 
 
 # -- what an error says ------------------------------------------------------------------------------------------------

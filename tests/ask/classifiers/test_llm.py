@@ -1,12 +1,17 @@
 """A language model behind the chat endpoint; the fake server speaks the protocol strictly."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from gslopes.ask.classifiers import load_classifier
-from gslopes.core.errors import ConfigError, CredentialsError, ServiceError, Throttled, Unfinished
+from gslopes.ask.client import Client
+from gslopes.ask.cost import Budget
+from gslopes.core import tables
+from gslopes.core.errors import BudgetReached, ConfigError, CredentialsError, ServiceError, Throttled, Unfinished
 from tests.fake_provider import FakeProvider, paint
+from tests.loopback import QuietHandler, serving
 
 NAME = "llm:some-model,prompt=doctor-nurse"
 NURSE, DOCTOR = paint(0, 0.2), paint(0, 0.8)  # of u below and above the share of the planted label
@@ -84,11 +89,50 @@ def test_all_pictures_of_a_photo_get_one_order_and_photos_differ():
 def test_tokens_are_counted_and_priced():
     classifier = load_classifier(f"{NAME},price_in=2,price_out=10")
     usage = classifier.usage(asked(classifier, NURSE))
-    assert usage.tokens_in > 85
+    text = classifier.prompt.system + classifier.prompt.text(range(3))
+    assert usage.tokens_in == 1105 + -(-len(text.encode()) // 3)
+    assert 3 <= usage.tokens_out < 200
     assert usage.usd == pytest.approx((2 * usage.tokens_in + 10 * usage.tokens_out) / 1e6)
     assert classifier.limits.cost(1) > usage.usd
     for price, estimated in {",price_in=2": True, ",price=2": False, "": False}.items():
         assert load_classifier(NAME + price).limits.estimated is estimated
+
+
+class Bill(QuietHandler):
+    """Answers with the first option, and reports what it likes."""
+
+    def do_POST(self) -> None:  # noqa: N802
+        self.rfile.read(int(self.headers["Content-Length"]))
+        message = {"role": "assistant", "content": '{"answer": "A"}'}
+        usage = dict(zip(("prompt_tokens", "completion_tokens"), self.service.usage, strict=False))
+        body = {"model": "m", "choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+        self.service.answered += 1
+        self.send(200, json.dumps(body).encode(), "application/json")
+
+
+@pytest.mark.parametrize("prices", ["price_in=2.5,price_out=10", "price_in=4"])
+@pytest.mark.parametrize(
+    "usage", [(0, 0), (1, 1), (0, 200), (10**7, 10**7), (10**7, 1), (1, 10**9), (-5, -5), (), ("9", None), (1e9, 1e9)]
+)
+def test_no_report_of_tokens_moves_a_bill_beyond_what_was_sent(tmp_path, usage, prices):
+    with serving(SimpleNamespace(usage=usage, answered=0), Bill) as server:
+        url = f"http://127.0.0.1:{server.port}/v1"
+        classifier = load_classifier(f"llm:m,prompt=doctor-nurse,scores=repeats,repeats=1,url={url},{prices}")
+        most = classifier.limits.cost(1)
+        rows = [(str(place), "gender", 0, 0.0, f"{place}.jpg", 0.1) for place in range(30)]
+        for place, row in enumerate(rows):
+            (tmp_path / row[4]).write_bytes(paint(0, place / 30))
+        budget = Budget(usd=4.5 * most)
+        client = Client(classifier, budget=budget)
+        edits = tables.frame_of(tables.EDITS, rows)
+        with pytest.raises(BudgetReached, match=r"the rest, 0\.\d+ USD"):
+            client.ask_parts([(0, edits)], tmp_path, lambda *_: None)
+    least = most - 198 * (10 if "price_out" in prices else 0) / 1e6
+    assert 4 <= server.answered <= budget.usd / least
+    assert server.answered * least * 0.999 <= client.usage.spent <= budget.usd
+    assert len([note for note in classifier.notes if "image_tokens" in note]) == (
+        "price_in" in prices and usage[:1] not in ((), ("9",), (1e9,))
+    )
 
 
 def test_answers_before_a_failure_are_not_asked_again(provider: FakeProvider):
