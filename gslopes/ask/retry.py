@@ -7,7 +7,9 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -94,6 +96,8 @@ class RetryPolicy:
     base_delay, max_delay: seconds; the delay is drawn from (0, base_delay * 2^n), at most ``max_delay`` ("full
         jitter"), unless the service says how long to wait.
     max_retry_after: seconds; a service that asks for a longer wait is asked again after this time.
+    patience: seconds for all attempts about one picture that fail, and the waits between them; those of a service that
+        throttles do not count. A request about several pictures has half of it, the rest is for its halves.
     """
 
     max_attempts: int = 8
@@ -101,16 +105,45 @@ class RetryPolicy:
     base_delay: float = 1.0
     max_delay: float = 60.0
     max_retry_after: float = 600.0
+    patience: float = 180.0
 
     def short(self) -> RetryPolicy:
         """For the halves of a request that was given up."""
-        return replace(self, max_attempts=min(self.max_attempts, 2))
+        return replace(self, max_attempts=min(self.max_attempts, 2), patience=self.patience / 2)
 
     def delay(self, error: Throttled | Unavailable, attempt: int) -> float:
         """Seconds to wait after an attempt (1, 2, ...) that ended in this error."""
         if error.retry_after is None or math.isnan(error.retry_after):
             return random.uniform(0, min(self.max_delay, self.base_delay * 2.0 ** min(attempt - 1, 60)))
         return min(max(error.retry_after, 0.0), self.max_retry_after)
+
+
+_LATEST: ContextVar[float] = ContextVar("latest", default=math.inf)  # when a request of this thread ends, monotonic
+
+
+def seconds_left(most: float) -> float:
+    """How long a request that begins now may take: at most so long, and no longer than there is patience for it."""
+    return min(most, _LATEST.get() - time.monotonic())
+
+
+@dataclass(slots=True)
+class Patience:
+    """What is left of the seconds that failing attempts and the waits between them may take."""
+
+    left: float
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """One attempt, which ends with the patience; if it fails, its time is used up."""
+        began = time.monotonic()
+        token = _LATEST.set(began + self.left)
+        try:
+            yield
+        except BaseException:
+            self.left -= time.monotonic() - began
+            raise
+        finally:
+            _LATEST.reset(token)
 
 
 class RequestSender:
@@ -137,25 +170,30 @@ class RequestSender:
         store: called with the responses of one request, sha256 to raw answer or ClassifierError.
         Raises: Throttled or Unavailable after the last attempt; Stopped; whatever else ``ask`` raises.
         """
+        patience = Patience(retry.patience / (2 if len(pictures) > 1 else 1))
         for attempt in itertools.count(1):
             try:
-                self._once(pictures, store)
+                self._once(pictures, store, patience)
                 return
             except RETRYABLE as error:
                 throttled, seconds = isinstance(error, Throttled), retry.delay(error, attempt)
                 self._usage.add(throttled=throttled)
                 if throttled:
                     self._rate_limiter.pause(seconds)
-                if attempt >= (retry.max_throttled if throttled else retry.max_attempts):
+                else:
+                    patience.left -= seconds
+                if patience.left <= 0 or attempt >= (retry.max_throttled if throttled else retry.max_attempts):
                     raise
             if self._halt.wait(seconds):
                 raise Stopped
             self._usage.add(retries=1)
 
-    def _once(self, pictures: dict[bytes, bytes], store: Callable[[dict[bytes, object]], None]) -> None:
+    def _once(
+        self, pictures: dict[bytes, bytes], store: Callable[[dict[bytes, object]], None], patience: Patience
+    ) -> None:
         unfinished = True
         while unfinished:
-            raws = self._request(list(pictures.values()))
+            raws = self._request(list(pictures.values()), patience)
             responses = dict(zip(list(pictures), raws, strict=False))  # fewer, if the budget pays for fewer
             short = len(raws) < len(pictures)
             later = [error for error in raws if isinstance(error, RETRYABLE)]
@@ -186,7 +224,7 @@ class RequestSender:
         )
         return float(sum(usage.usd if usage.usd is not None and 0 <= usage.usd < each else each for usage in used))
 
-    def _request(self, pictures: list[bytes]) -> list[object]:
+    def _request(self, pictures: list[bytes], patience: Patience) -> list[object]:
         """One request; its cost counts as spent unless the service certainly did not bill it."""
         if self._halt.is_set():
             raise Stopped
@@ -199,7 +237,8 @@ class RequestSender:
                 raise Stopped
             self._usage.add(requests=1)
             billed = cost  # an unknown error may come after billing
-            raws = list(self._classifier.ask(pictures))
+            with patience.attempt():
+                raws = list(self._classifier.ask(pictures))
             billed = self._billed(cost, raws, len(pictures))
             self.answered += 1
         except GslopesError as error:

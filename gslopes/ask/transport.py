@@ -21,11 +21,11 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
-from gslopes.ask.retry import Stopped
+from gslopes.ask.retry import Stopped, seconds_left
 
 MOST = 32 << 20  # bytes of a reply, after decompression
 CONNECT = 10.0  # seconds, to connect
-SECONDS = 120.0  # from the first byte sent to the last one received
+SECONDS = 90.0  # from the first byte sent to the last one received
 SLICE = 0.25  # seconds between looks at the deadline and at whether the exchange was stopped
 PIECE = 64 << 10  # bytes that are written between such looks
 _BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE")
@@ -240,13 +240,13 @@ class BoundedTransport(httpx.BaseTransport):
             nonlocal sent
             sent = sent or name.endswith("send_request_headers.started")
 
-        pool = self._pool(request.url)
+        pool, seconds = self._pool(request.url), seconds_left(self._seconds)
         try:
-            with self._exchange.until(time.monotonic() + self._seconds):
+            with self._exchange.until(time.monotonic() + seconds):
                 return self._exchanged(pool, request, note)
         except DeadlineExceeded:
             late = httpx.ReadTimeout if sent else httpx.ConnectTimeout
-            raise late(f"no whole answer within {self._seconds:g} seconds", request=request) from None
+            raise late(f"no whole answer within {seconds:.3g} seconds", request=request) from None
         except TooLarge:
             raise Oversized(f"the reply has more than {self._max_bytes >> 20} MiB", request=request) from None
         except _BROKEN as error:
@@ -286,7 +286,7 @@ class BoundedTransport(httpx.BaseTransport):
             assert isinstance(response.stream, Iterable)
             try:
                 body = decoded(response.stream, headers.get("content-encoding", ""), self._max_bytes)
-            except (*_BROKEN, TooLarge, ValueError) as error:
+            except (*_BROKEN, DeadlineExceeded, TooLarge, ValueError) as error:
                 if response.status < 400:
                     raise
                 body = getattr(error, "body", b"")  # the status says what to do, whatever comes after it

@@ -16,8 +16,10 @@ import pytest
 
 from gslopes.ask import transport
 from gslopes.ask.classifiers import load_classifier
-from gslopes.ask.retry import Stopped
+from gslopes.ask.client import Client
+from gslopes.ask.retry import RetryPolicy, Stopped
 from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, decoded
+from gslopes.core import tables
 from gslopes.core.errors import (
     AnswerError,
     ClassifierError,
@@ -50,12 +52,13 @@ KEYS += ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "CLARIFAI_PAT")
 class Hostile:
     """What the server does with a request.
 
-    reply: status, headers, body.  endless: bytes that it goes on sending.  drip: bytes that it sends one by one.
+    reply: status, headers, body.  endless: bytes that it goes on sending.  drip: bytes that it sends one by one, ``pause`` seconds apart.
     """
 
     reply: tuple[int, dict[str, str], bytes] = (200, {}, b"{}")
     endless: bytes = b""
     drip: bytes = b""
+    pause: float = 0.05
     port: int = 0
     headers: list[dict[str, str]] = field(default_factory=list)
 
@@ -83,7 +86,7 @@ class Handler(QuietHandler):
                 self.end_headers()
             for letter in self.service.drip:
                 self.wfile.write(bytes([letter]))
-                time.sleep(0.05)
+                time.sleep(self.service.pause)
             while self.service.endless:
                 self.wfile.write(self.service.endless)
         except OSError:
@@ -220,6 +223,37 @@ def test_every_client_gives_up_a_dripping_reply_which_counts_as_paid(server, cli
     with pytest.raises(Unavailable, match=r"no whole answer within 1\.5 seconds") as raised:
         load(client, server).ask([PICTURE])
     assert raised.value.billed
+
+
+STALLS: dict[str, dict[str, Any]] = {
+    "nothing": {"drip": b"HTTP", "pause": 9.0},
+    "half a header": {"drip": b"HTTP/1.1 200 OK\r\nContent-", "pause": 9.0},
+    "a header in drops": {"drip": DRIPS["header"]},
+    "a body in drops": {"drip": DRIPS["body"] * 9},
+    "a body that is promised": {"reply": (200, {"Content-Length": "999"}, b"{")},
+    "chunks in drops": {"drip": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 99},
+    "busy": {"reply": (503, {}, b"{}")},
+    "busy for an hour": {"reply": (503, {"Retry-After": "3600"}, b"{}")},
+    "an error that is promised": {"reply": (500, {"Content-Length": "999"}, b"{")},
+}
+
+
+@pytest.mark.parametrize("client", ["http", "llm"])
+@pytest.mark.parametrize("stall", STALLS)
+def test_all_attempts_about_one_picture_take_no_longer_than_there_is_patience(
+    server, client, stall, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(transport, "SECONDS", 0.5)
+    vars(server).update(STALLS[stall])
+    rows = [(str(place), "gender", 0, 0.0, f"{place}.jpg", 0.1) for place in range(3)]
+    for place, row in enumerate(rows):
+        (tmp_path / row[4]).write_bytes(paint(0, place / 3))
+    asking = Client(load(client, server), retry=RetryPolicy(patience=1.0, base_delay=0.1))
+    began = time.monotonic()
+    with pytest.raises(ServiceError, match="does not answer"):
+        asking.ask_parts([(0, tables.frame_of(tables.EDITS, rows))], tmp_path, lambda *_: None)
+    assert time.monotonic() - began < 2.5  # two requests that are given up, one after the other
+    assert len(server.headers) >= 2
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -28,6 +28,7 @@ from gslopes.ask.classifiers import problems, service
 from gslopes.ask.classifiers.service import Kind, OnePictureService, Service
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import OPERATIONAL
+from gslopes.ask.retry import seconds_left
 from gslopes.ask.secrets import remember_secret, scrub
 from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError
 from gslopes.core.files import parse_json, read_json
@@ -163,7 +164,7 @@ class Clarifai(Service):
             model=resources_pb2.Model(output_info=resources_pb2.OutputInfo(output_config=wanted)),
             inputs=[resources_pb2.Input(data=image) for image in images],
         )
-        reply = self._client.PostModelOutputs(request, metadata=key, timeout=service.TIMEOUT)
+        reply = self._client.PostModelOutputs(request, metadata=key, timeout=seconds_left(service.TIMEOUT))
         statuses = [reply.status, *(output.status for output in reply.outputs)]
         ending = [status for status in statuses if status.code in _DEPRECATED]
         if ending and not self.notes:
