@@ -52,7 +52,8 @@ KEYS += ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "CLARIFAI_PAT")
 class Hostile:
     """What the server does with a request.
 
-    reply: status, headers, body.  endless: bytes that it goes on sending.  drip: bytes that it sends one by one, ``pause`` seconds apart.
+    reply: status, headers, body.  endless: bytes that it goes on sending.
+    drip: bytes that it sends one by one, ``pause`` seconds apart.
     """
 
     reply: tuple[int, dict[str, str], bytes] = (200, {}, b"{}")
@@ -240,9 +241,7 @@ STALLS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("client", ["http", "llm"])
 @pytest.mark.parametrize("stall", STALLS)
-def test_all_attempts_about_one_picture_take_no_longer_than_there_is_patience(
-    server, client, stall, tmp_path, monkeypatch
-):
+def test_attempts_about_one_picture_end_with_the_patience(server, client, stall, tmp_path, monkeypatch):
     monkeypatch.setattr(transport, "SECONDS", 0.5)
     vars(server).update(STALLS[stall])
     rows = [(str(place), "gender", 0, 0.0, f"{place}.jpg", 0.1) for place in range(3)]
