@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.ask.classifiers.model_file import ModelOptions, OwnModel, digest_of_texts, first_words
-from gslopes.ask.classifiers.python import FunctionClassifier
+from gslopes.ask.classifiers.python import FunctionClassifier, as_function
 from gslopes.core.errors import ClassifierError, ConfigError, UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.runtime import pick_device
@@ -37,7 +37,7 @@ def as_classifier(
 
         audit = gslopes.audit("photos", "run", classifier=gslopes.as_classifier(module, ["no", "yes"], size=224))
     """
-    labels = tuple(map(str, labels))
+    labels, model = tuple(map(str, labels)), as_function(model)
     # by name, since their libraries may not be installed
     bases = {(base.__module__, base.__qualname__) for base in type(model).__mro__}
     is_module = ("torch.nn.modules.module", "Module") in bases
@@ -58,7 +58,7 @@ def as_classifier(
     if not callable(model):
         raise UsageError(
             f"A classifier cannot be made of {type(model).__name__}.",
-            "Give a name such as onnx:FILE, a function of a list of pictures, a torch module, or a pipeline.",
+            "Give a name such as onnx:FILE, a function of a picture, a torch module, or a pipeline.",
         )
     return FunctionClassifier(model, labels, name, unit)
 

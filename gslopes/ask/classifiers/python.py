@@ -23,25 +23,39 @@ the answers of two.
 from __future__ import annotations
 
 import ast
+import asyncio
 import hashlib
 import inspect
 import sys
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import shorten
 from types import CellType, CodeType, FunctionType
 from typing import Any, ClassVar, Literal, cast
 
 from gslopes.ask.classifiers.captions import CaptionReader
-from gslopes.ask.classifiers.function import FunctionCaller, user_line
+from gslopes.ask.classifiers.function import (
+    Form,
+    forms_of,
+    in_form,
+    is_about_form,
+    reached,
+    read_entry,
+    split_replies,
+    spoken,
+    user_line,
+)
 from gslopes.ask.classifiers.model_file import digest_of, digest_of_texts, existing, read_labels
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.pictures import decoded
-from gslopes.core.errors import ConfigError, GslopesError, UsageError
+from gslopes.core.errors import ClassifierError, ConfigError, GslopesError, ModelError, UsageError
 from gslopes.core.files import LARGEST_TABLE, read_regular, sha256_of
-from gslopes.core.records import Answer, ByteArray
+from gslopes.core.records import Answer
 
 # -- what a function is made of ----------------------------------------------------------------------------------------
 
@@ -156,77 +170,103 @@ class PythonOptions:
             raise ConfigError(f"python's batch must be at least 1, not {self.batch}.")
 
 
-class PythonClassifier:
-    """A ``records.Classifier`` over a function.
+class FunctionClassifier:
+    """A ``records.Classifier`` over a function; where it may take pictures in several forms, the first that it answers.
 
-    Raises: UsageError if it cannot be imported or is not callable.
+    Its version is a digest of its source, and of the functions and plain values of its own module that it names.
+    Answers are kept in the run folder alone: a function may depend on what its source does not show.
+
+    labels: of numbers that it returns without names; empty: a single number is labelled by the function's name.
+    notes: a sentence, if it takes another form than the likeliest.
+
+    Raises: UsageError if it cannot be called with pictures alone.
     """
 
-    Options: ClassVar[type[PythonOptions]] = PythonOptions
-    numbers = True
+    numbers, cached, batch = True, False, 32
     captions: CaptionReader | None = None  # of a function of captions
 
-    def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
-        del device
-        self.name = name
-        self.cached = bool(options.version)
-        self.batch = options.batch
-        function = function_at(options.path)
-        own = name_of(function)
-        labels = existing(options.labels, "labels file") if options.labels else None
-        named = () if options.kind == "caption" else (own,)
-        self._caller = FunctionCaller(function, read_labels(labels) if labels else named, own)
-        file = options.path.partition(":")[0]
-        source = source_digest(Path(file).stem if file.endswith(".py") else file)
-        self.version = options.version or (f"source {source[:16]}" if source else "undeclared")
-        if labels:
-            self.version += f" labels {digest_of([labels])[:16]}"
-        if options.kind == "caption":
-            self.captions = CaptionReader().read_for(self)
+    def __init__(
+        self, function: Callable[..., Any], labels: Sequence[str] = (), name: str = "", unit: str = ""
+    ) -> None:
+        made = getattr(function, "func", function)  # of a functools.partial
+        own = name or getattr(made, "__name__", type(made).__name__)
+        own = "".join(char if char.isalnum() or char in "_-" else "-" for char in own).strip("-") or "function"
+        self.name = f"{own}:unit={unit}" if unit else own
+        self.version = function_digest(function)[:16] + (f" labels {digest_of_texts(labels)}" if labels else "")
+        self.notes: list[str] = []
+        self._function, self._labels, self._own = function, tuple(labels) or (own,), own
+        self._forms = forms_of(function, own)
+        self._answered = False  # whether it ever did: a function that fails at once is broken, not its pictures
+        self._runner = asyncio.Runner()  # one for all calls: the connections of a client belong to one
+        weakref.finalize(self, self._runner.close)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
-        """Encoded pictures to what the function says.  Raises: as ``FunctionCaller``."""
-        return list(self._caller(pictures))
+        """Encoded pictures to label and score each; an AnswerError where a reply cannot be read.
 
-    def sent(self, data: bytes) -> tuple[str, ByteArray]:
-        """In which form the function takes pictures, in words, and the picture."""
-        (pixels,) = decoded([data])
-        height, width = pixels.shape[:2]
-        return f"{self._caller.form}: the whole picture, {width} x {height}, RGB, 0 to 255", pixels
+        Raises: PhotoError if a picture cannot be decoded; ModelError, with the line, if the function fails before it
+            ever answered, ClassifierError afterwards; ModelError if what it returns does not fit the pictures.
+        """
+        failures: dict[Form, BaseException] = {}
+        for form in self._forms:
+            try:
+                entries = self._called(form, pictures)
+            except (Exception, SystemExit) as error:
+                failures[form] = error
+                if is_about_form(error):
+                    continue
+                break
+            if failures:
+                self.notes.append(f"{self._own} does not take {spoken(self._forms[0])}: it is given {spoken(form)}.")
+            self._forms, self._answered = [form], True
+            return [read_entry(entry, self._labels) for entry in entries[: len(pictures)]]
+        form = max(failures, key=lambda form: reached(failures[form]))
+        last = failures[form]
+        if isinstance(last, GslopesError):
+            raise last
+        height, width = decoded(pictures[:1])[0].shape[:2]
+        others = "; it fails in every other form, too" if 1 < len(failures) == len(self._forms) else ""
+        why = f"{type(last).__name__}: {shorten(str(last), 300, placeholder=' …')}{user_line(last)}"
+        message = f"{self._own} failed: {why}. It was given {spoken(form)}, {width} x {height} pixels{others}."
+        if self._answered:  # some picture is odd: the others go on without it
+            raise ClassifierError(message) from last
+        raise ModelError(message, "Mend that line and run the same command again.") from last
 
-    @property
-    def notes(self) -> list[str]:
-        """Whether its form was found out."""
-        return self._caller.notes
+    def _called(self, form: Form, pictures: Sequence[bytes]) -> list[Any]:
+        kind, several = form
+        if several and (kind, False) in self._forms:  # what it returns for three shows whether it takes lists
+            pictures = [*pictures, *[pictures[0]] * (3 - len(pictures))]
+        with TemporaryDirectory() as folder:
+            given = in_form(pictures, kind, folder)
+            replies = [self._function(one) for one in ([given] if several else given)]
+            replies = [self._runner.run(reply) if inspect.iscoroutine(reply) else reply for reply in replies]
+        return split_replies(replies[0], len(given), self._labels) if several else replies
 
     def parse(self, raw: object) -> Answer:
         """A mapping to its labels, highest score first; None is a refusal. A caption is read for its own labels."""
         if self.captions:
             return self.captions.answer([next(iter(raw)) if isinstance(raw, dict) and len(raw) == 1 else raw])
         if raw is None:
-            return Answer("refused", (), "the function returned None")
+            return Answer("refused", (), "the function returned None: a refusal, or it lacks its return")
         return Answer("answered", tuple(sorted(cast("dict[str, float]", raw).items(), key=lambda pair: -pair[1])))
 
 
-class FunctionClassifier(PythonClassifier):
-    """A function as a classifier; another text is another classifier.
+class PythonClassifier(FunctionClassifier):
+    """A function by its name.  Raises: UsageError if it cannot be imported, or called with pictures alone."""
 
-    Its version is a digest of its source, and of the functions and plain values of its own module that it names.
+    Options: ClassVar[type[PythonOptions]] = PythonOptions
 
-    Answers are kept in the run folder alone: a function may depend on what its source does not show.
-    """
-
-    def __init__(
-        self, function: Callable[..., Any], labels: Sequence[str] = (), name: str = "", unit: str = ""
-    ) -> None:
-        own = name_of(function, name)
-        self.name = own + (f":unit={unit}" if unit else "")
-        self.version = function_digest(function)[:16]
+    def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
+        del device
+        labels = existing(options.labels, "labels file") if options.labels else None
+        super().__init__(function_at(options.path), read_labels(labels) if labels else ())
+        self.name, self.cached, self.batch = name, bool(options.version), options.batch
+        file = options.path.partition(":")[0]
+        source = source_digest(Path(file).stem if file.endswith(".py") else file)
+        self.version = options.version or (f"source {source[:16]}" if source else "undeclared")
         if labels:
-            self.version += f" labels {digest_of_texts(labels)}"
-        self.cached = False
-        self.batch = 32
-        self._caller = FunctionCaller(function, labels or (own,), own)
+            self.version += f" labels {digest_of([labels])[:16]}"
+        if options.kind == "caption":
+            self._labels, self.captions = (), CaptionReader().read_for(self)
 
 
 def function_at(path: str) -> Callable[..., Any]:
@@ -267,9 +307,8 @@ def _only_one(module: Any, file: str) -> str:
     ]
     if len(own) == 1:
         return own[0]
-    if not own:
-        raise ConfigError(f"{file} defines no public function or class.", "Write def classify(image) in it.")
-    raise ConfigError(f"{file} defines {', '.join(own)}.", f"Say which one is asked: {file}:{own[-1]}.")
+    hint = f"Name the one that is asked, such as {file}:{(own or ['classify'])[-1]}."
+    raise ConfigError(f"{file} defines {', '.join(own) or 'no public function or class'}.", hint)
 
 
 def as_function(given: Any) -> Any:
@@ -278,13 +317,6 @@ def as_function(given: Any) -> Any:
     for method in () if callable(given) else ("predict", "classify"):
         given = getattr(given, method, given)
     return given
-
-
-def name_of(function: Any, name: str = "") -> str:
-    """What a function is called in tables: its own name, that of its class, or the one that is given."""
-    function = getattr(function, "func", function)  # of a functools.partial
-    own = name or getattr(function, "__name__", type(function).__name__)
-    return "".join(char if char.isalnum() or char in "_-" else "-" for char in own).strip("-") or "function"
 
 
 def _imported_file(file: Path) -> Any:
@@ -296,9 +328,7 @@ def _imported_file(file: Path) -> Any:
         if Path(getattr(loaded, "__file__", None) or "").resolve() == file.resolve():
             return loaded
         raise ImportError(f"another module is named {file.stem}: give the file another name")
-    spec = spec_from_file_location(file.stem, file)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{file} is not Python source")
+    spec: Any = spec_from_file_location(file.stem, file)
     module = sys.modules[file.stem] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

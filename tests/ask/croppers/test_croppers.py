@@ -166,7 +166,7 @@ def test_what_goes_wrong_is_told(module):
         load_cropper("python:my_own_cropper:few").maps([PICTURE])
     with pytest.raises(UsageError, match="cannot be imported"):
         load_cropper("python:my_own_cropper:nothing")
-    with pytest.raises(ConfigError, match="not module:function"):
+    with pytest.raises(ConfigError, match=r"defines brightness, left, broken, few\. Name the one"):
         load_cropper("python:my_own_cropper")
 
 
