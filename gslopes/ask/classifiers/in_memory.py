@@ -9,9 +9,11 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
+from gslopes.ask.classifiers.calling import as_function
 from gslopes.ask.classifiers.model_file import ModelOptions, OwnModel, digest_of_texts, first_words
-from gslopes.ask.classifiers.python import FunctionClassifier, as_function
+from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.core.errors import ClassifierError, ConfigError, UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.runtime import pick_device
@@ -130,16 +132,13 @@ def _of_pipeline(pipeline: Any, labels: tuple[str, ...], name: str) -> FunctionC
             f"The pipeline's task is {task}, which labels no pictures.",
             "Give one for image-classification or zero-shot-image-classification.",
         )
-    if zero_shot and not labels:
-        raise UsageError("A zero-shot pipeline needs labels.", "Give gslopes.as_classifier(pipeline, labels=[...]).")
-    if labels and not zero_shot:
-        raise UsageError("The pipeline has labels of its own.", "Leave labels out.")
+    if zero_shot != bool(labels):
+        needs = "needs labels" if zero_shot else "has labels of its own"
+        raise UsageError(f"A pipeline for {task} {needs}.", "Only one for zero-shot-image-classification is given any.")
     how = {"candidate_labels": list(labels)} if zero_shot else {"top_k": None}
 
-    def classify(pictures: list[Any]) -> Any:
-        from PIL import Image
-
-        return pipeline([Image.fromarray(picture) for picture in pictures], **how)
+    def classify(images: list[Image.Image]) -> Any:
+        return pipeline(images, **how)
 
     made = FunctionClassifier(classify, (), name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task)
     made.version = f"{_digest(pipeline.model)} {digest_of_texts([task, *labels])}"

@@ -3,17 +3,12 @@
     def smiles(image):
         return {"smile": float(model(image))}
 
-It takes one picture, or a list of them: an array (H, W, 3) of uint8 in RGB order, a PIL image, or the path of a
-copy. The annotation of its first parameter says which (``np.ndarray``, ``Image.Image``, ``str``, ``list[...]`` of one),
-else that parameter's name (``image``, ``images``, ``image_path`` …); what neither says is found out by the first
-pictures. An ``async def`` is awaited. A class is instantiated, and called by ``__call__``, ``predict``
-or ``classify``.
-
-It returns for each picture a mapping of label to score in [0, 1], or to a number in a unit of its own; None if it will
-not judge the picture. It may also be a label, (label, score), a list of either, ``{"label": ..., "score": ...}``
-records, a pandas Series, or a DataFrame of one row. A number or bool is labelled by the function's name, numbers,
-arrays and tensors by ``labels=FILE``, in their order. For a list, arrays (N, L) and DataFrames are read by rows, a
-mapping of label to N scores by columns.
+It takes one picture or a list, as arrays (H, W, 3) of uint8 in RGB order, PIL images or paths of copies: as its first
+parameter is annotated (``np.ndarray``, ``Image.Image``, ``str``, ``list[...]``) or named (``image``, ``images``,
+``image_path`` …), else as the first pictures show. An ``async def`` is awaited, a class instantiated. For each picture
+it returns a mapping of label to score in [0, 1], or to a number in a unit of its own; None if it will not judge it. A
+label, (label, score), lists of them, ``{"label": ..., "score": ...}`` records, a Series and a DataFrame of one row are
+read, too. A number or bool is labelled by the function's name, arrays and tensors by ``labels=FILE``.
 
 Answers are kept for later runs only if ``version=`` says which version of the function gives them. Without it the
 version is a digest of the module's source and of what it imports from its own folder, so that a run folder never mixes
@@ -38,18 +33,8 @@ from textwrap import shorten
 from types import CellType, CodeType, FunctionType
 from typing import Any, ClassVar, Literal, cast
 
+from gslopes.ask.classifiers import calling
 from gslopes.ask.classifiers.captions import CaptionReader
-from gslopes.ask.classifiers.function import (
-    Form,
-    forms_of,
-    in_form,
-    is_about_form,
-    reached,
-    read_entry,
-    split_replies,
-    spoken,
-    user_line,
-)
 from gslopes.ask.classifiers.model_file import digest_of, digest_of_texts, existing, read_labels
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.pictures import decoded
@@ -93,22 +78,17 @@ def _imported(path: Path, root: Path) -> Iterator[Path]:
         tree = ast.parse(read_regular(path, LARGEST_TABLE))
     except (OSError, SyntaxError, ValueError, RecursionError):
         return
-    package = path.relative_to(root).parent.parts
-    names: list[str] = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names += (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else ()
-            base = ".".join([*above, *([node.module] if node.module else [])])
-            names += (base, *(f"{base}.{alias.name}" if base else alias.name for alias in node.names))
-    for name in filter(None, names):
-        folder = root
-        for part in name.split("."):
-            folder = folder / part
-            for file in (folder / "__init__.py", folder.with_name(f"{folder.name}.py")):
-                if file.is_file():
-                    yield file.resolve() if file.resolve().is_relative_to(root) else file
+        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        level, base = getattr(node, "level", 0), getattr(node, "module", None)
+        for alias in node.names:
+            folder = path.parents[level - 1] if level else root
+            for part in f"{base or ''}.{alias.name}".strip(".").split("."):
+                folder = folder / part
+                for file in (folder / "__init__.py", folder.with_name(f"{part}.py")):
+                    if file.is_file():
+                        yield file.resolve() if file.resolve().is_relative_to(root) else file
 
 
 def function_digest(function: Callable[..., Any]) -> str:
@@ -117,13 +97,13 @@ def function_digest(function: Callable[..., Any]) -> str:
 
 
 def _sources(function: Any, seen: set[int]) -> Iterator[str]:
-    """The source of a function, and of what it names: functions of its own module, and plain values."""
+    """The source of a function or of an object's class, and of what it names: functions of its module, plain values."""
     seen.add(id(function))
     code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
     try:
-        yield inspect.getsource(function)
+        yield inspect.getsource(function if code else type(function))
     except (OSError, TypeError):  # typed into a console, or compiled
-        yield repr(function) if code is None else f"{code.co_code!r} {code.co_consts!r} {code.co_names!r}"
+        yield repr(type(function)) if code is None else f"{code.co_code!r} {code.co_consts!r} {code.co_names!r}"
     if code is None:
         return
     cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
@@ -147,12 +127,9 @@ def _names(code: CodeType) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class PythonOptions:
-    """path: ``module:function``, or ``module`` for the only one in it.
+    """path: ``module:function``.  version: of the function, part of the cache's key; empty: a digest of its source.
 
-    version: of the function, part of the cache's key; empty: a digest of its source.
-
-    labels: a text file, one label a line, for a function that returns numbers; empty: it names its labels, or returns
-        one number, labelled by its name.
+    labels: a text file, one label a line, for a function that returns several numbers; empty: it names its labels.
     kind: ``caption``: it returns a text for each picture, see ``captions``.
     unit: of numbers that are no scores, such as ``years``; pages name it.
     batch: pictures in one call.
@@ -185,9 +162,7 @@ class FunctionClassifier:
     numbers, cached, batch = True, False, 32
     captions: CaptionReader | None = None  # of a function of captions
 
-    def __init__(
-        self, function: Callable[..., Any], labels: Sequence[str] = (), name: str = "", unit: str = ""
-    ) -> None:
+    def __init__(self, function: Any, labels: Sequence[str] = (), name: str = "", unit: str = "") -> None:
         made = getattr(function, "func", function)  # of a functools.partial
         own = name or getattr(made, "__name__", type(made).__name__)
         own = "".join(char if char.isalnum() or char in "_-" else "-" for char in own).strip("-") or "function"
@@ -195,7 +170,7 @@ class FunctionClassifier:
         self.version = function_digest(function)[:16] + (f" labels {digest_of_texts(labels)}" if labels else "")
         self.notes: list[str] = []
         self._function, self._labels, self._own = function, tuple(labels) or (own,), own
-        self._forms = forms_of(function, own)
+        self._forms = calling.forms_of(function, own)
         self._answered = False  # whether it ever did: a function that fails at once is broken, not its pictures
         self._runner = asyncio.Runner()  # one for all calls: the connections of a client belong to one
         weakref.finalize(self, self._runner.close)
@@ -206,40 +181,42 @@ class FunctionClassifier:
         Raises: PhotoError if a picture cannot be decoded; ModelError, with the line, if the function fails before it
             ever answered, ClassifierError afterwards; ModelError if what it returns does not fit the pictures.
         """
-        failures: dict[Form, BaseException] = {}
+        failures: dict[calling.Form, BaseException] = {}
         for form in self._forms:
             try:
                 entries = self._called(form, pictures)
             except (Exception, SystemExit) as error:
                 failures[form] = error
-                if is_about_form(error):
+                if calling.is_about_form(error):
                     continue
                 break
             if failures:
-                self.notes.append(f"{self._own} does not take {spoken(self._forms[0])}: it is given {spoken(form)}.")
+                self.notes.append(
+                    f"{self._own} does not take {calling.spoken(self._forms[0])}: it is given {calling.spoken(form)}."
+                )
             self._forms, self._answered = [form], True
-            return [read_entry(entry, self._labels) for entry in entries[: len(pictures)]]
-        form = max(failures, key=lambda form: reached(failures[form]))
+            return [calling.read_entry(entry, self._labels) for entry in entries[: len(pictures)]]
+        form = max(failures, key=lambda form: calling.reached(failures[form]))
         last = failures[form]
         if isinstance(last, GslopesError):
             raise last
         height, width = decoded(pictures[:1])[0].shape[:2]
         others = "; it fails in every other form, too" if 1 < len(failures) == len(self._forms) else ""
-        why = f"{type(last).__name__}: {shorten(str(last), 300, placeholder=' …')}{user_line(last)}"
-        message = f"{self._own} failed: {why}. It was given {spoken(form)}, {width} x {height} pixels{others}."
+        why = f"{type(last).__name__}: {shorten(str(last), 300, placeholder=' …')}{calling.user_line(last)}"
+        message = f"{self._own} failed: {why}. It was given {calling.spoken(form)}, {width} x {height} pixels{others}."
         if self._answered:  # some picture is odd: the others go on without it
             raise ClassifierError(message) from last
         raise ModelError(message, "Mend that line and run the same command again.") from last
 
-    def _called(self, form: Form, pictures: Sequence[bytes]) -> list[Any]:
+    def _called(self, form: calling.Form, pictures: Sequence[bytes]) -> list[Any]:
         kind, several = form
         if several and (kind, False) in self._forms:  # what it returns for three shows whether it takes lists
             pictures = [*pictures, *[pictures[0]] * (3 - len(pictures))]
         with TemporaryDirectory() as folder:
-            given = in_form(pictures, kind, folder)
+            given = calling.in_form(pictures, kind, folder)
             replies = [self._function(one) for one in ([given] if several else given)]
             replies = [self._runner.run(reply) if inspect.iscoroutine(reply) else reply for reply in replies]
-        return split_replies(replies[0], len(given), self._labels) if several else replies
+        return calling.split_replies(replies[0], len(given), self._labels) if several else replies
 
     def parse(self, raw: object) -> Answer:
         """A mapping to its labels, highest score first; None is a refusal. A caption is read for its own labels."""
@@ -284,12 +261,12 @@ def function_at(path: str) -> Callable[..., Any]:
         named: Any = _imported_file(Path(file).expanduser()) if file.endswith(".py") else import_module(file)
         for part in (name or _only_one(named, file)).split("."):
             named = getattr(named, part)
-        named = as_function(named)
-    except GslopesError:
+        named = calling.as_function(named)
+    except ConfigError:
         raise
     except (Exception, SystemExit) as error:  # a user's module may fail in any way while it is imported
         hint = "The module must be installed, or lie in the working folder; a class is made without arguments."
-        where = user_line(error)
+        where = calling.user_line(error)
         raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}{where}.", hint) from error
     if not callable(named):
         raise UsageError(f"{path} is not a function.", "It takes a picture and returns a mapping of label to score.")
@@ -298,25 +275,12 @@ def function_at(path: str) -> Callable[..., Any]:
 
 def _only_one(module: Any, file: str) -> str:
     """The name of the only public function or class that a module defines.  Raises: ConfigError."""
-    own = [
-        name
-        for name, value in vars(module).items()
-        if not name.startswith("_")
-        and (inspect.isfunction(value) or inspect.isclass(value))
-        and value.__module__ == module.__name__
-    ]
+    defined = {name: value for name, value in vars(module).items() if callable(value) and not name.startswith("_")}
+    own = [name for name, value in defined.items() if getattr(value, "__module__", "") == module.__name__]
     if len(own) == 1:
         return own[0]
     hint = f"Name the one that is asked, such as {file}:{(own or ['classify'])[-1]}."
     raise ConfigError(f"{file} defines {', '.join(own) or 'no public function or class'}.", hint)
-
-
-def as_function(given: Any) -> Any:
-    """A callable itself; of a class an instance; of what is not callable its ``predict`` or ``classify``."""
-    given = given() if inspect.isclass(given) else given
-    for method in () if callable(given) else ("predict", "classify"):
-        given = getattr(given, method, given)
-    return given
 
 
 def _imported_file(file: Path) -> Any:

@@ -20,7 +20,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from gslopes.ask.boxes import Crop, Cropper, Saliency, SaliencyMap, fitted, grid_map
-from gslopes.ask.classifiers.function import user_line
+from gslopes.ask.classifiers.calling import user_line
 from gslopes.ask.classifiers.model_file import InputOptions, Program, existing, external_files, session
 from gslopes.ask.classifiers.python import function_at, function_digest
 from gslopes.ask.classifiers.replay import Recording

@@ -141,7 +141,7 @@ WRONG = {
         def classify(image):
             shares = {"happy": 0.5}
             return {"smile": shares["smile"]}""",
-        'classify failed: KeyError: \'smile\' (wrong_a_bug.py:15: return {"smile": shares["smile"]}). '
+        'classify failed: KeyError: \'smile\' (wrong_a_bug.py:16: return {"smile": shares["smile"]}). '
         "It was given one array at a time, 40 x 30 pixels. Mend that line and run the same command again.",
     ),
     "a_bug_behind_a_form": (
@@ -150,18 +150,18 @@ WRONG = {
             small = image.convert("RGB").resize((8, 8))
             return {"smile": small.brightness}""",
         "classify failed: AttributeError: 'Image' object has no attribute 'brightness' "
-        '(wrong_a_bug_behind_a_form.py:15: return {"smile": small.brightness}). It was given one PIL image at a time, '
+        '(wrong_a_bug_behind_a_form.py:16: return {"smile": small.brightness}). It was given one PIL image at a time, '
         "40 x 30 pixels; it fails in every other form, too. Mend that line and run the same command again.",
     ),
-    "in_a_library": (
+    "two_functions": (
         """
         def classify(image: np.ndarray):
             return {"smile": torch.zeros(3) @ torch.zeros(4)}
 
         def unused(image):
             pass""",
-        "wrong_in_a_library.py defines classify, unused. Name the one that is asked, such as "
-        "wrong_in_a_library.py:unused.",
+        "wrong_two_functions.py defines classify, unused. Name the one that is asked, such as "
+        "wrong_two_functions.py:unused.",
     ),
     "two_parameters": (
         """
@@ -180,8 +180,7 @@ WRONG = {
         """
         def classify(image):
             return pd.DataFrame({"brand": ["a", "b"], "smile": [0.2, 0.4]})""",
-        "The function returned 2 entries of type dict for a picture, not a mapping of label to score: "
-        "a table has one row for a picture, a column a label.",
+        "The function returned a table of several rows for a picture, not one mapping of label to score.",
     ),
     "numbers_without_labels": (
         """
@@ -233,9 +232,9 @@ def test_the_form_that_was_found_is_named(gslopes, photos):
 
 
 def test_the_line_of_a_library_stands_after_the_users_own(gslopes, photos):
-    done = gslopes("try", write("found_line.py", WRONG["in_a_library"][0]) + ":classify", *photos)
+    done = gslopes("try", write("found_line.py", WRONG["two_functions"][0]) + ":classify", *photos)
     said = " ".join((done.out + done.err).split())
-    assert re.search(r"RuntimeError: .* \(found_line\.py:14: return .*\)\. It was given one array at a time", said), (
+    assert re.search(r"RuntimeError: .* \(found_line\.py:15: return .*\)\. It was given one array at a time", said), (
         said
     )
     done = gslopes("try", write("resized.py", "def classify(image: Image.Image):\n    return _prepare(5)"), *photos)

@@ -12,8 +12,7 @@ import torch
 from PIL import Image
 
 from gslopes.ask.answers import check_answer
-from gslopes.ask.classifiers import function as module_of_forms
-from gslopes.ask.classifiers import load_classifier
+from gslopes.ask.classifiers import calling, load_classifier
 from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.core.errors import AnswerError, ClassifierError, ModelError, UsageError
 from gslopes.core.records import Answer
@@ -137,7 +136,7 @@ def records(pictures: Any) -> Any:
 
 
 def test_examples_in_the_docstrings_hold() -> None:
-    assert not doctest.testmod(module_of_forms).failed
+    assert not doctest.testmod(calling).failed
 
 
 @pytest.mark.parametrize("function", [of_one_picture, columns, generated, pairs, records])
@@ -174,7 +173,7 @@ def test_a_function_of_one_picture_may_return_a_row_of_its_own() -> None:
         (lambda pictures: {"bright": 0.5}, "returned one mapping for 2 pictures. Return one mapping of label"),
         (lambda pictures: [{"bright": 0.5}], "returned 1 answer for 2 pictures. Return one mapping"),
         (lambda pictures: [{"bright": 0.5}] * 3, "returned 3 answers for 2 pictures."),
-        (lambda pictures: None, "returned None: it may lack its return."),
+        (lambda pictures: None, "returned nothing, it may lack its return, for 2 pictures."),
         (lambda pictures: 0.5, "returned 0.5 for 2 pictures."),
     ],
 )

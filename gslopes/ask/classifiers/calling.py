@@ -21,8 +21,6 @@ from gslopes.core.text import many
 Scores = dict[str, float]
 Form = tuple[str, bool]  # of ``_FORMS``, and whether a call takes a list of pictures, or one
 
-RETURN = "Return one mapping of label to score for each picture, such as [{'smile': 0.8}, {'smile': 0.1}]."
-
 # -- in which form it takes pictures -----------------------------------------------------------------------------------
 
 # Tried in this order unless a parameter's annotation or name asks for one.
@@ -62,6 +60,12 @@ def forms_of(function: Callable[..., Any], name: str) -> list[Form]:
     return list(product(sorted(_KINDS, key=lambda kind: kind not in asked_for), several))
 
 
+def as_function(given: Any) -> Any:
+    """A callable itself; of a class an instance; of what is not callable its ``predict`` or ``classify``."""
+    given = given() if inspect.isclass(given) else given
+    return given if callable(given) else getattr(given, "predict", getattr(given, "classify", given))
+
+
 def spoken(form: Form) -> str:
     """A form in words."""
     return f"a list of {form[0]}s" if form[1] else f"one {form[0]} at a time"
@@ -87,6 +91,8 @@ def in_form(pictures: Sequence[bytes], kind: str, folder: str) -> list[Any]:
 # -- where it failed ---------------------------------------------------------------------------------------------------
 
 _OURS, _STDLIB = f"{Path(__file__).parents[2]}/", f"{sysconfig.get_path('stdlib')}/"
+
+
 def is_about_form(error: BaseException) -> bool:
     """Whether pictures in another form may help: not after a missing key or a lost connection."""
     kinds = (TypeError, AttributeError, ValueError, IndexError, RuntimeError, AssertionError, ModelError)
@@ -94,9 +100,8 @@ def is_about_form(error: BaseException) -> bool:
 
 
 def reached(error: BaseException) -> float:
-    """How far a call went: the line of the function that was running; infinity if it returned what does not fit."""
-    _, own = _frames(error)
-    return float("inf") if isinstance(error, GslopesError) else (own[0].lineno or 0) if own else 0
+    """The line of the function that was running; infinity if it returned, and what it returned does not fit."""
+    return np.inf if isinstance(error, GslopesError) else next((frame.lineno or 0 for frame in _frames(error)[1]), 0)
 
 
 def user_line(error: BaseException) -> str:
@@ -127,25 +132,24 @@ _LABEL, _SCORE = ("label", "class", "name"), ("score", "confidence", "probabilit
 
 def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[Any]:
     """What was returned for a list of pictures, cut into an entry for each.  Raises: ModelError if it does not fit."""
-    if replies is None:
-        raise ModelError("The function returned None: it may lack its return.", RETURN)
     plain = _plain(replies)
+    what = "nothing, it may lack its return," if plain is None else repr(plain)
     if isinstance(plain, Mapping):
         columns = {label: _plain(scores) for label, scores in plain.items()}
         if columns and all(isinstance(column, list) and len(column) == pictures for column in columns.values()):
             return [{label: column[i] for label, column in columns.items()} for i in range(pictures)]
-        if pictures > 1:
-            message = f"The function returned one mapping for {pictures} pictures."
-            raise ModelError(message, f"{RETURN} A function of one picture names its parameter picture.")
-        plain = [plain]
-    if not isinstance(plain, list) or _pair(plain):
-        raise ModelError(f"The function returned {plain!r} for {many(pictures, 'picture')}.", RETURN)
-    if pictures == 1 and len(labels) == len(plain) > 1 and all(isinstance(entry, (int, float)) for entry in plain):
-        return [plain]
-    if len(plain) != pictures:
-        message = f"The function returned {many(len(plain), 'answer')} for {many(pictures, 'picture')}."
-        raise ModelError(message, f"{RETURN} In the order of the pictures.")
-    return plain
+        plain, what = [plain], "one mapping"
+    elif isinstance(plain, list) and not _pair(plain):
+        what = many(len(plain), "answer")
+        if pictures == 1 and len(labels) == len(plain) > 1 and all(isinstance(entry, (int, float)) for entry in plain):
+            plain = [plain]
+    if isinstance(plain, list) and len(plain) == pictures and not _pair(plain):
+        return plain
+    raise ModelError(
+        f"The function returned {what} for {many(pictures, 'picture')}.",
+        "Return one mapping of label to score for each picture, in their order, such as [{'smile': 0.8}, "
+        "{'smile': 0.1}]. A function of one picture names its parameter picture.",
+    )
 
 
 def read_entry(entry: Any, labels: Sequence[str] = ()) -> Scores | AnswerError | None:
@@ -163,13 +167,9 @@ def read_entry(entry: Any, labels: Sequence[str] = ()) -> Scores | AnswerError |
 
 
 def _scores(entry: Any, labels: Sequence[str]) -> Scores:
-    if isinstance(entry, str):
-        return {entry: 1.0}
-    if pair := _pair(entry):
-        return dict([pair])
-    if isinstance(entry, Mapping):
+    if isinstance(entry, Mapping) and not _pair(entry):
         return {str(label): _number(label, score) for label, score in entry.items()}
-    items = entry if isinstance(entry, list) else [entry]
+    items = entry if isinstance(entry, list) and not _pair(entry) else [entry]
     if all(isinstance(item, str) for item in items):
         return dict.fromkeys(items, 1.0)
     if all(pairs := [_pair(item) for item in items]):
@@ -177,9 +177,8 @@ def _scores(entry: Any, labels: Sequence[str]) -> Scores:
     if len(items) == 1 and isinstance(items[0], (list, Mapping)):
         return _scores(items[0], labels)
     if not all(isinstance(item, (int, float)) for item in items):
-        kind = type(items[0]).__name__ if len(items) == 1 else f"{len(items)} entries of type {type(items[0]).__name__}"
-        hint = ": a table has one row for a picture, a column a label" if isinstance(items[0], Mapping) else ""
-        raise AnswerError(f"The function returned {kind} for a picture, not a mapping of label to score{hint}.")
+        what = "a table of several rows" if isinstance(items[0], Mapping) else f"a list of {type(items[0]).__name__}"
+        raise AnswerError(f"The function returned {what} for a picture, not one mapping of label to score.")
     if len(items) != len(labels):
         count = "a number" if len(items) == 1 else f"{len(items)} numbers"
         known = f"there are {len(labels)} labels" if len(labels) > 1 else "no labels"
