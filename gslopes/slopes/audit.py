@@ -84,8 +84,8 @@ def audit(
     out: the run folder, made if missing; if left out, one is named by date and attribute in the current folder.
     classifier: a name such as ``celeba-tagger`` (the default) or ``onnx:model.onnx``, a function, a transformers
         pipeline, what ``gslopes.as_classifier`` makes of a torch module, an object as in core.records, or several.
-        A function takes a list of pictures, (H, W, 3) uint8 RGB arrays of any sizes, and returns for each a mapping of
-        label to score in [0, 1], or None where it will not answer.
+        A function takes a picture, (H, W, 3) uint8 RGB, and returns a mapping of label to score in [0, 1], or None
+        where it will not answer; ``ask.classifiers.python`` has the other forms.
     progress: show lines of progress on stderr.
     trust: a classifier in a file that is a program, ``torchscript:FILE``, may run with your rights.
     executor, components: who does the work, and with what, instead of what the options say.

@@ -27,7 +27,7 @@ def as_classifier(
     model: a function as in ``ask.classifiers.python``; an ``nn.Module``, from pictures (B, 3, S, S) float32 to
         (B, L) outputs; a pipeline for ``image-classification`` or ``zero-shot-image-classification``; or a classifier
         as in core.records, which stays itself.
-    labels: L of them, in the order of the outputs; of a function that returns numbers, a module, or what a zero-shot
+    labels: L of them, in the order of the outputs; of a function that returns L numbers, a module, or what a zero-shot
         pipeline looks for.
     name: in the tables; empty: the function's or class's own.
     unit: of numbers that are no scores, such as ``years``; of a module, ``kind="number"`` says that they are none.

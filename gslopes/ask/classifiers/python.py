@@ -191,9 +191,8 @@ class FunctionClassifier:
                     continue
                 break
             if failures:
-                self.notes.append(
-                    f"{self._own} does not take {calling.spoken(self._forms[0])}: it is given {calling.spoken(form)}."
-                )
+                expected, found = map(calling.spoken, (self._forms[0], form))
+                self.notes.append(f"{self._own} does not take {expected}: it is given {found}.")
             self._forms, self._answered = [form], True
             return [calling.read_entry(entry, self._labels) for entry in entries[: len(pictures)]]
         form = max(failures, key=lambda form: calling.reached(failures[form]))

@@ -70,6 +70,8 @@ def ask_first(
             )
         extent = "the first picture" if len(asked) == 1 else f"the first {len(asked)} pictures"
         raise_if_all_failed(asked, extent, STOPPED)
+        for text in new_notes(classifier):
+            note.note(f"Warning: {text}")
 
 
 def _asked(
