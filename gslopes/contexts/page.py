@@ -23,7 +23,7 @@ from gslopes.frame.page import Page, noted
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Section, Tables
 from gslopes.photos.folder import photo_bytes, photo_of
-from gslopes.report import words
+from gslopes.report import fonts, words
 from gslopes.report.inline import data_uri, jpeg_uri, render
 from gslopes.report.review import review_data
 
@@ -118,6 +118,8 @@ def write_sheets(run: Run) -> Made:
             runfolder.write_bytes(folder / "tables" / f"{name}.{ending}", text.encode())
     for form, data in charts.draw_shares(results).items():
         runfolder.write_bytes(run.folder / SHARES.with_suffix(f".{form}"), data)
+    for sentence in fonts.advice({*results["backgrounds"]["context"], *results["people"]["group"]}):
+        run.note(sentence)
     photos = run.table("photos")
     names = dict(zip(photos["photo"], photos["path"], strict=True))
     runfolder.write_bytes(folder / "cutouts.html", cutouts_page(run.folder, results["cutouts"], names).encode())

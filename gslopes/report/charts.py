@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core import runfolder
-from gslopes.report import numbers, words
+from gslopes.report import fonts, numbers, words
 from gslopes.report.inline import TEMPLATES
 
 if TYPE_CHECKING:  # matplotlib takes its time, and pages of SVG do without
@@ -97,14 +97,14 @@ def new_sheet(across: float, down: float, inches: float, *, dpi: int = 150) -> t
 def render(figure: Figure, form: Form = "png") -> bytes:
     """The bytes of a figure; the same figure gives the same bytes, which name no program and no date.
 
-    In PDF texts stay texts, of fonts that are embedded.
+    In PDF texts stay texts, of fonts that are embedded. Letters that no font here has are boxes, see ``fonts.advice``.
     """
     from matplotlib import rc_context
 
     buffer = io.BytesIO()
-    fonts: dict[Any, Any] = {"pdf.fonttype": 42}
-    with warnings.catch_warnings(), rc_context(fonts):
-        # a label may be in a script that the font lacks: a box in the picture, the right name in the tables
+    fonts.fit(figure)
+    embedded: dict[Any, Any] = {"pdf.fonttype": 42}
+    with warnings.catch_warnings(), rc_context(embedded):
         warnings.filterwarnings("ignore", message=".*[Gg]lyph.*missing from")
         figure.savefig(buffer, format=form, metadata=_NAMELESS[form])
     return buffer.getvalue()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.reasons import counted
 from gslopes.core.tables import SOURCES
-from gslopes.report import words
+from gslopes.report import fonts, words
 from gslopes.report.words import link
 from gslopes.slopes.fit.options import NEVER
 
@@ -158,7 +158,7 @@ def unanswered(run: Path) -> list[str]:
 
 
 def cautions(run: Path) -> list[str]:
-    """What each classifier's slopes must be read with, and which true labels it never returns, a sentence each."""
+    """What each classifier's slopes must be read with, which true labels it never returns, which fonts are missing."""
     warned = read_rows(tables.BALANCE, run, ["classifier", "attribute", "warning"])
     warned = warned[~placebo.among(warned["attribute"]) & warned["warning"].fillna("").ne("")]
     sentences = [
@@ -169,7 +169,8 @@ def cautions(run: Path) -> list[str]:
     for name, never in notes[notes["note"].str.contains(NEVER, regex=False)].groupby("classifier")["note"]:
         labels = words.shorten(", ".join(never.str.split(NEVER, n=1).str[1]), LONGEST_TEXT)
         sentences.append(words.printable(f"{name}{NEVER}{labels}: no error rate is given."))
-    return sentences
+    drawn = read_rows(tables.SLOPES, run, ["classifier", "label"])
+    return [*sentences, *fonts.advice(map(words.label, {*drawn["classifier"], *drawn["label"]}))]
 
 
 def face_box(value: object) -> tuple[float, float, float, float] | None:

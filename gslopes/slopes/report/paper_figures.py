@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UnknownName
-from gslopes.report import charts, numbers, words
+from gslopes.report import charts, fonts, numbers, words
 from gslopes.report.charts import LIGHT, MARKERS, fitted_line, new_figure, new_sheet, sweep_axis, sweep_heads, text
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import answers as matrix
@@ -328,7 +328,7 @@ def label_figure(lines: Sequence[Line], values: Array, *, label: str, attribute:
     legend = axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, fontsize=6.8)
     for entry, colour in zip(legend.get_texts(), colours, strict=True):
         entry.set(color=colour, parse_math=False)
-    title = f"“{words.shorten(words.label(label), 40)}” along {words.perceived(attribute)}"
+    title = f"“{fonts.isolated(words.shorten(words.label(label), 40))}” along {words.perceived(attribute)}"
     figure.text(0.09, 0.93, title, fontsize=9, weight="bold", color=LIGHT.ink, parse_math=False)
     return figure
 
