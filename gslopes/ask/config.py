@@ -16,12 +16,12 @@ class CostLimits:
         None,
         help="Where answers are cached.",
         metavar="DIR",
-        shown="$GSLOPES_CACHE, or your cache folder",
+        shown="$GSLOPES_CACHE or your cache folder",
         advanced=True,
     )
     budget: float | None = option(None, help="Stop before more than this is spent.", metavar="USD", least=0)
     confirm_above: float = option(
-        10.0, help="Ask for confirmation above this cost.", metavar="USD", advanced=True, least=0
+        10.0, help="Ask for confirmation above this cost.", metavar="USD", seldom=True, least=0
     )
     yes: bool = option(False, help="Do not ask for confirmation of the cost.", advanced=True)
     retry_failed: bool = option(False, help="Retry pictures that failed.", advanced=True)
@@ -35,22 +35,12 @@ class ScoreConfig(CostLimits):
     """Which classifiers are asked, about what, and what that may cost."""
 
     classifiers: tuple[str, ...] = option(
-        (),
-        help="The classifier to audit; may be repeated.",
-        name="classifier",
-        short="c",
-        shown="celeba-tagger",
+        (), help="The classifier to audit; may be repeated.", name="classifier", short="c", shown="celeba-tagger"
     )
     placebo_sample: int = option(
-        200,
-        help="Photos whose placebo sweeps are asked about where asking costs money.",
-        advanced=True,
-        least=0,
+        200, help="Photos whose placebo sweeps are asked about where asking costs money.", seldom=True, least=0
     )
     dropped_sample: int = option(
-        50,
-        help="Sweeps dropped by the gate that are asked about for comparison; their answers stay out of the tables.",
-        advanced=True,
-        least=0,
+        50, help="Sweeps that the gate dropped, asked about for comparison; not in the tables.", seldom=True, least=0
     )
-    unedited: bool = option(False, help="Ask about each photo as it was, too.", shown="with groups", advanced=True)
+    unedited: bool = option(False, help="Ask about each photo as it was, too.", shown="with groups", seldom=True)

@@ -55,19 +55,14 @@ TOGETHER = {
 }
 
 
-EXAMPLES = examples(
-    "gslopes demo",
-    "gslopes audit photos --attribute gender --classifier celeba-tagger --out run",
-)
-
-
 class LazyGroup(click.Group):
-    """Verbs in the order of ``VERBS``, imported when needed; errors as a sentence and an exit code.
+    """Verbs in their order, imported when needed; errors as a sentence and an exit code.
 
-    verbs: name to the module that holds it, and what it does.
+    verbs: name to the module that holds it, and what it does.  together: those that share a line of the help.
     """
 
     verbs: ClassVar[dict[str, tuple[str, str]]] = VERBS
+    together: ClassVar[dict[tuple[str, ...], str]] = TOGETHER
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs, in their order."""
@@ -83,11 +78,13 @@ class LazyGroup(click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The verbs and what they do; none is imported."""
-        together = {name for names in TOGETHER for name in names}
-        with formatter.section("Begin with"):
-            formatter.write_dl([(name, text) for name, (_, text) in self.verbs.items() if name not in together])
-        with formatter.section("Then"):
-            formatter.write_dl([(", ".join(names), text) for names, text in TOGETHER.items()])
+        shared = {name for names in self.together for name in names}
+        alone = [(name, text) for name, (_, text) in self.verbs.items() if name not in shared]
+        with formatter.section("Begin with" if shared else "Commands"):
+            formatter.write_dl(alone)
+        if shared:
+            with formatter.section("Then"):
+                formatter.write_dl([(", ".join(names), text) for names, text in self.together.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -228,8 +225,9 @@ def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=f"{EXAMPLES}\n\n--version; --debug: tracebacks. Exit codes: 0 done, 1 error, 2 usage, 3 some photos or "
-    "questions failed, 4 --fail-if holds, 130 stopped: repeat to go on.",
+    epilog=examples("gslopes demo", "gslopes audit photos --attribute gender --classifier celeba-tagger --out run")
+    + "\n\n--version; --debug: tracebacks. Exit codes: 0 done, 1 error, 2 usage, 3 some photos or questions failed, "
+    "4 --fail-if holds, 130 stopped: repeat to go on.",
     subcommand_metavar="VERB ... | VERB --help",
     options_metavar="",
 )

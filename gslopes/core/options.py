@@ -33,6 +33,7 @@ class Option:
 
     name: as users write it; dotted in a section whose options have no short names.
     path: its sections and its field.  kind: its annotation.  positional: an argument, not a flag.
+    advanced: a flag of the long help.  seldom: no flag, it is given by ``--set`` or in a file.
     shown: the default in words, where the value itself does not say it.
     parse: from the text of a command line, where its type does not say how.  least, most: what ``check`` demands.
     """
@@ -45,6 +46,7 @@ class Option:
     metavar: str = ""
     group: str = ""
     advanced: bool = False
+    seldom: bool = False
     positional: bool = False
     short: str = ""
     shown: str = ""

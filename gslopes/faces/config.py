@@ -18,8 +18,8 @@ from gslopes.core.records import FloatArray
 class FindConfig:
     """Which faces are edited."""
 
-    min_face: int = option(32, help="Smallest face to edit, pixels.", metavar="PX", advanced=True, least=1)
-    landmarks: Path | None = option(None, help="Known faces instead of a face detector.", metavar="CSV", advanced=True)
+    min_face: int = option(32, help="Smallest face to edit, pixels.", metavar="PX", seldom=True, least=1)
+    landmarks: Path | None = option(None, help="Known faces instead of a face detector.", metavar="CSV", seldom=True)
 
     def __post_init__(self) -> None:
         check(self)
@@ -117,10 +117,10 @@ class ComposeConfig:
         "auto", help="Which part of the face may change.", shown="the editor's own: face", advanced=True
     )
     blend: Literal["auto", "difference", "ratio", "paste"] = option(
-        "auto", help="How an edit is blended into the photo.", shown="the editor's own", advanced=True
+        "auto", help="How an edit is blended into the photo.", shown="the editor's own", seldom=True
     )
-    format: Literal["jpeg", "png"] = option("jpeg", help="File format of the pictures.", advanced=True)
-    masks: Path | None = option(None, help="Known masks instead of a face parser.", metavar="DIR", advanced=True)
+    format: Literal["jpeg", "png"] = option("jpeg", help="File format of the pictures.", seldom=True)
+    masks: Path | None = option(None, help="Known masks instead of a face parser.", metavar="DIR", seldom=True)
     placebo: bool = option(
         True,
         help="Add three sweeps that should move nothing, which findings must exceed. Four times the pictures; paid "

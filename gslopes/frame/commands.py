@@ -45,7 +45,7 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]
 class Flag(click.Option):
     """A flag of the command line.  group: the heading in the long help.  advanced: whether only that shows it."""
 
-    def __init__(self, *args: Any, group: str = "", advanced: bool = False, **extra: Any) -> None:
+    def __init__(self, *args: Any, group: str = "", advanced: bool = True, **extra: Any) -> None:
         super().__init__(*args, **extra)
         self.group = group
         self.advanced = advanced
@@ -92,13 +92,7 @@ def _show_all(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
 
 
 _HELP_ALL = click.Option(
-    ["--help-all"],
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    hidden=True,
-    callback=_show_all,
-    help="All options.",
+    ["--help-all"], is_flag=True, is_eager=True, expose_value=False, hidden=True, callback=_show_all
 )
 
 
@@ -113,20 +107,20 @@ def verb(*commands: str, **extra: Any) -> Callable[[Callable[..., Any]], click.C
 # -- options from a configuration -------------------------------------------------------------------------------------
 
 
-def options(config: type, *, only: Collection[str] = (), leave_out: Collection[str] = ()) -> Decorator:
+def options(config: type, *, only: Collection[str] = ()) -> Decorator:
     """Add every option of a configuration, ``--config`` and ``--set``.
 
     The command gets those that are given as one mapping, ``options``, as ``core.options.build`` takes it: a flag wins
     over ``--set``, and that over the file.
 
-    only: names with a flag, all if empty.  leave_out: names without one.
+    only: names with a flag, all if empty but those that are ``seldom`` given.
     """
     named = {
         option.name: option
         for option in options_of(config).values()
         if "." not in option.name and not option.positional
     }
-    flagged = [option for name, option in named.items() if name in (only or named) and name not in leave_out]
+    flagged = [option for name, option in named.items() if name in (only or named) and not option.seldom]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
@@ -190,9 +184,7 @@ def _as_dict(ctx: click.Context, param: click.Parameter, pairs: tuple[tuple[str,
     return dict(pairs) or None
 
 
-_CONFIG = click.option(
-    "--config", "file", type=PATH, metavar="TOML", help="A TOML file with these options.", cls=Flag, advanced=True
-)
+_CONFIG = click.option("--config", "file", type=PATH, metavar="TOML", help="A TOML file with these options.", cls=Flag)
 _SET = click.option(
     "--set",
     "settings",
@@ -201,7 +193,6 @@ _SET = click.option(
     metavar="NAME=VALUE",
     help="Set any option as in that file; may be repeated.",
     cls=Flag,
-    advanced=True,
 )
 
 # -- options without a configuration ----------------------------------------------------------------------------------
@@ -213,7 +204,6 @@ trust_option = click.option(
     "--trust",
     is_flag=True,
     cls=Flag,
-    advanced=True,
     help="Run torchscript:FILE, which is a program: it may read and write your files. Remembered for this run folder "
     "and file; without it, you are asked.",
 )
@@ -232,7 +222,7 @@ def fail_if_options(table: str, example: str) -> Callable[[Command], Command]:
             return command(*args, fail_if=(fail_if, junit), **given)
 
         rows = "Write each row as a test, which fails where --fail-if holds, as JUnit XML."
-        run = click.option("--junit", type=PATH, metavar="FILE", help=rows, cls=Flag, advanced=True)(run)
+        run = click.option("--junit", type=PATH, metavar="FILE", help=rows, cls=Flag)(run)
         return click.option("--fail-if", "fail_if", metavar="CONDITION", help=text)(run)  # type: ignore[return-value]
 
     return decorate

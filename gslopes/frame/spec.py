@@ -125,7 +125,7 @@ class Audit:
     name: of the verb, and ``kind`` in run.json.  home: its folder.  question: of its page.
     source: what it is given, for the help; a positional option of the configuration may name it instead.
     about, examples: of the help.
-    config: dataclass of all options, see ``core.options``.  seldom: those that have no flag, and are given by --set.
+    config: dataclass of all options, see ``core.options``.
     tables: those of its stages, by name.
     inputs: looks at the source.  outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
     judged: the numbers that are judged, in the columns of ``core.summary.FINDINGS`` but for the decision; a table that
@@ -170,7 +170,6 @@ class Audit:
     more: bool = False
     before: Callable[[Run, Executor], None] | None = None
     of_runs: bool = False
-    seldom: tuple[str, ...] = ()
     configure: Callable[[Path | None, Mapping[str, Any], Sequence[str], Any], Any] | None = None
     fixed: Callable[[Any], Mapping[str, Any]] | None = None
     looked_at: tuple[str, ...] = ()

@@ -41,7 +41,7 @@ def verb(audit: Audit) -> click.Command:
     @command(*audit.examples, name=audit.sibling or audit.name, help=audit.about)
     @click.argument("audited", metavar=source, type=PATH, required=not optional)
     @out_option(default=None)
-    @options(audit.config, leave_out=audit.seldom)
+    @options(audit.config)
     @_if(audit.alone, _only_option(audit.alone))
     @fail_if_options("the findings", "finding and q < 0.001")
     @dry_run_option
@@ -123,11 +123,7 @@ def _only_option(stages: Collection[str]) -> Callable[[Any], Any]:
 
 
 _method_option = click.option(
-    "--method",
-    is_flag=True,
-    cls=Flag,
-    advanced=True,
-    help="Only list how the run in --out, or these options, differ from the paper, and why.",
+    "--method", is_flag=True, cls=Flag, help="List how a run (--out) or these options differ from the paper, and why."
 )
 
 

@@ -392,10 +392,6 @@ SLOPES = Audit(
         "gslopes audit --config audit.toml --out run --json > slopes.json",
     ),
     config=RunConfig,
-    seldom=(
-        *("part", "workers", "min_face", "landmarks", "masks", "format", "blend", "unedited"),
-        *("confirm_above", "placebo_sample", "dropped_sample", "embed"),
-    ),
     tables=tables.TABLES,
     inputs=look,
     outline=outline,

@@ -105,7 +105,7 @@ class RunConfig:
     photos: Path = option(help="The folder of photos.", positional=True)
     limit: int | None = option(None, help="Only the first N photos.", least=1)
     seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True, least=0)
-    part: int = option(32, help="Photos in a part, the unit of work and of resuming.", advanced=True, least=1)
+    part: int = option(32, help="Photos in a part, the unit of work and of resuming.", seldom=True, least=1)
     device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True)
     engine: Literal["one", "ray"] = option(
         "one",
@@ -114,7 +114,7 @@ class RunConfig:
         advanced=True,
     )
     workers: int | None = option(
-        None, help="Number of threads, or of workers of the cluster.", shown="one per core, or GPU", least=1
+        None, help="Threads, or workers of the cluster.", shown="one per core, or GPU", seldom=True, least=1
     )
     find: FindConfig = section(FindConfig)
     edit: EditConfig = section(EditConfig)

@@ -23,9 +23,7 @@ class ReportConfig:
     """What the page shows; see ``write_report``."""
 
     embed: Literal["thumbs", "none"] = option(
-        "thumbs",
-        help="Pictures in the page: small squares around the face, or none, and no file names.",
-        advanced=True,
+        "thumbs", help="Pictures in the page: small squares around the face, or none, and no file names.", seldom=True
     )
     p: float = option(0.001, help="Labels of the paper's tables have a p below this.", metavar="P")
     slope: float = option(0.03, help="Labels of the paper's tables have a |slope| above this.", metavar="B")
