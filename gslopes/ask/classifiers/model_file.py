@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from gslopes.ask.classifiers.catalogue import conversion
 from gslopes.ask.names import ARGUMENT, check_unit
 from gslopes.ask.pictures import batch_of, normalise
-from gslopes.core.errors import ClassifierError, ConfigError, ModelError, UsageError
+from gslopes.core.errors import ClassifierError, ConfigError, ModelError, UnknownName, UsageError
 from gslopes.core.files import inside, read_named, read_text, sha256_of, show
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray, FloatArray
@@ -95,6 +96,13 @@ class ModelFileOptions(ModelOptions):
 
     file: Path = field(kw_only=True, metadata=ARGUMENT)
     labels: Path = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxOptions(ModelFileOptions):
+    """Fields of ``ModelFileOptions``.  output: which one is read; empty: the only one that fits the labels."""
+
+    output: str = ""
 
 
 class OwnModel(ABC):
@@ -377,15 +385,17 @@ _INPUTS: Mapping[str, type[np.generic]] = {
 class OnnxClassifier(ModelFile):
     """A ``records.Classifier`` over onnxruntime, one thread, deterministic.
 
-    Raises: as ``ModelFile``.
+    Raises: as ``ModelFile``; as ``output_of``.
     """
 
-    def __init__(self, name: str, options: ModelFileOptions, device: str = "cpu") -> None:
+    Options = OnnxOptions
+
+    def __init__(self, name: str, options: OnnxOptions, device: str = "cpu") -> None:
         super().__init__(name, options, external_files(existing(options.file, "model")))
         self._session = session(self._file, device)
         inputs = self._session.get_inputs()
         self._input = inputs[0]
-        self._output = self._session.get_outputs()[0].name
+        self._output = output_of(self._session, options.output, self._file, self._fits)
         if len(inputs) != 1 or len(self._input.shape) != 4 or self._input.type not in _INPUTS:
             inputs_of = ", ".join(f"{each.name} {each.type} {each.shape}" for each in inputs)
             message = f"The model {self._file} does not take one batch of pictures; it takes {inputs_of}."
@@ -401,6 +411,10 @@ class OnnxClassifier(ModelFile):
         self.batch = self._fixed or self.batch
         self._size = options.size or _declared_size(self._input.shape, options)
         self._try_out()
+
+    def _fits(self, shape: Sequence[object]) -> bool:
+        known = math.prod(side for side in shape[1:] if isinstance(side, int))
+        return len(self.labels) == known or (len(shape) < 3 and not isinstance(shape[-1], int))
 
     def _outputs(self, batch: ByteArray) -> NDArray[Any]:
         asked = len(batch)
@@ -472,6 +486,25 @@ def session(file: Path, device: str) -> Any:
     except Exception as error:  # onnxruntime has many exception classes and no base of its own
         message = f"onnxruntime cannot load {file}: {first_words(error)}."
         raise ModelError(message, conversion(file) or "Check that it is a complete ONNX model.") from None
+
+
+def output_of(session: Any, wanted: str, file: Path, fits: Callable[[Sequence[object]], bool]) -> str:
+    """The name of the output that is read: the one that is wanted, else the only one that fits.
+
+    fits: whether a shape does, whose sides are numbers, or names where they may vary.
+    Raises: UnknownName if there is none of that name; ConfigError if it is not clear which one is meant.
+    """
+    outputs = session.get_outputs()
+    shapes = {output.name: output.shape or ["?"] for output in outputs}
+    if wanted and wanted not in shapes:
+        raise UnknownName("output", wanted, shapes, f"The model {file}")
+    fitting = [output.name for output in outputs if output.type.startswith("tensor(") and fits(shapes[output.name])]
+    if wanted or len(outputs) == 1 or len(fitting) == 1:
+        return wanted or (fitting or list(shapes))[0]
+    names = fitting or list(shapes)
+    listing = ", ".join(f"{name} {'x'.join(map(str, shapes[name]))}" for name in names)
+    message = f"The model {file} has {'several outputs that fit' if fitting else 'no output that fits'}: {listing}."
+    raise ConfigError(message, f"Give output={names[0]}, or another one.")
 
 
 def _declared_size(shape: list[Any], options: ModelFileOptions) -> int:

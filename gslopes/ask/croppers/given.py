@@ -21,13 +21,13 @@ import numpy as np
 
 from gslopes.ask.boxes import Crop, Cropper, Saliency, SaliencyMap, fitted, grid_map
 from gslopes.ask.classifiers.calling import user_line
-from gslopes.ask.classifiers.model_file import InputOptions, Program, existing, external_files, session
+from gslopes.ask.classifiers.model_file import InputOptions, Program, existing, external_files, output_of, session
 from gslopes.ask.classifiers.python import function_at, function_digest
 from gslopes.ask.classifiers.replay import Recording
 from gslopes.ask.croppers import Setting
 from gslopes.ask.croppers.simple import needed
 from gslopes.ask.names import ARGUMENT
-from gslopes.core.errors import AnswerError, UsageError
+from gslopes.core.errors import AnswerError, ConfigError, UsageError
 from gslopes.core.files import sha256_of
 from gslopes.core.records import ByteArray
 
@@ -130,16 +130,18 @@ class MapFileOptions(InputOptions):
     """Fields of ``InputOptions``; size is the longer side, 0: of the picture.
 
     path: the model.  log: whether the map is a log density: the softmax temperature is 1.
+    output: of an ONNX file, which one is the map; empty: the only one that is one.
     """
 
     path: Path = field(kw_only=True, metadata=ARGUMENT)
     log: bool = False
+    output: str = ""
 
 
 class MapFile:
     """A saliency model in a file: (1, 3, h, w) float32 to one map.
 
-    Raises: ModelError if there is none; UsageError if a TorchScript file is not trusted.
+    Raises: ModelError if there is none; UsageError if a TorchScript file is not trusted; as ``output_of``.
     """
 
     Options = MapFileOptions
@@ -150,13 +152,15 @@ class MapFile:
         self.version = f"sha256 {sha256_of(path)}"
         self._run: Any
         if name.startswith("torchscript"):
+            if options.output:
+                raise ConfigError("A TorchScript program has one output.", "Leave output out.")
             self._run = Program(path, setting.device, trust=setting.trust)
             return
         needed("onnxruntime", "onnx", name)
         external_files(path)
         made = session(path, setting.device)
-        entry = made.get_inputs()[0].name
-        self._run = lambda tensor: made.run(None, {entry: tensor})[0]
+        entry, output = made.get_inputs()[0].name, output_of(made, options.output, path, _is_map)
+        self._run = lambda tensor: made.run([output], {entry: tensor})[0]
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """(H, W, 3) uint8 RGB pictures to maps, one forward pass each: sizes differ.
@@ -170,6 +174,11 @@ class MapFile:
             scores = scores.reshape([side for side in scores.shape if side != 1] or [1, 1])
             maps.append(grid_map(scores, picture, self.name))
         return maps
+
+
+def _is_map(shape: Sequence[object]) -> bool:
+    """Whether an output may be one map: two sides of any length, all others 1; the first is the batch."""
+    return sum(side != 1 for side in shape[1:]) == 2
 
 
 # -- a recording -------------------------------------------------------------------------------------------------------

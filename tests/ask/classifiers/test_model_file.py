@@ -96,6 +96,42 @@ def test_a_model_without_a_size_needs_one(make_onnx, picture):
     assert "red" in scores(f"{name},size=20", picture(RED))
 
 
+# --- which output ---
+
+
+def with_outputs(name: str, **more: tuple[str, str]) -> str:
+    """The model with further outputs: the operator that makes each, and what of."""
+    import onnx
+
+    file = name.removeprefix("onnx:").partition(",")[0]
+    model = onnx.load(file)
+    for output, (operator, of) in more.items():
+        model.graph.node.append(onnx.helper.make_node(operator, [of], [output]))
+        model.graph.output.insert(0, onnx.helper.make_tensor_value_info(output, onnx.TensorProto.FLOAT, None))
+    onnx.save(model, file)
+    return name
+
+
+def test_of_several_outputs_that_fit_one_is_named_and_none_chosen_in_silence(make_onnx, picture):
+    name = with_outputs(make_onnx(), negative=("Neg", "scores"), maps=("Identity", "pixels"))
+    message = r"has several outputs that fit: negative batchx2, scores batchx2\. Give output=negative, or another one"
+    with pytest.raises(ConfigError, match=message):
+        load_classifier(name)
+    assert scores(f"{name},output=scores", picture(RED)) == {"red": pytest.approx(1)}
+    assert scores(f"{name},output=negative,activation=sigmoid,threshold=0", picture(RED))["red"] < 0.3
+    assert load_classifier(f"{name},output=scores").name.endswith("output=scores")
+    with pytest.raises(UsageError, match=r"has no output 'score'\. Did you mean 'scores'"):
+        load_classifier(f"{name},output=score")
+
+
+def test_the_only_output_that_fits_needs_no_name(make_onnx, picture):
+    name = with_outputs(make_onnx(), features=("Flatten", "pixels"), maps=("Identity", "pixels"))
+    assert scores(name, picture(RED)) == {"red": pytest.approx(1)}
+    name = with_outputs(make_onnx(labels="a\nb\nc\n"), features=("Flatten", "pixels"))
+    with pytest.raises(ConfigError, match=r"has no output that fits: features batchx768, scores batchx2"):
+        load_classifier(name)
+
+
 # --- errors before any work ---
 
 

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 from torch.nn import functional as F
 
 from gslopes.ask.croppers import load_cropper, vxm
-from gslopes.core.errors import ModelError, UsageError
+from gslopes.core.errors import ConfigError, ModelError, UsageError
 from gslopes.crops.pictures import check_map, focal_point
 from tests.crops.vxm_writer import build
 
@@ -194,6 +194,27 @@ def test_onnx_and_torchscript_give_the_same_map(tmp_path):
     )
     np.testing.assert_allclose(one.scores, other.scores, atol=1e-6)
     assert one.scores.max() == pytest.approx(1.0)
+
+
+def test_of_several_maps_one_is_named(tmp_path):
+    shapes = {"x": [1, 3, None, None], "y": [1, 3, None, None], "a": [1, 1, None, None], "b": [1, 1, None, None]}
+    value = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()}
+    nodes = [
+        helper.make_node("Identity", ["x"], ["y"]),
+        helper.make_node("ReduceMean", ["x", "axis"], ["a"]),
+        helper.make_node("Neg", ["a"], ["b"]),
+    ]
+    axis = helper.make_tensor("axis", TensorProto.INT64, [1], [1])
+    graph = helper.make_graph(nodes, "two", [value["x"]], [value[name] for name in "yab"], [axis])
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), tmp_path / "two.onnx"
+    )
+    with pytest.raises(ConfigError, match=r"several outputs that fit: a 1x1x.*, b 1x1x.*Give output=a, or another one"):
+        load_cropper(f"onnx:{tmp_path}/two.onnx")
+    one, other = (load_cropper(f"onnx:{tmp_path}/two.onnx,output={name}").maps([PICTURE])[0].scores for name in "ab")
+    np.testing.assert_array_equal(one, -other)
+    with pytest.raises(UsageError, match="has no output 'c'"):
+        load_cropper(f"onnx:{tmp_path}/two.onnx,output=c")
 
 
 @pytest.mark.parametrize("kind", ["onnx", "torchscript", "fastgaze"])
