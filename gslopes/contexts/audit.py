@@ -12,6 +12,7 @@ from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers,
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import limits_of
 from gslopes.ask.scoring.cost import Estimate, estimate_walk
+from gslopes.ask.scoring.trial import compare_alone, first_pictures
 from gslopes.contexts import lead, page, stimuli
 from gslopes.contexts.analysis import analyse_run
 from gslopes.contexts.config import ContextOptions, ContextsConfig
@@ -52,12 +53,18 @@ def estimates(classifiers: Iterable[Classifier], pictures: int, photos: int) -> 
 
 
 def check_before(run: Run, executor: Executor) -> None:
-    """Before pictures are made: versions, credentials, price.  Raises: as ``frame.ask.check_models``."""
+    """Before pictures are made: versions, credentials, price, training mode.
+
+    Raises: as ``frame.ask.check_models`` and ``ask.scoring.trial.compare_alone``.
+    """
     check_versions(run.folder, run.models.values())
     if not run.has("photos"):  # later what is due is confirmed when it is asked
         paid = [one for one in run.models.values() if not limits_of(one).free]
         pictures = run.inputs.pictures(run.config.pictures.kinds)
         check_models(run, estimates(paid, pictures, len(run.inputs.files)), executor)
+        first = first_pictures(run.inputs.files)
+        for one in run.models.values():
+            compare_alone(one, first)
 
 
 def composed(run: Run) -> Questions:

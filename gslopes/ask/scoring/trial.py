@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from gslopes.ask.answers import STOPPED, digest, is_cached, raise_if_all_failed
+from gslopes.ask.answers import STOPPED, digest, is_cached, parse_answer, raise_if_all_failed
 from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.classifiers.model_file import SAME
@@ -24,15 +24,16 @@ from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, UsageStats, limits_of
 from gslopes.ask.pictures import decoded, fit_pictures
 from gslopes.core import tables
-from gslopes.core.errors import PhotoError, UsageError
+from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import explained
-from gslopes.core.records import ByteArray, Classifier
+from gslopes.core.records import Answer, ByteArray, Classifier
 from gslopes.core.text import many
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import PhotoFile, open_srgb, photo_bytes, photo_of
 
 FIRST = 2  # photos that each classifier of an audit is asked about before any is edited
+ALIKE = 1e-4  # scores of one picture in two batches; in training mode they differ by 9e-4 at least
 _LOOK = 20  # of the first photos, where some cannot be read
 _KINDS = (b"\xff\xd8\xff", b"\x89PNG")  # JPEG and PNG: what classifiers are sent
 PICTURES = 3  # of a trial
@@ -47,8 +48,27 @@ def ask_first(
 ) -> None:
     """Ask about the first two photos that can be read; answers of services are kept, as all of them are.
 
-    Raises: ClassifierError if a classifier fails on all of them for one reason; whatever else asking raises.
+    Raises: ClassifierError if a classifier fails on all of them for one reason; as ``compare_alone``; whatever else
+        asking raises.
     """
+    pictures = first_pictures(files)
+    for classifier in classifiers if pictures else ():
+        usage = UsageStats()
+        asked, _ = _asked(classifier, pictures, config.cache, budget, usage)
+        if usage.requests and limits_of(classifier).remote:
+            details = f", {usage}" if str(usage) else ""
+            note.note(
+                f"score      {classifier.name}: {many(usage.asked, 'photo')} asked about before any is edited{details}."
+            )
+        extent = "the first picture" if len(asked) == 1 else f"the first {len(asked)} pictures"
+        raise_if_all_failed(asked, extent, STOPPED)
+        compare_alone(classifier, pictures)
+        for text in new_notes(classifier):
+            note.note(f"Warning: {text}")
+
+
+def first_pictures(files: Sequence[PhotoFile]) -> list[bytes]:
+    """The first two distinct photos that can be read, JPEG or PNG."""
     pictures: dict[bytes, bytes] = {}
     for file in list(files)[:_LOOK]:
         try:
@@ -60,18 +80,37 @@ def ask_first(
         pictures[digest(data)] = data
         if len(pictures) == FIRST:
             break
-    for classifier in classifiers if pictures else ():
-        usage = UsageStats()
-        asked, _ = _asked(classifier, list(pictures.values()), config.cache, budget, usage)
-        if usage.requests and limits_of(classifier).remote:
-            details = f", {usage}" if str(usage) else ""
-            note.note(
-                f"score      {classifier.name}: {many(usage.asked, 'photo')} asked about before any is edited{details}."
-            )
-        extent = "the first picture" if len(asked) == 1 else f"the first {len(asked)} pictures"
-        raise_if_all_failed(asked, extent, STOPPED)
-        for text in new_notes(classifier):
-            note.note(f"Warning: {text}")
+    return list(pictures.values())
+
+
+def compare_alone(classifier: Classifier, pictures: Sequence[bytes]) -> None:
+    """Ask a model on this machine about the first picture in a batch with the last one, and without it.
+
+    Without it the picture is sent twice: rounding is that of a batch of two, and answers by chance show as such.
+
+    Raises: ModelError if the answers differ: those of a model in training mode depend on the whole batch.
+    """
+    if limits_of(classifier).remote or classifier.batch < 2 or len(pictures) < 2:
+        return
+    one, other = pictures[0], pictures[-1]
+    try:
+        raws = [*classifier.ask([one, other])[:1], *classifier.ask([one, one])]
+    except Exception:  # of any kind: asking about these pictures, for their answers, shows it
+        return
+    together, alone, again = (parse_answer(classifier, raw) for raw in raws)
+    off = _difference(together, alone)
+    if off > ALIKE >= _difference(alone, again):
+        message = f"{classifier.name} answers about a picture otherwise in a batch than alone, by {off:.1g}."
+        raise ModelError(message, "The model is in training mode: call model.eval() before saving or asking it.")
+
+
+def _difference(one: Answer, other: Answer) -> float:
+    """The largest of the scores of labels that both have, of numbers above 1 a share of them; 1 if they share none."""
+    scores, others = dict(one.labels), dict(other.labels)
+    shared = scores.keys() & others.keys()
+    if not shared:
+        return float(bool(scores or others))
+    return max(abs(scores[label] - others[label]) / max(1.0, abs(scores[label])) for label in shared)
 
 
 def _asked(
@@ -126,7 +165,8 @@ def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Pa
 
     thumbnail: where a picture of what is sent is written, PNG.
 
-    Raises: UsageError without a photo; PhotoError for one that cannot be read; as ``Client.ask_parts``.
+    Raises: UsageError without a photo; PhotoError for one that cannot be read; as ``Client.ask_parts``,
+        ``compare_alone``.
     """
     if not photos:
         raise UsageError("No photo is given.", "Name one to three photos.")
@@ -142,6 +182,8 @@ def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Pa
     usage, begun = UsageStats(), time.monotonic()
     asked, scores = _asked(classifier, list(encoded.values()), cache, None, usage)
     seconds = (time.monotonic() - begun) / usage.asked if usage.asked else 0.0
+    if "answered" in set(asked["status"]):
+        compare_alone(classifier, list(encoded.values()))
     outcomes = {row["photo"]: row for row in asked.to_dict("records")}
     answers: list[dict[str, Any]] = []
     for name, data in encoded.items():

@@ -1,5 +1,6 @@
 """A mistake in a classifier costs two pictures before anything is edited; what a classifier is sent."""
 
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -162,3 +163,114 @@ def test_a_torch_module_says_the_range_of_its_input(photo):
     assert words == "8 x 8 float32, RGB, channels first, -0.678 to 0.671"
     assert pixels.shape == (8, 8, 3)
     assert (pixels.min(), pixels.max()) == (41, 213)  # from -0.678 and 0.671
+
+
+# -- training mode -----------------------------------------------------------------------------------------------------
+
+
+def normalised(training: bool) -> Any:
+    """A small network of convolutions with batch normalisation, from pictures (B, 3, 8, 8) to scores of two labels."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        layers = torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(1)
+        network = torch.nn.Sequential(*layers, torch.nn.Flatten(), torch.nn.Linear(4, 2), torch.nn.Sigmoid())
+    return network.train(training)
+
+
+def of_torchscript(training: bool, folder: Path) -> Any:
+    import torch
+
+    from gslopes.ask.classifiers import load_classifier
+
+    (folder / "labels.txt").write_text("a\nb\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch.jit is deprecated; the files that people have remain
+        traced = torch.jit.trace(normalised(training), torch.rand(4, 3, 8, 8), check_trace=False)
+        traced.save(str(folder / "model.pt"))
+    name = f"torchscript:{folder / 'model.pt'},labels={folder / 'labels.txt'},size=8,threshold=0"
+    return load_classifier(name, trust=True)
+
+
+def of_onnx(training: bool, folder: Path) -> Any:
+    """The same layers, written by hand: an exporter may take batch normalisation out of a training graph."""
+    import onnx
+    from onnx import helper
+
+    from gslopes.ask.classifiers import load_classifier
+
+    state = {name: value.numpy() for name, value in normalised(training).state_dict().items() if value.ndim}
+    norm = ["1.weight", "1.bias", "1.running_mean", "1.running_var"]
+    more = (["m", "v"], {"training_mode": 1}) if training else ([], {})
+    nodes = [
+        helper.make_node("Conv", ["x", "0.weight", "0.bias"], ["c"]),
+        helper.make_node("BatchNormalization", ["c", *norm], ["n", *more[0]], **more[1]),
+        helper.make_node("Relu", ["n"], ["r"]),
+        helper.make_node("GlobalAveragePool", ["r"], ["p"]),
+        helper.make_node("Flatten", ["p"], ["f"]),
+        helper.make_node("Gemm", ["f", "5.weight", "5.bias"], ["g"], transB=1),
+        helper.make_node("Sigmoid", ["g"], ["y"]),
+    ]
+    shapes = {"x": ["batch", 3, 8, 8], "y": ["batch", 2]}
+    ends = [[helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)] for name, shape in shapes.items()]
+    weights = [onnx.numpy_helper.from_array(value, name) for name, value in state.items()]
+    graph = helper.make_graph(nodes, "normalised", *ends, weights)
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), folder / "model.onnx"
+    )
+    (folder / "labels.txt").write_text("a\nb\n")
+    return load_classifier(f"onnx:{folder / 'model.onnx'},labels={folder / 'labels.txt'},threshold=0")
+
+
+def of_function(training: bool, folder: Path) -> Any:
+    import torch
+
+    del folder
+    network = normalised(training)
+
+    def classify(pictures: list[Any]) -> list[dict[str, float]]:
+        small = [np.asarray(Image.fromarray(picture).resize((8, 8))).transpose(2, 0, 1) for picture in pictures]
+        with torch.inference_mode():
+            rows = network(torch.tensor(np.stack(small) / 255, dtype=torch.float32))
+        return [{"a": float(row[0]), "b": float(row[1])} for row in rows]
+
+    return as_classifier(classify)
+
+
+KINDS = [of_torchscript, of_onnx, of_function]
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_a_model_in_training_mode_is_found_out_and_one_that_is_not_is_tried(make, photo, tmp_path):
+    with pytest.raises(ModelError, match=r"otherwise in a batch than alone, by 0\.\d+\. .*call model\.eval\(\)"):
+        try_classifier(make(True, tmp_path), [photo], tmp_path / "sent.png", tmp_path / "cache")
+    found = try_classifier(make(False, tmp_path), [photo], tmp_path / "sent.png", tmp_path / "cache")
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_an_audit_stops_before_anything_is_edited(make, faces, tmp_path):
+    with pytest.raises(ModelError, match="in training mode"):
+        gslopes.audit(faces.photos, tmp_path / "run", classifier=make(True, tmp_path), **faces.known)
+    assert not (tmp_path / "run").exists()
+
+
+def test_answers_by_chance_are_no_training_mode_and_services_are_not_asked_twice(photo, tmp_path):
+    chance = np.random.default_rng(0)
+    drawn = as_classifier(lambda pictures: [{"a": float(chance.random())} for _ in pictures], name="drawn")
+    assert try_classifier(drawn, [photo], tmp_path / "sent.png", tmp_path / "cache").failed == 0
+    service = Service(batch=4)
+    try_classifier(service, [photo], tmp_path / "sent.png", tmp_path / "cache")
+    assert len(service.seen) == 3
+
+
+def test_a_function_of_one_picture_at_a_time_and_one_of_numbers_are_compared_too(photo, tmp_path):
+    def age(pictures: list[Any]) -> list[dict[str, float]]:
+        middle = np.mean([picture.mean() for picture in pictures])
+        return [{"age": 30 + float(picture.mean() - middle) / 50} for picture in pictures]
+
+    with pytest.raises(ModelError, match="in training mode"):
+        try_classifier(as_classifier(age), [photo], tmp_path / "sent.png", tmp_path / "cache")
+    alone = as_classifier(lambda picture: {"bright": float(picture.mean() / 255)}, name="alone")
+    assert try_classifier(alone, [photo], tmp_path / "sent.png", tmp_path / "cache").failed == 0
