@@ -95,9 +95,9 @@ def compare_alone(classifier: Classifier, pictures: Sequence[bytes]) -> None:
     one, other = pictures[0], pictures[-1]
     try:
         raws = [*classifier.ask([one, other])[:1], *classifier.ask([one, one])]
+        together, alone, again = (parse_answer(classifier, raw) for raw in raws)
     except Exception:  # of any kind: asking about these pictures, for their answers, shows it
         return
-    together, alone, again = (parse_answer(classifier, raw) for raw in raws)
     off = _difference(together, alone)
     if off > ALIKE >= _difference(alone, again):
         message = f"{classifier.name} answers about a picture otherwise in a batch than alone, by {off:.1g}."
