@@ -22,6 +22,7 @@ import hashlib
 import json
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -159,6 +160,11 @@ _SORRY = re.compile(
     r"(?i)\b(?:i(?:['’]m| am) (?:sorry|unable|not able|not going)|sorry,|i (?:can(?:no|['’])t|can not|won['’]t|must)|"
     r"unable to (?:help|assist|answer|identify|determine)|as an ai\b|cannot (?:help|assist|identify|comply))"
 )
+# What may stand around an answer; the last three are how tokens write a space and a line's end.
+_AROUND = " \t\r\n\"'`´“”„‘’«»*_()[]{}<>.,:;!-–\u2581\u0120\u010a"
+_IN_FRONT = re.compile(
+    rf"(?i)\A[{re.escape(_AROUND)}]*(?:(?:the|my|best|correct|final) )*(?:answer|option|choice|letter)\b(?: is)?"
+)
 _CUT_SHORT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens", "token_limit"})
 
 
@@ -214,45 +220,83 @@ def scores(prompt: Prompt, answer: Mapping[str, Any]) -> dict[str, float]:
     return shares(prompt, answer["order"], answer["replies"])
 
 
+def meant(text: str, answers: Mapping[str, str]) -> str | None:
+    """Which of the answers a text means, a whole reply or one token of it; None if it means none.
+
+    Upper and lower case, and blanks, quotes, brackets, stars and points around it do not count, nor does "Option" or
+    "The answer is" in front. What is left must be a letter, an option's own text, or both: ``(b) nurse``.  Where an
+    option is itself a letter, it is the place in the list that is meant.
+
+    answers: letters to options, or options to themselves.
+
+    >>> [meant(text, {"A": "nurse", "B": "doctor"}) for text in ("a", '"A"', "(a)", " Option A.", "Nurse", "A or B")]
+    ['A', 'A', 'A', 'A', 'A', None]
+    """
+    plain = unicodedata.normalize("NFKC", text)
+    for form in (plain.strip(), plain.strip(_AROUND), _IN_FRONT.sub("", plain).strip(_AROUND)):
+        form = form.casefold()
+        for key in answers:
+            if form == key.casefold():
+                return key
+        for key, option in answers.items():
+            both = re.fullmatch(rf"{re.escape(key)}\W+(.+)", form, re.IGNORECASE | re.DOTALL)
+            if (both[1] if both else form).strip(_AROUND) == option.strip(_AROUND).casefold():
+                return key
+    return None
+
+
 def letters(tokens: Sequence[Mapping[str, Any]], answers: Mapping[str, str]) -> dict[str, float]:
-    """Letter to log-probability, at the token that holds the answer; empty if no token is the letter alone.
+    """Letter to log-probability, at the token that holds the answer; empty if no token is the whole of it.
+
+    A token stands for the letter that it means, as a reply does: of "A", " a" and "nurse" the chances are one.
 
     tokens: as ``logprobs.content`` gives them: ``token`` and ``top_logprobs``, a list of ``token`` and ``logprob``.
     answers: letters to options.
     """
     text = "".join(str(token["token"]) for token in tokens)
-    value = re.search(r'"answer"\s*:\s*"?\s*([A-Z])\b', text) or re.match(r"\s*([A-Z])\b", text)
-    if value is None:
-        return {}
+    begin = re.search(r'"answer"\s*:', text)
+    place = begin.end() if begin else 0
+    place += len(text[place:]) - len(_IN_FRONT.sub("", text[place:]).lstrip(_AROUND))
     start = 0
     for token in tokens:
         start += len(str(token["token"]))
-        if start > value.start(1):
+        if start > place:
             break
     else:
+        return {}
+    said = _choice(text, answers)
+    if said is None or meant(str(token["token"]), answers) != said:
         return {}
     weights: dict[str, float] = {}
     for other in token.get("top_logprobs") or ():
         chance = log_probability(other.get("logprob")) if isinstance(other, Mapping) else None
-        letter = str(other.get("token")).strip(' \t\n"{}:.,\u2581\u0120') if chance is not None else ""
-        if letter in answers and chance is not None:
-            weights[letter] = weights.get(letter, 0.0) + math.exp(chance)  # "A" and " A" are one letter
+        letter = meant(str(other.get("token")), answers) if chance is not None else None
+        if letter is not None and chance is not None:
+            weights[letter] = weights.get(letter, 0.0) + math.exp(chance)
     return {letter: math.log(weight) for letter, weight in weights.items() if weight > 0}
 
 
-def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...]:
-    value: object = None
+def _content(text: str, key: str) -> object:
+    """The value under a key of a reply in JSON, or the one text that it is; None if it is not JSON."""
     with suppress(ValueError):
         content = parse_json(text)
-        value = content.get(KEYS[prompt.kind], "") if isinstance(content, dict) else ""
+        content = content[0] if isinstance(content, list) and len(content) == 1 else content
+        return content.get(key, "") if isinstance(content, dict) else content if isinstance(content, str) else ""
+    return None
+
+
+def _choice(text: str, answers: Mapping[str, str]) -> str | None:
+    value = _content(text, KEYS["choice"])
+    value = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return meant(value if isinstance(value, str) else text if value is None else "", answers)
+
+
+def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...]:
     if prompt.kind == "choice":
-        plain = value if isinstance(value, str) else text if value is None else ""
-        plain = plain.strip().strip('."').casefold()
-        for key, option in prompt.answers(order).items():
-            both = {f"{key}{sign} {option}".casefold() for sign in (".", ")", ":")}
-            if plain in {key.casefold(), option.casefold(), *both}:
-                return (option,)
-        return ()
+        answers = prompt.answers(order)
+        key = _choice(text, answers)
+        return () if key is None else (answers[key],)
+    value = _content(text, KEYS[prompt.kind])
     if prompt.kind == "labels":
         items = value if isinstance(value, list) and all(isinstance(item, str) for item in value) else []
         return tuple(dict.fromkeys(" ".join(item.casefold().split()) for item in items if item.strip()))

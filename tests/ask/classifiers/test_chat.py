@@ -448,6 +448,25 @@ def said(text: str, **others: object) -> dict[str, object]:
         "Nurse",
         "A. nurse",
         "A) nurse",
+        *(
+            '"a"',
+            "“A”",
+            "(a)",
+            "[A]",
+            "**A**",
+            "`a`",
+            " A ",
+            "A)",
+            "a:",
+            "\uff21",
+            "\u2581A",
+            "<a>",
+            "‘nurse’",
+            "NURSE.",
+        ),
+        *("Option A", "option (a)", "The answer is A.", "Answer: a", "The correct option is (A)", "My answer: nurse"),
+        *("(A) nurse", "a - Nurse", "A: nurse.", "[a] nurse", "Choice A. nurse", '["A"]', '{"answer": ["a"]}'),
+        *('{"answer": "(a)"}', '{"answer": " Option A "}', '{"answer": "\\"A\\""}', '{"answer": "A) nurse"}'),
     ],
 )
 def test_what_means_the_option_is_the_option(text):
@@ -466,6 +485,18 @@ def test_what_means_the_option_is_the_option(text):
         "A or B",
         "It is a nurse",
         '{"answer": "A"} ok',
+        *(
+            "A nurse or a doctor",
+            "B. nurse",
+            "not A",
+            "A, B",
+            "AB",
+            "Option D",
+            "nurses",
+            "a nurse?!x",
+            '["A", "B"]',
+            "()",
+        ),
     ],
 )
 def test_what_is_not_the_form_that_was_asked_for_is_unusable(text):
@@ -501,7 +532,9 @@ def test_labels_and_captions():
 
 def tokens(*parts: str, **top: float) -> list[dict[str, object]]:
     alternatives = [{"token": token.replace("_", " "), "logprob": math.log(p)} for token, p in top.items()]
-    return [{"token": part, "top_logprobs": alternatives if part.strip(' "}') in "ABC" else []} for part in parts]
+    return [
+        {"token": part, "top_logprobs": alternatives if part.strip(' "}').upper() in "ABC" else []} for part in parts
+    ]
 
 
 @pytest.mark.parametrize(
@@ -512,11 +545,35 @@ def tokens(*parts: str, **top: float) -> list[dict[str, object]]:
         ('{"answer": "', "A", '"}'),
         ("A",),
         (" A", "."),
+        ('{"answer": "', "a", '"}'),
+        ('{"answer":', ' "(', "A", ')"}'),
+        ('{"answer": "', "Option", " A", '"}'),
+        ("The", " answer", " is", " a", "."),
+        ("**", "A", "**"),
+        ("“", "A", "”"),
     ],
 )
 def test_the_letters_are_found_at_the_answers_token(parts):
     found = letters(tokens(*parts, A=0.5, _A=0.1, B=0.3, hm=0.05), PROMPT.answers(ORDER))
     assert found == pytest.approx({"A": math.log(0.6), "B": math.log(0.3)})
+
+
+def test_a_letter_in_either_case_and_the_options_word_are_one_answer():
+    found = letters(
+        tokens('{"answer": "', "A", '"}', A=0.3, a=0.1, _A=0.1, nurse=0.1, doctor=0.2), PROMPT.answers(ORDER)
+    )
+    assert found == pytest.approx({"A": math.log(0.6), "B": math.log(0.2)})
+    word = [{"token": part, "top_logprobs": []} for part in ('{"answer": "', "nurse", '"}')]
+    word[1]["top_logprobs"] = [{"token": text, "logprob": math.log(p)} for text, p in (("nurse", 0.7), ("Doctor", 0.2))]
+    assert letters(word, PROMPT.answers(ORDER)) == pytest.approx({"A": math.log(0.7), "B": math.log(0.2)})
+    pieces = [{"token": part, "top_logprobs": [{"token": "b", "logprob": -0.1}]} for part in ("nur", "se")]
+    assert letters(pieces, PROMPT.answers(ORDER)) == {}  # the beginning of a word is no answer
+
+
+def test_where_an_option_is_a_letter_the_letter_of_the_list_is_meant():
+    blood = Prompt("blood", "choice", "Which group?", options=("B", "A", "AB"))
+    for text, option in (("A", "B"), ("b", "A"), ("(C)", "AB"), ("ab", "AB"), ("B) A", "A")):
+        assert reading(blood, (0, 1, 2), said(text)) == (option,)
 
 
 def test_no_letters_in_a_text_that_has_none_or_of_a_long_list():
