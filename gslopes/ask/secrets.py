@@ -33,10 +33,13 @@ _NAMED = re.compile(
     r"(?i)(?:(?:api[_-]?key|access[_-]?key(?:[_-]?id)?|subscription-key|secret|token|passwo?r?d|passwd|signature|"
     r"credential|x-amz-[\w-]{1,60}|session[_-]?id)[\w-]{0,60}|(?<![a-z0-9])(?:key|sig|pat|pwd|auth)|\bcode)\Z"
 )
+# Words, also joined by capitals, and numbers: with signs between them no key.
+_WORDS = r"(?:[A-Z]?[a-z]{2,15}(?:[A-Z][a-z]{2,15})*|[a-z]|[A-Z]{1,15}|v?\d{1,8})"
+_PLAIN = re.compile(rf"{_WORDS}(?:[-_. /]{_WORDS})*\Z")
 # Six shapes: Amazon's, Google's keys and tokens, JSON web tokens, keys with a prefix (OpenAI, GitHub …), private keys.
 _SHAPED = re.compile(
     r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]+|\beyJ[\w-]{8,4000}\.[\w.-]+|"
-    r"\b(?:sk|pk|rk|ghp|gho|xox[abp]|hf|glpat)[-_][A-Za-z0-9_-]{16,}|"
+    rf"\b(?:sk|pk|rk|ghp|gho|xox[abp]|hf|glpat)(?!(?:[-_]{_WORDS})+(?![\w-]))[-_][A-Za-z0-9_-]{{16,}}|"
     r"(?s:-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z))"
 )
 _USER = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[^/\s@]+@")
@@ -207,7 +210,7 @@ def shown_address(url: str) -> str:
     except ValueError:
         return _HIDDEN
     segments = parts.path.partition(";")[0].split("/")
-    path = "/".join(_HIDDEN if looks_random(segment) or _is_secret(segment) else segment for segment in segments)
+    path = "/".join(_HIDDEN if _may_be_key(segment) else segment for segment in segments)
     address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
     return address if address == url else f"{address} {hashlib.sha256(url.encode()).hexdigest()[:4]}"
 
@@ -215,11 +218,11 @@ def shown_address(url: str) -> str:
 def secrets_within(url: str) -> list[str]:
     """What may be secret in an address that is one as a whole: user, password, values, segments of its path.
 
-    Segments with a digit, those that look random or like a key, as they are and percent-decoded. The host and words of
-    a path are none: a label or another address may hold them, and must come back as they are.
+    Segments with a digit, those that look random or like a key, as they are and percent-decoded. The host, plain words
+    and numbers are none: messages, labels and other addresses may hold them, and must come back as they are.
 
-    >>> secrets_within("https://me:word@host.example/predictions/k3yk3yk3y?size=2")
-    ['me', 'word', 'k3yk3yk3y', '2']
+    >>> secrets_within("https://me:word@host.example/predictions/k3yk3yk3y?size=2&key=abc")
+    ['me', 'word', 'k3yk3yk3y', 'abc']
     """
     try:
         parts = urlsplit(url)
@@ -227,11 +230,16 @@ def secrets_within(url: str) -> list[str]:
         return []
     user, at, _ = parts.netloc.rpartition("@")
     segments = dict.fromkeys([*parts.path.split("/"), *unquote(parts.path).split("/")])
+    given = parse_qsl(f"{parts.query}&{parts.fragment}")
     return [
         *(user.split(":") if at else []),
-        *(part for part in segments if re.search(r"\d", part) or looks_random(part) or _is_secret(part)),
-        *(value for _, value in parse_qsl(f"{parts.query}&{parts.fragment}")),
+        *(part for part in segments if (re.search(r"\d", part) and not _PLAIN.match(part)) or _may_be_key(part)),
+        *(value for name, value in given if _NAMED.search(name) or not _PLAIN.match(value) or _may_be_key(value)),
     ]
+
+
+def _may_be_key(part: str) -> bool:
+    return looks_random(part) or _is_secret(part)
 
 
 def _is_secret(value: str) -> bool:

@@ -11,6 +11,7 @@ from gslopes.ask.secrets import (
     LIMIT,
     guard_logs,
     looks_random,
+    remember_secret,
     scrub,
     scrub_json,
     scrub_text,
@@ -90,9 +91,42 @@ def test_no_word_makes_a_key_public(address, monkeypatch):
     assert "word" not in shown_address(address)
 
 
+WORDS = (
+    *("10000000", "2024-02-01", "max_tokens", "image_tokens", "portrait", "Classification", "predictNow", "1.25"),
+    *("v1/predict", "sk-learn-image-classification", "hf-internal-testing-tiny-random-vit", "pk_person-recognition"),
+    *(
+        "rk-people-at-work-2024",
+        "xoxb-people-at-their-work",
+        "gho_images_of_people_AT_work",
+        "sk-ImageClassifierNow-v2",
+    ),
+)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_numbers_names_of_options_and_words_of_an_address_stay_readable(word, monkeypatch):
+    monkeypatch.setattr("gslopes.ask.secrets._REMEMBERED", set())
+    monkeypatch.setenv("MY_SERVICE_KEY", SECRET)
+    for address in (f"https://host/{word}/tag", f"https://host/tag?of={word}", f"https://host/tag#{word}"):
+        for part in secrets_within(address):
+            remember_secret(part)
+        assert secret_in_address(address, public=True) == ""
+    text = f"such as max_tokens={word}: {word} of the model {word}."
+    assert scrub(text) == text
+    assert scrub_json({word: 0.5}) == {word: 0.5}
+
+
+@pytest.mark.parametrize("name", ["key", "api_key", "token", "code", "sig", "password"])
+def test_a_word_is_a_key_where_its_parameter_says_so(name, monkeypatch):
+    monkeypatch.setattr("gslopes.ask.secrets._REMEMBERED", set())
+    for part in secrets_within(f"https://host/tag?{name}=swordfish"):
+        remember_secret(part)
+    assert scrub("401 for swordfish") == "401 for ***"
+
+
 def test_of_an_address_that_is_a_secret_the_host_and_plain_words_are_none():
     found = secrets_within(f"https://me:{SECRET}@gateway.example:8443/predictions/h00k-9f/tag?code=abc&size=2#t=xyz")
-    assert found == ["me", SECRET, "h00k-9f", "abc", "2", "xyz"]
+    assert found == ["me", SECRET, "h00k-9f", "abc"]
     assert secrets_within("http://[") == []
     letters, key = "qWeRtYuIoPaSdFgHjKlZxCvB", "sk-" + "a" * 20
     assert secrets_within(f"http://gateway.example/hook/{letters}/{key}") == [letters, key]
