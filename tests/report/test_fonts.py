@@ -16,7 +16,11 @@ from gslopes.slopes.report import paper_figures
 
 ROOT = Path(__file__).resolve().parents[2]
 VALUES = np.linspace(-2, 2, 5)
-CJK, SYMBOLS, OTHER = "Noto Sans CJK (fonts-noto-cjk)", "Noto Emoji or Symbola (fonts-symbola)", "Noto Sans (fonts-noto-core)"
+CJK, SYMBOLS, OTHER = (
+    "Noto Sans CJK (fonts-noto-cjk)",
+    "Noto Emoji or Symbola (fonts-symbola)",
+    "Noto Sans (fonts-noto-core)",
+)
 # A script, a label in it, and what to install where no font has it.
 LABELS = {
     "Chinese": ("化妆", CJK),
