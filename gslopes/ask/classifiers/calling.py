@@ -214,8 +214,8 @@ def _number(label: object, score: Any) -> float:
 
 def _plain(value: Any) -> Any:
     """Arrays and tensors, of any device, as nested lists or a number; tables as rows; iterables as lists."""
-    if hasattr(value, "to_dict"):  # pandas
-        if hasattr(value, "columns"):
+    if hasattr(value, "iloc"):  # pandas
+        if value.ndim == 2:
             return value.to_dict("records")
         return value.tolist() if value.index.inferred_type == "integer" else value.to_dict()
     if hasattr(value, "detach"):

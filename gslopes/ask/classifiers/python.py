@@ -60,20 +60,16 @@ def source_digest(module: str) -> str:
     depth = len(module.split(".")) - (0 if Path(file).name == "__init__.py" else 1)
     root = Path(file).resolve().parents[depth]
     sources: set[Path] = set()
-    waiting = [Path(file).resolve()]
-    while waiting:
-        path = waiting.pop()
-        if path not in sources:
-            sources.add(path)
-            waiting += _imported(path, root)
+    _add_imported(Path(file).resolve(), root, sources)
     total = hashlib.sha256()
     for path in sorted(sources):
         total.update(f"{path.relative_to(root).as_posix()}\0{sha256_of(path)}\n".encode())
     return total.hexdigest()
 
 
-def _imported(path: Path, root: Path) -> Iterator[Path]:
-    """The files below a root that importing what a file imports runs: those of its packages, and its own."""
+def _add_imported(path: Path, root: Path, found: set[Path]) -> None:
+    """Add a file, and those below a root that importing it runs: of what it imports, and of the packages of that."""
+    found.add(path)
     try:
         tree = ast.parse(read_regular(path, LARGEST_TABLE))
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -87,8 +83,9 @@ def _imported(path: Path, root: Path) -> Iterator[Path]:
             for part in f"{base or ''}.{alias.name}".strip(".").split("."):
                 folder = folder / part
                 for file in (folder / "__init__.py", folder.with_name(f"{part}.py")):
-                    if file.is_file():
-                        yield file.resolve() if file.resolve().is_relative_to(root) else file
+                    real = file.resolve() if file.resolve().is_relative_to(root) else file
+                    if file.is_file() and real not in found:
+                        _add_imported(real, root, found)
 
 
 def function_digest(function: Callable[..., Any]) -> str:
@@ -99,6 +96,8 @@ def function_digest(function: Callable[..., Any]) -> str:
 def _sources(function: Any, seen: set[int]) -> Iterator[str]:
     """The source of a function or of an object's class, and of what it names: functions of its module, plain values."""
     seen.add(id(function))
+    bound = [*getattr(function, "args", ()), *getattr(function, "keywords", {}).values()]  # by functools.partial
+    function = getattr(function, "func", function)
     code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
     try:
         yield inspect.getsource(function if code else type(function))
@@ -107,7 +106,7 @@ def _sources(function: Any, seen: set[int]) -> Iterator[str]:
     if code is None:
         return
     cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
-    for value in [*(scope[name] for name in _names(code) if name in scope), *cells]:
+    for value in [*(scope[name] for name in _names(code) if name in scope), *cells, *bound]:
         if isinstance(value, FunctionType) and value.__module__ == function.__module__ and id(value) not in seen:
             yield from _sources(value, seen)
         elif isinstance(value, (str, int, float, tuple)):

@@ -3,10 +3,12 @@ import io
 import re
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from PIL import Image
@@ -145,9 +147,25 @@ def test_what_can_be_read_in_one_way_is_read(function: Callable[..., Any]) -> No
     assert ask(function, PICTURES[1:]) == WANTED[1:]
 
 
-@pytest.mark.parametrize("shape", ["array", "lists", "tensor"])
+class Eager:
+    """Rows as TensorFlow's tensors give them: by ``__array__`` alone."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(self.rows, dtype)
+
+
+@pytest.mark.parametrize("shape", ["array", "lists", "tensor", "eager", "series"])
 def test_numbers_get_the_labels_in_their_order(shape: str) -> None:
-    make = {"array": np.array, "lists": list, "tensor": lambda rows: torch.tensor(rows, requires_grad=True)}[shape]
+    make: Any = {
+        "array": np.array,
+        "lists": list,
+        "tensor": lambda rows: torch.tensor(rows, requires_grad=True),
+        "eager": Eager,
+        "series": lambda rows: [pd.Series(row) for row in rows],
+    }[shape]
 
     def classify(pictures: Any) -> Any:
         return make([[share(one), 1 - share(one)] for one in pictures])
@@ -200,3 +218,13 @@ def test_only_the_picture_whose_answer_is_odd_fails() -> None:
 def test_a_number_that_is_no_share_says_what_to_change(score: float, remedy: str) -> None:
     with pytest.raises(AnswerError, match=rf"not a number in \[0, 1\]; {remedy}"):
         check_answer(Answer("answered", (("hire", score),)))
+
+
+def test_what_a_partial_binds_is_part_of_its_version() -> None:
+    def above(image: Any, level: float) -> bool:
+        return bool(image.mean() > level)
+
+    low, again, high = (FunctionClassifier(partial(above, level=level)) for level in (60.0, 60.0, 200.0))
+    assert (low.name, low.version) == ("above", again.version)
+    assert high.version != low.version
+    assert ask(partial(above, level=60.0), PICTURES) == [{"above": 0.0}, {"above": 1.0}]
