@@ -22,23 +22,23 @@ def measure_of(row: Any) -> str:
     return measure if isinstance(measure, str) and measure in UNITS else "presence"
 
 
+def short(row: Any) -> str:
+    """What is counted, without "per unit", after a number that has its own per cent sign; empty where not known.
+
+    >>> short({}), short({"measure": "log-odds"}), short({"measure": "value", "unit": "years per unit"})
+    ('points', 'of the odds', 'years')
+    """
+    own = unit_of(row).removesuffix(" per unit").removeprefix("of its number")
+    return {"presence": "points", "log-odds": "of the odds"}.get(measure_of(row), own)
+
+
 def after(row: Any) -> str:
-    """The unit as a sentence has it after a slope or its interval, which have their own per cent signs.
+    """The unit as a sentence has it after a slope or its interval.
 
-    >>> after({}), after({"measure": "log-odds"}), after({"measure": "value", "unit": "years per unit"})
-    ('points per unit', 'of the odds per unit', 'years per unit')
+    >>> after({}), after({"measure": "value"})
+    ('points per unit', 'per unit')
     """
-    short = {"presence": "points per unit", "log-odds": "of the odds per unit"}
-    return short.get(measure_of(row), unit_of(row).removeprefix("of its number "))
-
-
-def own(row: Any) -> str:
-    """The unit of a row's number itself, after a blank; empty where it is not known.
-
-    >>> own({"measure": "value", "unit": "years per unit"}), own({"measure": "value"})
-    (' years', '')
-    """
-    return f" {unit_of(row)}".removesuffix(" per unit").replace(" of its number", "")
+    return f"{short(row)} per unit".lstrip()
 
 
 def unit_of(row: Any) -> str:

@@ -207,6 +207,22 @@ def active_photos(one: Answers, other: Answers, labels: NDArray[np.object_]) -> 
     return np.bincount(np.unique(np.concatenate(pairs)) // photos, minlength=len(labels))
 
 
+def differing_photos(one: Answers, other: Answers, labels: NDArray[np.object_]) -> Array:
+    """(L,) photos about which the answers to the label differ at some value, scores by more than rounding.
+
+    one, other: about the same photos.  labels: those of either.  NaN where their values are not the same.
+    """
+    if not np.array_equal(one.values, other.values):
+        return np.full(len(labels), np.nan)
+    index, photos, frames = pd.Index(labels), max(len(one.photos), 1), []
+    for sweep in (one, other):
+        pairs = index.get_indexer(pd.Index(sweep.labels))[sweep.label] * photos + sweep.photo
+        frames.append(pd.DataFrame(np.where(sweep.present, sweep.score, np.nan), index=pairs))
+    first, second = frames[0].align(frames[1])
+    same = np.isclose(first, second, rtol=1e-5, atol=1e-6, equal_nan=True).all(axis=1)
+    return np.bincount(first.index.to_numpy()[~same] // photos, minlength=len(labels)).astype(np.float64)
+
+
 # -- which value each step stands for -----------------------------------------------------------------------------
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.slopes.fit.answers import Answers, active_photos, all_labels, columns_of, same_photos
+from gslopes.slopes.fit.answers import Answers, active_photos, all_labels, columns_of, differing_photos, same_photos
 from gslopes.slopes.fit.estimators import KINDS, linear
-from gslopes.slopes.fit.measures import Kind, choose, measured, outcomes, slopes_by_measure, unit_slopes
+from gslopes.slopes.fit.measures import Kind, choose, measured, outcomes, slopes_by_measure, unit_in, unit_slopes
 from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import FEW, effective_units, named_codes
 from gslopes.stats.contrast import contrast, difference, infer, membership_p
@@ -25,8 +25,9 @@ Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 COLUMNS = (
-    *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "share", "varying", "slope"),
-    *("other_slope", "difference", "se", "p", "p_perm", "p_test", "ci_low", "ci_high", "q", "note", "measure"),
+    *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "differing", "share", "varying"),
+    *("slope", "other_slope", "difference", "se", "p", "p_perm", "p_test", "ci_low", "ci_high", "q", "note"),
+    *("measure", "unit"),
 )
 
 
@@ -147,7 +148,8 @@ def paired_differences(
     cluster: photo to a text; photos that share one (one person) are one unit.  A photo without a text is its own.
 
     Returns a row a label of either, with the columns ``COLUMNS``; classifier and attribute are those of ``other``,
-    first_classifier is the classifier of ``one``.  share: of all answers of both runs, those with the label.
+    first_classifier is the classifier of ``one``.  differing: photos whose answers to the label differ at some value;
+    NaN if the values do.  share: of all answers of both runs, those with the label.
     """
     first, second = same_photos(one, other)
     labels = all_labels(one, other)
@@ -173,6 +175,8 @@ def paired_differences(
     columns |= {"varying": varies, "slope": old.means, "other_slope": new.means, "p": p, "p_test": tested}
     columns |= {"p_perm": p_perm if permutations else np.full(len(labels), np.nan), "q": benjamini_hochberg(tested)}
     columns |= {"measure": [measures.get(label, "presence") for label in labels.tolist()]}
+    columns["unit"] = [unit_in(other.classifier, measure) for measure in columns["measure"]]
+    columns["differing"] = differing_photos(first, second, labels)
     note = np.where(one_sided, "one run never gave its number", np.where(rare, RARE, ""))
     frame = pd.DataFrame(columns | {"note": note}, columns=list(COLUMNS))
     frame.loc[one_sided, ["slope", "other_slope", "difference", "se"]] = np.nan

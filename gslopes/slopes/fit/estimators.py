@@ -28,7 +28,6 @@ Source: summary-statistic analysis of repeated measures, Matthews et al. 1990, d
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,8 +37,7 @@ from numpy.typing import NDArray
 from gslopes.core.tables import MEASURED, READING
 from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers, columns_of
-from gslopes.slopes.fit.measures import SCALE, Kind, ends, of_rows, outcomes
-from gslopes.slopes.fit.measures import UNITS as MEASURE_UNITS
+from gslopes.slopes.fit.measures import SCALE, Kind, ends, of_rows, outcomes, unit_in
 from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import FEW, effective_units
 from gslopes.stats.contrast import Linear, infer
@@ -177,8 +175,7 @@ def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions, clus
     measure = slopes["label"].map(lambda label: answers.measures.get(label, "presence"))
     read = slopes["estimator"] == np.where(measure == "presence", READING, MEASURED)
     by_number = slopes["estimator"] == MEASURED
-    own = re.search(r"[,:]unit=([^,]+)", answers.classifier)  # of numbers, in the classifier's name
-    units = measure.map(MEASURE_UNITS | ({"value": f"{own[1]} per unit"} if own else {}))
+    units = measure.map(lambda by: unit_in(answers.classifier, by))
     sd = slopes["label"].map(_spread(answers)).where(by_number) if answers.measures else np.nan
     slopes = slopes.assign(measure=measure.where(read), sd=sd, unit=slopes["unit"].mask(by_number, units))
     counts = slopes[["varying", "active", "n"]].astype(int).to_numpy().tolist()

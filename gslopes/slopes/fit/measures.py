@@ -24,6 +24,7 @@ it.  A photo without its number at some value is left out: no number can stand f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Literal
@@ -54,6 +55,12 @@ UNITS: dict[str, str] = {
 EVERYWHERE = 0.95  # share of the pictures
 _CLIP = 1e-6
 _GRAIN = 2.0**-16  # log-odds that differ by less are the same answer: batches of another size round otherwise
+
+
+def unit_in(classifier: str, measure: str) -> str:
+    """The unit of a slope by the measure; of numbers the one that the classifier's name says, if it says one."""
+    own = re.search(r"[,:]unit=([^,]+)", classifier) if measure == "value" else None
+    return f"{own[1]} per unit" if own else UNITS[measure]
 
 
 def choose(sweeps: Iterable[Answers], min_varying: int) -> dict[str, Measure]:

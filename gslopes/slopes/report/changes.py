@@ -20,12 +20,13 @@ from gslopes.stats.multiplicity import LEVEL
 COLUMNS = (
     Column("label", number=False),
     *(Column("first"), Column("second"), Column("difference"), Column("95 % interval", number=False)),
-    *(Column("p"), Column("q"), Column("photos"), Column("changed", number=False)),
+    *(Column("unit", number=False), Column("q"), Column("differing"), Column("changed", number=False)),
 )
 WIDTH = 100  # columns of a sentence
+MOST_LINES = 60  # labels of one pair on a terminal
 PAIR = ["first_classifier", "classifier", "attribute"]
 _TEXTS = ("first_classifier", "classifier", "attribute", "label")
-_NUMBERS = ("n", "active", "slope", "other_slope", "difference", "ci_low", "ci_high", "p", "p_test", "q")
+_NUMBERS = ("n", "active", "differing", "slope", "other_slope", "difference", "ci_low", "ci_high", "p", "p_test", "q")
 # What a condition on the changes may name, each with a value of its type; see ``changed``.
 CONDITION: dict[str, float | str | bool] = {
     **dict.fromkeys(_TEXTS, ""),
@@ -33,45 +34,35 @@ CONDITION: dict[str, float | str | bool] = {
     "changed": False,
 }
 NOTE = """\
-first, second: slopes in the two runs, over the photos that both answered at all values: percentage
-points per unit of the attribute (photo-rate), or by the label's measure: with %, the change of its
-score's odds, with three decimals, of its number. difference: second minus first; interval: 95 %, t over
-the photos' own differences. p: of the test by changes of their signs (of that t where no change of
-signs reaches the difference); q: p adjusted over the classifier's labels; null hypothesis: nothing
-changed. changed: q < 0.05.
-photos: those with the label at one value at least in either run, of those that both answered."""
+first, second: slopes in the two runs per unit of the attribute, over the photos that both answered at
+all values; difference: second minus first, with its 95 % interval, t over the photos' own differences.
+q: p of the test by changes of their signs (of that t where no change of signs reaches the difference),
+adjusted over the classifier's labels; null hypothesis: nothing changed. changed: q < 0.05.
+differing: photos whose answers to the label differ at some value."""
 
 
-def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
+def print_changes(changes: pd.DataFrame) -> str:
     """The changes as tables, a block for each classifier and attribute, the surest change first.
 
-    changes: the columns of ``slopes.fit.differences.COLUMNS``.  limit: rows a block.
+    changes: the columns of ``slopes.fit.differences.COLUMNS``.
     """
     blocks = []
     for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
-        name = words.both(str(first), str(second))
-        title = f"{name}: change of each label's slope along {words.perceived(str(attribute))}"
-        judged = part[part["note"] == ""]
+        name, judged = words.both(str(first), str(second)), part[part["q"].notna()]
         judged = judged.assign(_t=-(judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0))
-        printed = judged.sort_values(["q", "_t", "label"])[:limit]
+        printed = judged.sort_values(["q", "_t", "label"])[:MOST_LINES]
         styles = ["bold" if q < LEVEL else "dim" for q in printed["q"]]
-        lines = [title]
-        if not (judged["q"] < LEVEL).any():
-            lines.append(textwrap.fill(none_changed(judged), WIDTH))
-        if len(printed):
-            rows = []
-            for row in printed.to_dict("records"):
-                write = units.writer(units.measure_of(row))
-                texts = [write(row[name]) for name in ("slope", "other_slope", "difference")]
-                ends = numbers.interval(row["ci_low"], row["ci_high"], write)
-                tests = [numbers.probability(row[name]) for name in ("p_test", "q")]
-                counted = f"{row['active']:,} of {row['n']:,}", "yes" if row["q"] < LEVEL else "no"
-                rows.append([words.shorten(words.label(row["label"]), 24), *texts, ends, *tests, *counted])
-            lines += ["", table(COLUMNS, rows, styles)]
+        lines = [f"{name}: change of each label's slope along {words.perceived(str(attribute))}"]
+        lines.append(textwrap.fill(sentence(part, str(attribute)), WIDTH))
+        rows = []
+        for row in map(_row, printed.to_dict("records")):
+            label, changed = words.shorten(row["label"], 24), "yes" if row["changed"] else "no"
+            rows.append([label, *row["texts"], row["interval"], row["short"], row["q"], row["differing"], changed])
+        lines += ["", table(COLUMNS, rows, styles)] if rows else []
         if len(part) > len(judged):
             lines.append(f"  and {words.many(len(part) - len(judged), 'label')} on too few photos to judge")
-        if len(judged) > limit:
-            lines.append(f"  and {len(judged) - limit:,} more, see --json")
+        if len(judged) > MOST_LINES:
+            lines.append(f"  and {len(judged) - MOST_LINES:,} more, see --json")
         blocks.append("\n".join(lines))
     return "\n\n".join([*blocks, NOTE])
 
@@ -87,36 +78,48 @@ def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
     pairs = zip(changes["first_classifier"], changes["classifier"], strict=True)
     rows = {"model": [words.both(str(old), str(new)) for old, new in pairs], "contrast": changes["attribute"]}
     rows |= {name: changes[name] for name in ("label", "n", "ci_low", "ci_high", "q")}
-    unit = changes["measure"].map({**units.UNITS, "log-odds": "log-odds per unit"})
-    findings = pd.DataFrame({**rows, "value": changes["difference"], "unit": unit, "reason": changes["note"]})
-    return decide(findings)
+    rows |= {"value": changes["difference"], "unit": changes["unit"], "reason": changes["note"]}
+    return decide(pd.DataFrame(rows))
 
 
 def headline(changes: pd.DataFrame) -> str:
-    """How many labels changed, in a sentence; or that it cannot be said."""
-    judged = changes[changes["q"].notna()]
-    count = int((judged["q"] < LEVEL).sum())
-    return f"{count:,} of {len(judged):,} slopes changed (q < {LEVEL:g})." if count else none_changed(judged)
+    """What changed, a sentence for each pair of classifiers along each attribute, named where there are several."""
+    said = []
+    for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
+        said.append((words.both(str(first), str(second)), sentence(part, str(attribute))))
+    return said[0][1] if len(said) == 1 else " ".join(f"{name}: {text}" for name, text in said)
 
 
-def none_changed(judged: pd.DataFrame, along: str = "") -> str:
-    """The sentence where no slope changed: none did, or it cannot be said, by the rule of ``report.caution``.
+def sentence(part: pd.DataFrame, attribute: str) -> str:
+    """What changed; that no answer differs; or what changes of slopes are ruled out, by ``report.caution``.
 
-    judged: the changes that have a q, none of them below 0.05.  along: such as ``perceived gender``.
+    part: the changes of one pair of classifiers along the attribute.
     """
-    along = f" along {along}" if along else ""
+    judged, along = part[part["q"].notna()], f" along {words.perceived(attribute)}"
+    photos, most = words.many(int(part["n"].max()), "photo"), part["differing"].max()
+    if most == 0:
+        return f"No answer differs on {photos}."
+    differ = f"Answers to a label differ on up to {most:,.0f} of {photos}. " if most > 0 else ""
     if judged.empty:
-        return f"No label is on enough photos to say whether its slope{along} changed."
-    unchanged = []
+        return f"{differ}No label is on enough photos to say whether its slope{along} changed."
+    changed = judged[judged["q"] < LEVEL]
+    if len(changed):
+        first = changed.iloc[changed["difference"].abs().to_numpy().argmax()]
+        write, unit = units.writer(units.measure_of(first)), units.after(first)
+        by = numbers.with_interval(first["difference"], first["ci_low"], first["ci_high"], write)
+        text = f"The slope of “{words.readable(first['label'])}”{along} went from {write(first['slope'])} to"
+        text += f" {write(first['other_slope'])} {unit}, a change of {by} ({photos})"
+        return text + (f"; {len(changed):,} of {len(judged):,} labels changed." if len(judged) > 1 else ".")
+    unchanged, one = [], f"“{words.readable(str(judged['label'].iloc[0]))}”" if len(judged) == 1 else ""
     for row in judged.to_dict("records"):
-        name = f"the change of “{words.label(str(row['label']))}”"
+        name = "its change" if one else f"the change of “{words.readable(str(row['label']))}”"
         unchanged.append(decisions.nothing(row, name, row["share"], int(row["units"]), f"q {row['q']:.2g}"))
-    if all(change.clear for change in unchanged):
-        return f"None of {words.many(len(unchanged), 'label')} changed its slope{along} more than chance explains."
-    which = "the slope of one label" if len(unchanged) == 1 else f"any of {len(unchanged):,} slopes"
-    return (
-        f"{caution.cannot_tell(caution.widest(unchanged), f'whether {which}{along} changed', *decisions.over(judged))}."
-    )
+    widest, things = caution.widest(unchanged), decisions.over(judged)
+    if widest.clear:
+        which = f"{one} did not change" if one else f"None of {len(judged):,} labels changed"
+        return f"{differ}{which} its slope{along} more than chance explains ({caution.widely(widest, *things)})."
+    which = one or f"any of {len(judged):,} labels"
+    return f"{differ}{caution.cannot_tell(widest, f'whether {which} changed its slope{along}', *things)}."
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
@@ -137,11 +140,7 @@ class Pair:
     left: int
 
 
-def write_changes(
-    out: Path,
-    changes: pd.DataFrame,
-    names: tuple[str, str],
-) -> Path:
+def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str]) -> Path:
     """Write OUT/index.html; it opens from the disk and asks nothing of any server.
 
     changes: the columns of ``slopes.fit.differences.COLUMNS``.  names: of the two runs.
@@ -159,6 +158,7 @@ def write_changes(
         scripts=("page-base.js", "page-plots.js", "page-changes.js"),
         data={"changes": [{"ends": pair.ends, "rows": pair.rows} for pair in pairs], "decisions": {}},
         plots=True,
+        headline=headline(changes),
         pairs=pairs,
         first=words.printable(names[0]),
         second=words.printable(names[1]),
@@ -171,25 +171,12 @@ def write_changes(
 
 
 def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> Pair:
-    judged = part[part["note"] == ""]
+    judged = part[part["q"].notna()]
     order = judged.assign(_flat=-judged["difference"].abs()).sort_values(["q", "_flat", "label"])
-    rows = tuple(map(_row, order[:MOST_LABELS].to_dict("records")))
-    changed = order[order["q"] < LEVEL]
-    perceived = words.perceived(attribute)
-    if len(changed):
-        first = changed.iloc[changed["difference"].abs().to_numpy().argmax()]
-        measure = units.measure_of(first)
-        write = units.writer(measure)
-        unit = {"presence": "points per unit", "log-odds": "of the odds per unit"}.get(measure, "per unit")
-        size = f"{write(first['slope'])} to {write(first['other_slope'])} {unit}"
-        sentence = (
-            f"The slope of “{words.label(first['label'])}” went from {size}, a change of "
-            f"{numbers.with_interval(first['difference'], first['ci_low'], first['ci_high'], write)}; "
-            f"{len(changed):,} of {len(judged):,} labels changed."
-        )
-    else:
-        sentence = none_changed(judged, perceived)
-    return Pair(f"{classifiers} along {perceived}", words.ends(attribute), sentence, rows, len(part) - len(rows))
+    rows, title = tuple(map(_row, order[:MOST_LABELS].to_dict("records"))), words.perceived(attribute)
+    return Pair(
+        f"{classifiers} along {title}", words.ends(attribute), sentence(part, attribute), rows, len(part) - len(rows)
+    )
 
 
 def _row(row: dict[Any, Any]) -> dict[str, Any]:
@@ -198,10 +185,12 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
     write = units.writer(units.measure_of(row))
     return cells | {
         "label": words.label(row["label"]),
+        "read": words.readable(row["label"]),
         "changed": bool(row["q"] < LEVEL),
         "texts": [write(row[name]) for name in ("slope", "other_slope", "difference")],
         "interval": numbers.interval(row["ci_low"], row["ci_high"], write),
-        "unit": units.UNITS[units.measure_of(row)],
+        "unit": units.unit_of(row),
+        "short": units.short(row),
+        "differing": f"{row['differing']:,.0f} of {row['n']:,}" if row["differing"] >= 0 else numbers.NONE,
         "q": numbers.probability(row["q"]),
-        "n": int(row["n"]),
     }

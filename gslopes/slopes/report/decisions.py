@@ -224,15 +224,15 @@ def _moves(row: pd.Series, name: str, between: str) -> str:
     between: the ends, such as ``between the feminine and the masculine end``.
     """
     measure = units.measure_of(row)
-    scale, unit = {"presence": (100, " of 100 photos"), "value": (1, units.own(row))}.get(measure, (1, ""))
+    scale, unit = {"presence": (100, " of 100 photos"), "value": (1, f" {units.short(row)}")}.get(measure, (1, ""))
     what = {"presence": "", "value": "The mean of "}.get(measure, "The mean score of ") + f"“{name}”"
     verb = "rises" if row["slope"] > 0 else "falls"
     first, last = numbers.change(scale * row["y_first"], scale * row["y_last"])
-    text = f"{what} {verb} from {first} to {last}{unit} {between}"
+    text = f"{what} {verb} from {first} to {last}{unit.rstrip()} {between}"
     if numbers.NONE in (first, last):
         text = f"{what} {verb} {between}"
     elif first == last or (row["y_last"] > row["y_first"]) != (row["slope"] > 0):
-        text = f"{what} {verb} {between}, not at the ends themselves ({first} and {last}{unit})"
+        text = f"{what} {verb} {between}, not at the ends themselves ({first} and {last}{unit.rstrip()})"
     slope = numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(measure))
     text += f" (slope {slope} {units.after(row)}, {words.many(int(row['n']), 'photo')})"
     light = row.get("light")
@@ -246,23 +246,8 @@ def _moves(row: pd.Series, name: str, between: str) -> str:
 # -- the table of findings --------------------------------------------------------------------------------------------
 
 COLUMNS = (
-    "classifier",
-    "attribute",
-    "label",
-    "n",
-    "y_first",
-    "y_last",
-    "slope",
-    "ci_low",
-    "ci_high",
-    "unit",
-    "light",
-    "q",
-    "decision",
-    "reason",
-    "detail",
-    "estimator",
-    "expected",
+    *("classifier", "attribute", "label", "n", "y_first", "y_last", "slope", "ci_low", "ci_high", "unit", "light", "q"),
+    *("decision", "reason", "detail", "estimator", "expected"),
 )
 
 ERRORS = "percentage points of errors per unit"

@@ -3,7 +3,7 @@ function changesPlot({ rows: all, ends }, width) {
   const unit = all[0].unit, rows = all.filter((row) => row.unit === unit), form = formatFor(unit), inUnit = inPoints(unit), least = inUnit ? 1 : 1e-6;
   const narrow = width < 640, wide = narrow ? width : Math.floor(width / 2) - 10;
   const keyed = [...rows].sort((a, b) => b.difference - a.difference).map((row, i) => ({ ...row, key: String(i) }));
-  const high = narrow ? 36 : 25, left = narrow ? 6 : 14 + 7.4 * Math.max(8, ...rows.map((r) => Math.min(24, r.label.length)));
+  const high = narrow ? 36 : 25, left = narrow ? 6 : 14 + 7.4 * Math.max(8, ...rows.map((r) => Math.min(24, r.read.length)));
   const colour = (r) => (r.changed ? `var(--${sideOf(r.difference)})` : "var(--soft)");
   const base = (end) => ({
     height: rows.length * high + 70, marginTop: 24, marginBottom: 44, marginRight: 14, color: { type: "identity" },
@@ -12,7 +12,7 @@ function changesPlot({ rows: all, ends }, width) {
   });
   const dy = narrow ? 8 : 0;
   const names = narrow ? { frameAnchor: "left", textAnchor: "start", dx: 2, dy: -8 } : { frameAnchor: "left", textAnchor: "end", dx: -8 };
-  const label = Plot.text(keyed, { y: "key", text: (r) => cut(r.label, 24), fontSize: 13, fontWeight: (r) => (r.changed ? 650 : 400), fill: "var(--ink)", ...names });
+  const label = Plot.text(keyed, { y: "key", text: (r) => cut(r.read, 24), title: (r) => r.label, fontSize: 13, fontWeight: (r) => (r.changed ? 650 : 400), fill: "var(--ink)", ...names });
   const most = 1.08 * Math.max(least, ...rows.flatMap((r) => [Math.abs(r.slope), Math.abs(r.other)]));
   const far = 1.08 * Math.max(least, ...rows.flatMap((r) => [Math.abs(r.low ?? 0), Math.abs(r.high ?? 0)]));
   const slopes = base(most), difference = base(far);

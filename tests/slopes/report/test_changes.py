@@ -38,7 +38,10 @@ def written(tmp_path: Path) -> Path:
 
 def test_the_page_has_the_surest_change_first_and_no_strangers_html(tmp_path: Path) -> None:
     html = written(tmp_path).read_text("utf-8")
-    assert "“nurse” went from −30.0 to −5.0 points per unit, a change of +25.0 [+20.0, +30.0]; 1 of 2 labels" in html
+    said = "The slope of “nurse” along perceived gender went from −30.0 to −5.0 points per unit, "
+    said += "a change of +25.0 [+20.0, +30.0] (60 photos); 1 of 2 labels changed."
+    assert said in html
+    assert headline(changes()) == said
     assert html.count(SCRIPT) == 0
 
 
@@ -46,7 +49,13 @@ def test_nothing_changed_is_said(tmp_path: Path) -> None:
     still = changes().assign(q=0.9, ci_low=-2.0, ci_high=3.0)
     page = write_changes(tmp_path / "out", still, ("a", "b"))
     assert "None of 2 labels changed its slope along perceived gender more than chance" in page.read_text("utf-8")
-    assert headline(still) == "None of 2 labels changed its slope more than chance explains."
+    assert headline(still).endswith("(60 photos; widest: [−2.0, +3.0] points per unit, 5 would matter).")
+    several = pd.concat([still, still.assign(classifier="b", first_classifier="b")])
+    assert headline(several).count("None of 2 labels changed") == 2
+    assert "b: None of 2 labels changed its slope along perceived gender" in headline(several)
+    some = headline(still.assign(differing=[3.0, 7.0]))
+    assert some.startswith("Answers to a label differ on up to 7 of 60 photos. None of 2 labels")
+    assert headline(still.assign(differing=0.0)) == "No answer differs on 60 photos."
 
 
 @pytest.mark.parametrize(
@@ -75,7 +84,7 @@ def test_slopes_of_log_odds_are_changes_of_the_odds_on_page_and_terminal(tmp_pat
     row = {"slope": -0.0651, "other_slope": -0.0151, "difference": 0.05, "ci_low": 0.0488, "ci_high": 0.0507}
     measured = changes()[:1].assign(measure="log-odds", label="nsfw", **row)
     html = write_changes(tmp_path / "out", measured, ("a", "b")).read_text("utf-8")
-    assert "“nsfw” went from −6.3 % to −1.5 % of the odds per unit, a change of +5.1 % [+5.0 %, +5.2 %]" in html
+    assert "went from −6.3 % to −1.5 % of the odds per unit, a change of +5.1 % [+5.0 %, +5.2 %]" in html
     (line,) = (line for line in print_changes(measured).splitlines() if line.startswith(" nsfw"))
     for cell in ("−6.3 %", "−1.5 %", "+5.1 %", "[+5.0 %, +5.2 %]"):
         assert cell in line
