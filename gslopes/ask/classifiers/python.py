@@ -221,7 +221,7 @@ class FunctionClassifier:
         if self.captions:
             return self.captions.answer([next(iter(raw)) if isinstance(raw, dict) and len(raw) == 1 else raw])
         if raw is None:
-            return Answer("refused", (), "the function returned None: a refusal, or it lacks its return")
+            return Answer("refused", (), "the function returned None")
         return Answer("answered", tuple(sorted(cast("dict[str, float]", raw).items(), key=lambda pair: -pair[1])))
 
 
