@@ -69,6 +69,7 @@ def test_a_page_says_what_its_run_found(hook, name: str) -> None:
     assert f"--classifier {MODELS[name]['classifier']}" in page
     assert MODELS[name]["licence"] in page
     assert f"[{MODELS[name]['title']}]({name}.md)" in hook.gallery()
+    assert f"]({name}.jpg)]({name}.md)\n\n**[{MODELS[name]['title']}]({name}.md)**, " in hook.pictures()
 
 
 def test_the_script_writes_the_slopes_of_a_run_folder(make, hook, tmp_path, monkeypatch) -> None:

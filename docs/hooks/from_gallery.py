@@ -43,11 +43,12 @@ def pages() -> dict[str, str | bytes]:
 
 
 def page(name: str) -> str:
-    """One classifier: the finding, the first screen of its page, every slope, the model, the command, the limits."""
+    """One classifier: the finding, the first screen of its page, what it is, every slope, the command, the limits."""
     facts, runs = models()[name], results(name)
-    parts = [f"# {facts['title']}", facts["about"], f"**{first_sentence(runs)}**"]
+    parts = [f"# {facts['title']}", f"**{first_sentence(runs)}**"]
     if (GALLERY / f"{name}.jpg").is_file():
         parts.append(f"![The first screen of the page, without photos]({name}.jpg)")
+    parts.append(facts["about"])
     for photos, run in runs.items():
         parts += [f"## {photos}", f"Region of the edits: {run['region']}."]
         for attribute, found in run["attributes"].items():
@@ -117,6 +118,16 @@ def command(facts: Mapping[str, Any]) -> str:
     return "\n".join(["```bash", *setup, audit, "```"])
 
 
+def pictures() -> str:
+    """All classifiers: the first screen of each one's page, which leads there, and one sentence."""
+    cards = []
+    for name, facts in models().items():
+        picture = f"[![The first screen of the page about {facts['title']}]({name}.jpg)]({name}.md)"
+        sentence = f"**[{facts['title']}]({name}.md)**, {first_sentence(results(name))}"
+        cards.append(f"<div markdown>\n{picture}\n\n{sentence}\n</div>")
+    return "\n".join(['<div class="gallery" markdown>', *cards, "</div>"])
+
+
 def gallery() -> str:
     """All classifiers next to each other: the first label of each run and attribute."""
     rows = []
@@ -168,4 +179,4 @@ def bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-MACROS: dict[str, Callable[..., str]] = {"gallery": gallery}
+MACROS: dict[str, Callable[..., str]] = {"gallery": gallery, "pictures": pictures}
