@@ -3,9 +3,8 @@
     import gslopes
 
     audit = gslopes.audit("photos", "run", attribute="gender", classifier="celeba-tagger")
-    print(audit.summary)  # the finding in a sentence
-    print(audit.findings)  # one row a label
-    print(audit.page)  # the report
+    print(audit)  # the finding in a sentence, and the labels that are judged
+    audit.findings, audit.page  # one row a label; the report
 
 Everything is imported when it is first used, so that ``import gslopes`` costs milliseconds and never loads torch.
 """

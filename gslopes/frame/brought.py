@@ -95,14 +95,15 @@ def _fill(run: Path, photos: Any) -> Path | None:
             with runfolder.storage(folder):
                 image.save(folder / names[index], compress_level=1)
     short = _short(list(paths.values()))
-    others = [name for path, name in short.items() if not _same(path, folder / name, is_new)]
+    for path, name in short.items() if is_new else ():
+        _link(path, folder / name)
     names |= {index: short[path] for index, path in paths.items()}
     if not names:
         raise UsageError("No photos were given: it is empty.", "An iterator is empty once it was used.")
     given = [relative_name(folder / names[index], folder) for index in range(len(names))]
     listed = {file.relative for file in list_photos(folder)}
-    others += sorted(listed - {*given}) + [name for name in names.values() if not (folder / name).is_file()]
-    if others:
+    others = sorted(listed - {*given}) + [name for name in names.values() if not (folder / name).is_file()]
+    if others := others or [name for path, name in short.items() if not filecmp.cmp(path, folder / name)]:
         hint = "Give the same photos to resume it, or name a new folder with out=."
         raise RunFolderMismatch(f"{show(run)} has other photos, as {show(others[0])} shows.", hint)
     if not listed:
@@ -183,33 +184,24 @@ def _photo_column(frame: Any) -> Any:
 
 
 def _short(paths: Sequence[Path]) -> dict[Path, str]:
-    """Each path by its file name, with as many of the folders above it as tell all of them apart.
-
-    Raises: UsageError if some are not there.
-    """
+    """Each path by its name below the folder that all of them share.  Raises: UsageError if some are not there."""
     if lacking := [show(path) for path in paths if not path.is_file()]:
         more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
         problem = f"{len(lacking):,} of {len(paths):,} photos are no files: {', '.join(lacking[:3])}{more}."
         raise UsageError(problem, f"Paths start in {show(Path.cwd())}; a folder is given alone, not in a list.")
-    parts = {path: Path(os.path.abspath(path)).parts[1:] for path in paths}
-    names = dict[Path, str]()
-    for depth in range(1, max(map(len, parts.values()), default=0) + 1):
-        # a hidden file is no photo for list_photos
-        shown = {path: [f"_{part}" if part[0] == "." else part for part in own[-depth:]] for path, own in parts.items()}
-        names = {path: "/".join(own) for path, own in shown.items()}
-        if len({*names.values()}) == len({*parts.values()}):
-            break
-    return names
+    full = {path: Path(os.path.abspath(path)) for path in paths}
+    shared = os.path.commonpath([path.parent for path in full.values()]) if full else ""
+    names = {path: one.relative_to(shared).parts for path, one in full.items()}
+    # list_photos passes over what is hidden
+    return {path: "/".join(f"{'_' * part.startswith('.')}{part}" for part in parts) for path, parts in names.items()}
 
 
-def _same(source: Path, target: Path, put: bool) -> bool:
-    """Whether a file is the other one; ``put``: link it there, or copy it to another disk."""
-    if put:
-        runfolder.make_folder(target.parent)
-        with runfolder.storage(target):
-            target.unlink(missing_ok=True)
-            try:
-                os.link(source.resolve(), target)
-            except OSError:
-                shutil.copy2(source, target)
-    return target.is_file() and filecmp.cmp(source, target)
+def _link(source: Path, target: Path) -> None:
+    """The same file in another folder; on another disk a copy."""
+    runfolder.make_folder(target.parent)
+    with runfolder.storage(target):
+        target.unlink(missing_ok=True)
+        try:
+            os.link(source.resolve(), target)
+        except OSError:
+            shutil.copy2(source, target)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
+from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,7 @@ import pandas as pd
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
-from gslopes.core.result import AuditResult, Tables, found_page
+from gslopes.core.result import Tables
 from gslopes.core.runfolder import show
 from gslopes.frame.findings import decide
 from gslopes.frame.plan import refuse_older
@@ -31,28 +34,37 @@ AUDITS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Result(AuditResult):
-    """What an audit found; its tables are those of its tables.toml.
+class Result:
+    """What an audit found; its tables are those of its tables.toml. Printed, it shows what matters.
 
+    folder: the run folder.  page: the report, None before it.  summary: the finding in a sentence, empty before it.
     found, used: things that were looked at, and those that the numbers are about.  damaged: files that could
     not be read, and questions that failed.  notes: sentences that a user should know.
     """
 
+    folder: Path
+    page: Path | None
+    summary: str
     audit: Audit
     found: int
     used: int
     damaged: int
     notes: tuple[str, ...]
 
+    @cached_property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """The tables of the run folder by name, read lazily."""
+        return Tables(self.folder)
+
     @property
     def findings(self) -> pd.DataFrame:
         """What is judged, one row each, findings first: the columns of ``core.summary.FINDINGS``."""
-        return decide(self.audit.judged(Tables(self.folder, {})))
+        return decide(self.audit.judged(Tables(self.folder)))
 
     @property
     def review(self) -> Path | None:
         """The page on which people answer; None if the audit has none."""
-        return found_page(self.folder / "review.html")
+        return _found(self.folder / "review.html")
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -70,7 +82,19 @@ class Result(AuditResult):
         return [*lines, f"review     {show(self.review)}"] if self.review else lines
 
     def __str__(self) -> str:
-        return self.audit.terminal(Tables(self.folder, {}))
+        return self.audit.terminal(Tables(self.folder))
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook, and a link to the page."""
+        text = f"<pre>{escape(str(self))}</pre>"
+        if self.page is not None:
+            text += f'<p>Report: <a href="{escape(self.page.resolve().as_uri())}">{escape(str(self.page))}</a></p>'
+        return text
+
+
+def _found(page: Path) -> Path | None:
+    """The page, if it is there."""
+    return page if page.is_file() else None
 
 
 def load(run: str | Path) -> Result:
@@ -95,13 +119,13 @@ def load(run: str | Path) -> Result:
 
 def result_of(audit: Audit, folder: Path) -> Result:
     """The result of an audit's run folder.  Raises: as ``load``."""
-    tables = Tables(folder, {})
+    tables = Tables(folder)
     try:
         counts, headline = audit.counts(tables), audit.headline(tables).sentence
     except KeyError as error:
         hint = "Repeat the command that began it: it goes on from where it was."
         raise UsageError(f"{show(folder)} is not finished: a table is missing.", hint) from error
-    page, notes = found_page(folder / "report" / "index.html"), tuple(notes_of(audit, folder))
+    page, notes = _found(folder / "report" / "index.html"), tuple(notes_of(audit, folder))
     return (audit.result or Result)(folder, page, headline, audit, *counts, notes)
 
 

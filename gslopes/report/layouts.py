@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
 import pandas as pd
 
@@ -38,13 +37,6 @@ def _escaped(cell: str) -> str:
     for char in "\\`*_{}[]<>|&~$":
         cell = cell.replace(char, f"\\{char}")
     return cell
-
-
-def to_html(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of untrusted texts as HTML."""
-    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:

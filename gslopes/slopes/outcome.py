@@ -78,12 +78,6 @@ class Walked(Result):
         lines += [f"answers    {name}: {text}" for name, text in lost(self.folder).items()]
         return [*lines, f"pictures   {show(self.folder)}/edits/", *super().places]
 
-    def _repr_html_(self) -> str:
-        """The finding and its labels, for a notebook."""
-        from gslopes.slopes.report.evidence import audit_html
-
-        return audit_html(self.folder, self.tables.get("slopes"), self.page)
-
 
 def _skipped(run: Path) -> dict[str, int]:
     photos = tables.read_columns(tables.PHOTOS, run / "photos.parquet", ["status", "reason", "detail"])

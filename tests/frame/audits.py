@@ -14,9 +14,9 @@ from gslopes.captions import sweep as captions_sweep
 from gslopes.contexts import audit as contexts
 from gslopes.contexts.config import ContextOptions
 from gslopes.core import tables
-from gslopes.core.result import AuditResult
 from gslopes.crops import audit as crops
 from gslopes.crops import sweep
+from gslopes.frame.result import Result
 from tests.contexts.drawn import CANVAS, Finder, Tagger, small
 from tests.contexts.drawn import draw as draw_people_and_rooms
 from tests.crops.drawn import Brightness, a_face, draw_people, draw_sweep
@@ -50,7 +50,7 @@ class Small:
     """
 
     prepare: Callable[[Path], Path]
-    begin: Callable[..., AuditResult]
+    begin: Callable[..., Result]
     change: tuple[Mapping[str, Any], str]
     expensive: str
     part: int
@@ -94,7 +94,7 @@ def caption_stages(folder: Path) -> Path:
     return stages
 
 
-def audit_captions(stages: Path, run: Path, **more: Any) -> AuditResult:
+def audit_captions(stages: Path, run: Path, **more: Any) -> Result:
     """All techniques, quickly."""
     return gslopes.audit_captions(stages, run, groups=stages.parent / "groups.csv", **{"types": 5, **more})
 
@@ -130,7 +130,7 @@ def named_in_small_groups(people: Path) -> tuple[str, ...]:
     return ("--people", table, "--groups", "team", "--set", "cropper=centre", "--set", "min_group=2")
 
 
-def audit_crops(people: Path, run: Path, /, **more: Any) -> AuditResult:
+def audit_crops(people: Path, run: Path, /, **more: Any) -> Result:
     """Two croppers."""
     quick = {"min_group": 2, "ratios": (1.0,)}
     return gslopes.audit_crops(people, run, **crop_options(people, **{**quick, **more}))
@@ -141,7 +141,7 @@ def synthesised(folder: Path) -> Path:
     return draw_sweep(folder / "sweep")
 
 
-def sweep_crops(source: Path, run: Path, **more: Any) -> AuditResult:
+def sweep_crops(source: Path, run: Path, **more: Any) -> Result:
     """Two croppers, two opponents."""
     quick = {"others": 2, "cropper": ("centre",)}
     return sweep.sweep_crops(source, run, croppers=[Brightness()], **{**quick, **more})
@@ -160,7 +160,7 @@ def reports(people: Path) -> tuple[str, ...]:
     return ("--people", str(people.parent / "people.csv"))
 
 
-def audit_contexts(people: Path, run: Path, /, **more: Any) -> AuditResult:
+def audit_contexts(people: Path, run: Path, /, **more: Any) -> Result:
     """With a tagger of this process, quickly; a run alone is done again by its options."""
     home = people.parent
     with small(Finder(), 1):
@@ -187,7 +187,7 @@ def brightness(pictures: Any) -> list[dict[str, float]]:
     return [{"bright": float(picture.mean() / 255)} for picture in pictures]
 
 
-def audit_discs(photos: Path, run: Path, **more: Any) -> AuditResult:
+def audit_discs(photos: Path, run: Path, **more: Any) -> Result:
     """One attribute without placebos, quickly."""
     known = {"landmarks": photos / "faces.csv", "masks": photos.parent / "masks", "editor": "drawn-fader"}
     quick = {"fit.permutations": 49, "fit.min_varying": 1, "steps": 3, "part": 3, "device": "cpu"}

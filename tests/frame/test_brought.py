@@ -80,15 +80,15 @@ def test_gray_arrays_transparent_and_turned_images_and_cmyk_are_photos(tmp_path)
     assert (open_photo(files[0].path).pixels == PIXELS[0][..., :1]).all()
 
 
-def test_paths_keep_their_names_and_folders_only_where_these_tell_them_apart(tmp_path):
+def test_paths_keep_their_names_below_the_folder_that_they_share(tmp_path):
     one, two, other = write_photos(tmp_path, "a/.x/1.png", "b/1.png", "c/2.png")
     link = two.with_name("link.png")
     link.symlink_to(one)
     made = plan_of([one, other, other], tmp_path / "run").inputs.content.files
-    assert [file.relative for file in made] == ["1.png", "2.png"]
+    assert [file.relative for file in made] == ["a/_.x/1.png", "c/2.png"]
     assert made[0].path.samefile(one)
     made = plan_of(pd.Series([str(one), two, link]), tmp_path / "other").inputs.content.files
-    assert [file.relative for file in made] == ["_.x/1.png", "b/1.png", "b/link.png"]
+    assert [file.relative for file in made] == ["a/_.x/1.png", "b/1.png", "b/link.png"]
     assert not made[2].path.is_symlink()
     assert [file.relative for file in plan_of(str(one), tmp_path / "single").inputs.content.files] == ["1.png"]
 

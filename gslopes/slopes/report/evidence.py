@@ -1,21 +1,18 @@
-"""What a terminal and a notebook show after a fit: the finding in a sentence, then one line a label."""
+"""What is printed after a fit: the finding in a sentence, then one line a label."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from pathlib import Path
 
 import pandas as pd
 
 from gslopes.core import placebo, tables
-from gslopes.core.result import page_link
 from gslopes.report import numbers, units, words
-from gslopes.report.layouts import to_html
 from gslopes.report.terminal import WIDTH, Column, table, wrap
 from gslopes.slopes.expected import WORD
 from gslopes.slopes.report import decisions, drawing
-from gslopes.slopes.report.decisions import Decision, as_text, findings_table, headline
+from gslopes.slopes.report.decisions import Decision, headline
 from gslopes.slopes.report.loading import Drawn, Funnel, drawings, unanswered, with_units
 from gslopes.slopes.report.paper import no_label
 
@@ -40,7 +37,7 @@ _KINDS = {
 def print_evidence(
     slopes: pd.DataFrame,
     *,
-    limit: int = 60,
+    limit: int = 15,
     funnels: Iterable[Funnel] = (),
     unanswered: Sequence[str] = (),
     drawn: Mapping[tuple[str, str], Drawn] | None = None,
@@ -49,7 +46,7 @@ def print_evidence(
     """Each label's slope by its measure as a table of at most 100 columns, one block for a classifier and attribute.
 
     slopes: a data frame with the columns of core.tables.SLOPES.
-    limit: rows a block.
+    limit: rows of all blocks together, the judged ones with the most evidence; each block has one.
     funnels: what became of the photos, see ``loading.funnels``.  unanswered: see ``loading.unanswered``.
     drawn: see ``loading.drawings``.  placebos: see ``loading.placebos``.
     """
@@ -61,7 +58,9 @@ def print_evidence(
     by_pair = {(funnel.classifier, funnel.attribute): funnel for funnel in funnels}
     blocks = []
     kinds: set[str] = set()
-    for classifier, attribute, part, _ in decisions.by_pair(reading):
+    pairs = list(decisions.by_pair(reading))
+    limit = max(limit // max(len(pairs), 1), 1)
+    for classifier, attribute, part, _ in pairs:
         floor = fakes[(fakes["classifier"] == classifier) & (fakes["attribute"] == attribute)]
         kinds |= set(floor["placebo"])
         own = (drawn or {}).get((classifier, attribute), {})
@@ -109,7 +108,7 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
         named = [words.label(label) for label in judged["label"] if decided[str(label)].expected]
         lines += [wrap(f"  {WORD}: {', '.join(named)}", "    ")] if named else []
     if len(judged) > limit:
-        lines.append(f"  and {words.many(len(judged) - limit, 'label')} with less evidence: see the slopes table")
+        lines.append(f"  and {words.many(len(judged) - limit, 'label')} with less evidence: see findings.csv")
     return "\n".join([*lines, *_unjudged(part, decided)])
 
 
@@ -160,28 +159,6 @@ def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:
         more = f" and {len(labels) - 10:,} more" if len(labels) > 10 else ""
         lines.append(wrap(f"  {why}: {', '.join(labels[:10])}{more}", "    "))
     return lines
-
-
-# -- notebook ---------------------------------------------------------------------------------------------------------
-
-NOTEBOOK_ROWS = 30
-
-
-def audit_html(run: Path, slopes: pd.DataFrame | None, page: Path | None) -> str:
-    """HTML without scripts, everything escaped.
-
-    run: the run folder.  slopes: the slopes table, None before the fit.  page: the report, None before it.
-    """
-    if slopes is None:
-        return f"<p>Run folder {escape(str(run))}, not fitted yet.</p>"
-    table = findings_table(slopes)
-    judged = table[table["decision"] != decisions.UNJUDGED]
-    printed = as_text(judged[:NOTEBOOK_ROWS])
-    rows = to_html([str(name) for name in printed], printed.to_numpy().tolist()) if len(printed) else ""
-    left = (
-        f"<p>{len(table) - len(printed):,} more: <code>audit.findings</code>.</p>" if len(table) > len(printed) else ""
-    )
-    return f"<p><b>{escape(summary(run, slopes))}</b></p>{rows}{left}{page_link(page)}"
 
 
 def summary(run: Path, slopes: pd.DataFrame) -> str:

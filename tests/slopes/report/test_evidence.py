@@ -1,16 +1,18 @@
 """What a terminal and a notebook show."""
 
+from html import escape
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import gslopes
 from gslopes.core import tables
 from gslopes.report import numbers
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.report.evidence import audit_html, print_evidence
+from gslopes.slopes.report.evidence import print_evidence
 from gslopes.slopes.report.loading import Funnel
 from gslopes.slopes.report.paper import NO_LABEL
 from tests.slopes.report.conftest import placebos_of
@@ -117,9 +119,15 @@ def test_a_notebook_shows_the_finding_the_photos_and_nothing_of_strangers_as_htm
     found = tables.read(tables.SLOPES, one / "slopes.parquet")
     rates = found.assign(estimator="photo-rate", decision="open", slope=100 * found["slope"] * found["y_centre"])
     rates[["ci_low", "ci_high"]] = rates[["slope", "slope"]].to_numpy() + np.array([-1.5, 1.5])
-    html = audit_html(one, pd.concat([found, rates]), one / "report" / "index.html")
-    assert "“Lipstick” falls between the feminine and the masculine end (slope −8.7" in html
+    tables.write(tables.SLOPES, pd.concat([found, rates]), one / "slopes.parquet")
+    (one / "report").mkdir()
+    (one / "report" / "index.html").touch()
+    audit = gslopes.load(one)
+    html = audit._repr_html_()
+    assert escape(str(audit)) in html
+    assert "“Lipstick” falls between the feminine and the masculine end (slope −8.7" in " ".join(html.split())
     assert SCRIPT not in html
     assert "&lt;script&gt;" in html
     assert "file://" in html
-    assert "not fitted yet" in audit_html(one, None, None)
+    (one / "slopes.parquet").unlink()
+    assert "edited of" in gslopes.load(one)._repr_html_()
