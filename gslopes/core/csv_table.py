@@ -11,11 +11,13 @@ import io
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslopes.core.errors import GslopesError, UsageError
 from gslopes.core.files import LARGEST_TABLE, read_named, read_text, show
+from gslopes.core.progress import tell
 from gslopes.core.text import many, printable
 
 if TYPE_CHECKING:
@@ -59,6 +61,8 @@ def read_csv(
 ) -> CsvTable:
     """A CSV in UTF-8 whose first line names the columns; empty lines and columns without a name are left out.
 
+    Where that line has semicolons or tabs and no comma, these part the cells, which stderr says.
+
     needed: columns that must be there.
     unique: columns whose cells, together, no two rows may share.  values: column to the cells that it may have.
     comments: leave out lines that begin with #.  strip: take spaces around names and cells away.  limit: bytes.
@@ -69,8 +73,12 @@ def read_csv(
         line = text.count("\n", 0, text.index("\0")) + 1
         raise raises(f"{show(path)}, line {line}: it has a zero byte.", hint)
     lines = io.StringIO(text, newline="")
+    first = next((line for line in text.splitlines() if line.strip() and not (comments and line[0] == "#")), "")
+    mark = next((mark for mark in _OTHER_MARKS if mark in first and "," not in first), ",")
+    if mark != ",":
+        _say_once(f"{show(path)} uses {_OTHER_MARKS[mark]} between its cells, not commas: it is read so.")
     source = ("\n" if comments and line.startswith("#") else line for line in lines)
-    reader = csv.reader(source, strict=True)
+    reader = csv.reader(source, strict=True, delimiter=mark)
     rows, starts, start = list[list[str]](), list[int](), 1
     try:
         for row in reader:
@@ -81,7 +89,8 @@ def read_csv(
                     raise csv.Error(f"it has {len(row)} cells, and the first line has {len(rows[0])}")
             start = reader.line_num + 1
     except csv.Error as error:
-        raise raises(f"{show(path)}, line {start}: {_WHY.get(str(error), str(error))}.", hint) from error
+        why = str(error).replace(f"'{mark}'", "','")
+        raise raises(f"{show(path)}, line {start}: {_WHY.get(why, why)}.", hint) from error
     if not rows:
         raise raises(f"{show(path)} is empty.", hint)
     head = [name.strip() for name in rows[0]]
@@ -109,6 +118,8 @@ def read_csv(
     return table
 
 
+_OTHER_MARKS = {";": "semicolons", "\t": "tabs"}  # of spreadsheets whose decimals have commas
+_say_once = cache(tell)
 _WHY = {
     "unexpected end of data": "a quote that begins in it is never closed",
     "',' expected after '\"'": "a quote in it is closed within a cell, or is never closed",

@@ -41,6 +41,27 @@ def test_what_is_ambiguous_is_an_error_that_names_file_and_line(tmp_path: Path, 
     assert error.value.hint
 
 
+@pytest.mark.parametrize(("mark", "word"), [(";", "semicolons"), ("\t", "tabs")])
+def test_semicolons_and_tabs_part_cells_only_where_the_first_line_has_no_comma(tmp_path, capsys, mark, word):
+    file = tmp_path / "people.csv"
+    file.write_text(
+        '# made by hand\nfile,age\na.jpg,"3,5"\nb.jpg,"x;\ty"\n'.replace(",", mark).replace(f"3{mark}5", "3,5")
+    )
+    for _ in range(2):
+        table = read_csv(file, ("file", "age"), comments=True)
+        assert table.columns == {"file": ["a.jpg", "b.jpg"], "age": ["3,5", "x;\ty"]}
+        assert table.lines == [3, 4]
+    assert capsys.readouterr().err == f"{file} uses {word} between its cells, not commas: it is read so.\n"
+    file.write_text(f"a{mark}b\n1{mark}2{mark}3\n")
+    with pytest.raises(UsageError, match="line 2: it has 3 cells, and the first line has 2"):
+        read_csv(file)
+    file.write_text(f'a{mark}b\n"x"y{mark}2\n')
+    with pytest.raises(UsageError, match="line 2: a quote in it is closed within a cell"):
+        read_csv(file)
+    file.write_text(f"a,b{mark}c\n1,2\n")
+    assert read_csv(file).columns == {"a": ["1"], f"b{mark}c": ["2"]}
+
+
 def test_other_encodings_name_the_line(tmp_path: Path):
     (tmp_path / "a.csv").write_bytes("a,b\n1,2\n3,é\n".encode("latin-1"))
     with pytest.raises(UsageError, match="line 3: it is not UTF-8"):

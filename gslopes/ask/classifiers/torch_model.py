@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -31,6 +32,7 @@ from gslopes.ask.pictures import decoded
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.core.files import read_named
 from gslopes.core.records import Answer, ByteArray
+from gslopes.core.runtime import is_out_of_memory
 
 BATCH = 32
 _TRIED = 256  # pixels, side of the picture that a model is tried out with
@@ -231,11 +233,10 @@ class TimmClassifier(TorchModel):
             module = timm.create_model(options.model, **({"num_classes": len(labels)} if labels else {}))
             version = load_weights(module, options.weights)
         else:
-            try:
+            with from_hub(
+                f"The weights of {options.model}", "Connect once, or give weights=FILE, copied from elsewhere."
+            ):
                 module = timm.create_model(options.model, pretrained=True)
-            except Exception as error:  # the hub's client has many
-                message = f"The weights of {options.model} cannot be downloaded or read: {first_words(error)}."
-                raise ModelError(message, "Download them elsewhere and give weights=FILE.") from None
             version = str(module.pretrained_cfg.get("hf_hub_id") or options.model)
         data: Any = import_module("timm.data")
         info = data.ImageNetInfo(subset) if (subset := data.infer_imagenet_subset(module)) else None
@@ -243,6 +244,35 @@ class TimmClassifier(TorchModel):
         labels = labels_of(options, own)
         transform = data.create_transform(**data.resolve_model_data_config(module), is_training=False)
         super().__init__(name, version, module, transform, labels, options, options.activation, device)
+
+
+@contextmanager
+def from_hub(what: str, hint: str, asks: bool = True) -> Iterator[None]:
+    """Load from the hub; where it cannot be reached, without delay from what its client keeps.
+
+    asks: whether the hub is asked; not for a folder.  Raises: ModelError.
+    """
+    from huggingface_hub import constants, get_session
+
+    before = constants.HF_HUB_OFFLINE
+    try:
+        _ = asks and get_session().head(constants.ENDPOINT, timeout=10)
+    except Exception:  # of the client's library; its own retries take a minute, and a line each
+        constants.HF_HUB_OFFLINE = True
+    try:
+        yield
+    except Exception as error:  # the client and the readers have many
+        if is_out_of_memory(error):
+            raise
+        why = first_words(error)
+        if constants.HF_HUB_OFFLINE:
+            why, hint = (
+                f"{constants.ENDPOINT} cannot be reached, and no whole copy is here",
+                f"Connect once. Or: {hint}",
+            )
+        raise ModelError(f"{what} cannot be loaded: {why}.", hint) from None
+    finally:
+        constants.HF_HUB_OFFLINE = before
 
 
 # -- a state dict in a file -------------------------------------------------------------------------------------------

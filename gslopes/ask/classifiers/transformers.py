@@ -20,14 +20,13 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from gslopes.ask.classifiers.captions import CaptionReader
-from gslopes.ask.classifiers.model_file import check_presence, digest_of, digest_of_texts, first_words, label_list
-from gslopes.ask.classifiers.torch_model import TorchModel
+from gslopes.ask.classifiers.model_file import check_presence, digest_of, digest_of_texts, label_list
+from gslopes.ask.classifiers.torch_model import TorchModel, from_hub
 from gslopes.ask.names import ARGUMENT
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.files import read_json
 from gslopes.core.records import Answer
-from gslopes.core.runtime import is_out_of_memory
 
 Task = Literal["auto", "classify", "zero-shot", "caption"]
 _ZERO_SHOT = ("CLIPModel", "ChineseCLIPModel", "AltCLIPModel", "SiglipModel", "Siglip2Model", "AlignModel")
@@ -209,16 +208,13 @@ def _loaded(options: TransformersOptions, kind: str, processor: str, **more: Any
 
     auto: Any = library
     name, where = options.model, cast("dict[str, Any]", {"revision": options.revision} if options.revision else {})
-    if Path(name).expanduser().is_dir():
+    is_folder = Path(name).expanduser().is_dir()
+    if is_folder:
         name, where = str(Path(name).expanduser()), {"local_files_only": True}
-    try:
+    hint = "Name a model of the hub for this task, or a folder that save_pretrained has written."
+    with from_hub(f"The model {options.model}", hint, asks=not is_folder and name[:1] not in "./~"):
         made = getattr(auto, kind).from_pretrained(name, **where, **more)
         return made.eval(), getattr(auto, processor).from_pretrained(name, **where)
-    except Exception as error:  # the hub's client and the readers have many
-        if is_out_of_memory(error):
-            raise
-        hint = "Name a model of the hub for this task, or a folder that save_pretrained has written."
-        raise ModelError(f"The model {options.model} cannot be loaded: {first_words(error)}.", hint) from None
 
 
 def _version(model: str, config: Any) -> str:

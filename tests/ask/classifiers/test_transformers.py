@@ -2,7 +2,10 @@
 
 import json
 import socket
+import time
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +16,7 @@ from gslopes.ask.classifiers.transformers import task_of
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.photos.decode import decode
 from tests.ask import local_models
+from tests.loopback import QuietHandler, serving
 
 pytest.importorskip("transformers", reason="transformers is not installed: pip install 'gslopes[transformers]'")
 LABELS = ("nurse", "chef", "judge")
@@ -70,6 +74,39 @@ def test_folders_are_read_without_any_network(models, tmp_path, monkeypatch, pic
 def test_what_is_no_model_and_parameters_out_of_range_are_said(name, said):
     with pytest.raises((ModelError, ConfigError), match=said):
         load_classifier(f"transformers:{name}")
+
+
+class Nothing(QuietHandler):
+    """A hub without any model."""
+
+    def do_HEAD(self) -> None:  # noqa: N802
+        self.service.asked.append(self.path)
+        self.send(404, b"", "text/plain")
+
+
+@pytest.mark.parametrize(
+    "name", ["timm:test_resnet", "transformers:google/vit-base-patch16-224", "transformers:a/b,task=zero-shot"]
+)
+@pytest.mark.parametrize("is_there", [False, True], ids=["without a network", "no model there"])
+def test_a_hub_that_cannot_be_reached_is_one_sentence_at_once(tmp_path, monkeypatch, caplog, capsys, name, is_there):
+    hub = pytest.importorskip("huggingface_hub.constants")
+    service = SimpleNamespace(port=1, asked=[])
+    monkeypatch.setattr(hub, "HF_HUB_CACHE", str(tmp_path))
+    with serving(service, Nothing) if is_there else nullcontext():
+        monkeypatch.setattr(hub, "ENDPOINT", f"http://127.0.0.1:{service.port}")
+        monkeypatch.setattr(hub, "HUGGINGFACE_CO_URL_TEMPLATE", f"{hub.ENDPOINT}/{{repo_id}}/{{revision}}/{{filename}}")
+        begun = time.monotonic()
+        with pytest.raises(ModelError) as refused:
+            load_classifier(name)
+    message, hint = refused.value.message, refused.value.hint
+    assert ("127.0.0.1:1 cannot be reached, and no whole copy is here" in message) == (not is_there)
+    assert hint.startswith("Connect once. Or: ") == (not is_there)
+    assert "\n" not in message
+    assert caplog.records == []
+    assert capsys.readouterr() == ("", "")
+    assert time.monotonic() - begun < 8
+    assert bool(service.asked) == is_there
+    assert not hub.HF_HUB_OFFLINE
 
 
 @pytest.mark.parametrize("model", ["clip", "siglip"])
