@@ -73,8 +73,8 @@ def read_csv(
         line = text.count("\n", 0, text.index("\0")) + 1
         raise raises(f"{show(path)}, line {line}: it has a zero byte.", hint)
     lines = io.StringIO(text, newline="")
-    first = next((line for line in text.splitlines() if line.strip() and not (comments and line[0] == "#")), "")
-    mark = next((mark for mark in _OTHER_MARKS if mark in first and "," not in first), ",")
+    names = next((line for line in text.splitlines() if line.strip() and not (comments and line[0] == "#")), "")
+    mark = next((mark for mark in _OTHER_MARKS if mark in names and "," not in names), ",")
     if mark != ",":
         _say_once(f"{show(path)} uses {_OTHER_MARKS[mark]} between its cells, not commas: it is read so.")
     source = ("\n" if comments and line.startswith("#") else line for line in lines)
