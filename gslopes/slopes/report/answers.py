@@ -125,6 +125,13 @@ def typical(answers: Answers, label: str) -> int | None:
     return int(rows[order[0]])
 
 
+def steepest(answers: Answers) -> str:
+    """The label whose score has the steepest mean slope over photos; empty without answers."""
+    if not len(answers.label):
+        return ""
+    return str(answers.labels[np.abs(np.bincount(answers.label, slopes(answers), len(answers.labels))).argmax()])
+
+
 def movers(answers: Answers, most: int = 6) -> list[list[int]]:
     """For each label the rows of the photos that moved most, by presence and then by score; none that stood still."""
     presence, score = np.abs(answers.present @ line_weights(answers.values)), np.abs(slopes(answers))

@@ -55,15 +55,14 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Callable[[int
         album = page_data.build_album(run, report, _steps(source), options.embed, tick)
     credited = loading.read_credits(run) if pictured else {}
     funnels = {(funnel.classifier, funnel.attribute): funnel for funnel in loading.funnels(run)}
-    screens, entries, scores = [], [], {}
+    screens, entries, scores = [], {}, {}
     for finding in source.findings:
         decided = decisions.decide(finding.read)
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
-        entry = _write_data(report, run, finding, album, decided, answers)
+        entries[finding.key] = _write_data(report, run, finding, album, decided, answers)
         scores[finding.key] = page_data.photo_scores(answers) if len(finding.values) else {}
         counted = funnels.get((words.printable(finding.classifier), finding.attribute))
         screens.append(screen.screen(finding, decided, answers, album, counted, credited))
-        entries.append({**entry, "forest": screens[-1].forest, "forestUnit": screens[-1].unit})
         tick(_STEPS)
     _write_explorer(report, source, album, scores, credited)
     differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
@@ -87,7 +86,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Callable[[int
         _photos(source, options),
         [page.section(finding) for finding in source.findings],
         options=options,
-        data=_data(values, entries, sweeps, options),
+        data=_data(values, [entries[screen.key] for screen in screens], sweeps, options),
         sweeps=sweeps,
         errors=observed.error_panels(run),
         observed=observed.panels(run),
@@ -195,12 +194,13 @@ def _data(
 
 
 def _ranked(screens: list[screen.Screen]) -> list[screen.Screen]:
-    """The classifier with most labels that move first, among equals the steepest one; expected labels do not count."""
-    steepest = {
-        screen.key: max((abs(row[2]) for row in screen.forest if not row[-1]), default=0.0) for screen in screens
+    """The classifier with most labels that move first, among equals the one whose label goes furthest; expected labels do not count."""
+    furthest = {
+        screen.key: max((abs(row.last - row.first) for row in screen.chart if not row.decision.expected), default=0.0)
+        for screen in screens
     }
     surprising = {screen.key: screen.headline.moves - screen.headline.expected for screen in screens}
-    return sorted(screens, key=lambda screen: (-surprising[screen.key], -steepest[screen.key], screen.key))
+    return sorted(screens, key=lambda screen: (-surprising[screen.key], -furthest[screen.key], screen.key))
 
 
 def _write_explorer(

@@ -29,7 +29,7 @@ _PARTS: Mapping[str, Any] = {
     **dict.fromkeys(("numbered", "unanswered"), ()),
 }
 _NOTES = {
-    "thumbs": " The pictures are small squares around the face.",
+    "thumbs": "",
     "none": " The report was made without pictures, and photos are named by the first digits of their checksum.",
 }
 

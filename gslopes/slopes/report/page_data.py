@@ -106,7 +106,7 @@ def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
     """
     chosen = matrix.strongest(answers)
     slopes, scores = np.round(matrix.slopes(answers)[chosen], 4), matrix.scores(answers)
-    labels = [words.label(label) for label in answers.labels]
+    labels = [words.readable(label) for label in answers.labels]
     result: dict[str, list[list[Any]]] = {}
     for row, slope in zip(chosen.tolist(), slopes.tolist(), strict=True):
         content = [labels[answers.label[row]], slope, _thousandths(scores[row])]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+
 from gslopes.report import numbers, units, words
 from gslopes.report.quote import LIMITS, SOURCE, About
 from gslopes.slopes.fit.answers import Answers
@@ -16,7 +18,7 @@ from gslopes.slopes.report.decisions import Decision, Headline, headline
 from gslopes.slopes.report.loading import STEPS, Finding, Funnel
 from gslopes.slopes.report.page_data import Album
 
-MOST_LABELS = 40
+MOST, LEAST = 40, 12  # rows of the chart: as many labels that move, and others up to so many rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +38,35 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """One label of the chart: where its answers stand at both ends of the sweep, whatever their unit.
+
+    place: of the label among all.  label, exact: to read, and as the classifier returned it.  decision, side: see
+        ``decisions``; neg or pos, the end that the label goes with.
+    first, last: share of photos, or mean, at the first and the last value, in per cent of the row's scale.
+    levels, of: both as texts, and their unit.  slope, unit: with its 95 % interval.
+    """
+
+    place: int
+    label: str
+    exact: str
+    decision: Decision
+    side: str
+    first: float
+    last: float
+    levels: tuple[str, str]
+    of: str
+    slope: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
 class Screen:
     """What the page says first about one classifier and attribute.
 
     labels: how many there are.  decided: (decision in words, labels with it), those that occur.
-    forest, unit: rows for the page's scripts and their unit, see ``forest``.  steps: of the funnel, (what, how many).
-    placebo: whether there were placebo sweeps.  open: whether a label moves, and what would settle it is missing.
-    drawn: whether faces are drawn.  apart: see ``decisions.apart``.
+    chart: see ``chart``.  unjudged: labels.  steps: of the funnel, (what, how many).
+    placebo: whether there were placebo sweeps.  drawn: whether faces are drawn.
     """
 
     key: str
@@ -53,14 +77,12 @@ class Screen:
     headline: Headline
     labels: int
     decided: tuple[tuple[str, int], ...]
-    forest: Sequence[Sequence[Any]]
-    unit: str
+    chart: Sequence[Row]
+    unjudged: Sequence[str]
     strip: Strip | None
     steps: tuple[tuple[str, int], ...]
     placebo: bool
-    open: bool
     drawn: bool = False
-    apart: Sequence[str] = ()
 
 
 def screen(
@@ -75,9 +97,7 @@ def screen(
 
     decided: label to decision.  answers: its own.  known: photo to credit.
     """
-    rows = finding.read
-    head = headline(rows, decided, finding.attribute, finding.drawn)
-    drawn, unit = forest(finding, decided)
+    head = headline(finding.read, decided, finding.attribute, finding.drawn)
     return Screen(
         key=finding.key,
         classifier=words.printable(finding.classifier),
@@ -87,50 +107,57 @@ def screen(
         headline=head,
         labels=len(decided),
         decided=tuple((decisions.SHOWN[code], many) for code, many in decisions.counts(decided).items() if many),
-        forest=drawn,
-        unit=unit,
-        strip=strip(finding, head.strongest, answers, album, known),
+        chart=chart(finding, decided, answers),
+        unjudged=[words.readable(label) for label, one in decided.items() if one.code == decisions.UNJUDGED],
+        strip=strip(finding, head.strongest or matrix.steepest(answers), answers, album, known),
         steps=() if funnel is None else tuple((STEPS[step], number) for step, number in funnel.counts.items()),
         placebo=len(finding.placebo) > 0,
-        open=any(one.code == decisions.OPEN for one in decided.values()),
         drawn=bool(finding.drawn),
-        apart=decisions.apart(rows, decided, finding.placebo),
     )
 
 
-def forest(finding: Finding, decided: Mapping[str, Decision]) -> tuple[list[list[Any]], str]:
-    """(rows, their unit), at most ``MOST_LABELS``.
+def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -> list[Row]:
+    """Labels that move, at most ``MOST``, then those like a placebo and others, as long as there are ``LEAST`` rows.
 
-    Of each: place of the label, label, slope, interval, decision, why, ends of the placebos, whether it is expected.
-
-    Labels that move first, then those like a placebo, then the steepest others, and expected ones below them; those
-    without a slope are left out, and so are those whose unit is not the first's: one axis has one unit.
+    Of equal decisions the one that goes furthest first; expected ones last.  A share or a score is drawn on a scale of
+    0 to 1, a number in a unit of its own on one from the lowest to the highest that any picture got.
     """
     rows = finding.read
-    rows = rows[rows["slope"].notna() & rows["ci_low"].notna()]
-    codes = [decided[str(label)] for label in rows["label"]]
-    rank = [0 if code.moves else 1 + decisions.CODES.index(code.code) for code in codes]
-    rows = rows.assign(_rank=rank, _flat=-rows["slope"].abs(), _code=[code.code for code in codes])
-    rows = rows.assign(_named=[code.expected for code in codes])
-    rows = rows[rows["_code"] != decisions.UNJUDGED].sort_values(["_named", "_rank", "_flat", "label"])
-    names = [units.unit_of(row) for row in rows.to_dict("records")]
-    unit = names[0] if names else units.UNITS["presence"]
-    rows = rows[[name == unit for name in names]][:MOST_LABELS]
-    index = {label: row for row, label in enumerate(sorted(set(finding.rows["label"])))}
-    ends = finding.placebo.groupby("label").agg({"low": "min", "high": "max"}).reindex(list(index))
-    drawn = [
-        [
-            index[row["label"]],
-            words.label(row["label"]),
-            *numbers.rounded([row["slope"], row["ci_low"], row["ci_high"]], 8),
-            decided[str(row["label"])].code,
-            decided[str(row["label"])].why,
-            *numbers.rounded(ends.loc[row["label"]], 8),
-            decided[str(row["label"])].expected,
-        ]
-        for _, row in rows.iterrows()
-    ]
-    return drawn, unit
+    rows = rows[rows[["slope", "y_first", "y_last"]].notna().all(axis=1)]
+    index = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
+    scores = matrix.scores(answers)
+    drawn = []
+    for row in rows.to_dict("records"):
+        label, measure = str(row["label"]), units.measure_of(row)
+        if decided[label].code == decisions.UNJUDGED:
+            continue
+        ends, low, high = np.array([row["y_first"], row["y_last"]]), 0.0, 1.0
+        if measure == "value":
+            of_label = scores[answers.labels[answers.label] == label]
+            low, high = (float(f(np.append(of_label, ends))) for f in (np.nanmin, np.nanmax))
+        first, last = (100 * (ends - low) / ((high - low) or 1)).tolist()
+        of = f"{units.own(row)}, on a scale of {' to '.join(numbers.apart([low, high]))}"
+        drawn.append(
+            Row(
+                index[row["label"]],
+                words.readable(label),
+                words.label(label),
+                decided[label],
+                "neg" if row["slope"] < 0 else "pos",
+                round(first, 1),
+                round(last, 1),
+                numbers.change(*(ends * (100 if measure == "presence" else 1))),
+                {"presence": "of 100", "value": of.strip(" ,")}.get(measure, "score"),
+                numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(measure)),
+                units.after(row).removesuffix(" per unit"),
+            )
+        )
+    drawn.sort(key=lambda row: (*_rank(row.decision), -abs(row.last - row.first), row.exact))
+    return drawn[: max(LEAST, min(MOST, sum(row.decision.moves for row in drawn)))]
+
+
+def _rank(decision: Decision) -> tuple[bool, int, bool]:
+    return not decision.moves, 0 if decision.moves else decisions.CODES.index(decision.code), decision.expected
 
 
 def strip(
@@ -147,7 +174,7 @@ def strip(
     values = [numbers.value(value, sign=True) for value in finding.values]
     scores = numbers.apart(matrix.scores(answers)[row].tolist())
     cells = tuple(zip(values, scores, strict=True))
-    return Strip(photo, album.names[album.index[photo]], words.label(label), tuple(files), cells, known.get(photo))
+    return Strip(photo, album.names[album.index[photo]], words.readable(label), tuple(files), cells, known.get(photo))
 
 
 # -- what others may quote ---------------------------------------------------------------------------------------------

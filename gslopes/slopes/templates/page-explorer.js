@@ -59,21 +59,27 @@ function explorerApp(root, album) {
     move();
   }
 
+  const folded = (title, ...children) => el("details", { class: "screen" }, el("summary", {}, title), ...children);
+
   function fill(byFinding) {
-    const parts = [], why = album.dropped[state.attribute]?.[state.photo];
+    const parts = [], sections = page.sections.filter((one) => one.attribute === state.attribute);
+    const first = sections.length > 1 ? 4 : 8, why = album.dropped[state.attribute]?.[state.photo];
     bars = [];
     if (why) parts.push(el("p", { class: "none" }, `No classifier was asked about this sweep: ${why}.`));
-    for (const section of page.sections.filter((one) => one.attribute === state.attribute)) {
-      const rows = (byFinding[section.key] ?? []).slice().sort((a, b) => b[1] - a[1]);
+    for (const section of sections) {
+      const steep = (byFinding[section.key] ?? []).slice().sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+      const rows = [...steep.slice(0, first).sort((a, b) => b[1] - a[1]), ...steep.slice(first)];
       const items = rows.map(([label, slope, numbers]) => {
         const bar = el("span", { class: "fill" }), number = el("span", { class: "score" });
         const side = Math.abs(slope) * Math.abs(section.values.at(-1) - section.values[0]) < 0.01 ? "" : slope < 0 ? "neg" : "pos";
         bars.push({ bar, number, numbers });
         return el("li", { class: side }, el("span", { class: "name" }, label), el("span", { class: "bar", "aria-hidden": "true" }, bar), number);
       });
-      if (!why || items.length) parts.push(el("h4", {}, section.classifier), items.length ? el("ul", {}, ...items) : el("p", { class: "none" }, "no label was returned, or not every value was answered"));
+      if (why && !items.length) continue;
+      const shown = items.length ? el("ul", {}, ...items.slice(0, first)) : el("p", { class: "none" }, "no label was returned, or not every value was answered");
+      parts.push(el("div", {}, el("h4", {}, section.classifier), shown, items.length > first ? folded(many(items.length - first, "more label"), el("ul", {}, ...items.slice(first))) : null));
     }
-    scores.replaceChildren(...parts);
+    scores.replaceChildren(...parts.slice(0, 2), ...(parts.length > 2 ? [folded(`${parts.length - 2} more classifiers`, ...parts.slice(2))] : []));
     move();
   }
 
@@ -108,15 +114,14 @@ function explorerApp(root, album) {
   };
 
   root.replaceChildren(
-    el("div", { class: "controls" }, field("Find a photo", text), names.length > 1 ? field("Attribute", pick) : null),
+    el("div", { class: "controls" }, album.names.length > LISTED ? field("Find a photo", text) : null, names.length > 1 ? field("Attribute", pick) : null),
     el("div", { class: "explorer" },
       el("div", { class: "side" }, pages, list, el("p", { class: "turn" }, back, on)),
       el("div", { class: "stage" }, title, frame, credited,
         el("div", { class: "drag" }, ends, slider, now),
       ),
       scores),
-    el("p", { class: "method" }, "Teal: the score on this photo grows towards the positive end; orange: towards the negative end; a dash: not returned. ",
-      "Of each classifier the labels that move most on this photo, 24 at the most. One photo's scores are an illustration, no estimate."));
+    el("p", { class: "method" }, "Orange and teal: the score on this photo grows towards the first and towards the second end; a dash: not returned. One photo's scores are an illustration, no estimate."));
   state.step = page.attributes[state.attribute].middle;
   state.photo = Math.max(0, album.names.findIndex((_, i) => !album.dropped[state.attribute]?.[i]));
   choose();

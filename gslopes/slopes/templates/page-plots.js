@@ -10,6 +10,7 @@ function drawn(root, build) {
     root.replaceChildren(build(now));
   };
   new ResizeObserver(draw).observe(root);
+  onPaper.push({ before: draw, after: () => {} }); // a closed part has no width until then
   draw();
   return root;
 }
@@ -30,47 +31,6 @@ const endNames = (ends) => [`← ${ends[0]}`, `${ends[1]} →`];
 // Ends of the attribute at the two corners above or below a plot, where no tick is.
 function cornerMarks(ends, anchor, dy) {
   return endNames(ends).map((text, i) => Plot.text([text], { frameAnchor: `${anchor}-${i ? "right" : "left"}`, dy, text: (d) => d, fontSize: 12, fill: "var(--soft)" }));
-}
-
-// The labels in order, each with its interval, the placebo's band behind it, coloured by decision.
-function forest(section, width, open) {
-  const rows = section.forest.map(([i, label, slope, low, high, code, why, floorLow, floorHigh, named]) => ({ i, label: named ? `${cut(label, 20)} (expected)` : label, slope, low, high, code, why, floorLow, floorHigh, named, key: String(i) }));
-  rows.sort((a, b) => a.named - b.named || b.slope - a.slope);
-  const narrow = width < 560, high = narrow ? 38 : 25;
-  const form = formatFor(section.forestUnit), inUnit = inPoints(section.forestUnit);
-  const all = rows.flatMap((r) => (moves(r.code) || r.code === "placebo" ? [r.low, r.high] : [r.slope]).concat([r.floorLow ?? 0, r.floorHigh ?? 0]));
-  const most = 1.05 * Math.max(inUnit ? 1 : 1e-6, ...all.map(Math.abs)), clip = (v) => Math.max(-most, Math.min(most, v));
-  const longest = Math.max(8, ...rows.map((r) => Math.min(31, r.label.length)));
-  const left = narrow ? 6 : 14 + 7.4 * longest, right = narrow ? 6 : inUnit ? 138 : 168;
-  const bands = rows.filter((r) => r.floorLow !== null && r.floorHigh !== null);
-  const shift = narrow ? 8 : 0;
-  const name = { y: "key", text: (r) => cut(r.label, narrow ? 34 : r.named ? 31 : 26), href: (r) => `#label-${section.key}-${r.i}`, fontSize: narrow ? 13 : 13, fontWeight: (r) => (moves(r.code) ? 650 : 400), fill: (r) => (moves(r.code) ? "var(--ink)" : "var(--soft)") };
-  const root = chart({
-    width, height: rows.length * high + 74, marginLeft: left, marginRight: right, marginTop: 30, marginBottom: 44,
-    x: { domain: [-most, most], label: section.forestUnit, labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => whole(form(v)), ticks: ofOdds(section.forestUnit) ? oddsTicks(most, narrow ? 5 : 10) : narrow ? 5 : 9 },
-    y: { type: "band", domain: rows.map((r) => r.key), axis: null, padding: 0 }, color: { type: "identity" },
-    marks: [
-      Plot.barX(bands, { x1: (r) => clip(r.floorLow), x2: (r) => clip(r.floorHigh), y: "key", fill: "var(--band)", insetTop: narrow ? 18 : 4, insetBottom: 4 }),
-      Plot.ruleX([0], { stroke: "var(--edge)" }),
-      Plot.ruleY(rows, { x1: (r) => clip(r.low), x2: (r) => clip(r.high), y: "key", dy: shift, stroke: (r) => colourOf(r.code, r.slope), strokeWidth: (r) => (moves(r.code) ? 2.4 : 1.4) }),
-      ...["circle", "diamond", "triangle", "times"].map((symbol) => Plot.dot(rows.filter((r) => symbolOf(r.code) === symbol), {
-        x: (r) => clip(r.slope), y: "key", dy: shift, symbol, r: 4.5, fill: (r) => (filled(r.code) ? colourOf(r.code, r.slope) : "var(--ground)"), stroke: (r) => colourOf(r.code, r.slope), strokeWidth: 1.6,
-        title: (r) => `${r.label}: ${form(r.slope)} ${interval(r.low, r.high, form)}, ${DECISIONS[r.code]?.word ?? r.code}${r.why ? ` (${r.why})` : ""}` })),
-      narrow ? Plot.text(rows, { ...name, frameAnchor: "left", textAnchor: "start", dx: 2, dy: -8 })
-        : Plot.text(rows, { ...name, frameAnchor: "left", textAnchor: "end", dx: -8 }),
-      narrow ? Plot.text(rows, { y: "key", text: (r) => form(r.slope), frameAnchor: "right", textAnchor: "end", dx: -2, dy: -8, fontSize: 12.5, fill: "var(--soft)" })
-        : Plot.text(rows, { y: "key", text: (r) => `${form(r.slope)} ${interval(r.low, r.high, form)}`, frameAnchor: "right", textAnchor: "start", dx: 8, fontSize: 12, fill: "var(--soft)" }),
-      ...cornerMarks(section.ends.map((end) => `${inUnit ? "more often" : "higher"}: ${end}`), "top", -22),
-    ],
-  }, `Slopes of ${many(rows.length, "label")} with 95 % intervals, from ${section.ends[0]} to ${section.ends[1]}; the table below holds the same numbers`);
-  root.removeAttribute("role"); // its labels are links
-  root.addEventListener("click", (event) => {
-    const link = event.target.closest?.("a");
-    if (!link) return;
-    event.preventDefault();
-    open(Number(link.getAttributeNS("http://www.w3.org/1999/xlink", "href").split("-").pop()));
-  });
-  return roving(root, "a");
 }
 
 // Log-odds within [-most, most] at which the odds change by round per cents: as far apart as fits about this many.

@@ -12,12 +12,6 @@ function soon(root, build) {
   return now;
 }
 
-// A plot that is drawn when it comes near the window, or goes onto paper.
-function near(root, build) {
-  const now = soon(root, async () => { drawn(root, build); });
-  onPaper.push({ before: now, after: () => {} });
-}
-
 const waiting = [];
 for (const section of page.sections) {
   const root = document.getElementById(`app-${section.key}`);
@@ -25,8 +19,11 @@ for (const section of page.sections) {
   let built = null;
   const build = () => (built ??= load(section.key).then((finding) => findingApp(root, section, finding)));
   waiting.push(soon(root, build));
-  for (const place of document.querySelectorAll(`[data-forest="${section.key}"]`)) {
-    if (section.forest.length) near(place, (width) => forest(section, width, (i) => build().then(() => openers.get(section.key)(i))));
+  for (const link of document.querySelectorAll(`a[href="#finding-${section.key}"][data-label]`)) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      build().then(() => openers.get(section.key)(Number(link.dataset.label)));
+    });
   }
 }
 // When there is nothing else to do, the tables are built out of sight, so that they can be printed; not thousands of rows.
