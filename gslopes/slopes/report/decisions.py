@@ -110,6 +110,8 @@ class Headline:
     still: int
     unjudged: int
     expected: int = 0
+    effect: str = ""
+    slope: str = ""
 
 
 def headline(
@@ -155,7 +157,10 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     size = by_label["slope"].abs() if same else by_label["t"].abs()
     order = by_label.assign(_size=size, _name=by_label.index).sort_values(["_size", "_name"], ascending=[False, True])
     first = order.iloc[0]
-    text = _moves(first, words.readable(str(order.index[0])), words.between(attribute))
+    name, slope = words.readable(str(order.index[0])), _slope(first)
+    text = f"{_effect(first, name, words.between(attribute))} ({slope}, {words.many(int(first['n']), 'photo')})"
+    light = first.get("light")
+    text += f"; light alone moves it {numbers.share(light, 0)} as far" if pd.notna(light) and light >= WORTH_NAMING else ""
     text += f"; {moves:,} of {judged:,} labels move{'s' * (moves == 1)}" if judged > 1 else ""
     text += _as_expected(named, moves)
     clear = sum(interval.clear for interval in quiet)
@@ -163,7 +168,8 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     text += f", {caution.undecided(quiet)}" if len(quiet) > clear else ""
     if FINDING not in codes:
         text += f". Not settled: {found[str(order.index[0])].why or 'no placebo sweep was run'}"
-    return Headline(f"{text}.", str(order.index[0]), moves, judged - moves, unjudged, len(named))
+    strongest, effect = str(order.index[0]), _effect(first, name)
+    return Headline(f"{text}.", strongest, moves, judged - moves, unjudged, len(named), effect, slope)
 
 
 def nothing(row: Mapping[Hashable, Any], name: str, share: float, n: int, why: str) -> caution.Nothing:
@@ -218,29 +224,27 @@ def _nearest(rows: pd.DataFrame, found: Mapping[str, Decision]) -> str:
     return f". The nearest is “{words.readable(label)}”: {why}" if why else ""
 
 
-def _moves(row: pd.Series, name: str, between: str) -> str:
-    """What one label does from end to end, in words that need no unit; then its slope with its interval.
+def _effect(row: pd.Series, name: str, between: str = "") -> str:
+    """What one label does from end to end, in words that need no unit.
 
     between: the ends, such as ``between the feminine and the masculine end``.
     """
-    measure = units.measure_of(row)
-    scale, unit = {"presence": (100, " of 100 photos"), "value": (1, f" {units.short(row)}")}.get(measure, (1, ""))
+    measure, between = units.measure_of(row), f" {between}".rstrip()
+    scale, unit = {"presence": (100, " of 100 photos"), "value": (1, f" {units.short(row)}".rstrip())}.get(measure, (1, ""))
     what = {"presence": "", "value": "The mean of "}.get(measure, "The mean score of ") + f"“{name}”"
     verb = "rises" if row["slope"] > 0 else "falls"
     first, last = numbers.change(scale * row["y_first"], scale * row["y_last"])
-    text = f"{what} {verb} from {first} to {last}{unit.rstrip()} {between}"
     if numbers.NONE in (first, last):
-        text = f"{what} {verb} {between}"
-    elif first == last or (row["y_last"] > row["y_first"]) != (row["slope"] > 0):
-        text = f"{what} {verb} {between}, not at the ends themselves ({first} and {last}{unit.rstrip()})"
-    slope = numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(measure))
-    text += f" (slope {slope} {units.after(row)}, {words.many(int(row['n']), 'photo')})"
-    light = row.get("light")
-    return (
-        f"{text}; light alone moves it {numbers.share(light, 0)} as far"
-        if pd.notna(light) and light >= WORTH_NAMING
-        else text
-    )
+        return f"{what} {verb}{between}"
+    if first == last or (row["y_last"] > row["y_first"]) != (row["slope"] > 0):
+        return f"{what} {verb}{between}, not at the ends themselves ({first} and {last}{unit})"
+    return f"{what} {verb} from {first} to {last}{unit}{between}"
+
+
+def _slope(row: pd.Series) -> str:
+    """The slope of a label with its interval and unit."""
+    slope = numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(units.measure_of(row)))
+    return f"slope {slope} {units.after(row)}"
 
 
 # -- the table of findings --------------------------------------------------------------------------------------------

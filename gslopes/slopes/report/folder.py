@@ -194,7 +194,7 @@ def _data(
 
 
 def _ranked(screens: list[screen.Screen]) -> list[screen.Screen]:
-    """The classifier with most labels that move first, among equals the one whose label goes furthest; expected labels do not count."""
+    """The classifier with most labels that move first, then whose label goes furthest; expected ones aside."""
     furthest = {
         screen.key: max((abs(row.last - row.first) for row in screen.chart if not row.decision.expected), default=0.0)
         for screen in screens

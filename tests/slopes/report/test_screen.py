@@ -10,37 +10,41 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.report.quote import LIMITS
+from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions, screen, validity, write_report
 from gslopes.slopes.report.loading import load
-from tests.slopes.report.conftest import placebos_of
 
 
-def test_the_forest_has_findings_first_with_the_ends_of_their_placebos_and_at_most_so_many(
+def test_the_chart_has_what_moves_first_and_furthest_in_the_terms_of_each_label_and_expected_ones_last(
     make: Callable[..., Path], tmp_path: Path
 ) -> None:
     run = make(tmp_path / "run", [("c", "gender")], photos=12)
     found = tables.read(tables.SLOPES, run / "slopes.parquet").dropna(subset="slope")
-    row = found.iloc[[0]].assign(estimator="photo-rate", note="")
+    row = found.iloc[[0]].assign(estimator="photo-rate", note="", measure="presence", y_first=0.2)
     kinds = [{"q": 0.5, "decision": "none"}, {"q": 0.01, "decision": "finding"}]
-    many = [row.assign(label=f"l{i:02d}", slope=float(i), **kinds[i % 2]) for i in range(60)]
+    many = [row.assign(label=f"l{i:02d}", slope=i + 1.0, y_last=0.2 + i / 100, **kinds[i % 2]) for i in range(60)]
     rates = pd.concat(many).assign(ci_low=lambda t: t["slope"] - 1, ci_high=lambda t: t["slope"] + 1)
-    fakes = [placebos_of(rates, "same", 0.1, 0.2), placebos_of(rates, "light", 0.3, 0.2)]
     tables.write(tables.SLOPES, pd.concat([found, rates]), run / "slopes.parquet")
-    tables.write(tables.PLACEBOS, pd.concat(fakes), run / "placebos.parquet")
     (finding,) = load(run).findings
     decided = decisions.decide(finding.of("photo-rate"))
-    rows, unit = screen.forest(finding, decided)
-    assert unit == "percentage points per unit"
-    assert len(rows) == screen.MOST_LABELS
-    codes = [row[5] for row in rows]
-    assert codes == sorted(codes, key=["finding", "placebo", "none"].index)
-    assert rows[0][1] == "l59"
-    assert rows[0][7:] == pytest.approx([-0.3, 0.5, False])
-    named = {label: replace(one, expected=label in ("l59", "l58")) for label, one in decided.items()}
-    rows, _ = screen.forest(finding, named)
-    assert rows[0][1] == "l57", "the steepest of those that are not expected"
+    answers = matrix.read(run, "c", "gender", finding.values)
+    rows = screen.chart(finding, decided, answers)
+    assert len(rows) == 30, "every finding, and no other label where these are many"
+    assert {row.decision.code for row in rows} == {"finding"}
+    first = rows[0]
+    assert (first.label, first.first, first.last, first.levels, first.of) == ("l59", 20, 79, ("20", "79"), "of 100")
+    assert (first.slope, first.unit, first.side) == ("+60.0 [+59.0, +61.0]", "points", "pos")
+    named = {label: replace(one, expected=label in ("l59", "l57")) for label, one in decided.items()}
+    assert [row.label for row in screen.chart(finding, named, answers)][:: len(rows) - 1] == ["l55", "l57"]
     few = replace(finding, rows=finding.rows[finding.rows["label"].isin(["l01", "l02", "l59", "l58"])])
-    assert [row[1] for row in screen.forest(few, named)[0]] == ["l01", "l02", "l59", "l58"], "expected ones below"
+    assert [row.label for row in screen.chart(few, named, answers)] == ["l01", "l59", "l58", "l02"]
+    label = answers.labels[0]
+    number = found.iloc[[0]].assign(label=label, measure="value", unit="years per unit", decision="finding", q=0.01)
+    number = number.assign(estimator="photo-rate", slope=-2.0, y_first=-20.0, y_last=30.0)
+    other = replace(finding, rows=number)
+    (row,) = screen.chart(other, decisions.decide(number), answers)
+    assert (row.first, row.last, row.levels, row.unit) == (0, 100, ("−20", "30"), "years")
+    assert row.of == "years, on a scale of −20.0 to 30.0"
 
 
 # -- the quote --------------------------------------------------------------------------------------------------------
