@@ -137,7 +137,7 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     if not judged:
         photos = f"of {words.many(int(rows['n'].max()), 'photo')}" if len(rows) else "photos"
         text = f"No label's answer varies on enough {photos} to say whether it moves with {perceived}"
-        return Headline(f"{text}{_nearest(rows, found)}.", "", 0, 0, unjudged)
+        return Headline(f"{text}{_nearest(rows, found)}.", "", 0, 0, unjudged, 0, SHOWN[UNJUDGED])
     still = {label for label, decision in found.items() if decision.code != UNJUDGED and not decision.moves}
     quiet = []
     for row in rows[rows["label"].astype(str).isin(still)].to_dict("records"):
@@ -148,7 +148,9 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
         quiet.append(nothing(row, name, share, int(row.get("units", row["n"])), found[str(row["label"])].why))
     if not moves:
         text = _none(quiet, perceived, PLACEBO in codes, over(rows))
-        return Headline(f"{text}.", "", 0, judged, unjudged)
+        open_ones = sum(not interval.clear for interval in quiet)
+        effect = f"no label is shown to move, {open_ones:,} undecided" if open_ones else "no label moves"
+        return Headline(f"{text}.", "", 0, judged, unjudged, 0, effect)
     named = [label for label in moving if found[label].expected]
     leading = [label for label in moving if label not in named] or named
     by_label = rows.drop_duplicates("label").set_index("label").loc[leading]
@@ -160,7 +162,8 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     name, slope = words.readable(str(order.index[0])), _slope(first)
     text = f"{_effect(first, name, words.between(attribute))} ({slope}, {words.many(int(first['n']), 'photo')})"
     light = first.get("light")
-    text += f"; light alone moves it {numbers.share(light, 0)} as far" if pd.notna(light) and light >= WORTH_NAMING else ""
+    if pd.notna(light) and light >= WORTH_NAMING:
+        text += f"; light alone moves it {numbers.share(light, 0)} as far"
     text += f"; {moves:,} of {judged:,} labels move{'s' * (moves == 1)}" if judged > 1 else ""
     text += _as_expected(named, moves)
     clear = sum(interval.clear for interval in quiet)

@@ -18,7 +18,7 @@ from gslopes.slopes.report.decisions import Decision, Headline, headline
 from gslopes.slopes.report.loading import STEPS, Finding, Funnel
 from gslopes.slopes.report.page_data import Album
 
-MOST, LEAST = 40, 12  # rows of the chart: as many labels that move, and others up to so many rows
+MOST, LEAST = 40, 12  # rows of the chart: labels that move, at most; and at least, where there are other labels
 
 
 @dataclass(frozen=True, slots=True)
