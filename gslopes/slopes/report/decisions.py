@@ -233,7 +233,8 @@ def _effect(row: pd.Series, name: str, between: str = "") -> str:
     between: the ends, such as ``between the feminine and the masculine end``.
     """
     measure, between = units.measure_of(row), f" {between}".rstrip()
-    scale, unit = {"presence": (100, " of 100 photos"), "value": (1, f" {units.short(row)}".rstrip())}.get(measure, (1, ""))
+    own = f" {units.short(row)}".rstrip()
+    scale, unit = {"presence": (100, " of 100 photos"), "value": (1, own)}.get(measure, (1, ""))
     what = {"presence": "", "value": "The mean of "}.get(measure, "The mean score of ") + f"“{name}”"
     verb = "rises" if row["slope"] > 0 else "falls"
     first, last = numbers.change(scale * row["y_first"], scale * row["y_last"])

@@ -136,7 +136,7 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
             of_label = scores[answers.labels[answers.label] == label]
             low, high = (float(f(np.append(of_label, ends))) for f in (np.nanmin, np.nanmax))
         first, last = (100 * (ends - low) / ((high - low) or 1)).tolist()
-        of = f"{units.own(row)}, on a scale of {' to '.join(numbers.apart([low, high]))}"
+        own = f"{units.short(row)}, on a scale of {' to '.join(numbers.apart([low, high]))}".lstrip(" ,")
         drawn.append(
             Row(
                 index[row["label"]],
@@ -147,9 +147,9 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
                 round(first, 1),
                 round(last, 1),
                 numbers.change(*(ends * (100 if measure == "presence" else 1))),
-                {"presence": "of 100", "value": of.strip(" ,")}.get(measure, "score"),
+                {"presence": "of 100", "value": own}.get(measure, "score"),
                 numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(measure)),
-                units.after(row).removesuffix(" per unit"),
+                units.short(row),
             )
         )
     drawn.sort(key=lambda row: (*_rank(row.decision), -abs(row.last - row.first), row.exact))
