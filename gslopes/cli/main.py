@@ -231,9 +231,7 @@ def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     subcommand_metavar="VERB ... | VERB --help",
     options_metavar="",
 )
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
-)
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version)
+@click.option("--debug", is_flag=True, expose_value=False)
 def main() -> None:
     """Does an image classifier's answer depend on how the face in a photo looks?"""

@@ -118,8 +118,7 @@ def write_sheets(run: Run) -> Made:
             runfolder.write_bytes(folder / "tables" / f"{name}.{ending}", text.encode())
     for form, data in charts.draw_shares(results).items():
         runfolder.write_bytes(run.folder / SHARES.with_suffix(f".{form}"), data)
-    for sentence in fonts.advice({*results["backgrounds"]["context"], *results["people"]["group"]}):
-        run.note(sentence)
+    run.notes.extend(fonts.advice({*results["backgrounds"]["context"], *results["people"]["group"]}))
     photos = run.table("photos")
     names = dict(zip(photos["photo"], photos["path"], strict=True))
     runfolder.write_bytes(folder / "cutouts.html", cutouts_page(run.folder, results["cutouts"], names).encode())

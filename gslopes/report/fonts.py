@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.font_manager import FontEntry
 
 CHIEF = "DejaVu Sans"  # comes with matplotlib
-_UNSEEN = {chr(code) for code in range(0xFE00, 0xFE10)}  # variations, as of emoji
 
 
 def fit(figure: Figure) -> None:
@@ -57,7 +56,7 @@ def _looked_up(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
     form = "JP" if "KATAKANA" in names or "HIRAGANA" in names else "KR" if "HANGUL" in names else "SC"
     rest = sorted(_installed(), key=lambda entry: (entry.name != CHIEF, not entry.name.endswith(form), entry.name))
     bold = findfont(FontProperties(family=[CHIEF], weight="bold"))
-    missing, families = {char for char in text if char.isprintable()} - _UNSEEN, []
+    missing, families = {char for char in text if char.isprintable()}, []
     for family, path in [("", bold), *((entry.name, FontPath(entry.fname, entry.index)) for entry in rest)]:
         found = {char for char in missing if get_font(path).get_char_index(ord(char))}
         families += [family] if found else []
