@@ -80,17 +80,16 @@ def _fill(run: Path, photos: Any) -> Path | None:
     folder, is_new = run / GIVEN, not (run / MANIFEST).is_file()
     frame = photos if hasattr(photos, "iloc") and hasattr(photos, "columns") else None
     column = None if frame is None else _photo_column(frame)
-    paths, names = dict[int, Path](), dict[int, str]()
+    paths, names = dict[int, str](), dict[int, str]()
     runfolder.make_folder(folder)
     for index, item in enumerate(_items(photos if frame is None else frame[column].tolist())):
-        if _is_address(item):
-            raise UsageError(f"{item} is an address in the web.", "Download the photos, and give their paths.")
         if isinstance(item, (str, os.PathLike)):
-            paths[index] = Path(item)
+            paths[index] = os.fspath(item)
             continue
         image = _image(item, index + 1)
-        pixels = hashlib.sha256(f"{image.mode} {image.size} ".encode() + image.tobytes()).hexdigest()
-        names[index] = f"{index + 1:06}-{pixels[:8]}.png"
+        about = image.mode, image.size, image.getpalette(), image.info.get("icc_profile")
+        digest = hashlib.sha256(repr(about).encode() + image.tobytes()).hexdigest()
+        names[index] = f"{index + 1:06}-{digest[:8]}.png"
         if is_new:
             with runfolder.storage(folder):
                 image.save(folder / names[index], compress_level=1)
@@ -111,9 +110,9 @@ def _fill(run: Path, photos: Any) -> Path | None:
     runfolder.settle({folder / name for name in names.values()})
     if frame is None or len(frame.columns) == 1:
         return None
-    about = frame.drop(columns=[name for name in frame.columns if name == column or str(name) == PHOTO_COLUMNS[0]])
-    about.insert(0, PHOTO_COLUMNS[0], given)
-    runfolder.write_changed(run / GIVEN_TABLE, about.to_csv(index=False).encode("utf-8", "replace"))
+    people = frame.drop(columns=[name for name in frame.columns if name == column or str(name) == PHOTO_COLUMNS[0]])
+    people.insert(0, PHOTO_COLUMNS[0], given)
+    runfolder.write_changed(run / GIVEN_TABLE, people.to_csv(index=False).encode("utf-8", "replace"))
     return run / GIVEN_TABLE
 
 
@@ -123,12 +122,8 @@ def _fill(run: Path, photos: Any) -> Path | None:
 def _is_single(thing: Any) -> bool:
     """Whether this is one photo: a path of no folder that is there, an image, an array that is no batch."""
     if isinstance(thing, (str, os.PathLike)):
-        return Path(thing).is_file() or _is_address(thing)
+        return Path(thing).is_file() or "://" in str(thing)
     return hasattr(thing, "getbands") or getattr(thing, "ndim", 0) in (2, 3)
-
-
-def _is_address(thing: Any) -> bool:
-    return isinstance(thing, str) and thing.startswith(("http://", "https://"))
 
 
 def _items(things: Any) -> Iterator[Any]:
@@ -183,25 +178,26 @@ def _photo_column(frame: Any) -> Any:
     raise UsageError(problem, f"Give a table with one such column; paths start in {show(Path.cwd())}.")
 
 
-def _short(paths: Sequence[Path]) -> dict[Path, str]:
+def _short(paths: Sequence[str]) -> dict[str, str]:
     """Each path by its name below the folder that all of them share.  Raises: UsageError if some are not there."""
-    if lacking := [show(path) for path in paths if not path.is_file()]:
+    if lacking := [show(path) for path in paths if not Path(path).is_file()]:
         more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
         problem = f"{len(lacking):,} of {len(paths):,} photos are no files: {', '.join(lacking[:3])}{more}."
-        raise UsageError(problem, f"Paths start in {show(Path.cwd())}; a folder is given alone, not in a list.")
-    full = {path: Path(os.path.abspath(path)) for path in paths}
-    shared = os.path.commonpath([path.parent for path in full.values()]) if full else ""
-    names = {path: one.relative_to(shared).parts for path, one in full.items()}
+        hint = f"Paths start in {show(Path.cwd())}; a folder is given alone, not in a list."
+        raise UsageError(problem, "Download what is on the web first." if "://" in lacking[0] else hint)
+    full = {path: os.path.abspath(path) for path in paths}
+    shared = os.path.commonpath([os.path.dirname(path) for path in full.values()]) if full else ""
+    names = {path: Path(os.path.relpath(one, shared)).parts for path, one in full.items()}
     # list_photos passes over what is hidden
     return {path: "/".join(f"{'_' * part.startswith('.')}{part}" for part in parts) for path, parts in names.items()}
 
 
-def _link(source: Path, target: Path) -> None:
+def _link(source: str, target: Path) -> None:
     """The same file in another folder; on another disk a copy."""
     runfolder.make_folder(target.parent)
     with runfolder.storage(target):
         target.unlink(missing_ok=True)
         try:
-            os.link(source.resolve(), target)
+            os.link(os.path.realpath(source), target)
         except OSError:
             shutil.copy2(source, target)

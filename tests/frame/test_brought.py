@@ -70,6 +70,14 @@ def test_what_is_in_memory_keeps_every_pixel_and_its_order(tmp_path, form):
     assert {file.path.parent for file in files} == {tmp_path / "run" / "given"}
 
 
+def test_images_that_differ_in_their_palette_alone_are_others(tmp_path):
+    one = IMAGES[0].quantize(8)
+    other = one.copy()
+    other.putpalette(bytes(range(24)))
+    names = [plan_of(given, tmp_path / str(place)).inputs.content.files for place, given in enumerate((one, other))]
+    assert names[0][0].relative != names[1][0].relative
+
+
 def test_gray_arrays_transparent_and_turned_images_and_cmyk_are_photos(tmp_path):
     turned = IMAGES[0].copy()
     turned.getexif()[0x0112] = 6
@@ -127,8 +135,8 @@ REFUSED = {
     ),
     "folders": (lambda folder: [folder], "1 of 1 photos are no files"),
     "a text": (lambda folder: str(shutil.copy(__file__, folder / "a.py")), "Nothing given is a photo, such as a.py"),
-    "an address": (lambda folder: "https://a.org/b.jpg", r"https://a\.org/b\.jpg is an address in the web"),
-    "addresses": (lambda folder: ["http://a.org/b.jpg"], r"http://a\.org/b\.jpg is an address in the web"),
+    "an address": (lambda folder: "https://a.org/b.jpg", r"no files: https://a\.org/b\.jpg\. Download what"),
+    "addresses": (lambda folder: ["http://a.org/b.jpg"], r"no files: http://a\.org/b\.jpg\. Download what"),
     "no column": (
         lambda folder: pd.DataFrame({"x": ["p.jpg"], "age": [3]}),
         "No column holds paths of photos: x, age.*such column; paths start in",

@@ -148,12 +148,13 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
 
 
 def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:
-    """One line for each reason, naming its labels."""
+    """One line for each kind of reason, naming its labels; the page has the numbers."""
     reasons: dict[str, list[str]] = {}
     for label in part["label"]:
         decision = found[str(label)]
         if decision.code == decisions.UNJUDGED:
-            reasons.setdefault(decision.why or "not judged", []).append(words.label(label))
+            kind = (decision.why or "not judged").partition(" (")[0]
+            reasons.setdefault(kind, []).append(words.label(label))
     lines = []
     for why, labels in reasons.items():
         more = f" and {len(labels) - 10:,} more" if len(labels) > 10 else ""
