@@ -222,7 +222,7 @@ def assert_page_fits(chromium: Any, page_file: Path, width: int, height: int) ->
     events: list[str] = []
     page.on("console", lambda message: events.append(message.text))
     page.on("request", lambda request: events.append(request.url) if request.url.startswith("http") else None)
-    page.goto(page_file.as_uri())
+    page.goto(f"{page_file.as_uri()}#everything")  # its fold open, if it has one
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         faults = axe.run(page).response["violations"]
@@ -230,6 +230,19 @@ def assert_page_fits(chromium: Any, page_file: Path, width: int, height: int) ->
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert events == []
     page.close()
+
+
+def assert_one_minute(chromium: Any, page_file: Path) -> None:
+    """What a reader sees before the fold: five screens and 900 words at most, at a desk and on a phone."""
+    for width, height in ((1280, 800), (390, 844)):
+        page = chromium.new_page(viewport={"width": width, "height": height})
+        page.goto(page_file.as_uri())
+        fold = page.locator("#everything")
+        assert fold.bounding_box()["y"] <= 5 * height
+        assert fold.get_attribute("open") is None
+        fold.evaluate("fold => fold.remove()")
+        assert len(page.inner_text("body").split()) <= 900
+        page.close()
 
 
 def sweeps_of(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None) -> list[Answers]:
@@ -299,6 +312,7 @@ def make_onnx(tmp_path: Path) -> Callable[..., str]:
 
 
 QUESTIONS = ["Does it answer differently?", "How sure?", "Show me", "What next?"]
+SIBLINGS = [question for question in QUESTIONS if question != "Show me"]  # of the other audits' pages
 
 
 def questions(html: str) -> list[str]:

@@ -232,7 +232,6 @@ CAPTIONS = Audit(
     judged=lead.judged,
     headline=lead.headline_of,
     counts=counts,
-    terminal=page.terminal,
     shown=("measures",),
     page=page.SECTIONS,
 )  # fmt: skip

@@ -36,8 +36,8 @@ def tested(measures: pd.DataFrame, salience: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([part for part in (rows, odds) if len(part)] or [rows], ignore_index=True)
 
 
-def findings(tables: Tables) -> list[dict[str, str]]:
-    """Of each technique the difference with the smallest q, if below 0.05: text, interval, q, technique, reading.
+def findings(tables: Tables) -> list[dict[str, Any]]:
+    """Of each technique the difference with the smallest q, if below 0.05: its text, number and reading.
 
     Of the system's captions if any is there, else of its labels, and so on down the stages.
     """
@@ -104,7 +104,7 @@ def _none(rows: pd.DataFrame) -> str:
     return f"{text} between groups has q below 0.05 ({caution.widely(widest, 'image')})"
 
 
-def _sentence(row: Mapping[Any, Any]) -> dict[str, str]:
+def _sentence(row: Mapping[Any, Any]) -> dict[str, Any]:
     technique, value = str(row["technique"]), float(row["value"])
     scenario, _, last = str(row["concept"]).rpartition(":")
     concept = last if technique in ("S1", "D1") else str(row["concept"])
@@ -129,4 +129,6 @@ def _sentence(row: Mapping[Any, Any]) -> dict[str, str]:
         "n": words.many(int(row["n"]), "image"),
         "technique": technique,
         "reading": str(row["reading"]),
+        "unit": str(row["unit"]),
+        "number": (value, float(row["ci_low"]), float(row["ci_high"])),
     }

@@ -12,10 +12,11 @@ from gslopes.captions.lead import GENDERS, SENTENCES, findings
 from gslopes.captions.measures.inclusion import NO_LIST
 from gslopes.captions.review import HARMS, confirmed, mask, masked
 from gslopes.frame.findings import is_significant
-from gslopes.frame.page import Page
-from gslopes.frame.spec import Section, Tables
+from gslopes.frame.page import Page, chart, sure
+from gslopes.frame.spec import Section
 from gslopes.report import numbers, words
-from gslopes.report.charts import whisker
+from gslopes.report.charts import Mark, panel, whisker
+from gslopes.report.units import writer_in
 
 MOST = 60
 READINGS = {"face": "at face value", "look": "to be read"}
@@ -25,29 +26,47 @@ UNITED = {"union": "", "each": "per caption"}
 # -- sections ---------------------------------------------------------------------------------------------------------
 
 
+def _case(row: Mapping[Any, Any]) -> dict[str, str]:
+    """A case as it is quoted; listed words are masked."""
+    word, text = masked(row)
+    image, truth = words.printable(row["image"]), words.printable(row["truth_text"])
+    case = {"technique": row["technique"], "image": words.shorten(image, 60), "truth": words.shorten(truth, 200)}
+    return {**case, "word": word, "text": words.shorten(text, 200)}
+
+
 def _titles(page: Page) -> dict[str, str]:
     return dict(zip(page.tables["techniques"]["technique"], page.tables["techniques"]["title"], strict=True))
 
 
-def lede(page: Page) -> dict[str, Any] | None:
-    """The unit of the first sentence's interval, and how it is to be read."""
-    leading = findings(page.tables)
-    if not leading:
-        return None
-    unit = "log odds" if leading[0]["technique"] == "S2" else "points"
-    return {"first": leading[0], "unit": unit, "reading": READINGS[leading[0]["reading"]]}
+def typical(page: Page) -> dict[str, Any] | None:
+    """One case, of the technique that leads if it has any: of the cases in order the one in the middle."""
+    cases = page.tables["cases"]
+    own = cases[cases["technique"] == page.headline.label.strip()]
+    own = own if len(own) else cases
+    return {"case": _case(own.iloc[len(own) // 2].to_dict()), "titles": _titles(page)} if len(own) else None
 
 
-def differently(page: Page) -> dict[str, Any]:
-    """The findings of the other techniques, and who was compared."""
-    leading = findings(page.tables)
+def differently(page: Page) -> dict[str, Any] | None:
+    """Of each technique the difference with the smallest q; where none is a finding, the largest differences."""
+    marks: dict[str, list[Mark]] = {}
+    for row in findings(page.tables):
+        number = value, low, high = row["number"]
+        text = numbers.with_interval(value, low, high, writer_in(row["unit"]))
+        text += f" · {row['technique']} {READINGS[row['reading']]}"
+        mark = Mark(row["text"], text, number, "pos" if value > 0 else "neg", row["n"])
+        marks.setdefault(row["unit"], []).append(mark)
+    return {"panels": [panel(some, unit) for unit, some in marks.items()]} if marks else chart(page)
+
+
+def certain(page: Page) -> dict[str, Any]:
+    """Who was compared, how numbers are to be read, and what waits to be read."""
     columns = [words.printable(name) for name in page.tables["measures"]["column"].drop_duplicates() if name]
-    shared = {"headline": page.headline.sentence, "columns": columns, "readings": READINGS}
-    return {"others": leading[1:], "found": bool(leading), **shared}
+    known = f"Groups are those of {', '.join(columns)}: how people look to those who made the table, not who they are."
+    return {**sure(page, *[known] * bool(columns)), "waiting": len(page.tables["cases"])}
 
 
-def sure(page: Page) -> dict[str, Any]:
-    """What waits to be read, and what reviewers confirmed."""
+def reviewed(page: Page) -> dict[str, Any] | None:
+    """What waits to be read by technique, and what reviewers confirmed."""
     cases, titles, texts = page.tables["cases"], _titles(page), []
     for row in confirmed(cases, page.tables["reviews"]):
         text = f"upper bound {row['cases']:,}, none read yet"
@@ -59,8 +78,8 @@ def sure(page: Page) -> dict[str, Any]:
             causes = ", ".join(f"{name} {count}" for name, count in row["causes"].items())
             text += f"; the others: {causes}" if causes else ""
             text += "" if math.isnan(row["kappa"]) else f"; Cohen's kappa {numbers.decimal(row['kappa'])}"
-        texts.append({"technique": row["technique"], "text": text, "title": titles.get(row["technique"], "")})
-    return {"waiting": len(cases), "confirmed": texts}
+        texts.append(f"{row['technique']} {titles.get(row['technique'], '')}: {text}")
+    return {"lines": texts} if texts else None
 
 
 def show(page: Page) -> dict[str, Any] | None:
@@ -70,12 +89,7 @@ def show(page: Page) -> dict[str, Any] | None:
     for harm, (title, _) in HARMS.items():
         groups = []
         for (technique, rule), rows in cases[cases["harm"] == harm].groupby(["technique", "rule"], sort=True):
-            some = []
-            for row in rows.head(10).to_dict("records"):
-                word, text = masked(row)
-                image, truth = words.printable(row["image"]), words.printable(row["truth_text"])
-                case = {"image": words.shorten(image, 60), "truth": words.shorten(truth, 200)}
-                some.append({**case, "word": word, "text": words.shorten(text, 200)})
+            some = [_case(row) for row in rows.head(10).to_dict("records")]
             groups.append({"technique": technique, "rule": rule, "count": len(rows), "cases": some})
         sections += [{"title": title, "cases": groups}] if groups else []
     return {"harms": sections} if sections else None
@@ -98,6 +112,7 @@ def harms(page: Page) -> dict[str, Any]:
             ],
         }
         for harm, (title, text) in HARMS.items()
+        if (measures["harm"] == harm).any()
     ]
     return {
         "harms": rows,
@@ -122,10 +137,11 @@ def techniques(page: Page) -> dict[str, Any]:
 
 
 SECTIONS = (
-    Section("lede", "", lede),
+    Section("typical", "", typical),
     Section("differently", "", differently),
-    Section("sure", "", sure),
-    Section("show", "", show),
+    Section("sure", "", certain),
+    Section("reviewed", "What is to be read, and what reviewers confirmed", reviewed),
+    Section("show", "Cases", show),
     Section("harms", "", harms),
     Section("read", "What was read", read),
     Section("techniques", "Techniques", techniques),
@@ -209,13 +225,3 @@ def _salience(row: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _safe(row: Mapping[Any, Any]) -> dict[str, Any]:
     return {str(name): words.printable(value) if isinstance(value, str) else value for name, value in row.items()}
-
-
-# -- a terminal -------------------------------------------------------------------------------------------------------
-
-
-def terminal(tables: Tables) -> str:
-    """Of each technique the difference with the smallest q, how it is to be read, and how many cases wait."""
-    rows = [f"{row['technique']}  {row['text']} {row['interval']} {row['q']}" for row in findings(tables)]
-    waiting = [f"{words.many(len(tables['cases']), 'case')} to be read in review.html"]
-    return "\n".join([*(rows or ["No difference between groups has q below 0.05."]), *waiting])

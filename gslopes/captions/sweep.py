@@ -25,7 +25,7 @@ from gslopes.core.files import sha256_of
 from gslopes.core.options import option
 from gslopes.core.runfolder import show
 from gslopes.frame.executors import OneProcess
-from gslopes.frame.page import Page
+from gslopes.frame.page import Page, chart, sure
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import Run, carry_out
@@ -272,24 +272,24 @@ def cells(found: Tables) -> list[dict[str, str]]:
     return rows
 
 
-def terminal(found: Tables) -> str:
-    """Every number in a line."""
-    return "\n".join(
-        f"{row['attribute']:<8} {words.shorten(row['label'], 31):<31} {row['value']:>8} {row['unit']:<26} "
-        f"{row['interval']:<20} {row['photos']:<12} {row['captioner']}".rstrip()
-        for row in cells(found)
-    )
-
-
-def differently(page: Page) -> dict[str, Any]:
+def every(page: Page) -> dict[str, Any]:
     """Slopes and contrasts."""
     return {"rows": [list(row.values()) for row in cells(page.tables)]}
 
 
-def sure(page: Page) -> dict[str, Any]:
+def decided(page: Page) -> dict[str, Any]:
     """What was decided of each word."""
     columns = ["model", "contrast", "label", "decision", "reason"]
     return {"rows": [[words.printable(cell) for cell in row] for row in page.findings[columns].to_numpy().tolist()]}
+
+
+SECTIONS = (
+    Section("lede", "", lambda page: {}),
+    Section("differently", "", chart),
+    Section("sure", "", sure),
+    Section("every", "Slopes of words, and switches", every),
+    Section("decided", "What was decided", decided),
+)
 
 
 SWEEP = Audit(
@@ -317,8 +317,7 @@ SWEEP = Audit(
     judged=judged,
     headline=headline_of,
     counts=counts,
-    terminal=terminal,
     shown=("word_slopes", "contrasts"),
-    page=(Section("differently", "", differently), Section("sure", "", sure)),
+    page=SECTIONS,
     of_runs=True,
 )  # fmt: skip

@@ -202,7 +202,6 @@ CONTEXTS = Audit(
     judged=lead.judged,
     headline=lead.headline_of,
     counts=counts,
-    terminal=page.text_table,
     shown=("inferred", "recognised", "accuracy", "congruence", "changes"),
     page=page.SECTIONS,
     models=taggers,

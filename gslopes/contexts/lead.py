@@ -50,19 +50,20 @@ def headline_of(tables: Tables) -> Headline:
     return Headline(headline(results), ANSWERS["correct"], EVERYBODY, model)
 
 
-def main_rows(results: Mapping[str, pd.DataFrame], gender: str = "all") -> pd.DataFrame:
+def main_rows(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The congruence slopes of the share of right answers, of gross tags, that are known: a row a classifier."""
     rows = results.get("congruence")
     if rows is None or not len(rows):
         return pd.DataFrame()
-    at = (rows["measure"] == "correct") & (rows["gender"] == gender) & (rows["group"] == "all")
+    at = (rows["measure"] == "correct") & (rows["gender"] == "all") & (rows["group"] == "all")
     return rows[at & (rows["tags"] == "gross") & (rows["estimator"] == "person") & rows["slope"].notna()]
 
 
 def headline(results: Mapping[str, pd.DataFrame]) -> str:
     """The sentence of the result with its interval: the steepest congruence slope, and how many taggers have one.
 
-    Its unit: points per unit of congruence, of which a context that fits wholly has 1 and one that does not fit -1.
+    First from end to end, then in points per unit of congruence, of which a context that fits wholly has 1, and one
+    that fits not at all -1.
     """
     if not len(results.get("described", (None,))):
         return NO_ANSWER
@@ -80,8 +81,9 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
     if len(judged_rows) and not len(clear):
         return f"{_none(judged_rows, several, results)}."
     row = _leading(varied)
-    often = "more often" if row["slope"] > 0 else "less often"
-    lead = f"{printable(row['classifier'])} infers the self-reported gender {often} where the context fits it"
+    more = f"{numbers.size(2 * row['slope'], 0)} {'more' if row['slope'] > 0 else 'fewer'} of 100 people"
+    lead = f"{printable(row['classifier'])} infers the self-reported gender of {more} where the context fits it wholly"
+    lead += " than where it fits not at all"
     size = f"{numbers.points(row['slope'])} points per unit of congruence"
     if not len(judged_rows):
         return f"{lead}: {size}, for every person alike: no interval."

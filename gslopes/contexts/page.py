@@ -9,19 +9,18 @@ from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
-from markupsafe import Markup
 from PIL import Image
 
-from gslopes.contexts.lead import counts, credit_line, headline_of, results_of
+from gslopes.contexts.lead import counts, credit_line, results_of
 from gslopes.contexts.people import DECISIONS
 from gslopes.contexts.report import charts, tables
 from gslopes.contexts.tables import TABLES
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_regular
-from gslopes.frame.page import Page, noted
+from gslopes.frame.page import Page, chart, noted, sure
 from gslopes.frame.run import Run
-from gslopes.frame.spec import Made, Section, Tables
+from gslopes.frame.spec import Made, Section
 from gslopes.photos.folder import photo_bytes, photo_of
 from gslopes.report import fonts, words
 from gslopes.report.inline import data_uri, jpeg_uri, render
@@ -36,24 +35,34 @@ SHARES = Path("report", "figures", "shares.png")
 # -- sections ---------------------------------------------------------------------------------------------------------
 
 
-def differently(page: Page) -> dict[str, Any]:
-    """The slopes of each tagger."""
-    return {"hero": Markup(charts.hero(results_of(page.tables))), "headline": page.headline.sentence}
+def differently(page: Page) -> dict[str, Any] | None:
+    """The chart, and what congruence is."""
+    drawn = chart(page)
+    return drawn and {**drawn, "method": page.audit.sentences["method"]}
 
 
-def sure(page: Page) -> dict[str, Any]:
-    """How many people, contexts and backgrounds there are."""
-    return {"counts": counts(results_of(page.tables))}
+def typical(page: Page) -> dict[str, Any] | None:
+    """One person as photographed and before three contexts, from the most feminine to the most masculine."""
+    shown = show(page)
+    if shown is None:
+        return None
+    strip = shown["strips"][0]
+    photo, rooms = strip["tiles"][0], [tile for tile in strip["tiles"] if tile["room"]]
+    places = dict.fromkeys((0, len(rooms) // 2, len(rooms) - 1))
+    return {**shown, "strips": [{**strip, "tiles": [photo, *(rooms[place] for place in places)]}]}
 
 
 def show(page: Page) -> dict[str, Any] | None:
-    """A person of each gender across contexts, with what the first tagger infers.
+    """A person of each gender across contexts by their rating, with what the first tagger infers.
 
     Of the photos' ids in order the one in the middle, never for what it shows.
     """
     results, run = results_of(page.tables), page.run.folder
+    ratings = results["backgrounds"].set_index("key")["rating"].astype(float)
     plain = results["composites"].query("step == 0 and kind in ('original', 'canvas', 'context')")
-    pictures = plain[~plain["attribute"].str.contains("~")].sort_values("attribute")
+    plain = plain[~plain["attribute"].str.contains("~")]
+    plain = plain.assign(place=plain["attribute"].map(ratings).fillna(-1) - (plain["kind"] == "original"))
+    pictures = plain.sort_values(["place", "attribute"])
     people = results["people"][results["people"]["photo"].isin(pictures.loc[pictures["kind"] == "context", "photo"])]
     described = results.get("described", TABLES["described"].empty()).query("tags == 'gross' and step == 0")
     tagger = described["classifier"].min() if len(described) else ""
@@ -65,8 +74,9 @@ def show(page: Page) -> dict[str, Any] | None:
             with suppress(PhotoError):
                 small = Image.fromarray(photo_of(photo_bytes(row["file"], run), Path(row["file"])).pixels)
                 small.thumbnail((THUMB, THUMB), Image.Resampling.LANCZOS)
-                place = row["attribute"]
-                tiles.append({"src": jpeg_uri(small, 82), "at": place, "inferred": inferred_of.get((photo, place), "")})
+                place, inferred = row["attribute"], inferred_of.get((photo, row["attribute"]), "")
+                room = row["kind"] == "context"
+                tiles.append({"src": jpeg_uri(small, 82), "at": place, "inferred": inferred, "room": room})
         strips.append({"gender": gender, "tiles": tiles})
     return {"strips": strips[:4], "tagger": tagger, "credits": credit_line(results)} if strips else None
 
@@ -79,9 +89,7 @@ def paper(page: Page) -> dict[str, Any] | None:
     picture = data_uri(read_regular(file, LARGEST_TABLE), "png") if is_file(file) else ""
     parts = []
     for part in page.audit.sentences["part"]:
-        figures = [
-            {"title": charts.TITLES[name], "svg": Markup(drawn[name])} for name in part["charts"] if name in drawn
-        ]
+        panels = [one for name in part["charts"] for one in drawn.get(name, ())]
         listed = [
             {
                 "title": tables.TITLES[name],
@@ -92,15 +100,16 @@ def paper(page: Page) -> dict[str, Any] | None:
             if name in papers
         ]
         figure = picture if "shares" in part["charts"] else ""
-        if figures or listed or figure:
-            parts.append({**part, "charts": figures, "tables": listed, "figure": figure})
+        if panels or listed or figure:
+            parts.append({**part, "charts": panels, "tables": listed, "figure": figure})
     return {"parts": parts, "figure_title": charts.FIGURE} if parts else None
 
 
 SECTIONS = (
+    Section("typical", "", typical),
     Section("differently", "", differently),
-    Section("sure", "", sure),
-    Section("show", "", show),
+    Section("sure", "", lambda page: sure(page, counts(results_of(page.tables)))),
+    Section("show", "A person of each gender before every context", show),
     Section("paper", "", paper),
     Section("source", "How this was made", noted),
 )
@@ -157,16 +166,3 @@ def cutouts_page(run: Path, cutouts: pd.DataFrame, names: Mapping[str, str]) -> 
         flagged=flagged,
         missing=missing,
     )
-
-
-# -- a terminal -------------------------------------------------------------------------------------------------------
-
-
-def text_table(found: Tables) -> str:
-    """The finding, Table 7 and the congruence slopes as aligned text."""
-    lines = [headline_of(found).sentence, ""]
-    papers = tables.paper_tables(results_of(found))
-    for name in ("table7", "congruence"):
-        if name in papers:
-            lines += [tables.TITLES[name], papers[name].to_string(index=False), ""]
-    return "\n".join(lines)

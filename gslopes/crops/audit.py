@@ -151,7 +151,6 @@ CROPS = Audit(
     judged=words.judged,
     headline=words.headline_of,
     counts=counts,
-    terminal=words.print_parity,
     shown=("parity", "positions", "policies", "gaze", "gaze_gaps"),
     page=page.SECTIONS,
     models=asking.resolve,

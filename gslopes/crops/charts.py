@@ -1,4 +1,4 @@
-"""Bars and curves of the crop audits' pages, as SVG that says the same in words."""
+"""Curves of the crop audits' pages, as SVG that says the same in words."""
 
 from __future__ import annotations
 
@@ -7,46 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.report import numbers
-from gslopes.report.charts import series, svg, svg_line, svg_rect, svg_text
+from gslopes.report.charts import series, svg, svg_line, svg_text
 
 Array = NDArray[np.float64]
-FIRST, SECOND = "series-1", "neutral"  # variables of the palette: an order, no genders
-LEFT, ABOVE, WIDE, TALL = 56, 26, 400, 230  # where the axes of curves lie, pixels
-
-
-def bars(rows: pd.DataFrame) -> str:
-    """One bar a pair of groups, P of the first from the left, with both intervals and a line at one half.
-
-    rows: of PARITY.
-    """
-    height, left, wide = 46 * len(rows) + 34, 250, 460
-    parts: list[str] = []
-    texts: list[str] = []
-    for index, row in enumerate(rows.to_dict("records")):
-        y, p, few = 14 + 46 * index, float(row["p"]), bool(row["note"])
-        parts += [
-            svg_text(left - 10, y + 17, row["group"], "end", 14),
-            svg_rect(left, y, p * wide, 24, FIRST, 0.25 if few else 0.85),
-            svg_rect(left + p * wide, y, (1 - p) * wide, 24, SECOND, 0.35 if few else 1),
-            svg_text(left + wide + 10, y + 17, row["other"], "start", 14),
-            svg_text(left + p * wide, y - 2, numbers.points(100 * (p - 0.5)), "middle", 11),
-        ]
-        if np.isfinite(row["ci_low"]):
-            low, high = (left + wide * float(row[end]) for end in ("ci_low", "ci_high"))
-            parts += [svg_line(low, y + 12, high, y + 12, "ink", 3)]
-            parts += [svg_line(end, y + 6, end, y + 18, "ink", 2) for end in (low, high)]
-        half = wide * float(row["draws_half"])
-        parts.append(svg_line(left + p * wide - half, y + 21, left + p * wide + half, y + 21, "card", 1.5))
-        ends = numbers.share_range(row["ci_low"], row["ci_high"])
-        texts.append(f"{row['group']} over {row['other']}: {numbers.share(row['p'])} ({ends})")
-    middle = left + wide / 2
-    parts += [svg_line(middle, 4, middle, height - 24, "ink", 1, "4 3")]
-    parts += [svg_text(middle, height - 8, "even: 50 %", "middle")]
-    return svg(left + wide + 190, height, "; ".join(texts), parts)
+LEFT, ABOVE, WIDE, TALL = (
+    40,
+    12,
+    304,
+    200,
+)  # where the axes of curves lie, pixels: with their legend below they fit a phone
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +38,7 @@ class _Axes:
 
     def drawn(self, title: str, levels: Mapping[float, str], names: Mapping[str, str], lines: Sequence[str]) -> str:
         """The whole picture.  levels: y to what is written there.  names: of the curves, to what is said of each."""
-        parts = [svg_text(LEFT, 14, title, "start", 13)]
+        parts = list[str]()
         for level, text in levels.items():
             y = ABOVE + TALL * (self.top - level) / (self.top - self.bottom)
             parts += [svg_line(LEFT, y, LEFT + WIDE, y, "shade", 1), svg_text(LEFT - 6, y + 4, text, "end", 11)]
@@ -75,10 +47,10 @@ class _Axes:
             parts.append(svg_text(LEFT + share * WIDE, ABOVE + TALL + 18, value, "middle", 11))
         parts += lines
         for index, name in enumerate(names):
-            x, y = LEFT + WIDE + 12, ABOVE + 14 + 20 * index
-            parts += [svg_line(x, y, x + 20, y, series(index), 3), svg_text(x + 26, y + 4, name)]
+            y = ABOVE + TALL + 40 + 20 * index
+            parts += [svg_line(LEFT, y, LEFT + 20, y, series(index), 3), svg_text(LEFT + 26, y + 4, name)]
         description = "; ".join(f"{name} {text}" for name, text in names.items())
-        return svg(LEFT + WIDE + 300, ABOVE + TALL + 40, f"{title}: {description}", parts)
+        return svg(LEFT + WIDE + 14, ABOVE + TALL + 40 + 20 * len(names), f"{title}: {description}", parts)
 
 
 def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, float]) -> str:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from gslopes.core import tables
 from gslopes.core.files import read_json
+from gslopes.core.text import many
 from gslopes.crops.config import BOOTSTRAP, DRAWS, EPSILON, INSIDE, CropsConfig
 from gslopes.crops.parity import (
     compared,
@@ -30,7 +31,8 @@ from gslopes.crops.parity import (
 )
 from gslopes.crops.people import Groups
 from gslopes.crops.policies import TABLE_1
-from gslopes.crops.tables import CONSTANT, FEW, MEASURES, TABLES
+from gslopes.crops.tables import CONSTANT, MEASURES, TABLES
+from gslopes.crops.words import lost
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 from gslopes.stats.intervals import newcombe, wilson
@@ -60,6 +62,8 @@ def measure(run: Run) -> Made:
     draws = (config.pairs or DRAWS) if config.as_published else 0
     for cropper in sorted(answers["pairs"]["cropper"].unique()):
         pairs, outcomes, crops = (frame[frame["cropper"] == cropper] for frame in answers.values())
+        if (pairs["status"] != "answered").any():
+            run.note(f"{cropper}: {lost(pairs)} of {many(len(pairs), 'picture')}.")
         key = {"cropper": cropper, "variant": config.variant}
         made["positions"].append(position_row(panel, key, pairs, config.seed))
         shares = {}
@@ -196,7 +200,7 @@ def parity_rows(
             row["note"] = "" if impact.verdict else CONSTANT
             smaller = estimate.persons, estimate.other_persons
             if min(smaller) < min_group:
-                note = f"{FEW}: {smaller[0]} and {smaller[1]} persons"
+                note = f"a group has fewer than {many(min_group, 'person')} (--min-group)"
                 row |= {"p_value": np.nan, "verdict": "", "note": note}
             if row["note"]:
                 row |= dict.fromkeys(("ci_low", "ci_high", "ratio_low", "ratio_high"), np.nan)

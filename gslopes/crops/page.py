@@ -18,15 +18,14 @@ from gslopes.core.reasons import listed
 from gslopes.crops import charts
 from gslopes.crops.measures import WHAT
 from gslopes.crops.tables import RECTANGLE
-from gslopes.crops.words import headline, lost, main_rows, ratio, side_effect
-from gslopes.frame.page import Page
+from gslopes.crops.words import headline, main_rows, ratio, side_effect
+from gslopes.frame.page import Page, chart, sure
 from gslopes.frame.spec import Section, Tables
 from gslopes.photos.people import CROSS
 from gslopes.report import numbers
 from gslopes.report import words as plain
 from gslopes.report.charts import FRAMES
 
-MOST_BARS = 8
 LEVEL = 0.01  # of the test whether a cropper refuses one group more often
 Text = Callable[[Mapping[Any, Any]], str]
 
@@ -43,39 +42,49 @@ def own_tables(page: Page) -> dict[str, tuple[Tables, pd.DataFrame]]:
     return by_cropper
 
 
-def lede(page: Page) -> dict[str, Any]:
-    """What is asked, and how groups are known."""
-    traits, groups = page.tables["traits"], []
-    for column in page.run.config.groups:
+def typical(page: Page) -> dict[str, Any] | None:
+    """The first pair that was drawn, of the cropper that leads the findings, and how to read it."""
+    shown = show(page)
+    if shown is None:
+        return None
+    lead = plain.printable(page.findings["model"].iloc[0])
+    cropper, titles, mapped = next((row for row in shown["croppers"] if row[0] == lead), shown["croppers"][0])
+    title, pictures = titles[0]
+    return {**shown, "croppers": [(cropper, [(title, pictures[:1])], mapped)]}
+
+
+def differently(page: Page) -> dict[str, Any] | None:
+    """The chart, and each cropper's answer."""
+    drawn = chart(page)
+    models = [(plain.printable(name), headline(head)) for name, (_, head) in own_tables(page).items()]
+    return drawn and {**drawn, "models": models}
+
+
+def certain(page: Page) -> dict[str, Any]:
+    """How groups are known, and whether it matters on which side a person is."""
+    traits, config, groups = page.tables["traits"], page.run.config, []
+    for column in config.groups:
         counts = traits[traits["column"] == column]["value"].value_counts().sort_index()
         text = ", ".join(f"{plain.printable(name)} {count}" for name, count in counts.items())
-        groups.append((plain.printable(column), text))
-    return {"source": plain.printable(page.run.config.source), "groups": groups}
+        groups.append(f"{plain.printable(column)} ({text})")
+    sides = page.tables["positions"][["cropper", "left"]].itertuples(index=False)
+    known = f"Groups are known as {plain.printable(config.source)}: {'; '.join(groups)}."
+    return sure(page, known, *(f"{plain.printable(name)}: {side_effect(float(left))}." for name, left in sides))
 
 
-def differently(page: Page) -> dict[str, Any]:
-    """Each cropper's answer, with its charts."""
-    sections = []
-    for cropper, (own, head) in own_tables(page).items():
-        drawn: list[tuple[str, Markup]] = []
-        for column, rows in head.groupby("column", sort=False):
-            judged = rows[rows["note"] == ""]
-            few = len(rows) > MOST_BARS and 0 < len(judged) < len(rows)
-            title = f"Who is favoured, by {plain.printable(column)}"
-            title += f"; not judged: {plain.many(len(rows) - len(judged), 'more pair')} of groups" * few
-            drawn.append((title, Markup(charts.bars(judged if few else rows))))
-        drawn += _distributions(page, own["saliency"])
-        version = runfolder.read_manifest(page.run.folder)["asked"][cropper]
-        left = own["positions"]["left"].mean()
-        answer = headline(head) + ("" if np.isnan(left) else f" {side_effect(left)}.")
-        names = {"cropper": plain.printable(cropper), "version": plain.printable(version)}
-        sections.append({**names, "answer": answer, "charts": drawn})
-    return {"sections": sections}
-
-
-def sure(page: Page) -> dict[str, Any]:
-    """Each cropper's tables."""
-    return {"croppers": [(plain.printable(name), grids(own, head)) for name, (own, head) in own_tables(page).items()]}
+def figures(page: Page) -> dict[str, Any]:
+    """Each cropper's distributions and tables."""
+    versions = runfolder.read_manifest(page.run.folder)["asked"]
+    croppers = [
+        (
+            plain.printable(name),
+            plain.printable(versions[name]),
+            _distributions(page, own["saliency"]),
+            grids(own, head),
+        )
+        for name, (own, head) in own_tables(page).items()
+    ]
+    return {"croppers": croppers}
 
 
 def show(page: Page) -> dict[str, Any] | None:
@@ -107,9 +116,8 @@ def left_out(page: Page) -> dict[str, Any]:
         pairs = page.tables["pairs"][page.tables["pairs"]["cropper"] == row["cropper"]]
         name = plain.printable(row["cropper"])
         text = (
-            f"{name}: {plain.many(row['ties'], 'tie')}, {numbers.share(row['on_padding'])} of focal points on padding, "
+            f"{name}: {plain.many(row['ties'], 'tie')}, {numbers.share(row['on_padding'])} of focal points on padding."
         )
-        text += f"{lost(pairs)} of {plain.many(len(pairs), 'picture')}."
         many_ties = row["ties"] > 0.2 * max(row["pictures"], 1)
         lines.append(text + " More than a fifth: the audit says little about this cropper." * many_ties)
         lines += [f"Warning, {name}: {plain.printable(sentence)}" for sentence in selected(pairs, person, group)]
@@ -117,10 +125,12 @@ def left_out(page: Page) -> dict[str, Any]:
 
 
 SECTIONS = (
-    Section("lede", "", lede),
+    Section("lede", "", lambda page: {}),
+    Section("typical", "", typical),
     Section("differently", "", differently),
-    Section("sure", "", sure),
-    Section("show", "", show),
+    Section("sure", "", certain),
+    Section("show", "More pairs", show),
+    Section("figures", "Distributions and tables", figures),
     Section("left_out", "What was left out", left_out),
     Section("made", "How this was made", lambda page: {}),
 )

@@ -31,7 +31,7 @@ from gslopes.crops.portraits import reader_of
 from gslopes.crops.tables import SWEPT, TABLES
 from gslopes.frame.ask import raise_if_no_use
 from gslopes.frame.executors import OneProcess
-from gslopes.frame.page import Page, noted
+from gslopes.frame.page import Page, noted, sure
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import Run, carry_out
@@ -207,6 +207,8 @@ def fit(run: Run) -> Made:
         if len(set(edited[np.isin(photo, moved)])) < LEAST_VARYING:
             low = high = p = np.nan
         row = {"cropper": cropper, "attribute": attribute, "photos": len(means), "people": len({*edited, *opponent})}
+        first, *_, last = means.mean()
+        row |= {"y_first": first, "y_last": last}
         rows.append({**row, "pairs": len(shares), "slope": value, "ci_low": low, "ci_high": high, "p": p})
     for cropper, asked in run.table("opponents").groupby("cropper"):
         if (asked["status"] != "answered").any():
@@ -309,20 +311,41 @@ def curves(page: Page) -> dict[str, Any]:
             name = PLACEBOS[kind] if kind else plain.perceived(base)
             along = np.asarray(values[row["attribute"]], np.float64)
             drawn.append((name, along, whole_pairs(asked, len(along)).mean().to_numpy(np.float64)))
-            ends = numbers.interval(100 * row["ci_low"], 100 * row["ci_high"], _two_digits)
-            rows.append((name, f"{row['photos']:,}", _points(row["slope"]), ends, numbers.probability(row["p"])))
+            slope, low, high = (100 * row[column] for column in ("slope", "ci_low", "ci_high"))
+            slope = numbers.with_interval(slope, low, high, _two_digits)
+            rows.append((name, f"{row['photos']:,}", slope, numbers.probability(row["p"])))
         negative, positive = plain.ends(attribute)
         title = f"Chance to be favoured (%) along {plain.perceived(attribute)}, {negative} (−) to {positive} (+)"
         section = {"cropper": plain.printable(cropper), "attribute": plain.perceived(attribute), "rows": rows}
-        section |= {"answer": plain.printable(_finding(own)), "chart": Markup(charts.sweep_lines(drawn, title))}
+        section |= {
+            "title": title,
+            "answer": plain.printable(_finding(own)),
+            "chart": Markup(charts.sweep_lines(drawn, title)),
+        }
         sections.append(section)
     return {"sections": sections}
 
 
+def leading(page: Page) -> dict[str, Any]:
+    """The curve of the cropper and the attribute that lead the findings."""
+    first, sections = page.findings.iloc[0], curves(page)["sections"]
+    lead = plain.printable(first["model"]), plain.perceived(first["contrast"])
+    return {"sections": [one for one in sections if (one["cropper"], one["attribute"]) == lead]}
+
+
+def certain(page: Page) -> dict[str, Any]:
+    """The slope of the curve that is shown, next to those of its placebos."""
+    rows = [row for one in leading(page)["sections"] for row in one["rows"]]
+    return sure(
+        page, *(f"{name[:1].upper()}{name[1:]}: {slope} points per unit, {n} photos." for name, n, slope, _ in rows)
+    )
+
+
 SECTIONS = (
     Section("lede", "", lede),
-    Section("differently", "", curves),
-    Section("sure", "", curves),
+    Section("differently", "", leading),
+    Section("sure", "", certain),
+    Section("curves", "Every sweep", curves),
     Section("made", "How this was made", noted),
 )
 
@@ -356,10 +379,13 @@ def _finding(slopes: pd.DataFrame) -> str:
         if steep is not None:
             both = f"{_points(best['slope'])} and {_points(steep['slope'])} points per unit"
             return f"{cropper} follows {what} no more than a placebo: {both}."
-        end = plain.ends(best["attribute"])[1 if best["slope"] > 0 else 0]
+        negative, positive = plain.ends(best["attribute"])
+        first, last = (numbers.decimal(100 * best[f"y_{place}"], 0) for place in ("first", "last"))
+        lead = f"{cropper} favours a face more the more {positive if best['slope'] > 0 else negative} it looks: "
+        lead += f"in {first} of 100 pairs at the {negative} end, {last} at the {positive} end"
         size = numbers.size(100 * best["slope"], 2)
         ends = numbers.interval(100 * best["ci_low"], 100 * best["ci_high"], _two_digits)
-        return f"{cropper} favours a face more the more {end} it looks: {size} points per unit {ends}."
+        return f"{lead} ({size} points per unit {ends}, {plain.many(best['photos'], 'photo')})."
     nothing = []
     for row in judged:
         low, high = 100 * row["ci_low"], 100 * row["ci_high"]
@@ -391,19 +417,6 @@ def _points(slope: float) -> str:
     return numbers.points(100 * slope, 2)
 
 
-def print_sweep(tables: Tables) -> str:
-    """What the terminal shows: the slope of being favoured by each sweep."""
-    lines = []
-    for row in tables["sweep_slopes"].sort_values(["cropper", "attribute"]).to_dict("records"):
-        slope, low, high = (100 * row[name] for name in ("slope", "ci_low", "ci_high"))
-        lines.append(
-            f"{plain.printable(row['cropper'])}, {plain.printable(row['attribute'])}: "
-            f"{numbers.with_interval(slope, low, high, _two_digits)} points per unit, "
-            f"p {numbers.probability(row['p'])}, {plain.many(row['photos'], 'photo')}"
-        )
-    return "\n".join(lines)
-
-
 SWEEP = Audit(
     name="crops sweep",
     home=Path(__file__).parent,
@@ -433,7 +446,6 @@ SWEEP = Audit(
     judged=judged,
     headline=sweep_headline,
     counts=counts,
-    terminal=print_sweep,
     shown=("sweep_slopes",),
     page=SECTIONS,
     models=resolve,

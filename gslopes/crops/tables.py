@@ -13,5 +13,5 @@ from gslopes.core.tables import read_tables
 TABLES = read_tables(Path(__file__).with_suffix(".toml"))
 SWEPT = ("opponents", "sweep_slopes")  # of crops sweep
 MEASURES = ("parity", "positions", "policies", "gaze", "gaze_gaps")
-FEW, CONSTANT = "too few to judge", "no interval: people do not differ"  # notes of parity
+CONSTANT = "no interval: people do not differ"  # a note of parity
 RECTANGLE = "rectangle"  # the policy of croppers that give no map

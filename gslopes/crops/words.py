@@ -65,7 +65,7 @@ def headline(head: pd.DataFrame) -> str:
     if judged.empty and head["note"].str.startswith(CONSTANT).any():
         return "People do not differ: a crop treats all of them alike."
     if judged.empty:
-        return "Too few people in every group to say whom a crop keeps."
+        return f"Too few people to say whom a crop keeps: {printable(head['note'].iloc[0])}."
     even = (judged["ci_low"] <= 0.5) & (judged["ci_high"] >= 0.5)
     uneven = judged[(judged["q"] < LEVEL) & ~even]
     if uneven.empty:
@@ -120,30 +120,6 @@ def lost(pairs: pd.DataFrame) -> str:
         why = f" ({counted(zip(rows['reason'], rows['detail'], strict=True))})" if len(rows) else ""
         parts.append(f"{len(rows):,} {status}{why}")
     return " and ".join(parts)
-
-
-def print_parity(tables: Tables) -> str:
-    """What the terminal shows: each pair of groups, then the effect of the side, and what was not answered."""
-    lines = []
-    for (cropper, column), rows in main_rows(tables["parity"]).groupby(["cropper", "column"], sort=True):
-        lines.append(f"{printable(cropper)}, {printable(column)}: who is favoured")
-        lines += [
-            f"  {printable(row['group'])} over {printable(row['other'])}: {numbers.share(row['p'])} ("
-            + f"{numbers.share_range(row['ci_low'], row['ci_high'])} ".lstrip()
-            + f"over {row['persons']} and {row['other_persons']} people), p {numbers.probability(row['p_value'])}, "
-            f"q {numbers.probability(row['q'])}, ratio {ratio(row)}: "
-            f"{row['note'] or 'lack of parity ' + row['verdict']}"
-            for row in rows.to_dict("records")
-        ]
-        lines.append("")
-    for row in tables["positions"].to_dict("records"):
-        side, pairs = side_effect(float(row["left"])), tables["pairs"]
-        own = pairs[pairs["cropper"] == row["cropper"]]
-        lines.append(
-            f"{printable(row['cropper'])}: {side[0].lower()}{side[1:]} ({_ends(row)}); {many(row['ties'], 'tie')}, "
-            f"{lost(own)} of {many(len(own), 'picture')}"
-        )
-    return "\n".join(lines)
 
 
 def judged(tables: Tables) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from gslopes.core import runfolder, summary
 from gslopes.core.result import Tables as Opened
-from gslopes.frame.findings import decide
+from gslopes.frame.findings import MOST, charted, counted, decide
 from gslopes.frame.result import notes_of
 from gslopes.frame.spec import Audit, Headline, Tables
 from gslopes.report import inline, quote, words
@@ -50,17 +50,39 @@ class Page:
         """What users should know of the inputs and of each stage."""
         return [words.printable(note) for note in notes_of(self.audit, self.run.folder)]
 
-    @cached_property
-    def quoted(self) -> quote.Quote | None:
-        """What others may say of the run."""
-        lead, about = self.headline, self.audit.sentences["quote"]
-        limits = tuple(self.audit.sentences["limits"][:3])
-        card = quote.About(about["title"], tuple(about["things"]), about["compared"], limits, about["source"])
-        rows = self.findings
+    @property
+    def leading(self) -> pd.Series:
+        """Which of the findings the headline is about."""
+        rows, lead = self.findings, self.headline
         first = rows["label"].astype(str).str.startswith(lead.label)
         for name, text in (("contrast", lead.contrast), ("model", lead.model)):
             first &= (rows[name] == text) | (text == "")
-        return quote.of_findings(self.run.folder, rows, lead.sentence, card, first)
+        return first
+
+    @cached_property
+    def quoted(self) -> quote.Quote | None:
+        """What others may say of the run."""
+        about, limits = self.audit.sentences["quote"], tuple(self.audit.sentences["limits"][:3])
+        card = quote.About(about["title"], tuple(about["things"]), about["compared"], limits, about["source"])
+        return quote.of_findings(self.run.folder, self.findings, self.headline.sentence, card, self.leading)
+
+
+def chart(page: Page) -> dict[str, Any] | None:
+    """The section with the one chart: what the headline is about, what has its label, and all other findings."""
+    alike = page.findings["label"].astype(str).str.startswith(page.headline.label)
+    rows = page.findings.assign(_order=2 - alike.astype(int) - page.leading.astype(int))
+    rows = rows[alike | (rows["decision"] == summary.FINDING)].sort_values("_order", kind="stable")
+    panels = charted(rows)
+    return (
+        {"panels": panels, "more": max(0, int((rows["decision"] != summary.UNJUDGED).sum()) - MOST)} if panels else None
+    )
+
+
+def sure(page: Page, *lines: str) -> dict[str, Any]:
+    """The section on how sure the numbers are: the audit's own lines, what an interval holds, how many findings."""
+    others = page.audit.sentences["quote"]["things"][1]
+    held = f"Of a hundred such intervals 95 hold the number that other {others} from the same source would give."
+    return {"lines": [*lines, held, counted(page.findings)]}
 
 
 def noted(page: Page) -> dict[str, Any]:
@@ -115,12 +137,12 @@ def choices_of(audit: Audit, manifest: Mapping[str, Any]) -> tuple[str, list[Cho
 def _sections(page: Page) -> Iterator[dict[str, Any]]:
     """Name, title and HTML of every section that has something to show."""
     template = f"{page.audit.sibling or 'sections'}.html.j2"
-    macros: Any = inline.templates(page.audit.home).get_template(template).module
+    own, shared = (inline.templates(page.audit.home).get_template(name).module for name in (template, "parts.html.j2"))
     for section in page.audit.page:
         content = section.data(page)
         if content is not None:
             yield {
                 "name": section.name,
                 "title": section.title,
-                "body": Markup(getattr(macros, section.name)(**content)),
+                "body": Markup((getattr(own, section.name, None) or getattr(shared, section.name))(**content)),
             }

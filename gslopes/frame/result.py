@@ -18,7 +18,7 @@ from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
 from gslopes.core.result import Tables
 from gslopes.core.runfolder import show
-from gslopes.frame.findings import decide
+from gslopes.frame.findings import decide, printed
 from gslopes.frame.plan import refuse_older
 from gslopes.frame.spec import Audit
 
@@ -82,7 +82,8 @@ class Result:
         return [*lines, f"review     {show(self.review)}"] if self.review else lines
 
     def __str__(self) -> str:
-        return self.audit.terminal(Tables(self.folder))
+        tables, terminal = Tables(self.folder), self.audit.terminal
+        return terminal(tables) if terminal else printed(self.audit.headline(tables), self.findings)
 
     def _repr_html_(self) -> str:
         """The same for a notebook, and a link to the page."""

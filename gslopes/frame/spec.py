@@ -108,7 +108,7 @@ class Headline(NamedTuple):
 
 @dataclass(frozen=True)
 class Section:
-    """Part of a page: the macro ``name`` of the audit's sections.html.j2, called with what ``data`` gives.
+    """Part of a page: the macro ``name`` of the audit's sections.html.j2, or of parts.html.j2, called with ``data``.
 
     data: None leaves the part out.  title: its heading; empty for a part that brings its own.
     """
@@ -131,7 +131,7 @@ class Audit:
     judged: the numbers that are judged, in the columns of ``core.summary.FINDINGS`` but for the decision; a table that
         has decisions is shown with them.
     counts: things found, used; files that could not be read and questions that failed, which give exit code 3.
-    terminal: what is printed of a result.  shown: tables that ``--json`` prints.
+    terminal: what is printed of a result; None: its findings.  shown: tables that ``--json`` prints.
     page: its sections; without any, a stage of its own called report writes the page.
     data: what the script of the page, sections.js, reads as JSON; None: no script.
     models: name to what is asked, found before any work.
@@ -162,8 +162,8 @@ class Audit:
     judged: Callable[[Opened], pd.DataFrame]
     headline: Callable[[Opened], Headline]
     counts: Callable[[Opened], tuple[int, int, int]]
-    terminal: Callable[[Opened], str]
     shown: tuple[str, ...]
+    terminal: Callable[[Opened], str] | None = None
     page: tuple[Section, ...] = ()
     data: Callable[[Page], Any] | None = None
     models: Callable[[Plan], Mapping[str, Any]] | None = None

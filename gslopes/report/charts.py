@@ -193,6 +193,30 @@ def whisker(low: float, at: float, high: float, scale: float) -> Whisker:
     return Whisker(left, right, middle, cut=max(abs(low), abs(high)) > scale)
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A row of a chart in HTML: a name, a number as text, and its interval in a strip.
+
+    number: the value and both ends of its interval, NaN for none.
+    colour: neg, pos, or empty for the soft one.  title: the exact name, shown on hover.
+    """
+
+    name: str
+    text: str
+    number: tuple[float, float, float]
+    colour: str = ""
+    title: str = ""
+
+
+def panel(marks: Sequence[Mark], unit: str, title: str = "", middle: float = 0) -> dict[str, Any]:
+    """Marks on one scale, as the macro ``chart`` of parts.html.j2 draws them.  middle: what lies in their middle."""
+    numbers = np.array([mark.number for mark in marks], np.float64) - middle
+    at, low, high = np.where(np.isnan(numbers), numbers[:, :1], numbers).T
+    scale = float(np.nanmax(np.abs(numbers), initial=0.0)) or 1.0
+    places = [whisker(*row, scale) for row in zip(low, at, high, strict=True)]
+    return {"unit": unit, "title": title, "middle": middle, "rows": list(zip(marks, places, strict=True))}
+
+
 def svg(width: float, height: float, description: str, parts: Iterable[str]) -> str:
     """A whole picture.  description: the same in words."""
     size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
@@ -212,19 +236,6 @@ def svg_line(x0: float, y0: float, x1: float, y1: float, colour: str = "ink", wi
         f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="var(--{colour})" '
         f'stroke-width="{width:g}"{more}/>'
     )
-
-
-def svg_rect(
-    x: float, y: float, width: float, height: float, colour: str, opacity: float = 1, rounding: float = 0
-) -> str:
-    """A filled rectangle."""
-    attributes = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{height:g}" rx="{rounding:g}"'
-    return f'<rect {attributes} fill="var(--{colour})" fill-opacity="{opacity:g}"/>'
-
-
-def svg_dot(x: float, y: float, colour: str, radius: float = 5) -> str:
-    """A filled circle."""
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="var(--{colour})"/>'
 
 
 def series(index: int) -> str:

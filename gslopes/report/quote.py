@@ -12,6 +12,7 @@ import pandas as pd
 from gslopes.core import runfolder, summary
 from gslopes.report import numbers, words
 from gslopes.report.layouts import to_markdown
+from gslopes.report.units import writer_in
 
 MOST_ROWS = 8
 LIMITS = (
@@ -99,8 +100,7 @@ def write_card(report: Path, quoted: Quote | None) -> None:
 
 
 def _cells(row: Mapping[Any, Any], about: About) -> list[str]:
-    own = row["unit"].endswith("per unit") and not row["unit"].startswith("percentage points")
-    write = numbers.ratio if row["unit"] == "log odds" else numbers.signed if own else numbers.points
+    write = writer_in(row["unit"])
     ends = numbers.interval(row["ci_low"], row["ci_high"], write)
     of, what = words.printable(f"{row['model']}, {row['label']}"), words.printable(row["contrast"])
     many = words.many(int(row["n"]), *about.things)

@@ -48,8 +48,12 @@ def unit_of(row: Any) -> str:
 
 
 def writer_in(unit: str) -> Format:
-    """What writes a slope in this unit, or an end of its interval, with the sign."""
-    return numbers.points if unit.startswith("percentage points") else numbers.signed
+    """What writes a number in this unit, or an end of its interval, with the sign.
+
+    >>> writer_in("percentage points")(1.25), writer_in("log odds")(1.25), writer_in("tags per unit")(1.25)
+    ('+1.3', '+1.25', '+1.250')
+    """
+    return numbers.ratio if unit == "log odds" else numbers.points if "points" in unit else numbers.signed
 
 
 def odds(slope: float) -> float:

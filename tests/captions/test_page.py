@@ -10,11 +10,11 @@ import pytest
 
 import gslopes
 from gslopes.captions.lead import SENTENCES, findings, headline_of
-from gslopes.captions.page import cells, terminal
+from gslopes.captions.page import cells
 from gslopes.captions.review import confirmed, corrected, mask, masked, read_answers, review_items, sampled
 from gslopes.captions.tables import TABLES
 from gslopes.core.errors import DataMissing
-from tests.fixtures import assert_page_fits
+from tests.fixtures import assert_one_minute, assert_page_fits
 
 NOBODY = TABLES["salience"].empty()
 
@@ -219,12 +219,10 @@ def test_the_pages_fit_the_window_and_axe_finds_no_serious_fault(
     assert_page_fits(chromium, pages[name], *size)
 
 
-def test_the_smallest_q_of_each_technique_is_printed_with_the_cases_that_wait():
-    rows = measured(*(row("D2", value, q, concept="unmentioned") for value, q in ((3, 0.2), (4.5, 0.01))))
-    first, last = terminal({"measures": rows, "salience": NOBODY, "cases": pd.DataFrame(index=range(7))}).splitlines()
-    assert first.startswith("D2  People annotated darker go unmentioned in system captions 4.5 points more often")
-    assert first.endswith("[+2.5, +6.5] q = 0.010")
-    assert last == "7 cases to be read in review.html"
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_first_minute_is_five_screens(chromium: Any, pages: dict[str, Path]):
+    assert_one_minute(chromium, pages["report"])
 
 
 # -- answers of a review -----------------------------------------------------------------------------------------------

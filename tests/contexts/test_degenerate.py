@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import gslopes
-from gslopes.contexts.page import text_table
 from gslopes.core.errors import Refused
 from tests.broken import broken, shown
 from tests.contexts.drawn import Tagger, audit
@@ -51,7 +50,6 @@ def test_every_table_and_the_page_are_made(few: Path, tmp_path: Path, name: str)
     found = audit(few, tmp_path / "run", classifier=CASES[name]())
     page = found.page.read_text("utf-8")
     texts = [
-        text_table(found.tables),
         found.summary,
         str(found),
         found._repr_html_(),
@@ -70,4 +68,4 @@ def test_of_one_or_two_people_too(folder: Path, tmp_path: Path, people: int):
     (tmp_path / "people.csv").write_text("\n".join(lines[: people + 1]) + "\n", "utf-8")
     found = audit(folder, tmp_path / "run", people=tmp_path / "people.csv")
     assert found.page.is_file()
-    assert "nan" not in text_table(found.tables).lower()
+    assert "nan" not in str(found).lower()

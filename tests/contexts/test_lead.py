@@ -20,13 +20,14 @@ def slopes(*rows: tuple[str, float, float, float], q: float = 0.01) -> dict[str,
     [
         (
             [("a", 8.0, 6.0, 10.0)],
-            "a infers the self-reported gender more often where the context fits it: "
-            "+8.0 points per unit of congruence [+6.0, +10.0], 40 people.",
+            "a infers the self-reported gender of 16 more of 100 people where the context fits it wholly than where "
+            "it fits not at all: +8.0 points per unit of congruence [+6.0, +10.0], 40 people.",
         ),
         (
             [("a", 1.0, -1.0, 3.0), ("b", -8.0, -10.0, -6.0)],
-            "b infers the self-reported gender less often where the context fits it: "
-            "−8.0 points per unit of congruence [−10.0, −6.0], 40 people; 1 of 2 taggers have an interval without 0.",
+            "b infers the self-reported gender of 16 fewer of 100 people where the context fits it wholly than where "
+            "it fits not at all: −8.0 points per unit of congruence [−10.0, −6.0], 40 people; "
+            "1 of 2 taggers have an interval without 0.",
         ),
         (
             [("a", 0.7, -0.5, 1.9)],
@@ -46,7 +47,8 @@ def test_the_first_sentence_is_the_finding_with_its_interval(rows, sentence):
 
 
 def test_an_interval_without_0_is_no_finding_by_itself() -> None:
-    lead = "a infers the self-reported gender more often where the context fits it: +8.0 points per unit of congruence"
+    lead = "a infers the self-reported gender of 16 more of 100 people where the context fits it wholly than where "
+    lead += "it fits not at all: +8.0 points per unit of congruence"
     alone, strong = (slopes(("a", 8.0, 1.0, 15.0), q=q)["congruence"] for q in (0.08, 0.01))
     assert headline({"congruence": alone}) == f"{lead} [+1.0, +15.0], 40 people. Not a finding: q 0.08."
     both = pd.concat([alone, strong.assign(classifier="b", slope=4.0, ci_high=7.0)], ignore_index=True)
@@ -76,7 +78,7 @@ def test_a_tagger_that_infers_the_same_everywhere_has_no_slope_of_0_with_certain
 
 def test_a_slope_that_is_the_same_for_everybody_has_no_interval():
     text = headline(slopes(("a", 50.0, np.nan, np.nan)))
-    assert text.endswith("fits it: +50.0 points per unit of congruence, for every person alike: no interval.")
+    assert text.endswith("not at all: +50.0 points per unit of congruence, for every person alike: no interval.")
     assert headline(slopes(("a", 50.0, np.nan, np.nan), ("b", 1.0, -1.0, 3.0))).startswith("No association")
 
 

@@ -14,7 +14,7 @@ from gslopes.core.records import Detections
 from gslopes.crops import pictures
 from gslopes.crops.config import CropsConfig
 from tests.crops.drawn import Brightness, Lighter, a_face, audit, draw_people, planned, row, truth
-from tests.fixtures import QUESTIONS, questions
+from tests.fixtures import SIBLINGS, questions
 
 POLICIES = ("argmax", "sample", "average", "pad")
 JOINED = {"variant": "native", "policy": "argmax", "outcome": "favoured"}
@@ -64,7 +64,7 @@ def test_policies_are_measured_beside_the_papers_words(done):
 
 def test_the_page_opens_and_names_the_question(done):
     text = done.page.read_text("utf-8")
-    assert questions(text) == QUESTIONS
+    assert questions(text) == SIBLINGS
     assert "Whom does an automatic crop keep?" in text
     assert "blue over green" in text
     assert f"<blockquote><p>{done.summary}" in text
@@ -73,7 +73,7 @@ def test_the_page_opens_and_names_the_question(done):
     assert text.index('id="next"') < text.index('id="quote"')
     drawn = json.loads((done.folder / "pairs.json").read_text("utf-8"))
     assert [(name, one["mapped"]) for name, one in drawn.items()] == [("centre", False), ("brightness", True)]
-    assert [len(pictures) for _, pictures in drawn["brightness"]["titles"]] == [6, 6]
+    assert [len(pictures) for _, pictures in drawn["brightness"]["titles"]] == [1, 6, 6]
     assert "Below each pair its map" in text
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from gslopes.crops.sweep import sweep_crops
 from tests.crops.drawn import Brightness, audit, draw_people, draw_sweep
-from tests.fixtures import assert_page_fits
+from tests.fixtures import assert_one_minute, assert_page_fits
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -25,3 +25,8 @@ def pages(tmp_path_factory):
 @pytest.mark.parametrize("name", ["audit", "sweep"])
 def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(chromium, pages, name, size):
     assert_page_fits(chromium, pages[name], *size)
+
+
+@pytest.mark.parametrize("name", ["audit", "sweep"])
+def test_the_first_minute_is_five_screens(chromium, pages, name):
+    assert_one_minute(chromium, pages[name])

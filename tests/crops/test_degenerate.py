@@ -7,7 +7,6 @@ from gslopes.ask.boxes import Crop
 from gslopes.ask.config import CostLimits
 from gslopes.core.errors import AnswerError, ClassifierError, Refused
 from gslopes.crops.sweep import sweep_crops
-from gslopes.crops.words import print_parity
 from tests.broken import broken, shown
 from tests.crops.drawn import Brightness, audit, draw_people, draw_sweep
 
@@ -73,7 +72,7 @@ def test_four_people_and_a_cropper_that_hardly_answers(tmp_path, name):
     table, _ = draw_people(tmp_path / "people", {"blue": 2, "green": 2})
     result = audit(tmp_path / "people", table, tmp_path / "run", *croppers(name), policies=("argmax", "average", "pad"))
     assert result.summary.endswith(".")
-    text = print_parity(result.tables)
+    text = str(result)
     assert sorted({*broken(text), *broken(result.summary), *broken(shown(result.page.read_text("utf-8")))}) == []
 
 

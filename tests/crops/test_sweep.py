@@ -104,7 +104,7 @@ def test_the_interval_holds_the_planted_slope_where_opponents_matter():
 def test_the_page_tells_it_against_the_placebo(swept):
     text = swept.page.read_text("utf-8")
     assert "association under this edit" in text
-    assert "<h1>brightness favours a face more the more masculine it looks: 6" in text
+    assert "<h1>brightness favours a face more the more masculine it looks: in 3" in text
     assert "placebo: the same picture, encoded again" in text
     assert "placebo: a random change as large" in text
 
@@ -127,9 +127,7 @@ def test_the_finding_in_one_sentence(swept):
     )
     assert headline(still.assign(people=40, ci_high=0.06)).startswith("Cannot tell with 40 people")
     down = favoured[favoured["attribute"] == "gender"].assign(slope=-0.0312, ci_low=-0.05, ci_high=-0.01)
-    assert headline(down).endswith(
-        "favours a face more the more feminine it looks: 3.12 points per unit [−5.00, −1.00]."
-    )
+    assert headline(down).endswith(" at the masculine end (3.12 points per unit [−5.00, −1.00], 36 photos).")
     assert headline(favoured.assign(p=np.nan)) == "The crop of too few people moves with the edit to say how."
 
 

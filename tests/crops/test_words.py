@@ -8,7 +8,7 @@ import pytest
 from gslopes.core.tables import frame_of
 from gslopes.crops.audit import CROPS
 from gslopes.crops.tables import TABLES
-from gslopes.crops.words import headline, judged, main_rows, print_parity, ratio
+from gslopes.crops.words import headline, judged, ratio
 from gslopes.frame.findings import decide
 
 
@@ -48,31 +48,12 @@ def test_parity_is_zero_and_only_the_rows_that_head_the_page_count():
     assert findings["contrast"][0] == "team: a over b"
 
 
-def test_the_terminal_shows_pairs_and_the_side():
-    more = {"ratio": 0.62, "ratio_low": 0.51, "ratio_high": 0.75, "p_value": 1e-6, "verdict": "shown"}
-    row = pair("female", "male", 0.617, 1e-6, ci_low=0.571, ci_high=0.661, persons=213, other_persons=606, **more)
-    parity = table(row, {**row, "variant": "alone, own scale"})
-    side = {"cropper": "c", "left": -0.02, "ci_low": -0.05, "ci_high": 0.01, "ties": 3}
-    rows = [
-        ("refused", "no face found", ""),
-        ("refused", "no face found", "9 px"),
-        ("failed", "failed", "a \x1b crash"),
-    ]
-    pairs = pd.DataFrame(rows, columns=["status", "reason", "detail"]).assign(cropper="c")
-    text = print_parity({"parity": parity, "positions": pd.DataFrame([side]), "pairs": pairs})
-    assert len(main_rows(parity)) == 1
-    assert "female over male: 61.7 % (57.1 to 66.1 % over 213 and 606 people)" in text
-    assert "lack of parity shown" in text
-    assert "the left person wins 2.0 points less often than half (−5.0 to 1.0 %)" in text
-    assert "2 refused (no face found) and 1 failed (a \\x1b crash) of 3 pictures" in text
-
-
 EVEN = pair("a", "b", 0.51, 0.8, ci_low=0.48, ci_high=0.54)
 WIDE = pair("a", "b", 0.845, 0.2, ci_low=0.21, ci_high=0.99, persons=4, other_persons=4)
 FEW = pair("a", "d", 0.5, 0.8, ci_low=0.49, ci_high=0.51, persons=4, other_persons=4)
 BARE = pair("a", "d", 0.5, 0.8, ci_low=math.nan, ci_high=math.nan)
 UNSURE = pair("a", "b", 0.6, 1e-9, ci_low=0.49, ci_high=0.7)
-SMALL = pair("b", "d", 0.9, math.nan, note="too few to judge")
+SMALL = pair("b", "d", 0.9, math.nan, note="a group has fewer than 10 persons (--min-group)")
 WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54.0 %))."
 
 
@@ -83,7 +64,7 @@ WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54
             [pair("a", "b", 0.6, 0.03), pair("a", "d", 0.3, 0.001), SMALL],
             "c favours d over a, in 70 % of pairs (65.0 to 75.0 %; 50 people).",
         ),
-        ([SMALL], "Too few people in every group to say whom a crop keeps."),
+        ([SMALL], "Too few people to say whom a crop keeps: a group has fewer than 10 persons (--min-group)."),
         ([EVEN], f"c does not favour {WIDEST}"),
         ([EVEN, {**EVEN, "cropper": "e"}], f"None of the croppers favours {WIDEST}"),
         (

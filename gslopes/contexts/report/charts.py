@@ -1,139 +1,86 @@
-"""The charts of the page: dots with intervals, a row a context, a panel a tagger, in the page's own colours."""
+"""The charts of the page: intervals in strips, a row a context, a panel a tagger; and the paper's own figures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib import rc_context
 
-from gslopes.contexts.lead import main_rows
 from gslopes.report import numbers, words
-from gslopes.report.charts import FORMS, LIGHT, Form, new_figure, render, svg, svg_dot, svg_line, svg_text, tidy
+from gslopes.report.charts import FORMS, LIGHT, Form, Mark, new_figure, panel, render, tidy
 
-TITLES = {
-    "changes": "RQ1: change from the baseline, in points, over the same people",
-    "congruence": "RQ3: right answers by context, %, from the most feminine to the most masculine",
-    "interaction": "Context and face: what each moves alone, in points of pictures inferred woman",
-}
-WIDTH, LEFT, RIGHT, LINE, TOP = 760, 190, 150, 13, 26
-MOST = 8  # taggers
-WHO = (("all", "everybody", "ink"), ("woman", "women", "neg"), ("man", "men", "pos"))
+POINTS = "points of change from the baseline, over the same people"
 COLOURS = {"woman": "neg", "man": "pos"}
 Rows = pd.DataFrame
+Titled = tuple[str, Mark]  # the title of its panel
 
 
-class Dot(NamedTuple):
-    """One value with its interval, whose ends may be missing.  row: where it lies.  label: of its colour."""
-
-    panel: str
-    row: str
-    label: str
-    colour: str
-    value: float
-    low: float
-    high: float
-
-
-def chart(dots: Sequence[Dot], title: str) -> str:
-    """An SVG of dots; the rows of a panel, and the panels, are in the order of the dots.  Empty without a dot."""
-    dots = [dot for dot in dots if np.isfinite(dot.value)]
-    if not dots:
-        return ""
-    ends = np.array([dot[4:] for dot in dots], float)
-    low, high = min(0.0, float(np.nanmin(ends))), max(0.0, float(np.nanmax(ends)))
-    pad = 0.06 * max(high - low, 1.0)
-
-    def at(value: float) -> float:
-        return LEFT + (value - low + pad) / (high - low + 2 * pad) * (WIDTH - LEFT - RIGHT)
-
-    looks = dict.fromkeys((dot.label, dot.colour) for dot in dots)
-    parts, x, y = list[str](), 10.0, TOP + 0.0
-    for label, colour in looks if len(looks) > 1 else ():  # the legend
-        short = words.shorten(words.printable(label), 16)
-        parts += [svg_dot(x + 4, 8, colour, 4), svg_text(x + 12, 12, short, size=12)]
-        x += 26 + 7 * len(short)
-    for panel, in_panel in groupby(dots, key=lambda dot: dot.panel):
-        parts.append(svg_text(10, y, words.shorten(words.printable(panel), 80), size=13))
-        y += 18
-        for row, in_row in groupby(in_panel, key=lambda dot: dot.row):
-            parts.append(svg_text(LEFT - 10, y + 4, words.shorten(words.printable(row), 26), "end", 13, "soft"))
-            for dot in in_row:
-                if np.isfinite(dot.low):
-                    parts.append(svg_line(at(dot.low), y, at(dot.high), y, dot.colour, 2))
-                parts.append(svg_dot(at(dot.value), y, dot.colour, 4))
-                value = numbers.with_interval(dot.value, dot.low, dot.high)
-                parts.append(svg_text(WIDTH - 10, y + 4, value, "end", 12))
-                y += LINE
-            y += 4
-        y += 10
-    axis = svg_line(at(0), TOP + 8, at(0), y - 8, "edge", 1, "3 3")
-    return svg(WIDTH, y, title, [axis, *parts, svg_text(at(0), y - 2, "0", "middle", 12, "soft")])
-
-
-def charts_of(results: Mapping[str, Rows]) -> dict[str, str]:
-    """Name to SVG of each chart that has something to show, of gross tags."""
+def charts_of(results: Mapping[str, Rows]) -> dict[str, list[dict[str, Any]]]:
+    """Name to the panels of each chart that has something to show, of gross tags."""
     gross = {name: frame[frame["tags"] == "gross"] if "tags" in frame else frame for name, frame in results.items()}
-    dots: dict[str, list[Dot]] = {}
+    drawn: dict[str, list[dict[str, Any]]] = {}
     if "inferred" in gross:
-        dots |= {"changes": _changes(gross["inferred"]), "congruence": _congruence(**gross)}
+        drawn["changes"] = _panels(_changes(gross["inferred"]), POINTS)
+        drawn["congruence"] = _panels(_congruence(**gross), "% of right answers, from feminine to masculine", 50)
     if "interaction" in gross:
-        dots["interaction"] = _interaction(gross["interaction"])
-    drawn = {name: chart(of_chart, TITLES[name]) for name, of_chart in dots.items()}
-    return {name: picture for name, picture in drawn.items() if picture}
+        drawn["interaction"] = _panels(_interaction(gross["interaction"]), "points of pictures inferred woman")
+    return drawn
 
 
-def hero(results: Mapping[str, Rows]) -> str:
-    """The first screen's chart: the congruence slope of everybody, women and men, of at most eight taggers."""
-    main = {gender: main_rows(results, gender) for gender, _, _ in WHO}
-    slopes = {gender: rows.set_index("classifier") for gender, rows in main.items() if len(rows)}
-    if "all" not in slopes:
-        return ""
-    dots = [
-        Dot(str(name), label, label, colour, *slopes[gender].loc[name, ["slope", "ci_low", "ci_high"]].astype(float))
-        for name in slopes["all"]["slope"].abs().sort_values(ascending=False).index[:MOST]
-        for gender, label, colour in WHO
-        if gender in slopes and name in slopes[gender].index
-    ]
-    return chart(dots, "Points per unit of congruence by which the share of right answers changes, with 95 % intervals")
+def _panels(marks: Iterable[Titled], unit: str, middle: float = 0) -> list[dict[str, Any]]:
+    """A panel a title, of the marks whose number is known."""
+    known = [(title, mark) for title, mark in marks if np.isfinite(mark.number[0])]
+    parts = groupby(known, key=lambda titled: titled[0])
+    return [panel([mark for _, mark in part], unit, words.printable(title), middle) for title, part in parts]
 
 
-# -- dots of each chart -----------------------------------------------------------------------------------------------
+def _mark(name: str, colour: str, value: float, low: float, high: float) -> Mark:
+    return Mark(words.label(name), numbers.with_interval(value, low, high), (value, low, high), colour)
 
 
-def _changes(inferred: Rows) -> list[Dot]:
+# -- marks of each chart ----------------------------------------------------------------------------------------------
+
+
+def _changes(inferred: Rows) -> list[Titled]:
     """What is inferred of women and of men in each context, against the baseline."""
     rows = inferred[inferred["gender"].isin(COLOURS) & inferred["inferred"].isin(COLOURS)]
     return [
-        Dot(f"{row['classifier']}: people who say they are {row['gender']}", row["context"],
-            f"inferred {row['inferred']}", COLOURS[row["inferred"]],
-            *(100 * row[name] for name in ("change", "change_low", "change_high")))
+        (
+            f"{row['classifier']}: people who say they are {row['gender']}",
+            _mark(f"{row['context']}: inferred {row['inferred']}", COLOURS[row["inferred"]],
+                  *(100 * row[name] for name in ("change", "change_low", "change_high"))),
+        )
         for row in rows.sort_values(["classifier", "gender", "context", "inferred"], kind="stable").to_dict("records")
     ]  # fmt: skip
 
 
-def _congruence(inferred: Rows, backgrounds: Rows, **_: Rows) -> list[Dot]:
+def _congruence(inferred: Rows, backgrounds: Rows, **_: Rows) -> list[Titled]:
     """Right answers before rated contexts."""
     ratings = backgrounds.drop_duplicates("context").set_index("context")["rating"].astype(float)
     rows = inferred[inferred["gender"].isin(COLOURS) & (inferred["gender"] == inferred["inferred"])]
     rows = rows.assign(rating=rows["context"].map(ratings.dropna())).dropna(subset="rating")
     return [
-        Dot(row["classifier"], f"{row['context']}, {row['rating']:g}", row["gender"], COLOURS[row["gender"]],
-            *(100 * row[name] for name in ("share", "ci_low", "ci_high")))
+        (
+            row["classifier"],
+            _mark(f"{row['context']} ({row['rating']:g}): {row['gender']}", COLOURS[row["gender"]],
+                  *(100 * row[name] for name in ("share", "ci_low", "ci_high"))),
+        )
         for row in rows.sort_values(["classifier", "rating", "context", "gender"], kind="stable").to_dict("records")
     ]  # fmt: skip
 
 
-def _interaction(interaction: Rows) -> list[Dot]:
+def _interaction(interaction: Rows) -> list[Titled]:
+    """What the context moves, against the plain canvas, and the face, from -1 to 1."""
     rows = interaction[interaction["label"] == "inferred woman"]
-    looks = {"effect": ("context, against the plain canvas", "series-4"), "face": ("face, from −1 to 1", "ink")}
     return [
-        Dot(row["classifier"], row["background"], *look, *(float(row[f"{name}{end}"]) for end in ("", "_low", "_high")))
+        (row["classifier"], _mark(f"{row['background']}: {what}", "", *(float(row[f"{name}{end}"]) for end in ends)))
+        for ends in [("", "_low", "_high")]
         for row in rows.sort_values(["classifier", "background"], kind="stable").to_dict("records")
-        for name, look in looks.items()
+        for name, what in (("effect", "context, against the plain canvas"), ("face", "face, from −1 to 1"))
     ]
 
 
