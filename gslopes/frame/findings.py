@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -17,6 +17,9 @@ from gslopes.report import numbers, terminal, words
 from gslopes.report.charts import Mark, panel
 from gslopes.report.units import writer_in
 from gslopes.stats.multiplicity import LEVEL
+
+if TYPE_CHECKING:
+    from gslopes.frame.spec import Headline
 
 MOST = 6  # rows of a terminal, which has fifteen lines with them, and of a chart
 _ORDER = {FINDING: 0, UNJUDGED: 2}
@@ -88,6 +91,21 @@ def counted(rows: pd.DataFrame) -> str:
     return f"{text}."
 
 
+def leads(rows: pd.DataFrame, lead: Headline) -> pd.Series:
+    """Which of the findings a headline is about."""
+    first = rows["label"].astype(str).str.startswith(lead.label)
+    for name, text in (("contrast", lead.contrast), ("model", lead.model)):
+        first &= (rows[name] == text) | (text == "")
+    return first
+
+
+def arranged(rows: pd.DataFrame, lead: Headline) -> pd.DataFrame:
+    """What the headline is about, what has its label, then all other findings."""
+    alike = rows["label"].astype(str).str.startswith(lead.label)
+    order = rows.assign(_order=2 - alike.astype(int) - leads(rows, lead).astype(int))
+    return order[alike | (rows["decision"] == FINDING)].sort_values("_order", kind="stable")
+
+
 def _first(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series, str]:
     """The first judged rows; what each is about, for people; and what all of them have in common."""
     shown = rows[rows["decision"] != UNJUDGED].head(MOST)
@@ -102,14 +120,14 @@ def written(row: Mapping[Any, Any]) -> str:
     return numbers.with_interval(row["value"], row["ci_low"], row["ci_high"], writer_in(row["unit"]))
 
 
-def printed(headline: str, rows: pd.DataFrame) -> str:
+def printed(lead: Headline, rows: pd.DataFrame) -> str:
     """What a terminal shows of an audit: its headline, the first judged rows, and how many there are of each decision.
 
     rows: as ``decide`` gives them.
     """
     if rows.empty:
-        return headline
-    shown, names, common = _first(rows)
+        return lead.sentence
+    shown, names, common = _first(arranged(rows, lead))
     units, cells = shown["unit"].unique(), []
     for name, row in zip(names, shown.to_dict("records"), strict=True):
         sign = "●" if row["decision"] == FINDING else "○"
@@ -117,8 +135,8 @@ def printed(headline: str, rows: pd.DataFrame) -> str:
         cells.append([f"{sign} {name}", written(row), *[row["unit"]] * (len(units) > 1)])
     heads = ["95 % interval", "unit"] if len(units) > 1 else units
     columns = [terminal.Column(words.shorten(common, 60), False), *(terminal.Column(head) for head in heads)]
-    lines = [terminal.wrap(headline), "", *([terminal.table(columns, cells), ""] if cells else [])]
-    return "\n".join([*lines, terminal.wrap(f"● finding. {counted(rows)}" if cells else counted(rows))])
+    lines = [terminal.wrap(lead.sentence), "", *([terminal.table(columns, cells), ""] if cells else [])]
+    return "\n".join([*lines, terminal.wrap("● finding. " * any(shown["decision"] == FINDING) + counted(rows))])
 
 
 def charted(rows: pd.DataFrame) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from gslopes.core import runfolder, summary
 from gslopes.core.result import Tables as Opened
-from gslopes.frame.findings import MOST, charted, counted, decide
+from gslopes.frame.findings import arranged, charted, counted, decide, leads
 from gslopes.frame.result import notes_of
 from gslopes.frame.spec import Audit, Headline, Tables
 from gslopes.report import inline, quote, words
@@ -50,32 +50,21 @@ class Page:
         """What users should know of the inputs and of each stage."""
         return [words.printable(note) for note in notes_of(self.audit, self.run.folder)]
 
-    @property
-    def leading(self) -> pd.Series:
-        """Which of the findings the headline is about."""
-        rows, lead = self.findings, self.headline
-        first = rows["label"].astype(str).str.startswith(lead.label)
-        for name, text in (("contrast", lead.contrast), ("model", lead.model)):
-            first &= (rows[name] == text) | (text == "")
-        return first
-
     @cached_property
     def quoted(self) -> quote.Quote | None:
         """What others may say of the run."""
         about, limits = self.audit.sentences["quote"], tuple(self.audit.sentences["limits"][:3])
         card = quote.About(about["title"], tuple(about["things"]), about["compared"], limits, about["source"])
-        return quote.of_findings(self.run.folder, self.findings, self.headline.sentence, card, self.leading)
+        return quote.of_findings(
+            self.run.folder, self.findings, self.headline.sentence, card, leads(self.findings, self.headline)
+        )
 
 
 def chart(page: Page) -> dict[str, Any] | None:
-    """The section with the one chart: what the headline is about, what has its label, and all other findings."""
-    alike = page.findings["label"].astype(str).str.startswith(page.headline.label)
-    rows = page.findings.assign(_order=2 - alike.astype(int) - page.leading.astype(int))
-    rows = rows[alike | (rows["decision"] == summary.FINDING)].sort_values("_order", kind="stable")
-    panels = charted(rows)
-    return (
-        {"panels": panels, "more": max(0, int((rows["decision"] != summary.UNJUDGED).sum()) - MOST)} if panels else None
-    )
+    """The section with the one chart, see ``findings.arranged``; None where nothing is judged."""
+    panels = charted(arranged(page.findings, page.headline))
+    judged = int((page.findings["decision"] != summary.UNJUDGED).sum())
+    return {"panels": panels, "more": judged - sum(len(one["rows"]) for one in panels)} if panels else None
 
 
 def sure(page: Page, *lines: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import pandas as pd
 
 from gslopes.core import summary
 from gslopes.frame.findings import MOST, charted, decide, printed
+from gslopes.frame.spec import Headline
 from tests.core.test_summary import ROWS, rows
 
 
@@ -23,7 +24,7 @@ def test_what_was_decided_against_placebos_stays() -> None:
 
 
 def test_a_terminal_shows_fifteen_lines_at_most_findings_first_with_interval_and_unit() -> None:
-    text = printed("A headline.", decide(rows(*ROWS)))
+    text = printed(Headline("A headline."), decide(rows(*ROWS)))
     lines = text.splitlines()
     assert (lines[0], lines[4].split()[0], lines[-1]) == (
         "A headline.",
@@ -31,8 +32,16 @@ def test_a_terminal_shows_fifteen_lines_at_most_findings_first_with_interval_and
         "● finding. 3 of 5 numbers that are judged are findings; 1 more is not judged (most often: too few).",
     )
     many = pd.concat([decide(rows(*ROWS))] * 20, ignore_index=True)
-    assert len(printed("A headline. " * 12, many).splitlines()) <= 15
-    assert printed("A headline.", decide(rows())) == "A headline."
+    assert len(printed(Headline("A headline. " * 12), many).splitlines()) <= 15
+    few = printed(Headline("One.", "open"), decide(rows(*ROWS))).splitlines()
+    assert "q 0.2" not in few
+    assert [line.split()[0] for line in few if line[:1] == " "][2:] == [
+        "○",
+        "●",
+        "●",
+        "●",
+    ]  # its own row, then findings
+    assert printed(Headline("A headline."), decide(rows())) == "A headline."
 
 
 def test_a_chart_has_a_panel_a_unit_and_an_interval_that_is_missing_has_no_length() -> None:
