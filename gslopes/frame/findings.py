@@ -111,8 +111,8 @@ def _first(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series, str]:
     shown = rows[rows["decision"] != UNJUDGED].head(MOST)
     names = [name for name in ("model", "label") if shown[name].nunique() > 1] + ["contrast"]
     common = [shown[name].iloc[0] for name in ("model", "label") if len(shown) and name not in names]
-    said = [", ".join(words.label(str(text)) for text in row) for row in shown[names].to_numpy().tolist()]
-    return shown, pd.Series(said, shown.index, dtype=object), ", ".join(map(words.label, common))
+    said = [", ".join(words.readable(str(text)) for text in row) for row in shown[names].to_numpy().tolist()]
+    return shown, pd.Series(said, shown.index, dtype=object), ", ".join(map(words.readable, common))
 
 
 def written(row: Mapping[Any, Any]) -> str:

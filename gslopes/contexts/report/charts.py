@@ -39,7 +39,7 @@ def _panels(marks: Iterable[Titled], unit: str, middle: float = 0) -> list[dict[
 
 
 def _mark(name: str, colour: str, value: float, low: float, high: float) -> Mark:
-    return Mark(words.label(name), numbers.with_interval(value, low, high), (value, low, high), colour)
+    return Mark(words.readable(name), numbers.with_interval(value, low, high), (value, low, high), colour)
 
 
 # -- marks of each chart ----------------------------------------------------------------------------------------------
