@@ -17,8 +17,9 @@ from markupsafe import Markup
 
 from gslopes.core import runfolder, summary
 from gslopes.core.result import Tables as Opened
-from gslopes.frame.findings import arranged, charted, counted, decide, leads
+from gslopes.frame.findings import decide
 from gslopes.frame.result import notes_of
+from gslopes.frame.shown import arranged, charted, counted, leads
 from gslopes.frame.spec import Audit, Headline, Tables
 from gslopes.report import inline, quote, words
 from gslopes.report.choices import Choice, read_choices, rows_of
@@ -61,7 +62,7 @@ class Page:
 
 
 def chart(page: Page) -> dict[str, Any] | None:
-    """The section with the one chart, see ``findings.arranged``; None where nothing is judged."""
+    """The section with the one chart, see ``shown.arranged``; None where nothing is judged."""
     panels = charted(arranged(page.findings, page.headline))
     judged = int((page.findings["decision"] != summary.UNJUDGED).sum())
     return {"panels": panels, "more": judged - sum(len(one["rows"]) for one in panels)} if panels else None

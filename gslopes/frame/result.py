@@ -18,8 +18,9 @@ from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
 from gslopes.core.result import Tables
 from gslopes.core.runfolder import show
-from gslopes.frame.findings import decide, printed
+from gslopes.frame.findings import decide
 from gslopes.frame.plan import refuse_older
+from gslopes.frame.shown import printed
 from gslopes.frame.spec import Audit
 
 # Kind in run.json to the audit that carries it out.

@@ -1,0 +1,104 @@
+"""Findings as a terminal and the one chart of a page show them, the same for every audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from gslopes.core.summary import FINDING, UNJUDGED
+from gslopes.frame.spec import Headline
+from gslopes.report import numbers, terminal, words
+from gslopes.report.charts import Mark, panel
+from gslopes.report.units import writer_in
+
+MOST = 6  # rows of a terminal, which has fifteen lines with them, and of a chart
+
+
+def counted(rows: pd.DataFrame) -> str:
+    """How many numbers there are of each decision, and why most of those that are not judged are not.
+
+    >>> counted(pd.DataFrame({"decision": ["finding", "none", "unjudged"], "reason": ["", "q 1", "too few"]}))
+    '1 of 2 numbers that are judged is a finding; 1 more is not judged (most often: too few).'
+    """
+    judged = rows[rows["decision"] != UNJUDGED]
+    found, out = int((judged["decision"] == FINDING).sum()), len(rows) - len(judged)
+    text = f"{found:,} of {len(judged):,} numbers that are judged {'is a finding' if found == 1 else 'are findings'}"
+    text = (
+        "No number is judged"
+        if judged.empty
+        else text
+        if len(judged) > 1
+        else "The only number that is judged is " + ("a" if found else "no") + " finding"
+    )
+    if out:
+        why = rows.loc[rows["decision"] == UNJUDGED, "reason"].mode()[0]
+        text += f"; {out:,} {'more ' * bool(len(judged))}{'is' if out == 1 else 'are'} not judged"
+        text += f" (most often: {words.printable(why)})"
+    return f"{text}."
+
+
+def leads(rows: pd.DataFrame, lead: Headline) -> pd.Series:
+    """Which of the findings a headline is about."""
+    first = rows["label"].astype(str).str.startswith(lead.label)
+    for name, text in (("contrast", lead.contrast), ("model", lead.model)):
+        first &= (rows[name] == text) | (text == "")
+    return first
+
+
+def arranged(rows: pd.DataFrame, lead: Headline) -> pd.DataFrame:
+    """What the headline is about, what has its label, then all other findings."""
+    alike = rows["label"].astype(str).str.startswith(lead.label)
+    order = rows.assign(_order=2 - alike.astype(int) - leads(rows, lead).astype(int))
+    return order[alike | (rows["decision"] == FINDING)].sort_values("_order", kind="stable")
+
+
+def _first(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series, str]:
+    """The first judged rows; what each is about, for people; and what all of them have in common."""
+    shown = rows[rows["decision"] != UNJUDGED].head(MOST)
+    names = [name for name in ("model", "label") if shown[name].nunique() > 1] + ["contrast"]
+    common = [shown[name].iloc[0] for name in ("model", "label") if len(shown) and name not in names]
+    said = [", ".join(words.readable(str(text)) for text in row) for row in shown[names].to_numpy().tolist()]
+    return shown, pd.Series(said, shown.index, dtype=object), ", ".join(map(words.readable, common))
+
+
+def written(row: Mapping[Any, Any]) -> str:
+    """A row's number with its interval, in its unit."""
+    return numbers.with_interval(row["value"], row["ci_low"], row["ci_high"], writer_in(row["unit"]))
+
+
+def printed(lead: Headline, rows: pd.DataFrame) -> str:
+    """What a terminal shows of an audit: its headline, the first judged rows, and how many there are of each decision.
+
+    rows: as ``decide`` gives them.
+    """
+    if rows.empty:
+        return lead.sentence
+    shown, names, common = _first(arranged(rows, lead))
+    units, cells = shown["unit"].unique(), []
+    for name, row in zip(names, shown.to_dict("records"), strict=True):
+        sign = "●" if row["decision"] == FINDING else "○"
+        name = words.shorten(name, 60 if len(units) == 1 else 46)
+        cells.append([f"{sign} {name}", written(row), *[row["unit"]] * (len(units) > 1)])
+    heads = ["95 % interval", "unit"] if len(units) > 1 else units
+    columns = [terminal.Column(words.shorten(common, 60), False), *(terminal.Column(head) for head in heads)]
+    lines = [terminal.wrap(lead.sentence), "", *([terminal.table(columns, cells), ""] if cells else [])]
+    return "\n".join([*lines, terminal.wrap("● finding. " * any(shown["decision"] == FINDING) + counted(rows))])
+
+
+def charted(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """The first ``MOST`` judged rows as a chart: a panel a unit, see ``report.charts.panel``.
+
+    rows: as ``decide`` gives them, in the order of the chart.
+    """
+    shown, names, common = _first(rows)
+    panels = []
+    for unit, part in shown.assign(name=names).groupby("unit", sort=False):
+        marks = []
+        for row in part.to_dict("records"):
+            colour = "" if row["decision"] != FINDING else "pos" if row["value"] > 0 else "neg"
+            title = ", ".join(words.printable(row[name]) for name in ("model", "label", "contrast"))
+            marks.append(Mark(row["name"], written(row), (row["value"], row["ci_low"], row["ci_high"]), colour, title))
+        panels.append(panel(marks, str(unit), common))
+    return panels
