@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")  # as rich writes it; the cells of its tables are printable already
 _BLANK = {"\n", "\xa0", "\u2009", "\u202f"}  # of our own lines; a table's cell has none
@@ -12,6 +13,7 @@ _UNSEEN = re.compile(  # Unicode's Default_Ignorable_Code_Point: joiners, direct
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _MARKS = str.maketrans({"\xb4": "'", "\u2122": " ", "\u2120": " ", "\u2116": " "})  # NFKC would spell them: Nike and TM
+_TWINS = 5  # groups of labels that are nearly the same, that are named
 _STRAIGHT = str.maketrans(dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032`", "'") | dict.fromkeys("\u2010\u2011", "-"))
 
 
@@ -58,3 +60,22 @@ def plain(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _UNSEEN.sub("", text).translate(_MARKS))
     return text.translate(_STRAIGHT)
+
+
+def twins(labels: Iterable[str]) -> str:
+    """A sentence that names labels which differ only in blanks, case or Unicode form; empty if none do.
+
+    >>> twins(["Smiling", "Bald", "smiling "])
+    "These labels differ only in blanks, case or Unicode form, and count apart: 'Smiling' and 'smiling '."
+    """
+    alike: dict[str, list[str]] = {}
+    for label in sorted(set(labels)):
+        alike.setdefault(" ".join(plain(label).split()).casefold(), []).append(label)
+    shown = []
+    for group in (group for group in alike.values() if len(group) > 1):
+        composed = {unicodedata.normalize("NFC", label) for label in group}
+        shown.append(" and ".join(map(repr if len(composed) == len(group) else ascii, group)))
+    if len(shown) > _TWINS:
+        shown[_TWINS:] = [f"and {len(shown) - _TWINS:,} more"]
+    sentence = "These labels differ only in blanks, case or Unicode form, and count apart"
+    return f"{sentence}: {'; '.join(shown)}." if shown else ""

@@ -25,7 +25,7 @@ from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
-from gslopes.core.text import many
+from gslopes.core.text import many, twins
 from gslopes.faces.gate.judge import SweepSelection
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Stage
@@ -166,6 +166,10 @@ def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) ->
         else:
             (folder / f"{DROPPED[table.name]}.parquet").unlink(missing_ok=True)
         runfolder.merge(folder, table, stages, parts, wanted.keep)
+    scores = tables.read_columns(tables.SCORES, folder / f"{tables.SCORES.name}.parquet", ["classifier", "label"])
+    for name, labels in scores.groupby("classifier")["label"]:
+        if sentence := twins(labels.unique()):
+            run.note(f"{name}: {sentence}")
     asked = tables.read(tables.ASKED, folder / f"{tables.ASKED.name}.parquet")
     raise_if_no_use(asked, "classifier")
 

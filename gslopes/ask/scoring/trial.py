@@ -28,7 +28,7 @@ from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import explained
 from gslopes.core.records import Answer, ByteArray, Classifier
-from gslopes.core.text import many
+from gslopes.core.text import many, twins
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import PhotoFile, open_srgb, photo_bytes, photo_of
 
@@ -199,6 +199,7 @@ def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Pa
         if len({label in labels for labels in answered}) > 1 or np.ptp([labels[label] for labels in answered]) > SAME
     }
     price, notes = limits_of(classifier).price, tuple(new_notes(classifier))
+    notes += tuple(filter(None, [twins([*getattr(classifier, "labels", ()), *scores["label"]])]))
     vary = tuple(sorted(varying))
     return Trial(classifier.name, sent, str(thumbnail), tuple(answers), vary, seconds, usage.spent, price, notes)
 

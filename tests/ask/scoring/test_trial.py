@@ -1,5 +1,6 @@
 """A mistake in a classifier costs two pictures before anything is edited; what a classifier is sent."""
 
+import html
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -163,6 +164,22 @@ def test_a_torch_module_says_the_range_of_its_input(photo):
     assert words == "8 x 8 float32, RGB, channels first, -0.678 to 0.671"
     assert pixels.shape == (8, 8, 3)
     assert (pixels.min(), pixels.max()) == (41, 213)  # from -0.678 and 0.671
+
+
+@pytest.mark.slow
+def test_labels_that_are_nearly_the_same_are_named_once_with_their_spellings(photo, tmp_path, faces):
+    labels = ("Smile", "smile", "caf\u00e9", "cafe\u0301", "two  words", "two words", "other", "\uff21", "A")
+    named = as_classifier(lambda picture: {label: float(picture.mean() / 255) for label in labels}, name="named")
+    found = try_classifier(named, [photo], tmp_path / "sent.png", tmp_path / "cache")
+    sentence = (
+        "These labels differ only in blanks, case or Unicode form, and count apart: 'A' and '\uff21'; "
+        r"'Smile' and 'smile'; 'cafe\u0301' and 'caf\xe9'; 'two  words' and 'two words'."
+    )
+    assert found.notes == (sentence,)
+    audit = gslopes.audit(faces.photos, tmp_path / "run", classifier=named, steps=3, **faces.known)
+    assert f"named: {sentence}" in audit.notes
+    page = html.unescape((tmp_path / "run/report/index.html").read_text("utf-8"))
+    assert page.count(f"named: {sentence}") == 1
 
 
 # -- training mode -----------------------------------------------------------------------------------------------------
