@@ -304,8 +304,13 @@ class ClassifierCache:
         return len(self._cache.has(self._number, keys)) if self._cache else 0
 
     def find(self, keys: list[bytes]) -> dict[bytes, Answer]:
-        """The answers that there are."""
-        return self._answers(self._cache.find(self._number, keys)) if self._cache and keys else {}
+        """The answers that there are; a reply that was kept once and holds none, as we read it now, is forgotten."""
+        if not self._cache or not keys:
+            return {}
+        answers = self._answers(self._cache.find(self._number, keys))
+        if unusable := [key for key, answer in answers.items() if answer.status == "failed"]:
+            self._cache.forget(self._number, unusable)
+        return {key: answer for key, answer in answers.items() if answer.status != "failed"}
 
     def claim(self, keys: list[bytes]) -> tuple[set[bytes], dict[bytes, Answer], set[bytes]]:
         """Which ones this process asks about, the answers there are, and which ones others ask about."""

@@ -251,6 +251,12 @@ class AnswerCache:
         with self._transaction():
             self._db.execute("INSERT OR REPLACE INTO begun VALUES (?, ?, ?)", (classifier_id, picture, _packed(raw)))
 
+    def forget(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
+        """Delete the answers to these pictures, so that they are asked about again."""
+        with self._transaction():
+            rows = [(classifier_id, picture) for picture in pictures]
+            self._db.executemany("DELETE FROM answers WHERE classifier = ? AND picture = ?", rows)
+
     def release(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
         """Release claims without an answer."""
         with self._transaction():

@@ -172,10 +172,13 @@ def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) ->
             run.note(f"{name}: {sentence}")
     asked = tables.read(tables.ASKED, folder / f"{tables.ASKED.name}.parquet")
     raise_if_no_use(asked, "classifier")
+    if failed := int((asked["status"] == "failed").sum()):
+        run.note(f"Asking about {many(failed, 'picture')} failed: the same command with --retry-failed asks again.")
 
 
 def raise_if_no_use(answers: pd.DataFrame, of: str) -> None:
     """Raises: ClassifierError for one whose pictures all failed.  of: the column with their names."""
     for _, answered in answers.groupby(of):
-        hint = "Mend it and run the same command again with --retry-failed (retry_failed=True in Python)."
+        hint = "Mend it and run the same command again"
+        hint += " with --retry-failed (retry_failed=True in Python)." if of == "cropper" else "."
         raise_if_all_failed(answered, f"all {many(len(answered), 'picture')}", hint)

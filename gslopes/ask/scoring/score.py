@@ -56,15 +56,16 @@ def wanted_of(run: Path, classifier: Classifier, config: ScoreConfig, gate: bool
 def missing_of(run: Path, classifier: Classifier, parts: int, config: ScoreConfig, wanted: SweepSelection) -> list[int]:
     """Parts that a classifier has still to be asked about; with ``retry_failed`` those with failures as well.
 
-    A part that was asked about while the gate kept fewer sweeps than are wanted now is one of them.
+    A part without any answer is one of them: a server that answers nothing may be mended meanwhile. So is a part that
+    was asked about while the gate kept fewer sweeps than are wanted now.
     """
     stage = score_stage(classifier.name)
     missing = set(runfolder.missing_parts(run, stage, tables.ASKED, parts))
-    if config.retry_failed:
-        for part in set(range(parts)) - missing:
-            path = part_path(run, stage, tables.ASKED, part)
-            if "failed" in set(tables.read_columns(tables.ASKED, path, ["status"])["status"]):
-                missing.add(part)
+    for part in set(range(parts)) - missing:
+        path = part_path(run, stage, tables.ASKED, part)
+        statuses = set(tables.read_columns(tables.ASKED, path, ["status"])["status"])
+        if statuses == {"failed"} or (config.retry_failed and "failed" in statuses):
+            missing.add(part)
     if wanted.judged:
         for part in set(range(parts)) - missing:
             asked = tables.read(tables.ASKED, part_path(run, stage, tables.ASKED, part))
