@@ -14,7 +14,6 @@ import pandas as pd
 from gslopes.core import runfolder, tables
 from gslopes.core.files import csv_bytes
 from gslopes.core.reasons import explained, listed
-from gslopes.frame.result import find_audit, notes_of
 from gslopes.report import choices, words
 from gslopes.report.quote import of_findings, write_card
 from gslopes.slopes import method
@@ -97,7 +96,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Callable[[int
         papers=papers,
         prints=sorted(path.name for path in report.glob("*.pdf")),
         screens=screens,
-        unanswered=[*loading.unanswered(run), *loading.cautions(run), *notes_of(find_audit("audit"), run)],
+        unanswered=[*loading.unanswered(run), *loading.cautions(run), *loading.notes(run)],
         quote=quoted,
     )
     index = report / "index.html"

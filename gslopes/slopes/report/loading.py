@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.files import read_json
 from gslopes.core.reasons import counted
 from gslopes.core.tables import SOURCES
 from gslopes.report import fonts, words
@@ -155,6 +156,12 @@ def unanswered(run: Path) -> list[str]:
             texts = [f"{count:,} of {len(rows):,} {ends[str(status)]}" for status, count in counts.items()]
             sentences.append(f"{words.printable(name)}: {' and '.join(texts)}.")
     return sentences
+
+
+def notes(run: Path) -> list[str]:
+    """What a user should know of how the classifiers were asked, a sentence each."""
+    stamp = run / "parts" / "score.json"
+    return [words.printable(note) for note in read_json(stamp).get("notes", [])] if stamp.is_file() else []
 
 
 def cautions(run: Path) -> list[str]:
