@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import errno
 import faulthandler
 import os
@@ -11,8 +12,9 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -26,6 +28,7 @@ from gslopes.core.text import printable_lines
 from gslopes.frame.commands import examples, say
 
 INTERRUPTED = 130
+ENDING = 3.0  # seconds that a process may take to end after its work
 
 # The module that holds a verb, imported when it is needed, and what the verb does: first those to begin with.
 VERBS = {
@@ -110,19 +113,23 @@ class LazyGroup(click.Group):
             interrupts.install()
         extra["standalone_mode"] = False
         arguments, debug = _take_debug(list(sys.argv[1:] if args is None else args))
+        code: Any = 1
         try:
             code = super().main(arguments, *rest, **extra)
         except click.exceptions.NoArgsIsHelpError as error:
             say(error.format_message(), err=True)
-            sys.exit(2)
+            code = 2
         except (GslopesError, click.ClickException, click.Abort, Exception) as error:
             if debug:
                 say(scrub_text(traceback.format_exc()), err=True)
-            sys.exit(_explain(error, debug))
+            code = _explain(error, debug)
         finally:
             interrupts.final = True
             exec("")  # python -m ends by an interrupt that came within an exec, as of dataclasses: this clears it
-        sys.exit(code if isinstance(code, int) else 0)
+        code = code if isinstance(code, int) else 0
+        if args is None:
+            threading.Thread(target=_end, args=(code,), daemon=True).start()
+        sys.exit(code)
 
 
 class Interrupts:
@@ -143,13 +150,16 @@ class Interrupts:
         os.set_blocking(writing, False)
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)  # written to at once, whatever the main thread does
         os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
-        threading.Thread(target=self._watch, args=(reading,), daemon=True).start()
+        arm = _arming()
+        arm()
+        threading.Thread(target=self._watch, args=(reading, arm), daemon=True).start()
 
-    def _watch(self, reading: int) -> None:
+    def _watch(self, reading: int, arm: Callable[[], object]) -> None:
         """End the process a second after the second interrupt, if the main thread has not."""
         count = 0
         while count < 2:
             count += os.read(reading, 64).count(signal.SIGINT)
+            arm()
         time.sleep(1)
         self.final = True
         self()
@@ -162,6 +172,28 @@ class Interrupts:
             os._exit(INTERRUPTED)
         self.final = True
         raise KeyboardInterrupt
+
+
+def _arming() -> Callable[[], object]:
+    """What lets Python have one more interrupt.
+
+    The kernel ends the process at the next one unless this was called in between: by code that lets no other thread of
+    Python run, such as a regular expression without end. It needs a C library that has System V's ``signal``.
+    """
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "sysv_signal"):
+        return lambda: None
+    library.signal.restype = ctypes.c_void_p
+    library.sysv_signal.argtypes = (ctypes.c_int, ctypes.c_void_p)
+    return partial(library.sysv_signal, signal.SIGINT, library.signal(signal.SIGINT, None))
+
+
+def _end(code: int) -> None:
+    """End the process soon, whatever threads and exit handlers a library or a user's function has left."""
+    time.sleep(ENDING)
+    with suppress(Exception):
+        sys.stdout.flush()
+    os._exit(code)
 
 
 def _take_debug(args: list[str]) -> tuple[list[str], bool]:

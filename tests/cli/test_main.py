@@ -152,23 +152,98 @@ def test_training_passes_every_option_on(gslopes, monkeypatch, tmp_path):
     }  # fmt: skip
 
 
-STUCK = """
-import hashlib
-from gslopes.cli.main import Interrupts
-Interrupts().install()
-print("ready", flush=True)
-hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+# Code that runs after a line is printed, and never ends: it lets other threads run, or it does not.
+STUCK = {
+    "hash": ("import hashlib", "hashlib.pbkdf2_hmac('sha256', b'', b'', 2**31 - 1)"),
+    "loop": ("", "while True: pass"),
+    "thread": ("import threading", "threading.Thread(target=threading.Event().wait).start(); threading.Event().wait()"),
+    "pool": (
+        "import concurrent.futures, time",
+        "list(concurrent.futures.ThreadPoolExecutor(2).map(time.sleep, [9999] * 9))",
+    ),
+    "swallow": (
+        "import time",
+        "while True:\n    try: time.sleep(99)\n    except BaseException: pass",
+    ),
+    "child": ("import subprocess", "subprocess.run(['sleep', '20'])"),
+    "torch": ("import torch", "x = torch.eye(500)\nwhile True: x = x @ x"),
+    "onnx": (
+        "import onnx.parser, onnxruntime\n"
+        'text = \'<ir_version: 8, opset_import: ["": 17]> g (float[1] x) => (float[1] y) { '
+        "n = Constant<value = int64[1] {9000000000000000000}>() m = Squeeze(n) c = Constant<value = bool[1] {1}>() "
+        "d = Squeeze(c) y = Loop(m, d, x) <body = b (int64 i, bool k, float[1] v) => (bool o, float[1] w) "
+        "{ o = Identity(k) w = Identity(v) }> }'\n"
+        "session = onnxruntime.InferenceSession(onnx.parser.parse_model(text).SerializeToString())",
+        "import numpy; session.run(None, {'x': numpy.ones(1, 'float32')})",
+    ),
+}
+HELD = {"regex": ("import re", "re.match('(a+)+$', 'a' * 90 + 'b')"), "power": ("", "pow(7, 10**10)")}
+SLOW = ("torch", "onnx", "pool", "child", "swallow")
+
+
+# Run in a thread, as classifiers are, while the main one waits and takes the first interrupt.
+THREADED = """
+def run():
+    {}
+thread = threading.Thread(target=run)
+thread.start()
+while True:
+    try:
+        thread.join(99)
+    except KeyboardInterrupt:
+        pass
 """
 
 
-def test_the_second_interrupt_ends_a_library_that_does_not_give_control_back():
-    with subprocess.Popen([sys.executable, "-c", STUCK], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+def interrupted_twice(first: str, then: str, threaded: bool = True) -> tuple[int, bytes]:
+    """The exit code and what was said within two seconds of the second interrupt."""
+    install = "import threading\nfrom gslopes.cli.main import Interrupts\nInterrupts().install()\n"
+    code = THREADED.format(then.replace("\n", "\n    ")) if threaded else then
+    command = [sys.executable, "-c", f"{first}\n{install}print('ready', flush=True)\n{code}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"ready\n"
         for _ in range(2):
-            time.sleep(0.2)
+            time.sleep(0.3)
             process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
-        assert process.stderr.read() == b"\ngslopes: Ended at once; what was in flight is lost.\n"
+        code = process.wait(2)
+        os.set_blocking(process.stderr.fileno(), False)
+        return code, process.stderr.read() or b""
+
+
+@pytest.mark.parametrize("code", [pytest.param(k, marks=pytest.mark.slow) if k in SLOW else k for k in STUCK])
+def test_the_second_interrupt_ends_what_does_not_give_control_back(code):
+    assert interrupted_twice(*STUCK[code], code not in ("hash", "onnx", "swallow")) == (
+        130,
+        b"\ngslopes: Ended at once; what was in flight is lost.\n",
+    )
+
+
+@pytest.mark.parametrize("code", HELD)
+def test_the_second_interrupt_ends_what_lets_no_thread_of_python_run(code):
+    assert interrupted_twice(*HELD[code]) == (-signal.SIGINT, b"")  # which a shell calls 130
+
+
+LEFT = {
+    "a thread": "threading.Thread(target=time.sleep, args=(60,)).start()",
+    "a pool": "ThreadPoolExecutor().submit(time.sleep, 60)",
+    "an exit handler": "atexit.register(time.sleep, 60)",
+    "a lock": "threading.Thread(target=threading.Lock().acquire).start(); threading.Thread(target=wait).start()",
+    "a stream": "sys.stdout.write('x'); threading.Thread(target=wait).start()",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("left", LEFT)
+def test_a_process_does_not_outlive_its_work(left, tmp_path):
+    imports = "import atexit, sys, threading, time\nfrom concurrent.futures import ThreadPoolExecutor\n"
+    imports += "import gslopes.faces.zoo\nfrom gslopes.cli import main\nwait = threading.Event().wait\n"
+    listed = f"def listed():\n    {LEFT[left]}\n    return []\ngslopes.faces.zoo.list_models = listed\n"
+    (tmp_path / "left.py").write_text(f"{imports}{listed}sys.argv = ['gslopes', 'list', 'models']\nmain()\n")
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, "left.py"], cwd=tmp_path, capture_output=True, timeout=30, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"x") == (left == "a stream")
+    assert time.monotonic() - began < 20
 
 
 def test_the_second_interrupt_ends_the_process_at_once(monkeypatch, capfd):
