@@ -49,8 +49,10 @@ def try_(classifier: str, photos: tuple[Path, ...], out: Path, device: str, trus
 
 def _lines(found: Trial) -> list[str]:
     lines = [f"classifier  {found.classifier}", f"sent        {found.sent}", f"            see {found.thumbnail}"]
-    for number, picture in enumerate(found.pictures):
-        lines.append(f"{'answers' if not number else '':<12}{picture['picture']}: {_answer(picture)}")
+    answers = [f"{picture['picture']}: {_answer(picture)}" for picture in found.pictures]
+    if found.failed == len(answers) > 1 and len(reasons := {*map(_answer, found.pictures)}) == 1:
+        answers = [f"each picture {reasons.pop()}"]
+    lines += [f"{'' if number else 'answers':<12}{answer}" for number, answer in enumerate(answers)]
     count = sum(picture["status"] == "answered" for picture in found.pictures)
     if count < 2:
         lines.append("varies      cannot be said: fewer than two pictures were answered")
@@ -58,7 +60,9 @@ def _lines(found: Trial) -> list[str]:
         more = f" and {len(found.varying) - _LABELS:,} more" if len(found.varying) > _LABELS else ""
         lines.append(f"varies      yes: {', '.join(found.varying[:_LABELS])}{more}")
     else:
-        lines.append("varies      no: all answers are the same, so an audit would find nothing. Check what is sent.")
+        lines.append(
+            "varies      no: these answers are the same. Faces that are edited may change them; check what is sent."
+        )
     price = "depends on your plan" if found.price is None else f"{found.price:,.2f} USD per 1,000 pictures"
     took = f"{found.seconds:.2f} s a picture" if found.seconds else "answered before"
     lines.append(f"cost        {price if found.price != 0 else 'free'}; {found.usd:,.4f} USD now, {took}")

@@ -29,6 +29,7 @@ import base64
 import io
 import math
 import os
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from dataclasses import field as option
@@ -48,6 +49,7 @@ from gslopes.core.records import Answer
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
 _PNG = b"\x89PNG"
+_LACKS = re.compile(r'"loc"\s*:\s*\[\s*"body"\s*,\s*"(\w+)"')  # FastAPI about a part of the form
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,8 @@ class Endpoint(Service):
         if reply.status_code == 422 and '"loc"' not in text:  # of FastAPI: every request lacks a field
             return "refused", text or "it cannot be processed"
         kind = service.kind_of_status(reply.status_code)
+        if lacks := _LACKS.search(text):
+            text = f"its form has a field {lacks[1]}: give body=multipart,field={lacks[1]} ({text})"
         # the request is ours: it would fail for every picture
         return "service" if kind == "failed" else kind, f"status {reply.status_code}: {text}"
 

@@ -1,7 +1,8 @@
 """Labels and scores out of any JSON reply, by JSONPath (RFC 9535), and what a reply holds in words.
 
 A path may find one mapping of label to score, or items: mappings with a label and a score under the names that
-endpoints use, [label, score] pairs, or labels alone, whose score is 1. Two paths find labels and scores in parallel.
+endpoints use, [label, score] pairs, or labels alone, whose score is 1; or numbers, the highest of which is the score of
+the path's last name. Two paths find labels and scores in parallel.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ Pairs = tuple[tuple[str, Any], ...]
 LABELS = ("label", "name", "class", "classname", "class_name", "tag", "tagname", "category", "description")
 SCORES = ("score", "confidence", "probability", "prob", "value", "likelihood")
 _KEYS, _DEPTH = 6, 4  # of a reply, that are shown
+_LAST_NAME = re.compile(r"([^\W\d_][^.\[\]'\"]*)[\]'\"*\d\[]*$")
 
 
 @cache
@@ -70,7 +72,10 @@ def picked(reply: Any, labels: str, scores: str) -> Pairs:
     Raises: AnswerError naming what the reply holds.
     """
     if not labels or not scores:
-        return _pairs(found(reply, labels or scores))
+        items = found(reply, labels or scores)
+        if (name := _LAST_NAME.search(scores)) and items and all(map(_is_number, items)):
+            return ((name[1], max(map(_number, items))),)
+        return _pairs(items)
     names, values = found(reply, labels), found(reply, scores)
     if len(names) != len(values):
         raise AnswerError(f"The reply has {len(names)} labels at {labels} and {len(values)} scores at {scores}.")
@@ -101,10 +106,14 @@ def _of_item(item: Any) -> Sequence[tuple[str, Any]]:
     raise AnswerError(f"The reply has {shape(item)} where a label with its score should be. {hint}")
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def _number(value: Any) -> float:
     """A number, also as a text, which some endpoints make of one.  Raises: AnswerError."""
     with suppress(ValueError):
-        if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        if isinstance(value, str) or _is_number(value):
             return float(value)
     raise AnswerError(f"The reply has {shape(value)} where a score should be.")
 
