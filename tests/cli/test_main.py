@@ -212,10 +212,8 @@ def interrupted_twice(first: str, then: str, threaded: bool = True) -> tuple[int
 
 @pytest.mark.parametrize("code", [pytest.param(k, marks=pytest.mark.slow) if k in SLOW else k for k in STUCK])
 def test_the_second_interrupt_ends_what_does_not_give_control_back(code):
-    assert interrupted_twice(*STUCK[code], code not in ("hash", "onnx", "swallow")) == (
-        130,
-        b"\ngslopes: Ended at once; what was in flight is lost.\n",
-    )
+    ended = interrupted_twice(*STUCK[code], code not in ("hash", "onnx", "swallow"))
+    assert ended == (130, b"\ngslopes: Ended at once; what was in flight is lost.\n")
 
 
 @pytest.mark.parametrize("code", HELD)
