@@ -9,18 +9,17 @@ from typing import Any
 import pandas as pd
 
 from gslopes.captions.lead import GENDERS, SENTENCES, findings
-from gslopes.captions.measures.inclusion import NO_LIST
 from gslopes.captions.review import HARMS, confirmed, mask, masked
-from gslopes.frame.findings import is_significant
 from gslopes.frame.page import Page, chart, sure
+from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Section
 from gslopes.report import numbers, words
-from gslopes.report.charts import Mark, panel, whisker
+from gslopes.report.charts import Mark, panel
 from gslopes.report.units import writer_in
 
 MOST = 60
 READINGS = {"face": "at face value", "look": "to be read"}
-UNITED = {"union": "", "each": "per caption"}
+PLAIN = ("harm", "technique", "reading", "origin", "lists", "estimator", "null_hypothesis", "p", "kept", "_order")
 
 
 # -- sections ---------------------------------------------------------------------------------------------------------
@@ -96,31 +95,21 @@ def show(page: Page) -> dict[str, Any] | None:
 
 
 def harms(page: Page) -> dict[str, Any]:
-    """The numbers of every technique, by harm."""
-    measures, titles = page.tables["measures"], _titles(page)
+    """The numbers of every technique, by harm; listed words are masked."""
+    measures, titles = _named(page.tables["measures"]), _titles(page)
     inclusions, salience = page.tables["inclusions"], page.tables["salience"]
-    inclusions = inclusions[inclusions["kept"]].sort_values("rank").head(MOST)
     refused = [f"{words.printable(row.concept)}: {row.note}" for row in salience[~salience["eligible"]].itertuples()]
-    salience = salience[salience["eligible"]].sort_values(["q", "concept"]).head(MOST)
-    rows = [
-        {
-            "title": title,
-            "text": text,
-            "techniques": [
-                _technique(str(name), part) | {"title": titles.get(str(name), "")}
-                for name, part in measures[measures["harm"] == harm].groupby("technique", sort=True)
-            ],
-        }
-        for harm, (title, text) in HARMS.items()
-        if (measures["harm"] == harm).any()
-    ]
-    return {
-        "harms": rows,
-        "inclusions": [_safe(row) for row in inclusions.to_dict("records")],
-        "salience": [_salience(row) for row in salience.to_dict("records")],
-        "refused": refused,
-        "readings": READINGS,
-    }
+    rows = []
+    for harm, (title, text) in HARMS.items():
+        grids = []
+        for name, part in measures[measures["harm"] == harm].groupby("technique", sort=True):
+            grids += _grids(f"{name} {titles.get(str(name), '')} ({READINGS[part['reading'].iloc[0]]})", part)
+        rows += [{"title": title, "text": text, "grids": grids, "refused": refused * (harm == "stereotyping")}]
+        if harm == "stereotyping":
+            grids += _grid("S1 words wrongly included, by false positive rate", inclusions[inclusions["kept"]], "rank")
+            held = "S2 objects rightly mentioned or not, size and place held fixed: log odds"
+            grids += _grid(held, salience[salience["eligible"]], "q")
+    return {"harms": [row for row in rows if row["grids"] or row["refused"]]}
 
 
 def read(page: Page) -> dict[str, Any]:
@@ -131,9 +120,9 @@ def read(page: Page) -> dict[str, Any]:
 
 def techniques(page: Page) -> dict[str, Any]:
     """What each technique needs, whether it ran, and what could be changed."""
-    rows = page.tables["techniques"].to_dict("records")
-    changeable = SENTENCES["changeable"]
-    return {"rows": [_safe(row) | {"changeable": changeable[row["stage"]]} for row in rows], "readings": READINGS}
+    rows = page.tables["techniques"]
+    changed = {"reading": rows["reading"].map(READINGS), "could_be_changed": rows["stage"].map(SENTENCES["changeable"])}
+    return {"grid": grid_of("Techniques", rows.assign(**changed), ("harm", "origin", "parameters"))}
 
 
 SECTIONS = (
@@ -151,77 +140,33 @@ SECTIONS = (
 # -- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _technique(name: str, rows: pd.DataFrame) -> dict[str, Any]:
-    """Differences, each with its place in a strip, and the rest as a table; what too few have is counted."""
+def _named(measures: pd.DataFrame) -> pd.DataFrame:
+    """The measures with their concepts as the page names them: words of the lists masked, rules in words."""
+
+    def name(technique: str, concept: str) -> str:
+        if technique == "D1":
+            bound, colon, word = concept.partition(":")
+            return f"{bound}{colon}{mask(word)}"
+        return GENDERS.get(concept, ("", concept))[1] if technique == "I2" else concept
+
+    pairs = zip(measures["technique"], measures["concept"], strict=True)
+    return measures.assign(concept=[name(*pair) for pair in pairs])
+
+
+def _grids(title: str, rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """The differences between groups of a technique, and its counts and shares over all images."""
     rare = rows["note"].str.contains("too few images have it|fewer than 10", regex=True)
-    differences = rows[(rows["unit"] == "pp") & rows["value"].notna() & ~rare]
-    differences = differences.sort_values(["q", "value"], na_position="last")
-    first = differences.head(MOST)
-    low, high = (first[f"ci_{end}"].fillna(first["value"]) for end in ("low", "high"))
-    scale = float(first[["ci_low", "ci_high", "value"]].abs().fillna(0).to_numpy().max(initial=1.0))
-    places = [whisker(*mark, scale) for mark in zip(low, first["value"], high, strict=True)]
     overall = rows[(rows["group"] == "") & rows["unit"].isin(["share", "count", "per 1,000 captions"])]
-    overall = overall.sort_values("active", ascending=False, kind="stable")
-    return {
-        "name": name,
-        "forest": [
-            {**cells(row), "place": mark, "found": is_significant(row["q"])}
-            for row, mark in zip(first.to_dict("records"), places, strict=True)
-        ],
-        "hidden": max(0, len(differences) - MOST),
-        "rare": int(rare.sum()),
-        "rows": [cells(row) for row in overall.head(MOST).to_dict("records")],
-        "more": max(0, len(overall) - MOST),
-    }
+    differences = rows[(rows["unit"] == "pp") & rows["value"].notna() & ~rare]
+    out = f"{words.many(int(rare.sum()), 'comparison')} not judged: too few images" if rare.any() else ""
+    return [
+        *_grid("; ".join(filter(None, [f"{title}: differences in points", out])), differences, "q"),
+        *_grid(f"{title}: counts and shares over all images", overall.assign(_order=-overall["active"]), "_order"),
+    ]
 
 
-def cells(row: Mapping[Any, Any]) -> dict[str, str]:
-    """One printed row of the measures table."""
-    concept = str(row["concept"])
-    if row["technique"] == "D1":
-        bound, colon, word = concept.partition(":")
-        concept = f"{bound}{colon}{mask(word)}"
-    concept = GENDERS.get(concept, ("", concept))[1] if row["technique"] == "I2" else concept
-    ends = (
-        ""
-        if math.isnan(row["ci_low"])
-        else numbers.interval(row["ci_low"], row["ci_high"], lambda end: _format_value(end, row["unit"]))
-    )
-    return {
-        "concept": words.printable(concept) or "all",
-        "pair": " − ".join(words.printable(row[name]) for name in ("group", "other") if row[name]),
-        "stage": row["stage"],
-        "truth": row["truth"] or "–",
-        "about": ", ".join(filter(None, ("" if row["kind"] == "rule" else str(row["kind"]), UNITED[row["captions"]]))),
-        "value": "not run, no list" if row["note"] == NO_LIST else _format_value(row["value"], row["unit"]),
-        "interval": ends,
-        "q": p_text(row["q"]),
-        "n": f"{int(row['n']):,}",
-        "active": f"{int(row['active']):,}",
-        "reading": row["reading"],
-        "unit": row["unit"],
-    }
-
-
-def _format_value(value: float, unit: str) -> str:
-    if unit == "share":
-        return numbers.share(value)
-    if unit == "count":
-        return numbers.NONE if math.isnan(value) else f"{value:,.0f}"
-    return numbers.points(value) if unit == "pp" else numbers.value(value)
-
-
-def p_text(value: float) -> str:
-    """A p or a q of three digits."""
-    return "< 0.001" if value < 0.001 else numbers.decimal(value, 3)
-
-
-def _salience(row: Mapping[Any, Any]) -> dict[str, Any]:
-    texts = {name: words.printable(row[name]) for name in ("stage", "group", "other", "concept")}
-    coefficients = ("coefficient", "ci_low", "ci_high", "split_low", "split_high")
-    texts |= {name: numbers.ratio(row[name]) for name in coefficients} | {"q": p_text(row["q"])}
-    return texts | {name: row[name] for name in ("n", "mentioned", "finding", "finding_paper")}
-
-
-def _safe(row: Mapping[Any, Any]) -> dict[str, Any]:
-    return {str(name): words.printable(value) if isinstance(value, str) else value for name, value in row.items()}
+def _grid(caption: str, rows: pd.DataFrame, order: str) -> list[dict[str, Any]]:
+    """The first rows as a table, if there are any."""
+    first = rows.sort_values(order, kind="stable", na_position="last").head(MOST)
+    more = f"; {len(rows) - MOST:,} more in the tables" if len(rows) > MOST else ""
+    return [grid_of(caption + more, first, PLAIN)] if len(first) else []

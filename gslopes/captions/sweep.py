@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.captions.page import p_text
 from gslopes.captions.tables import TABLES
 from gslopes.core import placebo, tables
 from gslopes.core.errors import UnknownName, UsageError
@@ -29,6 +28,7 @@ from gslopes.frame.page import Page, chart, sure
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.result import Result
 from gslopes.frame.run import Run, carry_out
+from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Audit, Headline, Inputs, Made, Section, Stage, Tables
 from gslopes.report import numbers, units, words
 from gslopes.stats.intervals import mean_t, wilson
@@ -252,35 +252,14 @@ def counts(found: Tables) -> tuple[int, int, int]:
     return int(found["captioned"]["photo"].nunique()), photos, 0
 
 
-def cells(found: Tables) -> list[dict[str, str]]:
-    """Slopes and contrasts as they are printed, a row each."""
-    of_words = _of_swept(found).rename(columns={"slope": "value"})
-    rows = []
-    for row in [*of_words.to_dict("records"), *found["contrasts"].to_dict("records")]:
-        write = numbers.share if row["unit"] == "share" else units.writer_in(row["unit"])
-        low, high = row.get("placebo_low", math.nan), row.get("placebo_high", math.nan)
-        rows.append(
-            {
-                **{name: words.printable(row[name]) for name in ("captioner", "attribute", "label", "unit")},
-                "value": write(row["value"]),
-                "interval": "" if math.isnan(row["ci_low"]) else numbers.interval(row["ci_low"], row["ci_high"], write),
-                "photos": f"{row['active']:,} of {row['n']:,}",
-                "q": p_text(row["q"]) if "q" in row else "",
-                "placebos": "" if math.isnan(low) else f"{write(low)} to {write(high)}",
-            }
-        )
-    return rows
-
-
 def every(page: Page) -> dict[str, Any]:
-    """Slopes and contrasts."""
-    return {"rows": [list(row.values()) for row in cells(page.tables)]}
-
-
-def decided(page: Page) -> dict[str, Any]:
-    """What was decided of each word."""
-    columns = ["model", "contrast", "label", "decision", "reason"]
-    return {"rows": [[words.printable(cell) for cell in row] for row in page.findings[columns].to_numpy().tolist()]}
+    """Slopes and contrasts, and what was decided of each word."""
+    grids = [
+        grid_of("Slopes of words", _of_swept(page.tables)),
+        grid_of("Switches", page.tables["contrasts"]),
+        grid_of("What was decided", page.findings[["model", "contrast", "label", "decision", "reason"]]),
+    ]
+    return {"grids": [grid for grid in grids if grid["rows"]]}
 
 
 SECTIONS = (
@@ -288,7 +267,6 @@ SECTIONS = (
     Section("differently", "", chart),
     Section("sure", "", sure),
     Section("every", "Slopes of words, and switches", every),
-    Section("decided", "What was decided", decided),
 )
 
 

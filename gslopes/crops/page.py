@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -18,8 +18,9 @@ from gslopes.core.reasons import listed
 from gslopes.crops import charts
 from gslopes.crops.measures import WHAT
 from gslopes.crops.tables import RECTANGLE
-from gslopes.crops.words import headline, main_rows, ratio, side_effect
+from gslopes.crops.words import headline, main_rows, side_effect
 from gslopes.frame.page import Page, chart, sure
+from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Section, Tables
 from gslopes.photos.people import CROSS
 from gslopes.report import numbers
@@ -27,7 +28,6 @@ from gslopes.report import words as plain
 from gslopes.report.charts import FRAMES
 
 LEVEL = 0.01  # of the test whether a cropper refuses one group more often
-Text = Callable[[Mapping[Any, Any]], str]
 
 
 def own_tables(page: Page) -> dict[str, tuple[Tables, pd.DataFrame]]:
@@ -162,102 +162,27 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
 
 
 def grids(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
-    """All tables of a cropper that have rows: caption, head and rows of texts.
+    """All tables of a cropper that have rows.
 
     own: its rows by table.  head: those of PARITY that head the page.
     """
     main = own["parity"][own["parity"]["policy"].isin(["argmax", RECTANGLE])]
     favoured, heads = main[main["outcome"] == "favoured"], main[main["outcome"].str.startswith("kept@")]
     variants = favoured.sort_values(["column", "group", "other", "variant"])
-    pair: dict[str, str | Text] = {"grouping": "column", "group": "group", "other": "other"}
-    over_people: dict[str, str | Text] = {"95 % over people": lambda r: numbers.share_range(r["ci_low"], r["ci_high"])}
-    verdict: dict[str, str | Text] = {"disparate impact": ratio, "lack of parity": lambda r: r["note"] or r["verdict"]}
-    what: dict[str, str | Text] = {"what": lambda r: WHAT[r["what"]], "grouping": "column", "group": "group"}
-    made: list[tuple[str, pd.DataFrame, Mapping[str, str | Text]]] = [
-        (
-            "Pairs of groups: who is favoured",
-            head,
-            {
-                **pair,
-                "people": lambda r: f"{r['persons']} and {r['other_persons']}",
-                "P(group over other)": lambda r: numbers.share(r["p"]),
-                **over_people,
-                "of the draws only": lambda r: f"± {numbers.size(100 * r['draws_half'])}",
-                "p": lambda r: numbers.probability(r["p_value"]),
-                "q": lambda r: numbers.probability(r["q"]),
-                **verdict,
-            },
-        ),
+    alone = [own[name].assign(what=own[name]["what"].map(WHAT)) for name in ("gaze", "gaze_gaps")]
+    made = [
+        ("Pairs of groups: who is favoured", head),
         (
             "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
             "matched scale may be compared with joined pictures",
             variants if favoured["variant"].nunique() > 1 else variants.iloc[:0],
-            {"variant": "variant", **pair, "P": lambda r: numbers.share(r["p"]), **over_people},
         ),
-        (
-            "Whose head is kept, by ratio (height/width) of the crop",
-            heads,
-            {
-                "ratio": lambda r: r["outcome"].removeprefix("kept@"),
-                "grouping": "column",
-                "group": lambda r: f"{r['group']}: {numbers.share(r['kept'])}",
-                "other": lambda r: f"{r['other']}: {numbers.share(r['other_kept'])}",
-                "both": lambda r: numbers.share(r["both"]),
-                "neither": lambda r: numbers.share(r["neither"]),
-                **verdict,
-            },
-        ),
-        (
-            "Policies, after Table 1 of the paper, with what was measured: deviation from even in points",
-            own["policies"],
-            {
-                "policy": "policy",
-                "group": "group",
-                "other": "other",
-                "deviation": lambda r: numbers.with_interval(
-                    *(100 * r[f"deviation{end}"] for end in ("", "_low", "_high"))
-                ),
-                "amplification": lambda r: numbers.decimal(r["amplification"]),
-                "exposure": lambda r: numbers.decimal(r["exposure"], 3),
-                "both heads kept": lambda r: numbers.share(r["whole"]),
-                "user agency": "agency",
-                "automation": "automation",
-                "coverage": "coverage",
-                "risk": "risk",
-            },
-        ),
-        (
-            "Photos alone, with 95 % Wilson intervals",
-            own["gaze"],
-            {
-                **what,
-                "photos": lambda r: f"{r['count']} of {r['photos']}",
-                "share": lambda r: numbers.share_with_range(r["share"], r["ci_low"], r["ci_high"]),
-            },
-        ),
-        (
-            "Photos alone: differences between groups in points, with 95 % Newcombe intervals",
-            own["gaze_gaps"],
-            {
-                **what,
-                "less": "other",
-                "difference": lambda r: numbers.points(100 * r["difference"]),
-                "95 %": lambda r: numbers.interval(100 * r["ci_low"], 100 * r["ci_high"]),
-            },
-        ),
+        ("Whose head is kept, by ratio (height/width) of the crop", heads),
+        ("Policies, after Table 1 of the paper, with what was measured", own["policies"]),
+        ("Photos alone, with Wilson's intervals", alone[0]),
+        ("Photos alone: differences between groups, with Newcombe's intervals", alone[1]),
     ]
-    return [
-        {
-            "caption": caption,
-            "head": list(cells),
-            "rows": [
-                [plain.printable(row[cell] if isinstance(cell, str) else cell(row)) for cell in cells.values()]
-                for row in rows.to_dict("records")
-            ],
-        }
-        for caption, rows, cells in made
-        if len(rows)
-    ]
+    return [grid_of(caption, rows, ("se", "df", "epsilon")) for caption, rows in made if len(rows)]
 
 
 def selected(pairs: pd.DataFrame, person: Mapping[str, str], group: Mapping[str, str]) -> Sequence[str]:

@@ -104,14 +104,6 @@ def side_effect(left: float) -> str:
     return f"The left person wins {numbers.size(100 * left)} points {'more' if left > 0 else 'less'} often than half"
 
 
-def ratio(row: Mapping[Any, Any]) -> str:
-    """Disparate impact with its interval."""
-    if math.isnan(row["ratio"]):
-        return numbers.NONE
-    low, high = (numbers.decimal(row[f"ratio_{end}"]) for end in ("low", "high"))
-    return numbers.decimal(row["ratio"]) + (f" ({low} to {high})" if numbers.NONE not in (low, high) else "")
-
-
 def lost(pairs: pd.DataFrame) -> str:
     """How many pictures were refused and failed, and why.  pairs: rows of PAIRS, one cropper's."""
     parts = []

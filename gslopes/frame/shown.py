@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from gslopes.core.summary import FINDING, UNJUDGED
@@ -102,3 +103,35 @@ def charted(rows: pd.DataFrame) -> list[dict[str, Any]]:
             marks.append(Mark(row["name"], written(row), (row["value"], row["ci_low"], row["ci_high"]), colour, title))
         panels.append(panel(marks, str(unit), common))
     return panels
+
+
+def grid_of(caption: str, rows: pd.DataFrame, leave_out: Collection[str] = ()) -> dict[str, Any]:
+    """A table as a page lists it: caption, head, rows of texts; both ends of an interval stand in one cell.
+
+    What is the same in all rows stands in the caption.  leave_out: columns.
+    """
+    cells: dict[str, list[str]] = {}
+    for name in [str(name) for name in rows if name not in leave_out]:
+        base, _, end = name.rpartition("_")
+        if end == "low":
+            ends = zip(rows[name], rows[f"{base}_high"], strict=True)
+            texts = [numbers.interval(low, high, numbers.value) for low, high in ends]
+            cells["95 %" if base == "ci" else f"{base}, 95 %"] = texts
+        elif end != "high":
+            cells[name.replace("_", " ")] = [_cell(value) for value in rows[name]]
+    same = [title for title, texts in cells.items() if len(texts) > 1 and len(set(texts)) == 1]
+    said = [f"{title} {cells[title][0]}" for title in same if cells[title][0] not in ("", numbers.NONE)]
+    columns = {title: texts for title, texts in cells.items() if title not in same}
+    return {
+        "caption": "; ".join([caption, *said]),
+        "head": list(columns),
+        "rows": [list(row) for row in zip(*columns.values(), strict=True)],
+    }
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, str | bool | np.bool_):
+        return words.printable(str(value))
+    if pd.isna(value):
+        return numbers.NONE
+    return numbers.value(float(value) + 0.0) if isinstance(value, float | np.floating) else f"{value:,}"

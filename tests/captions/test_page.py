@@ -10,10 +10,11 @@ import pytest
 
 import gslopes
 from gslopes.captions.lead import SENTENCES, findings, headline_of
-from gslopes.captions.page import cells
+from gslopes.captions.page import _named
 from gslopes.captions.review import confirmed, corrected, mask, masked, read_answers, review_items, sampled
 from gslopes.captions.tables import TABLES
 from gslopes.core.errors import DataMissing
+from gslopes.frame.shown import grid_of
 from tests.fixtures import assert_one_minute, assert_page_fits
 
 NOBODY = TABLES["salience"].empty()
@@ -158,12 +159,13 @@ def test_listed_words_are_masked_on_the_page_and_not_where_they_are_judged_with_
     assert items[0]["technique"] == "D3 context"
 
 
-def test_no_number_is_minus_zero_and_words_of_the_house_stay_inside(tmp_path: Path):
-    plain = dict.fromkeys(TABLES["measures"].columns, "") | {"technique": "I2", "concept": "none", "unit": "pp"}
-    plain |= {"kind": "rule", "captions": "each", "n": 9, "active": 3, "value": -0.03, "ci_low": -0.04, "ci_high": 1}
-    shown = cells(plain | {"p": math.nan, "q": math.nan})
-    assert (shown["value"], shown["interval"]) == ("0.0", "[0.0, +1.0]")
-    assert (shown["concept"], shown["about"]) == ("no person is mentioned", "per caption")
+def test_words_of_the_house_and_listed_words_stay_inside_and_no_number_is_minus_zero():
+    plain = dict.fromkeys(TABLES["measures"].columns, "") | {"n": 9, "active": 3, "value": -0.0, "reading": "look"}
+    plain |= {"ci_low": math.nan, "ci_high": math.nan}
+    rows = pd.DataFrame([plain, plain]).assign(technique=["I2", "D1"], concept=["none", "x:clown"])
+    shown = grid_of("All", _named(rows))
+    assert shown["rows"] == [["I2", "no person is mentioned"], ["D1", "x:c••••"]]
+    assert shown["caption"] == "All; n 9; active 3; value 0; reading look"
 
 
 @pytest.mark.parametrize("image", ["../secret", "/etc/passwd", "a\0b", "nothing"])

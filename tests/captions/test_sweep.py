@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.captions.sweep import judged, sweep_captions, switch, terminal
+from gslopes.captions.sweep import judged, sweep_captions, switch
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UnknownName, UsageError
 from gslopes.frame.result import Result
@@ -43,8 +43,8 @@ def test_a_captioner_that_switches_near_the_centre(swept: Result):
     said = "change from one gender's words to the other's on 12 of 12 photos, at +0.056 on average [−0.189, +0.266]."
     assert swept.summary == f"Along perceived gender, captions by captioner-python:a:b {said}"
     assert "mention:man" in swept.page.read_text("utf-8")
-    (line,) = [one for one in terminal(swept.tables).splitlines() if "value of the switch" in one]
-    assert "captioner-python:a:b" in line
+    assert "value of the switch" in swept.page.read_text("utf-8")
+    assert swept.summary in " ".join(str(swept).split())
 
 
 def test_a_slope_is_a_finding_only_where_the_run_calls_it_one():

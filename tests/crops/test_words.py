@@ -8,13 +8,8 @@ import pytest
 from gslopes.core.tables import frame_of
 from gslopes.crops.audit import CROPS
 from gslopes.crops.tables import TABLES
-from gslopes.crops.words import headline, judged, ratio
+from gslopes.crops.words import headline, judged
 from gslopes.frame.findings import decide
-
-
-def test_a_ratio_and_its_absence():
-    assert ratio({"ratio": 0.62, "ratio_low": 0.512, "ratio_high": 0.751}) == "0.62 (0.51 to 0.75)"
-    assert ratio({"ratio": math.nan}) == "–"
 
 
 def test_the_limits_say_what_the_authors_conclude():

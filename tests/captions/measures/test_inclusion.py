@@ -6,8 +6,7 @@ import pytest
 from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Coverage, Material, Pair
-from gslopes.captions.measures.inclusion import associate, imageable, judge, keeps
-from gslopes.captions.page import cells
+from gslopes.captions.measures.inclusion import NO_LIST, associate, imageable, judge, keeps
 from gslopes.words.graph import Fact, Senses
 from gslopes.words.mentions import Mentions
 from gslopes.words.wordlists import WordList, shipped
@@ -85,7 +84,7 @@ def test_an_empty_list_of_non_imageable_objects_is_no_finding_of_none(words: Wor
     found = run_technique("S1", made, "system-captions", "human-labels", AuditOptions())
     (row,) = [row for row in found.measures if row["concept"] == "non-imageable"]
     assert np.isnan(row["value"])
-    assert cells(row)["value"] == "not run, no list"
+    assert row["note"] == NO_LIST
 
 
 @pytest.mark.parametrize(
