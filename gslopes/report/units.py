@@ -11,7 +11,6 @@ from gslopes.report.numbers import Format
 UNITS = {
     "presence": "percentage points per unit",
     "log-odds": "% of the odds per unit",
-    "score": "score per unit",
     "value": "of its number per unit",
 }
 

@@ -24,7 +24,6 @@ def compare_runs(
     other: Path | str,
     pairs: Sequence[tuple[str, str] | str] = (),
     *,
-    min_varying: int = 10,
     photos_csv: Path | None = None,
     cluster: str = "",
 ) -> pd.DataFrame:
@@ -48,7 +47,7 @@ def compare_runs(
         for attribute in sorted(name for classifier, name in first if classifier == old):
             if (new, attribute) in second:
                 sides = first[old, attribute], second[new, attribute]
-                frames.append(paired_differences(*sides, min_varying=min_varying, cluster=units))
+                frames.append(paired_differences(*sides, cluster=units))
     named = f"{show(one)} has {_names(first)}; {show(other)} has {_names(second)}."
     if not frames:
         raise UsageError(

@@ -118,7 +118,7 @@ def decide(
 
 
 def _decide(rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, lost: str, trusted: bool) -> pd.DataFrame:
-    largest = np.zeros(len(rows))
+    largest, light = np.zeros(len(rows)), np.full(len(rows), np.nan)
     keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])
     by_kind = {}
     for kind in placebo.KINDS:
@@ -130,24 +130,16 @@ def _decide(rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, los
         same_sign = np.sign(difference) == np.sign(rows["slope"].to_numpy(float))
         by_kind[kind] = part.assign(p_used=np.where(np.isnan(p) | ~same_sign, 1.0, p))
         largest = np.maximum(largest, by_kind[kind]["p_used"])
+        if kind in placebo.SIGNED:  # where its range, as the page draws it about the placebo's slope, leaves out 0
+            known = part["placebo_slope"].abs() > (part["ci_high"] - part["ci_low"]) / 2
+            light = (part["placebo_slope"] / part["slope"]).where(known).to_numpy(float)
     q_placebo = placebo_q(rows["q"].to_numpy(float), largest if by_kind else np.full(len(rows), np.nan))
     decided = []
     for index, row in enumerate(rows.to_dict("records")):
         of_label = {kind: part.iloc[index] for kind, part in by_kind.items()}
         decided.append(_decide_label(row, float(q_placebo[index]), of_label, lost))
     frame = pd.DataFrame(decided, columns=["decision", "reason", "detail"], index=rows.index)
-    return frame.assign(q_placebo=q_placebo, light=_of_light(by_kind.get("light"), rows.index))
-
-
-def _of_light(light: pd.DataFrame | None, index: pd.Index) -> pd.Series:
-    """The light placebo's slope as a share of the label's over the same photos; NaN where its range holds 0.
-
-    The range is the page's: its own slope, and the paired difference's interval about it.
-    """
-    if light is None:
-        return pd.Series(np.nan, index)
-    share, half = light["placebo_slope"] / light["slope"], (light["ci_high"] - light["ci_low"]) / 2
-    return share.where(light["placebo_slope"].abs() > half).set_axis(index)
+    return frame.assign(q_placebo=q_placebo, light=light)
 
 
 def _decide_label(

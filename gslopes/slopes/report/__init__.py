@@ -55,7 +55,7 @@ def write_report(
     report/pictures/        the photos' sweeps, as ``embed`` says
     report/findings.csv     one row a label: slope to read, interval, q, decision; findings.tex: those that are judged
     report/model_card.md    what was found, for a model card: n, intervals, editor, date, limits
-    report/slopes.csv       every estimator in twelve columns; slopes.parquet has all
+    report/slopes.csv       every estimator in fourteen columns; slopes.parquet has all
     report/tables/          Tables 1 to 4 of the paper, as far as the run has them, as CSV, Markdown and LaTeX
     report/figure1.png, figure2.png, figure3.png    those of the paper: the walk of one photo; one label, a curve for
                             each classifier; every classifier's labels under each picture; also as PDF

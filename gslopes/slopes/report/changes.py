@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from gslopes.core import runfolder
 from gslopes.frame.findings import decide
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.inline import render
-from gslopes.report.terminal import Column, table
+from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.report import decisions
 from gslopes.stats.multiplicity import LEVEL
 
@@ -22,7 +20,6 @@ COLUMNS = (
     *(Column("first"), Column("second"), Column("difference"), Column("95 % interval", number=False)),
     *(Column("unit", number=False), Column("q"), Column("differing"), Column("changed", number=False)),
 )
-WIDTH = 100  # columns of a sentence
 MOST_LINES = 60  # labels of one pair on a terminal
 PAIR = ["first_classifier", "classifier", "attribute"]
 _TEXTS = ("first_classifier", "classifier", "attribute", "label")
@@ -53,7 +50,7 @@ def print_changes(changes: pd.DataFrame) -> str:
         printed = judged.sort_values(["q", "_t", "label"])[:MOST_LINES]
         styles = ["bold" if q < LEVEL else "dim" for q in printed["q"]]
         lines = [f"{name}: change of each label's slope along {words.perceived(str(attribute))}"]
-        lines.append(textwrap.fill(sentence(part, str(attribute)), WIDTH))
+        lines.append(wrap(sentence(part, str(attribute))))
         rows = []
         for row in map(_row, printed.to_dict("records")):
             label, changed = words.shorten(row["label"], 24), "yes" if row["changed"] else "no"
@@ -129,17 +126,6 @@ HERE = Path(__file__).parents[1] / "templates"
 MOST_LABELS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """One classifier and attribute on the page: its title, its sentence, its rows, and how many are left out."""
-
-    title: str
-    ends: tuple[str, str]
-    sentence: str
-    rows: tuple[dict[str, Any], ...]
-    left: int
-
-
 def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str]) -> Path:
     """Write OUT/index.html; it opens from the disk and asks nothing of any server.
 
@@ -156,7 +142,7 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str]) -> P
         "changes.html.j2",
         house=HERE,
         scripts=("page-base.js", "page-plots.js", "page-changes.js"),
-        data={"changes": [{"ends": pair.ends, "rows": pair.rows} for pair in pairs], "decisions": {}},
+        data={"changes": [{"ends": pair["ends"], "rows": pair["rows"]} for pair in pairs], "decisions": {}},
         plots=True,
         headline=headline(changes),
         pairs=pairs,
@@ -170,13 +156,12 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str]) -> P
     return page
 
 
-def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> Pair:
-    judged = part[part["q"].notna()]
-    order = judged.assign(_flat=-judged["difference"].abs()).sort_values(["q", "_flat", "label"])
-    rows, title = tuple(map(_row, order[:MOST_LABELS].to_dict("records"))), words.perceived(attribute)
-    return Pair(
-        f"{classifiers} along {title}", words.ends(attribute), sentence(part, attribute), rows, len(part) - len(rows)
-    )
+def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any]:
+    """One classifier and attribute on the page: title, ends, sentence, rows, and how many labels are left out."""
+    order = part[part["q"].notna()].assign(_flat=-part["difference"].abs()).sort_values(["q", "_flat", "label"])
+    rows, title = [_row(row) for row in order[:MOST_LABELS].to_dict("records")], words.perceived(attribute)
+    pair = {"title": f"{classifiers} along {title}", "ends": words.ends(attribute), "rows": rows}
+    return pair | {"sentence": sentence(part, attribute), "left": len(part) - len(rows)}
 
 
 def _row(row: dict[Any, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.core import placebo, tables
+from gslopes.core import tables
 from gslopes.report import numbers, units, words
 from gslopes.report.terminal import WIDTH, Column, table, wrap
 from gslopes.slopes.expected import WORD
@@ -16,11 +16,13 @@ from gslopes.slopes.report.decisions import Decision, headline
 from gslopes.slopes.report.loading import Drawn, Funnel, drawings, unanswered, with_units
 from gslopes.slopes.report.paper import no_label
 
-_TEXTS = ("95 % interval", "decision")
+_TEXTS = ("95 % interval", "unit", "decision")
 _STYLES = {decisions.FINDING: "bold", decisions.PLACEBO: "yellow", decisions.NONE: "dim", decisions.OPEN: ""}
 
 NOTE = """\
-slope: {unit} of the attribute, the mean of each photo's own slope ({estimator});
+slope: per unit of the attribute, the mean of each photo's own slope. unit: percentage points of
+photos with the label (photo-rate); of a label on practically every picture, % of the odds of its
+score, or the unit of its number (photo-measure).
 interval: 95 %, t over photos, corrected for skewness. q: {q},
 over the classifier's labels; null hypothesis: a photo's answers are exchangeable over the values.{floor}
 {last}
@@ -54,7 +56,6 @@ def print_evidence(
     reading = tables.reading(slopes)
     if reading.empty:
         return no_label(unanswered)
-    real = reading[~placebo.among(reading["attribute"])]
     by_pair = {(funnel.classifier, funnel.attribute): funnel for funnel in funnels}
     blocks = []
     kinds: set[str] = set()
@@ -67,24 +68,10 @@ def print_evidence(
         blocks.append(_block(part, floor, limit, by_pair.get((words.printable(classifier), attribute)), own))
     adjusted = f"p{'_perm' * bool(reading['p_perm'].notna().any())} after Benjamini and Hochberg"
     named = ", ".join(text for kind, text in _KINDS.items() if kind in kinds)
-    shares = any(units.measure_of(row) == "presence" for row in real.to_dict("records"))
-    unit, estimator = ("percentage points per unit", tables.READING) if shares else ("per unit", tables.MEASURED)
     lines = "\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else ""
     last = drawing.NOTE if drawn else PHOTOS_NOTE
-    note = NOTE.format(unit=unit, estimator=estimator, q=adjusted, floor=lines, last=last)
-    return "\n\n".join([*blocks, *unanswered, note + _measured(real)])
-
-
-def _measured(rows: pd.DataFrame) -> str:
-    """What the note says of labels that are not judged by presence; empty without any."""
-    measures = {units.measure_of(row) for row in rows.to_dict("records")}
-    texts = {
-        "log-odds": "slopes with %: change of the odds of the label's score per unit",
-        "value": "slopes with three decimals: of the label's number, in its own unit",
-    }
-    return "".join(
-        f"\n{text}, since it is on practically every picture." for name, text in texts.items() if name in measures
-    )
+    note = NOTE.format(q=adjusted, floor=lines, last=last)
+    return "\n\n".join([*blocks, *unanswered, note])
 
 
 def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None, drawn: Drawn) -> str:
@@ -121,18 +108,14 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
     )
     ends = floor.groupby("label").agg({"low": "min", "high": "max"}) if len(floor) else None
     more = ["placebos"] * (ends is not None) + ["drawing"] * bool(drawn)
-    heads = ["slope", "95 % interval", "decision", "q", *more, *([] if drawn else ["photos"])]
+    heads = ["slope", "95 % interval", "unit", "decision", "q", *more, *([] if drawn else ["photos"])]
     rows = []
     for _, row in printed.iterrows():
-        cells = [
-            units.writer(units.measure_of(row))(row["slope"]),
-            numbers.interval(row["ci_low"], row["ci_high"], units.writer(units.measure_of(row))),
-            found[str(row["label"])].shown,
-            numbers.probability(row["q"]),
-        ]
+        write = units.writer(units.measure_of(row))
+        cells = [write(row["slope"]), numbers.interval(row["ci_low"], row["ci_high"], write), units.short(row)]
+        cells += [found[str(row["label"])].shown, numbers.probability(row["q"])]
         if ends is not None:
             low, high = ends.loc[row["label"]]
-            write = units.writer(units.measure_of(row))
             cells.append(f"{write(low)} to {write(high)}")
         if drawn:
             cells.append(drawing.written(drawn[row["label"]]) if row["label"] in drawn else numbers.NONE)

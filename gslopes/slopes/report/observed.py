@@ -16,7 +16,7 @@ from gslopes.slopes.report import decisions, loading
 from gslopes.stats.multiplicity import LEVEL
 
 MOST_ROWS = 40
-UNITS = {"presence": " points", "log-odds": " log-odds"}
+UNITS = {"presence": "points", "log-odds": "log-odds"}
 ORDER = ("opposite signs", "observed only", "edit only", "same sign", "neither", "")
 MEANING = {
     "opposite signs": "they disagree: the edits move it the other way",
@@ -70,10 +70,13 @@ def sentence(row: dict[Any, Any]) -> str:
 
     row: of core.tables.OBSERVED.
     """
-    label, group, other = (words.printable(str(row[name])) for name in ("label", "group", "other"))
+    label, (group, other) = (
+        words.readable(str(row["label"])),
+        (words.printable(row[name]) for name in ("group", "other")),
+    )
     write = writer(row)
     gap = f"{write(row['observed'])} {numbers.interval(row['ci_low'], row['ci_high'], write)}"
-    unit = UNITS.get(units.measure_of(row), "")
+    unit = f" {UNITS.get(units.measure_of(row), '')}".rstrip()
     if row["agreement"] == "opposite signs":
         return f"“{label}”: {group} and {other} differ by {gap}{unit}, and the edits move it the other way."
     if row["agreement"] == "observed only":
@@ -114,7 +117,8 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
     measure, write = units.measure_of(row), writer(row)
     means = [numbers.share(m / 100) if measure == "presence" else write(m) for m in (row["mean"], row["mean_other"])]
     return {
-        "label": words.label(row["label"]) + ("" if measure == "presence" else f" ({measure})"),
+        "label": words.label(row["label"]),
+        "unit": UNITS.get(measure, "of its number"),
         "means": " and ".join(means),
         "observed": write(row["observed"]),
         "ends": numbers.interval(row["ci_low"], row["ci_high"], write),
@@ -211,7 +215,7 @@ def _error_sentence(row: dict[Any, Any], rates: pd.DataFrame, ends: Sequence[str
     )
     size = f"{numbers.with_interval(row['slope'], row['ci_low'], row['ci_high'])} points per unit"
     size += " (no interval: all photos change alike)" if row["se"] == 0 and row["slope"] else ""
-    about = "" if row["label"] == "all labels" else f" about “{words.label(row['label'])}”"
+    about = "" if row["label"] == "all labels" else f" about “{words.readable(row['label'])}”"
     text = (
         f"Wrong{about} on {first} of {row['n']:,} photos at the {ends[0]} end, on {last} at the {ends[1]} end: {size}."
     )

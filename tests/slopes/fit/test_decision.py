@@ -39,7 +39,26 @@ def test_what_light_does_alone_is_no_finding_and_what_it_does_not_is_one(answers
     assert table["decision"].to_dict() == {"light only": "placebo", "real": "finding", "still": "none"}
     assert table["reason"].to_dict() == {"light only": "light", "real": "", "still": "own-test"}
     assert table["detail"]["light only"].startswith("light alone: +")
+    assert table["light"]["light only"] > 0.7
+    assert table["light"][["real", "still"]].isna().all(), "the range of light alone holds 0"
     assert decisions(found, "paper")["decision"].isna().all()
+
+
+@pytest.mark.parametrize("share", [0.5, -0.5])
+def test_light_s_share_of_a_finding_is_its_slope_over_the_label_s(answers, share) -> None:
+    def sweep(slope: float, seed: int) -> np.ndarray:
+        return np.random.default_rng(seed).random((600, 1, 5)) < 0.5 + slope * VALUES[None, None]
+
+    parts = [answers(sweep(0.12, 0), VALUES)]
+    for seed, kind in enumerate(placebo.KINDS, 1):
+        moved = sweep(0.12 * share * (kind == "light"), seed)
+        parts.append(answers(moved, VALUES, attribute=placebo.name("gender", kind)))
+    found = analyse(*(pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)), options=FAST)
+    row = decisions(found).iloc[0]
+    light = found.placebos.query("placebo == 'light' and estimator == 'photo-rate'").iloc[0]
+    assert row["decision"] == "finding"
+    assert row["light"] == pytest.approx(light["placebo_slope"] / row["slope"])
+    assert row["light"] == pytest.approx(share, abs=0.1)
 
 
 def test_without_every_placebo_a_slope_stays_open(answers) -> None:

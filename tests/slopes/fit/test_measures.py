@@ -52,6 +52,20 @@ def slopes(frame) -> pd.DataFrame:
     return fit_slopes(frame, options={"permutations": 199})
 
 
+def test_the_levels_at_both_ends_are_means_over_the_photos_in_the_unit_of_the_row(frame, slopes):
+    gaps = frame.drop(frame.index[(frame["label"] == "hire") & (frame["photo"] == "p03") & (frame["value"] == 2)])
+    for rows, found in ((frame, slopes), (gaps, fit_slopes(gaps, options=OPTIONS))):
+        table = rows.pivot_table(index=["label", "photo"], columns="value", values="score")[[-2, 2]]
+        shares, read = table.notna().groupby("label").sum() / 40, reading(found).set_index("label")
+        means = table.fillna(rows["score"].min()).groupby("label").mean()  # the smallest score where there is none
+        ends = ["y_first", "y_last"]
+        assert read.loc[["hat", "dog", "face"], ends].to_numpy() == pytest.approx(shares.loc[["hat", "dog", "face"]])
+        assert read.loc[["hire", "reject"], ends].to_numpy() == pytest.approx(means.loc[["hire", "reject"]], abs=1e-6)
+        assert read.loc["age", ends].to_list() == pytest.approx(means.loc["age"].to_list())
+        by_rate = found[found["estimator"] == "photo-rate"].set_index("label").loc["hire", ends]
+        assert by_rate.to_list() == pytest.approx(shares.loc["hire"].to_list())
+
+
 def test_each_label_is_read_by_the_measure_that_fits_it(slopes):
     read = reading(slopes).set_index("label")
     assert read["measure"].to_dict() == {

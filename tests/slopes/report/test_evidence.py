@@ -51,7 +51,7 @@ def test_a_row_has_slope_interval_decision_q_and_photos_within_100_columns(slope
     known = slopes.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
     cells = row(text, "Falling")
     assert " ".join(cells[1:4]) == numbers.with_interval(known["slope"], known["ci_low"], known["ci_high"])
-    assert cells[4] == "open"  # there are no placebo sweeps to hold it against
+    assert cells[4:6] == ["points", "open"]  # there are no placebo sweeps to hold it against
     assert cells[-3:] == ["60", "of", "60"]
     assert numbers.probability(known["q"]) in cells
     assert max(map(len, text.splitlines())) <= 100
@@ -66,7 +66,7 @@ def test_rare_labels_have_a_line_of_their_own_and_strangers_cannot_colour_it(slo
     assert "and 2 labels with less evidence" in print_evidence(slopes, limit=1)
     rare = print_evidence(slopes[slopes["label"] == "Rare"])
     assert "No label's answer varies on enough of 60 photos" in rare
-    assert "interval" not in rare.split("slope: percentage")[0], "no empty table"
+    assert "interval" not in rare.split("slope: per unit")[0], "no empty table"
 
 
 def test_without_a_label_it_says_why() -> None:
