@@ -31,10 +31,8 @@ def sentence(drawn: Drawn) -> str:
     first = min(further, key=lambda row: (row["q"], -abs(row["drawing"]), row["label"]))
     unit = {"presence": " points", "log-odds": " of the odds"}.get(units.measure_of(first), "")
     whole = units.writer(units.measure_of(first))(first["sweep"])
-    text = (
-        f"The drawing moves “{words.readable(first['label'])}” more than the attribute does: by {written(first)}{unit}"
-    )
-    text += f" from the photo to value 0, by {whole} from end to end"
+    text = f"The drawing moves “{words.readable(first['label'])}” more than the attribute does: by {written(first)}"
+    text += f"{unit} from the photo to value 0, by {whole} from end to end"
     return text + (f"; so it does {words.many(len(further) - 1, 'further label')}." if len(further) > 1 else ".")
 
 

@@ -70,10 +70,7 @@ def sentence(row: dict[Any, Any]) -> str:
 
     row: of core.tables.OBSERVED.
     """
-    label, (group, other) = (
-        words.readable(str(row["label"])),
-        (words.printable(row[name]) for name in ("group", "other")),
-    )
+    label, group, other = (words.readable(str(row[name])) for name in ("label", "group", "other"))
     write = writer(row)
     gap = f"{write(row['observed'])} {numbers.interval(row['ci_low'], row['ci_high'], write)}"
     unit = f" {UNITS.get(units.measure_of(row), '')}".rstrip()

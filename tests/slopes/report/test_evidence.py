@@ -1,5 +1,6 @@
 """What a terminal and a notebook show."""
 
+import shutil
 from html import escape
 from pathlib import Path
 
@@ -115,19 +116,20 @@ def test_labels_that_name_the_attribute_stand_last_and_are_said_to_be_expected(s
 SCRIPT = "<script>alert(1)</script>"
 
 
-def test_a_notebook_shows_the_finding_the_photos_and_nothing_of_strangers_as_html(one: Path) -> None:
-    found = tables.read(tables.SLOPES, one / "slopes.parquet")
+def test_a_notebook_shows_the_finding_the_photos_and_nothing_of_strangers_as_html(one: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(one, tmp_path / "run")
+    found = tables.read(tables.SLOPES, run / "slopes.parquet")
     rates = found.assign(estimator="photo-rate", decision="open", slope=100 * found["slope"] * found["y_centre"])
     rates[["ci_low", "ci_high"]] = rates[["slope", "slope"]].to_numpy() + np.array([-1.5, 1.5])
-    tables.write(tables.SLOPES, pd.concat([found, rates]), one / "slopes.parquet")
-    (one / "report").mkdir()
-    (one / "report" / "index.html").touch()
-    audit = gslopes.load(one)
+    tables.write(tables.SLOPES, pd.concat([found, rates]), run / "slopes.parquet")
+    (run / "report").mkdir()
+    (run / "report" / "index.html").touch()
+    audit = gslopes.load(run)
     html = audit._repr_html_()
     assert escape(str(audit)) in html
     assert "“Lipstick” falls between the feminine and the masculine end (slope −8.7" in " ".join(html.split())
     assert SCRIPT not in html
     assert "&lt;script&gt;" in html
     assert "file://" in html
-    (one / "slopes.parquet").unlink()
-    assert "edited of" in gslopes.load(one)._repr_html_()
+    (run / "slopes.parquet").unlink()
+    assert "edited of" in gslopes.load(run)._repr_html_()
