@@ -54,7 +54,8 @@ def write_tiny_models(home: Path) -> Path:
     """A home whose weights/ holds networks of a few hundred parameters with random weights."""
     import torch
 
-    from gslopes.faces.zoo import ModelSpec, build, loading
+    from gslopes.faces.zoo import ModelSpec, build
+    from training.weights import save_weights
 
     about = {"summary": "For tests.", "licence": "CC0-1.0", "data": (), "paper": "", "recipe": ""}
     specs = [
@@ -70,7 +71,7 @@ def write_tiny_models(home: Path) -> Path:
             module = build(spec)
             for parameter in module.parameters():
                 torch.nn.init.normal_(parameter, std=0.5)
-        loading.save_weights(home / "weights" / spec.name, spec, module.state_dict())
+        save_weights(home / "weights" / spec.name, spec, module.state_dict())
     return home
 
 

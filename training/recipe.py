@@ -16,7 +16,7 @@ from gslopes.core import runfolder
 from gslopes.core.config import from_dict, load_toml, to_dict
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.files import read_json
-from gslopes.faces.zoo import ModelSpec, load, loading
+from gslopes.faces.zoo import ModelSpec, load
 from gslopes.faces.zoo.spec import HOME_VARIABLE, PACKAGE, asset_names, find_asset, find_spec
 from training.distillation import train_edit_ends
 from training.edit_field import train_edit_field
@@ -25,6 +25,7 @@ from training.fader import train_fader, with_template
 from training.measure import measure
 from training.sets import SETS
 from training.tagger import calibrated, train_tagger
+from training.weights import save_weights
 
 Loop = Callable[..., dict[str, Any]]
 LOOPS: dict[str, Loop] = {
@@ -43,7 +44,7 @@ class Recipe:
     model: a name in models/.  set: a name of train.sets.  train: options of the loop for the model's network.
     template, tint: of an editor whose spec has a template: on how many training photos it is taken, and the share of
         its slowly varying colour that stays, see ``training.fader``.
-    eight_bits: weights of 8 bits, see ``gslopes.faces.zoo.loading.save_weights``.
+    eight_bits: weights of 8 bits, see ``training.weights.save_weights``.
     """
 
     model: str
@@ -103,7 +104,7 @@ def run_recipe(
             state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)
         if everything.calibration is not None:
             state = calibrated(spec, state, everything.part(everything.calibration), device)
-        digest = loading.save_weights(folder, spec, state, eight_bits=plan.eight_bits)
+        digest = save_weights(folder, spec, state, eight_bits=plan.eight_bits)
         numbers = measure(spec, folder, everything.part(everything.held_out), device)
         facts = {"recipe": path.name, "trained_on": len(seen.pixels), "sha256": digest}
         runfolder.write_json(folder / "metrics.json", {**facts, **numbers})

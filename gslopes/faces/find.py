@@ -59,13 +59,13 @@ def tilted(detections: Detections, index: int) -> SkipReason | None:
 class MtcnnFinder:
     """A records.Finder on MTCNN.
 
-    min_face: faces smaller than this many pixels are not looked for.  device: where it runs, as torch names it.
+    min_face: faces smaller than this many pixels are not looked for.
     """
 
-    def __init__(self, min_face: int = 32, device: str = "cpu") -> None:
+    def __init__(self, min_face: int = 32) -> None:
         from gslopes.faces.networks.mtcnn import Mtcnn
 
-        self.detector = Mtcnn(min_face).to(device)
+        self.detector = Mtcnn(min_face)
 
     def __call__(self, photos: list[Photo]) -> list[Detections]:
         """All faces of each photo, the most confident first."""

@@ -26,7 +26,7 @@ def random_tagger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str,
     import torch
 
     from gslopes.faces import zoo
-    from gslopes.faces.zoo import loading
+    from training.weights import save_weights
 
     labels = tuple(f"label {index}" for index in range(40))
     facts = {"licence": "none", "data": (), "paper": "", "recipe": ""}
@@ -35,6 +35,6 @@ def random_tagger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str,
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         module = zoo.build(spec)
-    loading.save_weights(tmp_path / "home/weights/celeba-tagger", spec, module.state_dict())
+    save_weights(tmp_path / "home/weights/celeba-tagger", spec, module.state_dict())
     monkeypatch.setenv("GSLOPES_HOME", str(tmp_path / "home"))
     return labels

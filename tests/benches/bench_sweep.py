@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 
 import measure  # noqa: E402
 
-from gslopes.faces.edit.editors import BATCH_SIZE, EndsEditor  # noqa: E402
+from gslopes.faces.edit.editors import BATCH_SIZE, editor_of  # noqa: E402
 from gslopes.faces.networks.fader import (  # noqa: E402
     Fader,
     FaderConfig,
@@ -90,7 +90,7 @@ def main() -> None:
     cuda = args.device.startswith("cuda")
     torch.manual_seed(0)
     network = Fader(FaderConfig(("gender", "young", "smiling"), latent=64)).to(args.device).eval()
-    fields = {name: EndsEditor(name, args.device) for name in ("gender-field", "race-field")}
+    fields = {name: editor_of(name, args.device) for name in ("gender-field", "race-field")}
     reference, folded = Reference(network).to(args.device).eval(), FoldedFader(network)
     torch.manual_seed(0)
     chips = torch.rand(args.chips, 3, 128, 128, device=args.device) * 2 - 1

@@ -37,7 +37,7 @@ from gslopes.faces.components import default_components  # noqa: E402
 from gslopes.faces.compose.masks import soft_mask  # noqa: E402
 from gslopes.faces.compose.paste import Mover, in_photo, within  # noqa: E402
 from gslopes.faces.compose.skin import region_classes  # noqa: E402
-from gslopes.faces.edit.editors import EndsEditor, stands_at, way  # noqa: E402
+from gslopes.faces.edit.editors import editor_of, stands_at, way  # noqa: E402
 from gslopes.faces.zoo.framing import CHIP  # noqa: E402
 from gslopes.faces.zoo.parsing import class_probabilities  # noqa: E402
 from gslopes.frame.executors import OneProcess  # noqa: E402
@@ -56,7 +56,7 @@ class Plain:
     def __init__(self, device: str) -> None:
         self.device = device
         self.mtcnn = MTCNN(keep_all=True, min_face_size=SMALLEST, device=device)
-        self.editor, self.parser = EndsEditor("gender-field", device), zoo.load("face-parser", device)
+        self.editor, self.parser = editor_of("gender-field", device), zoo.load("face-parser", device)
         self.region = list(region_classes("face", self.parser.spec.labels))
 
     @torch.inference_mode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -144,6 +145,13 @@ class Swept:
     pictures: dict[tuple[str, str], list[list[ByteArray]]]
 
 
+def blended(editor: FaderEditor, blend: Blend) -> FaderEditor:
+    """The same editor for another blend."""
+    other = copy(editor)
+    other.blend, other.odd_part = blend, editor.spec.odd_part and blend != "paste"
+    return other
+
+
 def swept(
     held: HeldOut, editor: FaceEditor, device: str, at: Sequence[float] = VALUES, only: Way | None = None
 ) -> Iterator[Swept]:
@@ -158,7 +166,7 @@ def swept(
         swept_by: dict[str, EditedChips] = {}
         for _, blend in chosen:  # of another editor than a Fader Network the blends share one edit
             if isinstance(editor, FaderEditor):
-                swept_by[blend] = swept_by.get(blend) or editor.blended(blend).sweep(chips, values)
+                swept_by[blend] = swept_by.get(blend) or blended(editor, blend).sweep(chips, values)
             else:
                 swept_by[blend] = next(iter(swept_by.values()), None) or editor.sweep(chips, values)
         masks = {region: masker(photos, faces, chips, editor.border) for region, masker in maskers.items()}

@@ -67,7 +67,7 @@ class Judges:
         )
         count, steps = chips.shape[:2]
         flat = chips.reshape(-1, size, size, 3)
-        read = self.judge(flat, 128)
+        read = self.judge(flat)
         within = np.repeat(masks, steps, 0)
         columns = {
             **{name: reader.attribute(read, name) for name in ("gender", "race", "young", "smiling")},

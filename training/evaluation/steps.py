@@ -24,12 +24,12 @@ from gslopes.faces.edit.editors import FaderEditor, editor_of
 from gslopes.faces.gate.manipulation import means
 from gslopes.faces.zoo import LoadedModel, load
 from gslopes.faces.zoo.framing import CHIP
-from gslopes.faces.zoo.loading import write_weights
 from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
 from gslopes.faces.zoo.spec import FILE, folder_of, read_spec
 from training.evaluation.composites import PUBLISHED, SIZE, Half, sets, swept, ways
 from training.evaluation.models import fill
 from training.measure import cell
+from training.weights import write_weights
 
 VALUES, FINE = np.linspace(-2, 2, 7), np.linspace(-1, 1, 13)  # curves are read at FINE times the end
 Floats = NDArray[np.float64]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import torch
@@ -40,7 +40,7 @@ PICTURE = 1_400_000
 class FaderEditor:
     """A records.Editor on one of the zoo's Fader Networks.
 
-    model: its name, such as ``gender-field``, or the model itself, loaded on the device.  device: where it runs.
+    model: loaded on the device.  device: where it runs.
     reader: the model that reads a face's own values; None takes them where the reconstruction fits best, as editors of
         drawn faces need it.
     blend: how the edit will go into the photo; the spec's own by default. With ``paste`` nothing but the decoder's
@@ -53,34 +53,26 @@ class FaderEditor:
 
     def __init__(
         self,
-        model: str | LoadedModel,
+        model: LoadedModel,
         device: str = "cpu",
         reader: str | None = "labeller",
         blend: Blend | None = None,
     ) -> None:
-        loaded = load(model, device) if isinstance(model, str) else model
-        if not isinstance(loaded.module, Fader):
-            message = f"The model {loaded.spec.name} is not an editor: it has no Fader Network."
+        if not isinstance(model.module, Fader):
+            message = f"The model {model.spec.name} is not an editor: it has no Fader Network."
             raise ModelError(message, "See gslopes list models.")
-        self.network = FoldedFader(loaded.module).eval()
-        self.condition, self.mirrored = loaded.module.condition, loaded.module.mirrored
-        self.gain, self.template = loaded.module.config.gain, loaded.module.template
-        self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
-        self.blend, self.border = blend or loaded.spec.blend, loaded.spec.border
-        self.region = loaded.spec.region
-        self.odd_part = loaded.spec.odd_part and self.blend != "paste"
+        self.network = FoldedFader(model.module).eval()
+        self.condition, self.mirrored = model.module.condition, model.module.mirrored
+        self.gain, self.template = model.module.config.gain, model.module.template
+        self.spec, self.sha256, self.size = model.spec, model.sha256, model.spec.size
+        self.blend, self.border, self.region = blend or self.spec.blend, self.spec.border, self.spec.region
+        self.odd_part = self.spec.odd_part and self.blend != "paste"
         self.device = torch.device(device)
         self.network.to(self.device)
         self.photo_values = None
         if reader is not None:
-            tagger = load(loaded.spec.tagger, device) if loaded.spec.tagger else None
-            self.photo_values = PhotoValues(load(reader, device), loaded.spec.labels, tagger)
-
-    def blended(self, blend: Blend) -> FaderEditor:
-        """The same editor for another blend."""
-        other = copy(self)
-        other.blend, other.odd_part = blend, self.spec.odd_part and blend != "paste"
-        return other
+            tagger = load(self.spec.tagger, device) if self.spec.tagger else None
+            self.photo_values = PhotoValues(load(reader, device), self.spec.labels, tagger)
 
     @torch.inference_mode()
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
@@ -166,24 +158,17 @@ ENDS_BATCH = 16  # chips that are read at once on the CPU
 class EndsEditor:
     """A records.Editor on one of the zoo's networks that know both ends of an attribute.
 
-    model: its name, such as ``gender-field``, or the model itself, loaded on the device.  device: where it runs.
-    reader: the model that reads a face's own value.
+    model: loaded on the device.  device: where it runs.  reader: the model that reads a face's own value.
 
     Raises: UnknownName, ModelError.
     """
 
-    def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str = "labeller") -> None:
-        loaded = load(model, device) if isinstance(model, str) else model
-        if not isinstance(loaded.module, EditEnds):
-            raise ModelError(
-                f"The model {loaded.spec.name} is not an edit field.", "gslopes list models lists the models."
-            )
-        self.network = loaded.module.to(memory_format=torch.channels_last)
-        self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
-        self.blend, self.border = loaded.spec.blend, loaded.spec.border
-        self.region = loaded.spec.region
+    def __init__(self, model: LoadedModel, device: str = "cpu", reader: str = "labeller") -> None:
+        self.network = cast(EditEnds, model.module).to(memory_format=torch.channels_last)
+        self.spec, self.sha256, self.size = model.spec, model.sha256, model.spec.size
+        self.blend, self.border, self.region = self.spec.blend, self.spec.border, self.spec.region
         self.device = torch.device(device)
-        self.photo_values = PhotoValues(load(reader, device), loaded.spec.labels)
+        self.photo_values = PhotoValues(load(reader, device), self.spec.labels)
 
     @torch.inference_mode()
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
@@ -303,7 +288,7 @@ FaceEditor = FaderEditor | EndsEditor
 def editor_of(
     model: str | LoadedModel, device: str = "cpu", reader: str | None = "labeller", blend: Blend | None = None
 ) -> FaceEditor:
-    """The editor that a model is; arguments as of ``FaderEditor``.
+    """The editor that a model, or the one of this name, is; arguments as of ``FaderEditor``.
 
     Raises: UnknownName; ModelError for a model that does not edit, or an edit field without a reader.
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import cv2
 import numpy as np
@@ -87,14 +86,8 @@ class SweepMeasurer:
         middle, axes = (round(0.5 * CHIP_SIZE), round(0.58 * CHIP_SIZE)), (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
         cv2.ellipse(ellipse, middle, axes, 0, 0, 360, 1.0, -1)
         inside = np.broadcast_to(ellipse, chips.shape[:3])
-        measured: dict[str, Any] = {
-            "gender": probabilities.get("masculine"),
-            "race": attribute(probabilities, "race") if "white" in probabilities else None,
-            **{name: probabilities[name] for name in ("young", "smiling") if name in probabilities},
-            "luminance": luminance(chips, inside),
-            "sharpness": sharpness(chips, inside),
-        }
-        readings = {name: np.asarray(v, np.float64) for name, v in measured.items() if v is not None}
+        readings = {name: np.asarray(attribute(probabilities, name), np.float64) for name in JUDGED}
+        readings |= {"luminance": luminance(chips, inside), "sharpness": sharpness(chips, inside)}
         if sweep.original is None:
             for values in readings.values():
                 values[0] = np.nan

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import nn
 
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ModelError
-from gslopes.core.files import sha256_of
-from gslopes.core.runfolder import write_bytes
 from gslopes.faces.networks.edit_field import EditEnds, EditEndsConfig
 from gslopes.faces.networks.fader import Fader, FaderConfig
 from gslopes.faces.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
@@ -111,34 +107,6 @@ def list_models() -> list[ModelEntry]:
 # They are in fp16, or in 8 bits where a recipe says so: half the size.
 
 STEP = ":step"  # after a tensor's name: what one of its 127 steps is worth, one for each output channel
-
-
-def save_weights(folder: Path, spec: ModelSpec, state: dict[str, torch.Tensor], *, eight_bits: bool = False) -> str:
-    """Write ``state`` as fp16 with its spec and its sha256; returns the sha256.
-
-    folder: weights/<name>.  eight_bits: kernels and matrices as whole numbers from -127 to 127, biases as fp16.
-    Integer buffers (batch counts) are left out: nothing at test time needs them.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    half = {k: v.detach().to("cpu", torch.float16).contiguous() for k, v in state.items() if v.is_floating_point()}
-    for key, value in list(half.items()) if eight_bits else ():
-        if value.dim() > 1:  # as int8, with the step of each output channel
-            full = value.float()
-            step = full.abs().amax(tuple(range(1, value.dim())), keepdim=True).clamp(min=1e-12) / 127
-            half |= {key: (full / step).round().to(torch.int8), key + STEP: step}
-    return write_weights(folder, spec, half)
-
-
-def write_weights(folder: Path, spec: ModelSpec, tensors: dict[str, torch.Tensor]) -> str:
-    """Write tensors as they are, with a spec and their sha256, into a folder; returns the sha256."""
-    partial = folder / f".{FILE}.partial"
-    # one entry: safetensors writes several in a random order, and the same weights had one of two checksums
-    save_file(tensors, partial, metadata={"spec": json.dumps(asdict(spec))})
-    partial.chmod(0o644)  # safetensors makes them readable by their owner alone
-    digest = sha256_of(partial)
-    partial.replace(folder / FILE)
-    write_bytes(folder / DIGEST, f"{digest}  {FILE}\n".encode("ascii"))
-    return digest
 
 
 def read_weights(folder: Path) -> tuple[ModelSpec, dict[str, torch.Tensor], str]:

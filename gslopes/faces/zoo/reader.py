@@ -43,18 +43,10 @@ class FaceReader:
         """The shipped one.  Raises: UnknownName, ModelError if it is not there."""
         return cls(load("judge", device))
 
-    def __call__(self, chips: ByteArray, batch: int | None = None) -> dict[str, NDArray[np.float64]]:
-        """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; those of race sum to 1.
-
-        batch: how many at once; all by default.
-        """
-        batch = batch or max(1, len(chips))
+    def __call__(self, chips: ByteArray) -> dict[str, NDArray[np.float64]]:
+        """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; those of race sum to 1."""
         with torch.inference_mode():
-            parts = [
-                self.probabilities(_pixels(chips[at : at + batch], self.model.module))
-                for at in range(0, len(chips), batch)
-            ]
-            read = torch.cat(parts).double().cpu().numpy()
+            read = self.probabilities(_pixels(chips, self.model.module)).double().cpu().numpy()
         return dict(zip(self.labels, read.T, strict=True))
 
     def probabilities(self, chips: Tensor) -> Tensor:

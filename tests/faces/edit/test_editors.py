@@ -103,7 +103,7 @@ def chips() -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def swept(chips):
-    return FaderEditor("drawn-fader", reader=None).sweep(chips, VALUES)
+    return editor_of("drawn-fader", reader=None).sweep(chips, VALUES)
 
 
 def levels(network, chips, values):

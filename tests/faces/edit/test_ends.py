@@ -8,7 +8,7 @@ import torch
 
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.faces import zoo
-from gslopes.faces.edit.editors import EndsEditor, way
+from gslopes.faces.edit.editors import EndsEditor, editor_of, way
 from gslopes.faces.zoo.reader import FaceReader
 from tests.fixtures import round_to_tf32
 from training.chips import face_window
@@ -121,4 +121,4 @@ def test_skin_goes_towards_an_end_by_what_the_face_lacks_of_it(chip):
     tone = editor.sweep(chip, np.array([-2, own, 2], np.float32)).tone_of(0)
     np.testing.assert_allclose(tone.shares, [-(1 + own) / 2, 0, (1 - own) / 2], atol=1e-5)
     assert tone.ends == editor.network.config.tone
-    assert EndsEditor("gender-field").sweep(chip, VALUES).tone is None
+    assert editor_of("gender-field").sweep(chip, VALUES).tone is None

@@ -30,7 +30,7 @@ def test_race_is_the_share_of_white_among_white_and_black_of_arrays_and_tensors_
 
 
 def test_bytes_and_tensors_are_read_alike(reader: FaceReader, chips: np.ndarray):
-    read = reader(chips, batch=2)
+    read = reader(chips)
     assert set(read) == set(reader.labels)
     tensor = torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 255
     with torch.inference_mode():

@@ -9,6 +9,7 @@ from gslopes.core.files import sha256_of
 from gslopes.faces import zoo
 from gslopes.faces.zoo import loading
 from gslopes.faces.zoo.spec import ModelSpec
+from training.weights import save_weights
 
 SPEC = ModelSpec(
     "small", "a small editor", "fader", 32, ("gender",), "none", (), "", "", config={"widths": [4, 8]}, ends=("a", "b")
@@ -18,7 +19,7 @@ SPEC = ModelSpec(
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     torch.manual_seed(0)
-    loading.save_weights(tmp_path / "weights" / "small", SPEC, zoo.build(SPEC).state_dict())
+    save_weights(tmp_path / "weights" / "small", SPEC, zoo.build(SPEC).state_dict())
     monkeypatch.setenv("GSLOPES_HOME", str(tmp_path))
     return tmp_path
 
@@ -35,7 +36,7 @@ def test_in_eight_bits_a_kernel_is_within_half_a_step_of_what_fp16_stores(tmp_pa
     torch.manual_seed(0)
     state = zoo.build(SPEC).state_dict()
     for name, eight_bits in (("half", False), ("eight", True)):
-        loading.save_weights(tmp_path / name, SPEC, state, eight_bits=eight_bits)
+        save_weights(tmp_path / name, SPEC, state, eight_bits=eight_bits)
     stored, half = (loading.read_weights(tmp_path / name)[1] for name in ("eight", "half"))
     assert stored.keys() == half.keys()
     kernels = {key: value for key, value in stored.items() if value.dim() > 1}
@@ -60,7 +61,7 @@ def test_damaged_lost_and_foreign_files_are_named(home):
     (folder / loading.DIGEST).write_text(sha256_of(folder / loading.FILE))
     with pytest.raises(ModelError, match="not a gslopes checkpoint"):
         zoo.load("small")
-    loading.save_weights(folder, spec, {key: value for key, value in state.items() if key != "to_rgb.weight"})
+    save_weights(folder, spec, {key: value for key, value in state.items() if key != "to_rgb.weight"})
     with pytest.raises(ModelError, match="does not fit"):
         zoo.load("small")
     (folder / loading.DIGEST).unlink()
