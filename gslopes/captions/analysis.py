@@ -18,7 +18,7 @@ from gslopes.core.runfolder import show
 from gslopes.frame.run import Run
 from gslopes.words.graph import Senses
 from gslopes.words.mentions import Mentions
-from gslopes.words.wordlists import read_list, shipped
+from gslopes.words.wordlists import Lists, read_list, shipped
 from gslopes.words.wordnet import wordnet
 
 RUNNERS: dict[str, Callable[[Recorder], None]] = {
@@ -42,10 +42,8 @@ RUNNERS: dict[str, Callable[[Recorder], None]] = {
 
 def mentions_of(config: CaptionsConfig) -> Mentions:
     """What finds mentions of people under the configured sense rule and lists.  Raises: ConfigError, ModelError."""
-    lists = shipped()
-    for name, file in config.lists.items():
-        lists = lists.with_list(read_list(Path(file), name, wordnet()))
-    return Mentions(Senses(wordnet(), config.senses), lists)
+    own = {name: read_list(Path(file), name, wordnet()) for name, file in config.lists.items()}
+    return Mentions(Senses(wordnet(), config.senses), Lists(shipped() | own))
 
 
 def chosen_stages(config: CaptionsConfig, stages: Sequence[str]) -> tuple[str, list[str]]:

@@ -78,7 +78,7 @@ def look(stages: Path, config: CaptionsConfig) -> Inputs:
         "senses": config.senses,
         "limit": config.limit,
     }
-    lists = {listed.name: {"version": listed.version, "sha256": listed.digest} for listed in mentions.lists}
+    lists = {listed.name: {"version": listed.version, "sha256": listed.digest} for listed in mentions.lists.values()}
     return Inputs(read, facts, {"lists": lists}, tuple(notes_on_groups(read, config)))
 
 
@@ -152,7 +152,7 @@ def measure(run: Run) -> Made:
         rows = [row for row in described if row["technique"] == name]
         if rows and all(row["ran"] == "no" for row in rows):
             raise UsageError(f"{name} cannot run. {rows[0]['why']}", "Leave --technique out to run what can.")
-    if not mentions.lists.has("demeaning-synsets") and "D1" in names:
+    if not mentions.lists["demeaning-synsets"].entries and "D1" in names:
         run.note("D1, objects: not run, no list. Give one: --list demeaning-synsets=FILE.")
     parameters = ", ".join(f"{name}={value}" for name, value in asdict(config.options).items())
     ranked: Made = {

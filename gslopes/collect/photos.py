@@ -75,7 +75,6 @@ def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
     Raises: UsageError, UnknownName, ConfigError, RunFolderMismatch.
     """
     source = load_source(config.source)
-    source.check()
     if source.needs_contact and not config.contact:
         hint = "Give a mail address or a page with --contact."
         raise UsageError(f"{source.name} asks for a way to reach you in the user agent.", hint)
@@ -132,20 +131,18 @@ def load_source(spec: str) -> Source:
 
     spec: ``openverse``, ``wikidata`` (see ``collect.wikidata``) or ``urls:FILE``.
 
-    Raises: UnknownName with the nearest name; ConfigError for a missing or unknown parameter.
+    Raises: UnknownName with the nearest name; ConfigError for a missing or unknown parameter; UsageError as ``Urls``.
     """
     name, _, rest = spec.partition(":")
-    if name == "urls":
-        if not rest:
-            raise ConfigError("The source 'urls' needs a file.", "Write it as urls:FILE.")
-        return Urls(Path(rest))
-    if name == "wikidata":
-        return Wikidata(rest)
     if name not in NAMES:
         raise UnknownName("source", name, NAMES)
-    if rest:
-        raise ConfigError(f"The source {name!r} has no parameter.", f"Write it as {name}.")
-    return Openverse()
+    if name == "wikidata":
+        return Wikidata(rest)
+    if name == "urls" and not rest:
+        raise ConfigError("The source 'urls' needs a file.", "Write it as urls:FILE.")
+    if name == "openverse" and rest:
+        raise ConfigError("The source 'openverse' has no parameter.", "Write it as openverse.")
+    return Urls(Path(rest)) if rest else Openverse()
 
 
 def _done(out: Path, searches: int) -> int:

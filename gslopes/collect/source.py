@@ -66,9 +66,6 @@ class Source(ABC):
     needs_contact = False
     of_people = False
 
-    def check(self) -> None:  # noqa: B027 - most have nothing to check
-        """Before any work.  Raises: UsageError."""
-
     def queries(self) -> list[Query] | None:
         """The searches that it has by itself (a list); None if it takes any."""
         return None
@@ -93,41 +90,34 @@ class Urls(Source):
 
     path: the file.  Its columns occupation, keyword, page, title, creator, creator_url, licence and licence_url are
     read where they are there; without an occupation all belong to one search, ``photos``.
+
+    Raises: UsageError if the file is missing, or has no address.
     """
 
     name = "urls"
     terms = Terms("The list's own; licences as its columns give them.")
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._searches: dict[Query, list[Candidate]] | None = None
-
-    def check(self) -> None:
-        """Raises: UsageError if the file is missing, or has no address."""
-        if not self._read():
-            raise UsageError(f"{show(self.path)} has no address.", "Put one on each line, or in a column url.")
+        lines = read_text(path, hint="Name a text or CSV file in UTF-8.").splitlines()
+        lines = [line for line in lines if line.strip() and not line.startswith("#")]
+        rows = [{"url": line.strip()} for line in lines]
+        if lines and "url" in [cell.strip() for cell in lines[0].split(",")]:
+            rows = [row for _, row in read_csv(path, comments=True).rows() if row["url"]]
+        self._searches: dict[Query, list[Candidate]] = {}
+        for row in rows:
+            query = Query(text(row.get("occupation")) or "photos", text(row.get("keyword")), text(row.get("soc")))
+            about = {name: text(row.get(name)) for name in Candidate.__slots__ if name != "url"}
+            self._searches.setdefault(query, []).append(Candidate(row["url"].strip(), **about))
+        if not rows:
+            raise UsageError(f"{show(path)} has no address.", "Put one on each line, or in a column url.")
 
     def queries(self) -> list[Query] | None:
         """Its occupations and keywords, in their order."""
-        return list(self._read())
+        return list(self._searches)
 
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """Its addresses, in their order."""
-        return self._read().get(query, [])[:max_results]
-
-    def _read(self) -> dict[Query, list[Candidate]]:
-        if self._searches is None:
-            lines = read_text(self.path, hint="Name a text or CSV file in UTF-8.").splitlines()
-            lines = [line for line in lines if line.strip() and not line.startswith("#")]
-            rows = [{"url": line.strip()} for line in lines]
-            if lines and "url" in [cell.strip() for cell in lines[0].split(",")]:
-                rows = [row for _, row in read_csv(self.path, comments=True).rows() if row["url"]]
-            self._searches = {}
-            for row in rows:
-                query = Query(text(row.get("occupation")) or "photos", text(row.get("keyword")), text(row.get("soc")))
-                about = {name: text(row.get(name)) for name in Candidate.__slots__ if name != "url"}
-                self._searches.setdefault(query, []).append(Candidate(row["url"].strip(), **about))
-        return self._searches
+        return self._searches.get(query, [])[:max_results]
 
 
 class Openverse(Source):

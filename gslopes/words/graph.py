@@ -48,18 +48,13 @@ class Senses:
     def __init__(self, wordnet: WordNet, rule: Rule = "overrides") -> None:
         self.wordnet = wordnet
         self.rule = rule
-        self._known: dict[tuple[str, str], Sense] = {}
+        self.of = cache(self._of)
 
-    def of(self, word: str, role: str) -> Sense:
+    def _of(self, word: str, role: str) -> Sense:
         """The sense of a base form as object, attribute or relation; a relation's verb is its first word.
 
         Prepositions have no synsets in WordNet and stay words.
         """
-        if (word, role) not in self._known:
-            self._known[word, role] = self._find(word, role)
-        return self._known[word, role]
-
-    def _find(self, word: str, role: str) -> Sense:
         if role == "relation":
             word = word.split(" ")[0]
             synsets = () if word in PREPOSITIONS else self.wordnet.synsets(word, "v")

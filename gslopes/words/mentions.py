@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from gslopes.words.graph import RELAX, Fact, Senses
 from gslopes.words.wordlists import Lists, WordList
@@ -38,24 +38,18 @@ class Mentions:
         self._others = lists["not-people"].entries
         self._genders = lists["gender-words"].groups
         self._identity = lists["identity-terms"].groups
-        self._is_person: dict[tuple[str, str | None], bool] = {}
+        self.is_person = cache(self._is_person)
 
     # -- one word --
 
-    def is_person(self, word: str, synset: str | None = None) -> bool:
+    def _is_person(self, word: str, synset: str | None = None) -> bool:
         """Whether an object is a person: listed, or its synset ``person.n.01`` or below it; never if listed as none.
 
         synset: as labelled, or None for the one of the sense rule.
         """
-        key = word, synset
-        if key not in self._is_person:
-            sense = synset or self.senses.of(word, "object").synset
-            below = sense is not None and self.wordnet.at_or_below(sense, PERSON)
-            head = word.rpartition("_")[2]
-            self._is_person[key] = (
-                word not in self._others and (below or word in self._people) and (head not in self._others)
-            )
-        return self._is_person[key]
+        sense = synset or self.senses.of(word, "object").synset
+        below = sense is not None and self.wordnet.at_or_below(sense, PERSON)
+        return not {word, word.rpartition("_")[2]} & self._others and (below or word in self._people)
 
     def is_animal(self, word: str, synset: str | None = None) -> bool:
         """Whether its synset is ``animal.n.01`` or below it, and it is not a listed person word."""
@@ -121,11 +115,10 @@ def demeaning_synsets(lists: Lists, wordnet: WordNet) -> dict[str, frozenset[str
     return {
         kind: listed_synsets(lists[name], "n" if kind == "object" else "a", wordnet)
         for kind, name in DEMEANING.items()
-        if lists.has(name)
+        if lists[name].entries
     }
 
 
-@lru_cache(maxsize=64)
 def listed_synsets(listed: WordList, part: str, wordnet: WordNet) -> frozenset[str]:
     """The synsets of a list: names as they are, of words the first synset of the part of speech."""
     return frozenset(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -45,34 +45,15 @@ class WordList:
         return f"{self.name}@{self.version}"
 
 
-@dataclass(frozen=True, slots=True)
-class Lists:
+class Lists(dict[str, WordList]):
     """The lists of a run by name: the shipped ones, and the user's, which replace those of the same name."""
 
-    by_name: Mapping[str, WordList]
-
-    def __getitem__(self, name: str) -> WordList:
-        if name not in self.by_name:
-            raise UnknownName("word list", name, self.by_name)
-        return self.by_name[name]
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.by_name
-
-    def __iter__(self) -> Iterator[WordList]:
-        return iter(self.by_name.values())
-
-    def has(self, name: str) -> bool:
-        """Whether there is such a list, with any entry."""
-        return name in self.by_name and bool(self.by_name[name].entries)
+    def __missing__(self, name: str) -> WordList:
+        raise UnknownName("word list", name, self)
 
     def versions(self, *names: str) -> str:
         """Names and versions, as the tables show them."""
-        return ", ".join(str(self.by_name[name]) for name in names if name in self.by_name)
-
-    def with_list(self, listed: WordList) -> Lists:
-        """The same lists with one added or replaced."""
-        return Lists({**self.by_name, listed.name: listed})
+        return ", ".join(str(self[name]) for name in names if name in self)
 
 
 @cache

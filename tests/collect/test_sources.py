@@ -40,7 +40,6 @@ def ask(url: str, params: dict[str, str], headers: dict[str, str]) -> Any:
 @pytest.mark.parametrize("max_results", [7, 95, 500])
 def test_results_come_in_their_order_page_after_page(server, max_results):
     source = load_source("openverse")
-    source.check()
     found = source.search(Query("chef", "female"), max_results, ask)
     expected = FILES[: min(max_results, source.terms.max_results)]
     assert [one.url.rpartition("/")[2] for one in found] == expected
@@ -61,7 +60,6 @@ def test_a_list_of_addresses_brings_its_own_searches(tmp_path):
         "url,occupation,keyword,licence\nhttp://a/1,chef,female,CC0\nhttp://a/2,judge,,\n"
     )
     source = load_source(f"urls:{tmp_path / 'list.csv'}")
-    source.check()
     assert source.queries() == [Query("chef", "female"), Query("judge")]
     assert source.search(Query("chef", "female"), 9, None) == [Candidate("http://a/1", licence="CC0")]
     (tmp_path / "plain.txt").write_text("# mine\nhttp://a/1\nhttp://a/2?x=1,2\n")

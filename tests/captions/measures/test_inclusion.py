@@ -9,7 +9,7 @@ from gslopes.captions.material import Coverage, Material, Pair
 from gslopes.captions.measures.inclusion import NO_LIST, associate, imageable, judge, keeps
 from gslopes.words.graph import Fact, Senses
 from gslopes.words.mentions import Mentions
-from gslopes.words.wordlists import WordList, shipped
+from gslopes.words.wordlists import Lists, WordList, shipped
 from gslopes.words.wordnet import WordNet
 from tests.captions.conftest import material, things
 
@@ -18,7 +18,8 @@ PAIR = Pair("gender", "female", "male")
 
 @pytest.fixture(scope="module")
 def fixture_f(words: WordNet) -> Material:
-    lists = shipped().with_list(WordList("non-imageable-synsets", "1", frozenset({"beauty.n.01"})))
+    own = WordList("non-imageable-synsets", "1", frozenset({"beauty.n.01"}))
+    lists = Lists(shipped() | {own.name: own})
     people = ["woman.n.01"] * 5 + ["man.n.01"] * 5
     truth = {str(i): [person] for i, person in enumerate(people)}
     target = {str(i): [person] for i, person in enumerate(people)}
