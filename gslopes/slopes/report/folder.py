@@ -84,9 +84,18 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Callable[[int
     html = page.render(
         source.manifest if pictured else page.anonymous(source.manifest),
         _photos(source, options),
-        [page.section(finding) for finding in source.findings],
+        screens,
         options=options,
-        data=_data(values, [entries[screen.key] for screen in screens], sweeps, options),
+        data={
+            "sections": [entries[screen.key] for screen in screens],
+            "perFile": page_data.PHOTOS_A_FILE,
+            "decisions": {
+                code: {"word": decisions.SHOWN[code], "about": decisions.ABOUT[code]} for code in decisions.CODES
+            },
+            "p": options.p,
+            "slope": options.slope,
+            "readings": [{name: entry[name] for name in ("values", "curves")} for entry in sweeps],
+        },
         sweeps=sweeps,
         errors=observed.error_panels(run),
         observed=observed.panels(run),
@@ -95,7 +104,6 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Callable[[int
         numbered=numbered,
         papers=papers,
         prints=sorted(path.name for path in report.glob("*.pdf")),
-        screens=screens,
         unanswered=[*loading.unanswered(run), *loading.cautions(run), *loading.notes(run)],
         quote=quoted,
     )
@@ -162,45 +170,14 @@ def _write_data(
     }
 
 
-def _data(
-    values: Mapping[str, list[float]],
-    entries: list[dict[str, Any]],
-    sweeps: list[dict[str, Any]],
-    options: ReportConfig,
-) -> dict[str, Any]:
-    """What the page itself hands to its scripts."""
-    attributes = {
-        name: {
-            "values": numbers,
-            "perceived": words.perceived(name),
-            "ends": words.ends(name),
-            "middle": page_data.middle(numbers),
-        }
-        for name, numbers in values.items()
-        if numbers
-    }
-    return {
-        "sections": entries,
-        "attributes": attributes,
-        "perFile": page_data.PHOTOS_A_FILE,
-        "embed": options.embed,
-        "decisions": {
-            code: {"word": decisions.SHOWN[code], "about": decisions.ABOUT[code]} for code in decisions.CODES
-        },
-        "p": options.p,
-        "slope": options.slope,
-        "readings": [{name: entry[name] for name in ("values", "curves")} for entry in sweeps],
-    }
-
-
 def _ranked(screens: list[screen.Screen]) -> list[screen.Screen]:
     """The classifier with most labels that move first, then whose label goes furthest; expected ones aside."""
-    furthest = {
-        screen.key: max((abs(row.last - row.first) for row in screen.chart if not row.decision.expected), default=0.0)
-        for screen in screens
-    }
-    surprising = {screen.key: screen.headline.moves - screen.headline.expected for screen in screens}
-    return sorted(screens, key=lambda screen: (-surprising[screen.key], -furthest[screen.key], screen.key))
+
+    def rank(one: screen.Screen) -> tuple[int, float, str]:
+        far = max((abs(row.last - row.first) for row in one.chart if not row.decision.expected), default=0.0)
+        return one.headline.expected - one.headline.moves, -far, one.key
+
+    return sorted(screens, key=rank)
 
 
 def _write_explorer(
@@ -222,8 +199,7 @@ def _write_explorer(
 
 def _photos(source: Source, options: ReportConfig) -> page.Photos:
     photos: pd.DataFrame = loading.read_rows(tables.PHOTOS, source.run, ["path", "status", "reason", "detail", "faces"])
-    verdicts = loading.read_rows(tables.VERDICTS, source.run, ["kept", "reason"])
-    dropped = verdicts.loc[~verdicts["kept"].astype(bool), "reason"] if source.gated else ()
+    kept = loading.read_rows(tables.VERDICTS, source.run, ["kept"])["kept"].astype(bool)
     skipped = photos[photos["status"] == "skipped"]
     used = photos[photos["status"] == "used"]
     reasons = Counter(map(listed, skipped["reason"], skipped["detail"]))
@@ -235,5 +211,5 @@ def _photos(source: Source, options: ReportConfig) -> page.Photos:
         several=int((used["faces"] > 1).sum()),
         reasons=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         skipped=tuple(named),
-        dropped=tuple(Counter(dropped).most_common()),
+        dropped=int((~kept).sum()) if source.gated else 0,
     )

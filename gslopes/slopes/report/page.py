@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any
 
-from gslopes.report import inline, numbers, units, words
+from gslopes.report import inline, words
 from gslopes.slopes.report import ReportConfig, decisions
-from gslopes.slopes.report.loading import STEPS, Finding
+from gslopes.slopes.report.loading import STEPS
+from gslopes.slopes.report.screen import Screen
 
 HERE = Path(__file__).parents[1] / "templates"
 
@@ -19,18 +20,14 @@ _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start"
 # What a page has in addition to its sections, and what replaces each part that is missing.
 # data: for the scripts.  sweeps: see ``validity``.  errors, observed: see there.  quote: see ``screen``.
 # papers: tables of the paper, without ending.  numbered, prints: its figures, and those for print.
-# album: number of photos in the explorer.  screens: see ``screen``, the strongest first.
+# album: number of photos in the explorer.
 # method: how the run differs from the paper.  unanswered: see ``loading.unanswered``.
 _PARTS: Mapping[str, Any] = {
     "data": {},
     "quote": None,
     "album": 0,
-    **dict.fromkeys(("sweeps", "errors", "observed", "papers", "prints", "screens", "method"), ()),
+    **dict.fromkeys(("sweeps", "errors", "observed", "papers", "prints", "method"), ()),
     **dict.fromkeys(("numbered", "unanswered"), ()),
-}
-_NOTES = {
-    "thumbs": "",
-    "none": " The report was made without pictures, and photos are named by the first digits of their checksum.",
 }
 
 
@@ -40,7 +37,7 @@ class Photos:
 
     found, used: how many.  several: how many of those used show several faces.
     reasons: with their counts, the most frequent first.  skipped: path and reason of each one.
-    dropped: why the gate kept sweeps from the classifiers, and how many each time.
+    dropped: how many sweeps the gate kept from the classifiers.
     """
 
     found: int
@@ -48,50 +45,16 @@ class Photos:
     several: int
     reasons: tuple[tuple[str, int], ...]
     skipped: tuple[tuple[str, str], ...]
-    dropped: tuple[tuple[str, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """What the page says about one classifier and attribute, in addition to the scripts' table of all labels.
-
-    measures: of its labels.  values, asked: as texts.  steps: K.  labels: how many.
-    """
-
-    key: str
-    classifier: str
-    perceived: str
-    ends: tuple[str, str]
-    measures: frozenset[str]
-    values: str
-    steps: int
-    asked: str
-    labels: int
-
-
-def section(finding: Finding) -> Section:
-    """One section of the page."""
-    outcomes = finding.outcomes.items()
-    asked = [f"{number:,} {words.printable(status)}{f' ({why})' if why else ''}" for status, (number, why) in outcomes]
-    return Section(
-        key=finding.key,
-        classifier=words.printable(finding.classifier),
-        perceived=words.perceived(finding.attribute),
-        ends=words.ends(finding.attribute),
-        measures=frozenset(map(units.measure_of, finding.read[finding.read["slope"].notna()].to_dict("records"))),
-        values=", ".join(map(numbers.value, finding.values)),
-        steps=len(finding.values),
-        asked=", ".join(asked),
-        labels=finding.rows["label"].nunique(),
-    )
+    dropped: int = 0
 
 
 def render(
-    manifest: Mapping[str, Any], photos: Photos, sections: Sequence[Section], *, options: ReportConfig, **parts: Any
+    manifest: Mapping[str, Any], photos: Photos, screens: Sequence[Screen] = (), *, options: ReportConfig, **parts: Any
 ) -> str:
     """The page as text.
 
-    manifest: the content of run.json; whatever it lacks, the page leaves out.  parts: see ``_PARTS``.
+    manifest: the content of run.json; whatever it lacks, the page leaves out.  screens: the strongest first.
+    parts: see ``_PARTS``.
     """
     given = {**_PARTS, **parts}
     method = given.pop("method")
@@ -102,7 +65,7 @@ def render(
         plots=True,
         data={"sections": [], "readings": [], **given.pop("data")},
         decisions=[(decisions.SHOWN[code], decisions.ABOUT[code]) for code in decisions.CODES],
-        embed_note=_NOTES[options.embed],
+        pictured=options.embed != "none",
         steps=STEPS,
         differs=[choice for choice in method if not choice.same],
         alike=[choice for choice in method if choice.same],
@@ -113,11 +76,8 @@ def render(
         reasons=photos.reasons[:_MOST_REASONS],
         other_reasons=sum(number for _, number in photos.reasons[_MOST_REASONS:]),
         skipped=photos.skipped[:_MOST_FILES],
-        sections=sections,
-        ends=list(dict.fromkeys(section.ends for section in sections)),
-        measures=sorted(set().union(*(section.measures for section in sections))) or ["presence"],
-        p=f"{options.p:g}",
-        slope=f"{options.slope:g}",
+        screens=screens,
+        ends=list(dict.fromkeys(screen.ends for screen in screens)),
         **given,
     )
 

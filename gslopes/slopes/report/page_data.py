@@ -290,13 +290,13 @@ class Album:
     """The photos of the explorer.
 
     photos: ids in the order of their paths.  names: as shown.  index: id to place.
-    files: (photo, attribute) to the pictures relative to the report.
+    files: (photo, attribute) to the strip relative to the report.
     """
 
     photos: list[str]
     names: list[str]
     index: Mapping[str, int]
-    files: Mapping[tuple[str, str], list[str]]
+    files: Mapping[tuple[str, str], str]
 
 
 def count_sweeps(run: Path, attributes: Mapping[str, int]) -> int:
@@ -335,11 +335,11 @@ def photo_listing(
     why: Iterable[tuple[str, str, str]],
     known: Mapping[str, dict[str, str]],
 ) -> dict[str, Any]:
-    """The file with the list: names, and for each attribute and photo its pictures (none, one strip, or K).
+    """The file with the list: names, and for each attribute and photo its strip, if any.
 
     why: (photo, attribute, reason) of the sweeps that the gate dropped.  known: photo to credit.
     """
-    files = {name: [album.files.get((photo, name), []) for photo in album.photos] for name in attributes}
+    files = {name: [album.files.get((photo, name), "") for photo in album.photos] for name in attributes}
     dropped: dict[str, dict[int, str]] = {name: {} for name in attributes}
     for photo, attribute, reason in why:
         if attribute in dropped and photo in album.index:
@@ -363,8 +363,3 @@ def scores_files(album: Album, scores: Mapping[str, Mapping[str, list[list[Any]]
 
 def _path(known: pd.DataFrame, photo: str) -> str:
     return str(known.at[photo, "path"]) if photo in known.index else photo[:16]
-
-
-def middle(values: Sequence[float]) -> int:
-    """The step whose value is nearest 0: where the explorer's slider begins."""
-    return int(np.argmin(np.abs(np.asarray(values, dtype=float)))) if len(values) else 0

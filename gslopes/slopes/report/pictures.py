@@ -35,7 +35,7 @@ class Wanted:
 
 def write(
     report: Path, run: Path, sweeps: Sequence[Wanted], embed: Embed, tick: Callable[[int], None] | None = None
-) -> dict[tuple[str, str], list[str]]:
+) -> dict[tuple[str, str], str]:
     """Write the pictures, and remove those that an earlier report left and this one does not name.
 
     Strips: K squares around the face side by side, WebP.  A strip that is newer than its pictures is kept.
@@ -54,32 +54,32 @@ def write(
         runfolder.make_folder(report / FOLDER / runfolder.slug(attribute))
     with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
         made = workers.map(lambda sweep: _make(report, run, sweep, side), sweeps)
-        written: dict[tuple[str, str], list[str]] = {}
-        for sweep, names in zip(sweeps, made, strict=True):
-            if names:
-                written[sweep.photo, sweep.attribute] = names
+        written: dict[tuple[str, str], str] = {}
+        for sweep, name in zip(sweeps, made, strict=True):
+            if name:
+                written[sweep.photo, sweep.attribute] = name
             if tick is not None:
                 tick(1)
-    keep = {report / name for names in written.values() for name in names}
+    keep = {report / name for name in written.values()}
     for file in (report / FOLDER).rglob("*"):
         if file.is_file() and file not in keep:
             file.unlink()
     return written
 
 
-def _make(report: Path, run: Path, sweep: Wanted, side: int) -> list[str]:
+def _make(report: Path, run: Path, sweep: Wanted, side: int) -> str:
     name = f"{FOLDER}/{runfolder.slug(sweep.attribute)}/{sweep.photo[:16]}.webp"
     if _fresh(report / name, sweep.files, side * len(sweep.files)):
-        return [name]
+        return name
     squares = [picture(file, sweep.box, run, side) for file in sweep.files]
     if all(square is None for square in squares):
-        return []
+        return ""
     grey = np.full((side, side, 3), 128, np.uint8)
     strip = np.concatenate([grey if square is None else square for square in squares], axis=1)
     buffer = io.BytesIO()
     Image.fromarray(strip).save(buffer, "WEBP", method=2, quality=76)
     runfolder.write_bytes(report / name, buffer.getvalue())
-    return [name]
+    return name
 
 
 def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:

@@ -25,14 +25,14 @@ MOST, LEAST = 40, 12  # rows of the chart: labels that move, at most; and at lea
 class Strip:
     """One photo's sweep with the scores of one label.
 
-    photo: its id.  files: K pictures, or one with K squares.  cells: (value, score) as texts.
+    photo: its id.  file: a picture with K squares.  cells: (value, score) as texts.
     credit: of a collected photo.
     """
 
     photo: str
     name: str
     label: str
-    files: tuple[str, ...]
+    file: str
     cells: tuple[tuple[str, str], ...]
     credit: Mapping[str, str] | None = None
 
@@ -67,6 +67,7 @@ class Screen:
     labels: how many there are.  decided: (decision in words, labels with it), those that occur.
     chart: see ``chart``.  unjudged: labels.  steps: of the funnel, (what, how many).
     placebo: whether there were placebo sweeps.  drawn: whether faces are drawn.
+    values: as texts.  asked: what became of the pictures.
     """
 
     key: str
@@ -82,7 +83,9 @@ class Screen:
     strip: Strip | None
     steps: tuple[tuple[str, int], ...]
     placebo: bool
-    drawn: bool = False
+    drawn: bool
+    values: tuple[str, ...]
+    asked: str
 
 
 def screen(
@@ -105,7 +108,7 @@ def screen(
         perceived=words.perceived(finding.attribute),
         ends=words.ends(finding.attribute),
         headline=head,
-        labels=len(decided),
+        labels=finding.rows["label"].nunique(),
         decided=tuple((decisions.SHOWN[code], many) for code, many in decisions.counts(decided).items() if many),
         chart=chart(finding, decided, answers),
         unjudged=[words.readable(label) for label, one in decided.items() if one.code == decisions.UNJUDGED],
@@ -113,6 +116,11 @@ def screen(
         steps=() if funnel is None else tuple((STEPS[step], number) for step, number in funnel.counts.items()),
         placebo=len(finding.placebo) > 0,
         drawn=bool(finding.drawn),
+        values=tuple(map(numbers.value, finding.values)),
+        asked=", ".join(
+            f"{number:,} {words.printable(status)}{f' ({why})' if why else ''}"
+            for status, (number, why) in finding.outcomes.items()
+        ),
     )
 
 
@@ -168,13 +176,13 @@ def strip(
     if row is None:
         return None
     photo = answers.photos[answers.photo[row]]
-    files = album.files.get((photo, finding.attribute), [])
-    if not files:
+    file = album.files.get((photo, finding.attribute), "")
+    if not file:
         return None
     values = [numbers.value(value, sign=True) for value in finding.values]
     scores = numbers.apart(matrix.scores(answers)[row].tolist())
     cells = tuple(zip(values, scores, strict=True))
-    return Strip(photo, album.names[album.index[photo]], words.readable(label), tuple(files), cells, known.get(photo))
+    return Strip(photo, album.names[album.index[photo]], words.readable(label), file, cells, known.get(photo))
 
 
 # -- what others may quote ---------------------------------------------------------------------------------------------

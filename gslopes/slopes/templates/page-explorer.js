@@ -1,9 +1,11 @@
 // The explorer: a list of photos, one photo's pictures under a slider, every classifier's scores moving with it.
 const LISTED = 24;
+const nearest0 = (values) => values.reduce((best, value, i) => (Math.abs(value) < Math.abs(values[best]) ? i : best), 0);
+const ATTRIBUTES = Object.fromEntries((page.sections ?? []).filter((one) => one.values.length).map((one) => [one.attribute, { ...one, middle: nearest0(one.values) }]));
 let showPhoto = () => {};
 
 function explorerApp(root, album) {
-  const names = Object.keys(page.attributes), state = { attribute: names[0], photo: 0, step: 0, from: 0, text: "" };
+  const names = Object.keys(ATTRIBUTES), state = { attribute: names[0], photo: 0, step: 0, from: 0, text: "" };
   const hits = () => album.names.map((_, i) => i).filter((i) => album.names[i].toLowerCase().includes(state.text));
   const list = roving(el("ul", { class: "album", "aria-label": "Photos; arrow keys go from one to the next" }), "button"), pages = el("p", { class: "count", role: "status" });
   const back = el("button", { class: "plain", onclick: () => { state.from -= LISTED; listPhotos(); } }, "Earlier photos");
@@ -12,17 +14,15 @@ function explorerApp(root, album) {
   const slider = el("input", { type: "range", min: 0, step: 1, "aria-label": "Value of the attribute", oninput: () => { state.step = Number(slider.value); move(); } });
   const title = el("h3", { tabindex: "-1" }), now = el("output", { class: "now" }), frame = el("div", { class: "frame" }), ends = el("p", { class: "ends" });
   const scores = el("div", { class: "scores-now" }), credited = el("div", {});
-  const pick = choice(names.map((name) => [name, page.attributes[name].perceived]), state.attribute, (value) => { state.attribute = value; state.step = page.attributes[value].middle; choose(); listPhotos(); });
+  const pick = choice(names.map((name) => [name, ATTRIBUTES[name].perceived]), state.attribute, (value) => { state.attribute = value; state.step = ATTRIBUTES[value].middle; choose(); listPhotos(); });
   let bars = [];
 
-  function files() { return album.files[state.attribute]?.[state.photo] ?? []; }
-  function steps() { return page.attributes[state.attribute].values.length; }
+  function steps() { return ATTRIBUTES[state.attribute].values.length; }
 
   function crop(photo, step) {
-    const files = album.files[state.attribute]?.[photo] ?? [], K = steps();
-    if (!files.length) return null;
-    if (files.length > 1) return el("img", { src: files[step], alt: "", loading: "lazy" });
-    const image = el("img", { src: files[0], alt: "", loading: "lazy", class: "cells" }); // K squares, one of them in the frame
+    const file = album.files[state.attribute]?.[photo], K = steps();
+    if (!file) return null;
+    const image = el("img", { src: file, alt: "", loading: "lazy", class: "cells" }); // K squares, one of them in the frame
     image.style.width = `${100 * K}%`;
     image.style.transform = `translateX(${(-100 * step) / K}%)`;
     return image;
@@ -34,7 +34,7 @@ function explorerApp(root, album) {
     const shown = found.slice(state.from, state.from + LISTED);
     list.replaceChildren(...shown.map((photo) => el("li", {}, el("button", {
       class: "photo", "aria-pressed": String(photo === state.photo), onclick: () => { state.photo = photo; choose(); listPhotos(); list.querySelector("[aria-pressed=true]")?.focus(); },
-    }, el("span", { class: "thumb" }, crop(photo, page.attributes[state.attribute].middle)), el("span", { class: "file" }, album.names[photo])))));
+    }, el("span", { class: "thumb" }, crop(photo, ATTRIBUTES[state.attribute].middle)), el("span", { class: "file" }, album.names[photo])))));
     pages.textContent = found.length ? `${state.from + 1}–${state.from + shown.length} of ${many(found.length, "photo")}` : "No photo of that name";
     back.hidden = state.from === 0;
     on.hidden = state.from + LISTED >= found.length;
@@ -44,11 +44,10 @@ function explorerApp(root, album) {
     title.textContent = album.names[state.photo] ?? "";
     credited.replaceChildren(...[credit(album, state.photo)].filter(Boolean));
     slider.max = steps() - 1;
-    const two = page.attributes[state.attribute].ends;
+    const two = ATTRIBUTES[state.attribute].ends;
     ends.replaceChildren(el("span", {}, `← ${two[0]}`), el("span", {}, `${two[1]} →`));
     const face = crop(state.photo, state.step);
     frame.replaceChildren(face ?? el("p", { class: "none" }, "no picture in this report"));
-    frame.classList.toggle("whole", files().length > 1);
     if (face) { face.className += " face"; face.loading = "eager"; }
     scores.replaceChildren(el("p", { class: "none" }, "reading the scores"));
     const photo = state.photo, attribute = state.attribute, chunk = Math.floor(photo / page.perFile);
@@ -84,7 +83,7 @@ function explorerApp(root, album) {
   }
 
   function move() {
-    const { values, ends: two, middle } = page.attributes[state.attribute], value = values[state.step];
+    const { values, ends: two, middle } = ATTRIBUTES[state.attribute], value = values[state.step];
     slider.value = state.step;
     const spoken = `${value > 0 ? "+" : ""}${short(value)}${state.step === middle ? ", neutral" : `, more ${two[value < 0 ? 0 : 1]}`}`;
     slider.setAttribute("aria-valuetext", spoken);
@@ -92,8 +91,7 @@ function explorerApp(root, album) {
     const face = frame.querySelector("img");
     if (face) {
       face.alt = `${album.names[state.photo]} at ${spoken}`;
-      if (files().length > 1) face.src = files()[state.step];
-      else face.style.transform = `translateX(${(-100 * state.step) / values.length}%)`;
+      face.style.transform = `translateX(${(-100 * state.step) / values.length}%)`;
     }
     for (const { bar, number, numbers } of bars) {
       const score = numbers[state.step];
@@ -104,7 +102,7 @@ function explorerApp(root, album) {
   }
 
   showPhoto = (photo, attribute) => {
-    Object.assign(state, { photo, attribute, step: page.attributes[attribute].middle, text: "", from: Math.floor(photo / LISTED) * LISTED });
+    Object.assign(state, { photo, attribute, step: ATTRIBUTES[attribute].middle, text: "", from: Math.floor(photo / LISTED) * LISTED });
     pick.value = attribute;
     text.value = "";
     choose();
@@ -122,7 +120,7 @@ function explorerApp(root, album) {
       ),
       scores),
     el("p", { class: "method" }, "Orange and teal: the score on this photo grows towards the first and towards the second end; a dash: not returned. One photo's scores are an illustration, no estimate."));
-  state.step = page.attributes[state.attribute].middle;
+  state.step = ATTRIBUTES[state.attribute].middle;
   state.photo = Math.max(0, album.names.findIndex((_, i) => !album.dropped[state.attribute]?.[i]));
   choose();
   listPhotos();

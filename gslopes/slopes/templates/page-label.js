@@ -94,10 +94,9 @@ function grid(titles, rows, name) {
 }
 
 function movedPhoto(album, section, photo, slope, scores) {
-  const files = album.files[section.attribute]?.[photo] ?? [], name = album.names[photo], side = slope < 0 ? "neg" : "pos";
-  const strip = el("div", { class: "strip" });
-  for (const file of files) strip.append(el("img", { src: file, loading: "lazy", alt: `${name} at ${files.length === 1 ? "all values" : "one value"}` }));
+  const file = album.files[section.attribute]?.[photo], name = album.names[photo], side = slope < 0 ? "neg" : "pos";
+  const strip = file ? el("div", { class: "strip" }, el("img", { src: file, loading: "lazy", alt: `${name} at all values` })) : null;
   const numbers = el("div", { class: `strip scores ${side}` }, ...apart(scores).map((score) => el("span", {}, score)));
   const open = el("button", { class: "plain", onclick: () => showPhoto(photo, section.attribute) }, "Open in the explorer");
-  return el("div", { class: "moved-photo" }, el("p", {}, `${name} `, open), files.length ? strip : null, numbers, credit(album, photo));
+  return el("div", { class: "moved-photo" }, el("p", {}, `${name} `, open), strip, numbers, credit(album, photo));
 }
