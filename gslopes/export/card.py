@@ -12,7 +12,7 @@ import pandas as pd
 
 from gslopes.core import runfolder, runtime
 from gslopes.core.files import read_json, sha256_of
-from gslopes.report.layouts import markdown
+from gslopes.report.layouts import escaped, markdown
 
 PAPER = (
     "Joo and Kärkkäinen (2020), Gender Slopes: Counterfactual Fairness for Computer Vision Models by Attribute "
@@ -68,12 +68,8 @@ class Facts:
         self.columns = tuple(str(name) for name in rows if name != "file")
         self.attributes = tuple(sorted(set(edited["attribute"])))
         self.splits = _counts(rows["split"], sort=False)
-        self.pictures, self.sets, self.photos, self.kept = (
-            len(rows),
-            len(sweeps),
-            len(photos),
-            int(sweeps["kept"].sum()),
-        )
+        self.pictures, self.sets = len(rows), len(sweeps)
+        self.photos, self.kept = len(photos), int(sweeps["kept"].sum())
         self.dropped = _counts(sweeps.loc[~sweeps["kept"], "reason"])
         self.licences = _counts(licences.replace("", UNSTATED))
         self.editors = [
@@ -100,7 +96,7 @@ def readme(about: Facts) -> str:
         f"{about.pictures:,} pictures in {about.sets:,} sets of {about.photos:,} photos. In a set one face is edited "
         "step by step along one attribute, as people perceive it; all else in the photo stays the same.",
         "## What was edited, by which model",
-        markdown(("attribute", "model", "sha256", "licence"), about.editors),
+        markdown(("attribute", "model", "sha256", "licence"), [map(escaped, editor) for editor in about.editors]),
         f"Method: {PAPER}. Made with gslopes {runtime.gslopes_version()}.",
         "## Measured on these photos",
         _measured(about),
@@ -127,9 +123,8 @@ def readme(about: Facts) -> str:
 def _front(about: Facts) -> str:
     lines = [f"pretty_name: {json.dumps(title(about))}", "license: other", "license_name: see-the-card"]
     lines += ["task_categories:", "- image-classification", "tags:", "- counterfactual", "- fairness", "- synthetic"]
-    lines.append("- croissant")
     paths = {"parquet": "data/{}-*.parquet", "webdataset": "data/{}-*.tar", "imagefolder": "{}/**"}
-    lines += ["configs:", "- config_name: default", "  data_files:"]
+    lines += ["- croissant", "configs:", "- config_name: default", "  data_files:"]
     for split in about.splits:
         lines += [f"  - split: {split}", f"    path: {json.dumps(paths[about.form].format(split))}"]
     return "\n".join(lines)
@@ -182,7 +177,7 @@ def _dropped(about: Facts) -> str:
 
 
 def _counted(name: str, what: str, counts: Mapping[str, int]) -> str:
-    return markdown((name, what), [(key, f"{count:,}") for key, count in counts.items()])
+    return markdown((name, what), [(escaped(key), f"{count:,}") for key, count in counts.items()])
 
 
 # -- Croissant: format specification 1.1 and its RAI vocabulary 1.0, https://docs.mlcommons.org/croissant -------------

@@ -25,6 +25,7 @@ MOST_PIXELS = 100_000_000
 LARGEST_FILE = 8 * MOST_PIXELS + (16 << 20)  # bytes: four channels of 16 bits, uncompressed
 LONGEST_SIDE = 65_500  # libjpeg's limit: a longer photo could be read, but its counterfactuals not written
 LARGEST_PROFILE = 8 << 20  # bytes; more does not fit a JPEG's markers, and no camera writes that
+MOST_SCANS = 100  # of a JPEG, as in libtiff: each may cost 50 bytes and goes over all pixels
 
 _BITS, _PHOTOMETRIC = 258, 262  # tags of a TIFF
 _GRAY = ("1", "L", "LA", "La")
@@ -125,6 +126,9 @@ def _open(data: bytes, path: object) -> Image.Image:
         raise PhotoError(path, _too_large(*_declared_size(data))) from None
     if image.width * image.height > MOST_PIXELS or max(image.size) > LONGEST_SIDE:
         raise PhotoError(path, _too_large(*image.size))
+    scans = len(re.findall(rb"\xff\xda\0[\x08\x0a\x0c\x0e][\1-\4]", data)) if data.startswith(b"\xff\xd8") else 0
+    if scans > MOST_SCANS:
+        raise PhotoError(path, SkipReason(Reason.TOO_LARGE, f"{scans:,} scans, limit {MOST_SCANS}"))
     return image
 
 

@@ -220,13 +220,13 @@ def panel(marks: Sequence[Mark], unit: str, title: str = "", middle: float = 0) 
 def svg(width: float, height: float, description: str, parts: Iterable[str]) -> str:
     """A whole picture.  description: the same in words."""
     size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
-    return f'<svg {size} role="img" aria-label="{escape(description)}">{"".join(parts)}</svg>'
+    return f'<svg {size} role="img" aria-label="{escape(words.printable(description))}">{"".join(parts)}</svg>'
 
 
 def svg_text(x: float, y: float, content: object, anchor: str = "start", size: int = 12, colour: str = "ink") -> str:
     """Untrusted text.  anchor: start, middle or end.  colour: a variable of the palette."""
     attributes = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="var(--{colour})"'
-    return f"<text {attributes}>{escape(str(content))}</text>"
+    return f"<text {attributes}>{escape(words.printable(content))}</text>"
 
 
 def svg_line(x0: float, y0: float, x1: float, y1: float, colour: str = "ink", width: float = 1, dash: str = "") -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from gslopes.core.text import printable
+
 RACES = ("API", "Black", "Slope", "API ", "White", "Slope ")
 TEXTS = ("API", "Label", "Occupation", "occupation", "Black", "White")
 _SPECIAL = {
@@ -17,23 +19,21 @@ _SPECIAL = {
 
 def to_markdown(shown: pd.DataFrame, caption: str) -> str:
     """A table of untrusted texts as Markdown under its caption, numbers to the right."""
-    rows = [[_escaped(cell) for cell in row] for row in shown.to_numpy().tolist()]
+    rows = [[escaped(cell) for cell in row] for row in shown.to_numpy().tolist()]
     rules = ["---" if str(column).strip() in TEXTS else "---:" for column in shown]
     head = [str(column).strip() for column in shown]
-    return "\n".join([caption, "", *map(_md, [head, rules, *rows]), ""])
+    return f"{caption}\n\n{markdown(head, rows, rules)}\n"
 
 
-def markdown(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table of our own texts, which may hold Markdown, as Markdown: all to the left, only ``|`` escaped."""
-    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
-    return "\n".join(map(_md, [head, ["---"] * len(head), *cells]))
+def markdown(head: Sequence[str], rows: Iterable[Sequence[object]], rules: Sequence[str] = ()) -> str:
+    """A table of our own texts, which may hold Markdown, as Markdown; ``|`` is escaped.  rules: none: to the left."""
+    cells = [[str(cell).replace("|", "\\|").replace("\\\\|", "\\|") for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rules or ["---"] * len(head), *cells))
 
 
-def _md(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _escaped(cell: str) -> str:
+def escaped(cell: str) -> str:
+    """An untrusted text as Markdown shows it, in one line."""
+    cell = printable(cell)
     for char in "\\`*_{}[]<>|&~$":
         cell = cell.replace(char, f"\\{char}")
     return cell
@@ -68,7 +68,8 @@ def tabular(head: Sequence[str], lines: Iterable[str] | Iterable[Sequence[str]],
 
 
 def _tex(cells: Iterable[str]) -> str:
-    return " & ".join(cells) + " \\\\"
+    row = " & ".join(cells)
+    return ("{}" if row.startswith(("[", "*")) else "") + row + " \\\\"  # the end of the row before would take them
 
 
 def latex(text: str) -> str:
