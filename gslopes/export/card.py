@@ -96,7 +96,7 @@ def readme(about: Facts) -> str:
         f"{about.pictures:,} pictures in {about.sets:,} sets of {about.photos:,} photos. In a set one face is edited "
         "step by step along one attribute, as people perceive it; all else in the photo stays the same.",
         "## What was edited, by which model",
-        markdown(("attribute", "model", "sha256", "licence"), [map(escaped, editor) for editor in about.editors]),
+        markdown(("attribute", "model", "sha256", "licence"), [[*map(escaped, editor)] for editor in about.editors]),
         f"Method: {PAPER}. Made with gslopes {runtime.gslopes_version()}.",
         "## Measured on these photos",
         _measured(about),
