@@ -65,6 +65,7 @@ def test_equal_answers_and_the_least_difference_are_said(tmp_path: Path, photos:
     found = compare_runs(one, other)
     assert found["differing"].tolist() == [changed]
     assert said in " ".join(print_changes(found).split())
+    assert said in write_page(one, other, found).read_text("utf-8")
     tables.write(tables.SCORES, rows.assign(score=rows["score"] + 1e-3), other / "scores.parquet")
     again = compare_runs(one, other)
     assert (again["difference"].item(), again["differing"].item()) == (0, rows["photo"].nunique()), "scores differ"

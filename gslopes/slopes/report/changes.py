@@ -158,7 +158,8 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str]) -> P
 
 def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any]:
     """One classifier and attribute on the page: title, ends, sentence, rows, and how many labels are left out."""
-    order = part[part["q"].notna()].assign(_flat=-part["difference"].abs()).sort_values(["q", "_flat", "label"])
+    judged = part[part["q"].notna()]
+    order = judged.assign(_flat=-judged["difference"].abs()).sort_values(["q", "_flat", "label"])
     rows, title = [_row(row) for row in order[:MOST_LABELS].to_dict("records")], words.perceived(attribute)
     pair = {"title": f"{classifiers} along {title}", "ends": words.ends(attribute), "rows": rows}
     return pair | {"sentence": sentence(part, attribute), "left": len(part) - len(rows)}
