@@ -129,6 +129,7 @@ class Budget:
 
     usd: the most that may be spent, None for no limit.  spent: USD so far.
     agreed: without ``usd``, the most that may be spent where prices are estimates; None for no limit.
+    confirmed: whether the user has agreed to the price of the whole command.
 
     The cost of a request is reserved before it is sent and spent when the service may have billed it, so that even with
     many requests in flight the budget is never passed. A request that the rest does not pay for is made smaller.
@@ -137,6 +138,7 @@ class Budget:
     usd: float | None = None
     spent: float = 0.0
     agreed: float | None = None
+    confirmed: bool = False
     _reserved: float = 0.0
     _waiting: int = 0  # requests whose cost is reserved: not sent yet, or not answered
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)

@@ -49,22 +49,9 @@ class Questions:
     gate: bool = True
 
 
-@dataclass
-class Money:
-    """What may be spent by all stages together.  agreed: whether the user has agreed to the price of the audit."""
-
-    budget: Budget
-    agreed: bool = False
-
-
-def money(run: Run) -> Money:
-    """Of this command."""
-    return Money(Budget(run.config.score.budget))
-
-
-def everybody(run: Run) -> Mapping[str, Classifier]:
-    """All classifiers of this command."""
-    return run.models
+def money(run: Run) -> Budget:
+    """What all stages of this command may spend together."""
+    return Budget(run.config.score.budget)
 
 
 def ask(
@@ -73,14 +60,14 @@ def ask(
     makes: tuple[str, ...],
     questions: Callable[[Run], Questions],
     *,
-    whom: Callable[[Run], Mapping[str, Classifier]] = everybody,
+    whom: Callable[[Run], Mapping[str, Classifier]] = lambda run: run.models,
     folder: str = "",
     needed: bool = False,
     options: tuple[str, ...] = (),
 ) -> Stage:
     """The stage that asks classifiers about pictures: asked.parquet and scores.parquet in their folder.
 
-    whom: those that are asked.  folder: of the pictures, below the run folder.
+    whom: those that are asked, by default all of this command.  folder: of the pictures, below the run folder.
     needed: whether it is an error if there is no one to ask; else the stage is left out.
     """
 
@@ -113,8 +100,8 @@ def check_models(run: Run, estimates: Iterable[Estimate], executor: Executor) ->
         prepare_classifier(model)
         for text in new_notes(model):
             executor.note(f"Warning: {text}")
-    run.once(money).budget.agree(confirm_cost(list(estimates), limits, executor))
-    run.once(money).agreed = True
+    run.once(money).agree(confirm_cost(list(estimates), limits, executor))
+    run.once(money).confirmed = True
 
 
 def check_versions(folder: Path, classifiers: Iterable[Classifier]) -> None:
@@ -148,10 +135,10 @@ def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) ->
         entries[model.name] = {**entries.get(model.name, {}), "version": model.version, STOPPED: True}
     content["gate"] = {**content.get("gate", {}), "applied": gate and (folder / "verdicts.parquet").exists()}
     runfolder.write_json(folder / runfolder.MANIFEST, content)
-    spent = run.once(money)
-    limits = replace(questions.limits, yes=questions.limits.yes or spent.agreed)
+    budget = run.once(money)
+    limits = replace(questions.limits, yes=questions.limits.yes or budget.confirmed)
     try:
-        Scoring(folder, classifiers, parts, questions.seed, limits, run.executor, gate, spent.budget).ask()
+        Scoring(folder, classifiers, parts, questions.seed, limits, run.executor, gate, budget).ask()
         for model in classifiers:
             del entries[model.name][STOPPED]
     finally:

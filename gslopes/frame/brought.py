@@ -8,6 +8,7 @@ from __future__ import annotations
 import filecmp
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -29,6 +30,7 @@ from gslopes.photos.decode import to_srgb
 from gslopes.photos.folder import list_photos, relative_name
 from gslopes.photos.people import PHOTO_COLUMNS
 
+_PATH = (str, os.PathLike)
 _PNG = ("1", "L", "LA", "I;16", "P", "RGB", "RGBA")  # modes of Pillow that a PNG holds without loss
 _FORMS = "Give a folder, paths, a table with a column of paths, arrays (H, W, 3), PIL images or a torch dataset."
 
@@ -46,32 +48,28 @@ def planned(audit: Audit, photos: Any, out: str | Path | None, options: Mapping[
     Raises: UsageError for what is no photo; RunFolderMismatch if the run has others; and as ``plan``.
     """
     photos = list(photos) if isinstance(photos, Iterator) else photos
-    if out is not None or (isinstance(photos, (str, os.PathLike)) and is_run(Path(photos), audit)):
-        return _planned(audit, photos, None if out is None else Path(out), options, about)
-    option = options_of(audit.config).get("attribute")
-    names = merged(audit.config, options).get("edit", {}).get("attributes", option.default if option else [audit.name])
-    for number in count(1):
-        folder = Path(f"{date.today()}-{'+'.join(names)}{f'-{number}' * (number > 1)}")
-        with suppress(RunFolderMismatch):  # of the same day and other photos
-            made = _planned(audit, photos, folder, options, about)
-            tell(f"run        {show(folder)} (out= names another)")
-            return made
-    raise AssertionError("numbers do not end")
-
-
-def _planned(audit: Audit, photos: Any, out: Path | None, options: Mapping[str, Any], about: Mapping[str, Any]) -> Plan:
-    if photos is None or (isinstance(photos, (str, os.PathLike)) and not _is_single(photos)):
-        return plan(audit, None if photos is None else Path(photos), out, options, **about)
-    assert out is not None
-    is_fresh = not out.exists()
+    if out is None and not (isinstance(photos, _PATH) and is_run(Path(photos), audit)):
+        option = options_of(audit.config).get("attribute")
+        usual = option.default if option else [audit.name]
+        names = merged(audit.config, options).get("edit", {}).get("attributes", usual)
+        for number in count(1):
+            folder = Path(f"{date.today()}-{'+'.join(names)}{f'-{number}' * (number > 1)}")
+            with suppress(RunFolderMismatch):  # of the same day and other photos
+                made = planned(audit, photos, folder, options, **about)
+                tell(f"run        {show(folder)} (out= names another)")
+                return made
+    run = None if out is None else Path(out)
+    if run is None or photos is None or (isinstance(photos, _PATH) and not _is_single(photos)):
+        return plan(audit, None if photos is None else Path(photos), run, options, **about)
+    is_fresh = not run.exists()
     try:
-        table = _fill(out, photos)
-        option = next((name for name in ("people", "photos_csv") if name in options_of(audit.config)), "")
-        more = {option: table} if table and option and not options.get(option) else {}
-        return plan(audit, out / GIVEN, out, {**options, **more}, **about)
+        table = _fill(run, photos)
+        column = next((name for name in ("people", "photos_csv") if name in options_of(audit.config)), "")
+        more = {column: table} if table and column and not options.get(column) else {}
+        return plan(audit, run / GIVEN, run, {**options, **more}, **about)
     except BaseException:
         if is_fresh:  # what is refused leaves no folder
-            shutil.rmtree(out, ignore_errors=True)
+            shutil.rmtree(run, ignore_errors=True)
         raise
 
 
@@ -83,7 +81,7 @@ def _fill(run: Path, photos: Any) -> Path | None:
     paths, names = dict[int, str](), dict[int, str]()
     runfolder.make_folder(folder)
     for index, item in enumerate(_items(photos if frame is None else frame[column].tolist())):
-        if isinstance(item, (str, os.PathLike)):
+        if isinstance(item, _PATH):
             paths[index] = os.fspath(item)
             continue
         image = _image(item, index + 1)
@@ -106,7 +104,7 @@ def _fill(run: Path, photos: Any) -> Path | None:
         hint = "Give the same photos to resume it, or name a new folder with out=."
         raise RunFolderMismatch(f"{show(run)} has other photos, as {show(others[0])} shows.", hint)
     if not listed:
-        raise UsageError(f"Nothing given is a photo, such as {given[0]}.", _FORMS)
+        raise UsageError(f"No photo is given: {given[0]} is a file of another kind.", _FORMS)
     runfolder.settle({folder / name for name in names.values()})
     if frame is None or len(frame.columns) == 1:
         return None
@@ -121,7 +119,7 @@ def _fill(run: Path, photos: Any) -> Path | None:
 
 def _is_single(thing: Any) -> bool:
     """Whether this is one photo: a path of no folder that is there, an image, an array that is no batch."""
-    if isinstance(thing, (str, os.PathLike)):
+    if isinstance(thing, _PATH):
         return Path(thing).is_file() or "://" in str(thing)
     return hasattr(thing, "getbands") or getattr(thing, "ndim", 0) in (2, 3)
 
@@ -185,11 +183,10 @@ def _short(paths: Sequence[str]) -> dict[str, str]:
         problem = f"{len(lacking):,} of {len(paths):,} photos are no files: {', '.join(lacking[:3])}{more}."
         hint = f"Paths start in {show(Path.cwd())}; a folder is given alone, not in a list."
         raise UsageError(problem, "Download what is on the web first." if "://" in lacking[0] else hint)
-    full = {path: os.path.abspath(path) for path in paths}
-    shared = os.path.commonpath([os.path.dirname(path) for path in full.values()]) if full else ""
-    names = {path: Path(os.path.relpath(one, shared)).parts for path, one in full.items()}
+    shared = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths] or ["/"])
+    names = {path: os.path.relpath(path, shared) for path in paths}
     # list_photos passes over what is hidden
-    return {path: "/".join(f"{'_' * part.startswith('.')}{part}" for part in parts) for path, parts in names.items()}
+    return {path: re.sub(r"(?<![^/])\.", "_.", name) for path, name in names.items()}
 
 
 def _link(source: str, target: Path) -> None:

@@ -240,7 +240,7 @@ def check_before(run: Run, executor: Executor) -> None:
     if is_gated(run):
         reader_digest()
     check_models(run, estimates(walk, tuple(run.models.values()), executor), executor)
-    ask_first(tuple(run.models.values()), walk.files, run.config.score, run.once(money).budget, executor)
+    ask_first(tuple(run.models.values()), walk.files, run.config.score, run.once(money), executor)
 
 
 def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor) -> list[Estimate]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,67 +48,51 @@ def finished_stages(run: Path, classifiers: Iterable[str], parts: int) -> list[s
 DROPPED = {tables.ASKED.name: "dropped-asked", tables.SCORES.name: "dropped-scores"}  # apart from the tables
 
 
-def wanted_of(run: Path, classifier: Classifier, config: ScoreConfig, gate: bool, seed: int) -> SweepSelection:
-    """Which edits a classifier is asked about: only a sample of the placebo sweeps where asking costs money."""
-    placebos = None if limits_of(classifier).free else config.placebo_sample
-    return SweepSelection(run, gate, dropped=config.dropped_sample, placebos=placebos, seed=seed)
-
-
-def missing_of(run: Path, classifier: Classifier, parts: int, config: ScoreConfig, wanted: SweepSelection) -> list[int]:
-    """Parts that a classifier has still to be asked about; with ``retry_failed`` those with failures as well.
-
-    A part without any answer is one of them: a server that answers nothing may be mended meanwhile. So is a part that
-    was asked about while the gate kept fewer sweeps than are wanted now.
-    """
-    stage = score_stage(classifier.name)
-    missing = set(runfolder.missing_parts(run, stage, tables.ASKED, parts))
-    for part in set(range(parts)) - missing:
-        path = part_path(run, stage, tables.ASKED, part)
-        statuses = set(tables.read_columns(tables.ASKED, path, ["status"])["status"])
-        if statuses == {"failed"} or (config.retry_failed and "failed" in statuses):
-            missing.add(part)
-    if wanted.judged:
-        for part in set(range(parts)) - missing:
-            asked = tables.read(tables.ASKED, part_path(run, stage, tables.ASKED, part))
-            if not wanted.covered(part, asked):
-                missing.add(part)
-    return sorted(missing)
-
-
+@dataclass(eq=False)
 class Scoring:
     """One command's questions to any number of classifiers about one run folder, which this process has locked.
 
     parts: of the run.  seed: of the order of the questions, and of samples.  gate: whether verdicts count.
-    budget: of the command; None for a new one, of what the configuration says.
     """
 
-    def __init__(
-        self,
-        run: Path,
-        classifiers: Sequence[Classifier],
-        parts: int,
-        seed: int,
-        config: ScoreConfig,
-        executor: Executor,
-        gate: bool = True,
-        budget: Budget | None = None,
-    ) -> None:
-        self._run = run
-        self._parts = parts
-        self._seed = seed
-        self._config = config
-        self._executor = executor
-        self._wanted = {classifier.name: wanted_of(run, classifier, config, gate, seed) for classifier in classifiers}
-        for classifier in classifiers:
-            runfolder.discard_damaged(run, score_stage(classifier.name), (tables.SCORES, tables.ASKED), parts)
-        self._missing = {
-            classifier.name: missing_of(run, classifier, parts, config, self._wanted[classifier.name])
-            for classifier in classifiers
-        }
-        self._due = [classifier for classifier in classifiers if self._missing[classifier.name]]
-        self._budget = budget or Budget(config.budget)
+    run: Path
+    classifiers: Sequence[Classifier]
+    parts: int
+    seed: int
+    config: ScoreConfig
+    executor: Executor
+    gate: bool
+    budget: Budget
+
+    def __post_init__(self) -> None:
+        self._wanted = {classifier.name: self._wanted_of(classifier) for classifier in self.classifiers}
+        self._missing = {classifier.name: self._missing_of(classifier.name) for classifier in self.classifiers}
+        self._due = [classifier for classifier in self.classifiers if self._missing[classifier.name]]
         self._usages = {classifier.name: UsageStats() for classifier in self._due}
         self._warned: set[str] = set()
+
+    def _wanted_of(self, classifier: Classifier) -> SweepSelection:
+        """Which edits a classifier is asked about: only a sample of the placebo sweeps where asking costs money."""
+        placebos = None if limits_of(classifier).free else self.config.placebo_sample
+        dropped = self.config.dropped_sample
+        return SweepSelection(self.run, self.gate, dropped=dropped, placebos=placebos, seed=self.seed)
+
+    def _missing_of(self, name: str) -> list[int]:
+        """Parts that a classifier has still to be asked about; with ``retry_failed`` those with failures as well.
+
+        A part without any answer is one of them: a server that answers nothing may be mended meanwhile. So is a part
+        that was asked about while the gate kept fewer sweeps than are wanted now.
+        """
+        stage, wanted = score_stage(name), self._wanted[name]
+        runfolder.discard_damaged(self.run, stage, (tables.SCORES, tables.ASKED), self.parts)
+        missing = set(runfolder.missing_parts(self.run, stage, tables.ASKED, self.parts))
+        for part in set(range(self.parts)) - missing:
+            asked = tables.read(tables.ASKED, part_path(self.run, stage, tables.ASKED, part))
+            statuses = set(asked["status"])
+            all_failed, retried = statuses == {"failed"}, self.config.retry_failed and "failed" in statuses
+            if all_failed or retried or (wanted.judged and not wanted.covered(part, asked)):
+                missing.add(part)
+        return sorted(missing)
 
     def ask(self) -> None:
         """Ask what has not been asked yet.
@@ -120,46 +105,38 @@ class Scoring:
         with ExitStack() as stack:
             cache = None
             if any(is_cached(classifier) for classifier in self._due):
-                cache = stack.enter_context(AnswerCache(writable_cache(self._config.cache)))
+                cache = stack.enter_context(AnswerCache(writable_cache(self.config.cache)))
             estimates = []
             for classifier in self._due:
                 missing, wanted = self._missing[classifier.name], self._wanted[classifier.name]
-                before = sum(wanted.count(part) for part in range(self._parts) if part not in set(missing))
+                before = sum(wanted.count(part) for part in range(self.parts) if part not in set(missing))
                 due = map(wanted.edits, missing)
-                estimates.append(estimate_parts(self._run, classifier, due, ClassifierCache(classifier, cache), before))
-            self._budget.agree(confirm_cost(estimates, self._config, self._executor))
+                estimates.append(estimate_parts(self.run, classifier, due, ClassifierCache(classifier, cache), before))
+            self.budget.agree(confirm_cost(estimates, self.config, self.executor))
             for classifier in self._due:
                 prepare_classifier(classifier)
-            clients = [
-                Client(
-                    classifier,
-                    cache=cache,
-                    journal=None
-                    if is_cached(classifier)
-                    else stack.enter_context(AnswerCache(self._journal(classifier))),
-                    budget=self._budget,
-                    usage=self._usages[classifier.name],
-                    seed=self._seed,
-                )
-                for classifier in self._due
-            ]
+            clients = []
+            for classifier in self._due:
+                own = None if is_cached(classifier) else stack.enter_context(AnswerCache(self._journal(classifier)))
+                about: dict[str, Any] = {"usage": self._usages[classifier.name], "seed": self.seed}
+                clients.append(Client(classifier, cache=cache, journal=own, budget=self.budget, **about))
             self._side_by_side(clients)
         for classifier in self._due:
             shutil.rmtree(self._journal(classifier), ignore_errors=True)
 
     def _journal(self, classifier: Classifier) -> Path:
         """Where the answers of parts that are not finished are kept, if no cache keeps them."""
-        return self._run / "parts" / score_stage(classifier.name) / "journal"
+        return self.run / "parts" / score_stage(classifier.name) / "journal"
 
     def _side_by_side(self, clients: Sequence[Client]) -> None:
         """A thread a classifier; this one watches, shows progress and takes Ctrl-C."""
         errors: list[BaseException] = []
         stop: KeyboardInterrupt | None = None
         pool = ThreadPoolExecutor(max(1, len(clients)), "score")
-        counts = [self._wanted[asking.classifier.name].count(part) for asking in clients for part in range(self._parts)]
+        counts = [self._wanted[asking.classifier.name].count(part) for asking in clients for part in range(self.parts)]
         due = sum(self._wanted[name].count(part) for name, parts in self._missing.items() for part in parts)
         names = "score      " + ", ".join(asking.classifier.name for asking in clients)
-        before, line = sum(counts) - due, is_shown(self._executor)
+        before, line = sum(counts) - due, is_shown(self.executor)
         with progress_line(line, {0: due}, names[:40], "pictures", before) as tick:
             counted = 0
 
@@ -182,7 +159,7 @@ class Scoring:
                     if stop is not None:  # the user does not want to wait
                         raise
                     stop = interrupt
-                    self._executor.note(
+                    self.executor.note(
                         "\nStopping: the requests in flight are finished first. Ctrl-C again ends at once."
                     )
             update()
@@ -196,17 +173,17 @@ class Scoring:
         stage = score_stage(name)
 
         def done(part: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: PartProgress) -> None:
-            models = part_path(self._run, stage, tables.ASKED, part).with_name(f"models-{part:06d}.json")
+            models = part_path(self.run, stage, tables.ASKED, part).with_name(f"models-{part:06d}.json")
             if progress.models() or models.exists():
                 runfolder.write_json(models, {"models": progress.models()})
-            runfolder.write_table(tables.SCORES, scores, part_path(self._run, stage, tables.SCORES, part))
+            runfolder.write_table(tables.SCORES, scores, part_path(self.run, stage, tables.SCORES, part))
             kill_point("part:scores")
-            runfolder.write_table(tables.ASKED, asked, part_path(self._run, stage, tables.ASKED, part))
+            runfolder.write_table(tables.ASKED, asked, part_path(self.run, stage, tables.ASKED, part))
 
         try:
-            runfolder.make_folder(self._run / "parts" / stage)
+            runfolder.make_folder(self.run / "parts" / stage)
             edits = ((part, self._wanted[name].edits(part)) for part in self._missing[name])
-            client.ask_parts(edits, self._run, done)
+            client.ask_parts(edits, self.run, done)
         except BaseException as error:
             errors.append(error)
             for other in clients:
@@ -218,14 +195,14 @@ class Scoring:
         """Warn once: what a classifier has to say, or that a service answers with another model than before."""
         for classifier in self._due:
             for text in new_notes(classifier):
-                self._executor.note(f"Warning: {text}")
+                self.executor.note(f"Warning: {text}")
         for name, usage in self._usages.items():
             with usage.lock:
                 versions = list(usage.models)
             if len(versions) > 1 and name not in self._warned:
                 self._warned.add(name)
                 changed = " and then ".join(versions[:2])
-                self._executor.note(f"Warning: {name} changed its model in the middle: {changed}.")
+                self.executor.note(f"Warning: {name} changed its model in the middle: {changed}.")
 
     def _report(self, clients: Sequence[Client]) -> None:
         self._warn()
@@ -234,12 +211,12 @@ class Scoring:
             if usage.refitted:
                 how = "; ".join(sorted(client.refits))
                 note = f"{name}: {many(usage.refitted, 'picture')} encoded again: too large, or of another format"
-                self._executor.note(f"score      {note} ({how}), all of a photo alike.")
+                self.executor.note(f"score      {note} ({how}), all of a photo alike.")
             if str(usage):
-                self._executor.note(f"score      {name}: {many(usage.requests, 'call')}, {usage}.")
-        if (given := self._budget.usd) is not None:
-            spent, total, left = map(self._budget.shown, (self._budget.spent, given, self._budget.left(given)))
-            self._executor.note(f"score      budget: {spent} of {total} USD spent, {left} USD left.")
+                self.executor.note(f"score      {name}: {many(usage.requests, 'call')}, {usage}.")
+        if (given := self.budget.usd) is not None:
+            spent, total, left = map(self.budget.shown, (self.budget.spent, given, self.budget.left(given)))
+            self.executor.note(f"score      budget: {spent} of {total} USD spent, {left} USD left.")
 
 
 def models_of(run: Path, name: str) -> dict[str, Any]:
