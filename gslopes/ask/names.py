@@ -18,16 +18,13 @@ import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gslopes.ask.secrets import scrub, secret_in_address
 from gslopes.core.errors import ConfigError
 
-
-class Dataclass(Protocol):
-    """An instance of any dataclass."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -35,8 +32,7 @@ class NoOptions:
     """The options of what has none."""
 
 
-Options = TypeVar("Options", bound=Dataclass)
-
+Options = TypeVar("Options", bound="DataclassInstance")
 
 # Metadata of an option's field: it is written right after the colon;
 ARGUMENT: Mapping[str, bool] = {"argument": True}
@@ -121,7 +117,7 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
     return cls(**{key: _value(f"{base}'s {key}", kinds[key], text) for key, text in texts.items()})
 
 
-def canonical(base: str, options: Dataclass) -> str:
+def canonical(base: str, options: DataclassInstance) -> str:
     r"""The one spelling of a name with these options: the argument, then sorted keys, defaults left out."""
     leading, pairs = [], []
     for item in dataclasses.fields(options):
@@ -136,7 +132,7 @@ def canonical(base: str, options: Dataclass) -> str:
     return f"{base}:{','.join(items)}" if items else base
 
 
-def usage(cls: type[Dataclass]) -> tuple[str, ...]:
+def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
     """How each parameter is written, with its default; a required one in capitals.
 
     The argument is first, then those that decide what is asked, and those that move no answer.

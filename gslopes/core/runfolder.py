@@ -202,20 +202,17 @@ def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None
         names = sorted(entry.name for entry in run.iterdir()) if run.is_dir() else []
         visible = [name for name in names if not name.startswith(".") and name not in (GIVEN, GIVEN_TABLE)]
         if visible:
-            raise UsageError(
-                f"{show(run)} is not empty and is not a run folder: it holds {show(visible[0])}, but no run.json.",
-                "Choose a new folder with --out, or remove what is left of a run.",
-            )
+            holds = f"it holds {show(visible[0])}, but no run.json"
+            hint = "Choose a new folder with --out, or remove what is left of a run."
+            raise UsageError(f"{show(run)} is not empty and is not a run folder: {holds}.", hint)
         return
     old = read_manifest(run)
     lines = {key: differences(old.get(key), manifest.get(key), key) for key in keys}
     if lines.get("config") or lines.get("identity"):
         lines.pop("values", None)  # they follow from the configuration
     if differing := [line for lines_of_key in lines.values() for line in lines_of_key]:
-        raise RunFolderMismatch(
-            f"{show(run)} was made by another configuration: {'; '.join(differing)}.",
-            "Repeat its own command to resume it, or choose a new folder with --out.",
-        )
+        hint = "Repeat its own command to resume it, or choose a new folder with --out."
+        raise RunFolderMismatch(f"{show(run)} was made by another configuration: {'; '.join(differing)}.", hint)
 
 
 @contextmanager
@@ -240,9 +237,8 @@ def locked(run: Path) -> Iterator[None]:
         except OSError:
             gone = True
         if gone:  # even if another was made in its place
-            raise StorageError(
-                f"{show(run)} was removed while this command worked in it.", "Run the same command again."
-            )
+            hint = "Run the same command again."
+            raise StorageError(f"{show(run)} was removed while this command worked in it.", hint)
         _discard_temporaries(run)  # of a worker that was lost meanwhile
     finally:
         os.close(handle)
@@ -273,24 +269,19 @@ def discard_damaged(
     parts_of: Sequence[Table],
     count: int,
     whole: Callable[[list[pd.DataFrame]], bool] = lambda _: True,
-) -> list[int]:
+) -> None:
     """Take back the commit of parts whose tables cannot be read, so that they are made again.
 
     parts_of: the tables of a part, its commit marker last.  whole: whether what the tables speak of is there, too.
-    Returns: the parts that were taken back.
     """
-    damaged = []
     for index in range(count):
         marker = part_path(run, stage, parts_of[-1], index)
         if marker.exists():
-            try:
+            sound = False
+            with suppress(TableError, OSError):
                 sound = whole([tables.read(table, part_path(run, stage, table, index)) for table in parts_of])
-            except (TableError, OSError):
-                sound = False
             if not sound:
-                damaged.append(index)
                 marker.unlink(missing_ok=True)
-    return damaged
 
 
 def merge(

@@ -110,11 +110,9 @@ def check_versions(folder: Path, classifiers: Iterable[Classifier]) -> None:
     for model in classifiers:
         old = earlier.get(model.name, {}).get("version", model.version)
         if old != model.version:
-            raise RunFolderMismatch(
-                f"{show(folder)} has answers of {model.name} in version {old or 'unknown'}; "
-                f"it is {model.version or 'unknown'} now.",
-                "Make the pictures again in a new folder, or restore that version of the classifier.",
-            )
+            answered = f"{show(folder)} has answers of {model.name} in version {old or 'unknown'}"
+            hint = "Make the pictures again in a new folder, or restore that version of the classifier."
+            raise RunFolderMismatch(f"{answered}; it is {model.version or 'unknown'} now.", hint)
 
 
 def asked_before(folder: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import click
 
 from gslopes.core.errors import StorageError, UsageError
 from gslopes.core.files import show
-from gslopes.core.options import Option, kind_words, options_of
+from gslopes.core.options import Option, find_option, kind_words, options_of
 from gslopes.core.text import printable_lines
 from gslopes.frame.conditions import FAILED, Condition
 
@@ -115,18 +115,12 @@ def options(config: type, *, only: Collection[str] = ()) -> Decorator:
 
     only: names with a flag, all if empty but those that are ``seldom`` given.
     """
-    named = {
-        option.name: option
-        for option in options_of(config).values()
-        if "." not in option.name and not option.positional
-    }
-    flagged = [option for name, option in named.items() if name in (only or named) and not option.seldom]
+    named = [option for option in options_of(config).values() if "." not in option.name and not option.positional]
+    flagged = [option for option in named if not option.seldom and (not only or option.name in only)]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def run(*args: Any, file: Path | None, settings: tuple[tuple[str, str], ...], **given: Any) -> Any:
-            from gslopes.core.options import find_option
-
             options: dict[str, Any] = {"config": file} if file else {}
             for name, text in settings:
                 option = find_option(config, name)

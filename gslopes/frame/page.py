@@ -117,10 +117,9 @@ def render(page: Page) -> str:
 def choices_of(audit: Audit, manifest: Mapping[str, Any]) -> tuple[str, list[Choice]]:
     """The paper, and its choices next to those of a run.  manifest: the content of run.json."""
     config = manifest.get("config") or {}
-    flat = {
-        **config,
-        **{key: value for section in config.values() if isinstance(section, dict) for key, value in section.items()},
-    }
+    flat = dict(config)
+    for section in config.values():
+        flat |= section if isinstance(section, dict) else {}
     return ("", []) if audit.sibling else read_choices(audit.home / "method.toml", flat)
 
 
@@ -131,8 +130,5 @@ def _sections(page: Page) -> Iterator[dict[str, Any]]:
     for section in page.audit.page:
         content = section.data(page)
         if content is not None:
-            yield {
-                "name": section.name,
-                "title": section.title,
-                "body": Markup((getattr(own, section.name, None) or getattr(shared, section.name))(**content)),
-            }
+            macro = getattr(own, section.name, None) or getattr(shared, section.name)
+            yield {"name": section.name, "title": section.title, "body": Markup(macro(**content))}

@@ -144,9 +144,8 @@ def _check_name(out: Path) -> None:
     try:
         str(out).encode()
     except UnicodeEncodeError:
-        raise UsageError(
-            f"The run folder's name {show(out)} is not valid UTF-8.", "Choose another with --out."
-        ) from None
+        hint = "Choose another with --out."
+        raise UsageError(f"The run folder's name {show(out)} is not valid UTF-8.", hint) from None
 
 
 def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any], about: Mapping[str, Any]) -> Plan:

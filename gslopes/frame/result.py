@@ -95,7 +95,6 @@ class Result:
 
 
 def _found(page: Path) -> Path | None:
-    """The page, if it is there."""
     return page if page.is_file() else None
 
 

@@ -35,7 +35,11 @@ from gslopes.frame.spec import INPUTS, NOTES, Audit, Made, Stage
 
 T = TypeVar("T")
 PROGRAM = Path(__file__).resolve().parents[1]
-ENGINE = {"engine": "one", "workers": None, "device": "cpu"}  # options of a configuration that has them
+ENGINE: Mapping[str, Any] = {
+    "engine": "one",
+    "workers": None,
+    "device": "cpu",
+}  # options of a configuration that has them
 DRAWS = ("matplotlib", "jinja2")  # in addition to runtime.PACKAGES
 
 
@@ -104,8 +108,7 @@ def carry_out(plan: Plan, executor: Executor) -> Result:
     """
     if plan.folder is None:
         raise UsageError("No run folder is given.", "Write --out RUN.")
-    named: dict[str, Any] = {name: getattr(plan.config, name, default) for name, default in ENGINE.items()}
-    executor = engine(executor, named["engine"], named["workers"], named["device"])
+    executor = engine(executor, *(getattr(plan.config, name, default) for name, default in ENGINE.items()))
     run = Run(plan.audit, plan.folder, plan.config, plan, executor)
     begun = not (run.folder / runfolder.MANIFEST).is_file()
     if begun and plan.audit.before is not None:  # what is refused leaves no folder
@@ -232,12 +235,9 @@ def _discard_others(run: Run, stage: Stage) -> None:
     folder = run.folder / "parts" / stage.name
     runfolder.make_folder(folder)
     reads = reads_of(run, stage)
-    now = {
-        kind: {name: value for name, value in reads[kind].items() if name not in stage.merging}
-        for kind in ("tables", "options", "files")
-    }
-    record = folder / "made-from.json"
-    before = None
+    now, record, before = {}, folder / "made-from.json", None
+    for kind in ("tables", "options", "files"):
+        now[kind] = {name: value for name, value in reads[kind].items() if name not in stage.merging}
     with suppress(OSError, ValueError):
         before = read_json(record)
     if before != now:
@@ -250,8 +250,7 @@ def write(run: Run, stage: Stage, made: Made) -> list[Path]:
     """Write the tables of a stage; all files that it made."""
     for table in _tables(run, stage):
         if table.name in made:
-            frame = _frame(table, made[table.name])
-            runfolder.write_table(table, frame, run.folder / f"{table.name}.parquet")
+            runfolder.write_table(table, _frame(table, made[table.name]), _file(run, table.name))
     return [path for name in stage.makes if (path := _file(run, name)).exists()]
 
 

@@ -26,13 +26,9 @@ def counted(rows: pd.DataFrame) -> str:
     judged = rows[rows["decision"] != UNJUDGED]
     found, out = int((judged["decision"] == FINDING).sum()), len(rows) - len(judged)
     text = f"{found:,} of {len(judged):,} numbers that are judged {'is a finding' if found == 1 else 'are findings'}"
-    text = (
-        "No number is judged"
-        if judged.empty
-        else text
-        if len(judged) > 1
-        else "The only number that is judged is " + ("a" if found else "no") + " finding"
-    )
+    if len(judged) == 1:
+        text = f"The only number that is judged is {'a' if found else 'no'} finding"
+    text = "No number is judged" if judged.empty else text
     if out:
         why = rows.loc[rows["decision"] == UNJUDGED, "reason"].mode()[0]
         text += f"; {out:,} {'more ' * bool(len(judged))}{'is' if out == 1 else 'are'} not judged"

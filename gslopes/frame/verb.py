@@ -32,6 +32,9 @@ from gslopes.frame.commands import (
 from gslopes.frame.commands import verb as command
 from gslopes.frame.spec import Audit
 
+_ONLY = "Only this stage of the run; may be repeated."
+_METHOD = "List how a run (--out) or these options differ from the paper, and why."
+
 
 def verb(audit: Audit) -> click.Command:
     """``gslopes NAME SOURCE --out RUN`` with every option of the audit's configuration."""
@@ -42,10 +45,10 @@ def verb(audit: Audit) -> click.Command:
     @click.argument("audited", metavar=source, type=PATH, required=not optional)
     @out_option(default=None)
     @options(audit.config)
-    @_if(audit.alone, _only_option(audit.alone))
+    @_if(audit.alone, click.option("--only", type=click.Choice(list(audit.alone)), multiple=True, help=_ONLY))
     @fail_if_options("the findings", "finding and q < 0.001")
     @dry_run_option
-    @_if(audit.differences, _method_option)
+    @_if(audit.differences, click.option("--method", is_flag=True, cls=Flag, help=_METHOD))
     @open_option
     @json_option
     @_if(audit.models, trust_option)
@@ -117,16 +120,6 @@ def _if(declared: object, decorate: Callable[[Any], Any]) -> Callable[[Any], Any
     return decorate if declared else lambda run: run
 
 
-def _only_option(stages: Collection[str]) -> Callable[[Any], Any]:
-    text = "Only this stage of the run; may be repeated."
-    return click.option("--only", type=click.Choice(list(stages)), multiple=True, help=text)
-
-
-_method_option = click.option(
-    "--method", is_flag=True, cls=Flag, help="List how a run (--out) or these options differ from the paper, and why."
-)
-
-
 def _check_findings(audit: Audit, only: Sequence[str]) -> None:
     """Raises: UsageError if none of the stages makes what a condition judges: the findings would be old ones."""
     judging = [stage.name for stage in audit.stages if {*stage.makes} & {*audit.shown, NAME}]
@@ -163,8 +156,7 @@ def _carry_out(planned: Any, as_json: bool) -> tuple[Any, int]:
     if as_json:
         print_json(result.facts | {name: value for _, facts in alone for name, value in facts.items()})
     else:
-        for text in [text for text, _ in alone] if planned.only else [str(result)]:
-            if text:
-                say(text)
+        for text in filter(None, [text for text, _ in alone] if planned.only else [str(result)]):
+            say(text)
         say("\n".join(["", *result.places]), err=True)
     return result, 3 if result.damaged else 0

@@ -17,7 +17,7 @@ from scipy import sparse
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
-from gslopes.ask.cost import Budget, UsageStats, limits_of
+from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.scoring.cost import confirm_cost, estimate
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
@@ -93,9 +93,8 @@ def check_drift(
     run, cost_limits = Path(run), cost_limits or CostLimits()
     model = load_classifier(classifier, "cpu") if isinstance(classifier, str) else classifier
     edits = _sampled(run, model.name, sample, seed)
-    limits = limits_of(model)
     budget = Budget(cost_limits.budget)
-    budget.agree(confirm_cost([estimate(model.name, limits, model.batch, [len(edits)], 0)], cost_limits, executor))
+    budget.agree(confirm_cost([estimate(model, [len(edits)])], cost_limits, executor))
     usage = UsageStats()
     answers: dict[str, pd.DataFrame] = {}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gslopes.ask.classifiers import canonical_names
+from gslopes.ask.classifiers import canonical_name
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.files import sha256_of, show
@@ -95,7 +95,7 @@ def look_at(config: RunConfig, components: Components | None = None) -> Walk:
     Raises: UsageError (names, folders, no photos).
     """
     values = config.edit.sweeps(config.compose.placebo)
-    classifiers = canonical_names(config.score.classifiers)
+    classifiers = tuple(dict.fromkeys(map(canonical_name, config.score.classifiers)))
     files, inputs = read_inputs(config)
     return Walk(config, files, values, inputs, classifiers, components)
 

@@ -63,20 +63,12 @@ def list_classifiers() -> list[ClassifierEntry]:
         if listed is None:
             entries.append(ClassifierEntry(target.name, target.summary, target.package, True, ()))
             continue
-        missing = listed.missing_credentials
+        missing, limits = listed.missing_credentials, listed.limits
         credentials = f"missing: {', '.join(missing)}" if missing else "present"
-        entries.append(
-            ClassifierEntry(
-                target.name,
-                listed.summary,
-                listed.extra,
-                installed=not listed.missing_modules,
-                parameters=names.usage(cast(Any, target.load()).Options),
-                credentials=credentials if listed.credentials else "none needed",
-                limits=listed.limits,
-                price=listed.limits.price,
-            )
-        )
+        credentials = credentials if listed.credentials else "none needed"
+        about = target.name, listed.summary, listed.extra, not listed.missing_modules
+        parameters = names.usage(cast(Any, target.load()).Options)
+        entries.append(ClassifierEntry(*about, parameters, credentials, limits, limits.price))
     return entries
 
 
@@ -93,11 +85,6 @@ def canonical_name(text: str) -> str:
     """
     base, options, _ = _resolve(text)
     return names.canonical(base, options)
-
-
-def canonical_names(classifiers: tuple[str, ...]) -> tuple[str, ...]:
-    """Names as the tables have them, each once.  Raises: as ``canonical_name``."""
-    return tuple(dict.fromkeys(map(canonical_name, classifiers)))
 
 
 def split_classifiers(classifier: Given | Sequence[Given] | None) -> tuple[tuple[str, ...], tuple[Classifier, ...]]:
@@ -117,9 +104,8 @@ def load_classifiers(given: Sequence[str | Classifier], device: str, trust: bool
 
     Raises: as ``load_classifier``.
     """
-    return [
-        load_classifier(item, device, prepare=False, trust=trust) if isinstance(item, str) else item for item in given
-    ]
+    how: dict[str, Any] = {"prepare": False, "trust": trust}
+    return [load_classifier(item, device, **how) if isinstance(item, str) else item for item in given]
 
 
 def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True, trust: bool = False) -> Classifier:
@@ -177,9 +163,8 @@ def _loading(name: str) -> Iterator[None]:
     except Exception as error:  # any library may be behind it; its text may hold credentials
         if is_out_of_memory(error):
             raise MemoryError from None
-        raise ClassifierError(
-            f"The classifier {name} cannot be loaded: {scrub(f'{type(error).__name__}: {error}')}."
-        ) from None
+        why = scrub(f"{type(error).__name__}: {error}")
+        raise ClassifierError(f"The classifier {name} cannot be loaded: {why}.") from None
 
 
 def _resolve(text: str) -> tuple[str, Any, Any]:
@@ -197,8 +182,6 @@ def _resolve(text: str) -> tuple[str, Any, Any]:
     factory = target.load()
     kind = getattr(factory, "Options", names.NoOptions)
     if not callable(factory) or not dataclasses.is_dataclass(kind):
-        raise UsageError(
-            f"{target.path} of {target.package} is not a classifier class with a dataclass Options.",
-            "See Add a classifier in the documentation.",
-        )
+        message = f"{target.path} of {target.package} is not a classifier class with a dataclass Options."
+        raise UsageError(message, "See Add a classifier in the documentation.")
     return base, names.read(cast(Any, kind), base, items), factory

@@ -8,10 +8,12 @@ other people's judgements of a face ("Attractive", "Male"), never facts about th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gslopes.ask.boxes import resized
 from gslopes.ask.classifiers.model_file import ACTIVATIONS
 from gslopes.ask.pictures import decoded, normalise
 from gslopes.core.errors import ConfigError, ModelError
@@ -62,21 +64,20 @@ class CelebaTagger:
         self._template = FRAMES[self._spec.crop] * self._spec.size - 0.5
         self._options = options
         self._device = device
-        self._networks: tuple[nn.Module, Mtcnn] | None = None  # the tagger and the detector
 
     def prepare(self) -> None:
         """Build the networks.  Raises: UsageError if the device is not there; ModelError."""
-        if self._networks is None:
-            from gslopes.faces import zoo
-            from gslopes.faces.networks.mtcnn import Mtcnn
+        _ = self._networks
 
-            self._device = pick_device(self._device)
-            module = zoo.load("celeba-tagger", self._device).module.eval()
-            self._networks = module, Mtcnn(MIN_FACE).to(self._device)
+    @cached_property
+    def _networks(self) -> tuple[nn.Module, Mtcnn]:
+        """The tagger and the detector."""
+        from gslopes.faces import zoo
+        from gslopes.faces.networks.mtcnn import Mtcnn
 
-    def _ready(self) -> tuple[nn.Module, Mtcnn]:
-        self.prepare()
-        return cast("tuple[nn.Module, Mtcnn]", self._networks)
+        self._device = pick_device(self._device)
+        module = zoo.load("celeba-tagger", self._device).module.eval()
+        return module, Mtcnn(MIN_FACE).to(self._device)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to one list of 40 logits each, None where no face is found.
@@ -91,7 +92,7 @@ class CelebaTagger:
             return [None] * len(pictures)
         batch = torch.from_numpy(normalise(np.stack(framed), self._spec.mean, self._spec.std)).to(self._device)
         with torch.inference_mode():
-            logits = iter(self._ready()[0](batch).float().cpu().numpy().tolist())
+            logits = iter(self._networks[0](batch).float().cpu().numpy().tolist())
         return [None if face is None else next(logits) for face in faces]
 
     def _faces(self, pictures: list[ByteArray]) -> list[ByteArray | None]:
@@ -99,7 +100,7 @@ class CelebaTagger:
 
         small, scales = zip(*(_shrunk(picture) for picture in pictures), strict=True)
         framed: list[ByteArray | None] = []
-        faces = self._ready()[1](list(small))
+        faces = self._networks[1](list(small))
         for picture, scale, look, detected in zip(pictures, scales, small, faces, strict=True):
             matrix = None
             if len(detected.scores):
@@ -120,10 +121,6 @@ class CelebaTagger:
 
 
 def _shrunk(picture: ByteArray) -> tuple[ByteArray, float]:
-    import cv2
-
     scale = min(1.0, LOOK / max(picture.shape[:2]))
-    if scale == 1.0:
-        return picture, 1.0
-    size = (max(1, round(picture.shape[1] * scale)), max(1, round(picture.shape[0] * scale)))
-    return cast(ByteArray, cv2.resize(picture, size, interpolation=cv2.INTER_AREA)), scale
+    height, width = (max(1, round(side * scale)) for side in picture.shape[:2])
+    return resized(picture, width, height, "area"), scale

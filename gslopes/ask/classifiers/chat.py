@@ -65,16 +65,14 @@ class Prompt:
         if not self.question.strip():
             raise ConfigError(f"The prompt {self.name!r} has no question.", 'Write question = "...".')
         if self.kind == "choice" and len(self.options) < 2:
-            raise ConfigError(
-                f"The prompt {self.name!r} needs two options or more.", 'Such as options = ["yes", "no"].'
-            )
+            hint = 'Such as options = ["yes", "no"].'
+            raise ConfigError(f"The prompt {self.name!r} needs two options or more.", hint)
         if self.kind != "choice" and self.options:
             raise ConfigError(f"The prompt {self.name!r} has options but is not a choice.", 'Write kind = "choice".')
         plain = [option.strip().casefold() for option in self.options]
         if not all(plain) or len(set(plain)) < len(plain):
-            raise ConfigError(
-                f"An option of the prompt {self.name!r} is empty or appears twice.", "Write each option once."
-            )
+            hint = "Write each option once."
+            raise ConfigError(f"An option of the prompt {self.name!r} is empty or appears twice.", hint)
 
     @property
     def digest(self) -> str:
@@ -138,9 +136,8 @@ def load_prompt(name: str) -> Prompt:
     elif Path(name).expanduser().is_file():
         content = read_toml(Path(name).expanduser())
     else:
-        raise ConfigError(
-            f"There is no prompt {name!r}.", f"Give a TOML file, or one of those that ship: {', '.join(SHIPPED)}."
-        )
+        hint = f"Give a TOML file, or one of those that ship: {', '.join(SHIPPED)}."
+        raise ConfigError(f"There is no prompt {name!r}.", hint)
     listed = str(content.get("options_list", ""))
     if listed and "options" in content:
         raise ConfigError(f"The prompt {name!r} has both options and options_list.", "Give one of them.")

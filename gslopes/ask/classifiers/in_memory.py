@@ -58,10 +58,8 @@ def as_classifier(
             raise ConfigError("A pipeline answers with scores, which have no unit.", "Leave unit out.")
         return _of_pipeline(model, labels, name)
     if not callable(model):
-        raise UsageError(
-            f"A classifier cannot be made of {type(model).__name__}.",
-            "Give a name such as onnx:FILE, a function of a picture, a torch module, or a pipeline.",
-        )
+        hint = "Give a name such as onnx:FILE, a function of a picture, a torch module, or a pipeline."
+        raise UsageError(f"A classifier cannot be made of {type(model).__name__}.", hint)
     return FunctionClassifier(model, labels, name, unit)
 
 
@@ -128,10 +126,8 @@ def _of_pipeline(pipeline: Any, labels: tuple[str, ...], name: str) -> FunctionC
     task = str(getattr(pipeline, "task", ""))
     zero_shot = task == "zero-shot-image-classification"
     if task != "image-classification" and not zero_shot:
-        raise UsageError(
-            f"The pipeline's task is {task}, which labels no pictures.",
-            "Give one for image-classification or zero-shot-image-classification.",
-        )
+        hint = "Give one for image-classification or zero-shot-image-classification."
+        raise UsageError(f"The pipeline's task is {task}, which labels no pictures.", hint)
     if zero_shot != bool(labels):
         needs = "needs labels" if zero_shot else "has labels of its own"
         raise UsageError(f"A pipeline for {task} {needs}.", "Only one for zero-shot-image-classification is given any.")

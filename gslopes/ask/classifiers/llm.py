@@ -72,9 +72,8 @@ class LlmOptions(ServiceOptions):
         if not 0 <= self.temperature <= 2 or min(self.price_in, self.price_out) < 0:
             raise ConfigError("llm's temperature must be in [0, 2], its prices not negative.")
         if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
-            raise ConfigError(
-                "At temperature 0 all repeats give the same answer.", "Write repeats=1, or a temperature."
-            )
+            hint = "Write repeats=1, or a temperature."
+            raise ConfigError("At temperature 0 all repeats give the same answer.", hint)
 
 
 class Llm(service.OnePictureService):
@@ -92,10 +91,8 @@ class Llm(service.OnePictureService):
     def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
         self.prompt = chat.load_prompt(options.prompt)
         if options.scores == "logprobs" and not self.prompt.lettered:
-            raise ConfigError(
-                f"The prompt {self.prompt.name!r} has no options with letters.",
-                "Log-probabilities need a choice of up to 20 options; write scores=repeats.",
-            )
+            hint = "Log-probabilities need a choice of up to 20 options; write scores=repeats."
+            raise ConfigError(f"The prompt {self.prompt.name!r} has no options with letters.", hint)
         super().__init__(name, options, device)
         self.version = f"prompt {self.prompt.digest[:16]} {self.version}".strip()
         self._captions = CaptionReader().read_for(self) if self.prompt.kind == "caption" else None

@@ -446,15 +446,11 @@ def external_files(file: Path) -> list[Path]:
     for location in _locations(model):
         path = file.parent / location
         if not inside(file.parent, path):
-            raise ModelError(
-                f"The model {file} names weights outside its own folder: {location}.",
-                "Put the weights next to the model, and export it again.",
-            )
+            hint = "Put the weights next to the model, and export it again."
+            raise ModelError(f"The model {file} names weights outside its own folder: {location}.", hint)
         if not path.is_file():
-            raise ModelError(
-                f"The model {file} needs its weights in {location}, which is not there.",
-                "Put the file next to the model.",
-            )
+            hint = "Put the file next to the model."
+            raise ModelError(f"The model {file} needs its weights in {location}, which is not there.", hint)
         paths.add(path)
     return sorted(paths)
 

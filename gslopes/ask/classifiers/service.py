@@ -144,9 +144,9 @@ def codes_of(vendor: str) -> Kinds:
     return {code: kind for kind in get_args(Kind) for code in table.get(kind, ())}
 
 
-def ranges_of(vendor: str) -> list[tuple[int, int, Kind]]:
-    """First and last code to kind, of the ranges in a section of errors.toml; the first that holds a code decides."""
-    return [(first, last, kind) for first, last, kind in _errors()[vendor]["ranges"]]
+def kind_of_code(vendor: str, code: int) -> Kind:
+    """The kind of a number, by the first range in a section of errors.toml that holds it."""
+    return next((kind for first, last, kind in _errors()[vendor]["ranges"] if first <= code <= last), "failed")
 
 
 @cache

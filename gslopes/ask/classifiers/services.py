@@ -185,7 +185,7 @@ class Clarifai(Service):
 
     def _said(self, status: Any) -> GslopesError:
         words = dict.fromkeys(text for text in (status.description, status.details) if text)
-        return self._error(clarifai_kind(status.code), f"{status.code}: {'; '.join(words)}")
+        return self._error(service.kind_of_code("clarifai", status.code), f"{status.code}: {'; '.join(words)}")
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
@@ -205,11 +205,6 @@ class Clarifai(Service):
         else:
             kind = service.codes_of("clarifai").get(name, "unavailable")
         return kind, f"{name}: {words}"
-
-
-def clarifai_kind(code: int) -> Kind:
-    """The kind of one of Clarifai's own status codes."""
-    return next((kind for first, last, kind in service.ranges_of("clarifai") if first <= code <= last), "failed")
 
 
 # -- Google Cloud Vision -----------------------------------------------------------------------------------------------
@@ -411,9 +406,8 @@ class Rekognition(OnePictureService):
         if account is None:
             raise CredentialsError("rekognition", self.CREDENTIALS)
         if not session.region_name:
-            raise ServiceError(
-                "rekognition needs a region.", "Set AWS_DEFAULT_REGION, or write rekognition:region=REGION."
-            )
+            hint = "Set AWS_DEFAULT_REGION, or write rekognition:region=REGION."
+            raise ServiceError("rekognition needs a region.", hint)
         for secret in account.get_frozen_credentials():
             remember_secret(secret or "")
         client = session.client("rekognition", endpoint_url=self._address or None, config=config)

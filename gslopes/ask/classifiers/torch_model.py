@@ -132,10 +132,8 @@ class TorchModel:
             outputs = self._forward(torch.stack([self._transform(image) for image in images]).to(self._device))
             logits = outputs.double().cpu().numpy()
         if logits.shape != (len(images), len(self.labels)):
-            raise ModelError(
-                f"{self.name} has {logits.shape[-1]} outputs and {len(self.labels)} labels.",
-                "Give labels=FILE, one label per line, in the order of the outputs.",
-            )
+            hint = "Give labels=FILE, one label per line, in the order of the outputs."
+            raise ModelError(f"{self.name} has {logits.shape[-1]} outputs and {len(self.labels)} labels.", hint)
         return logits
 
     def parse(self, raw: object) -> Answer:

@@ -34,21 +34,24 @@ def saliency_models() -> Any:
     return cv2.saliency
 
 
-class SpectralResidual:
-    """Spectral residual, by OpenCV: what of a picture's spectrum departs from the average of its neighbourhood.
-
-    It sees the picture as 64 x 64 gray pixels and works on the whole of them at once. But its own
-    shrink (bilinear, in whole numbers) takes the pixels next to each sample alone: two photos of one size, shrunk to
-    64 x 32 each and joined, are bit for bit the joined photos shrunk.
-
-    Source: Hou & Zhang 2007, doi 10.1109/CVPR.2007.383267.
-    """
+class _OfOpenCV:
+    """What both have.  Raises: UsageError as ``saliency_models``, before any work."""
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
         del options, setting
-        self.name = name
-        self.version = f"opencv {cv2.__version__}"
-        saliency_models()  # before any work
+        self.name, self.version = name, f"opencv {cv2.__version__}"
+        saliency_models()
+
+
+class SpectralResidual(_OfOpenCV):
+    """Spectral residual, by OpenCV: what of a picture's spectrum departs from the average of its neighbourhood.
+
+    It sees the picture as 64 x 64 gray pixels and works on the whole of them at once. But its own shrink (bilinear, in
+    whole numbers) takes the pixels next to each sample alone: two photos of one size, shrunk to 64 x 32 each and
+    joined, are bit for bit the joined photos shrunk.
+
+    Source: Hou & Zhang 2007, doi 10.1109/CVPR.2007.383267.
+    """
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """(H, W, 3) uint8 RGB pictures to maps of 64 x 64 cells; a picture of one colour gives a constant map."""
@@ -77,19 +80,13 @@ class SpectralResidual:
         return result
 
 
-class FineGrained:
+class FineGrained(_OfOpenCV):
     """Fine-grained saliency, by OpenCV: differences between centre and surround on several scales.
 
     Neighbourhoods are counted in pixels, so the picture is fitted into 320 x 320 first.
 
     Source: Montabone & Soto 2010, doi 10.1016/j.imavis.2009.06.006.
     """
-
-    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        del options, setting
-        self.name = name
-        self.version = f"opencv {cv2.__version__}"
-        saliency_models()  # before any work
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """(H, W, 3) uint8 RGB pictures to maps of a quarter of the fitted size, scores in [0, 1].

@@ -50,8 +50,7 @@ class RemoteCropper:
 
     def requests(self, pictures: int) -> list[Estimate]:
         """The most that asking about ``pictures`` pictures takes, for each ratio."""
-        parts = [pictures] if pictures else []
-        return [estimate(service.name, service.limits, service.batch, parts, 0) for service in self._at.values()]
+        return [estimate(service, [pictures] if pictures else []) for service in self._at.values()]
 
     def ask_about(self, out: Path, pictures: Callable[[], Iterable[ByteArray]], tick: Callable[[int], None]) -> None:
         """Ask about pictures at every ratio; earlier answers are dropped.
@@ -70,19 +69,13 @@ class RemoteCropper:
                 for ratio, service in self._at.items():
                     last = ratio == list(self._at)[-1]
 
-                    def done(
-                        _: int,
-                        asked: pd.DataFrame,
-                        __: pd.DataFrame,
-                        progress: PartProgress,
-                        ratio: float = ratio,
-                        last: bool = last,
-                    ) -> None:
+                    def done(_: int, *asked: Any, ratio: float = ratio, last: bool = last) -> None:
+                        progress: PartProgress = asked[-1]
                         for question, answer in zip(progress.questions, progress.in_order(), strict=True):
                             self._answers[question.photo, ratio] = answer
                             (folder / question.file).unlink(missing_ok=True)
                         if last:
-                            tick(len(asked))
+                            tick(len(progress.questions))
 
                     client = Client(service, cache=cache, budget=self._budget, usage=self.usage, seed=self._seed)
                     client.ask_parts(_parts(pictures(), folder), folder, done)

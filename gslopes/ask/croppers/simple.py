@@ -25,9 +25,8 @@ class Faces:
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
         del options
         if setting.finder is None:
-            raise UsageError(
-                "The cropper faces needs a face detector.", "Pass finder=MtcnnFinder() of gslopes.faces.find."
-            )
+            hint = "Pass finder=MtcnnFinder() of gslopes.faces.find."
+            raise UsageError("The cropper faces needs a face detector.", hint)
         self.name, self.version = name, "mtcnn"
         self._finder = setting.finder
         self._seen: dict[str, tuple[int, int]] = {}

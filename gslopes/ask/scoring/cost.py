@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pandas as pd
 
 from gslopes.ask.answers import ClassifierCache, digest, read_picture
 from gslopes.ask.config import CostLimits
-from gslopes.ask.cost import Limits, limits_of
+from gslopes.ask.cost import limits_of
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
@@ -49,18 +50,17 @@ class Estimate:
         return f"{self.name}: {', '.join(parts)}{before}"
 
 
-def estimate(name: str, limits: Limits, batch: int, parts: list[int], cached: int) -> Estimate:
+def estimate(classifier: Classifier, parts: list[int], cached: int = 0) -> Estimate:
     """Count what asking will take.
 
     parts: pictures of each part that have no answer yet; a request never holds pictures of two parts.
     cached: pictures that have one.
     """
-    pictures, calls = sum(parts), sum(-(-part // max(1, batch)) for part in parts) * limits.requests_per_picture
+    limits, pictures = limits_of(classifier), sum(parts)
+    calls = sum(-(-part // max(1, classifier.batch)) for part in parts) * limits.requests_per_picture
     tokens = limits.tokens[0] * pictures, limits.tokens[1] * pictures
-    seconds = limits.seconds(pictures, calls)
-    return Estimate(
-        name, pictures, cached, calls, limits.cost(pictures), seconds, limits.note, tokens, limits.estimated
-    )
+    price, seconds = limits.cost(pictures), limits.seconds(pictures, calls)
+    return Estimate(classifier.name, pictures, cached, calls, price, seconds, limits.note, tokens, limits.estimated)
 
 
 def estimate_parts(
@@ -71,23 +71,18 @@ def estimate_parts(
     edits: the rows of the edits table that are due, part by part.
     cache: its answers; read only if asking costs anything.  before: pictures in finished parts.
     """
-
-    def keys(files: Sequence[str]) -> Iterable[bytes]:
-        for file in files:
-            try:
-                yield digest(read_picture(run, file))
-            except PhotoError:
-                continue
-
     left, cached = [], 0
     for frame in edits:
         files = frame["file"].tolist()
         left.append(len(files))
         if limits_of(classifier).remote and not cache.empty:
-            distinct = set(keys(files))
+            distinct = set[bytes]()
+            for file in files:
+                with suppress(PhotoError):
+                    distinct.add(digest(read_picture(run, file)))
             left[-1] = len(distinct) - cache.count(distinct)
             cached += len(files) - left[-1]
-    return estimate(classifier.name, limits_of(classifier), classifier.batch, left, cached + before)
+    return estimate(classifier, left, cached + before)
 
 
 def estimate_walk(classifier: Classifier, images: int, part: int) -> Estimate:
@@ -95,8 +90,7 @@ def estimate_walk(classifier: Classifier, images: int, part: int) -> Estimate:
 
     images: at most.  part: pictures of one part, at most.
     """
-    parts = [min(part, images - start) for start in range(0, images, part)] if part else []
-    return estimate(classifier.name, limits_of(classifier), classifier.batch, parts, 0)
+    return estimate(classifier, [min(part, images - start) for start in range(0, images, part)] if part else [])
 
 
 def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Executor) -> float:
@@ -111,10 +105,8 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
     unknown = [item.name for item in due if item.usd is None]
     if unknown and config.budget is not None:
         name = unknown[0].partition(":")[0]
-        raise ConfigError(
-            f"A budget needs a price, and the price of {unknown[0]} depends on your plan.",
-            f"Give it in USD per 1,000 pictures, such as {name}:price=1.2.",
-        )
+        hint = f"Give it in USD per 1,000 pictures, such as {name}:price=1.2."
+        raise ConfigError(f"A budget needs a price, and the price of {unknown[0]} depends on your plan.", hint)
     total = sum(item.usd or 0.0 for item in due)
     word = "an estimated" if any(item.estimated for item in due) else "up to"
     if config.budget is not None and config.budget <= total:

@@ -157,7 +157,7 @@ NAMED = {  # what is in a name of Clarifai's codes
 def test_clarifais_own_codes_mean_what_their_names_say():
     for name in [*status_code_pb2.StatusCode.keys()]:
         kinds = {kind for pattern, kind in NAMED.items() if re.search(pattern, name)}
-        assert kinds <= {services.clarifai_kind(status_code_pb2.StatusCode.Value(name))}, name
+        assert kinds <= {service.kind_of_code("clarifai", status_code_pb2.StatusCode.Value(name))}, name
 
 
 # -- what all share ----------------------------------------------------------------------------------------------------
