@@ -134,7 +134,7 @@ REFUSED = {
         r"5 of 6 photos are no files: p\.jpg, q\.jpg, r\.jpg and 2 more.*Paths start in",
     ),
     "folders": (lambda folder: [folder], "1 of 1 photos are no files"),
-    "a text": (lambda folder: str(shutil.copy(__file__, folder / "a.py")), "No photo is given: a.py is a file of another kind"),
+    "a text": (lambda folder: str(shutil.copy(__file__, folder / "a.py")), "is given: a.py is a file of another kind"),
     "an address": (lambda folder: "https://a.org/b.jpg", r"no files: https://a\.org/b\.jpg\. Download what"),
     "addresses": (lambda folder: ["http://a.org/b.jpg"], r"no files: http://a\.org/b\.jpg\. Download what"),
     "no column": (

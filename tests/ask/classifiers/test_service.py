@@ -12,7 +12,7 @@ import grpc
 import pytest
 from clarifai_grpc.grpc.api.status import status_code_pb2
 
-from gslopes.ask.classifiers import service, services
+from gslopes.ask.classifiers import service
 from gslopes.ask.classifiers.services import Azure, Clarifai, Google, Imagga, Rekognition
 from gslopes.core.errors import (
     ClassifierError,
