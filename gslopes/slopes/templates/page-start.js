@@ -22,6 +22,7 @@ for (const section of page.sections) {
   for (const link of document.querySelectorAll(`a[href="#finding-${section.key}"][data-label]`)) {
     link.addEventListener("click", (event) => {
       event.preventDefault();
+      unfold(link.hash);
       build().then(() => openers.get(section.key)(Number(link.dataset.label)));
     });
   }

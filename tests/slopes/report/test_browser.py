@@ -163,6 +163,8 @@ def test_the_first_screen_has_the_finding_and_the_slider_moves_picture_and_score
     page.evaluate("document.getElementById('everything').open = false")
     rows.locator("a", has_text="Necktie").click()
     page.locator(".panel:not([hidden]) h4", has_text="Necktie").wait_for()
+    page.wait_for_function("document.activeElement.tagName === 'H4'")
+    assert page.evaluate("document.activeElement.getBoundingClientRect().top < innerHeight")
     app = explorer(page)
     assert sorted(app.locator(".scores-now h4").all_inner_texts()) == [SCRIPT, "celeba-tagger"]
     slider = app.get_by_role("slider")
