@@ -17,7 +17,7 @@ from gslopes.words.graph import Rule
 
 STAGES = ("human-labels", "system-labels", "human-captions", "system-captions")
 HARMS = {"I": "identity", "R": "reifying", "S": "stereotyping", "E": "erasing", "D": "demeaning"}
-_EXCLUDED_CAUSES = {
+_EXCLUDED_CAUSES = {  # what cannot have caused a difference between two stages
     ("system-captions", "system-labels"): "the vision model",
     ("system-captions", "human-captions"): "the human captions",
     ("human-captions", "human-labels"): "the system",
@@ -48,12 +48,7 @@ class Technique:
         row = {name: getattr(self, name) for name in ("harm", "title", "reading", "origin", "assumptions")}
         row |= {"technique": self.name, "stage": target, "truth": truth, "needs": ", ".join(self.needs)}
         row |= {"ran": "no" if why else "yes", "why": why}
-        return row | {"not_the_fault_of": excluded_causes(target, truth) if truth else ""}
-
-
-def excluded_causes(target: str, truth: str) -> str:
-    """What cannot have caused a difference between two stages."""
-    return _EXCLUDED_CAUSES.get((target, truth), "nothing is excluded")
+        return row | {"not_the_fault_of": _EXCLUDED_CAUSES.get((target, truth), "nothing is excluded") if truth else ""}
 
 
 _DECLARED = tomllib.loads(Path(__file__).with_name("techniques.toml").read_text("utf-8"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,18 +30,12 @@ class Caption:
         object.__setattr__(self, "kept", tuple(fact for fact in self.facts if not fact.negated))
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two groups of one column that are compared: group minus other."""
+class Pair(NamedTuple):
+    """Two groups of one column that are compared, group minus other: the columns of the tables."""
 
     column: str
     group: str
     other: str
-
-    @property
-    def columns(self) -> dict[str, str]:
-        """Its columns in the tables."""
-        return {"column": self.column, "group": self.group, "other": self.other}
 
 
 @dataclass(frozen=True, slots=True)

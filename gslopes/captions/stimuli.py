@@ -60,10 +60,6 @@ class Read:
         labels = self.stages.get("human-labels")
         return labels is not None and any(row.corners for row in labels.labels)
 
-    def all_images(self) -> set[str]:
-        """Ids of the images that any stage has."""
-        return set().union(*(self.images(stage) for stage in self.stages))
-
 
 def find_stages(source: Path, others: Collection[Path] = ()) -> dict[str, list[Path]]:
     """Stage to its files, of a folder whose entries are called after the stages.
@@ -184,11 +180,10 @@ def images_table(read: Read, mentions: Mentions, limit: int | None) -> pd.DataFr
         for name in read.images(stage):
             have.setdefault(name, []).append(stage)
     labels = read.stages.get("human-labels", StageRows())
-    people: dict[str, list[tuple[float, float, float, float]]] = {}  # x, y, width, height; COCO's where there are any
+    people: dict[str, list[tuple[float, float, float, float]]] = {}  # corners; COCO's where there are any
     for row in labels.labels:
         if row.corners and (row.word == "person" if labels.closed else mentions.is_person(row.word, row.synset)):
-            x0, y0, x1, y1 = row.corners
-            people.setdefault(row.image, []).append((x0, y0, x1 - x0, y1 - y0))
+            people.setdefault(row.image, []).append(row.corners)
     unusable = dict.fromkeys(labels.unsized)
     areas = {image: covered(boxes) for image, boxes in people.items()} | unusable
     records = [(image, ",".join(have[image]), areas.get(image)) for image in sorted(have)[:limit]]
@@ -306,7 +301,8 @@ def notes_on_groups(read: Read, config: CaptionsConfig) -> list[str]:
     Raises: UsageError with three ids of each side if the groups name none of the images; as ``groups_of``.
     """
     groups, notes = groups_of(config)
-    grouped, images = {image for values in groups.values() for image in values}, read.all_images()
+    grouped = {image for values in groups.values() for image in values}
+    images = {image for stage in read.stages for image in read.images(stage)}
     if grouped and not grouped & images:
         theirs, ours = examples(grouped), examples(images)
         problem = f"{config.groups} names none of the images: it has {theirs}, the captions have {ours}."

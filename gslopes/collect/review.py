@@ -8,17 +8,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from gslopes.collect.census import COLUMNS, DECISIONS, VALUES
 from gslopes.report import review, words
 from gslopes.report.review import Question
 
 _PROPER = {name: name.capitalize() for name in ("white", "black", "asian", "indian")}
 _CORRECT = {"decision": "correct"}
 _FOLDED = "Perceived race and age, if the reading is off"
-_READINGS = {
-    "gender": {"f": "female", "m": "male", "n": "non-binary", "u": "unknown"},
-    "race": {"1": "white", "2": "black", "3": "asian", "4": "indian", "5": "other", "6": "unknown"},
-    "age": {"y": "under 35", "o": "35 or older", "k": "unknown"},
-}
+_KEYS = {"gender": "fmnu", "race": "123456", "age": "yok"}  # of the values, in their order
 
 
 def item_of(
@@ -61,10 +58,13 @@ def render_review(
     """
     last = "gender" if "gender" in unsure else unsure[-1]
     keys: dict[str, dict[str, tuple[str, Mapping[str, str] | str]]] = {
-        name: {key: (_PROPER.get(word, word), {**_CORRECT, name: word}) for key, word in of_reading.items()}
-        for name, of_reading in _READINGS.items()
+        name: {
+            key: (_PROPER.get(word, word), {**_CORRECT, name: word})
+            for key, word in zip(_KEYS[name], values, strict=True)
+        }
+        for name, values in VALUES.items()
     }
-    moving = {name: set(keys[name] if name == last else "") for name in _READINGS}
+    moving = {name: set(keys[name] if name == last else "") for name in keys}
     first = {"a": ("accept the reading", "accept"), **keys["gender"]}
     first |= {"x": ("exclude", {"decision": "exclude"}), "d": ("undecided", {"decision": "undecided"})}
     return review.render_review(
@@ -77,11 +77,11 @@ def render_review(
         ],
         items,
         answers,
-        ("photo", "path", "decision", *_READINGS),
+        COLUMNS,
         copied=("photo", "path"),
         id=("photo",),
         done=({"decision": "exclude"}, {"decision": "accept"}, _CORRECT | dict.fromkeys(unsure, "*")),
-        values={"decision": ("accept", "correct", "exclude", "undecided")},
+        values={"decision": DECISIONS},
         resets={"decision": "accept"},
         names=_PROPER,
         page={"opened": set(unsure) != {"gender"}, "confidence": f"{confidence:.0%}".replace("%", " %")},

@@ -134,13 +134,10 @@ def crossed(values: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, tupl
         persons = [person for person in next(iter(values.values())) if all(person in of for of in values.values())]
         joined = {person: CROSS.join(of[person] for of in values.values()) for person in persons}
         everything[CROSS.join(values)] = joined
-    groups: dict[str, dict[str, tuple[str, ...]]] = {}
-    for column, of in everything.items():
-        members: dict[str, list[str]] = {}
-        for person, value in of.items():
-            members.setdefault(value, []).append(person)
-        groups[column] = {name: tuple(members[name]) for name in sorted(members)}
-    return groups
+    return {
+        column: {name: tuple(who for who, value in of.items() if value == name) for name in sorted(set(of.values()))}
+        for column, of in everything.items()
+    }
 
 
 def check_sizes(groups: Groups, least: int) -> None:

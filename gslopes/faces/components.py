@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gslopes.core.errors import UsageError
@@ -19,21 +19,15 @@ class Components:
     """The components that a walk uses; tests bring their own.
 
     finder, masker: see core.records.  editors: attribute to its editor.
-    models: for ``run.json``, name to sha256 and licence; made from the editors if empty.
+    models: for ``run.json``, name to sha256 and licence.
     named: by a configuration, so that another process can make the same.
     """
 
     finder: Finder
     masker: Masker
     editors: Mapping[str, Editor]
-    models: dict[str, dict[str, str]] = field(default_factory=dict)
+    models: dict[str, dict[str, str]]
     named: bool = False
-
-    def records(self) -> dict[str, dict[str, str]]:
-        """What ``run.json`` says about the models."""
-        if self.models:
-            return self.models
-        return {name: {"sha256": editor.sha256, "licence": ""} for name, editor in self.editors.items()}
 
 
 def default_components(config: FacesConfig, device: str) -> Components:

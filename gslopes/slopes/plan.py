@@ -59,7 +59,7 @@ class Walk:
     @property
     def facts(self) -> dict[str, Any]:
         """What the run is, for ``run.json``.  Raises: UnknownName, ModelError."""
-        models = model_records(self.config) if self.components is None else self.components.records()
+        models = model_records(self.config) if self.components is None else self.components.models
         facts = {"identity": self.config.identity(), "seed": self.config.seed, "values": self.values}
         return {**facts, "models": models, "inputs": self.inputs}
 

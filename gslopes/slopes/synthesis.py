@@ -85,7 +85,7 @@ class Synthesis:
             raise UsageError("Components passed as objects cannot be sent to other processes.", hint)
         run, plan = self.run.absolute(), self.plan
         needs = (run / runfolder.MANIFEST, plan.config.photos)
-        return RemoteTask(partial(_elsewhere, run, plan, self.same, self.components.records()), needs, self._name)
+        return RemoteTask(partial(_elsewhere, run, plan, self.same, self.components.models), needs, self._name)
 
     def _name(self, part: int) -> str:
         names = [file.relative for file in self.plan.files_of(part)]
@@ -240,8 +240,8 @@ def _elsewhere(
     """The work in another process.  Raises: ModelError if other models are there."""
     plan = replace(plan, config=replace(plan.config, device=device))
     components = default_components(plan.config, device)
-    if components.records() != models:
-        differing = "; ".join(differences(models, components.records()))
+    if components.models != models:
+        differing = "; ".join(differences(models, components.models))
         raise ModelError(f"A worker has other models: {differing}.", "Install the same models on every machine.")
     return Synthesis(run, plan, components, same)
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from gslopes.words.graph import RELAX, Fact, Senses
-from gslopes.words.wordlists import Lists, WordList
+from gslopes.words.graph import RELAX, ROLES, Fact, Senses
+from gslopes.words.wordlists import Lists
 from gslopes.words.wordnet import WordNet
 
 PERSON, ANIMAL, WEAPONS = "person.n.01", "animal.n.01", ("weapon.n.01", "weaponry.n.01")
@@ -111,19 +111,15 @@ DEMEANING = {"object": "demeaning-synsets", "attribute": "demeaning-adjectives"}
 
 
 def demeaning_synsets(lists: Lists, wordnet: WordNet) -> dict[str, frozenset[str]]:
-    """Kind of fact to the listed synsets, of the lists that have entries."""
+    """Kind of fact to the listed synsets, of the lists that have entries; of a word the first synset of that part."""
     return {
-        kind: listed_synsets(lists[name], "n" if kind == "object" else "a", wordnet)
+        kind: frozenset(
+            entry if wordnet.known(entry) else next(iter(wordnet.synsets(entry, ROLES[kind])), entry)
+            for entry in lists[name].entries
+        )
         for kind, name in DEMEANING.items()
         if lists[name].entries
     }
-
-
-def listed_synsets(listed: WordList, part: str, wordnet: WordNet) -> frozenset[str]:
-    """The synsets of a list: names as they are, of words the first synset of the part of speech."""
-    return frozenset(
-        entry if wordnet.known(entry) else next(iter(wordnet.synsets(entry, part)), entry) for entry in listed.entries
-    )
 
 
 def bounds(word: str, part: str, listed: Iterable[str], wordnet: WordNet, chosen: str | None = None) -> Bounds:
@@ -153,9 +149,8 @@ def caption_bounds(facts: Iterable[Fact], lists: dict[str, frozenset[str]], sens
     for fact in facts:
         if fact.kind not in lists:
             continue
-        part = "n" if fact.kind == "object" else "a"
         chosen = fact.synset or senses.of(fact.word, fact.kind).synset
-        counts = bounds(fact.word, part, lists[fact.kind], senses.wordnet, chosen)
+        counts = bounds(fact.word, ROLES[fact.kind], lists[fact.kind], senses.wordnet, chosen)
         for name in (name for name, counted in zip(BOUNDS, counts, strict=True) if counted):
             words[name].add(fact.word)
     return words

@@ -33,8 +33,6 @@ class WordList:
     name: str
     version: str
     entries: frozenset[str]
-    source: str = ""
-    licence: str = ""
     digest: str = ""
     groups: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
 
@@ -73,7 +71,7 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
     """
     text = read_text(path, raises=ConfigError, hint="Name a word list in UTF-8 that you may read.")
     digest = sha256(text.encode()).hexdigest()
-    content: dict[str, Any] = {"entries": text, "source": f"the user's file {path.name}"}
+    content: dict[str, Any] = {"entries": text}
     if path.suffix == ".toml":
         try:
             content = tomllib.loads(text)
@@ -81,9 +79,8 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
             raise ConfigError(f"The word list {path} is not valid TOML: {error}.") from error
     groups = {key: _entries(value, wordnet, path) for key, value in content.get("groups", {}).items()}
     entries = _entries(content.get("entries", []), wordnet, path).union(*groups.values())
-    texts = {key: str(content.get(key, "")) for key in ("source", "licence")}
     name, version = name or str(content.get("name", path.stem)), str(content.get("version", digest[:8]))
-    return WordList(name, version, entries, **texts, digest=digest, groups=groups)
+    return WordList(name, version, entries, digest, groups)
 
 
 def _entries(value: object, wordnet: WordNet | None, path: Path) -> frozenset[str]:

@@ -52,7 +52,7 @@ class StandIn:
     def components(self, real: Components) -> Components:
         """Components whose networks run on the stand-in; faces are found by the real finder, on the CPU."""
         editors = {name: _Editor(self, editor) for name, editor in real.editors.items()}
-        return replace(real, masker=_Masker(self, real.masker), editors=editors, models=real.records())
+        return replace(real, masker=_Masker(self, real.masker), editors=editors, models=real.models)
 
     @contextmanager
     def at_work(self) -> Iterator[None]:

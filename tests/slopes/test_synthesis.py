@@ -68,7 +68,7 @@ class Editor:
 
 @pytest.fixture
 def components() -> Components:
-    return Components(Finder(), Masker(), {"gender": Editor()})
+    return Components(Finder(), Masker(), {"gender": Editor()}, {"gender": {"sha256": Editor.sha256, "licence": ""}})
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 
 from gslopes.words.graph import Fact, Senses, overrides
-from gslopes.words.mentions import BOUNDS, Mention, Mentions, bounds, caption_bounds, listed_synsets
-from gslopes.words.wordlists import WordList, shipped
+from gslopes.words.mentions import BOUNDS, Mention, Mentions, bounds, caption_bounds, demeaning_synsets
+from gslopes.words.wordlists import Lists, WordList, shipped
 from gslopes.words.wordnet import WordNet
 from tests.words.conftest import parse
 
@@ -98,7 +98,8 @@ def test_golden_49_four_captions(words: WordNet):
 
 
 def test_golden_50_an_adjective_stands_for_its_first_synset(words: WordNet):
-    listed = listed_synsets(WordList("mine", "1", frozenset({"lazy"})), "a", words)
+    mine = WordList("demeaning-adjectives", "1", frozenset({"lazy"}))
+    listed = demeaning_synsets(Lists(shipped() | {mine.name: mine}), words)["attribute"]
     assert listed == {"lazy.s.01"}
     assert bounds("lazy", "a", listed, words) == (0, 1, 1)
 

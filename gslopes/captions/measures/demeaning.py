@@ -108,7 +108,7 @@ def context_specific(recorder: Recorder) -> None:
         facts = {"concept": rule, "estimator": "difference of shares of images, Newcombe"}
         for pair in material.pairs:
             if pair.column in columns or rule == "girls":
-                recorder.difference(recorder.compare(table, pair), 0, **pair.columns, **facts)
+                recorder.difference(recorder.compare(table, pair), 0, **pair._asdict(), **facts)
     recorder.header |= {"lists": ""}
     recorder.rates({image: len(places) for image, places in united.items()}, recorder.images, concept=UNION)
 

@@ -28,7 +28,7 @@ from gslopes.words.wordnet import WordNet
 
 NO_LIST = "not run: no list of non-imageable objects"
 SAME = 2.25  # the least Leacock-Chodorow similarity of the same object
-THRESHOLD = 0.005  # of the association, above which an inclusion is kept: the paper's
+THRESHOLD = 0.005 * (1 + 1e-9)  # of the association, above which an inclusion is kept: the paper's, and rounding
 SCENARIOS = ("non-imageable", "too-specific", "hallucination")
 Counts = Mapping[tuple[str, ...], set[int]]  # scenario, kind and concept, or kind and concept, to places of images
 
@@ -125,11 +125,6 @@ def associate(present: NDArray[np.bool_], sides: NDArray[np.int8], pair: Pair) -
     return round(abs(value), 15), pair.group if value >= 0 else pair.other
 
 
-def keeps(value: float) -> bool:
-    """Whether an association is above the threshold, strictly, with a relative tolerance of 1e-9."""
-    return value > THRESHOLD * (1 + 1e-9)
-
-
 def words_wrongly_included(recorder: Recorder) -> None:
     """S1 at one stage: inclusions, cases, and the shares of images and of cases by scenario."""
     material, wordnet, lists = recorder.material, recorder.mentions.wordnet, recorder.mentions.lists
@@ -184,7 +179,8 @@ def _add_inclusions(
         row: Row = {"stage": recorder.stage, "truth": recorder.truth, "scenario": scenario, "kind": kind}
         row |= {"concept": concept, "column": pair.column, "flagged": len(places), "negatives": negatives}
         row |= {"mentions": mentioned, "fpr": fpr, "fpr_low": low, "fpr_high": high, "fdr": len(places) / mentioned}
-        rows.append(row | {"association": association, "towards": towards, "kept": keeps(association), "rank": None})
+        row |= {"association": association, "towards": towards, "kept": association > THRESHOLD, "rank": None}
+        rows.append(row)
     ranked = [row for row in rows if row["kept"]]
     ranked.sort(key=lambda row: (-np.nan_to_num(row["fpr"]), -row["association"], row["concept"]))
     for rank, row in enumerate(ranked, 1):
@@ -201,7 +197,7 @@ def _add_by_group(recorder: Recorder, flagged: Flagged, sides: NDArray[np.int8],
         tested = len(places) >= recorder.options.min_active and min(n, m) >= LEAST
         low, high = newcombe(a, n, b, m) if tested else (math.nan, math.nan)
         p = fisher(a, n, b, m) if tested else math.nan
-        row = {"concept": f"{scenario}:{concept}", "kind": kind, **pair.columns, "n": n + m, "active": a + b}
+        row = {"concept": f"{scenario}:{concept}", "kind": kind, **pair._asdict(), "n": n + m, "active": a + b}
         row |= {"value": 100 * (a / n - b / m) if n and m else math.nan, "unit": "pp", "origin": "ours"}
         row |= {"ci_low": 100 * low, "ci_high": 100 * high, "p": p, "note": "" if tested else "too few images have it"}
         row |= {"estimator": "difference of false positive rates, Newcombe"}
@@ -258,7 +254,7 @@ def between_stages(recorder: Recorder) -> None:
             value, low, high, p = change(before[chosen], after[chosen], sides)
             for index, (row, q) in enumerate(zip(chosen, benjamini_hochberg(p), strict=True)):
                 recorder.measure(
-                    **pair.columns,
+                    **pair._asdict(),
                     concept=names[row],
                     n=np.count_nonzero(sides),
                     active=int(active[row]),

@@ -17,35 +17,24 @@ from gslopes.words.wordnet import WordNet
 COLLECTIVES = frozenset(
     ("people", "couple", "crowd", "group", "family", "team", "audience", "trio", "duo", "crew", "class", "gang", "folk")
 )
-LARGE = 0.1  # of an image, that people must cover in D2: the paper's
+LARGE = 0.1 * (1 + 1e-9)  # of an image, more than which people must cover in D2: the paper's, and rounding
 
 
-def covered(boxes: Sequence[Sequence[float]], width: float = 1.0, height: float = 1.0) -> float:
+def covered(boxes: Sequence[Sequence[float]]) -> float:
     """The share of the image under the union of boxes, computed exactly.
 
-    boxes: x, y, width, height from the top left, in the units of width and height; clipped to the image.
+    boxes: x0, y0, x1, y1 as shares of the sides.
 
-    >>> covered([(0, 0, 40, 30), (20, 10, 40, 30)], 100, 100)
-    0.2
+    >>> covered([(0, 0, 0.5, 0.5), (0.25, 0.25, 0.75, 0.5)])
+    0.3125
     """
-    corners = [(max(x, 0.0), max(y, 0.0), min(x + w, width), min(y + h, height)) for x, y, w, h in boxes]
-    corners = [(x0, y0, x1, y1) for x0, y0, x1, y1 in corners if x1 > x0 and y1 > y0]
     area = 0.0
-    for left, right in pairwise(sorted({end for x0, _, x1, _ in corners for end in (x0, x1)})):
+    for left, right in pairwise(sorted({end for x0, _, x1, _ in boxes for end in (x0, x1)})):
         end = 0.0
-        for low, high in sorted((y0, y1) for x0, y0, x1, y1 in corners if x0 <= left and x1 >= right):
+        for low, high in sorted((y0, y1) for x0, y0, x1, y1 in boxes if x0 <= left and x1 >= right):
             area += max(0.0, high - max(low, end)) * (right - left)
             end = max(end, high)
-    return area / (width * height)
-
-
-def is_large(area: float) -> bool:
-    """Whether people cover more than ``LARGE`` of an image, strictly.
-
-    >>> is_large(0.1), is_large(0.2)
-    (False, True)
-    """
-    return area > LARGE * (1 + 1e-9)
+    return area
 
 
 def count_people(material: Material, stage: str, image: str) -> int:
@@ -67,7 +56,7 @@ def people_unmentioned(recorder: Recorder) -> None:
     material = recorder.material
     if material.areas:
         annotated = {image for values in material.groups.values() for image, value in values.items() if value}
-        base = [i for i in recorder.images if i in annotated and is_large(material.areas.get(i, 0.0))]
+        base = [i for i in recorder.images if i in annotated and material.areas.get(i, 0.0) > LARGE]
     else:
         base = [image for image in recorder.images if material.mentions.people(recorder.truth_facts(image))]
         recorder.header |= {"note": "truth: captions that mention a person; no areas"}

@@ -96,7 +96,7 @@ class Recorder(TechniqueResult):
             differences = self.compare(table, pair)
             for index, concept in enumerate(table.concepts):
                 kind = "shares, Newcombe" if table.binary else "mean shares, Welch"
-                names = {"concept": concept, **pair.columns, "estimator": f"difference of {kind}"}
+                names = {"concept": concept, **pair._asdict(), "estimator": f"difference of {kind}"}
                 self.difference(differences, index, **columns, **names)
                 groups = (
                     (pair.group, differences.share, differences.n),

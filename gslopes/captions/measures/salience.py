@@ -239,6 +239,6 @@ def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:
 def _row(fitted: Salience, concept: str, stage: str, pair: Pair) -> Row:
     low, high = percentile(fitted.splits)
     names = ("n", "mentioned", "held", "valid", "eligible", "coefficient", "p", "accuracy", "note")
-    row = {"stage": stage, **pair.columns, "concept": concept} | {name: getattr(fitted, name) for name in names}
+    row = {"stage": stage, **pair._asdict(), "concept": concept} | {name: getattr(fitted, name) for name in names}
     row |= {"ci_low": fitted.low, "ci_high": fitted.high, "split_low": low, "split_high": high}
     return row | {"finding_paper": bool(fitted.eligible and (low > 0 or high < 0)), "rank": None}

@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 class Sweeper:
     """A photo to its counterfactuals, as the walk makes them.
 
-    components: finder, masker and one editor.  values: (K,).  measurer: of the gate; without one nothing is judged.
+    components: finder, masker and one editor.  values: (K,).  min_face: see ``faces.find``.  measurer: of the gate.
     """
 
     components: Components
     attribute: str
     values: tuple[float, ...]
-    min_face: int = 32
-    device: str = "cpu"
-    measurer: SweepMeasurer | None = None
+    min_face: int
+    device: str
+    measurer: SweepMeasurer
 
-    def __call__(self, photo: Photo) -> tuple[Composite, dict[str, Any] | None] | None:
+    def __call__(self, photo: Photo) -> tuple[Composite, dict[str, Any]] | None:
         """(the counterfactuals, the gate's verdict as columns); None if the photo has no usable face.
 
         Such a photo stays in the plain part.  The gate judges whole edited photos, once for all backgrounds.
@@ -70,8 +70,6 @@ class Sweeper:
             tone=swept.tone_of(0),
             head=head,
         )
-        if self.measurer is None:
-            return composite, None
         from gslopes.faces.gate.sweep_measurer import Sweep
 
         pictures = [composite.picture(step) for step in range(len(composite))]
@@ -191,8 +189,7 @@ class Part:
         at = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height)
         for key, context, background in self.conditions:
             attribute, kind = f"{key}~{self.config.sweep}", "context" if context else "canvas"
-            if judged is not None:
-                self.verdicts.append({"photo": photo_id, "attribute": attribute, **judged})
+            self.verdicts.append({"photo": photo_id, "attribute": attribute, **judged})
             start = paste(background, layers[0], opacity, where)
             files = Variants(start, False, None, FORMAT)
             for step, (layer, value) in enumerate(zip(layers, sweeper.values, strict=True)):

@@ -13,7 +13,7 @@ from gslopes.faces.components import Components
 from gslopes.faces.compose.paste import compose
 from gslopes.faces.find import choose
 from gslopes.photos.folder import open_photo
-from tests.contexts.drawn import Finder, Lighter, masker
+from tests.contexts.drawn import Finder, Lighter, Measurer, masker
 
 
 @pytest.mark.slow
@@ -70,7 +70,8 @@ class Tinted(Lighter):
 @pytest.mark.parametrize("editor", [Lighter(), Tinted()])
 def test_an_edit_goes_into_the_photo_as_the_editor_says(editor, folder):
     photo = open_photo(folder / "people/05.png")
-    made = Sweeper(Components(Finder(), masker, {"gender": editor}, {}), "gender", (-2.0, 0.0, 2.0), 20)(photo)
+    components = Components(Finder(), masker, {"gender": editor}, {})
+    made = Sweeper(components, "gender", (-2.0, 0.0, 2.0), 20, "cpu", Measurer())(photo)
     assert made is not None
     points = Finder()([photo])[0]
     face = choose(points, 160, 180, 20, 128)
@@ -89,4 +90,5 @@ def test_a_person_whose_face_cannot_be_edited_stays_in_the_plain_part(folder):
         return [Detections(*(np.zeros((0, *shape), np.float32) for shape in ((4,), (5, 2), ()))) for _ in photos]
 
     components = Components(faceless, masker, {"gender": Lighter()}, {})
-    assert Sweeper(components, "gender", (-2.0, 0.0, 2.0), 20)(open_photo(folder / "people/02.png")) is None
+    sweeper = Sweeper(components, "gender", (-2.0, 0.0, 2.0), 20, "cpu", Measurer())
+    assert sweeper(open_photo(folder / "people/02.png")) is None
