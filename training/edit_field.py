@@ -28,8 +28,8 @@ from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.faces.compose.masks import BORDER, SIGMA
 from gslopes.faces.compose.paste import FADE, INSIDE
+from gslopes.faces.compose.skin import FACE, class_probabilities
 from gslopes.faces.zoo import ModelSpec, build, load
-from gslopes.faces.zoo.parsing import FACE, class_probabilities
 from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
 from training.augment import Augmentation, color_jitter, disturbed, random_rectangle, seen_through, warp
 from training.chips import face_window

@@ -12,9 +12,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
+from gslopes.faces.compose.skin import mirrored_classes
 from gslopes.faces.networks.feature_pyramid import FeaturePyramid
 from gslopes.faces.zoo import ModelSpec, build, load
-from gslopes.faces.zoo.parsing import mirrored_classes
 from training.augment import (
     color_jitter,
     mirrored_outside,

@@ -17,10 +17,10 @@ from torch import Tensor, nn
 
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray
+from gslopes.faces.compose.skin import FACE, SKIN, class_probabilities
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Estimate
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load_folder
-from gslopes.faces.zoo.parsing import FACE, SKIN, class_probabilities
 from gslopes.stats.agreement import auc
 from gslopes.stats.resampling import Rows
 from training.augment import to_float

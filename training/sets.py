@@ -18,9 +18,9 @@ from tqdm import tqdm
 from gslopes.core.errors import DataMissing
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
+from gslopes.faces.compose.skin import class_probabilities
 from gslopes.faces.zoo import ModelSpec, load
 from gslopes.faces.zoo.framing import CHIP, FRAMES
-from gslopes.faces.zoo.parsing import class_probabilities
 from gslopes.photos import drawn
 from gslopes.photos.decode import named_picture
 from training.augment import to_float

@@ -133,7 +133,7 @@ def read_celeba_wide(data: Path) -> LabelledPhotos:
 def read_celebamask(data: Path) -> list[tuple[Path, Path]]:
     """(photo, mask) files of CelebAMask-HQ (Lee et al. 2020) below ``data/celebamask-mini``.
 
-    A mask is an 8-bit picture of class numbers, as ``faces.zoo.parsing.CLASSES``.
+    A mask is an 8-bit picture of class numbers, as ``faces.compose.skin.CLASSES``.
 
     Raises: DataMissing if the folder is not there or no photo has a mask.
     """

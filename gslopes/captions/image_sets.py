@@ -7,13 +7,13 @@ through ``coco_id``; its boxes become shares of its own width and height.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from gslopes.captions.caption_tables import Label, StageRows, caption_rows, clip, id_of, size_of
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing
 from gslopes.core.text import plain
 
@@ -24,8 +24,7 @@ ImageData = dict[str, tuple[str, tuple[float, float] | None]]  # Visual Genome's
 @cache
 def types() -> dict[str, str]:
     """COCO's 80 types to synsets."""
-    with Path(__file__).with_name("coco-types.csv").open(encoding="utf-8") as file:
-        return {row["type"]: row["synset"] for row in csv.DictReader(file)}
+    return {row["type"]: row["synset"] for _, row in read_csv(Path(__file__).with_name("coco-types.csv")).rows()}
 
 
 def form_of(content: Any) -> str:

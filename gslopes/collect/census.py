@@ -24,7 +24,7 @@ from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Finder, Photo
 from gslopes.core.runfolder import show
 from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST
-from gslopes.faces.find import choose
+from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.frame.executors import OneProcess
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_photos, listing, open_photo, photo_batches
@@ -84,7 +84,6 @@ def census(
 
     Raises: UsageError, RunFolderMismatch, ModelError, StorageError.
     """
-    from gslopes.faces.find import MtcnnFinder
     from gslopes.faces.zoo.reader import FaceReader, load_fairface
 
     config, executor = config or CensusConfig(), executor or OneProcess()

@@ -16,7 +16,7 @@ from gslopes.ask.scoring.trial import compare_alone, first_pictures
 from gslopes.contexts import lead, page, stimuli
 from gslopes.contexts.analysis import analyse_run
 from gslopes.contexts.config import ContextOptions, ContextsConfig
-from gslopes.contexts.stimuli import PICTURES, check_anybody, compose, cut_out, decide, files_of, items_of, look, read
+from gslopes.contexts.stimuli import PICTURES, check_anybody, compose, cut_out, decide, look, read
 from gslopes.contexts.tables import TABLES
 from gslopes.core import runfolder, tables
 from gslopes.core.executor import Executor
@@ -79,11 +79,6 @@ def composed(run: Run) -> Questions:
     size = next(stage.part for stage in run.audit.stages if stage.name == runfolder.SYNTHESIS)
     parts = count_parts(run.plan.facts["inputs"]["photos"], size)
     return Questions(run.folder, parts, run.config.seed, ScoreConfig(**asdict(run.config.score), dropped_sample=0))
-
-
-def is_asked(run: Run) -> bool:
-    """Whether there are answers, or somebody to give them."""
-    return bool(asked_before(run.folder) or run.models)
 
 
 MEASURED = (
@@ -181,17 +176,18 @@ CONTEXTS = Audit(
         Stage("read", ("inputs",), ("people", "backgrounds"), read, options=PICTURES),
         Stage(
             "cutout", ("inputs",), ("cutouts/", "cutouts"), cut_out,
-            items=files_of, part=PART, join=decide, merging=("review",), threads=True, here=True,
+            items=lambda run: run.inputs.files, part=PART, join=decide, merging=("review",), threads=True, here=True,
             options=("review", "pictures.cutout", "pictures.landmarks"),
         ),
         Stage(
             SYNTHESIS, ("inputs", "cutouts"), ("edits/", "edits", "composites", "verdicts", "photos"), compose,
-            items=items_of, part=PART, threads=True, here=True, options=PICTURES,
+            items=lambda run: [*run.inputs.files, *run.inputs.used],
+            part=PART, threads=True, here=True, options=PICTURES,
         ),
         ask("score", ("edits", "verdicts"), ("asked", "scores"), composed, options=("seed",)),
         Stage(
             "measure", ("scores", "asked", "people", "backgrounds", "verdicts", "photos"), MEASURED, measure,
-            when=is_asked, options=(*ANALYSIS, "pictures.sweep"),
+            when=lambda run: bool(asked_before(run.folder) or run.models), options=(*ANALYSIS, "pictures.sweep"),
         ),
         Stage(
             "sheets", ("backgrounds", "people", "cutouts", "composites", "photos", *MEASURED),

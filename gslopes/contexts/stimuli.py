@@ -32,6 +32,7 @@ from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
+from gslopes.faces.find import KnownFinder, MtcnnFinder
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Inputs, Made, Tables
 from gslopes.photos.folder import PhotoFile, check_outside, list_photos, passed_over
@@ -87,7 +88,7 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     if not files:
         raise UsageError(f"There are no photos in {show(people)}.", "Name the folder that holds the portraits.")
     who, absent = self_reports(files, config.table, config.group_column)
-    backgrounds = tuple(read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: mtcnn(20)))
+    backgrounds = tuple(read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: MtcnnFinder(20)))
     if config.preset == "published":
         _check_published(pictures, backgrounds)
     values: tuple[float, ...] = ()
@@ -158,13 +159,6 @@ def _digest(file: PhotoFile) -> str:
         return hashlib.sha256(file.relative.encode()).hexdigest()
 
 
-def mtcnn(min_face: int) -> Finder:
-    """The detector of faces, on the CPU, so that every device uses the same photos."""
-    from gslopes.faces.find import MtcnnFinder
-
-    return MtcnnFinder(min_face)
-
-
 # -- stages -----------------------------------------------------------------------------------------------------------
 
 
@@ -196,12 +190,6 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=TABLES["backgrounds"].columns).astype({"rating": float})
 
 
-def files_of(run: Run) -> Sequence[PhotoFile]:
-    """Photos of people."""
-    files: Sequence[PhotoFile] = run.inputs.files
-    return files
-
-
 def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
     """Rows of the ``cutouts`` table, and the pictures that they name."""
     work, rows = run.once(_cutting), dict[str, dict[str, Any]]()
@@ -214,11 +202,9 @@ def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
 
 
 def _cutting(run: Run) -> Cutting:
-    pictures, finder = run.config.pictures, mtcnn(40)
-    if pictures.landmarks is not None:
-        from gslopes.faces.find import KnownFinder
-
-        finder = KnownFinder(pictures.landmarks, _people(run))
+    pictures = run.config.pictures
+    known = pictures.landmarks
+    finder: Finder = MtcnnFinder(40) if known is None else KnownFinder(known, _people(run))
     return Cutting(run.folder, run.inputs.photos, pictures.cutout, finder)
 
 
@@ -230,11 +216,6 @@ def decide(run: Run, parts: Tables) -> Made:
         note = f"{len(unknown):,} of its {len(decisions):,} decisions are about photos that are not in this run"
         run.note(f"{show(review)}: {note}, such as {show(min(unknown)[:40])}.")
     return {"cutouts": reviewed(cutouts, decisions)}
-
-
-def items_of(run: Run) -> Sequence[PhotoFile | BackgroundPicture]:
-    """People, then backgrounds."""
-    return [*run.inputs.files, *run.inputs.used]
 
 
 def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:

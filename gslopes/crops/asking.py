@@ -199,7 +199,7 @@ class Asker:
                 for ratio in self.config.ratios:
                     answer = cast("Cropper", self.model).crop(picture, ratio)
                     crops[ratio] = checked_crop(answer, plan.width, plan.height, ratio, self.model.name)
-                main = crops[self.config.main_ratio][0]
+                main = crops[min(crops, key=lambda ratio: abs(ratio - 1))][0]
                 heads = [share for share in self.kept(photos, plan, main) if share is not None]
                 # of each photo where a head is missing
                 inside = heads if len(heads) == len(photos) else [share_inside(box, main) for box in plan.photos]
@@ -331,11 +331,6 @@ def begin(run: Run, executor: Executor) -> None:
     agree_first(run, "pairs", lambda: len(pictures_asked(run.inputs, run.config)))
 
 
-def retried(run: Run) -> bool:
-    """Whether failed pictures are asked about again."""
-    return bool(run.config.cost_limits.retry_failed)
-
-
 def pictures_asked(people: People, config: CropsConfig) -> Pictures:
     """(P, 2) numbers of portraits, left and right, of all pictures if every photo can be read."""
     return pictures_of(people, [portrait.person for portrait in people.portraits], config)
@@ -370,11 +365,6 @@ def material(run: Run) -> Material:
     lots = np.concatenate([np.random.default_rng([config.seed, 7, block]).random(PART) for block in blocks])
     numbered = np.column_stack([np.arange(len(pictures)), pictures]).astype(np.int64)
     return Material(used["photo"].tolist(), numbered, askers, lots)
-
-
-def pair_items(run: Run) -> Pictures:
-    """(P, 3) place, left and right of every picture."""
-    return run.once(material).pictures
 
 
 def ask_pairs(run: Run, items: Pictures, name: str) -> Made:

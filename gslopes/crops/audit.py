@@ -18,7 +18,7 @@ from gslopes.crops.drawing import draw_pairs
 from gslopes.crops.measures import measure
 from gslopes.crops.parity import half_width
 from gslopes.crops.people import People, read_people
-from gslopes.crops.portraits import digest_of, look, portraits_of, with_groups
+from gslopes.crops.portraits import digest_of, look, with_groups
 from gslopes.crops.tables import MEASURES, SWEPT, TABLES
 from gslopes.frame.ask import raise_if_no_use
 from gslopes.frame.brought import planned
@@ -130,14 +130,16 @@ CROPS = Audit(
     stages=(
         Stage(
             "look", ("inputs",), ("saliency", "traits", "people", "groups.json"), look,
-            items=portraits_of, here=True, join=with_groups,
+            items=lambda run: run.inputs.portraits, here=True, join=with_groups,
             options=("height", "groups", "source"), merging=("groups", "source"),
         ),
         Stage(
             "pairs", ("inputs", "people"), ("crops", "outcomes", "pairs"), asking.ask_pairs,
-            items=asking.pair_items, part=asking.PART, unit="pictures", each=asking.asked_names, here=True,
+            items=lambda run: run.once(asking.material).pictures,
+            part=asking.PART, unit="pictures", each=asking.asked_names, here=True,
             options=("seed", "groups", "height", "as_published", "pairs", "ratios", "policies"),
-            due=asking.retried, confirm=asking.agree, check=lambda run: raise_if_no_use(run.table("pairs"), "cropper"),
+            due=lambda run: run.config.cost_limits.retry_failed, confirm=asking.agree,
+            check=lambda run: raise_if_no_use(run.table("pairs"), "cropper"),
         ),
         Stage(
             "draw", ("inputs", "people", "traits", "pairs", "crops"), ("pairs.json",), draw_pairs,

@@ -13,12 +13,7 @@ from gslopes.report import numbers
 from gslopes.report.charts import series, svg, svg_line, svg_text
 
 Array = NDArray[np.float64]
-LEFT, ABOVE, WIDE, TALL = (
-    40,
-    12,
-    304,
-    200,
-)  # where the axes of curves lie, pixels: with their legend below they fit a phone
+LEFT, ABOVE, WIDE, TALL = 40, 12, 304, 200  # of the axes, pixels: with their legend below curves fit a phone
 
 
 @dataclass(frozen=True, slots=True)

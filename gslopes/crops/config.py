@@ -49,11 +49,6 @@ class JoiningConfig:
         return 75 if self.as_published else None
 
     @property
-    def main_ratio(self) -> float:
-        """The ratio nearest to 1."""
-        return min(self.ratios, key=lambda ratio: abs(ratio - 1))
-
-    @property
     def variant(self) -> str:
         """How photos are joined, in words: part of the tables' keys."""
         return (f"height {self.height}" if self.height else "native") + ", jpeg 75" * self.as_published

@@ -83,12 +83,6 @@ def as_joined(used: pd.DataFrame, config: JoiningConfig) -> tuple[list[tuple[int
 # -- the first stage --------------------------------------------------------------------------------------------------
 
 
-def portraits_of(run: Run) -> Sequence[Portrait]:
-    """The photos to look at."""
-    people: People = run.inputs
-    return people.portraits
-
-
 def finder_of(run: Run) -> Finder:
     """Of faces: the one that was given, or MTCNN."""
     assert run.plan is not None

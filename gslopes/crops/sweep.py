@@ -439,7 +439,8 @@ SWEEP = Audit(
         Stage(
             "sweep", ("inputs",), ("opponents",), ask,
             items=swept_photos, part=PART, each=asked_names, here=True, options=("others",),
-            due=asking.retried, confirm=price, check=lambda run: raise_if_no_use(run.table("opponents"), "cropper"),
+            due=lambda run: run.config.cost_limits.retry_failed, confirm=price,
+            check=lambda run: raise_if_no_use(run.table("opponents"), "cropper"),
         ),
         Stage("fit", ("inputs", "opponents"), ("sweep_slopes",), fit, options=()),
     ),

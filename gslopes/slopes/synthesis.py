@@ -39,7 +39,7 @@ from gslopes.slopes.plan import Walk
 Row = dict[str, Any]
 
 # Faces that are masked and edited together on the CPU: few enough that what the parser saw of them is still at hand for
-# the edit, see ``faces.zoo.parsing``.
+# the edit, see ``faces.compose.skin``.
 TOGETHER = 32
 
 

@@ -7,11 +7,11 @@ the first. Labels and captions go through the same rule, or every *microwave* of
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, NamedTuple
 
+from gslopes.core.csv_table import read_csv
 from gslopes.words.pos_tagger import PREPOSITIONS
 from gslopes.words.wordnet import DATA, WordNet
 
@@ -31,15 +31,13 @@ class Sense(NamedTuple):
 @cache
 def overrides() -> dict[tuple[str, str], str]:
     """(word, part of speech) to synset, of the shipped table."""
-    with (DATA / "senses.csv").open(encoding="utf-8") as file:
-        return {(row["word"], row["part"]): row["synset"] for row in csv.DictReader(file)}
+    return {(row["word"], row["part"]): row["synset"] for _, row in read_csv(DATA / "senses.csv").rows()}
 
 
 @cache
 def compounds() -> frozenset[tuple[str, str]]:
     """Pairs of tokens that are one noun."""
-    with (DATA / "compounds.csv").open(encoding="utf-8") as file:
-        return frozenset((row["first"], row["second"]) for row in csv.DictReader(file))
+    return frozenset((row["first"], row["second"]) for _, row in read_csv(DATA / "compounds.csv").rows())
 
 
 class Senses:

@@ -36,10 +36,9 @@ from gslopes.faces import zoo  # noqa: E402
 from gslopes.faces.components import default_components  # noqa: E402
 from gslopes.faces.compose.masks import soft_mask  # noqa: E402
 from gslopes.faces.compose.paste import Mover, in_photo, within  # noqa: E402
-from gslopes.faces.compose.skin import region_classes  # noqa: E402
+from gslopes.faces.compose.skin import class_probabilities, region_classes  # noqa: E402
 from gslopes.faces.edit.editors import editor_of, stands_at, way  # noqa: E402
 from gslopes.faces.zoo.framing import CHIP  # noqa: E402
-from gslopes.faces.zoo.parsing import class_probabilities  # noqa: E402
 from gslopes.frame.executors import OneProcess  # noqa: E402
 from gslopes.frame.executors.one_process import cores  # noqa: E402
 from gslopes.slopes import audit as stages  # noqa: E402

@@ -114,7 +114,7 @@ def small(finder, part=7):
         stages = tuple(replace(stage, part=part) for stage in context_audit.CONTEXTS.stages)
         patch.setattr(context_audit, "CONTEXTS", replace(context_audit.CONTEXTS, stages=stages))
         patch.setattr(composing, "FORMAT", "png")
-        patch.setattr(stimuli, "mtcnn", lambda least: finder)
+        patch.setattr(stimuli, "MtcnnFinder", lambda least: finder)
         patch.setattr(stimuli, "load_sweeper", planted_sweeper)
         yield
 

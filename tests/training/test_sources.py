@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core.errors import DataMissing
-from gslopes.faces.zoo.parsing import CLASSES
+from gslopes.faces.compose.skin import CLASSES
 from training.sources import fold, place, read_celeba_wide, read_celebamask, read_census, read_london
 
 NAMES = [f"{i}_0_1_2017.jpg.chip.jpg" for i in range(4000)]

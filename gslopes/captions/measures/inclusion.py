@@ -159,9 +159,8 @@ def words_wrongly_included(recorder: Recorder) -> None:
         _add_inclusions(recorder, rows, mentions, np.zeros(len(recorder.images), np.int8), Pair("", "", ""))
 
 
-Flagged = list[
-    tuple[tuple[str, ...], set[int], set[int]]
-]  # scenario, kind, concept; images with the case; that hold it
+# scenario, kind, concept; images with the case; that hold it
+Flagged = list[tuple[tuple[str, ...], set[int], set[int]]]
 
 
 def _add_inclusions(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import io
 import re
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal
 
 from PIL import Image
 
-from gslopes.core.errors import UnknownName
 from gslopes.core.records import ByteArray
 
 Format = Literal["jpeg", "png"]
@@ -29,11 +28,7 @@ def encode(pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "j
         whatever is around it, and with a restart marker after each row of blocks, so that rows stand for
         themselves; ``png`` is lossless, packed quickly rather than tightly.
     quality: of the JPEG, 1 to 100; a PNG of lower quality is packed more tightly, with the same pixels.
-
-    Raises: UnknownName for another format.
     """
-    if format not in get_args(Format):
-        raise UnknownName("picture format", format, get_args(Format))
     one_channel = gray and (icc is None or icc[16:20] == b"GRAY")
     image = Image.fromarray(pixels[..., 0].copy() if one_channel else pixels)
     file = io.BytesIO()

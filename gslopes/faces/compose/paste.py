@@ -6,13 +6,12 @@ Source: Joo & Kärkkäinen 2020, §3.3. Pure arithmetic on arrays; photo and chi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.errors import ModelError, UnknownName
+from gslopes.core.errors import ModelError
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray, FloatArray, Motion, Tone
 from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
@@ -88,10 +87,8 @@ def compose(
     tone: what becomes of the skin's colour at them, where the blend is ``ratio`` and the head is known.
     head: where ears and neck are, to which the face's edit is carried; ``paste`` has nothing to carry.
 
-    Raises: UnknownName for another blend; ModelError if a chip holds values that are no numbers.
+    Raises: ModelError if a chip holds values that are no numbers.
     """
-    if blend not in get_args(Blend):
-        raise UnknownName("blend", blend, get_args(Blend))
     head = None if blend == "paste" else head
     inner = mask if head is None else head.face
     # what is carried into the photo: pictures for ``paste``, levels to add for ``difference``, logarithms for ``ratio``

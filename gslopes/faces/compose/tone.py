@@ -40,7 +40,7 @@ def toned(layers: FloatArray, chip: FloatArray, skin: FloatArray, tone: Tone) ->
     inside = skin > 0.5
     if inside.mean() < LEAST_SKIN:
         return layers
-    own = np.median(_lab(chip[inside]), 0)
+    own = np.median(cv2.cvtColor(chip[inside][None] / 255, cv2.COLOR_RGB2LAB)[0].astype(np.float64), 0)
     before = _levels(own)
     smooth = cv2.GaussianBlur(chip, (0, 0), SMOOTH * len(chip), borderType=cv2.BORDER_REPLICATE)
     luma = np.array(LUMA, np.float32)
@@ -83,11 +83,6 @@ def _step(light: FloatArray, at: float, to: float) -> FloatArray:
     factor = shares[1] / (1 - shares[1]) * (1 - shares[0]) / shares[0]
     moved = share * factor / (1 - share + share * factor)
     return np.asarray(np.log((255 * CEILING * moved + OFFSET) / (255 * CEILING * share + OFFSET)), np.float32)
-
-
-def _lab(levels: FloatArray) -> Lab:
-    """Levels (n, 3) RGB to L*a*b*."""
-    return np.asarray(cv2.cvtColor(levels[None] / 255, cv2.COLOR_RGB2LAB)[0], np.float64)
 
 
 def _levels(lab: Lab) -> Lab:

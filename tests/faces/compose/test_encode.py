@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
-from gslopes.core.errors import UnknownName
 from gslopes.faces.compose.encode import QUALITY, Variants, encode
 from gslopes.faces.compose.masks import border_ramp
 from gslopes.faces.compose.paste import compose
@@ -56,11 +55,6 @@ def test_the_profile_and_the_gray_channel_are_kept(kind: str) -> None:
         assert [component[1:3] for component in image.layer] == [(1, 1)] * 3  # type: ignore[attr-defined]
         Image.fromarray(NOISE).save(wanted, "JPEG", quality=95, subsampling=0)
         assert image.quantization == opened(wanted.getvalue()).quantization  # type: ignore[attr-defined]
-
-
-def test_an_unknown_format_is_named() -> None:
-    with pytest.raises(UnknownName, match="Did you mean 'jpeg'"):
-        encode(NOISE, False, None, "jpg")  # type: ignore[arg-type]
 
 
 @settings(max_examples=60, deadline=None)

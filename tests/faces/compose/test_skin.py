@@ -8,9 +8,15 @@ from torch import Tensor, nn
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.geometry import warp
 from gslopes.faces.compose.masks import mask_is_degenerate
-from gslopes.faces.compose.skin import ParserMasker, framed, region_classes
+from gslopes.faces.compose.skin import (
+    CLASSES,
+    ParserMasker,
+    class_probabilities,
+    framed,
+    mirrored_classes,
+    region_classes,
+)
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load
-from gslopes.faces.zoo.parsing import CLASSES, class_probabilities, mirrored_classes
 
 SPEC = ModelSpec(
     name="painted", summary="Reads the class off the colour.", network="feature-pyramid", size=128, labels=CLASSES,
@@ -57,11 +63,6 @@ def test_the_regions_are_those_of_the_paper_and_of_the_skin_alone() -> None:
     lips_and_eyes = {"mouth", "upper lip", "lower lip", "left eye", "right eye", "left brow", "right brow"}
     assert {CLASSES[index] for index in region_classes("face")} == {"skin", "nose", *lips_and_eyes}
     assert {CLASSES[index] for index in region_classes("skin")} == {"skin", "nose"}
-
-
-def test_unknown_regions_and_classes_are_named() -> None:
-    with pytest.raises(UnknownName, match="Did you mean 'face'"):
-        region_classes("fase")
 
 
 def test_the_face_is_masked_and_the_hair_is_not() -> None:
