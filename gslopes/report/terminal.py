@@ -14,11 +14,15 @@ WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its title, whether its cells are numbers (to the right), and whether long ones may be folded."""
+    """A column: its title, whether its cells are numbers (to the right), and whether long ones may be folded.
+
+    gives_way: its cells alone are cut where a line would be longer than ``WIDTH``.
+    """
 
     title: str
     number: bool = True
     fold: bool = False
+    gives_way: bool = False
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], styles: Sequence[str] = ()) -> str:
@@ -39,9 +43,14 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], styles: Sequ
             overflow="fold" if column.fold else "ellipsis",
             min_width=8 if column.fold else None,
         )
-    for index, row in enumerate(rows):
+    texts = [[words.printable(cell) for cell in row] for row in rows]
+    for place in (place for place, column in enumerate(columns) if column.gives_way):
+        wide = sum(max(map(len, cells)) + 2 for cells in zip([one.title for one in columns], *texts, strict=True))
+        room = WIDTH - wide - 1 + max(len(columns[place].title), *(len(row[place]) for row in texts), 0)
+        texts = [[*row[:place], words.shorten(row[place], max(room, 10)), *row[place + 1 :]] for row in texts]
+    for index, row in enumerate(texts):
         style = styles[index] if index < len(styles) else ""
-        grid.add_row(*(Text(words.printable(cell)) for cell in row), style=style)
+        grid.add_row(*map(Text, row), style=style)
     return render(grid)
 
 

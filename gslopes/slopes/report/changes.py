@@ -16,9 +16,9 @@ from gslopes.slopes.report import decisions
 from gslopes.stats.multiplicity import LEVEL
 
 COLUMNS = (
-    Column("label", number=False),
+    Column("label", number=False, gives_way=True),
     *(Column("first"), Column("second"), Column("difference"), Column("95 % interval", number=False)),
-    *(Column("unit", number=False), Column("q"), Column("differing"), Column("changed", number=False)),
+    *(Column("unit", number=False), Column("differing"), Column("changed", number=False)),
 )
 MOST_LINES = 60  # labels of one pair on a terminal
 PAIR = ["first_classifier", "classifier", "attribute"]
@@ -33,8 +33,8 @@ CONDITION: dict[str, float | str | bool] = {
 NOTE = """\
 first, second: slopes in the two runs per unit of the attribute, over the photos that both answered at
 all values; difference: second minus first, with its 95 % interval, t over the photos' own differences.
-q: p of the test by changes of their signs (of that t where no change of signs reaches the difference),
-adjusted over the classifier's labels; null hypothesis: nothing changed. changed: q < 0.05.
+changed: q < 0.05, p of the test by changes of their signs (of that t where no change of signs reaches
+the difference), adjusted over the classifier's labels; null hypothesis: nothing changed.
 differing: photos whose answers to the label differ at some value."""
 
 
@@ -53,8 +53,8 @@ def print_changes(changes: pd.DataFrame) -> str:
         lines.append(wrap(sentence(part, str(attribute))))
         rows = []
         for row in map(_row, printed.to_dict("records")):
-            label, changed = words.shorten(row["label"], 24), "yes" if row["changed"] else "no"
-            rows.append([label, *row["texts"], row["interval"], row["short"], row["q"], row["differing"], changed])
+            changed, unit = "yes" if row["changed"] else "no", row["short"].removeprefix("of the ")
+            rows.append([row["label"], *row["texts"], row["interval"], unit, row["differing"], changed])
         lines += ["", table(COLUMNS, rows, styles)] if rows else []
         if len(part) > len(judged):
             lines.append(f"  and {words.many(len(part) - len(judged), 'label')} on too few photos to judge")

@@ -9,7 +9,7 @@ import pandas as pd
 
 from gslopes.core import tables
 from gslopes.report import numbers, units, words
-from gslopes.report.terminal import WIDTH, Column, table, wrap
+from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.expected import WORD
 from gslopes.slopes.report import decisions, drawing
 from gslopes.slopes.report.decisions import Decision, headline
@@ -23,8 +23,9 @@ NOTE = """\
 slope: per unit of the attribute, the mean of each photo's own slope. unit: percentage points of
 photos with the label (photo-rate); of a label on practically every picture, % of the odds of its
 score, or the unit of its number (photo-measure).
-interval: 95 %, t over photos, corrected for skewness. q: {q},
-over the classifier's labels; null hypothesis: a photo's answers are exchangeable over the values.{floor}
+interval: 95 %, t over photos, corrected for skewness. decision: by q in findings.csv,
+{q}, over the classifier's labels; null hypothesis: a photo's
+answers are exchangeable over the values.{floor}
 {last}
 Other estimators, the paper's among them: slopes.parquet, or gslopes audit RUN --json."""
 PHOTOS_NOTE = "photos: those with the label at one value at least, of those in the slopes."
@@ -108,12 +109,12 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
     )
     ends = floor.groupby("label").agg({"low": "min", "high": "max"}) if len(floor) else None
     more = ["placebos"] * (ends is not None) + ["drawing"] * bool(drawn)
-    heads = ["slope", "95 % interval", "unit", "decision", "q", *more, *([] if drawn else ["photos"])]
+    heads = ["slope", "95 % interval", "unit", "decision", *more, *([] if drawn else ["photos"])]
     rows = []
     for _, row in printed.iterrows():
         write = units.writer(units.measure_of(row))
-        cells = [write(row["slope"]), numbers.interval(row["ci_low"], row["ci_high"], write), units.short(row)]
-        cells += [found[str(row["label"])].shown, numbers.probability(row["q"])]
+        cells = [write(row["slope"]), numbers.interval(row["ci_low"], row["ci_high"], write)]
+        cells += [units.short(row).removeprefix("of the "), found[str(row["label"])].shown]
         if ends is not None:
             low, high = ends.loc[row["label"]]
             cells.append(f"{write(low)} to {write(high)}")
@@ -122,10 +123,9 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
         else:
             cells.append(f"{row['active']:,} of {row['n']:,}")
         rows.append(cells)
-    wide = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    room = max(WIDTH - sum(wide) - 2 * (len(heads) + 1), 12)  # one line a label: its name is cut, nothing else
-    names = [words.shorten(words.label(label), room) for label in printed["label"]]
-    columns = [Column("label", number=False), *(Column(head, number=head not in _TEXTS) for head in heads)]
+    names = [words.label(label) for label in printed["label"]]
+    columns = [Column("label", number=False, gives_way=True)]
+    columns += [Column(head, number=head not in _TEXTS) for head in heads]
     styles = [_STYLES.get(found[str(label)].code, "") for label in printed["label"]]
     return table(columns, [[name, *row] for name, row in zip(names, rows, strict=True)], styles)
 
