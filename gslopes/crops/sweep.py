@@ -39,8 +39,7 @@ from gslopes.frame.spec import Audit, Headline, Inputs, Made, Section, Stage, Ta
 from gslopes.photos.people import read_about
 from gslopes.report import caution, numbers
 from gslopes.report import words as plain
-from gslopes.stats.clusters import linearised
-from gslopes.stats.intervals import Estimate
+from gslopes.stats.intervals import Estimate, linearised
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import line_slopes
 
@@ -222,9 +221,7 @@ def whole_pairs(asked: pd.DataFrame, steps: int) -> pd.DataFrame:
     return shares.reindex(columns=range(steps)).dropna()
 
 
-def mean_slope(
-    slopes: Array, photo: NDArray[Any], person: NDArray[Any], opponent: NDArray[Any], confidence: float = 0.95
-) -> Estimate:
+def mean_slope(slopes: Array, photo: NDArray[Any], person: NDArray[Any], opponent: NDArray[Any]) -> Estimate:
     """The mean over photos of the slopes of their pairs; t over people, each as the edited one and as an opponent.
 
     Null hypothesis of p: the mean is 0.  An opponent meets several persons, which a t over the edited ones leaves out.
@@ -241,7 +238,7 @@ def mean_slope(
     value = float(weights @ slopes)
     people = np.unique(np.r_[person, opponent], return_inverse=True)[1]
     moves = np.bincount(people, np.tile(weights * (slopes - value), 2))
-    return linearised(value, moves.astype(np.float64), confidence)
+    return linearised(value, moves.astype(np.float64))
 
 
 def begin(run: Run, executor: Executor) -> None:

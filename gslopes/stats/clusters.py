@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from gslopes.core.csv_table import normal_names
-from gslopes.stats.intervals import ROUNDING, Estimate, skewed_ends, skewed_test, skewness, t_quantile
+from gslopes.stats.intervals import Estimate, linearised, t_quantile
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -42,7 +42,7 @@ def normal_texts(column: pd.Series) -> pd.Series:
     return pd.Series(normal_names(column), index=column.index, dtype=object)
 
 
-def clustered_mean(values: Array, clusters: Codes, confidence: float = 0.95) -> Estimate:
+def clustered_mean(values: Array, clusters: Codes) -> Estimate:
     """The mean of numbers, (n,), those of one cluster alike; t over clusters, corrected for skewness.
 
     clusters: (n,) codes from 0, as ``codes_of`` gives them.
@@ -55,20 +55,7 @@ def clustered_mean(values: Array, clusters: Codes, confidence: float = 0.95) -> 
     """
     mean = float(values.mean()) if len(values) else np.nan
     moves = (values - mean) / max(len(values), 1)
-    return linearised(mean, np.bincount(clusters, moves).astype(np.float64), confidence)
-
-
-def linearised(value: float, sums: Array, confidence: float = 0.95) -> Estimate:
-    """A number by how far each unit moves it, (U,), which sum to 0; t over units."""
-    units = len(sums)
-    if units < 2:
-        return Estimate(value, *[np.nan] * 4)
-    se = float(np.sqrt(np.square(sums).sum() * units / (units - 1)))
-    if not se > ROUNDING * max(abs(value), 1e-300):
-        return Estimate(value, 0.0, *[np.nan] * 3)
-    skew = skewness(sums)
-    low, high = map(float, skewed_ends(value, se, units - 1, skew, confidence))
-    return Estimate(value, se, low, high, float(skewed_test(value / se, units - 1, skew)))
+    return linearised(mean, np.bincount(clusters, moves).astype(np.float64))
 
 
 def effective_units(sizes: Array) -> float:
@@ -88,7 +75,7 @@ def effective_units(sizes: Array) -> float:
 # -- two factors ------------------------------------------------------------------------------------------------------
 
 
-def clustered_ratio(top: Array, bottom: Array, confidence: float = 0.95) -> Estimate:
+def clustered_ratio(top: Array, bottom: Array) -> Estimate:
     """The ratio of two sums over clusters, such as hits over photos; otherwise as ``clustered_mean``.
 
     top, bottom: (U,) sums of each cluster; those without a ``bottom`` are no clusters.
@@ -97,7 +84,7 @@ def clustered_ratio(top: Array, bottom: Array, confidence: float = 0.95) -> Esti
     if not len(bottom):
         return Estimate(*[np.nan] * 5)
     ratio = float(top.sum() / bottom.sum())
-    return linearised(ratio, (top - ratio * bottom) / bottom.sum(), confidence)
+    return linearised(ratio, (top - ratio * bottom) / bottom.sum())
 
 
 class Source(NamedTuple):

@@ -50,40 +50,28 @@ _TIE = 1e-5
 # -- K outcomes a unit ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Linear:
-    """An estimator near its estimate: slope + mean over photos of weights . x - its mean.
-
-    slope, intercept: (L,).  weights: (L, K), on a unit's K numbers.
-    """
-
-    slope: Array
-    intercept: Array
-    weights: Array
-
-
-def infer(point: Linear, sums: Moments, *, confidence: float = 0.95) -> Lines:
+def infer(slope: Array, intercept: Array, weights: Array, sums: Moments) -> Lines:
     """Standard error, t, p and interval of mean slopes; all NaN without a slope.
+
+    slope, intercept: (L,).  weights: (L, K), whose sum with a unit's K numbers is the unit's own slope.
 
     A label whose units all have one slope has se 0: t is infinite, or 0 where the slope is 0.  Then there is no
     interval: units that are all alike say nothing about how far others may lie.
     """
-    se = np.sqrt(np.maximum(covariance(point.weights[..., None], sums)[:, 0, 0], 0))
-    t = t_ratio(point.slope, se)
-    dof = max(sums.units - 1, 1)
+    se = np.sqrt(np.maximum(_variance(weights, sums), 0))
+    t, dof = t_ratio(slope, se), max(sums.units - 1, 1)
     if sums.units < 2:
         se, t = np.full_like(se, np.nan), np.full_like(t, np.nan)
-    low, high = skewed_ends(point.slope, se, dof, sums.skew, confidence)
-    return Lines(point.slope, point.intercept, se, t, skewed_test(t, dof, sums.skew), low, high)
+    low, high = skewed_ends(slope, se, dof, sums.skew)
+    return Lines(slope, intercept, se, t, skewed_test(t, dof, sums.skew), low, high)
 
 
-def covariance(weights: Array, sums: Moments) -> Array:
-    """(L, q, q) covariance of q means over photos; weights are (L, K, q)."""
+def _variance(weights: Array, sums: Moments) -> Array:
+    """(L,) variance of means over photos; weights are (L, K)."""
     n, units = max(sums.photos, 1), sums.units
-    mean = np.einsum("lk,lkq->lq", sums.first, weights) / n
-    cross = mean[:, :, None] * np.einsum("lk,lkq->lq", sums.weighted, weights)[:, None, :]
-    square = np.einsum("lkq,lkj,ljr->lqr", weights, sums.second, weights, optimize=True)
-    spread = square - cross - cross.transpose(0, 2, 1) + sums.squares * mean[:, :, None] * mean[:, None, :]
+    mean, weighted = (np.einsum("lk,lk->l", part, weights) for part in (sums.first / n, sums.weighted))
+    square = np.einsum("lk,lkj,lj->l", weights, sums.second, weights, optimize=True)
+    spread = square - 2 * mean * weighted + sums.squares * mean**2
     # what rounding leaves of a label whose units are all alike
     spread = np.where(np.abs(spread) <= 1e-13 * np.abs(square), 0.0, spread)
     return np.asarray(spread * (units / max(units - 1, 1) / n**2), dtype=np.float64)
@@ -141,7 +129,7 @@ class Contrast:
     skew: Array
 
 
-def contrast(units: Units, *, permutations: int = 0, seed: int = 0, confidence: float = 0.95) -> Contrast:
+def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
     """Is the mean over photos 0?  permutations: m, changes of signs; 0 for none.
 
     The changes of signs are exact for any number of units where each unit's number is as likely with the other sign;
@@ -155,7 +143,7 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0, confidence: 
     se = np.where(estimable, np.sqrt(spreads(units, mean) * count / max(count - 1, 1)) / n, np.nan)
     dof = max(count - 1, 1)
     skew, _ = departures(np.repeat(np.arange(len(total)), varying), sums.data, sums.indices, units.sizes, len(total))
-    low, high = skewed_ends(mean, se, dof, skew, confidence)
+    low, high = skewed_ends(mean, se, dof, skew)
     p = np.where(estimable, skewed_test(t_ratio(mean, se), dof, skew), np.nan)
     signs = _signs(sums, total, permutations, seed) if permutations else np.full(len(total), np.nan)
     return Contrast(mean, se, low, high, p, np.where(estimable, signs, np.nan), varying, skew)
@@ -178,7 +166,6 @@ def difference(
     first: tuple[Array, Array, int],
     second: tuple[Array, Array, int],
     skews: tuple[Array | float, Array | float] = (0.0, 0.0),
-    confidence: float = 0.95,
 ) -> tuple[Contrast, Array]:
     """The first group's means less the second's, by Welch's t, and its degrees of freedom, (L,).
 
@@ -196,7 +183,7 @@ def difference(
     se = np.sqrt(np.where(flat, shared, parts[0] + parts[1]))
     gap, unknown = one - other, np.full(len(one), np.nan)
     skew = (skews[0] * a**3 - skews[1] * b**3) / np.maximum(se, 1e-90) ** 3
-    low, high = skewed_ends(gap, se, dof, skew, confidence)
+    low, high = skewed_ends(gap, se, dof, skew)
     tested = skewed_test(t_ratio(gap, se), dof, skew)
     return Contrast(gap, se, low, high, tested, unknown, np.zeros(len(gap), np.int64), skew), dof
 

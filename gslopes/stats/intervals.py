@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy import special
 
 Array = NDArray[np.float64]
-ROUNDING = 1e-12  # numbers that differ by a smaller part of themselves are equal
 
 
 def normal_quantile(confidence: float = 0.95) -> float:
@@ -35,21 +34,13 @@ def t_test(t: float | Array, dof: float | Array) -> Array:
 # -- means of skewed numbers ------------------------------------------------------------------------------------------
 
 _STRAIGHT = 1e-6  # a skewness of a mean that is none
-
-
-def skewness(gaps: Array) -> float:
-    """Skewness of a mean, in [-1, 1]: the numbers' own, over the root of how many they are.
-
-    gaps: (n,) what each adds to the error of the mean, such as its departure from it.
-    """
-    square = float(gaps @ gaps)
-    return float((gaps**3).sum()) / square**1.5 if square > 1e-200 else 0.0
+_ROUNDING = 1e-12  # a smaller part of a number is none of it
 
 
 def skewed_ends(
-    value: Array | float, se: Array | float, dof: float | Array, skew: Array | float, confidence: float = 0.95
+    value: Array | float, se: Array | float, dof: float | Array, skew: Array | float
 ) -> tuple[Array, Array]:
-    """Ends of an interval of a mean; those of t, moved for the skewness of the mean; NaN where the standard error is 0.
+    """Ends of a 95 % interval of a mean: those of t, moved for its skewness; NaN where the standard error is 0.
 
     Of numbers skewed to the right, the mean is more often far too small than far too large: t's interval, as far to
     both sides, ends too early above.  With s the skewness of the mean and q the quantile, it ends there after
@@ -57,7 +48,7 @@ def skewed_ends(
     midway between t's and Hall's, which is nearer: one unit far from the others may be skewness, or chance.  Without
     skewness it is t's.  Numbers that are all equal say nothing about others, and have no interval.
 
-    skew: of the mean, see ``skewness``.
+    skew: of the mean, in [-1, 1]: the numbers' own, over the root of how many they are.
 
     Source: Hall 1992, Journal of the Royal Statistical Society B 54, 221-228, of the near end.  The far one (Hall's
     cube root leaps where s q is about 1) and the way half are ours, by simulation: tests/benches/coverage_skew.py.
@@ -65,7 +56,7 @@ def skewed_ends(
     >>> [round(float(end), 2) for end in skewed_ends(1.0, 1.0, 19, 0.3)]
     [-0.91, 3.96]
     """
-    quantile, size = t_quantile(dof, confidence), np.maximum(np.abs(skew), _STRAIGHT)
+    quantile, size = t_quantile(dof), np.maximum(np.abs(skew), _STRAIGHT)
     far = np.expm1(np.minimum(size * quantile, 500)) / size + size / 6
     near = 3 / size * (np.cbrt(1 + size * (quantile - size / 6)) - 1)
     straight, right = np.abs(skew) < _STRAIGHT, np.asarray(skew) > 0
@@ -104,7 +95,20 @@ class Estimate(NamedTuple):
     p: float
 
 
-def mean_t(values: Array, confidence: float = 0.95) -> Estimate:
+def linearised(value: float, moves: Array) -> Estimate:
+    """A number by how far each independent unit moves it, (U,), which sum to 0; t over units, and their skewness."""
+    units, square = len(moves), float(moves @ moves)
+    if units < 2:
+        return Estimate(value, *[math.nan] * 4)
+    se = math.sqrt(square * units / (units - 1))
+    if not se > _ROUNDING * max(abs(value), 1e-300):
+        return Estimate(value, 0.0, *[math.nan] * 3)
+    skew = float((moves**3).sum()) / square**1.5 if square > 1e-200 else 0.0
+    low, high = map(float, skewed_ends(value, se, units - 1, skew))
+    return Estimate(value, se, low, high, float(skewed_test(value / se, units - 1, skew)))
+
+
+def mean_t(values: Array) -> Estimate:
     """The mean of independent numbers, (n,), with interval and p by t and their skewness; NaN ones are left out.
 
     >>> found = mean_t(np.array([1.0, 2.0, 3.0, np.nan]))
@@ -112,16 +116,8 @@ def mean_t(values: Array, confidence: float = 0.95) -> Estimate:
     (2.0, -0.484, 0.074)
     """
     numbers = values[~np.isnan(values)]
-    n = len(numbers)
-    mean = float(numbers.mean()) if n else math.nan
-    if n < 2:
-        return Estimate(mean, math.nan, math.nan, math.nan, math.nan)
-    se = float(numbers.std(ddof=1)) / math.sqrt(n)
-    if not se > ROUNDING * float(np.abs(numbers).max()):
-        return Estimate(mean, 0.0, math.nan, math.nan, math.nan)
-    skew = skewness(numbers - mean)
-    low, high = map(float, skewed_ends(mean, se, n - 1, skew, confidence))
-    return Estimate(mean, se, low, high, float(skewed_test(mean / se, n - 1, skew)))
+    mean = float(numbers.mean()) if len(numbers) else math.nan
+    return linearised(mean, (numbers - mean) / max(len(numbers), 1))
 
 
 def welch_satterthwaite(first: Array | float, n: float, second: Array | float, m: float) -> Array:
@@ -155,12 +151,12 @@ def fieller(
 # -- resampled numbers ------------------------------------------------------------------------------------------------
 
 
-def percentile(draws: NDArray[np.floating], confidence: float = 0.95) -> tuple[float, float]:
-    """Ends of the percentile interval of resampled numbers, (B,); NaN ones are left out."""
+def percentile(draws: NDArray[np.floating]) -> tuple[float, float]:
+    """Ends of the 95 % percentile interval of resampled numbers, (B,); NaN ones are left out."""
     numbers = draws[np.isfinite(draws)]
     if not len(numbers):
         return math.nan, math.nan
-    low, high = np.quantile(numbers, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(numbers, [0.025, 0.975])
     return float(low), float(high)
 
 
@@ -168,11 +164,11 @@ def percentile(draws: NDArray[np.floating], confidence: float = 0.95) -> tuple[f
 
 
 @overload
-def wilson(share: float, n: float, confidence: float = 0.95) -> tuple[float, float]: ...
+def wilson(share: float, n: float) -> tuple[float, float]: ...
 @overload
-def wilson(share: Array, n: float, confidence: float = 0.95) -> tuple[Array, Array]: ...
-def wilson(share: float | Array, n: float, confidence: float = 0.95) -> tuple[float | Array, float | Array]:
-    """Wilson's interval of a share, or of several; NaN without an observation.
+def wilson(share: Array, n: float) -> tuple[Array, Array]: ...
+def wilson(share: float | Array, n: float) -> tuple[float | Array, float | Array]:
+    """Wilson's 95 % interval of a share, or of several; NaN without an observation.
 
     share: in [0, 1].  n: how many independent observations each comes from.
 
@@ -181,7 +177,7 @@ def wilson(share: float | Array, n: float, confidence: float = 0.95) -> tuple[fl
     >>> [round(float(end), 4) for end in wilson(0.8, 10)]
     [0.4902, 0.9433]
     """
-    z = normal_quantile(confidence)
+    z = normal_quantile()
     n = n if n > 0 else math.nan
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(share * (1 - np.asarray(share)) / n + z * z / (4 * n * n))
@@ -243,7 +239,7 @@ class Share:
     high: float
 
 
-def estimate_share(chance: Array, answered: NDArray[np.bool_], confidence: float = 0.95) -> Share:
+def estimate_share(chance: Array, answered: NDArray[np.bool_]) -> Share:
     """The share of photos that count, such as those perceived as female.
 
     Estimator: the mean of 0 and 1 where a person answered and of calibrated probabilities elsewhere.  Interval:
@@ -260,7 +256,7 @@ def estimate_share(chance: Array, answered: NDArray[np.bool_], confidence: float
     if not n:
         return Share(0, 0, math.nan, math.nan, math.nan)
     share = float(np.mean(chance))
-    reading = normal_quantile(confidence) ** 2 * float(np.sum(chance * (1 - chance) * ~answered)) / n**2
-    low, high = wilson(share, n, confidence)
+    reading = normal_quantile() ** 2 * float(np.sum(chance * (1 - chance) * ~answered)) / n**2
+    low, high = wilson(share, n)
     low, high = share - math.sqrt((share - low) ** 2 + reading), share + math.sqrt((high - share) ** 2 + reading)
     return Share(n, int(np.sum(answered)), share, max(0.0, low), min(1.0, high))

@@ -23,7 +23,7 @@ class Lines:
     slope: change of the curve per unit of the values.  intercept: the line at value 0.
     se: standard error of the slope.  t: slope / se.
     p: two-sided, t with K-2 degrees of freedom, null hypothesis: the slope is 0.
-    low, high: ends of the slope's t-interval.
+    low, high: ends of the slope's 95 % t-interval.
     """
 
     slope: Array
@@ -35,7 +35,7 @@ class Lines:
     high: Array
 
 
-def fit_lines(values: Array, curves: Array, *, confidence: float = 0.95) -> Lines:
+def fit_lines(values: Array, curves: Array) -> Lines:
     """Fit a straight line to each curve.
 
     A curve that is exactly straight has se 0: where it rises or falls, t is infinite, p is 0 and the interval is one
@@ -44,7 +44,6 @@ def fit_lines(values: Array, curves: Array, *, confidence: float = 0.95) -> Line
 
     values: (K,) the same abscissae for all curves, K >= 2, not all equal.
     curves: (L, K), one curve a row.
-    confidence: coverage of the interval, in (0, 1).
 
     Raises: ValueError if there are fewer than 2 values or all are equal.
     Source: Joo & Kärkkäinen 2020, section 4.3; any textbook on simple linear regression.
@@ -70,7 +69,7 @@ def fit_lines(values: Array, curves: Array, *, confidence: float = 0.95) -> Line
 
     se = np.sqrt(error / dof / spread) if dof else np.full_like(slope, np.nan)
     t = t_ratio(slope, se)
-    half = t_quantile(dof, confidence) * se
+    half = t_quantile(dof) * se
     return Lines(
         slope=slope,
         intercept=mean - slope * values.mean(),

@@ -126,7 +126,7 @@ def departures(
     """How units depart from each label's mean over photos, (L,) each: skewness of the mean, and effective units.
 
     With d the departures, the skewness of the mean is the sum of d cubed over the sum of d squared to the power 3 / 2,
-    see ``intervals.skewness``.  The effective units of influence are the degrees of freedom of the standard error: U
+    see ``intervals.skewed_ends``.  The effective units of influence are the degrees of freedom of the standard error: U
     for normal numbers, 2 where one unit departs and the others do not; never more than U.
 
     label, unit: (P,) codes.  numbers: (P,) those that are not 0.  sizes: (U,).
@@ -149,5 +149,4 @@ def departures(
 def varying(outcomes: Outcomes) -> Integers:
     """(L,) how many units have numbers that are not all the same."""
     moves = (outcomes.numbers != outcomes.numbers[:, :1]).any(axis=1)
-    totals = np.concatenate([[0], np.cumsum(moves)])
-    return np.asarray(totals[outcomes.starts[1:]] - totals[outcomes.starts[:-1]], dtype=np.int64)
+    return np.bincount(outcomes.label[moves], minlength=outcomes.labels)

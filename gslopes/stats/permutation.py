@@ -137,7 +137,7 @@ def permute(
             total[block] += (statistic >= state.observed[:, None] * (1 - _TIE)).sum(axis=1)
             if paper:
                 paper_total[block] += (relative >= state.relative[:, None] * (1 - _TIE)).sum(axis=1)
-    centre = _centre(outcomes) > 0
+    centre = np.bincount(outcomes.label, outcomes.numbers[:, width // 2], outcomes.labels) > 0
     untested = np.full(outcomes.labels, np.nan)
     return Permuted(
         np.where(tested, permutation_p(total, count), np.nan),
@@ -228,8 +228,3 @@ def _integers(values: Array) -> Single:
     even = np.linspace(-(len(values) // 2), len(values) // 2, len(values))
     scaled = centred / (centred[-1] - centred[0]) * (len(values) - 1)
     return (even if np.allclose(scaled, even, atol=1e-6) else scaled).astype(np.float32)
-
-
-def _centre(outcomes: Outcomes) -> Array:
-    totals = np.concatenate([[0.0], np.cumsum(outcomes.numbers[:, len(outcomes.values) // 2], dtype=np.float64)])
-    return np.asarray(totals[outcomes.starts[1:]] - totals[outcomes.starts[:-1]], dtype=np.float64)

@@ -23,7 +23,7 @@ FAR = 12.0  # log odds, beyond which an end is infinite
 
 
 class Coefficient(NamedTuple):
-    """A coefficient, ends of its interval (infinite where no value on that side is rejected), and p of 0.
+    """A coefficient, ends of its 95 % interval (infinite where no value on that side is rejected), and p of 0.
 
     All are NaN where the design holds the column or no score varies, and with fewer than one degree of freedom; all but
     the value where the fit reached no maximum.
@@ -95,7 +95,7 @@ def informative_units(tested: Array, design: Array, y: Array) -> float:
     return 0.0 if np.isnan(t[0]) else effective_units(np.sqrt(information[:, 0]))
 
 
-def score_interval(tested: Array, design: Array, y: Array, confidence: float = 0.95) -> Coefficient:
+def score_interval(tested: Array, design: Array, y: Array) -> Coefficient:
     """The maximum likelihood coefficient of one column next to a design, and what its score test does not reject.
 
     Degrees of freedom: effective images, by their information, less the columns of the design and the tested one.
@@ -109,7 +109,7 @@ def score_interval(tested: Array, design: Array, y: Array, confidence: float = 0
     if not dof >= 1 or np.isnan(t[0]):
         return Coefficient(np.nan, np.nan, np.nan, np.nan)
     value = float(np.clip(fit_weighted(np.column_stack([design, tested]), y, np.ones(n))[-1], 1 - FAR, FAR - 1))
-    limit = float(t_quantile(dof, confidence))
+    limit = float(t_quantile(dof))
 
     def excess(beta: float, step: float) -> float:
         t = efficient_scores(tested[:, None], design, y, beta * tested)[0][0]

@@ -40,7 +40,6 @@ from coverage_truth import LATER as CASES_OF_ERRORS
 from scipy import special
 
 from gslopes.slopes.fit.estimators import linear
-from gslopes.stats.contrast import infer
 from gslopes.stats.ols import fit_lines, line_weights
 from gslopes.stats.outcomes import dense, moments
 from gslopes.stats.permutation import permute
@@ -139,7 +138,7 @@ def study(excess: np.ndarray, known: dict[str, float], effect: float, tally: dic
     add("paper", "t", line.low, line.high, line.p, centre & judged)
     if not judged.any():
         return 0
-    lines = infer(linear("rate", sums, VALUES), sums)
+    lines = linear("rate", sums, VALUES)
     add("photo-rate", "t", lines.low, lines.high, lines.p, judged & np.isfinite(lines.slope))
     if effect == 0:
         permuted = permute(profile, judged, PERMUTATIONS, seed, paper=True)

@@ -20,7 +20,7 @@ from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.fit.reach import ratios
 from gslopes.slopes.fit.selection import Asked, Gate, bounds, gating_rows
 from gslopes.stats.clusters import effective_units
-from gslopes.stats.contrast import Units, contrast, infer
+from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import line_weights
 from gslopes.stats.outcomes import Outcomes, dense, moments, varying
@@ -45,7 +45,7 @@ def judge(present: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray, np.n
     profile = dense(present.astype(np.float32), VALUES)
     judged = varying(profile) >= least
     sums = moments(profile)
-    p = infer(linear("rate", sums, VALUES), sums).p
+    p = linear("rate", sums, VALUES).p
     return judged, p, permute(profile, judged, PERMUTATIONS, 1).p
 
 
@@ -89,7 +89,7 @@ def heterogeneous(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         shares = special.ndtr((mean * VALUES - special.ndtri(0.7)) / deviation)
         truth = float(WEIGHTS @ shares)
         sums = moments(dense(present.astype(np.float32), VALUES))
-        lines = infer(linear("rate", sums, VALUES), sums)
+        lines = linear("rate", sums, VALUES)
         yield counted("covered", f"photo-rate t, mean {mean:g}", (lines.low <= truth) & (truth <= lines.high))
         if mean == 0:
             yield counted("p < 0.05", "permutation, mean 0", judge(present, 10)[2] < 0.05)
@@ -104,7 +104,7 @@ def unequal_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     sizes = np.concatenate([[40.0], np.ones(60)])
     profile = Outcomes(VALUES, sizes, base.unit, base.starts, base.numbers)
     sums = moments(profile)
-    t = infer(linear("rate", sums, VALUES), sums).p
+    t = linear("rate", sums, VALUES).p
     yield counted("p < 0.05", "t over clusters", t < 0.05)
     yield counted("p < 0.05", "permutation", permute(profile, np.ones(sets, bool), PERMUTATIONS, 1).p < 0.05)
     yield counted("warned", "effective units < 10", np.full(sets, effective_units(sizes) < 10))
@@ -265,7 +265,7 @@ def many_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     real = answers(rng, sets, 200, 0.3, np.float32(0.35)).astype(np.float32)
     profile = dense(real, VALUES)
     sums = moments(profile)
-    line = infer(linear("rate", sums, VALUES), sums).p
+    line = linear("rate", sums, VALUES).p
     one = permute(profile, np.ones(sets, bool), 10_000, 2).p
     for method, others, last_p in (
         ("permutations alone, as it was", np.maximum(p, 1 / 10_001), one),

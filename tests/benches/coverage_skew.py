@@ -14,7 +14,7 @@ from scipy import stats
 
 from gslopes.slopes.fit.estimators import linear
 from gslopes.stats.clusters import FEW
-from gslopes.stats.contrast import contrast, infer
+from gslopes.stats.contrast import contrast
 from gslopes.stats.intervals import t_quantile
 from gslopes.stats.outcomes import dense, moments
 from gslopes.stats.permutation import permute
@@ -98,7 +98,7 @@ def skewed_answers(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 numbers = (slopes[..., None] * VALUES + 0.7 * rng.standard_normal((sets, units, 7))).astype(np.float32)
                 profile = dense(numbers, VALUES)
                 sums = moments(profile)
-                lines = infer(linear("measure", sums, VALUES), sums)
+                lines = linear("measure", sums, VALUES)
                 half = t_quantile(units - 1) * lines.se
                 p = permute(profile, np.ones(sets, bool), PERMUTATIONS, 1).p < 0.05
                 what = f"{name}, mean slope {shift:g}, {units} photos"

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.stats.clusters import Source, crossed, linearised
+from gslopes.stats.clusters import Source, crossed
 from gslopes.stats.contrast import Units, contrast, difference
-from gslopes.stats.intervals import mean_t
+from gslopes.stats.intervals import linearised, mean_t
 from gslopes.stats.permutation import permutation_p, random_signs
 from gslopes.stats.shares import share_interval
 

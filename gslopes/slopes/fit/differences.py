@@ -15,7 +15,7 @@ from gslopes.slopes.fit.estimators import KINDS, linear
 from gslopes.slopes.fit.measures import Kind, choose, measured, outcomes, slopes_by_measure, unit_in, unit_slopes
 from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import FEW, effective_units, named_codes
-from gslopes.stats.contrast import contrast, difference, infer, membership_p
+from gslopes.stats.contrast import contrast, difference, membership_p
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.outcomes import moments, varying
 from gslopes.stats.permutation import below_floor
@@ -60,7 +60,7 @@ def group_slopes(
             part = answers.only(names == name)
             numbers = outcomes(part, kind, _only(cluster, names == name))
             sums, varies = moments(numbers), varying(numbers)
-            lines = infer(linear(kind, sums, part.values), sums)
+            lines = linear(kind, sums, part.values)
             sides[name], skews[name] = (lines.slope, lines.se, sums.units), sums.skew
             rare = rarely[name] = np.asarray(varies < options.min_varying, dtype=bool)
             few[name] = sums.units < options.min_varying

@@ -40,7 +40,7 @@ from gslopes.slopes.fit.answers import Answers, columns_of
 from gslopes.slopes.fit.measures import SCALE, Kind, ends, of_rows, outcomes, unit_in
 from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import FEW, effective_units
-from gslopes.stats.contrast import Linear, infer
+from gslopes.stats.contrast import infer
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import Lines, fit_lines, line_weights
 from gslopes.stats.outcomes import Moments, moments, varying
@@ -79,8 +79,8 @@ def paper(answers: Answers) -> pd.DataFrame:
     return answers.frame(**answers.facts(), **fitted)
 
 
-def linear(kind: Kind, sums: Moments, values: Array) -> Linear:
-    """The mean slope of every label, with the weights that give its influence values.
+def linear(kind: Kind, sums: Moments, values: Array) -> Lines:
+    """The mean slope of every label, with test and interval.
 
     sums: moments of outcomes of that kind.  values: (K,).
     """
@@ -88,7 +88,7 @@ def linear(kind: Kind, sums: Moments, values: Array) -> Linear:
     line, scale = np.broadcast_to(line_weights(values), means.shape), SCALE[kind]
     slope = (means * line).sum(axis=1)
     slope = np.where(np.abs(slope) <= 1e-13 * np.abs(means).max(axis=1, initial=0.0), 0.0, slope)  # rounding alone
-    return Linear(scale * slope, scale * (means.mean(axis=1) - slope * values.mean()), scale * line)
+    return infer(scale * slope, scale * (means.mean(axis=1) - slope * values.mean()), scale * line, sums)
 
 
 def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | None = None) -> pd.DataFrame:
@@ -138,7 +138,7 @@ class _Test:
 def _test(answers: Answers, kind: Kind, options: FitOptions, units: NDArray[np.int64] | None) -> _Test:
     rows = outcomes(answers, kind, units)
     sums, varies = moments(rows), varying(rows)
-    lines, tested = infer(linear(kind, sums, answers.values), sums), varies >= options.min_varying
+    lines, tested = linear(kind, sums, answers.values), varies >= options.min_varying
     p = np.where(tested, lines.p, np.nan)
     if not options.permutations:
         return _Test(lines, sums.influence, varies, tested, *below_floor(p, p, 0), None)

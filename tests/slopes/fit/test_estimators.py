@@ -10,7 +10,6 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from gslopes.slopes.fit.estimators import linear
-from gslopes.stats.contrast import infer
 from gslopes.stats.outcomes import Outcomes, dense, moments
 from tests.fixtures import paper_slopes, sweeps_of
 from tests.skewed import corrected, corrected_parts
@@ -76,7 +75,7 @@ def in_clusters(numbers: np.ndarray, cluster: np.ndarray) -> Outcomes:
 def test_t_is_scipys_on_each_photos_own_slope_and_the_interval_corrected(kind: str, unit: float) -> None:
     numbers = simulated() * (1 if unit == 100 else 0.7)
     sums = moments(dense(numbers, VALUES))
-    lines = infer(linear(kind, sums, VALUES), sums)
+    lines = linear(kind, sums, VALUES)
     for label, answers in enumerate(numbers):
         slopes = unit * np.polyfit(VALUES, answers.T, 1)[0]
         got = [getattr(lines, name)[label] for name in ("slope", "t", "low", "high", "p")]
@@ -92,7 +91,7 @@ def test_clustered_error_is_that_of_statsmodels_ols() -> None:
     cluster = np.unique(cluster, return_inverse=True)[1]
     profile = in_clusters(numbers, cluster)
     sums = moments(profile)
-    lines = infer(linear("rate", sums, VALUES), sums)
+    lines = linear("rate", sums, VALUES)
     units = len(np.unique(cluster))
     for label, answers in enumerate(numbers):
         slopes = 100 * np.polyfit(VALUES, answers.T, 1)[0]
@@ -113,6 +112,6 @@ small = hnp.arrays(np.float32, st.tuples(st.just(2), st.integers(3, 9), st.just(
 @given(small, st.floats(0.125, 9, width=16))
 def test_scaling_the_answers_scales_slope_and_error_and_leaves_t(numbers: np.ndarray, factor: float) -> None:
     first, second = (moments(dense(n.astype(np.float32), VALUES)) for n in (numbers, numbers * factor))
-    before, after = (infer(linear("measure", sums, VALUES), sums) for sums in (first, second))
+    before, after = (linear("measure", sums, VALUES) for sums in (first, second))
     np.testing.assert_allclose(after.slope, before.slope * factor, rtol=1e-4, atol=1e-7)
     np.testing.assert_allclose(after.se, before.se * factor, rtol=1e-4, atol=1e-7)
