@@ -28,7 +28,7 @@ from gslopes.core.errors import GslopesError
 from gslopes.crops.people import read_people as read_crop_people
 from gslopes.faces.find import KnownFinder
 from gslopes.frame.conditions import Condition
-from gslopes.slopes.fitting import PRESENCE
+from gslopes.slopes.method import PRESENCE
 from tests.crops.vxm_writer import build
 
 if TYPE_CHECKING:

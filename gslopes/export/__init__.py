@@ -22,7 +22,7 @@ from gslopes.core.progress import Tick, counted
 from gslopes.core.runfolder import show
 from gslopes.export import card, writers
 from gslopes.export.pictures import ExportConfig, answers, pictures
-from gslopes.export.writers import WRITERS, Picture, Record, records_of
+from gslopes.export.writers import WRITERS, Picture, Record
 from gslopes.faces.compose.encode import encode
 from gslopes.frame.executors import OneProcess
 from gslopes.photos.decode import LARGEST_FILE
@@ -192,7 +192,7 @@ class Files:
 
     def of(self, shard: pd.DataFrame) -> Iterator[Picture]:
         """Each row of a shard as its facts and what reads its file."""
-        for record in records_of(shard):
+        for record in shard.to_dict("records"):
             file = record.pop("file")
             yield record, partial(self._read, file, record)
 

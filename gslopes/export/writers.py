@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -138,13 +137,6 @@ def _placed(path: Path) -> Iterator[Path]:
         finally:
             temporary.unlink(missing_ok=True)
     runfolder.settle([path])
-
-
-def records_of(rows: pd.DataFrame) -> Iterator[Record]:
-    """Each row as a mapping."""
-    columns = [str(name) for name in rows.columns]
-    for row in rows.itertuples(index=False, name=None):
-        yield dict(zip(columns, row, strict=True))
 
 
 def plain(record: Record) -> Record:

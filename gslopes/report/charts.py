@@ -57,18 +57,13 @@ class Theme:
     series: tuple[str, ...]
 
 
-def _theme(block: str) -> Theme:
-    """The theme of one ``:root`` of the style sheet."""
-    colours = dict(re.findall(r"--([\w-]+): (#\w+)", block))
-
-    def ramp(name: str, many: int) -> tuple[str, ...]:
-        return tuple(colours[f"{name}-{step}"] for step in range(1, many + 1))
-
-    ink, edge, shade, card, neutral = (colours[name] for name in ("ink", "edge", "shade", "card", "neutral"))
-    return Theme(ink, edge, shade, card, neutral, ramp("neg", 6), ramp("pos", 6), ramp("series", 8))
-
-
-LIGHT = _theme(re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[0])
+_ROOT = re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[0]  # of light pages
+_COLOURS = dict(re.findall(r"--([\w-]+): (#\w+)", _ROOT))
+_RAMPS = [[f"{name}-{step + 1}" for step in range(many)] for name, many in (("neg", 6), ("pos", 6), ("series", 8))]
+LIGHT = Theme(
+    *(_COLOURS[name] for name in ("ink", "edge", "shade", "card", "neutral")),
+    *(tuple(_COLOURS[name] for name in ramp) for ramp in _RAMPS),
+)
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------
@@ -223,19 +218,16 @@ def svg(width: float, height: float, description: str, parts: Iterable[str]) -> 
     return f'<svg {size} role="img" aria-label="{escape(words.printable(description))}">{"".join(parts)}</svg>'
 
 
-def svg_text(x: float, y: float, content: object, anchor: str = "start", size: int = 12, colour: str = "ink") -> str:
-    """Untrusted text.  anchor: start, middle or end.  colour: a variable of the palette."""
-    attributes = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="var(--{colour})"'
+def svg_text(x: float, y: float, content: object, anchor: str = "start", size: int = 12) -> str:
+    """Untrusted text.  anchor: start, middle or end."""
+    attributes = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="var(--ink)"'
     return f"<text {attributes}>{escape(words.printable(content))}</text>"
 
 
-def svg_line(x0: float, y0: float, x1: float, y1: float, colour: str = "ink", width: float = 1, dash: str = "") -> str:
-    """A straight line.  dash: lengths, as SVG has them."""
-    more = f' stroke-dasharray="{dash}"' if dash else ""
-    return (
-        f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="var(--{colour})" '
-        f'stroke-width="{width:g}"{more}/>'
-    )
+def svg_line(x0: float, y0: float, x1: float, y1: float, colour: str, width: float) -> str:
+    """A straight line.  colour: a variable of the palette."""
+    places = f'x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}"'
+    return f'<line {places} stroke="var(--{colour})" stroke-width="{width:g}"/>'
 
 
 def series(index: int) -> str:

@@ -18,15 +18,14 @@ NOTE = (
 )
 
 
-def table3(composition: pd.DataFrame, women: Mapping[str, float], keyword: str = "any") -> pd.DataFrame:
+def table3(composition: pd.DataFrame, women: Mapping[str, float]) -> pd.DataFrame:
     """One row an occupation: the shares perceived female and male with their intervals, most skewed first.
 
     composition: core.tables.COMPOSITION.  women: occupation to the share of women among the people employed.
-    keyword: of the searches that count; ``any`` for all.
 
     Columns: occupation, n, answered, female, female_low, female_high, male, male_low, male_high, other_answers, women.
     """
-    of_group = composition[(composition["reading"] == "gender") & (composition["keyword"] == keyword)]
+    of_group = composition[(composition["reading"] == "gender") & (composition["keyword"] == "any")]
     rows = []
     for name, group in of_group[of_group["occupation"] != ""].groupby("occupation"):
         by: dict[Any, dict[Any, Any]] = group.set_index("value").to_dict("index")

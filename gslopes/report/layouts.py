@@ -15,6 +15,7 @@ _SPECIAL = {
     ">": r"\textgreater{}", "|": r"\textbar{}", "−": "$-$", "†": r"\dag{}",
     **{char: f"\\{char}" for char in "&%$#_{}"},
 }  # fmt: skip
+_MARKS = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>|&~$"})  # of Markdown
 
 
 def to_markdown(shown: pd.DataFrame, caption: str) -> str:
@@ -33,10 +34,7 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[object]], rules: Seque
 
 def escaped(cell: str) -> str:
     """An untrusted text as Markdown shows it, in one line."""
-    cell = printable(cell)
-    for char in "\\`*_{}[]<>|&~$":
-        cell = cell.replace(char, f"\\{char}")
-    return cell
+    return printable(cell).translate(_MARKS)
 
 
 def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:

@@ -46,33 +46,30 @@ class Encoding:
 
     def __call__(self, part: int, tick: Tick) -> None:
         """Raises: UsageError if a photo is gone, or another; StorageError."""
-        _encode_part(self.run, part)
+        run, folder = self.run, self.run / UNEDITED
+        photos = tables.read(tables.PHOTOS, part_path(run, SYNTHESIS, tables.PHOTOS, part))
+        edits = tables.read(tables.EDITS, part_path(run, SYNTHESIS, tables.EDITS, part))
+        root = Path(str(read_manifest(run)["config"].get("photos", "")))
+        suffixes = edits.drop_duplicates("photo").set_index("photo")["file"].map(lambda file: Path(file).suffix)
+        rows = []
+        for row in photos[photos["status"] == "used"].drop_duplicates("photo").to_dict("records"):
+            if row["photo"] not in suffixes.index:
+                continue
+            suffix = suffixes[row["photo"]]
+            named = f"The photo {show(root / row['path'])}"
+            try:
+                photo = open_photo(root / row["path"])
+            except PhotoError as error:
+                raise UsageError(f"{named} cannot be read: {error}.", "Restore it.") from error
+            if photo.id != row["photo"]:
+                raise UsageError(f"{named} is not the one that was edited.", "Restore it.")
+            file = Path("edits") / UNEDITED / f"{row['photo']}{suffix}"
+            runfolder.make_folder((folder / file).parent)
+            data = encode(photo.pixels, photo.gray, photo.icc, "png" if suffix == ".png" else "jpeg")
+            runfolder.write_bytes(folder / file, data)
+            made = {"photo": row["photo"], "attribute": UNEDITED, "step": 0, "value": 0.0}
+            rows.append(made | {"file": file.as_posix(), "mask_area": 0.0})
+        runfolder.write_table(
+            tables.EDITS, tables.frame_of(tables.EDITS, rows), part_path(folder, SYNTHESIS, tables.EDITS, part)
+        )
         tick(1)
-
-
-def _encode_part(run: Path, part: int) -> None:
-    folder = run / UNEDITED
-    photos = tables.read(tables.PHOTOS, part_path(run, SYNTHESIS, tables.PHOTOS, part))
-    edits = tables.read(tables.EDITS, part_path(run, SYNTHESIS, tables.EDITS, part))
-    root = Path(str(read_manifest(run)["config"].get("photos", "")))
-    suffixes = edits.drop_duplicates("photo").set_index("photo")["file"].map(lambda file: Path(file).suffix)
-    rows = []
-    for row in photos[photos["status"] == "used"].drop_duplicates("photo").to_dict("records"):
-        if row["photo"] not in suffixes.index:
-            continue
-        suffix = suffixes[row["photo"]]
-        try:
-            photo = open_photo(root / row["path"])
-        except PhotoError as error:
-            raise UsageError(f"The photo {show(root / row['path'])} cannot be read: {error}.", "Restore it.") from error
-        if photo.id != row["photo"]:
-            raise UsageError(f"The photo {show(root / row['path'])} is not the one that was edited.", "Restore it.")
-        file = Path("edits") / UNEDITED / f"{row['photo']}{suffix}"
-        runfolder.make_folder((folder / file).parent)
-        data = encode(photo.pixels, photo.gray, photo.icc, "png" if suffix == ".png" else "jpeg")
-        runfolder.write_bytes(folder / file, data)
-        rows.append({"photo": row["photo"], "attribute": UNEDITED, "step": 0, "value": 0.0, "file": file.as_posix()})
-        rows[-1]["mask_area"] = 0.0
-    runfolder.write_table(
-        tables.EDITS, tables.frame_of(tables.EDITS, rows), part_path(folder, SYNTHESIS, tables.EDITS, part)
-    )

@@ -24,7 +24,7 @@ from gslopes.core.runfolder import SYNTHESIS, show
 from gslopes.core.text import many
 from gslopes.faces.components import Components
 from gslopes.faces.gate.judge import judge_folder, reader_digest
-from gslopes.faces.gate.verdict import GateConfig
+from gslopes.faces.gate.verdict import VALIDITY, GateConfig
 from gslopes.frame.ask import Questions, ask, check_models, check_versions, money
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
@@ -41,7 +41,8 @@ from gslopes.slopes import method, outcome, synthesis
 from gslopes.slopes.asking import as_they_were
 from gslopes.slopes.config import FitConfig, RunConfig, configure
 from gslopes.slopes.fit.options import LEAST_KEPT
-from gslopes.slopes.fitting import PRESENCE, UNEDITED, fit_folder
+from gslopes.slopes.fitting import UNEDITED, fit_folder
+from gslopes.slopes.method import PRESENCE
 from gslopes.slopes.outcome import Walked
 from gslopes.slopes.plan import Walk, complete_parts, look_at, missing_parts, outline, read_manifest
 from gslopes.slopes.report import ReportConfig
@@ -287,25 +288,16 @@ def is_gated(run: Run) -> bool:
     return bool(run.config.gate.judges(run.config.find.landmarks))
 
 
-def reader(run: Run) -> str:
-    """Who reads the pictures."""
-    return reader_digest()
-
-
-def columns(config: FitConfig) -> list[str]:
-    """The groups along which the gate's shifts are summed up: single columns."""
-    return [name for name in config.groups if "+" not in name]
-
-
 def judge(run: Run) -> Made:
     """Pictures to verdicts, see ``faces.gate.judge``.  Raises: UsageError, UnknownName, ModelError, StorageError."""
     parts = complete_parts(run.folder)
     from gslopes.slopes import validation
 
-    about = run.config.fit.photos_csv, columns(run.config.fit)
+    about = run.config.fit.photos_csv, run.config.fit.groups
     validation.about_photos(run.folder, *about)
     verdicts = judge_folder(run.folder, parts, run.config.gate, run.config.device, run.executor)
-    validation.keep_summaries(run.folder, validation.summarise(run.folder, *about))
+    summaries = [summary.facts() for summary in validation.summarise(run.folder, *about)]
+    runfolder.write_json(run.folder / VALIDITY, {"attributes": summaries})  # from which the page says what else moves
     passed = int(verdicts["kept"].sum())
     if passed < LEAST_KEPT * len(verdicts):
         few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
@@ -404,7 +396,7 @@ SLOPES = Audit(
         Stage(SYNTHESIS, ("inputs",), ("edits", "photos", "edits/", "sources.parquet"), make_pictures, options=()),
         Stage(
             "gate", ("edits", "photos"), ("readings", "verdicts"), judge,
-            when=is_gated, uses=reader, options=("gate", "fit.photos_csv", "fit.groups"),
+            when=is_gated, uses=lambda run: reader_digest(), options=("gate", "fit.photos_csv", "fit.groups"),
         ),
         ask(
             "score", ("edits", "photos", "verdicts"), ("asked", "scores", *DROPPED_FILES), edited, needed=True,

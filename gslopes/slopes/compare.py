@@ -13,9 +13,9 @@ from gslopes.core.runfolder import show
 from gslopes.photos.people import read_about
 from gslopes.slopes import presence
 from gslopes.slopes.config import FitConfig
-from gslopes.slopes.fit.answers import Answers, Cut, gather, present, values_by_attribute
+from gslopes.slopes.fit.answers import Answers, gather, present, values_by_attribute
 from gslopes.slopes.fit.differences import COLUMNS, paired_differences
-from gslopes.slopes.fitting import PRESENCE
+from gslopes.slopes.method import PRESENCE
 from gslopes.slopes.report import answers as matrix
 
 
@@ -109,16 +109,13 @@ def _answers(run: Path) -> dict[tuple[str, str], Answers]:
     manifest = runfolder.read_manifest(run)
     scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
     values = values_by_attribute(scores, asked, manifest.get("values"))
-    scores = present(scores, cuts_of(run, asked.column("classifier").unique().to_pylist()))
+    names = asked.column("classifier").unique().to_pylist()
+    cuts = presence.cuts(names, FitConfig().presence)  # which labels would count if it were fitted
+    if (run / PRESENCE).is_file():
+        cuts = {name: matrix.cut_of(run, name) for name in names}
+    scores = present(scores, cuts)
     answers = {(answer.classifier, answer.attribute): answer for answer in gather(scores, asked, values)}
     return {pair: answer for pair, answer in answers.items() if not placebo.is_placebo(pair[1])}
-
-
-def cuts_of(run: Path, classifiers: Sequence[str]) -> dict[str, Cut]:
-    """Which labels counted when the run was fitted, or would count if it were."""
-    if not (run / PRESENCE).is_file():
-        return presence.cuts(classifiers, FitConfig().presence)
-    return {name: matrix.cut_of(run, name) for name in classifiers}
 
 
 def _same(first: dict[tuple[str, str], Answers], second: dict[tuple[str, str], Answers]) -> list[tuple[str, str]]:

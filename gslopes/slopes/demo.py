@@ -95,9 +95,16 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
 
     Raises: StorageError, ModelError.
     """
+    from skimage.data import astronaut
+
     out = Path(out)
     runfolder.make_folder(out)
-    first, classifier = audit_rendered(out, executor, faces, seed, device)
+    executor.note(f"{faces:,} drawn faces, and a classifier with a planted bias.")
+    with runfolder.storage(out):
+        given = drawn_faces(out / "rendered-photos", faces, seed)
+    classifier = PlantedClassifier(rendered.render(drawn(faces, seed), SIZE).points.mean(0))
+    common: dict[str, Any] = {"executor": executor, "seed": seed, "device": device}
+    first = audit(out=out / "rendered", classifier=classifier, **given, **common)
     planted, drawn_cue = true_slopes(classifier, faces, seed)
     reach = cue_per_unit(classifier, first.folder) / drawn_cue
     rates = first.tables["slopes"].query("estimator == 'photo-rate' and attribute == 'gender'")
@@ -105,27 +112,23 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     recovered = planted.join(fitted).rename_axis("label").reset_index()
 
     executor.note("A real photo: the astronaut, swept by the shipped gender editor.")
-    photos = out / "astronaut-photo"
-    with runfolder.storage(out):
-        photos.mkdir(exist_ok=True)
-        write_astronaut(photos / "astronaut.png")
-    common: dict[str, Any] = {"gate": False, "seed": seed, "device": device}
+    photo, sweep = out / "astronaut-photo" / "astronaut.png", out / "sweep.png"
+    runfolder.make_folder(photo.parent)
+    if not photo.exists():  # Eileen Collins, NASA 1998, public domain, as scikit-image ships it, (512, 512, 3)
+        runfolder.write_bytes(photo, as_png(astronaut()))
     # of one photo nothing is judged: no placebo sweeps
-    portrait = audit(photos, out / "astronaut", executor=executor, placebo=False, **common)
-    sweep = write_sweep(portrait.folder, photos / "astronaut.png", out / "sweep.png")
+    portrait = audit(photo.parent, out / "astronaut", placebo=False, gate=False, **common)
+    edits = sorted((portrait.folder / "edits" / "gender").iterdir(), key=lambda file: file.stem.rsplit("-")[-1])
+    upper = [open_photo(file).pixels[:256, 96:352] for file in (photo, *edits)]  # where the face is
+    runfolder.write_bytes(sweep, as_png(np.concatenate(upper, 1)))
     return Demo(recovered, reach, first, portrait, sweep)
 
 
-def audit_rendered(
-    out: Path, executor: Executor, faces: int, seed: int, device: str
-) -> tuple[Walked, PlantedClassifier]:
-    """Draw the faces and walk through them with the rendered editor, known landmarks and known masks."""
-    executor.note(f"{faces:,} drawn faces, and a classifier with a planted bias.")
-    with runfolder.storage(out):
-        given = drawn_faces(out / "rendered-photos", faces, seed)
-    classifier = PlantedClassifier(rendered.render(drawn(faces, seed), SIZE).points.mean(0))
-    made = audit(out=out / "rendered", classifier=classifier, executor=executor, seed=seed, device=device, **given)
-    return made, classifier
+def as_png(pixels: ByteArray) -> bytes:
+    """A picture, (H, W, 3) uint8 RGB, as a PNG."""
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
 
 
 def drawn(faces: int, seed: int) -> rendered.FaceParameters:
@@ -186,22 +189,3 @@ def cue_per_unit(classifier: PlantedClassifier, run: Path) -> float:
         values.append(float(value))  # type: ignore[arg-type]
         cue.append(np.asarray(read, np.float64)[:, 0].mean())
     return float(fit_lines(np.array(values), np.array([cue])).slope[0])
-
-
-def write_astronaut(path: Path) -> None:
-    """Eileen Collins, NASA 1998, public domain, as scikit-image ships it, (512, 512, 3)."""
-    from skimage.data import astronaut
-
-    if not path.exists():
-        file = io.BytesIO()
-        Image.fromarray(astronaut()).save(file, "PNG")
-        runfolder.write_bytes(path, file.getvalue())
-
-
-def write_sweep(run: Path, photo: Path, path: Path) -> Path:
-    """The photo and its counterfactuals in one row, cut to the upper half, where the face is."""
-    pictures = [photo, *sorted((run / "edits" / "gender").iterdir(), key=lambda file: file.stem.rsplit("-")[-1])]
-    cut = [open_photo(file).pixels[:256, 96:352] for file in pictures]
-    with runfolder.storage(path.parent):
-        Image.fromarray(np.concatenate(cut, 1)).save(path)
-    return path

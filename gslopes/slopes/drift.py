@@ -97,13 +97,8 @@ def check_drift(
     budget.agree(confirm_cost([estimate(model, [len(edits)])], cost_limits, executor))
     usage = UsageStats()
     answers: dict[str, pd.DataFrame] = {}
-
-    def done(part: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: object) -> None:
-        del part, progress
-        answers["asked"], answers["scores"] = asked, scores
-
-    run_seed = int(runfolder.read_manifest(run).get("seed") or 0)
-    Client(model, budget=budget, usage=usage, seed=run_seed).ask_parts([(0, edits)], run, done)
+    client = Client(model, budget=budget, usage=usage, seed=int(runfolder.read_manifest(run).get("seed") or 0))
+    client.ask_parts([(0, edits)], run, lambda _, asked, scores, __: answers.update(asked=asked, scores=scores))
     if str(usage):
         executor.note(f"drift      {model.name}: {many(usage.requests, 'call')}, {usage}.")
     if not answers:

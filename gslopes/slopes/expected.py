@@ -43,7 +43,8 @@ def is_expected(label: str, attribute: str) -> bool:
     """
     words = words_of(label)
     anywhere, alone, people = _lists(placebo.split(attribute)[0])
-    if any(_holds(words, row) for row in anywhere):
+    runs = {words[start:end] for start in range(len(words)) for end in range(start + 1, len(words) + 1)}
+    if not runs.isdisjoint(anywhere):
         return True
     return bool(set(words) & alone) and set(words) <= alone | people
 
@@ -52,10 +53,6 @@ def marked(slopes: pd.DataFrame) -> pd.DataFrame:
     """A table of labels along attributes with the column ``expected``."""
     pairs = zip(slopes["label"], slopes["attribute"], strict=True)
     return slopes.assign(expected=[is_expected(str(label), str(attribute)) for label, attribute in pairs])
-
-
-def _holds(words: Words, row: Words) -> bool:
-    return any(words[start : start + len(row)] == row for start in range(len(words) - len(row) + 1))
 
 
 @cache

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
 from gslopes.core.progress import Watch, counted
@@ -18,12 +17,12 @@ from gslopes.faces.gate.verdict import JUDGED
 from gslopes.photos.people import read_about
 from gslopes.slopes import expected, method, presence
 from gslopes.slopes.config import FitConfig
+from gslopes.slopes.method import PRESENCE
 
 if TYPE_CHECKING:
     from gslopes.slopes.fit.analysis import FitTables
     from gslopes.slopes.fit.answers import Answers, Cut
 
-PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
 TONES = ("darkest third", "middle third", "lightest third")
 UNEDITED = "unedited"  # the folder in a run of the photos as they were, and its name in place of an attribute
 
@@ -100,29 +99,18 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     """
     from gslopes.slopes.fit.reach import log_odds, photo_reach
 
-    read = [(key, scores) for key, scores in _read_along(run, values).items() if key[1] == key[2]]
-    rows = [(*key, float(photo_reach(scores[None], values[key[1]])[0])) for key, scores in read]
+    path, keys, rows = run / "readings.parquet", ["photo", "attribute", "reading"], []
+    frame = tables.read(tables.READINGS, path) if path.exists() else tables.READINGS.empty()
+    own = frame[(frame["step"] >= 0) & frame["reading"].isin(JUDGED) & (frame["reading"] == frame["attribute"])]
+    for key, part in own.sort_values("step").groupby(keys, sort=False):
+        photo, attribute, reading = map(str, key)
+        if len(part) == len(values.get(attribute, ())):  # read at all values
+            reach = photo_reach(part["score"].to_numpy(np.float64)[None], values[attribute])
+            rows.append((photo, attribute, reading, float(reach[0])))
     if not rows:
         return None
-    frame = tables.read(tables.READINGS, run / "readings.parquet")
-    keys = ["photo", "attribute", "reading"]
     unedited = frame[frame["step"] == -1].drop_duplicates(keys).assign(odds=lambda one: log_odds(one["score"]))
     return pd.DataFrame(rows, columns=[*keys, "reach"]).merge(unedited[[*keys, "odds"]], how="left", on=keys)
-
-
-def _read_along(run: Path, values: Mapping[str, Sequence[float]]) -> dict[tuple[str, str, str], NDArray[np.float64]]:
-    """(photo, attribute, reading) to its K scores, of those read at all values; empty if nothing was read."""
-    path = run / "readings.parquet"
-    if not path.exists():
-        return {}
-    frame = tables.read(tables.READINGS, path)
-    frame = frame[(frame["step"] >= 0) & frame["reading"].isin(JUDGED)].sort_values("step")
-    keys = ["photo", "attribute", "reading"]
-    scores_of = {
-        (str(photo), str(attribute), str(reading)): rows["score"].to_numpy(np.float64)
-        for (photo, attribute, reading), rows in frame.groupby(keys, sort=False)
-    }
-    return {key: scores for key, scores in scores_of.items() if len(scores) == len(values.get(key[1], ()))}
 
 
 def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, pd.Series]:

@@ -154,10 +154,6 @@ def answers(run: Path) -> dict[str, dict[str, int]]:
     return counts
 
 
-def _edited(result: Result) -> tuple[str, dict[str, Any]]:
-    return "", {}
-
-
 def _gated(result: Result) -> tuple[str, dict[str, Any]]:
     from gslopes.slopes.validation import format_summary, summaries_of
 
@@ -175,19 +171,11 @@ def _answered(result: Result) -> tuple[str, dict[str, Any]]:
     return "\n".join(f"{name}: {text}" for name, text in texts.items()), {"answers": counts}
 
 
-def _fitted(result: Result) -> tuple[str, dict[str, Any]]:
-    return str(result), {}
-
-
-def _reported(result: Result) -> tuple[str, dict[str, Any]]:
-    return show(result.page) if result.page else "", {}
-
-
 ALONE: Mapping[str, Callable[[Result], tuple[str, Mapping[str, Any]]]] = {
-    "synthesise": _edited,
+    "synthesise": lambda result: ("", {}),
     "gate": _gated,
     "score": _answered,
-    "unedited": _edited,
-    "fit": _fitted,
-    "report": _reported,
+    "unedited": lambda result: ("", {}),
+    "fit": lambda result: (str(result), {}),
+    "report": lambda result: (show(result.page) if result.page else "", {}),
 }

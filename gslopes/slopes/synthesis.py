@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ from gslopes.core.files import read_regular
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import Detections, Editor, Face, FloatArray, Motion, Photo, Tone
+from gslopes.core.records import Detections, EditedChips, Editor, Face, FloatArray, Photo
 from gslopes.core.runfolder import SYNTHESIS, differences
 from gslopes.faces.components import Components, default_components
 from gslopes.faces.compose.encode import QUALITY, SUFFIX, Variants
@@ -99,11 +99,7 @@ class Synthesis:
             try:
                 return open_photo(file.path)
             except PhotoError as error:
-                why = (
-                    error.reason
-                    if isinstance(error.reason, SkipReason)
-                    else SkipReason(Reason.UNREADABLE, error.reason)
-                )
+                why = cast("SkipReason", error.reason)  # as of every photo
         photos.append(_skipped(file.relative, why, photo=_digest(file.path)))
         tick(1)
         return None
@@ -160,16 +156,13 @@ class Synthesis:
         usable_rows = [index for index, why in enumerate(reasons) if not why]
         if not usable_rows:
             return
-        device = self.plan.device
         for attribute, editor in self.components.editors.items():
             swept = editor.sweep(chips[usable_rows], np.asarray(self.plan.values[attribute], np.float32))
             for row, index in enumerate(usable_rows):
                 _, photo, face = usable[index]
-                edit = swept.edited[row], swept.neutral[row], swept.motion_of(row), swept.tone_of(row)
-                mask, head = masks[editor.border][index], None
-                if self._region(editor) == "head":
-                    head = heads[editor.border][index]
-                edits += self._compose(attribute, photo, face, mask, head, *edit, device)
+                mask = masks[editor.border][index]
+                head = heads[editor.border][index] if self._region(editor) == "head" else None
+                edits += self._compose(attribute, photo, face, mask, head, swept, row)
 
     def _region(self, editor: Editor) -> str:
         """Which part of the face an editor may change."""
@@ -183,27 +176,24 @@ class Synthesis:
         face: Face,
         mask: FloatArray,
         head: Head | None,
-        edited: FloatArray,
-        neutral: FloatArray,
-        motion: Motion | None,
-        tone: Tone | None,
-        device: str,
+        swept: EditedChips,
+        row: int,
     ) -> list[Row]:
-        """Write the K pictures of one photo, one at a time; their rows."""
+        """Write the K pictures of one photo, one at a time; their rows.  row: its own in ``swept``."""
         config = self.plan.config.compose
         editor = self.components.editors[attribute]
         blend = editor.blend if config.blend == "auto" else config.blend
         composite = compose(
             photo.pixels,
             photo.gray,
-            edited,
-            neutral,
+            swept.edited[row],
+            swept.neutral[row],
             mask,
             face.matrix,
             blend,
-            device,
-            motion=motion,
-            tone=tone,
+            self.plan.device,
+            motion=swept.motion_of(row),
+            tone=swept.tone_of(row),
             head=head,
         )
         files = Variants(photo.pixels, photo.gray, photo.icc, config.format)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from gslopes.core.runfolder import show
 from gslopes.core.text import many
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Estimate, Groups
-from gslopes.faces.gate.verdict import JUDGED, RESOLUTION, VALIDITY
+from gslopes.faces.gate.verdict import JUDGED, RESOLUTION
 from gslopes.photos.people import read_about
 from gslopes.report import numbers
 from gslopes.slopes.plan import read_manifest
@@ -57,37 +57,27 @@ class Summary:
         return facts
 
 
-def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] = ()) -> list[Summary]:
+def summarise(run: Path, photos_csv: Path | None = None, groups: Sequence[str] = ()) -> list[Summary]:
     """The summaries of a judged run folder, an attribute each.
 
-    photos_csv, columns: a CSV about the photos, as for the fit, and those of its columns that make groups.
+    photos_csv, groups: a CSV about the photos, and its columns that make groups, as for the fit.
 
     Raises: TableError if the run was not judged; UsageError if the CSV does not fit.
     """
     verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet")
     values = _values_of(run, verdicts["attribute"])
     readings = tables.read(tables.READINGS, run / "readings.parquet")
-    about = about_photos(run, photos_csv, columns)
-    summaries = [
-        _one(str(name), values[str(name)], sweeps, readings[readings["attribute"] == name], about, columns)
+    about = about_photos(run, photos_csv, groups)
+    return [
+        _one(str(name), values[str(name)], sweeps, readings[readings["attribute"] == name], about)
         for name, sweeps in verdicts.groupby("attribute")
     ]
-    return summaries
 
 
 def summaries_of(run: Path) -> list[Summary]:
     """The summaries of a judged run folder, by the groups that its fit has.  Raises: as ``summarise``."""
     fit = read_manifest(run)["config"]["fit"]
-    columns = [name for name in fit["groups"] if "+" not in name]
-    return summarise(run, None if fit["photos_csv"] is None else Path(fit["photos_csv"]), columns)
-
-
-def keep_summaries(run: Path, summaries: Sequence[Summary]) -> Path:
-    """Write RUN/validity.json, from which the page says what else moves; its path.  Raises: StorageError."""
-    path = run / VALIDITY
-    with runfolder.storage(run):
-        runfolder.write_json(path, {"attributes": [summary.facts() for summary in summaries]})
-    return path
+    return summarise(run, None if fit["photos_csv"] is None else Path(fit["photos_csv"]), fit["groups"])
 
 
 def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[float]]:
@@ -99,17 +89,14 @@ def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[f
     return values
 
 
-def about_photos(run: Path, photos_csv: Path | None, columns: Sequence[str]) -> pd.DataFrame | None:
-    """What a CSV says of the run's photos; None without one.  Raises: UsageError if it does not fit."""
+def about_photos(run: Path, photos_csv: Path | None, groups: Sequence[str]) -> pd.DataFrame:
+    """The columns of a CSV that make groups of the run's photos, but for crossed ones; none without a CSV.
+
+    Raises: UsageError if it does not fit.
+    """
     if photos_csv is None:
-        if columns:
-            raise UsageError(f"No table has the column {columns[0]!r}.", "Name it with --photos-csv.")
-        return None
-    about = read_about(photos_csv, run)
-    for column in columns:
-        if column not in about:
-            raise UsageError(f"{show(photos_csv)} has no column {column!r}.", f"It has {', '.join(about.columns)}.")
-    return about
+        return pd.DataFrame()
+    return read_about(photos_csv, run)[[name for name in groups if "+" not in name]]
 
 
 def _one(
@@ -117,8 +104,7 @@ def _one(
     values: Sequence[float],
     verdicts: pd.DataFrame,
     readings: pd.DataFrame,
-    about: pd.DataFrame | None,
-    columns: Sequence[str],
+    about: pd.DataFrame,
 ) -> Summary:
     passed = int(verdicts["kept"].sum())
     kinds = Counter(verdicts.loc[~verdicts["kept"], "reason"])
@@ -128,13 +114,9 @@ def _one(
     if attribute not in read:
         return plain
     target = read[attribute]
-    groups = _groups(wide.index, read, about, columns)
-    return Summary(
-        plain.attribute,
-        plain.values,
-        plain.sweeps,
-        plain.kept,
-        plain.dropped,
+    groups = _groups(wide.index, read, about)
+    return replace(
+        plain,
         means=manipulation.means(target[:, 1:]),
         shift=manipulation.shift(target[:, 1:]),
         monotone=manipulation.share_monotone(target[:, 1:], values, resolution=RESOLUTION),
@@ -166,7 +148,7 @@ def _steps(wide: pd.DataFrame, name: str, count: int) -> NDArray[np.float64]:
 
 
 def _groups(
-    photos: pd.Index[Any], read: Mapping[str, NDArray[np.float64]], about: pd.DataFrame | None, columns: Sequence[str]
+    photos: pd.Index[Any], read: Mapping[str, NDArray[np.float64]], about: pd.DataFrame
 ) -> dict[str, NDArray[np.str_]]:
     """Column to the group of each photo; an empty name where it is not known."""
     groups = {}
@@ -174,9 +156,8 @@ def _groups(
         if name in read:
             first = read[name][:, 0]
             groups[f"perceived {name}"] = np.where(np.isnan(first), "", np.where(first > 0.5, high, low)).astype(str)
-    for column in columns:
-        if about is not None and column in about:
-            groups[column] = normal_texts(about[column].reindex(photos)).to_numpy(str)
+    for column in map(str, about):
+        groups[column] = normal_texts(about[column].reindex(photos)).to_numpy(str)
     return groups
 
 

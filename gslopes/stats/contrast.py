@@ -4,15 +4,6 @@ The slope of a photo along a sweep, the difference of two sweeps or runs photo b
 photos, the trend of refusals and the gated slope are all of this kind. Units (photos, or clusters of them) are
 independent; photos inside one need not be.
 
-=====================  ================================================================================================
-function               what it gives
-=====================  ================================================================================================
-``infer``              value, t and interval of the least squares slope, from moments: K outcomes a unit
-``contrast``           value, t, interval and permutation p of the mean of one number a unit
-``difference``         of two groups: Welch's t and its interval
-``membership_p``       of two groups: permutation of who belongs to which
-=====================  ================================================================================================
-
 Estimator: the mean over photos. Interval and p: t with U - 1 degrees of freedom, U the number of units, with the
 cluster-robust standard error of the mean, corrected for skewness (``intervals.skewed_ends``). Null hypotheses: of p,
 the mean is 0; of p_perm, each unit's number is as likely with the other sign (``contrast``), or membership is
@@ -58,23 +49,18 @@ def infer(slope: Array, intercept: Array, weights: Array, sums: Moments) -> Line
     A label whose units all have one slope has se 0: t is infinite, or 0 where the slope is 0.  Then there is no
     interval: units that are all alike say nothing about how far others may lie.
     """
-    se = np.sqrt(np.maximum(_variance(weights, sums), 0))
-    t, dof = t_ratio(slope, se), max(sums.units - 1, 1)
-    if sums.units < 2:
-        se, t = np.full_like(se, np.nan), np.full_like(t, np.nan)
-    low, high = skewed_ends(slope, se, dof, sums.skew)
-    return Lines(slope, intercept, se, t, skewed_test(t, dof, sums.skew), low, high)
-
-
-def _variance(weights: Array, sums: Moments) -> Array:
-    """(L,) variance of means over photos; weights are (L, K)."""
-    n, units = max(sums.photos, 1), sums.units
+    n, dof = max(sums.photos, 1), max(sums.units - 1, 1)
     mean, weighted = (np.einsum("lk,lk->l", part, weights) for part in (sums.first / n, sums.weighted))
     square = np.einsum("lk,lkj,lj->l", weights, sums.second, weights, optimize=True)
     spread = square - 2 * mean * weighted + sums.squares * mean**2
     # what rounding leaves of a label whose units are all alike
-    spread = np.where(np.abs(spread) <= 1e-13 * np.abs(square), 0.0, spread)
-    return np.asarray(spread * (units / max(units - 1, 1) / n**2), dtype=np.float64)
+    spread = np.where(np.abs(spread) <= 1e-13 * np.abs(square), 0.0, np.maximum(spread, 0))
+    se = np.sqrt(spread * sums.units / dof) / n
+    t = t_ratio(slope, se)
+    if sums.units < 2:
+        se, t = np.full_like(se, np.nan), np.full_like(t, np.nan)
+    low, high = skewed_ends(slope, se, dof, sums.skew)
+    return Lines(slope, intercept, se, t, skewed_test(t, dof, sums.skew), low, high)
 
 
 # -- one number a unit ------------------------------------------------------------------------------------------------
@@ -145,18 +131,13 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
     skew, _ = departures(np.repeat(np.arange(len(total)), varying), sums.data, sums.indices, units.sizes, len(total))
     low, high = skewed_ends(mean, se, dof, skew)
     p = np.where(estimable, skewed_test(t_ratio(mean, se), dof, skew), np.nan)
-    signs = _signs(sums, total, permutations, seed) if permutations else np.full(len(total), np.nan)
-    return Contrast(mean, se, low, high, p, np.where(estimable, signs, np.nan), varying, skew)
-
-
-def _signs(sums: sparse.csr_array, total: Array, count: int, seed: int) -> Array:
-    """(L,) p of the totals under changes of signs."""
-    labels, units = sums.shape
-    size = max(1, min(count, _BLOCK // max(labels, units, 1)))
-    blocks = seeded_blocks(count, size, [seed, 5])
-    flips = (random_signs((units, number), generator) for generator, number in blocks)
-    extreme = count_extreme(sums.astype(np.float32), flips, np.abs(total) * (1 - _TIE))
-    return np.asarray(permutation_p(extreme, count), dtype=np.float64)
+    p_perm = np.full(len(total), np.nan)
+    if permutations:
+        blocks = seeded_blocks(permutations, max(1, min(permutations, _BLOCK // max(*sums.shape, 1))), [seed, 5])
+        flips = (random_signs((count, number), generator) for generator, number in blocks)
+        extreme = count_extreme(sums.astype(np.float32), flips, np.abs(total) * (1 - _TIE))
+        p_perm = np.where(estimable, permutation_p(extreme, permutations), np.nan)
+    return Contrast(mean, se, low, high, p, p_perm, varying, skew)
 
 
 # -- two groups of units ----------------------------------------------------------------------------------------------

@@ -121,7 +121,10 @@ def permute(
     count: m, how many random permutations.  bundles: see above.  paper: whether to test the paper's slope, too.
     """
     labels = np.flatnonzero(tested)
-    chosen = _bundles(len(outcomes.sizes), bundles, seed)
+    units = len(outcomes.sizes)
+    chosen = np.arange(units)
+    if units > bundles:
+        chosen = np.random.default_rng([seed, 2]).permutation(units) % bundles
     size = int(chosen.max(initial=0)) + 1
     width = len(outcomes.values)
     total = np.zeros(outcomes.labels, dtype=np.int64)
@@ -180,13 +183,6 @@ class _Block:
         centre = self.linear @ at_centre.T + self.totals[:, None]
         empty = centre <= 1e-3  # no answer left at the centre: as extreme as can be
         return statistic, np.where(empty, np.float32(np.inf), total / np.where(empty, 1, centre))
-
-
-def _bundles(units: int, most: int, seed: int) -> NDArray[np.int64]:
-    """(U,) which bundle each unit belongs to."""
-    if units <= most:
-        return np.arange(units)
-    return np.random.default_rng([seed, 2]).permutation(units) % most
 
 
 def _sums(outcomes: Outcomes, block: NDArray[np.int64], chosen: NDArray[np.int64], size: int) -> tuple[Single, Array]:

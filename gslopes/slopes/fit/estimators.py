@@ -53,11 +53,7 @@ UNITS = {
     "photo-rate": "percentage points per unit",
     "photo-measure": "",  # by label: slopes.fit.measures.UNITS
 }
-KINDS: dict[str, Kind] = {
-    "paper": "rate",
-    "photo-rate": "rate",
-    "photo-measure": "measure",
-}
+KINDS: dict[str, Kind] = {"paper": "rate", "photo-rate": "rate", "photo-measure": "measure"}
 
 
 def paper(answers: Answers) -> pd.DataFrame:

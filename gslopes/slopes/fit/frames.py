@@ -76,18 +76,17 @@ def fit_slopes(
     rows = rows.assign(**{role: constant for role, constant in _ABSENT.items() if role not in rows})
     questions = None if asked is None else _standard(asked, columns, "asked")
     levels = {}
+    valued = [table for table in (rows, questions) if table is not None and "value" in table]
     for name in map(str, rows["attribute"].unique()):
-        with_values = [table for table in (rows, questions) if table is not None and "value" in table]
+        if values is not None and name in values:
+            levels[name] = np.array(values[name], float)
+            continue
         seen = [
-            table.loc[table["attribute"] == name, "value"] if "attribute" in table else table["value"]
-            for table in with_values
+            table["value"][table["attribute"] == name] if "attribute" in table else table["value"] for table in valued
         ]
-        if name not in (values or {}) and not seen:
+        if not own:
             raise TableError("The scores have steps and no values.", "Pass the values of the sweep.")
-        given = (values or {}).get(name)
-        levels[name] = (
-            np.unique(np.round(pd.concat(seen).to_numpy(float), 6)) if given is None else np.array(given, float)
-        )
+        levels[name] = np.unique(np.round(pd.concat(own)["value"].to_numpy(float), 6))
     rows = _with_steps(rows, levels, "scores")
     answers = rows[rows["label"].notna()].astype({"label": str, "score": np.float32})
     if questions is None:  # every photo was asked about at every value, and answered

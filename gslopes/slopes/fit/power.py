@@ -126,7 +126,7 @@ class Measured:
     @property
     def steepest(self) -> float:
         """The largest slope that is looked for."""
-        return 1e6 * self.sd
+        return 20 * max(self.sd, *self.fakes)
 
     def pool(self, slope: float) -> tuple[Pool, NDArray[np.bool_]]:
         """As ``Presence.pool``."""
@@ -218,10 +218,7 @@ def smallest_slope(design: Design, photos: int, chance: float = 0.8) -> float:
     Raises: ConfigError as ``power``, if the chance is not between 0.05 and 1, or if no slope has it.
     """
     _check(chance)
-    top = design.label.steepest
-    if isinstance(design.label, Measured):
-        top = 20 * max(design.label.sd, *design.label.fakes)
-    low, high = 0.0, top
+    low, high = 0.0, design.label.steepest
     if power(design, photos, high) < chance:
         problem = f"No slope of such a label is a finding in {photos:,} photos with a chance of {chance:.0%}."
         raise ConfigError(problem, "Plan for more photos.")

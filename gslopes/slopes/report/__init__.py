@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,11 +10,9 @@ from typing import Literal
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import option
+from gslopes.core.progress import Watch
 
-__all__ = ["ReportConfig", "Watch", "write_report"]
-
-# How many steps there are, to what is called with the number of those that are done.
-Watch = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+__all__ = ["ReportConfig", "write_report"]
 
 
 @dataclass(frozen=True, slots=True)

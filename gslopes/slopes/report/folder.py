@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pandas as pd
 
 from gslopes.core import runfolder, tables
 from gslopes.core.files import csv_bytes
+from gslopes.core.progress import Tick, Watch, counted
 from gslopes.core.reasons import explained, listed
 from gslopes.report import choices, words
 from gslopes.report.quote import of_findings, write_card
@@ -20,7 +20,6 @@ from gslopes.slopes import method
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import (
     ReportConfig,
-    Watch,
     decisions,
     loading,
     observed,
@@ -42,11 +41,11 @@ def write(run: Path, options: ReportConfig, watch: Watch | None = None) -> Path:
     source = load(run)
     paper_figures.check_labels(source, options.labels)
     sweeps = 0 if options.embed == "none" else page_data.count_sweeps(run, _steps(source))
-    with (watch or _unseen)(sweeps + _STEPS * len(source.findings)) as tick:
+    with (watch or counted(None, "report", "steps"))(sweeps + _STEPS * len(source.findings)) as tick:
         return _write(run, source, options, tick)
 
 
-def _write(run: Path, source: Source, options: ReportConfig, tick: Callable[[int], None]) -> Path:
+def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path:
     report, pictured = run / "report", options.embed != "none"
     with runfolder.storage(report):
         report.mkdir(exist_ok=True)
@@ -111,13 +110,6 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Callable[[int
     runfolder.write_bytes(index, html.encode("utf-8", "backslashreplace"))
     runfolder.settle(sorted(path for path in report.iterdir() if path.is_file()))
     return index
-
-
-@contextmanager
-def _unseen(steps: int) -> Iterator[Callable[[int], None]]:
-    """Report no progress."""
-    del steps
-    yield lambda done: None
 
 
 def clear(report: Path) -> None:

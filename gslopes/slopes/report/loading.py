@@ -69,8 +69,7 @@ class Source:
     @property
     def gated(self) -> bool:
         """Whether sweeps that the gate dropped were kept from the classifiers."""
-        gate = self.manifest.get("gate")
-        return isinstance(gate, Mapping) and bool(gate.get("applied"))
+        return bool(self.manifest.get("gate", {}).get("applied"))
 
     @property
     def real(self) -> pd.DataFrame:
@@ -86,8 +85,7 @@ def load(run: Path) -> Source:
     manifest = runfolder.read_manifest(run)
     slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
     real = slopes[~placebo.among(slopes["attribute"])]
-    listed = manifest.get("values")
-    by_attribute = listed if isinstance(listed, Mapping) else {}
+    by_attribute = manifest.get("values", {})
     values = {name: np.array(by_attribute.get(name) or (), np.float64) for name in sorted(set(real["attribute"]))}
     outcomes, drawn, placebo_rows = outcomes_of(run), drawings(run), placebos(run, slopes)
     findings = []
@@ -271,8 +269,7 @@ def funnels(run: Path) -> list[Funnel]:
     slopes = read_rows(tables.SLOPES, run, ["classifier", "attribute", "n"])
     groups = slopes.groupby(["classifier", "attribute"])
     judged = {(str(classifier), str(attribute)): int(rows["n"].max()) for (classifier, attribute), rows in groups}
-    gate = runfolder.read_manifest(run).get("gate")
-    gated = isinstance(gate, dict) and bool(gate.get("applied"))
+    gated = bool(runfolder.read_manifest(run).get("gate", {}).get("applied"))
     edited = edits.groupby("attribute")["photo"].nunique().to_dict()
     kept_sweeps = (
         verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique().to_dict() if gated else {}

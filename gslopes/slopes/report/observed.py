@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,7 @@ from gslopes.stats.multiplicity import LEVEL
 
 MOST_ROWS = 40
 UNITS = {"presence": "points", "log-odds": "log-odds"}
-ORDER = ("opposite signs", "observed only", "edit only", "same sign", "neither", "")
-MEANING = {
+MEANING = {  # in the order in which they are shown
     "opposite signs": "they disagree: the edits move it the other way",
     "observed only": "real groups differ, the edits are not shown to move it",
     "edit only": "the edits move it, real groups are not shown to differ",
@@ -26,23 +24,11 @@ MEANING = {
     "neither": "neither is shown",
     "": "cannot be said",
 }
+ORDER = list(MEANING)
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """Two groups by one classifier and attribute.  rows: cells as texts, see ``_row``.  left: rows left out."""
-
-    classifier: str
-    perceived: str
-    groups: tuple[str, str]
-    column: str
-    sentences: tuple[str, ...]
-    rows: tuple[dict[str, Any], ...]
-    left: int
-
-
-def panels(run: Path) -> list[Panel]:
-    """One panel a classifier, attribute and pair of groups; none unless unedited photos were asked about.
+def panels(run: Path) -> list[dict[str, Any]]:
+    """One panel of observed.html.j2 a classifier, attribute and pair of groups; none without unedited photos.
 
     Raises: TableError if the table is damaged.
     """
@@ -54,9 +40,8 @@ def panels(run: Path) -> list[Panel]:
 def summary_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """A table of observed differences as the rows of ``core.summary.OBSERVED``, those that disagree first."""
     names = {"classifier": "model", "attribute": "contrast", "observed": "value"}
-    places = {name: rank for rank, name in enumerate(ORDER)}
     clear = frame[frame["agreement"].isin(ORDER[:4])]
-    order = clear.assign(_place=clear["agreement"].map(places)).sort_values(["_place", "q", "label"])
+    order = clear.assign(_place=clear["agreement"].map(ORDER.index)).sort_values(["_place", "q", "label"])
     return order.rename(columns=names)[summary.OBSERVED.columns]
 
 
@@ -86,9 +71,9 @@ def sentence(row: dict[Any, Any]) -> str:
     return ""
 
 
-def _panel(part: pd.DataFrame) -> Panel:
-    places = {name: rank for rank, name in enumerate(ORDER)}
-    flat = part.assign(_place=part["agreement"].map(places), _rare=part["note"] != "", _flat=part["q"].fillna(1))
+def _panel(part: pd.DataFrame) -> dict[str, Any]:
+    """Two groups by one classifier and attribute.  rows: cells as texts, see ``_row``.  left: rows left out."""
+    flat = part.assign(_place=part["agreement"].map(ORDER.index), _rare=part["note"] != "", _flat=part["q"].fillna(1))
     printed = flat.sort_values(["_rare", "_place", "_flat", "label"])[:MOST_ROWS].to_dict("records")
     first = printed[0]
     count = part["agreement"].value_counts()
@@ -98,16 +83,15 @@ def _panel(part: pd.DataFrame) -> Panel:
     apart = numbers.with_interval(first["distance"], first["distance_low"], first["distance_high"], numbers.signed)
     lead += f" The reader sees the groups {apart} log-odds apart." if first["distance"] == first["distance"] else ""
     sentences = [text for text in map(sentence, printed) if text]
-    names = words.printable(str(first["group"])), words.printable(str(first["other"]))
-    return Panel(
-        words.printable(str(first["classifier"])),
-        words.perceived(str(first["attribute"])),
-        names,
-        words.printable(str(first["column"])),
-        (lead, *sentences[:3]),
-        tuple(map(_row, printed)),
-        len(part) - len(printed),
-    )
+    return {
+        "classifier": words.printable(str(first["classifier"])),
+        "perceived": words.perceived(str(first["attribute"])),
+        "groups": [words.printable(str(first[side])) for side in ("group", "other")],
+        "column": words.printable(str(first["column"])),
+        "sentences": [lead, *sentences[:3]],
+        "rows": list(map(_row, printed)),
+        "left": len(part) - len(printed),
+    }
 
 
 def _row(row: dict[Any, Any]) -> dict[str, Any]:
@@ -134,24 +118,8 @@ MOST_ERRORS = 40
 NAMES = {"error": "wrong", "miss": "missed", "false alarm": "false alarm"}
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorPanel:
-    """The error rates of one classifier along one attribute.
-
-    heads: the values.  rows: cells as texts, see ``_row``.  left: rows that are left out.
-    """
-
-    classifier: str
-    perceived: str
-    ends: tuple[str, str]
-    sentence: str
-    heads: tuple[str, ...]
-    rows: tuple[dict[str, Any], ...]
-    left: int
-
-
-def error_panels(run: Path) -> list[ErrorPanel]:
-    """One panel a classifier and attribute, placebos aside; none without a truth.
+def error_panels(run: Path) -> list[dict[str, Any]]:
+    """One panel of errors.html.j2 a classifier and attribute, placebos aside; none without a truth.
 
     Raises: TableError if a table is damaged.
     """
@@ -166,9 +134,9 @@ def error_panels(run: Path) -> list[ErrorPanel]:
 
 def _error_panel(
     classifier: str, attribute: str, slopes: pd.DataFrame, rates: pd.DataFrame, fake: pd.DataFrame
-) -> ErrorPanel:
-    order = {"error": 0, "miss": 1, "false alarm": 2}
-    by = slopes.assign(_place=slopes["measure"].map(order), _steep=-slopes["slope"].abs())
+) -> dict[str, Any]:
+    """Error rates along one attribute.  heads: the values.  rows: see ``_error_row``.  left: rows left out."""
+    by = slopes.assign(_place=slopes["measure"].map(list(NAMES).index), _steep=-slopes["slope"].abs())
     printed = by.sort_values(["column", "_place", "_steep", "label"])[:MOST_ERRORS]
     values = rates.drop_duplicates("step").set_index("step").sort_index()["value"]
     rows = [
@@ -176,10 +144,14 @@ def _error_panel(
         for row in printed.to_dict("records")
     ]
     first = printed[printed["measure"] == "error"].sort_values("q", kind="stable").to_dict("records")[0]
-    sentence = _error_sentence(first, _of(rates, first).sort_values("step"), words.ends(attribute))
-    heads = tuple(numbers.value(value, sign=True) for value in values)
-    name, along = words.printable(classifier), words.perceived(attribute)
-    return ErrorPanel(name, along, words.ends(attribute), sentence, heads, tuple(rows), len(slopes) - len(printed))
+    return {
+        "classifier": words.printable(classifier),
+        "perceived": words.perceived(attribute),
+        "sentence": _error_sentence(first, _of(rates, first).sort_values("step"), words.ends(attribute)),
+        "heads": [numbers.value(value, sign=True) for value in values],
+        "rows": rows,
+        "left": len(slopes) - len(printed),
+    }
 
 
 def _of(frame: pd.DataFrame, row: dict[Any, Any]) -> pd.DataFrame:

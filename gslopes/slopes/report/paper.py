@@ -101,11 +101,9 @@ def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> dict[str
 
 
 def _layout(rows: pd.DataFrame) -> pd.DataFrame:
-    rows = rows.sort_values(["classifier", "slope", "label"])
-    frame = rows[["classifier", "label", "slope"]].set_axis(list(COLUMNS), axis=1)
-    for column in ("API", "Label"):
-        frame[column] = frame[column].map(words.printable)
-    return frame.reset_index(drop=True)
+    rows = rows.sort_values(["classifier", "slope", "label"], ignore_index=True)
+    columns = [rows["classifier"].map(words.printable), rows["label"].map(words.printable), rows["slope"]]
+    return pd.concat(columns, axis=1).set_axis(list(COLUMNS), axis=1)
 
 
 def _sides(shares: pd.DataFrame) -> pd.DataFrame:
@@ -123,10 +121,8 @@ def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
     sides = []
     for rows in (black, white):
         rows = rows.assign(_flat=-rows["slope"].abs()).sort_values(["_flat", "label", "classifier"])
-        side = rows[["classifier", "label", "slope"]].reset_index(drop=True)
-        for column in ("classifier", "label"):
-            side[column] = side[column].map(words.printable)
-        sides.append(side)
+        shown = {name: rows[name].map(words.printable) for name in ("classifier", "label")}
+        sides.append(rows.assign(**shown)[["classifier", "label", "slope"]].reset_index(drop=True))
     return pd.concat(sides, axis=1).set_axis(list(RACES), axis=1)
 
 
@@ -171,7 +167,6 @@ def as_text(frame: pd.DataFrame) -> pd.DataFrame:
 
 # -- Tables 1 and 2 ---------------------------------------------------------------------------------------------------
 
-P, SLOPE = 0.001, 0.03  # the paper's thresholds
 NO_LABEL = (
     "No classifier returned any label, so no slope is fitted. If its scores are below its threshold, give threshold=0: "
     "every label is then returned, and judged by its score."
@@ -183,11 +178,10 @@ def no_label(unanswered: Sequence[str] = ()) -> str:
     return " ".join(["No classifier returned any label.", *unanswered]) if unanswered else NO_LABEL
 
 
-def pulled(slopes: pd.DataFrame, *, p: float = P, slope: float = SLOPE) -> tuple[pd.DataFrame, pd.DataFrame]:
+def pulled(slopes: pd.DataFrame, *, p: float, slope: float) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tables 1 and 2 of the paper: the labels pulled to the negative and to the positive end of the attribute.
 
-    slopes: a data frame with the columns of core.tables.SLOPES.
-    p, slope: thresholds; the defaults are the paper's.
+    slopes: a data frame with the columns of core.tables.SLOPES.  p, slope: thresholds.
 
     Returns two data frames with the same columns, in each classifier and attribute the steepest label first.
 

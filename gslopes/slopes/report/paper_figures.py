@@ -272,8 +272,6 @@ def answers_figure(photos: Sequence[Answered], values: Array, *, attribute: str)
                     text(axes, x, below + len(labels) * line, f"and {more} more", size=6, colour=LIGHT.faint)
             below += 0.07 + line * max(longest, 1)
         top += height
-    axes.set_xlim(0, across)
-    axes.set_ylim(down, 0)
     return figure
 
 

@@ -92,19 +92,19 @@ def test_the_page_has_every_rate_and_slope(wrong: Path) -> None:
     slopes = tables.read(tables.ERROR_SLOPES, wrong / "error_slopes.parquet")
     rates = tables.read(tables.ERROR_RATES, wrong / "error_rates.parquet")
     (panel,) = observed.error_panels(wrong)
-    assert len(panel.heads) == 7
+    assert len(panel["heads"]) == 7
     steepest = slopes[slopes["measure"] == "error"].sort_values("q", kind="stable").iloc[0]
     assert steepest["q"] < 0.05
     assert steepest["slope"] > 0
-    assert numbers.points(steepest["slope"]) in panel.sentence
-    assert "cannot be said" not in panel.sentence
+    assert numbers.points(steepest["slope"]) in panel["sentence"]
+    assert "cannot be said" not in panel["sentence"]
     html = write_report(wrong, embed="none").read_text("utf-8")
     assert 'id="errors"' in html
     assert SCRIPT not in html
     for rate in rates[rates["label"] == steepest["label"]]["rate"]:
         assert numbers.share(rate) in html
     assert numbers.interval(steepest["ci_low"], steepest["ci_high"]) in html
-    assert {"open", "not judged"} <= {row["decision"] for row in panel.rows}
+    assert {"open", "not judged"} <= {row["decision"] for row in panel["rows"]}
 
 
 def test_a_classifier_that_is_as_wrong_at_every_value_gets_a_cautious_sentence(wrong: Path, tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_classifier_that_is_as_wrong_at_every_value_gets_a_cautious_sentence(w
         rows = slopes.assign(q=np.where(slopes["q"].notna(), 0.6, np.nan), note="", decision=code)
         tables.write(tables.ERROR_SLOPES, rows, copy / "error_slopes.parquet")
         tables.write(tables.ERROR_RATES, rates, copy / "error_rates.parquet")
-        assert all(words in one.sentence for one in observed.error_panels(copy))
+        assert all(words in one["sentence"] for one in observed.error_panels(copy))
 
 
 def test_without_a_truth_or_groups_there_is_no_section(one: Path) -> None:

@@ -140,11 +140,11 @@ def test_latex_leaves_no_special_character_bare(text: str) -> None:
 def test_labels_past_both_thresholds_are_pulled_the_steepest_first() -> None:
     slopes = pd.DataFrame(EXAMPLE, columns=["label", "slope", "p"]).assign(classifier="c", attribute="gender")
     slopes = slopes.reindex(columns=schemas.SLOPES.columns)
-    negative, positive = pulled(slopes)
+    negative, positive = pulled(slopes, p=0.001, slope=0.03)
     assert negative["label"].tolist() == ["steep down", "down"]
     assert positive["label"].tolist() == ["up"]
     assert list(negative.columns) == schemas.SLOPES.columns
     negative, positive = pulled(slopes, p=0.5, slope=0.15)
     assert negative["label"].tolist() == ["unsure", "steep down"]
     assert set(positive["label"]) == {"up", "at the limit of p"}
-    assert [len(side) for side in pulled(schemas.SLOPES.empty())] == [0, 0]
+    assert [len(side) for side in pulled(schemas.SLOPES.empty(), p=0.001, slope=0.03)] == [0, 0]
