@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from gslopes.core import runfolder
 from gslopes.core.killpoints import kill_point
 
-Record = dict[str, Any]
+Record = dict[Any, Any]  # column to value
 Picture = tuple[Record, Callable[[], bytes]]  # the row's facts, and what reads the file
 
 _ROW_GROUP = 32_000_000  # bytes of pictures in a row group of Parquet: what is in memory at once
