@@ -81,9 +81,7 @@ def fit_slopes(
         if values is not None and name in values:
             levels[name] = np.array(values[name], float)
             continue
-        seen = [
-            table["value"][table["attribute"] == name] if "attribute" in table else table["value"] for table in valued
-        ]
+        own = [table[table["attribute"] == name] if "attribute" in table else table for table in valued]
         if not own:
             raise TableError("The scores have steps and no values.", "Pass the values of the sweep.")
         levels[name] = np.unique(np.round(pd.concat(own)["value"].to_numpy(float), 6))
