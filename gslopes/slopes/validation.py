@@ -96,7 +96,10 @@ def about_photos(run: Path, photos_csv: Path | None, groups: Sequence[str]) -> p
     """
     if photos_csv is None:
         return pd.DataFrame()
-    return read_about(photos_csv, run)[[name for name in groups if "+" not in name]]
+    about, columns = read_about(photos_csv, run), [name for name in groups if "+" not in name]
+    if absent := [column for column in columns if column not in about]:
+        raise UsageError(f"{show(photos_csv)} has no column {absent[0]!r}.", f"It has {', '.join(about.columns)}.")
+    return about[columns]
 
 
 def _one(
