@@ -97,11 +97,9 @@ def undecided(found: Sequence[Nothing]) -> str:
     '“a” is undecided: it may lie anywhere in [−3, +21] (5 would matter)'
     """
     one, number = widest(found), sum(not each.clear for each in found)
-    return (
-        f"{one.name} is undecided: {fits(replace(one, name='it'))}"
-        if number == 1
-        else f"{number:,} are undecided: {fits(one)}"
-    )
+    if number == 1:
+        return f"{one.name} is undecided: {fits(replace(one, name='it'))}"
+    return f"{number:,} are undecided: {fits(one)}"
 
 
 def cannot_tell(one: Nothing, question: str, *units: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.core import tables
+from gslopes.core import placebo, tables
 from gslopes.report import numbers, units, words
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.expected import WORD
@@ -30,11 +30,6 @@ answers are exchangeable over the values.{floor}
 Other estimators, the paper's among them: slopes.parquet, or gslopes audit RUN --json."""
 PHOTOS_NOTE = "photos: those with the label at one value at least, of those in the slopes."
 FLOOR_NOTE = "placebos: how far slopes go where the attribute does not change (95 %, paired photo by photo): {kinds}."
-_KINDS = {
-    "same": "same picture (encoded again)",
-    "light": "light alone (as much darker or lighter)",
-    "random": "random change (as large, of the same region)",
-}
 
 
 def print_evidence(
@@ -68,7 +63,7 @@ def print_evidence(
         own = (drawn or {}).get((classifier, attribute), {})
         blocks.append(_block(part, floor, limit, by_pair.get((words.printable(classifier), attribute)), own))
     adjusted = f"p{'_perm' * bool(reading['p_perm'].notna().any())} after Benjamini and Hochberg"
-    named = ", ".join(text for kind, text in _KINDS.items() if kind in kinds)
+    named = ", ".join(text for kind, text in placebo.TEXTS.items() if kind in kinds)
     lines = "\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else ""
     last = drawing.NOTE if drawn else PHOTOS_NOTE
     note = NOTE.format(q=adjusted, floor=lines, last=last)
