@@ -153,13 +153,14 @@ def apart(values: Iterable[float]) -> list[str]:
 def change(first: float, last: float) -> tuple[str, str]:
     """Two levels with as few decimals as show by how much they differ, to two digits or so; equal where they hardly do.
 
-    >>> change(94.4, 5.6), change(0.42, 0.51), change(31.2, 31.9), change(0.5, 0.5), change(0.5, 0.5000001)
-    (('94', '6'), ('0.42', '0.51'), ('31.2', '31.9'), ('0.50', '0.50'), ('0.5000', '0.5000'))
+    >>> change(94.4, 5.6), change(0.0225, 0.985), change(31.2, 31.9), change(0.5, 0.5), change(0.5, 0.5000001)
+    (('94', '6'), ('0.02', '0.98'), ('31.2', '31.9'), ('0.50', '0.50'), ('0.5000', '0.5000'))
     """
     span = abs(last - first)
     if math.isnan(span):
         return NONE, NONE
-    digits = min(max(math.ceil(-math.log10(span / 2)), 0), 4) if span > 0 else (2 if abs(first) < 1 else 0)
+    least = 2 if max(abs(first), abs(last)) <= 1 else 0
+    digits = min(max(math.ceil(-math.log10(span / 2)), least), 4) if span > 0 else least
     return _minus(f"{_half_up(first, digits) + 0:,}"), _minus(f"{_half_up(last, digits) + 0:,}")
 
 
