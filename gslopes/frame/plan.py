@@ -176,10 +176,16 @@ def _lasting(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_older(run: Path, audit: Audit) -> None:
-    """Raises: UsageError for a run of this audit by a version that kept other facts, whose tables are others too."""
+    """Raises: UsageError for a run of this audit by a version with other facts or options, whose tables differ too."""
     old = runfolder.read_manifest(run)
+    if old.get("kind", audit.name) != audit.name:
+        return
     needed = {"kind", "source", "facts", "notes", "config", *map(str, old.get("facts") or ())}
-    if old.get("kind", audit.name) == audit.name and not needed <= old.keys():
+    try:
+        is_older = not (needed <= old.keys() and from_dict(audit.config, old["config"]))
+    except ConfigError:
+        is_older = True
+    if is_older:
         version = f"gslopes {old['gslopes']}" if old.get("gslopes") else "an older gslopes"
         hint = "Choose a new folder with --out; the version that made it opens this one."
         raise UsageError(f"{show(run)} was made by {version}, whose runs this version cannot open.", hint)

@@ -1,5 +1,6 @@
 """What every audit on the frame promises: nothing is done twice, whatever stopped it, and its folder opens again."""
 
+import itertools
 import json
 import re
 import shutil
@@ -252,9 +253,11 @@ def test_an_option_is_read_by_a_stage_or_by_the_inputs_or_is_about_asking(name: 
 
 def test_a_run_of_an_older_version_is_refused_with_a_sentence(small: Small, source: Path, run: Path):
     content = json.loads((run / "run.json").read_text())
-    old = {key: content[key] for key in ("kind", "config", "gslopes")}
-    (run / "run.json").write_text(json.dumps(old))
-    for opened in (lambda: small.begin(source, run), lambda: small.begin(run, run), lambda: gslopes.load(run)):
+    with_other_facts = {key: content[key] for key in ("kind", "config", "gslopes")}
+    with_an_option_that_went = {**content, "config": {**content["config"], "gone": 1}}
+    ways = (lambda: small.begin(source, run), lambda: small.begin(run, run), lambda: gslopes.load(run))
+    for old, opened in itertools.product((with_other_facts, with_an_option_that_went), ways):
+        (run / "run.json").write_text(json.dumps(old))
         with pytest.raises(GslopesError, match=r"was made by gslopes .*, whose runs this version cannot open"):
             opened()
 
