@@ -116,11 +116,8 @@ class KnownFinder:
                 problem = "its eyes lie outside of the photo"
             elif across <= 0 or abs(down) > abs(across):
                 problem = "its eyes stand above one another, or the wrong way round"
-        return (
-            replace(faces, problem=f"{problem}; landmarks are of the photo as seen, turned as its EXIF says")
-            if problem
-            else faces
-        )
+        problem += "; landmarks are of the photo as seen, turned as its EXIF says" * bool(problem)
+        return replace(faces, problem=problem)
 
 
 def _face(row: dict[str, str], where: str) -> list[float]:

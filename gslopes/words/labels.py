@@ -35,9 +35,7 @@ class CaptionLabels:
         ``list:demeaning lower`` (and estimate, upper) as D1 counts them.
         """
         facts = [with_synsets(fact, self.senses) for fact in self.parser.parse(caption) if not fact.negated]
-        labels: set[str] = set()
-        for fact in facts:
-            labels |= self._of_fact(fact)
+        labels = set[str]().union(*map(self._of_fact, facts))
         labels |= {"mention:person"} if self.mentions.people(facts) else set()
         labels |= {"list:weapon"} if self.mentions.weapons(facts) else set()
         labels |= {"list:animal"} if self.mentions.animals(facts) else set()

@@ -252,20 +252,11 @@ def between_stages(recorder: Recorder) -> None:
                 continue
             value, low, high, p = change(before[chosen], after[chosen], sides)
             for index, (row, q) in enumerate(zip(chosen, benjamini_hochberg(p), strict=True)):
-                recorder.measure(
-                    **pair._asdict(),
-                    concept=names[row],
-                    n=np.count_nonzero(sides),
-                    active=int(active[row]),
-                    value=100 * value[index],
-                    ci_low=100 * low[index],
-                    ci_high=100 * high[index],
-                    unit="pp",
-                    p=p[index],
-                    q=q,
-                    estimator="difference at the target minus that at truth, added pairs",
-                    null_hypothesis="the difference of the groups does not change",
-                )
+                numbers = {"n": np.count_nonzero(sides), "active": int(active[row]), "p": p[index], "q": q}
+                numbers |= {"value": 100 * value[index], "ci_low": 100 * low[index], "ci_high": 100 * high[index]}
+                text = {"estimator": "difference at the target minus that at truth, added pairs"}
+                text |= {"null_hypothesis": "the difference of the groups does not change"}
+                recorder.measure(**pair._asdict(), concept=names[row], unit="pp", **numbers, **text)
 
 
 def _comparable(name: str, kind: str, recorder: Recorder) -> bool:

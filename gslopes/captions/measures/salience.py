@@ -25,7 +25,7 @@ from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.score_test import choose_columns, informative_units, score_interval
 
 Array = NDArray[np.float64]
-RIDGE, VALID = 1.0, 0.9  # as published: penalty, and share of the splits that must count
+RIDGE, VALID = 1.0, 0.9 * (1 + 1e-12)  # as published: penalty, and share of the splits of which more must count
 CLOSE = 0.003  # how near a split's fit comes to its optimum, see ``fit_ridge``
 EXPECTED = 5  # images that must be expected in each cell of group by mentioned
 IMAGES_A_COLUMN = 10  # of the rarer answer, for each column of another type that is held fixed
@@ -108,15 +108,6 @@ def _lacking(design: Array, group: Array, y: Array) -> str:
     return f"too few images to tell: of {len(y)}, {int(y.sum())} mention it; about {math.ceil(len(y) / share)} would do"
 
 
-def is_eligible(valid: int, splits: int) -> bool:
-    """Whether more than 90 % of the splits count, strictly.
-
-    >>> is_eligible(900, 1000), is_eligible(901, 1000)
-    (False, True)
-    """
-    return valid > VALID * splits * (1 + 1e-12)
-
-
 def fit_published(
     features: Array, group: Array, mentioned: NDArray[np.bool_], options: AuditOptions, ridge: float = RIDGE
 ) -> Salience:
@@ -136,7 +127,7 @@ def fit_published(
         return Salience(*counts, False, valid=valid, note="always mentioned" if y.any() else "never mentioned")
     rotated, back = _rotate(_standard(features), group)
     coefficient = float(back @ fit_ridge(rotated, y, np.ones((n, 1)), ridge)[1:, 0])
-    if not is_eligible(valid, options.splits):
+    if not valid > VALID * options.splits:
         return Salience(*counts, False, coefficient, valid=valid, note="too few splits have both answers")
     fitted = fit_ridge(rotated, y, masks, ridge, tolerance=CLOSE)
     right = ((rotated @ fitted[1:] + fitted[0] > 0) == (y[:, None] > 0)) * (1 - masks)

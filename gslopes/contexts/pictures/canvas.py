@@ -25,12 +25,11 @@ LARGEST_SCALE = 1.5
 
 
 class DoesNotFit(GslopesError):
-    """A person would be larger than the canvas, or enlarged too far; ``largest`` is the largest share that fits."""
+    """A person would be larger than the canvas, or enlarged too far; it says the largest share that fits."""
 
     def __init__(self, share: float, largest: float, larger: str) -> None:
         floor = math.floor(largest * 100) / 100
         super().__init__(f"a person share of {share:.3g} needs a cut-out {larger}; at most {floor:.2f} fits")
-        self.largest = largest
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,12 +220,8 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, ratings: pd.Series)
 def _independent(rows: pd.DataFrame) -> str:
     judged = rows[rows["q"].notna()] if len(rows) else rows
     if not len(judged):
-        why = (
-            "no context has tags in its dictionary"
-            if not len(rows) or rows["share"].isna().all()
-            else "in too few pictures"
-        )
-        return f"not judged: {why}"
+        untagged = not len(rows) or rows["share"].isna().all()
+        return "not judged: " + ("no context has tags in its dictionary" if untagged else "in too few pictures")
     depends = judged.loc[judged["q"] < LEVEL, "context"].map(printable).tolist()
     if not depends:
         return f"no dependence found in {many(len(judged), 'context')}"

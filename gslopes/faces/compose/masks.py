@@ -83,8 +83,6 @@ def central_face(region: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def mask_is_degenerate(mask: FloatArray) -> SkipReason | None:
     """Why there is nothing to edit under this mask (S, S), for the photos table, or None if all is well."""
-    if not np.isfinite(mask).all():
-        return SkipReason(Reason.NO_FACE_REGION, "the mask is not finite")
     if float(mask.mean()) < LEAST_SHARE:
         return SkipReason(Reason.NO_FACE_REGION, f"less than {LEAST_SHARE:.0%} of the aligned face")
     return None

@@ -81,11 +81,7 @@ class ParserMasker:
     """
 
     def __init__(
-        self,
-        parser: LoadedModel,
-        region: str = "face",
-        size: int = 128,
-        device: str | torch.device = "cpu",
+        self, parser: LoadedModel, region: str = "face", size: int = 128, device: str | torch.device = "cpu"
     ) -> None:
         self.parser, self.size, self.device = parser, size, torch.device(device)
         parser.module.to(memory_format=torch.channels_last)

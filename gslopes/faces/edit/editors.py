@@ -52,11 +52,7 @@ class FaderEditor:
     """
 
     def __init__(
-        self,
-        model: LoadedModel,
-        device: str = "cpu",
-        reader: str | None = "labeller",
-        blend: Blend | None = None,
+        self, model: LoadedModel, device: str = "cpu", reader: str | None = "labeller", blend: Blend | None = None
     ) -> None:
         if not isinstance(model.module, Fader):
             message = f"The model {model.spec.name} is not an editor: it has no Fader Network."

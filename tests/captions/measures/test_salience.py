@@ -8,7 +8,7 @@ import pytest
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box
 from gslopes.captions.measures import salience
-from gslopes.captions.measures.salience import _rotate, _splits, fit, fit_published, is_eligible, layout
+from gslopes.captions.measures.salience import VALID, _rotate, _splits, fit, fit_published, layout
 from gslopes.stats.intervals import percentile
 from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.score_test import Coefficient
@@ -32,7 +32,7 @@ def test_golden_37_the_penalty_keeps_a_separated_fit_finite():
 
 
 def test_golden_38_more_than_nine_tenths():
-    assert (is_eligible(900, 1000), is_eligible(901, 1000)) == (False, True)
+    assert [valid > VALID * 1000 for valid in (900, 901)] == [False, True]
 
 
 def test_golden_39_percentiles():

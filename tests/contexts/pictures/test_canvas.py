@@ -23,9 +23,8 @@ def test_an_opaque_person_at_a_quarter_of_the_canvas():
 
 
 def test_the_largest_share_that_fits_is_named():
-    with pytest.raises(DoesNotFit, match=r"larger than the canvas; at most 0\.44 fits") as caught:
+    with pytest.raises(DoesNotFit, match=r"larger than the canvas; at most 0\.44 fits"):
         place(np.ones((1200, 800), np.float32), 1500, 1000, share=0.5)
-    assert caught.value.largest == pytest.approx(0.4444, abs=5e-3)
     with pytest.raises(DoesNotFit, match=r"enlarged 1\.6 times"):
         place(np.ones((60, 40), np.float32), 150, 100, share=0.4)
 
