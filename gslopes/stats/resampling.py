@@ -31,17 +31,7 @@ def multinomial_counts(units: int, count: int, generator: np.random.Generator) -
     return generator.multinomial(units, np.full(units, 1 / units), size=count).astype(np.float64)
 
 
-def bootstrap_rows(n: int, count: int, seed: int = 0, clusters: NDArray[np.generic] | None = None) -> Iterator[Rows]:
-    """Rows of each resample: n drawn from n, or whole clusters from as many clusters.
-
-    clusters: (n,) which rows belong together, such as the person in each photo.
-    """
+def bootstrap_rows(n: int, count: int, seed: int = 0) -> Iterator[Rows]:
+    """Rows of each resample: n drawn from n."""
     generator = np.random.default_rng(seed)
-    if clusters is None:
-        for _ in range(count):
-            yield generator.integers(0, n, n)
-        return
-    _, which = np.unique(clusters, return_inverse=True)
-    members = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
-    for _ in range(count):
-        yield np.concatenate([members[index] for index in generator.integers(0, len(members), len(members))])
+    return (generator.integers(0, n, n) for _ in range(count))

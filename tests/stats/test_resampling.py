@@ -6,12 +6,4 @@ from gslopes.stats.resampling import bootstrap_rows, multinomial_counts
 def test_every_resample_draws_as_many_units_as_there_are() -> None:
     assert (multinomial_counts(20, 50, np.random.default_rng(0)).sum(axis=1) == 20).all()
     assert multinomial_counts(0, 5, np.random.default_rng(0)).shape == (5, 0)
-
-
-def test_clusters_are_drawn_whole() -> None:
-    clusters = np.array(["a", "b", "a", "c"])
-    for rows in bootstrap_rows(4, 30, clusters=clusters):
-        drawn = np.bincount(rows, minlength=4)
-        assert drawn[0] == drawn[2]
-        assert drawn[0] + drawn[1] + drawn[3] == 3
     assert all(len(rows) == 4 for rows in bootstrap_rows(4, 3))

@@ -1,7 +1,6 @@
 """Does the edit move what it should, and does anything else move? Estimates with intervals, of readings at K values.
 
-Every interval is a percentile bootstrap over photos, or over people where several photos show one: it speaks of the
-choice of photos, not of training a model again.
+Every interval is a percentile bootstrap over photos: it speaks of their choice, not of training a model again.
 """
 
 from __future__ import annotations
@@ -52,45 +51,34 @@ class Groups:
     gap: Estimate | None
 
 
-def interval(
-    statistic: Statistic,
-    n: int,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    clusters: NDArray[np.generic] | None = None,
-) -> Estimate:
-    """A statistic of n photos, a function of their rows, with its interval; NaN from a resample is left out.
-
-    clusters: (n,) which rows belong together, such as the person in each photo.
-    """
+def interval(statistic: Statistic, n: int, resamples: int = RESAMPLES) -> Estimate:
+    """A statistic of n photos, a function of their rows, with its interval; NaN from a resample is left out."""
     if n == 0:
         return Estimate(np.nan, np.nan, np.nan)
-    resampled = np.array([statistic(rows) for rows in bootstrap_rows(n, resamples, seed, clusters)], np.float64)
+    resampled = np.array([statistic(rows) for rows in bootstrap_rows(n, resamples)], np.float64)
     return _estimate(float(statistic(np.arange(n))), resampled)
 
 
-def mean(values: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
+def mean(values: ArrayLike, resamples: int = RESAMPLES) -> Estimate:
     """The mean of one value a photo, (n,), with its interval; photos whose value is NaN are left out.
 
     >>> mean([1.0, 1.0, float("nan")])
     Estimate(value=1.0, low=1.0, high=1.0)
     """
     array = np.asarray(values, np.float64)
-    return means(array[np.isfinite(array)][:, None], resamples, seed)[0]
+    return means(array[np.isfinite(array)][:, None], resamples)[0]
 
 
-def means(columns: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> tuple[Estimate, ...]:
+def means(columns: ArrayLike, resamples: int = RESAMPLES) -> tuple[Estimate, ...]:
     """The mean of every column of (n, K), with intervals from the same resamples of the n photos."""
     array = np.asarray(columns, np.float64)
     if not len(array):
         return (Estimate(np.nan, np.nan, np.nan),) * array.shape[1]
-    resampled = np.array([array[rows].mean(0) for rows in bootstrap_rows(len(array), resamples, seed)])
+    resampled = np.array([array[rows].mean(0) for rows in bootstrap_rows(len(array), resamples)])
     return tuple(_estimate(float(v), column) for v, column in zip(array.mean(0), resampled.T, strict=True))
 
 
-def by_group(
-    statistic: Statistic, groups: ArrayLike, least: int = 20, resamples: int = RESAMPLES, seed: int = 0
-) -> Groups:
+def by_group(statistic: Statistic, groups: ArrayLike, least: int = 20, resamples: int = RESAMPLES) -> Groups:
     """A statistic of rows in every group, with intervals, and the gap between groups; photos are drawn within theirs.
 
     groups: (n,) name of each photo's group.  least: a smaller group has its number, but no part in the gap.
@@ -100,7 +88,7 @@ def by_group(
     large = []
     for index, name in enumerate(np.unique(names)):  # groups are drawn independently of one another
         rows = np.flatnonzero(names == name)
-        drawn = bootstrap_rows(len(rows), resamples, seed + index)
+        drawn = bootstrap_rows(len(rows), resamples, index)
         resampled = np.array([statistic(rows[chosen]) for chosen in drawn], np.float64)
         each[str(name)] = Group(len(rows), _estimate(float(statistic(rows)), resampled))
         if len(rows) >= least:
@@ -131,10 +119,10 @@ def share_monotone(readings: ArrayLike, values: ArrayLike, least: float = 0.8, *
     return mean((kendall(readings, values, resolution) >= least).astype(np.float64))
 
 
-def shift_by_group(readings: ArrayLike, groups: ArrayLike, least: int = 20) -> Groups:
-    """The shift of readings (n, K) in every group (n,), and the gap between those that have ``least`` faces or more."""
+def shift_by_group(readings: ArrayLike, groups: ArrayLike) -> Groups:
+    """The shift of readings (n, K) in every group (n,), and the gap between those that are large enough."""
     shifts = _shifts(readings)
-    return by_group(lambda rows: float(shifts[rows].mean()), groups, least)
+    return by_group(lambda rows: float(shifts[rows].mean()), groups)
 
 
 def share_of_target(

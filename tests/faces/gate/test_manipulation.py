@@ -17,13 +17,6 @@ from gslopes.faces.gate.manipulation import (
 VALUES = np.linspace(-2, 2, 7)
 
 
-def test_interval_over_people_is_wider_where_their_photos_are_alike() -> None:
-    people = np.repeat(np.arange(50), 8)
-    values = np.random.default_rng(3).normal(0, 1, 50)[people]
-    photos, persons = (interval(lambda rows: float(values[rows].mean()), 400, clusters=one) for one in (None, people))
-    assert persons.high - persons.low > 2 * (photos.high - photos.low)
-
-
 def test_photos_without_a_value_are_left_out_and_nothing_gives_nothing() -> None:
     assert mean([2.0, np.nan, 2.0]) == Estimate(2, 2, 2)
     assert np.isnan([mean([]).value, mean([]).low, interval(lambda rows: 0.0, 0).high]).all()
