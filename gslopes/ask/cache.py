@@ -224,19 +224,11 @@ class AnswerCache:
         """Write answers, durable when this returns, and release their claims. The first answer to a picture stays."""
         now, client = int(time.time()), gslopes_version()
         with self._transaction():
-            rows = [
-                (
-                    classifier_id,
-                    picture,
-                    answer.status,
-                    _packed(answer.raw),
-                    self._source(answer, client),
-                    answer.asked or now,
-                )
-                for picture, answer in answers.items()
-            ]
-            columns = "(classifier, picture, status, raw, source, asked)"
-            self._db.executemany(f"INSERT OR IGNORE INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?)", rows)
+            for picture, answer in answers.items():
+                row = classifier_id, picture, answer.status, _packed(answer.raw), self._source(answer, client)
+                columns = "(classifier, picture, status, raw, source, asked)"
+                insert = f"INSERT OR IGNORE INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?)"
+                self._db.execute(insert, (*row, answer.asked or now))
             self._drop(classifier_id, answers)
             ours = [(classifier_id, picture) for picture in answers]
             self._db.executemany("DELETE FROM begun WHERE classifier = ? AND picture = ?", ours)
@@ -317,18 +309,16 @@ class AnswerCache:
         if not re.fullmatch("[0-9a-f]{32}", owner):
             return False  # none of ours: as a file's name it might lead anywhere
         try:
-            handle = os.open(self._lock_file(owner), os.O_RDWR)
+            file = self._lock_file(owner).open("r+")
         except OSError:
             return False
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        else:
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return True
             self._lock_file(owner).unlink(missing_ok=True)
             return False
-        finally:
-            os.close(handle)
 
     def _lock_file(self, owner: str) -> Path:
         return self.path.parent / "owners" / owner
@@ -442,14 +432,12 @@ def prune_answers(cache: AnswerCache, *, name: str = "", before: datetime | None
 
     name: only those of this classifier, with its parameters.  before: only those that were asked before this time.
     """
-    where, values = ["1"], []
+    where: dict[str, str] = {}
     if name:
-        where.append("classifier IN (SELECT id FROM classifiers WHERE name = ?)")
-        values.append(name)
+        where["classifier IN (SELECT id FROM classifiers WHERE name = ?)"] = name
     if before is not None:
-        where.append("asked < ?")
-        values.append(str(int(before.timestamp())))
-    return cache.delete(" AND ".join(where), values)
+        where["asked < ?"] = str(int(before.timestamp()))
+    return cache.delete(" AND ".join(where) or "1", [*where.values()])
 
 
 def _when(seconds: int) -> str:

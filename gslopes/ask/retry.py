@@ -82,6 +82,7 @@ def seconds_to_wait(value: str, now: datetime | None = None) -> float | None:
 # -- until it is answered ----------------------------------------------------------------------------------------------
 
 RETRYABLE = (Throttled, Unavailable)
+Store = Callable[[dict[bytes, object]], None]  # of sha256 to raw answer or ClassifierError
 
 
 class Stopped(Exception):
@@ -161,13 +162,11 @@ class RequestSender:
         self._rate_limiter = RateLimiter(self._limits, halt.wait)
         self.answered = 0  # requests so far: shows whether the service is up
 
-    def send(
-        self, pictures: dict[bytes, bytes], store: Callable[[dict[bytes, object]], None], retry: RetryPolicy
-    ) -> None:
+    def send(self, pictures: dict[bytes, bytes], store: Store, retry: RetryPolicy) -> None:
         """Ask until every picture has an answer.
 
         pictures: sha256 to bytes; those that are answered are taken out.
-        store: called with the responses of one request, sha256 to raw answer or ClassifierError.
+        store: called with the responses of one request.
         Raises: Throttled or Unavailable after the last attempt; Stopped; whatever else ``ask`` raises.
         """
         patience = Patience(retry.patience / (2 if len(pictures) > 1 else 1))
@@ -188,21 +187,15 @@ class RequestSender:
                 raise Stopped
             self._usage.add(retries=1)
 
-    def _once(
-        self, pictures: dict[bytes, bytes], store: Callable[[dict[bytes, object]], None], patience: Patience
-    ) -> None:
-        unfinished = True
-        while unfinished:
+    def _once(self, pictures: dict[bytes, bytes], store: Store, patience: Patience) -> None:
+        while pictures:
             raws = self._request(list(pictures.values()), patience)
             responses = dict(zip(list(pictures), raws, strict=False))  # fewer, if the budget pays for fewer
-            short = len(raws) < len(pictures)
-            later = [error for error in raws if isinstance(error, RETRYABLE)]
-            unfinished = short or any(isinstance(raw, Unfinished) for raw in raws)
             settled = {key: raw for key, raw in responses.items() if not isinstance(raw, (*RETRYABLE, Unfinished))}
             store(settled)
             for key in settled:
                 del pictures[key]
-            if later:
+            if later := [error for error in raws if isinstance(error, RETRYABLE)]:
                 raise later[0]
 
     def _billed(self, cost: float, raws: list[object], pictures: int) -> float:

@@ -13,6 +13,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
@@ -95,23 +96,18 @@ class Exchange:
 
         Raises: DeadlineExceeded, Stopped; whatever the call raises.
         """
-        results: list[T] = []
-        errors: list[BaseException] = []
-        ended = threading.Event()  # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
+        made = Future[T]()  # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
 
         def target() -> None:
             try:
-                results.append(call())
+                made.set_result(call())
             except BaseException as error:
-                errors.append(error)
-            ended.set()
+                made.set_exception(error)
 
         threading.Thread(target=target, daemon=True).start()
-        while not ended.wait(SLICE):
+        while not wait([made], SLICE).done:
             self.seconds(None)
-        if errors:
-            raise errors[0]
-        return results[0]
+        return made.result()
 
 
 class WatchedStream(httpcore.NetworkStream):
@@ -217,13 +213,10 @@ def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
 
 
 class BoundedTransport(httpx.BaseTransport):
-    """Sends a request and gives back its whole reply.  Any number of threads may use one.
+    """Sends a request and gives back its whole reply.  Any number of threads may use one.  seconds: of one exchange."""
 
-    seconds: of one exchange; 0: ``SECONDS``.
-    """
-
-    def __init__(self, seconds: float = 0.0) -> None:
-        self._seconds, self._max_bytes = seconds or SECONDS, MOST
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
         self._exchange = Exchange()
         self._pools: dict[str, httpcore.ConnectionPool] = {}  # by the address of the proxy, empty without one
         self._lock = threading.Lock()
@@ -248,7 +241,7 @@ class BoundedTransport(httpx.BaseTransport):
             late = httpx.ReadTimeout if sent else httpx.ConnectTimeout
             raise late(f"no whole answer within {seconds:.3g} seconds", request=request) from None
         except TooLarge:
-            raise Oversized(f"the reply has more than {self._max_bytes >> 20} MiB", request=request) from None
+            raise Oversized(f"the reply has more than {MOST >> 20} MiB", request=request) from None
         except _BROKEN as error:
             if reason := _lasting(error):
                 raise Permanent(reason, request=request) from None
@@ -269,15 +262,10 @@ class BoundedTransport(httpx.BaseTransport):
     ) -> httpx.Response:
         limits = dict.fromkeys(("read", "write", "pool"), self._seconds) | {"connect": min(CONNECT, self._seconds)}
         url = request.url
-        response = pool.handle_request(
-            httpcore.Request(
-                request.method,
-                httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-                headers=request.headers.raw,
-                content=request.read(),
-                extensions={"timeout": limits, "trace": note},
-            )
-        )
+        address = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+        how: dict[str, Any] = {"timeout": limits, "trace": note}
+        sent: dict[str, Any] = {"headers": request.headers.raw, "content": request.read(), "extensions": how}
+        response = pool.handle_request(httpcore.Request(request.method, address, **sent))
         try:
             headers = httpx.Headers(response.headers)
             if 300 <= response.status < 400 and headers.get("location"):
@@ -285,7 +273,7 @@ class BoundedTransport(httpx.BaseTransport):
                 raise Permanent(f"it sends us on to {to}, and no picture follows a redirect", request=request)
             assert isinstance(response.stream, Iterable)
             try:
-                body = decoded(response.stream, headers.get("content-encoding", ""), self._max_bytes)
+                body = decoded(response.stream, headers.get("content-encoding", ""), MOST)
             except (*_BROKEN, DeadlineExceeded, TooLarge, ValueError) as error:
                 if response.status < 400:
                     raise
@@ -347,7 +335,7 @@ def _lasting(error: BaseException | None) -> str:
     return ""
 
 
-def client(seconds: float = 0.0, **options: Any) -> httpx.Client:
+def client(seconds: float = SECONDS, **options: Any) -> httpx.Client:
     """An ``httpx.Client`` that asks by a ``BoundedTransport``.  options: as its own."""
     headers = {"accept-encoding": "identity"} | dict(options.pop("headers", {}))
     return httpx.Client(transport=BoundedTransport(seconds), headers=headers, follow_redirects=False, **options)

@@ -24,11 +24,7 @@ Form = tuple[str, bool]  # of ``_FORMS``, and whether a call takes a list of pic
 # -- in which form it takes pictures -----------------------------------------------------------------------------------
 
 # Tried in this order unless a parameter's annotation or name asks for one.
-_KINDS = {
-    "array": "ndarray|NDArray|arr|pixels",
-    "PIL image": r"\bImage\b|pil",
-    "path": r"\bstr\b|[Pp]ath|file",
-}
+_KINDS = {"array": "ndarray|NDArray|arr|pixels", "PIL image": r"\bImage\b|pil", "path": r"\bstr\b|[Pp]ath|file"}
 _ONE = r"pic|photo|image|img|\bim\b|face"
 _LIST = r"'?(typing\.|collections\.abc\.)?([Ll]ist|Sequence|Iterable)\b"
 
@@ -145,11 +141,9 @@ def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[An
             plain = [plain]
     if isinstance(plain, list) and len(plain) == pictures and not _pair(plain):
         return plain
-    raise ModelError(
-        f"The function returned {what} for {many(pictures, 'picture')}.",
-        "Return one mapping of label to score for each picture, in their order, such as [{'smile': 0.8}, "
-        "{'smile': 0.1}]. A function of one picture names its parameter picture.",
-    )
+    hint = "Return one mapping of label to score for each picture, in their order, such as [{'smile': 0.8}, "
+    hint += "{'smile': 0.1}]. A function of one picture names its parameter picture."
+    raise ModelError(f"The function returned {what} for {many(pictures, 'picture')}.", hint)
 
 
 def read_entry(entry: Any, labels: Sequence[str] = ()) -> Scores | AnswerError | None:
@@ -203,7 +197,7 @@ def _pair(item: Any) -> tuple[str, float] | None:
 def _number(label: object, score: Any) -> float:
     score = _plain(score)
     while isinstance(score, list) and len(score) == 1:
-        score = score[0]
+        (score,) = score
     if isinstance(score, Mapping):
         inner = ", ".join(map(str, list(score)[:3]))
         raise AnswerError(f"{label!r} of what the function returned is a mapping ({inner} …): return that one alone.")

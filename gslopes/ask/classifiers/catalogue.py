@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
@@ -64,13 +65,11 @@ class Listed:
     @property
     def missing_modules(self) -> list[str]:
         """Modules that are not installed; at most the parent packages of dotted names are imported to find out."""
-        missing = []
+        missing = list(self.needs)
         for module in self.needs:
-            try:
-                spec = find_spec(module)
-            except ModuleNotFoundError:
-                spec = None
-            missing += [] if spec else [module]
+            with suppress(ModuleNotFoundError):
+                if find_spec(module):
+                    missing.remove(module)
         return missing
 
     @property

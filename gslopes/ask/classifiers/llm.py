@@ -287,12 +287,9 @@ class Llm(service.OnePictureService):
             return self._blocked(blocked, used)
         if not choices:
             raise self._error("lost", "the reply has no choices")
-        return {
-            "model": model,
-            "fingerprint": str(body.get("system_fingerprint") or ""),
-            "used": list(used) if used else None,
-            "replies": [self._choice(choice, body, order) for choice in choices],
-        }
+        facts = {"model": model, "fingerprint": str(body.get("system_fingerprint") or "")}
+        replies = [self._choice(choice, body, order) for choice in choices]
+        return {**facts, "used": list(used) if used else None, "replies": replies}
 
     def _choice(self, choice: Mapping[str, Any], body: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any]:
         message = choice.get("message")

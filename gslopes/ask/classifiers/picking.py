@@ -60,7 +60,7 @@ def found(reply: Any, path: str) -> list[Any]:
     if len(there.segments) < len(whole.segments):
         if all(value == [] for value in values):
             return []
-        holds = f"{plain(str(there))} is {shape(values[0])}"
+        holds = f"{_dotted(str(there))} is {shape(values[0])}"
         raise AnswerError(f"The reply has nothing at {path}: {holds}.{suggestion(reply)}")
     return values[0] if len(values) == 1 and isinstance(values[0], list) else list(values)
 
@@ -128,9 +128,8 @@ def shape(value: Any, depth: int = _DEPTH) -> str:
     '{"predictions": [{"label": text, "score": number}, … 2], "ok": true}'
     """
     if isinstance(value, dict):
-        pairs = [
-            f"{json.dumps(scrub(str(key))[:40], ensure_ascii=False)}: {shape(value[key], depth - 1)}" for key in value
-        ]
+        names = {key: json.dumps(scrub(str(key))[:40], ensure_ascii=False) for key in value}
+        pairs = [f"{names[key]}: {shape(inner, depth - 1)}" for key, inner in value.items()]
         return "{" + ", ".join([*pairs[:_KEYS], *["…"][: len(pairs) - _KEYS]]) + "}" if depth else "{…}"
     if isinstance(value, list):
         return f"[{shape(value[0], depth - 1)}{f', … {len(value):,}' if len(value) > 1 else ''}]" if value else "[]"
@@ -146,14 +145,9 @@ def suggestion(reply: Any) -> str:
         with suppress(AnswerError):
             pairs = () if items and isinstance(items[0], str) else _pairs(items)
             if pairs and all(0 <= score <= 1 for _, score in pairs):
-                return f" Perhaps scores={plain(node.path())}."
+                return f" Perhaps scores={_dotted(node.path())}."
     return ""
 
 
-def plain(path: str) -> str:
-    """A path with dots where they do.
-
-    >>> plain("$['result'][0]['top 5']")
-    "$.result[0]['top 5']"
-    """
+def _dotted(path: str) -> str:
     return re.sub(r"\['([A-Za-z_]\w*)'\]", r".\1", path)

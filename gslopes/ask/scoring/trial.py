@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -69,18 +69,15 @@ def ask_first(
 
 def first_pictures(files: Sequence[PhotoFile]) -> list[bytes]:
     """The first two distinct photos that can be read, JPEG or PNG."""
-    pictures: dict[bytes, bytes] = {}
-    for file in list(files)[:_LOOK]:
-        try:
+    pictures = dict[bytes, None]()
+    for file in files[:_LOOK]:
+        with suppress(PhotoError):
             data = photo_bytes(file.path)
             photo = photo_of(data, file.path)
-        except PhotoError:
-            continue
-        data = data if data.startswith(_KINDS) else _png(in_srgb(photo.pixels, photo.icc))
-        pictures[digest(data)] = data
+            pictures[data if data.startswith(_KINDS) else _png(in_srgb(photo.pixels, photo.icc))] = None
         if len(pictures) == FIRST:
             break
-    return list(pictures.values())
+    return list(pictures)
 
 
 def compare_alone(classifier: Classifier, pictures: Sequence[bytes]) -> None:
@@ -193,11 +190,8 @@ def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Pa
         why = explained(answer["reason"], answer["detail"])
         answers.append({"picture": name, "status": answer["status"], "reason": why, "labels": labels})
     answered = [answer["labels"] for answer in answers if answer["status"] == "answered"]
-    varying = {
-        label
-        for label in {label for labels in answered for label in labels}
-        if len({label in labels for labels in answered}) > 1 or np.ptp([labels[label] for labels in answered]) > SAME
-    }
+    known = pd.DataFrame(answered)
+    varying = known.columns[known.isna().any() | (known.max() - known.min() > SAME)]
     price, notes = limits_of(classifier).price, tuple(new_notes(classifier))
     notes += tuple(filter(None, [twins([*getattr(classifier, "labels", ()), *scores["label"]])]))
     vary = tuple(sorted(varying))
