@@ -73,9 +73,8 @@ def ordered(edits: pd.DataFrame, seed: int) -> list[Question]:
     if len({row[:3] for row in rows}) < len(rows):
         raise TableError("The edits table has two rows for one photo, attribute and step.")
     questions = [Question(*row) for row in rows]
-    groups = groupby(questions, key=lambda question: question.photo)
     shuffled = []
-    for photo, group in groups:
+    for photo, group in groupby(questions, key=lambda question: question.photo):
         entropy = int.from_bytes(hashlib.sha256(f"{seed} {photo}".encode("utf-8", "surrogateescape")).digest()[:16])
         of_photo = list(group)
         shuffled += [of_photo[index] for index in np.random.default_rng(entropy).permutation(len(of_photo))]
@@ -320,14 +319,11 @@ class ClassifierCache:
     def put(self, responses: dict[bytes, object], answers: dict[bytes, Answer]) -> None:
         """Keep the valid answers; release all claims."""
         sound = {}
-        for key, raw in responses.items():
-            answer = answers[key]
-            if answer.status == "failed":
-                continue
-            raw = raw if self._raw else [list(pair) for pair in answer.labels]
+        for key, answer in ((key, answers[key]) for key in responses if answers[key].status != "failed"):
             if answer.status == "refused" and (isinstance(responses[key], Refused) or not self._raw):
                 sound[key] = CachedAnswer("refused", answer.reason, "" if self._raw else answer.version)
             else:
+                raw = responses[key] if self._raw else [list(pair) for pair in answer.labels]
                 sound[key] = CachedAnswer("answered", raw, answer.version)
         if self._cache:
             self._cache.put(self._number, sound)

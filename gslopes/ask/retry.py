@@ -148,10 +148,7 @@ class Patience:
 
 
 class RequestSender:
-    """Sends requests to one classifier; shared by its threads.
-
-    halt: once set, no further request is sent.
-    """
+    """Sends requests to one classifier; shared by its threads.  halt: once set, no further request is sent."""
 
     def __init__(self, classifier: Classifier, budget: Budget, usage: UsageStats, halt: threading.Event) -> None:
         self._classifier = classifier

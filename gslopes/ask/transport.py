@@ -213,10 +213,13 @@ def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
 
 
 class BoundedTransport(httpx.BaseTransport):
-    """Sends a request and gives back its whole reply.  Any number of threads may use one.  seconds: of one exchange."""
+    """Sends a request and gives back its whole reply.  Any number of threads may use one.
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self._seconds = seconds
+    seconds: of one exchange; 0: ``SECONDS``.
+    """
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self._seconds = seconds or SECONDS
         self._exchange = Exchange()
         self._pools: dict[str, httpcore.ConnectionPool] = {}  # by the address of the proxy, empty without one
         self._lock = threading.Lock()
@@ -335,7 +338,7 @@ def _lasting(error: BaseException | None) -> str:
     return ""
 
 
-def client(seconds: float = SECONDS, **options: Any) -> httpx.Client:
+def client(seconds: float = 0.0, **options: Any) -> httpx.Client:
     """An ``httpx.Client`` that asks by a ``BoundedTransport``.  options: as its own."""
     headers = {"accept-encoding": "identity"} | dict(options.pop("headers", {}))
     return httpx.Client(transport=BoundedTransport(seconds), headers=headers, follow_redirects=False, **options)

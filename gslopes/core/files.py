@@ -104,12 +104,11 @@ def read_text(
     path: Path | str,
     limit: int = LARGEST_TABLE,
     *,
-    folder: Path | None = None,
     raises: type[GslopesError] = UsageError,
     hint: str = "Save it as text in UTF-8.",
 ) -> str:
     """The text of a file in UTF-8, a byte order mark left out; as ``read_named``, and an error for other encodings."""
-    data = read_named(path, limit, folder=folder, raises=raises, hint=hint)
+    data = read_named(path, limit, raises=raises, hint=hint)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -127,10 +127,7 @@ def write_table(table: Table, frame: pd.DataFrame, path: Path) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON, indented, atomically and durably; a file that holds the same is left alone.
-
-    Raises: StorageError.
-    """
+    """Write JSON, indented, atomically and durably; a file that holds the same is left alone.  Raises: StorageError."""
     write_changed(path, (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode())
     settle([path])
 

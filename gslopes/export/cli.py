@@ -29,7 +29,7 @@ from gslopes.frame.commands import PATH, json_option, options, out_option, print
 @options(ExportConfig)
 @json_option
 def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[str, Any]) -> int:
-    r"""Write the counterfactual photos of a run, or its answers, as other programs read them.
+    """Write the counterfactual photos of a run, or its answers, as other programs read them.
 
     \b
     imagefolder  files and metadata.jsonl
@@ -39,7 +39,7 @@ def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[
 
     With the pictures come a card (README.md) and, with the extra croissant, a Croissant file. Every edited picture says
     in its metadata that it is one.
-    """
+    """  # noqa: D301 - click's mark of lines to keep
     from gslopes.core.runfolder import show
     from gslopes.export import export as export_run
 

@@ -54,10 +54,6 @@ class Flag(click.Option):
 class Verb(click.Command):
     """A command whose ``--help`` shows the chief options, and ``--help-all`` every option, by group."""
 
-    def __init__(self, *args: Any, **extra: Any) -> None:
-        super().__init__(*args, **extra)
-        self.help = (self.help or "").replace("\\b\n", "\b\n")  # click's mark of lines to keep, from a raw docstring
-
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Its own, and ``--help-all`` if it hides some."""
         params = super().get_params(ctx)

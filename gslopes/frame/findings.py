@@ -28,14 +28,9 @@ def decide(rows: pd.DataFrame) -> pd.DataFrame:
         return FINDINGS.empty()
     if "decision" in rows:
         return rows
-    decisions = [decision(row) for row in rows.to_dict("records")]
-    order: dict[str, Any] = {"_place": [_ORDER.get(code, 1) for code, _ in decisions], "_size": -rows["value"].abs()}
-    columns: dict[str, Any] = {
-        "decision": [code for code, _ in decisions],
-        "reason": [why for _, why in decisions],
-        "expected": False,
-    }
-    frame = rows.assign(**columns, **order)
+    codes, reasons = zip(*map(decision, rows.to_dict("records")), strict=True)
+    frame = rows.assign(decision=codes, reason=reasons, expected=False)
+    frame = frame.assign(_place=frame["decision"].map(_ORDER).fillna(1), _size=-frame["value"].abs())
     return frame.sort_values(["_place", "_size", *FINDINGS.key], ignore_index=True)[FINDINGS.columns]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -116,7 +115,7 @@ def plan(
         if audit.configure is not None:
             config = audit.configure(source, options, about["only"], given)
         else:
-            config = from_dict(audit.config, _merged(audit, options))
+            config = from_dict(audit.config, merged(audit.config, options, base=Path.cwd()))
         source = getattr(config, "photos", None) or source
         if source is None:
             raise ConfigError("Nothing is named to audit.", f"Name {audit.source}.")
@@ -126,10 +125,6 @@ def plan(
         _ = made.inputs
     made.check()
     return made
-
-
-def _merged(audit: Audit, options: Mapping[str, Any]) -> dict[str, Any]:
-    return merged(audit.config, options, base=Path(os.curdir).absolute())
 
 
 def is_run(source: Path, audit: Audit) -> bool:
@@ -156,7 +151,7 @@ def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any], 
     if out is not None and out.absolute() != run.absolute():
         raise UsageError(f"{show(run)} is a run; it is done again where it is.", "Leave out --out.")
     refuse_older(run, audit)
-    new: dict[str, Any] = to_dict(_merged(audit, given))
+    new: dict[str, Any] = to_dict(merged(audit.config, given, base=Path.cwd()))
     config: Any = from_dict(audit.config, over(new, _lasting(old["config"])))
     read = [stage.options or () for stage in audit.stages if INPUTS in stage.reads]
     looks = any(_has(new, name) for names in (audit.looked_at, *read) for name in names)

@@ -15,6 +15,7 @@ from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.files import NotRegular, TooLarge, open_regular, read_regular, resolved, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Photo
+from gslopes.core.text import many
 from gslopes.photos.decode import HEAD, LARGEST_FILE, decode, in_srgb, kind_of
 
 # Photos that are held at once: 16 million pixels, or one photo.
@@ -72,8 +73,7 @@ def passed_over(photos: Path) -> str:
         return ""
     some = ", ".join(display_name(name) for name in names[:3])
     rest = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
-    files = "file" if len(names) == 1 else "files"
-    return f"{len(names):,} {files} in {show(photos)} passed over, no photos: {some}{rest}."
+    return f"{many(len(names), 'file')} in {show(photos)} passed over, no photos: {some}{rest}."
 
 
 def open_photo(path: Path | str, folder: Path | None = None) -> Photo:
@@ -121,8 +121,7 @@ def photo_batches(
     held: list[tuple[PhotoFile, Photo]] = []
     pixels = 0
     for file in files:
-        photo = read(file)
-        if photo is None:
+        if (photo := read(file)) is None:
             continue
         size = photo.pixels.shape[0] * photo.pixels.shape[1]
         if held and pixels + size > most:

@@ -50,15 +50,13 @@ class People:
         cells = zip(*(normal_names(self.columns[part]) for part in self.parts_of(name)), strict=True)
         return [CROSS.join(values) if all(values) else "" for values in cells]
 
-    def by_photo(self, values: Mapping[str, Sequence[Any]], photos: Sequence[str] | None = None) -> dict[str, int]:
-        """What names a photo, to the first row that does.
-
-        values: by column, in which rows of one photo must agree.  photos: what each row names; its photo column.
+    def by_photo(self, values: Mapping[str, Sequence[Any]]) -> dict[str, int]:
+        """What names a photo, to the first row that does.  values: by column, in which rows of one photo must agree.
 
         Raises: ``raises`` with both lines if they differ.
         """
         rows: dict[str, int] = {}
-        for row, photo in enumerate(self.columns[self.photo_column()] if photos is None else photos):
+        for row, photo in enumerate(self.columns[self.photo_column()]):
             first = rows.setdefault(str(photo), row)
             column = next((name for name, cells in values.items() if cells[first] != cells[row]), None)
             if column is not None:
@@ -112,16 +110,14 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     rows = people.by_photo(people.columns)
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     photos = photos[photos["status"] == "used"].drop_duplicates("photo")
-    names = [name_in(rows, name, photo) for photo, name in zip(photos["photo"], photos["path"], strict=True)]
-    rows_of_photos = [
-        (photo, rows[name]) for photo, name in zip(photos["photo"], names, strict=True) if name is not None
-    ]
-    if not rows_of_photos:
+    pairs = zip(photos["photo"], photos["path"], strict=True)
+    found = {photo: rows[name] for photo, file in pairs if (name := name_in(rows, file, photo)) is not None}
+    if not found:
         column = people.photo_column()
         hint = f"Its column {column} should hold paths as in the photos table, such as {photos['path'].iloc[0]!r}."
         raise UsageError(f"{show(path)} has a row for none of the {len(photos)} photos of {show(run)}.", hint)
-    about = pd.DataFrame(dict(people.columns), dtype=object).iloc[[row for _, row in rows_of_photos]]
-    return about.set_axis(pd.Index([photo for photo, _ in rows_of_photos]))
+    about = pd.DataFrame(dict(people.columns), dtype=object).iloc[[*found.values()]]
+    return about.set_axis(pd.Index([*found]))
 
 
 def unmatched_rows(path: Path, run: Path) -> str:

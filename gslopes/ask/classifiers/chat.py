@@ -29,6 +29,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from html import unescape
 from importlib.resources import files
+from itertools import accumulate
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
@@ -113,8 +114,7 @@ class Prompt:
             "labels": {"type": "array", "items": {"type": "string"}},
             "caption": {"type": "string"},
         }
-        value = values[self.kind]
-        key = KEYS[self.kind]
+        key, value = KEYS[self.kind], values[self.kind]
         form = {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
         return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": form}}
 
@@ -184,9 +184,7 @@ def cut_short(reply: Mapping[str, Any]) -> bool:
 
 def shares(prompt: Prompt, order: Sequence[int], replies: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Each label with the share of the replies that give it, in (0, 1]."""
-    counts: Counter[str] = Counter()
-    for reply in replies:
-        counts.update(reading(prompt, order, reply))
+    counts = Counter(label for reply in replies for label in reading(prompt, order, reply))
     return {label: count / len(replies) for label, count in counts.most_common()}
 
 
@@ -254,21 +252,15 @@ def letters(tokens: Sequence[Mapping[str, Any]], answers: Mapping[str, str]) -> 
     begin = re.search(r'"answer"\s*:', text)
     place = begin.end() if begin else 0
     place += len(text[place:]) - len(_IN_FRONT.sub("", text[place:]).lstrip(_AROUND))
-    start = 0
-    for token in tokens:
-        start += len(str(token["token"]))
-        if start > place:
-            break
-    else:
-        return {}
+    ends = accumulate(len(str(token["token"])) for token in tokens)
+    token = next((token for token, end in zip(tokens, ends, strict=True) if end > place), None)
     said = _choice(text, answers)
-    if said is None or meant(str(token["token"]), answers) != said:
+    if token is None or said is None or meant(str(token["token"]), answers) != said:
         return {}
     weights: dict[str, float] = {}
     for other in token.get("top_logprobs") or ():
         chance = log_probability(other.get("logprob")) if isinstance(other, Mapping) else None
-        letter = meant(str(other.get("token")), answers) if chance is not None else None
-        if letter is not None and chance is not None:
+        if chance is not None and (letter := meant(str(other.get("token")), answers)) is not None:
             weights[letter] = weights.get(letter, 0.0) + math.exp(chance)
     return {letter: math.log(weight) for letter, weight in weights.items() if weight > 0}
 

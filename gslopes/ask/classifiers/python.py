@@ -285,8 +285,7 @@ def _imported_file(file: Path) -> Any:
     """The module in a file, under its bare name.  Raises: ImportError; whatever the module raises."""
     if not file.is_file():
         raise ImportError(f"there is no file {file}")
-    loaded = sys.modules.get(file.stem)
-    if loaded is not None:
+    if (loaded := sys.modules.get(file.stem)) is not None:
         if Path(getattr(loaded, "__file__", None) or "").resolve() == file.resolve():
             return loaded
         raise ImportError(f"another module is named {file.stem}: give the file another name")

@@ -155,10 +155,7 @@ class TorchModel:
 
 
 def labels_of(options: LibraryOptions, of_model: Sequence[str]) -> tuple[str, ...]:
-    """Those of the user's file, else the model's own.
-
-    Raises: ConfigError if there are none.
-    """
+    """Those of the user's file, else the model's own.  Raises: ConfigError if there are none."""
     if options.labels:
         return read_labels(existing(options.labels, "labels file"))
     if not of_model:

@@ -107,25 +107,22 @@ def sample(n: int, seed: int, *, confound: Mapping[str, float] | None = None, po
     Raises: UnknownName for a column that does not exist; ConfigError for a correlation out of range, for one of the
         cue with itself, or for a pose that leaves the allowed range.
     """
-    confound = dict(confound or {})
-    for name, correlation in confound.items():
+    # keyed by the column's name: a column added later leaves the others as they were
+    streams = {name: np.random.default_rng([seed, int.from_bytes(name.encode(), "big")]) for name in COLUMNS}
+    uniform = {name: stream.random(n) for name, stream in streams.items()}
+    for name, correlation in (confound or {}).items():
         if name not in COLUMNS:
             raise UnknownName("face parameter", name, COLUMNS)
         if name == "gender" or not -1 <= correlation <= 1:
             hint = "Give another column, and -1 to 1."
             raise ConfigError(f"Gender and {name} cannot correlate at {correlation}.", hint)
-    # keyed by the column's name: a column added later leaves the others as they were
-    streams = {name: np.random.default_rng([seed, int.from_bytes(name.encode(), "big")]) for name in COLUMNS}
-    uniform = {name: stream.random(n) for name, stream in streams.items()}
-    for name, correlation in confound.items():
         uniform[name] = _correlated(uniform["gender"], uniform[name], correlation)
     columns = {}
     for name, column in COLUMNS.items():
         low, high = column.metadata["drawn"]
         middle, half = (low + high) / 2, (high - low) / 2
         half *= pose if column.metadata["pose"] else 1
-        values = middle + half * (2 * uniform[name] - 1)
-        columns[name] = np.clip(values, min(ends := (middle - half, middle + half)), max(ends)).astype(np.float32)
+        columns[name] = (middle + half * (2 * uniform[name] - 1)).astype(np.float32)
     return FaceParameters(**columns)
 
 
