@@ -54,16 +54,16 @@ def write_report(
     report/model_card.md    what was found, for a model card: n, intervals, editor, date, limits
     report/slopes.csv       every estimator in fourteen columns; slopes.parquet has all
     report/tables/          Tables 1 to 4 of the paper, as far as the run has them, as CSV, Markdown and LaTeX
-    report/figure2.png, figure3.png    those of the paper: one label, a curve for each classifier; every classifier's
-                            labels under each picture; also as PDF
+    report/figure1.png, figure2.png, figure3.png    those of the paper: the walk of one photo; one label, a curve for
+                            each classifier; every classifier's labels under each picture; also as PDF
 
     Where the run has several attributes, Figures 2 and 3 are named figure2-<attribute>.png and so on.  Each file is
     replaced whole, and the page last.
 
     run: the run folder, with run.json and slopes.parquet; sections whose tables or pictures are not there are left out.
     p, slope: a label is reported as pulled if its p is below ``p`` and the absolute value of its slope above ``slope``.
-    embed: ``thumbs``: a strip of small squares around the face for each sweep; ``none``: no picture at all, nor Figure
-        3, and no file name: for photos that must not leave the machine.
+    embed: ``thumbs``: a strip of small squares around the face for each sweep; ``none``: no picture at all, nor Figures
+        1 and 3, and no file name: for photos that must not leave the machine.
     labels: of Figures 2 and 3, any case; without, those that most classifiers return and that move most.
     watch: shows progress: called once with the number of steps, gives what is called with those that are done.
 

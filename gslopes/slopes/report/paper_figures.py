@@ -1,6 +1,6 @@
-"""What Figures 2 and 3 of Joo & Kärkkäinen (2020) show of a run, and their files in the report.
+"""What Figures 1 to 3 of Joo & Kärkkäinen (2020) show of a run, and their files in the report.
 
-Figure 2: one label, a curve for each classifier.  Figure 3: the scores of every
+Figure 1: the walk of one photo.  Figure 2: one label, a curve for each classifier.  Figure 3: the scores of every
 classifier's labels under each picture of two photos.  Figures 2 and 3 come once for each attribute, and Figure 2 once
 for each label that a reader asks for.
 """
@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from gslopes.core import runfolder, tables
+from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UnknownName
 from gslopes.report import charts, fonts, numbers, words
 from gslopes.report.charts import LIGHT, MARKERS, fitted_line, new_figure, new_sheet, sweep_axis, sweep_heads, text
@@ -29,9 +31,18 @@ from gslopes.slopes.report.loading import PAPER, Finding, Source
 
 Array = NDArray[np.float64]
 Picture = NDArray[np.uint8] | None
-Box = tuple[float, float, float, float] | None
 PHOTOS, LABELS = 2, 6  # photos of Figure 3, and labels under each picture for each classifier
+_TIGHT = 1.5  # faces wide: the edits in Figure 1
 _GAP = 0.06
+
+
+class Photo(NamedTuple):
+    """What the run knows of a photo: its name, box and (n, 2) points in the photo frame, and (width, height)."""
+
+    name: str
+    box: tuple[float, float, float, float] | None = None
+    points: Array = np.empty((0, 2))
+    size: tuple[int, int] = (1, 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +80,24 @@ class Answered:
     labels: Sequence[tuple[str, Sequence[tuple[Sequence[LabelCell], int]]]]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Pipeline:
+    """The walk of one photo.
+
+    photo: (S, S, 3) uint8 RGB, or None.  box: (4,) and points: (5, 2), in [0, 1] of that picture; none: not drawn.
+    faces, pictures: K each.  classifier: who was asked.  label, scores: of one label, (K,), NaN where not returned.
+    """
+
+    photo: Picture
+    box: Sequence[float]
+    points: Array
+    faces: Sequence[Picture]
+    pictures: Sequence[Picture]
+    classifier: str
+    label: str
+    scores: Array
+
+
 def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str] = ()) -> list[str]:
     """Draw what can be drawn of a run; the names of the files without ending.
 
@@ -91,6 +120,9 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
         photos = answered(source.run, findings, plain, labels) if pictures else []
         if photos:
             drawn[f"figure3{suffix}"] = answers_figure(photos, findings[0].values, attribute=attribute)
+        walked = pipeline(source.run, findings) if pictures and "figure1" not in drawn else None
+        if walked is not None:
+            drawn["figure1"] = pipeline_figure(walked, findings[0].values, attribute=attribute)
     for name, figure in drawn.items():
         charts.save(figure, report, name)
     return sorted(drawn)
@@ -165,9 +197,9 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: 
         files = edits.get(photo, [])
         if len(files) != len(values):
             continue
-        shown, box = about_photos.get(photo, (photo[:16], None))
+        about = about_photos.get(photo, Photo(photo[:16]))
         by_name = [(classifier, labels_of(sweep, photo, plain, wanted)) for classifier, sweep in by_classifier.items()]
-        shown_photos.append(Answered(shown, [pictures.picture(file, box, run) for file in files], by_name))
+        shown_photos.append(Answered(about.name, [pictures.picture(file, about.box, run) for file in files], by_name))
     return shown_photos
 
 
@@ -199,6 +231,59 @@ def labels_of(
     ]
 
 
+# -- Figure 1 ---------------------------------------------------------------------------------------------------------
+
+
+def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
+    """The walk of the first photo that a classifier answered at every value and a label of which moved; None without.
+
+    here: of one attribute.  The unedited photo is its copy among the placebo sweeps, or else the picture at the centre.
+    """
+    for finding in here:
+        answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
+        places = np.linspace(0, len(answers.photos) - 1, 4 if len(answers.photos) else 0).round().astype(int)
+        chosen = answers.photos[np.unique(places)].tolist()
+        edits, about_photos = _edits(run, finding.attribute, chosen), _photos(run, chosen)
+        slopes = matrix.slopes(answers)
+        for name in chosen:
+            files = edits.get(name, [])
+            rows = np.flatnonzero(answers.photos[answers.photo] == name)
+            steepest = rows[np.lexsort((-slopes[rows], -np.abs(slopes[rows])))[:1]]
+            # less than a hundredth over the whole sweep could not be seen in two decimals
+            moved = np.abs(slopes[steepest]) * np.ptp(finding.values) >= 0.01
+            if len(files) != len(finding.values) or not moved.any():
+                continue
+            about = about_photos.get(name, Photo(""))
+            box = about.box
+            same = _edits(run, placebo.name(finding.attribute, "same"), [name]).get(name, [])
+            unedited = same[0] if same else files[len(files) // 2]
+            pixels = pictures.picture(unedited, box, run, 520)
+            left, top, right, _ = pictures.window(about.size, box)
+            square = [] if box is None else ((np.reshape(box, (2, 2)) - (left, top)) / (right - left)).ravel().tolist()
+            dots = (about.points - (left, top)) / (right - left)
+            tight = None if box is None else _around(box)
+            row = int(steepest[0])
+            return Pipeline(
+                pixels,
+                square,
+                dots,
+                [pictures.picture(file, tight, run) for file in files],
+                [pictures.picture(file, box, run) for file in files],
+                finding.classifier,
+                answers.labels[answers.label[row]],
+                matrix.scores(answers)[row],
+            )
+    return None
+
+
+def _around(box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+    """A box whose window in ``pictures.picture``, which is four times as wide, shows little but the face."""
+    x0, y0, x1, y1 = box
+    half = max(x1 - x0, y1 - y0) * _TIGHT / 8
+    x, y = (x0 + x1) / 2, (y0 + y1) / 2
+    return x - half, y - half, x + half, y + half
+
+
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
@@ -210,11 +295,15 @@ def _edits(run: Path, attribute: str, photos: Sequence[str]) -> dict[str, list[P
     return {str(photo): [run / file for file in group["file"]] for photo, group in ordered.groupby("photo")}
 
 
-def _photos(run: Path, photos: Sequence[str]) -> dict[str, tuple[str, Box]]:
-    """Photo to its name and its face's box."""
+def _photos(run: Path, photos: Sequence[str]) -> dict[str, Photo]:
     where = pc.field("photo").isin(list(photos) or [""])
-    rows = loading.read_rows(tables.PHOTOS, run, ["photo", "path", "box"], where).to_dict("records")
-    return {str(row["photo"]): (words.printable(row["path"]), loading.face_box(row["box"])) for row in rows}
+    columns = ["photo", "path", "box", "points", "width", "height"]
+    by_photo = {}
+    for row in loading.read_rows(tables.PHOTOS, run, columns, where).drop_duplicates("photo").to_dict("records"):
+        points = np.empty((0, 2)) if row["points"] is None else np.asarray(row["points"], float).reshape(-1, 2)
+        size = int(row["width"]), int(row["height"])
+        by_photo[str(row["photo"])] = Photo(words.printable(row["path"]), loading.face_box(row["box"]), points, size)
+    return by_photo
 
 
 # -- drawing ----------------------------------------------------------------------------------------------------------
@@ -275,6 +364,52 @@ def answers_figure(photos: Sequence[Answered], values: Array, *, attribute: str)
     return figure
 
 
+def pipeline_figure(found: Pipeline, values: Array, *, attribute: str) -> Figure:
+    """Figure 1: find, edit, compose, score and fit on one photo.
+
+    values: (K,).
+    """
+    side = 2.16
+    lefts = [side + 0.55 + step * (1 + _GAP) for step in range(len(values))]
+    right = lefts[-1] + 1.35
+    across, down = right + 2.71, 2.9
+    figure, axes = new_sheet(across, down, 1.05, dpi=200)
+    charts.picture(axes, found.photo, 0.1, 0.42, side)
+    _face(axes, found, 0.1, 0.42, side)
+    for left, face, composed, value, score in zip(
+        lefts, found.faces, found.pictures, values, found.scores, strict=True
+    ):
+        charts.picture(axes, face, left, 0.42)
+        charts.picture(axes, composed, left, 1.58)
+        text(axes, left + 0.5, 1.5, numbers.value(value), size=8, align="center", weight="bold")
+        text(axes, left + 0.5, 2.7, numbers.decimal(score), size=8, align="center")
+    heads = {0.1: "1  find the face", lefts[0]: "2  edit it, above, and 3  compose it into the photo, below"}
+    for left, title in (heads | {right: "4  score and 5  fit"}).items():
+        text(axes, left, 0.22, title, size=9, weight="bold")
+    arrow = {"arrowstyle": "-|>", "color": LIGHT.ink, "linewidth": 1.2}
+    for start in (side + 0.16, lefts[-1] + 1.06):
+        axes.annotate("", (start + 0.24, 1.5), (start, 1.5), arrowprops=arrow)
+    axes.set_xlim(0, across)
+    axes.set_ylim(down, 0)
+    box = ((right + 0.32) / across, 0.2, 1.42 / across, 0.6)
+    _scores(figure.add_axes(box), found, values, attribute)
+    return figure
+
+
+def _scores(axes: Axes, found: Pipeline, values: Array, attribute: str) -> None:
+    """The answers about one photo, and the line through them; a label that was not returned counts as 0."""
+    scores = np.nan_to_num(found.scores)
+    slope, intercept = np.polyfit(values, scores, 1)
+    _style(axes, values, values[:: max(1, (len(values) - 1) // 2)], attribute)
+    axes.plot(values, scores, "o", color=LIGHT.ink, markersize=3)
+    ends = np.array([values[0], values[-1]])
+    axes.plot(ends, intercept + slope * ends, color=(LIGHT.positive if slope > 0 else LIGHT.negative)[1], linewidth=1.4)
+    label = words.shorten(words.label(found.label), 20)
+    title = f"“{label}”\n{words.shorten(words.printable(found.classifier), 24)}"
+    axes.set_title(title, fontsize=7, loc="left", parse_math=False)
+    axes.set_ylim(-0.03, 1.03)
+
+
 def _style(axes: Axes, values: Array, ticks: Array, attribute: str) -> None:
     charts.tidy(axes, size=6.5)
     sweep_axis(axes, values, ticks)
@@ -290,3 +425,12 @@ def _label(axes: Axes, left: float, middle: float, one: LabelCell) -> None:
     score = numbers.decimal(one.score) if one.score else "0"
     text(axes, left, middle, name, size=6.5, colour=colour, weight=weight)
     text(axes, left + 1, middle, score, size=6.5, align="right", colour=colour, weight=weight)
+
+
+def _face(axes: Axes, found: Pipeline, left: float, top: float, side: float) -> None:
+    if len(found.box) == 4 and found.photo is not None:
+        x0, y0, x1, y1 = found.box
+        corner = left + side * x0, top + side * y0
+        width, height = side * (x1 - x0), side * (y1 - y0)
+        axes.add_patch(Rectangle(corner, width, height, fill=False, edgecolor="white", linewidth=1.5))
+        axes.plot(left + side * found.points[:, 0], top + side * found.points[:, 1], "o", color="white", markersize=2.5)

@@ -47,7 +47,7 @@ PLAIN = [
     *("data", "findings.csv", "findings.tex", "index.html", "method.md", "slopes.csv"),
     "tables",
 ]
-FIGURES = [f"figure{number}.{form}" for number in (2, 3) for form in ("pdf", "png")]
+FIGURES = [f"figure{number}.{form}" for number in (1, 2, 3) for form in ("pdf", "png")]
 FILES = sorted([*FIGURES, *PLAIN, "pictures"])
 
 

@@ -1,4 +1,4 @@
-"""Figures 2 and 3 of the paper."""
+"""Figures 1 to 3 of the paper."""
 
 import io
 from collections.abc import Callable
@@ -19,8 +19,10 @@ from gslopes.slopes.report.paper_figures import (
     Answered,
     LabelCell,
     Line,
+    Pipeline,
     answers_figure,
     label_figure,
+    pipeline_figure,
 )
 from tests.slopes.report.conftest import VALUES
 
@@ -41,9 +43,9 @@ def run(make: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.mark.slow
-def test_a_report_has_both_figures_in_all_forms_and_without_pictures_figure_2_alone(run: Path) -> None:
+def test_a_report_has_the_three_figures_in_all_forms_and_without_pictures_figure_2_alone(run: Path) -> None:
     page = write_report(run).read_text("utf-8")
-    for name in ("figure2", "figure3"):
+    for name in ("figure1", "figure2", "figure3"):
         assert f'src="{name}.png"' in page
         assert all((run / "report" / f"{name}.{form}").is_file() for form in ("png", "pdf"))
     (run / "report" / "figure3-race.png").touch()
@@ -143,6 +145,8 @@ def test_any_label_can_be_drawn(label):
     line = Line(label, np.array([1.2, 1.0, 0.8]), 1.0, -0.1)
     assert drawn(label_figure([line], THREE, label=label, attribute="gender")).size
     assert drawn(answers_figure([answered(LabelCell(label, 1))], THREE, attribute="gender")).size
+    walked = Pipeline(None, [], np.empty((0, 2)), [None] * 3, [GREY] * 3, label, label, np.array([0.2, np.nan, 0.4]))
+    assert drawn(pipeline_figure(walked, THREE, attribute="gender")).size
 
 
 @pytest.mark.figures
