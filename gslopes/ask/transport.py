@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from typing import Any, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
@@ -293,9 +294,7 @@ class BoundedTransport(httpx.BaseTransport):
     def _pool(self, url: httpx.URL) -> httpcore.ConnectionPool:
         """The connections to a server, by the proxy that the environment names, as every client has it."""
         proxies = getproxies()
-        proxy = proxies.get(url.scheme) or proxies.get("all") or ""
-        if proxy and proxy_bypass(url.host):
-            proxy = ""
+        proxy = "" if proxy_bypass(url.host) else proxies.get(url.scheme) or proxies.get("all") or ""
         with self._lock:
             if proxy not in self._pools:
                 self._pools[proxy] = _pool_by(proxy, WatchedNetwork(self._exchange))
@@ -309,10 +308,11 @@ def _pool_by(proxy: str, network: WatchedNetwork) -> httpcore.ConnectionPool:
         return httpcore.ConnectionPool(**how)
     url = httpx.URL(proxy if "://" in proxy else f"http://{proxy}")
     where = url.copy_with(username=None, password=None)
-    auth = (url.username, url.password) if url.username else None
-    kind: Any = httpcore.SOCKSProxy if url.scheme.startswith("socks") else httpcore.HTTPProxy
-    pool: httpcore.ConnectionPool = kind(proxy_url=str(where), proxy_auth=auth, **how)
-    return pool
+    socks = url.scheme in ("socks5", "socks5h")
+    if (socks and find_spec("socksio") is None) or not (socks or url.scheme in ("http", "https")):
+        raise Permanent(f"the proxy {where} needs http:// or https://; for socks5:// pip install 'httpx[socks]'")
+    kind: Callable[..., httpcore.ConnectionPool] = httpcore.SOCKSProxy if socks else httpcore.HTTPProxy
+    return kind(proxy_url=str(where), proxy_auth=(url.username, url.password) if url.username else None, **how)
 
 
 @cache  # reading a bundle takes 50 ms, as long as some exchanges
