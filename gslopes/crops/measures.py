@@ -20,6 +20,7 @@ from gslopes.core.files import read_json
 from gslopes.core.text import many
 from gslopes.crops.config import BOOTSTRAP, DRAWS, EPSILON, INSIDE, CropsConfig
 from gslopes.crops.parity import (
+    compared,
     disparate_impact,
     draw_weights,
     draws_half,
@@ -154,7 +155,7 @@ class Panel:
         count = np.bincount(person, minlength=self.count)
         total = np.bincount(person, weights=saliency["max"].to_numpy(np.float64), minlength=self.count)
         values = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
-        return np.asarray((np.sign(np.subtract.outer(values, values)) + 1) / 2)
+        return compared(values, values)
 
     def pairs(self, column: str, h: Array) -> Iterator[tuple[dict[str, str], tuple[Any, ...], Array, Array]]:
         """Pairs of groups of which any pair of persons was asked about: names, cells in (N, N), weights of both."""

@@ -194,3 +194,12 @@ def kept_impact(first: float, second: float, draws: Array, other_draws: Array) -
     usable = (draws > 0) & (other_draws > 0)
     low, high = (math.exp(end) for end in interval(np.log(draws[usable] / other_draws[usable])))
     return Impact(first / second if second > 0 else math.nan, low, high)
+
+
+def compared(first: Array, second: Array) -> Array:
+    """(m, n) 1 where the first is higher, 1/2 where equal, 0 else; NaN where one is NaN.
+
+    >>> compared(np.array([1.0, 2.0]), np.array([1.0])).tolist()
+    [[0.5], [1.0]]
+    """
+    return np.asarray((np.sign(np.subtract.outer(first, second)) + 1) / 2)

@@ -22,7 +22,7 @@ import numpy as np
 from gslopes.ask.croppers import load_cropper
 from gslopes.crops.asking import Asker, MapBatch
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.parity import parity
+from gslopes.crops.parity import compared, parity
 from gslopes.crops.people import balanced_pairs
 from tests.benches.measure import machine, say
 
@@ -67,7 +67,7 @@ def main() -> None:
     }
     start = time.process_time()
     scores = generator.normal(size=M + N)
-    found = parity((np.sign(np.subtract.outer(scores[:M], scores[M:])) + 1) / 2)
+    found = parity(compared(scores[:M], scores[M:]))
     result["alone"] = {"pairs": found.pairs, "processor_seconds": round(time.process_time() - start, 4)}
     result["peak_mib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     say(result, args.out)
