@@ -129,19 +129,13 @@ def _write(run: Path, form: Form, rows: pd.DataFrame, out: Path, tick: Tick) -> 
         if (out / name).is_file():
             tick(len(shard))
         else:
-            WRITERS[form](out / name, _ticked(files.of(shard), tick), files.suffix)
+            WRITERS[form](out / name, files.of(shard, tick), files.suffix)
     if not (out / "README.md").is_file():
         about = card.Facts(run, form, rows)
         if card.available():
             runfolder.write_json(out / "croissant.json", card.metadata(about, out))
         runfolder.write_bytes(out / "README.md", card.readme(about).encode())
         runfolder.settle([out / "README.md"])
-
-
-def _ticked(pictures: Iterator[Picture], tick: Tick) -> Iterator[Picture]:
-    for picture in pictures:
-        yield picture
-        tick(1)
 
 
 def _shards(form: Form, rows: pd.DataFrame, sizes: pd.Series) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -190,11 +184,12 @@ class Files:
         known = pd.Series(sizes, index=self.rows.index)
         return known.fillna(known.groupby(self.rows["set"]).transform("mean"))
 
-    def of(self, shard: pd.DataFrame) -> Iterator[Picture]:
-        """Each row of a shard as its facts and what reads its file."""
+    def of(self, shard: pd.DataFrame, tick: Tick) -> Iterator[Picture]:
+        """Each row of a shard as its facts and what reads its file.  tick: called with 1 after each."""
         for record in shard.to_dict("records"):
             file = record.pop("file")
             yield record, partial(self._read, file, record)
+            tick(1)
 
     def _read(self, file: str, record: Record) -> bytes:
         if not file:

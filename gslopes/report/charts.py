@@ -172,20 +172,12 @@ def picture(axes: Axes, pixels: NDArray[np.uint8] | None, left: float, top: floa
 # -- SVG in a page: colours are the page's variables, so that it follows light and dark -------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Whisker:
-    """An interval in a strip 120 wide, 0 in the middle: both ends, the value, whether an end is cut."""
-
-    low: float
-    high: float
-    at: float
-    cut: bool
-
-
-def whisker(low: float, at: float, high: float, scale: float) -> Whisker:
-    """Where an interval lies in its strip, whose ends are -scale and scale."""
-    left, right, middle = (round(60 + 58 * float(np.clip(x / scale, -1, 1)), 1) for x in (low, high, at))
-    return Whisker(left, right, middle, cut=max(abs(low), abs(high)) > scale)
+def whisker(low: float, at: float, high: float, scale: float) -> dict[str, float]:
+    """Where an interval and its value lie in a strip 120 wide from -scale to scale, and whether an end is cut."""
+    places = {
+        name: 60 + 58 * float(np.clip(x / scale, -1, 1)) for name, x in (("low", low), ("high", high), ("at", at))
+    }
+    return {name: round(x, 1) for name, x in places.items()} | {"cut": max(abs(low), abs(high)) > scale}
 
 
 @dataclass(frozen=True, slots=True)

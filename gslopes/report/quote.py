@@ -75,15 +75,9 @@ def of_findings(
     if len(sure):
         rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
         frame = pd.DataFrame(rows, columns=["Of", "What", "Difference", "95 % interval", "unit", "n"], dtype=object)
-        lines += [
-            to_markdown(frame, f"Findings: {min(len(sure), MOST_ROWS)} of {len(sure)}, largest first.").rstrip(),
-            "",
-        ]
-    lines += [
-        f"- {about.compared[:1].upper()}{about.compared[1:]}.",
-        f"- Measured with {made}; method: {about.source}.",
-    ]
-    lines += [f"- {limit}" for limit in about.limits]
+        lines.append(to_markdown(frame, f"Findings: {len(rows)} of {len(sure)}, largest first."))
+    said = f"{about.compared[:1].upper()}{about.compared[1:]}.", f"Measured with {made}; method: {about.source}."
+    lines += [f"- {text}" for text in (*said, *about.limits)]
     return Quote(sentence, "\n".join(lines) + "\n")
 
 

@@ -51,13 +51,8 @@ def render_review(
         for key, (_, cells) in question.keys.items()
     }
     data = review_data(items, answers, columns, keys=keys, others=True, **how)
-    shared = {
-        "opened": False,
-        **(page or {}),
-        "questions": questions,
-        "count": len(items),
-        "reviewer": data["reviewer"],
-    }
+    shared: dict[str, Any] = {"opened": False, **(page or {}), "questions": questions}
+    shared |= {"count": len(items), "reviewer": data["reviewer"]}
     return render(template, house=house, styles=("review.css",), scripts=("review.js",), data=data, **shared)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,11 +72,10 @@ def fit_folder(
             tick=tick,
         )
     record = {name: str(cut) for name, cut in sorted(limits.items())}
-    limited = {name: {"score": cut.score, "most": cut.most} for name, cut in sorted(limits.items())}
+    limited = {name: asdict(cut) for name, cut in sorted(limits.items())}
     runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited})
     cut = [str(limits.get(name, ALL)) for name in fitted.slopes["classifier"]]
-    slopes = fitted.slopes.assign(cut=cut)
-    fitted = replace(fitted, slopes=expected.marked(slopes))
+    fitted = replace(fitted, slopes=expected.marked(fitted.slopes.assign(cut=cut)))
     order = sorted(fitted.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
     for table, frame in order:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")

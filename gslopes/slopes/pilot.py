@@ -46,14 +46,10 @@ def read_pilot(
         fake = float(np.mean(list(fakes.values())))
         rate = float(np.clip(row["y_centre"], 0.5 / row["n"], 1 - 0.5 / row["n"]))
         return presence_of(rate, abs(row["slope"]), float(row["t"]), edit, fake), len(judged), str(row["unit"])
-    shared = [
-        float(np.clip((edit + fakes[kind] - paired[kind]) / (2 * np.sqrt(edit * fakes[kind])), -1, 1))
-        if fakes[kind] and edit
-        else 0.0
-        for kind in placebo.KINDS
-    ]
-    sds = tuple(float(np.sqrt(fakes[kind])) for kind in placebo.KINDS)
-    return Measured(float(np.sqrt(edit)), sds, tuple(shared)), len(judged), str(row["unit"])
+    sd, sds = float(np.sqrt(edit)), tuple(float(np.sqrt(fakes[kind])) for kind in placebo.KINDS)
+    both = [(edit + fakes[kind] - paired[kind]) / 2 for kind in placebo.KINDS]  # covariances
+    shared = tuple(float(np.clip(c / (sd * one), -1, 1)) if sd * one else 0.0 for c, one in zip(both, sds, strict=True))
+    return Measured(sd, sds, shared), len(judged), str(row["unit"])
 
 
 def _variance(row: pd.Series) -> float:

@@ -77,11 +77,9 @@ class Walk:
 
         sample: of how many photos its placebo sweeps are.
         """
-        placebos = min(sample, len(self.files)) * sum(
-            len(values) for name, values in self.values.items() if placebo.is_placebo(name)
-        )
-        swept = len(self.files) * sum(len(v) for name, v in self.values.items() if not placebo.is_placebo(name))
-        return swept + placebos, placebos
+        fake = sum(len(values) for name, values in self.values.items() if placebo.is_placebo(name))
+        placebos = min(sample, len(self.files)) * fake
+        return self.images - len(self.files) * fake + placebos, placebos
 
     def files_of(self, part: int) -> tuple[PhotoFile, ...]:
         """The photos of one part."""

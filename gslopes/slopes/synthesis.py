@@ -248,10 +248,8 @@ def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
         first: dict[str, str] = {}
         for file in group:
             content = _digest(file.path)
-            if content and content in first:
+            if content and first.setdefault(content, file.relative) != file.relative:
                 same[file.relative] = first[content]
-            elif content:
-                first[content] = file.relative
     return same
 
 

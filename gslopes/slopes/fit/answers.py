@@ -74,9 +74,8 @@ class Answers:
 
     def frame(self, **columns: Any) -> pd.DataFrame:
         """A row a label, with its classifier and attribute: the named columns, (L,) each or one value for all."""
-        return pd.DataFrame(
-            {"classifier": self.classifier, "attribute": self.attribute, "label": self.labels} | columns
-        )
+        named = {"classifier": self.classifier, "attribute": self.attribute, "label": self.labels}
+        return pd.DataFrame(named | columns)
 
     @property
     def active(self) -> NDArray[np.int64]:

@@ -187,7 +187,4 @@ def paired_differences(
 def common_measures(one: Answers, other: Answers, min_varying: int) -> dict[str, str]:
     """Label to measure of two runs together, those by presence left out; a number in either is one in both."""
     each = [choose([answers], min_varying) for answers in (one, other)]
-    measures: dict[str, str] = {**each[1], **each[0]}
-    return {
-        label: "value" if "value" in (each[0].get(label), each[1].get(label)) else measures[label] for label in measures
-    }
+    return {**each[1], **each[0], **{label: by for run in each for label, by in run.items() if by == "value"}}

@@ -89,9 +89,8 @@ def choose(sweeps: Iterable[Answers], min_varying: int) -> dict[str, Measure]:
         share = f"it was returned for {int(counts['returned'][label]):,} of {many(pictures, 'picture')}"
         problem = f"The scores of {label!r} go beyond [0, 1], and {share}."
         raise TableError(problem, "Divide them by 100 if they are percentages, or give every picture its number.")
-    by_score = (
-        (counts["varying"] < min_varying) & (counts["returned"] >= least) & (counts["moving"] > counts["varying"])
-    )
+    by_score = (counts["varying"] < min_varying) & (counts["returned"] >= least)
+    by_score &= counts["moving"] > counts["varying"]
     chosen: dict[str, Measure] = {str(label): "log-odds" for label in counts.index[by_score]}
     return chosen | {str(label): "value" for label in counts.index[counts["beyond"] > 0]}
 

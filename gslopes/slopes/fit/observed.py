@@ -84,12 +84,10 @@ def observed_rows(
         fewest = np.where(measure == "presence", np.minimum(having, n + n_other - having), n)
         rare = np.minimum(fewest, min(n, n_other)) < options.min_varying
         p = np.where(rare | ~(gap.se > 0), np.nan, gap.p)
-        for row in np.flatnonzero(
-            (measure == "presence") & ~rare & (gap.se == 0)
-        ):  # all of one group, none of the other
-            p[row] = independence_p(
-                answers[[row]].toarray().ravel()[both] > 0, group[both].astype(np.int64), units[both]
-            )
+        one_sided = (measure == "presence") & ~rare & (gap.se == 0)  # all of one group, none of the other
+        for row in np.flatnonzero(one_sided):
+            given = answers[[row]].toarray().ravel()[both] > 0
+            p[row] = independence_p(given, group[both].astype(np.int64), units[both])
         columns: dict[str, Any] = {"classifier": sweep.classifier, "attribute": sweep.attribute, "label": labels}
         columns |= {"group": pair[0], "other": pair[1], "measure": measure, "n": n, "n_other": n_other}
         columns |= {"mean": answers[:, group].sum(axis=1) / n, "mean_other": answers[:, other].sum(axis=1) / n_other}

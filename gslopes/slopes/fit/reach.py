@@ -128,10 +128,8 @@ def per_reach(differences: pd.DataFrame, reached: pd.DataFrame | None) -> pd.Dat
     least, most = np.minimum(one[0], other[0]), np.maximum(one[0], other[0])
     share = np.divide(least, most, out=np.full(len(most), np.nan), where=most > 0)
     gap = one[1] - other[1]
-    low, high = (
-        gap - np.hypot(one[1] - one[2], other[3] - other[1]),
-        gap + np.hypot(one[3] - one[1], other[1] - other[2]),
-    )
+    low = gap - np.hypot(one[1] - one[2], other[3] - other[1])
+    high = gap + np.hypot(one[3] - one[1], other[1] - other[2])
     columns = {"reach_share": share, "per_reach": gap, "per_reach_low": low, "per_reach_high": high}
     tested = [name for name in ("p", "p_perm", "p_test", "q") if name in differences]
     tests = {name: differences[name].mask(share < HALF) for name in tested}

@@ -126,10 +126,8 @@ def bounds(present: Array, found: Asked) -> tuple[Array, Array]:
     total = len(found.photos) or np.nan
     missing = (found.status != 1).sum(axis=0)
     observed = present @ weights
-    low, high = (
-        (observed + float(missing @ side)) / total for side in (np.minimum(weights, 0), np.maximum(weights, 0))
-    )
-    return low, high
+    sides = np.minimum(weights, 0), np.maximum(weights, 0)
+    return (observed + float(missing @ sides[0])) / total, (observed + float(missing @ sides[1])) / total
 
 
 def label_counts(scores: pa.Table, classifier: str, attribute: str, labels: NDArray[np.object_], found: Asked) -> Array:

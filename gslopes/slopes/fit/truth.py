@@ -220,16 +220,11 @@ def _against(
     codes = np.unique(units[places[0]], return_inverse=True)[1]
     shape = len(codes), int(codes.max(initial=-1)) + 1
     member = sparse.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)), shape)
-    edit, fake = (
-        Units(
-            sparse.csr_array(
-                sparse.vstack([sparse.csr_array((row.lines * row.keep)[None, place]) for row in side]) @ member
-            ),
-            np.asarray(member.sum(axis=0)),
-        )
-        for side, place in zip(zip(*pairs, strict=True), places, strict=True)
-    )
-    found = paired(edit, fake, options, signed=kind in SIGNED)
+    sides = []
+    for rows, place in zip(zip(*pairs, strict=True), places, strict=True):
+        lines = sparse.vstack([sparse.csr_array((row.lines * row.keep)[None, place]) for row in rows])
+        sides.append(Units(sparse.csr_array(lines @ member), np.asarray(member.sum(axis=0))))
+    found = paired(sides[0], sides[1], options, signed=kind in SIGNED)
     p, _ = below_floor(found.p_perm, found.p, options.permutations, trusted=frame["trusted"].to_numpy(bool))
     return np.where((np.sign(found.difference) == np.sign(frame["slope"])) & ~np.isnan(p), p, 1.0)
 
@@ -239,10 +234,8 @@ def _decided(frame: pd.DataFrame, against: Sequence[Array], kinds: Collection[st
     largest = np.max(against, axis=0) if against else np.full(len(frame), np.nan)
     q_placebo = placebo_q(frame["q"].to_numpy(float), largest)
     cells = zip(frame["note"], frame["q"], q_placebo, strict=True)
-    words = pd.DataFrame(
-        [rule(bool(note), q, worst, kinds) for note, q, worst in cells], columns=["decision", "reason"]
-    )
-    return frame.assign(q_placebo=q_placebo).join(words)
+    decided = [rule(bool(note), q, worst, kinds) for note, q, worst in cells]
+    return frame.assign(q_placebo=q_placebo).join(pd.DataFrame(decided, columns=["decision", "reason"]))
 
 
 def _judged(answers: Answers, one: Truth, known: Collection[str]) -> Iterator[_Row]:

@@ -141,10 +141,7 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     still = {label for label, decision in found.items() if decision.code != UNJUDGED and not decision.moves}
     quiet = []
     for row in rows[rows["label"].astype(str).isin(still)].to_dict("records"):
-        name, share = (
-            f"“{words.readable(str(row['label']))}”",
-            row["intercept"] / 100,
-        )  # at value 0, of its line: steadier
+        name, share = f"“{words.readable(str(row['label']))}”", row["intercept"] / 100  # its line at 0: steadier
         quiet.append(nothing(row, name, share, int(row.get("units", row["n"])), found[str(row["label"])].why))
     if not moves:
         text = _none(quiet, perceived, PLACEBO in codes, over(rows))
@@ -340,9 +337,7 @@ def as_text(found: pd.DataFrame) -> pd.DataFrame:
 def _judged_rows(rows: pd.DataFrame) -> pd.DataFrame:
     decided = decide(rows)
     decisions = [decided[str(label)] for label in rows["label"]]
-    frame = rows.assign(
-        decision=[decision.code for decision in decisions], detail=[decision.why for decision in decisions]
-    )
-    frame = frame.assign(expected=[decision.expected for decision in decisions])
+    facts = {"decision": "code", "detail": "why", "expected": "expected"}
+    frame = rows.assign(**{name: [getattr(one, of) for one in decisions] for name, of in facts.items()})
     order = frame.assign(_place=frame["decision"].map(CODES.index), _flat=-frame["slope"].abs())
     return order.sort_values(["_place", "expected", "_flat", "label"]).drop(columns=["_place", "_flat"])

@@ -99,9 +99,8 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
     codes = [found[str(label)] for label in judged["label"]]
     order = judged.assign(_plain=[not code.moves for code in codes], _flat=-judged["t"].abs())
     order = order.assign(_named=[code.expected for code in codes])
-    printed = order.sort_values(["_plain", "_named", "_flat", "label"])[:limit].sort_values(
-        ["_named", "slope", "label"]
-    )
+    first = order.sort_values(["_plain", "_named", "_flat", "label"])[:limit]
+    printed = first.sort_values(["_named", "slope", "label"])
     ends = floor.groupby("label").agg({"low": "min", "high": "max"}) if len(floor) else None
     more = ["placebos"] * (ends is not None) + ["drawing"] * bool(drawn)
     heads = ["slope", "95 % interval", "unit", "decision", *more, *([] if drawn else ["photos"])]
@@ -143,9 +142,8 @@ def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:
 def summary(run: Path, slopes: pd.DataFrame) -> str:
     """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES."""
     silent, drawn = unanswered(run), drawings(run)
-    sentences = [
-        f"{words.printable(classifier)}: "
-        + headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute))).sentence
-        for classifier, attribute, rows, _ in decisions.by_pair(tables.reading(with_units(slopes, run)))
-    ]
+    sentences = []
+    for classifier, attribute, rows, _ in decisions.by_pair(tables.reading(with_units(slopes, run))):
+        said = headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute)))
+        sentences.append(f"{words.printable(classifier)}: {said.sentence}")
     return " ".join([*sentences, *silent]) if sentences else no_label(silent)

@@ -174,15 +174,12 @@ def _varying_photos(
         return [[] for _ in labels]
     slopes, scores = matrix.slopes(answers), matrix.scores(answers)
     by_label = dict(zip(answers.labels, matrix.movers(answers), strict=True))
-    result = []
-    for label in labels:
-        rows = [row for row in by_label.get(label, []) if answers.photos[answers.photo[row]] in index]
-        result.append(
-            [
-                [index[answers.photos[answers.photo[row]]], round(float(slopes[row]), 4), *_thousandths(scores[row])]
-                for row in rows
-            ]
-        )
+    result: list[list[list[float | int | None]]] = [[] for _ in labels]
+    for rows, label in zip(result, labels, strict=True):
+        for row in by_label.get(label, []):
+            photo = answers.photos[answers.photo[row]]
+            if photo in index:
+                rows.append([index[photo], round(float(slopes[row]), 4), *_thousandths(scores[row])])
     return result
 
 

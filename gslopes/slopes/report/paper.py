@@ -77,14 +77,10 @@ def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> dict[str
     thresholds = f"p < {p:g}, |slope| > {slope:g}; paper's estimator, without plain concepts"
     gender, race = (slopes[slopes["attribute"] == name] for name in ("gender", "race"))
     if len(gender):
-        for name, rows, end in zip(
-            ("table1", "table2"), pulled(gender, p=p, slope=slope), words.ends("gender"), strict=True
-        ):
-            frames[name] = (
-                _layout(rows),
-                f"Labels returned more often the more {end} the face looks ({thresholds}).",
-                "gender",
-            )
+        ends = zip(pulled(gender, p=p, slope=slope), words.ends("gender"), strict=True)
+        for number, (rows, end) in enumerate(ends, 1):
+            caption = f"Labels returned more often the more {end} the face looks ({thresholds})."
+            frames[f"table{number}"] = _layout(rows), caption, "gender"
     composition = loading.read_rows(COMPOSITION, run, COMPOSITION.columns)
     if len(composition):
         caption = "Occupations with the most skewed perceived gender in the photos: most female, most male."

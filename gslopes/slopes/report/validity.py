@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from gslopes.core import placebo, tables
@@ -104,9 +103,5 @@ def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> 
     return sorted(curves, key=lambda curve: not curve["target"])
 
 
-def _quartiles(column: pd.Series) -> tuple[float, float, float] | None:
-    numbers = column.dropna().to_numpy(float)
-    if not len(numbers):
-        return None
-    low, middle, high = (float(number) for number in np.quantile(numbers, [0.25, 0.5, 0.75]))
-    return low, middle, high
+def _quartiles(column: pd.Series) -> list[float] | None:
+    return column.astype(float).quantile([0.25, 0.5, 0.75]).tolist() if column.notna().any() else None
