@@ -174,10 +174,8 @@ def picture(axes: Axes, pixels: NDArray[np.uint8] | None, left: float, top: floa
 
 def whisker(low: float, at: float, high: float, scale: float) -> dict[str, float]:
     """Where an interval and its value lie in a strip 120 wide from -scale to scale, and whether an end is cut."""
-    places = {
-        name: 60 + 58 * float(np.clip(x / scale, -1, 1)) for name, x in (("low", low), ("high", high), ("at", at))
-    }
-    return {name: round(x, 1) for name, x in places.items()} | {"cut": max(abs(low), abs(high)) > scale}
+    left, right, middle = (round(60 + 58 * float(np.clip(x / scale, -1, 1)), 1) for x in (low, high, at))
+    return {"low": left, "high": right, "at": middle, "cut": max(abs(low), abs(high)) > scale}
 
 
 @dataclass(frozen=True, slots=True)
