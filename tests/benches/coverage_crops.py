@@ -12,12 +12,13 @@ from itertools import combinations
 import numpy as np
 from scipy import special
 
-from gslopes.crops.parity import compared, parity
+from gslopes.crops.parity import parity
 from gslopes.crops.people import opponents
 from gslopes.crops.sweep import mean_slope
 from gslopes.stats.clusters import clustered_mean
 from gslopes.stats.intervals import percentile
 from gslopes.stats.resampling import multinomial_counts
+from tests.crops.drawn import compared
 
 Count = tuple[str, str, int, int]
 Groups = Mapping[str, tuple[int, float, float]]  # name to persons, mean and spread of their scores
