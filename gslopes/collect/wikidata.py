@@ -100,9 +100,8 @@ class Wikidata(Source):
         groups = rest.removeprefix("groups=").split("/") if rest else list(names)
         for group in groups:
             if not _ENTITY.match(group):
-                raise ConfigError(
-                    f"The ethnic group {group!r} is not a Q-id.", "Such as wikidata:groups=Q49085/Q161652."
-                )
+                hint = "Such as wikidata:groups=Q49085/Q161652."
+                raise ConfigError(f"The ethnic group {group!r} is not a Q-id.", hint)
         self.groups = {group: names.get(group, group) for group in groups}
 
     def queries(self) -> list[Query] | None:
@@ -161,9 +160,8 @@ class Wikidata(Source):
         names = list(dict.fromkeys(files))
         for start in range(0, len(names), TITLES):
             titles = {name: f"File:{name}" for name in names[start : start + TITLES]}
-            reply = ask(f"{self.commons}/w/api.php", COMMONS | {"titles": "|".join(titles.values())}, {}).get(
-                "query", {}
-            )
+            answer = ask(f"{self.commons}/w/api.php", COMMONS | {"titles": "|".join(titles.values())}, {})
+            reply = answer.get("query", {})
             renamed = {row["from"]: row["to"] for row in reply.get("normalized") or []}
             infos = {page["title"]: page["imageinfo"][0] for page in reply.get("pages") or [] if page.get("imageinfo")}
             for name, title in titles.items():

@@ -202,10 +202,9 @@ def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
 
 
 def _cutting(run: Run) -> Cutting:
-    pictures = run.config.pictures
-    known = pictures.landmarks
+    known = run.config.pictures.landmarks
     finder: Finder = MtcnnFinder(40) if known is None else KnownFinder(known, _people(run))
-    return Cutting(run.folder, run.inputs.photos, pictures.cutout, finder)
+    return Cutting(run.folder, run.inputs.photos, run.config.pictures.cutout, finder)
 
 
 def decide(run: Run, parts: Tables) -> Made:

@@ -41,9 +41,8 @@ class CaptionLabels:
         labels |= {"list:animal"} if self.mentions.animals(facts) else set()
         bounds = caption_bounds(facts, self._demeaning, self.senses)
         labels |= {f"list:demeaning {name}" for name in BOUNDS if bounds[name]}
-        for mention in self.mentions.identity(facts):
-            name = GENDERS[mention.group] if mention.category == "gender" else mention.category
-            labels.add(f"mention:{name}")
+        mentioned = self.mentions.identity(facts)
+        labels |= {f"mention:{GENDERS[m.group] if m.category == 'gender' else m.category}" for m in mentioned}
         return tuple(sorted(labels))
 
     def _of_fact(self, fact: Fact) -> set[str]:

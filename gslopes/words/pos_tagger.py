@@ -94,8 +94,6 @@ class HanTa:
 
     def tag(self, words: Sequence[str]) -> list[Token]:
         """One token for each word; UNC where HanTa has no tag."""
-        if not words:
-            return []
         return [Token(word, lemma.lower(), tag) for word, lemma, tag in self._tagger.tag_sent(list(words))]
 
 

@@ -223,9 +223,8 @@ class KnownMasker:
             hint = "Save the mask as an 8-bit gray PNG as large as its photo."
             image = named_picture(file, hint=hint)
             if image.mode not in ("L", "1"):
-                raise UsageError(
-                    f"The mask {show(file)} is not an 8-bit gray picture (its mode is {image.mode}).", hint
-                )
+                problem = f"The mask {show(file)} is not an 8-bit gray picture (its mode is {image.mode})."
+                raise UsageError(problem, hint)
             pixels = np.array(image.convert("L"))
             if pixels.shape != photo.pixels.shape[:2]:
                 size, wanted = (f"{shape[1]}×{shape[0]}" for shape in (pixels.shape, photo.pixels.shape))

@@ -193,9 +193,8 @@ def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.
         chips = resized((rgb - mean) / std, spec.size)
         logits: Tensor = parser.module(chips)
         if logits.shape[1] != len(spec.labels):
-            raise ModelError(
-                f"The face parser {spec.name} gives {logits.shape[1]} classes, its spec names {len(spec.labels)}."
-            )
+            gives = f"The face parser {spec.name} gives {logits.shape[1]} classes"
+            raise ModelError(f"{gives}, its spec names {len(spec.labels)}.")
         seen = logits.float().softmax(1)
         if spec.mirrored:
             seen_there = parser.module(chips.flip(3)).float().softmax(1).flip(3)
