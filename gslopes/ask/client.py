@@ -151,7 +151,7 @@ class Client:
                 data = read_picture(folder, progress.questions[position].file)
             except PhotoError as error:
                 progress.outcomes[position] = failed_answer(error)
-                self._count(failed_answer(error), 1)
+                self._count(progress.outcomes[position], 1)
                 continue
             key = digest(data)
             pictures[key] = data
@@ -160,11 +160,10 @@ class Client:
         return pictures
 
     def _is_fresh(self, progress: PartProgress, key: bytes) -> bool:
-        if key in self._in_flight:
-            if progress not in self._in_flight[key]:
-                self._in_flight[key].append(progress)
-            return False
-        return key not in progress.answers
+        waiting = self._in_flight.get(key)
+        if waiting is not None and progress not in waiting:
+            waiting.append(progress)
+        return waiting is None and key not in progress.answers
 
     def _fitted(
         self, progress: PartProgress, photo: str, fresh: list[bytes], pictures: dict[bytes, bytes]
@@ -258,16 +257,15 @@ class Client:
 
     def _drain(self, done: Done) -> None:
         """Wait for the requests in flight and hand over what they complete; the first error of one is raised."""
-        first: BaseException | None = None
+        errors: list[BaseException] = []
         for job in wait(self._jobs).done:
             try:
                 self._collect([job])
             except BaseException as error:
-                first = first or error
-        self._jobs.clear()
+                errors.append(error)
         self._emit_finished(done)
-        if first is not None:
-            raise first
+        if errors:
+            raise errors[0]
 
     def _stop_if_all_failed(self, progress: PartProgress) -> None:
         """Stop a walk that would only collect failures: scores in percent, a wrong model."""

@@ -1,10 +1,10 @@
-"""Pictures as classifiers take them: arrays for a network, in sRGB, and files
-within a service's limits: not too many bytes, not too many pixels, a format that it knows.
-"""
+"""Pictures as classifiers take them: arrays for a network, in sRGB, and files within a service's limits."""
 
 from __future__ import annotations
 
 import io
+import math
+import operator
 from collections.abc import Sequence
 from typing import Literal
 
@@ -79,28 +79,23 @@ def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes]
     """
     if not (limits.picture_bytes or limits.max_side or limits.max_pixels or limits.min_side > 1 or limits.formats):
         return list(pictures), ""
-    headers = [_header(data) for data in pictures]
-    width, height = min(head[0] for head in headers), min(head[1] for head in headers)
-    if min(width, height) < limits.min_side:
-        raise Refused(f"{width} x {height} pixels; the service needs sides of at least {limits.min_side}")
-    longest = max(max(head[0], head[1]) for head in headers)
+    widths, heights, kinds = zip(*map(_header, pictures), strict=True)
+    if min(*widths, *heights) < limits.min_side:
+        sides = f"{min(widths)} x {min(heights)} pixels"
+        raise Refused(f"{sides}; the service needs sides of at least {limits.min_side}")
+    longest, most_bytes = max(*widths, *heights), limits.picture_bytes or math.inf
     scale = limits.max_side / longest if limits.max_side and longest > limits.max_side else 1.0
-    pixels = max(head[0] * head[1] for head in headers)
+    pixels = max(map(operator.mul, widths, heights))
     if limits.max_pixels and pixels * scale**2 > limits.max_pixels:
         scale = (limits.max_pixels / pixels) ** 0.5 * 0.999  # sides are rounded
-    is_format_known = not limits.formats or all(head[2] in limits.formats for head in headers)
-    if scale == 1.0 and is_format_known and _fits(pictures, limits):
+    if scale == 1.0 and {*kinds} <= {*(limits.formats or kinds)} and max(map(len, pictures)) <= most_bytes:
         return list(pictures), ""
     for quality, smaller in JPEG_ATTEMPTS:
         size = round(longest * min(scale, smaller))
         encoded = [_encoded(data, quality, min(scale, smaller)) for data in pictures]
-        if _fits(encoded, limits):
+        if max(map(len, encoded)) <= most_bytes:
             return encoded, f"JPEG of quality {quality}, longer side {size} pixels"
     raise Refused("it cannot be made small enough for the service")
-
-
-def _fits(pictures: Sequence[bytes], limits: Limits) -> bool:
-    return not limits.picture_bytes or max(map(len, pictures)) <= limits.picture_bytes
 
 
 def _header(data: bytes) -> tuple[int, int, str]:

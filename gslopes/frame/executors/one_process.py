@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from threading import Event
 
@@ -40,11 +40,8 @@ def slots_and_threads(work: object, share: int) -> tuple[int, int]:
 
 
 @contextmanager
-def one_thread_each(wanted: bool = True) -> Iterator[None]:
+def one_thread_each() -> Iterator[None]:
     """One thread for each network, in whatever thread of this process it runs; afterwards as many as before."""
-    if not wanted:
-        yield
-        return
     import torch  # the works that it is for import it anyway
 
     before = torch.get_num_threads()
@@ -75,7 +72,8 @@ class OneProcess(Notes):
             return
         in_threads = getattr(work, "in_threads", False)
         count = min(self.threads or cores(), MAX_SLOTS, len(parts)) if in_threads else 1
-        with progress_line(self.progress, parts, label, unit, done) as tick, one_thread_each(in_threads):
+        threads = one_thread_each() if in_threads else nullcontext()
+        with progress_line(self.progress, parts, label, unit, done) as tick, threads:
             if count == 1:
                 for index in parts:
                     work(index, tick)

@@ -17,8 +17,6 @@ from gslopes.photos.drawn.parameters import COLUMNS, FaceParameters
 
 PHOTOS, MASKS, FACES, ATTRIBUTES = "photos", "masks", "faces.csv", "attributes.csv"
 
-FACE_COLUMNS = ("path", "faces", *BOX, *POINTS, "detection")
-
 _BATCH_SIZE = 256  # photos rendered before they are written: memory does not grow with their number
 
 
@@ -45,7 +43,7 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
                 Image.fromarray(drawn.pixels[i]).save(folder / PHOTOS / name)
                 Image.fromarray(masks[i]).save(folder / MASKS / name)
                 faces.append((name, 1, *drawn.boxes[i], *drawn.points[i].ravel(), 1.0))
-        _write_csv(folder / FACES, FACE_COLUMNS, faces)
+        _write_csv(folder / FACES, ("path", "faces", *BOX, *POINTS, "detection"), faces)
         columns = [names, *(getattr(parameters, column) for column in COLUMNS)]
         _write_csv(folder / ATTRIBUTES, ("path", *COLUMNS), zip(*columns, strict=True))
     except OSError as error:
