@@ -309,16 +309,18 @@ class AnswerCache:
         if not re.fullmatch("[0-9a-f]{32}", owner):
             return False  # none of ours: as a file's name it might lead anywhere
         try:
-            file = self._lock_file(owner).open("r+")
+            handle = os.open(self._lock_file(owner), os.O_RDWR)
         except OSError:
             return False
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                return True
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        else:
             self._lock_file(owner).unlink(missing_ok=True)
             return False
+        finally:
+            os.close(handle)
 
     def _lock_file(self, owner: str) -> Path:
         return self.path.parent / "owners" / owner

@@ -89,7 +89,6 @@ def to_dict(obj: Any) -> Any:
 
 
 def _convert(kind: Any, value: Any, where: str) -> Any:
-    """The value as this annotation wants it."""
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any or (value is None and type(None) in args):
         return value

@@ -99,8 +99,7 @@ def read_csv(
     twice, times = Counter(filter(None, head)).most_common(1)[0] if any(head) else ("", 1)
     if times > 1:
         raise raises(f"{show(path)} has two columns {twice[:40]!r}.", "Keep one of them.")
-    lacking = [name for name in needed if name not in head]
-    if lacking:
+    if lacking := [name for name in needed if name not in head]:
         raise raises(f"{show(path)} has no column {lacking[0]}.", hint)
     cells = zip(*rows[1:], strict=True) if rows[1:] else ((),) * len(head)
     table = CsvTable(Path(path), {name: list(own) for name, own in zip(head, cells, strict=True) if name}, starts[1:])

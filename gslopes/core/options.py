@@ -213,7 +213,6 @@ def put(mapping: dict[str, Any], path: Sequence[str], value: Any) -> None:
 
 
 def _plain(one: Option, value: Any, base: Path | None) -> Any:
-    """The value as ``from_dict`` takes it."""
     if one.parse is not None and isinstance(value, str):
         value = one.typed(value)
     if one.several and not isinstance(value, (list, tuple)):

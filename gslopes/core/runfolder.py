@@ -197,8 +197,7 @@ def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None
     """
     if not (run / MANIFEST).exists():
         names = sorted(entry.name for entry in run.iterdir()) if run.is_dir() else []
-        visible = [name for name in names if not name.startswith(".") and name not in (GIVEN, GIVEN_TABLE)]
-        if visible:
+        if visible := [name for name in names if not name.startswith(".") and name not in (GIVEN, GIVEN_TABLE)]:
             holds = f"it holds {show(visible[0])}, but no run.json"
             hint = "Choose a new folder with --out, or remove what is left of a run."
             raise UsageError(f"{show(run)} is not empty and is not a run folder: {holds}.", hint)
@@ -229,10 +228,9 @@ def locked(run: Path) -> Iterator[None]:
             raise StorageError(f"Another process is working in {show(run)}.", hint) from error
         _discard_temporaries(run)
         yield
-        try:
+        gone = True
+        with suppress(OSError):
             gone = not os.path.samestat(os.stat(run / ".lock"), os.fstat(handle))
-        except OSError:
-            gone = True
         if gone:  # even if another was made in its place
             hint = "Run the same command again."
             raise StorageError(f"{show(run)} was removed while this command worked in it.", hint)

@@ -117,8 +117,7 @@ def check(content: dict[str, Any]) -> None:
         made = pa.Table.from_pylist([content], schema=SUMMARY.schema)
     except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
         raise TableError(f"The summary has a value of the wrong type: {error}.") from error
-    lacking = [field.name for field in SUMMARY.schema if not field.nullable and made[field.name].null_count]
-    if lacking:
+    if lacking := [field.name for field in SUMMARY.schema if not field.nullable and made[field.name].null_count]:
         raise TableError(f"The summary has no {', '.join(lacking)}.")
 
 

@@ -244,8 +244,7 @@ def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
             source = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB"))
         else:
             return image.convert("RGB")
-        converted = ImageCms.profileToProfile(image, source, srgb, outputMode="RGB")
-        if converted is not None:
+        if (converted := ImageCms.profileToProfile(image, source, srgb, outputMode="RGB")) is not None:
             return converted
     return image.convert("RGB")
 

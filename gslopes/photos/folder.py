@@ -208,7 +208,6 @@ def _is_photo(entry: os.DirEntry[bytes]) -> bool:
 
 
 def _refusal(path: Path, error: OSError | ValueError) -> SkipReason:
-    """Why the operating system would not give the file's bytes."""
     if isinstance(error, PermissionError):
         return SkipReason(Reason.PERMISSION_DENIED)
     if isinstance(error, TooLarge):

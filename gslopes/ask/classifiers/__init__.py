@@ -140,8 +140,7 @@ def prepare_classifier(classifier: Classifier) -> None:
 
     Raises: CredentialsError, ServiceError, and as ``load_classifier``.
     """
-    prepare = getattr(classifier, "prepare", None)
-    if prepare is not None:
+    if (prepare := getattr(classifier, "prepare", None)) is not None:
         with _loading(classifier.name):
             prepare()
 

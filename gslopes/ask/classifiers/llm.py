@@ -197,16 +197,9 @@ class Llm(service.OnePictureService):
         with self._lock:
             for store in (self._photos, self._begun, self._keep):
                 cast("dict[bytes, Any]", store).pop(key, None)
-        return {
-            "model": begun[-1]["model"],
-            "fingerprint": begun[-1].get("fingerprint", ""),
-            "prompt": self.prompt.digest,
-            "order": list(order),
-            "scored": scored,
-            "replies": replies,
-            "usage": [result["used"] for result in begun],
-            "left_out": sorted(dropped),
-        }
+        facts = {"model": begun[-1]["model"], "fingerprint": begun[-1].get("fingerprint", "")}
+        facts |= {"prompt": self.prompt.digest, "order": list(order), "scored": scored, "replies": replies}
+        return facts | {"usage": [result["used"] for result in begun], "left_out": sorted(dropped)}
 
     def _request(self, picture: bytes, order: Sequence[int], number: int, dropped: frozenset[str]) -> dict[str, Any]:
         """The parameters of one request.  number: of the requests about this picture before it."""
@@ -338,10 +331,9 @@ class Llm(service.OnePictureService):
         if "logprobs" in names and self._options.scores == "logprobs":
             raise ServiceError(*self._no_probabilities)
         with self._lock:
-            for name in names:
-                if name not in self._dropped:
-                    self._dropped.add(name)
-                    self.notes.append(f"{self.name} does not take {name}: it is asked without.")
+            fresh = [name for name in names if name not in self._dropped]
+            self.notes += [f"{self.name} does not take {name}: it is asked without." for name in fresh]
+            self._dropped.update(fresh)
         return Unfinished(f"{', '.join(names)} is not taken.")
 
     def _priced(self, listed: Limits) -> Limits:

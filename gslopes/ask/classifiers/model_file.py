@@ -204,9 +204,7 @@ def existing(path: Path | str, what: str) -> Path:
 def read_labels(path: Path) -> tuple[str, ...]:
     """One label a line, all different.  Raises: ModelError."""
     text = read_text(path, raises=ModelError, hint="Name a text file in UTF-8 with one label per line.")
-    lines = [line.strip() for line in text.splitlines()]
-    while lines and not lines[-1]:
-        lines.pop()
+    lines = [line.strip() for line in text.rstrip().splitlines()]
     if not lines or not all(lines):
         raise ModelError(f"The labels file {path} is empty or has an empty line.", "Write one label per line.")
     if len(set(lines)) < len(lines):

@@ -117,13 +117,11 @@ def _asked(
     frames: list[pd.DataFrame] = []
     with TemporaryDirectory() as name, ExitStack() as stack:
         answers = stack.enter_context(AnswerCache(writable_cache(cache))) if is_cached(classifier) else None
-        rows = []
-        for data in dict.fromkeys(pictures):
-            key = digest(data).hex()
+        keys = {digest(data).hex(): data for data in pictures}
+        for key, data in keys.items():
             (Path(name) / key).write_bytes(data)
-            rows.append((key, "gender", 0, 0.0, key, 0.0))
         client = Client(classifier, cache=answers, budget=budget, usage=usage)
-        edits = tables.frame_of(tables.EDITS, rows)
+        edits = tables.frame_of(tables.EDITS, [(key, "gender", 0, 0.0, key, 0.0) for key in keys])
         client.ask_parts([(0, edits)], Path(name), lambda _, asked, scores, __: frames.extend((asked, scores)))
     asked, scores = frames
     return asked, scores
@@ -200,8 +198,7 @@ def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Pa
 
 def what_is_sent(classifier: Classifier, data: bytes) -> tuple[str, ByteArray]:
     """In words, and as a picture: the network's input where the classifier tells it, else the file."""
-    described = getattr(classifier, "sent", None)
-    if described is not None:
+    if (described := getattr(classifier, "sent", None)) is not None:
         words, pixels = described(data)
         return str(words), np.asarray(pixels, np.uint8)
     (fitted,), how = fit_pictures([data], limits_of(classifier))

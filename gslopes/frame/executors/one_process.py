@@ -101,6 +101,5 @@ def _in_threads(work: Work, parts: Mapping[int, int], threads: int, tick: Tick) 
         finally:  # nothing is left to stop if all went well
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
-    errors = [error for future in finished if not future.cancelled() and (error := future.exception())]
-    if errors:
+    if errors := [error for future in finished if not future.cancelled() and (error := future.exception())]:
         raise next((error for error in errors if not isinstance(error, _Stopped)), errors[0])

@@ -32,8 +32,7 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
     try:
         for part in (PHOTOS, MASKS):
             (folder / part).mkdir(parents=True, exist_ok=True)
-            others = sorted({entry.name for entry in (folder / part).iterdir()} - set(names))
-            if others:
+            if others := sorted({entry.name for entry in (folder / part).iterdir()} - set(names)):
                 message = f"{folder / part} holds other files already, such as {others[0]}."
                 raise StorageError(message, "Give a new folder.")
         for start in range(0, len(names), _BATCH_SIZE):
