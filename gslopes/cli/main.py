@@ -220,6 +220,9 @@ def _explain(error: BaseException, debug: bool) -> int:
         remedy = f"raise the {limit:.1f} GiB that ulimit -v allows" if limit else "close other programs"
         _say("Memory ran out.", f"What was done is kept: {remedy} and run the same command again.")
         return 1
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        _say(f"{show(error.filename or 'A file')} cannot be written: the disk is full.", "Make room and go on.")
+        return 1
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         _say(f"{show(error.filename)[:80]}… is too long for a file's name.", "Choose a shorter one.")
         return 2

@@ -45,13 +45,10 @@ def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:
     by_api = "API" in shown and list(shown) != list(RACES)
     lines, before = [], ""
     for row in shown.to_numpy().tolist():
-        first = row[0]
-        if by_api and first == before:
-            row = ["", *row[1:]]
-        elif before and by_api:
-            lines.append("\\midrule")
-        before = first
-        lines.append(_tex(map(latex, row)))
+        same = by_api and row[0] == before
+        lines += ["\\midrule"] if by_api and before and not same else []
+        lines.append(_tex(map(latex, ["", *row[1:]] if same else row)))
+        before = row[0]
     kinds = "".join("l" if str(column).strip() in TEXTS else "r" for column in shown)
     top = ["% needs \\usepackage{booktabs}", "\\begin{table}", "\\centering", f"\\caption{{{latex(caption)}}}"]
     head = [str(column).strip() for column in shown]
