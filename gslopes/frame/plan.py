@@ -83,7 +83,7 @@ class Plan:
         if self.folder is None:
             return
         if not self.again and (self.folder / runfolder.MANIFEST).is_file():
-            refuse_older(self.folder, self.audit)
+            refuse_older(self.folder, self.audit, goes_on=True)
         runfolder.compare(self.folder, self.manifest, ("kind", *self.facts))
 
 
@@ -150,7 +150,7 @@ def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any], 
         raise UsageError(f"{show(run)} is not a run of gslopes {audit.name}.", f"Give {audit.source} instead.")
     if out is not None and out.absolute() != run.absolute():
         raise UsageError(f"{show(run)} is a run; it is done again where it is.", "Leave out --out.")
-    refuse_older(run, audit)
+    refuse_older(run, audit, goes_on=True)
     new: dict[str, Any] = to_dict(merged(audit.config, given, base=Path.cwd()))
     config: Any = from_dict(audit.config, over(new, _lasting(old["config"])))
     read = [stage.options or () for stage in audit.stages if INPUTS in stage.reads]
@@ -170,14 +170,19 @@ def _lasting(config: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _lasting(value) if isinstance(value, dict) else value for name, value in lasting.items()}
 
 
-def refuse_older(run: Path, audit: Audit) -> None:
-    """Raises: UsageError for a run of this audit by a version with other facts or options, whose tables differ too."""
+def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> None:
+    """Raises: UsageError for a run of this audit by a version that kept other facts, whose tables are others too.
+
+    goes_on: the run is to go on, for which its options must be those of this version.
+    """
     old = runfolder.read_manifest(run)
     if old.get("kind", audit.name) != audit.name:
         return
     needed = {"kind", "source", "facts", "notes", "config", *map(str, old.get("facts") or ())}
+    is_older = not needed <= old.keys()
     try:
-        is_older = not (needed <= old.keys() and from_dict(audit.config, old["config"]))
+        if goes_on and not is_older:
+            from_dict(audit.config, old["config"])
     except ConfigError:
         is_older = True
     if is_older:

@@ -255,8 +255,9 @@ def test_a_run_of_an_older_version_is_refused_with_a_sentence(small: Small, sour
     content = json.loads((run / "run.json").read_text())
     with_other_facts = {key: content[key] for key in ("kind", "config", "gslopes")}
     with_an_option_that_went = {**content, "config": {**content["config"], "gone": 1}}
-    ways = (lambda: small.begin(source, run), lambda: small.begin(run, run), lambda: gslopes.load(run))
-    for old, opened in itertools.product((with_other_facts, with_an_option_that_went), ways):
+    go_on = [lambda: small.begin(source, run), lambda: small.begin(run, run)]
+    cases = [*itertools.product((with_other_facts, with_an_option_that_went), go_on)]
+    for old, opened in [*cases, (with_other_facts, lambda: gslopes.load(run))]:
         (run / "run.json").write_text(json.dumps(old))
         with pytest.raises(GslopesError, match=r"was made by gslopes .*, whose runs this version cannot open"):
             opened()
