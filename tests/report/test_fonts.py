@@ -88,6 +88,7 @@ def test_what_the_fonts_of_matplotlib_have_needs_no_other(label: str) -> None:
     assert fonts.advice([label]) == []
 
 
+@pytest.mark.slow
 def test_a_font_that_was_installed_after_matplotlib_looked_draws_the_scripts_that_it_has(tmp_path: Path) -> None:
     labels = [label for label, _ in LABELS.values()]
     elsewhere(tmp_path, "assert manager.fontManager", alone=False)  # matplotlib keeps its list of fonts

@@ -70,7 +70,11 @@ def test_a_pilot_gives_back_the_noise_and_the_spread_that_its_answers_have() -> 
         (lambda: photos_needed(Design(Presence(0.1)), 0.0), "slope of 0"),
         (lambda: smallest_slope(Design(Presence(0.1)), 100, 0.01), "cannot be planned for"),
         (lambda: smallest_slope(Design(Presence(0.01)), 20), "No slope of such a label"),
-        (lambda: photos_needed(Design(Measured(1.0, (1.0,) * 3, STILL), placebo_photos=3), 0.1), "200,000 photos"),
+        pytest.param(
+            lambda: photos_needed(Design(Measured(1.0, (1.0,) * 3, STILL), placebo_photos=3), 0.1),
+            "200,000 photos",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_designs_that_mean_nothing_are_refused(attempt, why) -> None:
