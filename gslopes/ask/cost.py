@@ -62,12 +62,9 @@ class Limits:
 
     def adjusted(self, options: ServiceOptions) -> Limits:
         """With what the user gave as ``rate``, ``concurrency`` and ``price``."""
-        return replace(
-            self,
-            requests_per_second=options.rate or self.requests_per_second,
-            concurrency=options.concurrency or self.concurrency,
-            price=options.price or self.price,
-        )
+        rate, price = options.rate or self.requests_per_second, options.price or self.price
+        concurrency = options.concurrency or self.concurrency
+        return replace(self, requests_per_second=rate, concurrency=concurrency, price=price)
 
     def seconds(self, pictures: int, requests: int) -> float:
         """Seconds that pictures and requests take at the quota; 0 where there is none."""

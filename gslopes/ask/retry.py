@@ -209,9 +209,8 @@ class RequestSender:
         if count is None:
             return each * len(judged)
         used = [count(raw) for raw in judged]
-        self._usage.add(
-            tokens_in=sum(usage.tokens_in for usage in used), tokens_out=sum(usage.tokens_out for usage in used)
-        )
+        for usage in used:
+            self._usage.add(tokens_in=usage.tokens_in, tokens_out=usage.tokens_out)
         return float(sum(usage.usd if usage.usd is not None and 0 <= usage.usd < each else each for usage in used))
 
     def _request(self, pictures: list[bytes], patience: Patience) -> list[object]:

@@ -7,6 +7,7 @@ import ctypes
 import errno
 import faulthandler
 import os
+import resource
 import signal
 import sys
 import threading
@@ -23,7 +24,7 @@ import click
 from gslopes.ask.secrets import guard_logs, scrub_text
 from gslopes.core.errors import GslopesError
 from gslopes.core.files import show
-from gslopes.core.runtime import is_out_of_memory, memory_limit
+from gslopes.core.runtime import is_out_of_memory
 from gslopes.core.text import printable_lines
 from gslopes.frame.commands import examples, say
 
@@ -216,8 +217,9 @@ def _explain(error: BaseException, debug: bool) -> int:
         _say(error.message, error.hint)
         return error.exit_code
     if isinstance(error, Exception) and is_out_of_memory(error):
-        limit = memory_limit()
-        remedy = f"raise the {limit:.1f} GiB that ulimit -v allows" if limit else "close other programs"
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        raised = f"raise the {limit / 2**30:.1f} GiB that ulimit -v allows"
+        remedy = raised if limit != resource.RLIM_INFINITY else "close other programs"
         _say("Memory ran out.", f"What was done is kept: {remedy} and run the same command again.")
         return 1
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):

@@ -9,7 +9,6 @@ import ctypes
 import gc
 import os
 import platform
-import resource
 import sys
 from functools import cache
 from importlib import import_module, metadata
@@ -111,12 +110,6 @@ _NO_MEMORY = (
     "can't allocate memory", "insufficient memory", "out of memory", "failed to map segment", "cannot allocate memory",
     "can't start new thread", "bad_alloc",
 )  # fmt: skip
-
-
-def memory_limit() -> float | None:
-    """GiB of addresses that this shell allows a process (``ulimit -v``), None if it sets no limit."""
-    bytes_ = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if bytes_ == resource.RLIM_INFINITY else bytes_ / 2**30
 
 
 def trim_heap() -> None:

@@ -145,10 +145,8 @@ class OwnModel(ABC):
         batch = batch_of([picture], self._size)
         values = self._values(batch).astype(self._kind)
         first = "first" if self._options.layout == "nchw" else "last"
-        words = (
-            f"{self._size} x {self._size} {self._kind.__name__}, {self._options.channels.upper()}, channels {first}, "
-            f"{values.min():.3g} to {values.max():.3g}"
-        )
+        words = f"{self._size} x {self._size} {self._kind.__name__}, {self._options.channels.upper()}, channels {first}"
+        words += f", {values.min():.3g} to {values.max():.3g}"
         return words, batch[0, ..., ::-1] if self._options.channels == "bgr" else batch[0]
 
     @abstractmethod

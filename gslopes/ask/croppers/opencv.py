@@ -26,11 +26,10 @@ Sizes = tuple[tuple[int, int], ...]  # (width, height) of photos that are joined
 def saliency_models() -> Any:
     """OpenCV's module of them.  Raises: UsageError if another build of OpenCV lies over the contrib build."""
     if not hasattr(cv2, "saliency"):
-        raise UsageError(
-            "This OpenCV has no saliency models: another build of it lies over the contrib build.",
-            "pip uninstall -y opencv-python opencv-python-headless opencv-contrib-python && "
-            "pip install --force-reinstall --no-deps opencv-contrib-python-headless",
-        )
+        hint = "pip uninstall -y opencv-python opencv-python-headless opencv-contrib-python && "
+        hint += "pip install --force-reinstall --no-deps opencv-contrib-python-headless"
+        why = "another build of it lies over the contrib build"
+        raise UsageError(f"This OpenCV has no saliency models: {why}.", hint)
     return cv2.saliency
 
 

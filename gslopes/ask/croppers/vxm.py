@@ -226,8 +226,6 @@ class FastGazeModel:
 def _map(scores: FloatArray, small: ByteArray, picture: ByteArray) -> SaliencyMap:
     """A cell is the pixel (16c + 8, 16r + 8) of the fitted picture, moved inside."""
     factor = min(picture.shape[1] / small.shape[1], picture.shape[0] / small.shape[0])
-    centres = [
-        np.minimum(side - 1, STRIDE * np.arange(count) + STRIDE // 2) * factor
-        for count, side in ((scores.shape[1], small.shape[1]), (scores.shape[0], small.shape[0]))
-    ]
-    return SaliencyMap(scores, centres[0].astype(np.float32), centres[1].astype(np.float32))
+    cells = (STRIDE * np.arange(count) + STRIDE // 2 for count in scores.shape)
+    y, x = (np.minimum(side - 1, cell) * factor for cell, side in zip(cells, small.shape, strict=False))
+    return SaliencyMap(scores, x.astype(np.float32), y.astype(np.float32))

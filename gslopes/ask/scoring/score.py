@@ -159,9 +159,8 @@ class Scoring:
                     if stop is not None:  # the user does not want to wait
                         raise
                     stop = interrupt
-                    self.executor.note(
-                        "\nStopping: the requests in flight are finished first. Ctrl-C again ends at once."
-                    )
+                    note = "\nStopping: the requests in flight are finished first. Ctrl-C again ends at once."
+                    self.executor.note(note)
             update()
         self._report(clients)
         if stop is not None or errors:
