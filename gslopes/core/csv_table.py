@@ -157,8 +157,7 @@ def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:
     >>> unmatched(Path("people.csv"), ["z.jpg"]), unmatched(Path("people.csv"), [])
     ("1 row of people.csv is about none of the photos looked at: 'z.jpg'.", '')
     """
-    unused = list(dict.fromkeys(names))
-    if not unused:
+    if not (unused := list(dict.fromkeys(names))):
         return ""
     some = ", ".join(repr(printable(name[:80])) for name in unused[:3])
     more = f" and {len(unused) - 3:,} more" if len(unused) > 3 else ""

@@ -128,7 +128,6 @@ def _sections(page: Page) -> Iterator[dict[str, Any]]:
     template = f"{page.audit.sibling or 'sections'}.html.j2"
     own, shared = (inline.templates(page.audit.home).get_template(name).module for name in (template, "parts.html.j2"))
     for section in page.audit.page:
-        content = section.data(page)
-        if content is not None:
+        if (content := section.data(page)) is not None:
             macro = getattr(own, section.name, None) or getattr(shared, section.name)
             yield {"name": section.name, "title": section.title, "body": Markup(macro(**content))}

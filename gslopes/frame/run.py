@@ -255,7 +255,6 @@ def write(run: Run, stage: Stage, made: Made) -> list[Path]:
 
 
 def _file(run: Run, name: str) -> Path:
-    """Where a table, or a file, lies."""
     return run.folder / (f"{name}.parquet" if name in run.audit.tables else name)
 
 

@@ -68,8 +68,7 @@ def list_photos(photos: Path, limit: int | None = None) -> list[PhotoFile]:
 
 def passed_over(photos: Path) -> str:
     """How many files below a folder ``list_photos`` takes for no photos, with three of their names; empty if none."""
-    names = sorted(_walk(os.fsencode(photos))[1])
-    if not names:
+    if not (names := sorted(_walk(os.fsencode(photos))[1])):
         return ""
     some = ", ".join(display_name(name) for name in names[:3])
     rest = f" and {len(names) - 3:,} more" if len(names) > 3 else ""

@@ -31,8 +31,7 @@ class People:
     def photo_column(self, usual: Sequence[str] = PHOTO_COLUMNS) -> str:
         """The first column of these names, in any case.  Raises: ``raises`` if there is none."""
         plain = {name.strip().lower(): name for name in reversed(list(self.columns))}
-        column = next((plain[name] for name in usual if name in plain), None)
-        if column is None:
+        if (column := next((plain[name] for name in usual if name in plain), None)) is None:
             problem = f"{show(self.path)} has no column that says which photo a row is about"
             raise self.raises(f"{problem}, but {', '.join(self.columns)}.", f"Call it one of {', '.join(usual)}.")
         return column
