@@ -35,4 +35,4 @@ def test_a_chart_has_a_panel_a_unit_and_an_interval_that_is_missing_has_no_lengt
     assert sum(len(panel["rows"]) for panel in panels) == MOST
     marks = {mark.name: (mark, place) for mark, place in panels[0]["rows"]}
     bare, place = next(one for name, one in marks.items() if "bare" in name)
-    assert (bare.colour, place.low, place.high) == ("pos", place.at, place.at)
+    assert (bare.colour, place["low"], place["high"]) == ("pos", place["at"], place["at"])
