@@ -9,12 +9,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from PIL import Image
 
 from gslopes.ask.cost import Limits
 from gslopes.core.errors import PhotoError, Refused
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.photos.decode import decode, in_srgb
 
 # Tried in this order until all pictures of a photo fit: JPEG quality, scale of the sides.
 JPEG_ATTEMPTS = ((95, 1.0), (90, 1.0), (80, 1.0), (80, 0.7), (80, 0.5), (80, 0.35), (80, 0.25), (80, 0.1))
@@ -22,6 +20,8 @@ JPEG_ATTEMPTS = ((95, 1.0), (90, 1.0), (80, 1.0), (80, 0.7), (80, 0.5), (80, 0.3
 
 def decoded(pictures: Sequence[bytes]) -> list[ByteArray]:
     """(H, W, 3) uint8 sRGB arrays of encoded pictures.  Raises: PhotoError if one of them cannot be decoded."""
+    from gslopes.photos.decode import decode, in_srgb
+
     opened = (decode(data, "picture") for data in pictures)
     return [in_srgb(pixels, icc) for pixels, _, icc in opened]
 
@@ -32,6 +32,8 @@ def prepare(pixels: ByteArray, size: int) -> ByteArray:
     pixels: (H, W, 3) uint8, RGB.  size: side of the square, pixels.
     Returns: (size, size, 3) uint8, RGB; resampled with a bilinear filter that widens with the reduction (no aliasing).
     """
+    from PIL import Image
+
     height, width = pixels.shape[:2]
     side = min(height, width)
     left, top = (width - side) / 2, (height - side) / 2
@@ -97,6 +99,8 @@ def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes]
 
 
 def _header(data: bytes) -> tuple[int, int, str]:
+    from PIL import Image
+
     try:
         with Image.open(io.BytesIO(data)) as image:
             return image.width, image.height, image.format or ""
@@ -105,6 +109,8 @@ def _header(data: bytes) -> tuple[int, int, str]:
 
 
 def _encoded(data: bytes, quality: int, scale: float) -> bytes:
+    from PIL import Image
+
     image = Image.fromarray(decoded([data])[0])
     if scale < 1:
         size = max(1, round(image.width * scale)), max(1, round(image.height * scale))

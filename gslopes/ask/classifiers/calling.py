@@ -13,7 +13,6 @@ from textwrap import shorten
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import AnswerError, GslopesError, ModelError, UsageError
@@ -76,6 +75,8 @@ def in_form(pictures: Sequence[bytes], kind: str, folder: str) -> list[Any]:
     if kind == "array":
         return list(decoded(pictures))
     if kind == "PIL image":
+        from PIL import Image
+
         return list(map(Image.fromarray, decoded(pictures)))
     paths = [f"{folder}/{number}.{'png' if data[1:4] == b'PNG' else 'jpg'}" for number, data in enumerate(pictures)]
     for path, data in zip(paths, pictures, strict=True):

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
-from PIL import Image
 
 from gslopes.ask.classifiers.model_file import (
     ACTIVATIONS,
@@ -100,6 +99,8 @@ class TorchModel:
 
     def prepare(self) -> None:
         """Ask about a gray picture.  Raises: ModelError if the outputs do not fit the labels."""
+        from PIL import Image
+
         self._logits([Image.new("RGB", (_TRIED, _TRIED), "gray")])
 
     def ask(self, pictures: list[bytes]) -> list[object]:
@@ -107,10 +108,14 @@ class TorchModel:
 
         Raises: PhotoError if a picture cannot be decoded; ModelError if the outputs do not fit the labels.
         """
+        from PIL import Image
+
         return [self._pairs(row) for row in self._logits([Image.fromarray(pixels) for pixels in decoded(pictures)])]
 
     def sent(self, picture: bytes) -> tuple[str, ByteArray]:
         """What the module is sent for an encoded picture: in words, and (H, W, 3) uint8, its range stretched."""
+        from PIL import Image
+
         values = np.asarray(self._transform(Image.fromarray(decoded([picture])[0])), np.float32)
         low, high = float(values.min()), float(values.max())
         channels_first = values.shape[0] == 3

@@ -31,10 +31,7 @@ from gslopes.core.records import Answer
 Task = Literal["auto", "classify", "zero-shot", "caption"]
 _ZERO_SHOT = ("CLIPModel", "ChineseCLIPModel", "AltCLIPModel", "SiglipModel", "Siglip2Model", "AlignModel")
 _KINDS = (".json", ".safetensors", ".bin", ".jinja", ".txt", ".model")  # of a folder's files, in its version
-TEMPLATES = {
-    "occupations": "a photo of a {}|a photo of a person who works as a {}",
-    "traits": "a photo of a {} person",
-}
+TEMPLATES = {"occupations": "a photo of a {}|a photo of a person who works as a {}", "traits": "a photo of a {} person"}
 PROMPT = "Describe this picture in one sentence."
 
 
