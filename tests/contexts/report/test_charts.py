@@ -19,7 +19,7 @@ def test_what_changes_and_what_is_right_are_on_scales_of_their_own():
     (mark, place), (share, _) = change["rows"][0], right["rows"][0]
     assert change["title"] == "<b>$x_{: people who say they are woman"
     assert (mark.name, mark.text, mark.colour) == ("nursery: inferred woman", "+20.0 [+10.0, +30.0]", "neg")
-    assert 60 < place.low < place.at < place.high
+    assert 60 < place["low"] < place["at"] < place["high"]
     assert (share.name, right["middle"]) == ("nursery (1): woman", 50)
 
 
