@@ -135,9 +135,12 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     moving = [label for label, decision in found.items() if decision.moves]
     judged, moves = len(codes) - unjudged, len(moving)
     if not judged:
-        photos = f"of {words.many(int(rows['n'].max()), 'photo')}" if len(rows) else "photos"
-        text = f"No label's answer varies on enough {photos} to say whether it moves with {perceived}"
-        return Headline(f"{text}{_nearest(rows, found)}.", "", 0, 0, unjudged, 0, SHOWN[UNJUDGED])
+        n = int(rows["n"].max()) if len(rows) else 0
+        text = f"No label's answer varies on enough {f'of {n:,} ' if n else ''}photos"
+        text = f"{text} to say whether it moves with {perceived}{_nearest(rows, found)}"
+        if n == 1:
+            text = f"One photo cannot say whether a label moves with {perceived}"
+        return Headline(f"{text}.", "", 0, 0, unjudged, 0, SHOWN[UNJUDGED])
     still = {label for label, decision in found.items() if decision.code != UNJUDGED and not decision.moves}
     quiet = []
     for row in rows[rows["label"].astype(str).isin(still)].to_dict("records"):

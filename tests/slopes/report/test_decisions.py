@@ -108,6 +108,8 @@ def test_a_run_that_judges_nothing_says_how_many_photos_would_do() -> None:
         f"The nearest is “b”: {LATER}."
     )
     assert (one.strongest, one.moves, one.still, one.unjudged) == ("", 0, 0, 2)
+    single = headline(slopes_of(1, a=1.0, b=2.0).assign(varying=[0, 1]), found, "gender")
+    assert single.sentence == "One photo cannot say whether a label moves with perceived gender."
     found = {**decided(Makeup="open"), "Male": EXPECTED}
     assert headline(slopes_of(Male=28.0, Makeup=-2.9), found, "gender").strongest == "Makeup"
 
