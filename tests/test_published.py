@@ -17,6 +17,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 import gslopes
 from tests.contexts.conftest import CONTEXTS, TAGGERS, golden
 from tests.published import COUNTS, OTHER_COUNTS, PRINTED
+from tests.skewed import corrected_ends
 
 QUICK = {"permutations": 50}
 GEE = json.loads((Path(__file__).parent / "golden/gee_geepack.json").read_text("utf-8"))["cases"]
@@ -68,9 +69,12 @@ def test_the_published_interval_is_twice_the_error_of_draws(favoured: pd.DataFra
     for name, (won, lost) in runs().items():
         draws = won + lost
         published = 200 * math.sqrt(won * lost / draws**3)
-        assert half[name] == pytest.approx(
-            published * stats.t.ppf(0.975, draws - 1) / 2 * math.sqrt(draws / (draws - 1))
-        )
+        plain = published * stats.t.ppf(0.975, draws - 1) / 2 * math.sqrt(draws / (draws - 1))
+        lines = np.repeat([100.0, -100.0], [lost, won])
+        skew = stats.skew(lines) / math.sqrt(draws)  # of the mean, for which the interval is corrected
+        ends = corrected_ends(lines.mean(), stats.sem(lines), draws - 1, skew)
+        assert favoured.loc[name, ["ci_low", "ci_high"]].tolist() == pytest.approx(ends)
+        assert half[name] == pytest.approx(plain, rel=5e-3)
     for (a, b, draws, size), (share, printed) in PRINTED.items():
         name = f"{a}-{b} {draws} {size}"
         assert round(0.5 - favoured.loc[name, "slope"] / 200, 2) == share

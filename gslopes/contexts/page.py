@@ -44,7 +44,7 @@ def differently(page: Page) -> dict[str, Any] | None:
 def typical(page: Page) -> dict[str, Any] | None:
     """One person as photographed and before three contexts, from the most feminine to the most masculine."""
     shown = show(page)
-    if shown is None:
+    if shown is None or not shown["strips"][0]["tiles"]:
         return None
     strip = shown["strips"][0]
     photo, rooms = strip["tiles"][0], [tile for tile in strip["tiles"] if tile["room"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -157,9 +158,10 @@ def unanswered(run: Path) -> list[str]:
 
 
 def notes(run: Path) -> list[str]:
-    """What a user should know of how the classifiers were asked, a sentence each."""
-    stamp = run / "parts" / "score.json"
-    return [words.printable(note) for note in read_json(stamp).get("notes", [])] if stamp.is_file() else []
+    """What a user should know of how the classifiers were asked, a sentence each; none if the stamp is damaged."""
+    with suppress(OSError, ValueError, AttributeError, TypeError):
+        return [words.printable(note) for note in read_json(run / "parts" / "score.json").get("notes", [])]
+    return []
 
 
 def cautions(run: Path) -> list[str]:
