@@ -1,14 +1,16 @@
 """The tables of Joo & Kärkkäinen (2020) from a run, laid out as the paper prints them: CSV, Markdown, LaTeX (booktabs).
 
 Tables 1 and 2: API, label and slope of the labels pulled to the feminine and to the masculine end, slopes rising in
-each API.  Table 3: the ten occupations most female next to the ten most male.  Table 4: API, label and slope of those
-pulled to Black next to those pulled to White, the steepest first.  Plain concepts ("face", "Red color") are left out as
-in the paper.  The paper's estimator has no interval to judge by: labels that are no finding are marked in Markdown and
-LaTeX; what is judged, with intervals, is in ``findings.csv`` and ``findings.tex``.
+each API; the paper's four come as it prints them, then others by name.  Table 3: the ten occupations most female next
+to the ten most male.  Table 4: API, label and slope of those pulled to Black next to those pulled to White, the
+steepest first.  Ties are by name.  Plain concepts ("face", "Red color") are left out as in the paper.  The paper's
+estimator has no interval to judge by: labels that are no finding are marked in Markdown and LaTeX; what is judged, with
+intervals, is in ``findings.csv`` and ``findings.tex``.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,6 +31,8 @@ COLUMNS = ("API", "Label", "Slope")
 SIDES = ("Occupation", "Female", "Occupation ", "Male")
 PLAIN = "plain-concepts.txt"
 MOST = 10  # occupations at each end of Table 3
+# The paper's services in the order of its Tables 1 and 2; Amazon's and IBM's by the names of what was asked, too.
+_PRINTED = {"amazon": 0, "rekognition": 0, "google": 1, "ibm": 2, "watson": 2, "clarifai": 3}
 
 
 def write(report: Path, run: Path, slopes: pd.DataFrame, found: pd.DataFrame, *, p: float, slope: float) -> list[str]:
@@ -74,7 +78,7 @@ def _marked(shown: pd.DataFrame, pairs: set[tuple[str, str]]) -> tuple[pd.DataFr
 def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> dict[str, tuple[pd.DataFrame, str, str]]:
     """Name to table, caption and attribute."""
     frames: dict[str, tuple[pd.DataFrame, str, str]] = {}
-    thresholds = f"p < {p:g}, |slope| > {slope:g}; paper's estimator, without plain concepts"
+    thresholds = f"p < {p:g}, |slope| > {slope:g}; paper's estimator, without plain concepts; ties by name"
     gender, race = (slopes[slopes["attribute"] == name] for name in ("gender", "race"))
     if len(gender):
         ends = zip(pulled(gender, p=p, slope=slope), words.ends("gender"), strict=True)
@@ -83,7 +87,7 @@ def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> dict[str
             frames[f"table{number}"] = _layout(rows), caption, "gender"
     composition = loading.read_rows(COMPOSITION, run, COMPOSITION.columns)
     if len(composition):
-        caption = "Occupations with the most skewed perceived gender in the photos: most female, most male."
+        caption = "Occupations whose photos are most skewed in perceived gender: most female, most male; ties by name."
         frames["table3"] = _sides(table3(composition, {})), caption, ""
     if len(race):
         black, white = pulled(race, p=p, slope=slope)
@@ -97,7 +101,8 @@ def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> dict[str
 
 
 def _layout(rows: pd.DataFrame) -> pd.DataFrame:
-    rows = rows.sort_values(["classifier", "slope", "label"], ignore_index=True)
+    rows = rows.assign(_place=rows["classifier"].map(printed_place))
+    rows = rows.sort_values(["_place", "classifier", "slope", "label"], ignore_index=True)
     columns = [rows["classifier"].map(words.printable), rows["label"].map(words.printable), rows["slope"]]
     return pd.concat(columns, axis=1).set_axis(list(COLUMNS), axis=1)
 
@@ -116,10 +121,22 @@ def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
     """A row for each API and label with its own slope, by |slope|; Black next to White."""
     sides = []
     for rows in (black, white):
-        rows = rows.assign(_flat=-rows["slope"].abs()).sort_values(["_flat", "label", "classifier"])
+        rows = rows.assign(_flat=-rows["slope"].abs(), _place=rows["classifier"].map(printed_place))
+        rows = rows.sort_values(["_flat", "label", "_place", "classifier"])
         shown = {name: rows[name].map(words.printable) for name in ("classifier", "label")}
         sides.append(rows.assign(**shown)[["classifier", "label", "slope"]].reset_index(drop=True))
     return pd.concat(sides, axis=1).set_axis(list(RACES), axis=1)
+
+
+def printed_place(classifier: str) -> int:
+    """Where the paper prints a service: Amazon 0, Google 1, IBM 2, Clarifai 3, every other 4.
+
+    classifier: its name in the run; only its first word counts, in any case.
+
+    >>> printed_place("rekognition:min_confidence=55"), printed_place("IBM Watson"), printed_place("azure")
+    (0, 2, 4)
+    """
+    return _PRINTED.get(re.split(r"[\W_]", classifier.casefold(), maxsplit=1)[0], 4)
 
 
 def plain_concepts(run: Path) -> frozenset[str]:

@@ -34,6 +34,8 @@ Picture = NDArray[np.uint8] | None
 PHOTOS, LABELS = 2, 6  # photos of Figure 3, and labels under each picture for each classifier
 _TIGHT = 1.5  # faces wide: the edits in Figure 1
 _GAP = 0.06
+ENDS = LIGHT.negative[1], LIGHT.positive[1]
+PRINTED_ENDS = "#c00000", "#0000ff"  # of the paper's Figure 3, which is about gender: red feminine, blue masculine
 
 
 class Photo(NamedTuple):
@@ -108,9 +110,10 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
     """
     drawn: dict[str, Figure] = {}
     plain = paper.plain_concepts(source.run)
+    published = bool((source.manifest.get("config") or {}).get("as_published"))
     several = len({finding.attribute for finding in source.findings if len(finding.values)}) > 1
     for attribute in sorted({finding.attribute for finding in source.findings if len(finding.values)}):
-        findings = [finding for finding in source.findings if finding.attribute == attribute]
+        findings = along(source, attribute)
         suffix = f"-{runfolder.slug(attribute)}" if several else ""
         for number, label in enumerate(labels or [common_label(findings, plain)]):
             curves = lines(source.run, findings, label) if label else []
@@ -119,13 +122,20 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
                 drawn[name] = label_figure(curves, findings[0].values, label=label, attribute=attribute)
         photos = answered(source.run, findings, plain, labels) if pictures else []
         if photos:
-            drawn[f"figure3{suffix}"] = answers_figure(photos, findings[0].values, attribute=attribute)
+            ends = PRINTED_ENDS if published and attribute == "gender" else ENDS
+            drawn[f"figure3{suffix}"] = answers_figure(photos, findings[0].values, attribute=attribute, ends=ends)
         walked = pipeline(source.run, findings) if pictures and "figure1" not in drawn else None
         if walked is not None:
             drawn["figure1"] = pipeline_figure(walked, findings[0].values, attribute=attribute)
     for name, figure in drawn.items():
         charts.save(figure, report, name)
     return sorted(drawn)
+
+
+def along(source: Source, attribute: str) -> list[Finding]:
+    """The findings of one attribute, the paper's services as it prints them, then others by name."""
+    findings = [finding for finding in source.findings if finding.attribute == attribute]
+    return sorted(findings, key=lambda finding: paper.printed_place(finding.classifier))
 
 
 def check_labels(source: Source, labels: Sequence[str]) -> None:
@@ -333,10 +343,13 @@ def label_figure(lines: Sequence[Line], values: Array, *, label: str, attribute:
     return figure
 
 
-def answers_figure(photos: Sequence[Answered], values: Array, *, attribute: str) -> Figure:
+def answers_figure(
+    photos: Sequence[Answered], values: Array, *, attribute: str, ends: tuple[str, str] = ENDS
+) -> Figure:
     """Figure 3: every classifier's labels and their scores under each picture; 0: not returned.
 
     Coloured: not under every picture of the photo.  photos: with K pictures each.  values: (K,).  Pale: plain concepts.
+    ends: colours of labels whose score rises to the negative and to the positive end.
     """
     line, head, left = 0.115, 0.42, 0.1
     lists = [[max(len(labels) + (more > 0) for labels, more in steps) for _, steps in photo.labels] for photo in photos]
@@ -356,7 +369,7 @@ def answers_figure(photos: Sequence[Answered], values: Array, *, attribute: str)
             below += 0.13
             for x, (labels, more) in zip(lefts, by_step, strict=True):
                 for row, cell in enumerate(labels):
-                    _label(axes, x, below + row * line, cell)
+                    _label(axes, x, below + row * line, cell, ends)
                 if more:
                     text(axes, x, below + len(labels) * line, f"and {more} more", size=6, colour=LIGHT.faint)
             below += 0.07 + line * max(longest, 1)
@@ -403,7 +416,7 @@ def _scores(axes: Axes, found: Pipeline, values: Array, attribute: str) -> None:
     _style(axes, values, values[:: max(1, (len(values) - 1) // 2)], attribute)
     axes.plot(values, scores, "o", color=LIGHT.ink, markersize=3)
     ends = np.array([values[0], values[-1]])
-    axes.plot(ends, intercept + slope * ends, color=(LIGHT.positive if slope > 0 else LIGHT.negative)[1], linewidth=1.4)
+    axes.plot(ends, intercept + slope * ends, color=ENDS[int(slope > 0)], linewidth=1.4)
     label = words.shorten(words.label(found.label), 20)
     title = f"“{label}”\n{words.shorten(words.printable(found.classifier), 24)}"
     axes.set_title(title, fontsize=7, loc="left", parse_math=False)
@@ -417,10 +430,10 @@ def _style(axes: Axes, values: Array, ticks: Array, attribute: str) -> None:
     axes.set_xlabel(f"← {negative}    {positive} →", fontsize=7, color=LIGHT.faint, parse_math=False)
 
 
-def _label(axes: Axes, left: float, middle: float, one: LabelCell) -> None:
+def _label(axes: Axes, left: float, middle: float, one: LabelCell, ends: tuple[str, str]) -> None:
     colour, weight = LIGHT.faint if one.plain else LIGHT.ink, "normal"
     if one.side and not one.plain:
-        colour, weight = (LIGHT.positive if one.side > 0 else LIGHT.negative)[1], "bold"
+        colour, weight = ends[int(one.side > 0)], "bold"
     name = words.shorten(words.label(one.label), 18)
     score = numbers.decimal(one.score) if one.score else "0"
     text(axes, left, middle, name, size=6.5, colour=colour, weight=weight)

@@ -114,6 +114,18 @@ def test_two_apis_with_one_label_have_a_row_each_in_table_4(tmp_path: Path) -> N
     assert to_latex(paper.as_text(frame), "c", "table4").count("\\midrule") == 1
 
 
+def test_services_come_as_the_paper_prints_them_then_others_by_name_and_ties_by_name(tmp_path: Path) -> None:
+    names = ["Clarifai", "google:max_results=10", "azure", "IBM Watson", "rekognition", "googlenet", "Amazon"]
+    printed = ["Amazon", "rekognition", "google:max_results=10", "IBM Watson", "Clarifai", "azure", "googlenet"]
+    rows = [(name, along, label, -0.5, 0.0) for name in names for along in ("gender", "race") for label in ("b", "a")]
+    slopes = pd.DataFrame(rows, columns=["classifier", "attribute", "label", "slope", "p"])
+    paper.write(tmp_path, tmp_path, slopes, slopes.assign(decision="finding"), p=0.001, slope=0.03)
+    first, fourth = (pd.read_csv(tmp_path / f"tables/table{number}.csv") for number in (1, 4))
+    assert first[["API", "Label"]].to_numpy().tolist() == [[name, label] for name in printed for label in "ab"]
+    assert fourth[["API", "Black"]].to_numpy().tolist() == [[name, label] for label in "ab" for name in printed]
+    assert all("ties by name" in (tmp_path / f"tables/table{number}.md").read_text("utf-8") for number in (1, 2, 4))
+
+
 # -- test tables ------------------------------------------------------------------------------------------------------
 
 

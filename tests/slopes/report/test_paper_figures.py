@@ -1,6 +1,7 @@
 """Figures 1 to 3 of the paper."""
 
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from gslopes.slopes.fit.answers import Answers, gather
 from gslopes.slopes.report import paper_figures, write_report
 from gslopes.slopes.report.loading import load
 from gslopes.slopes.report.paper_figures import (
+    ENDS,
+    PRINTED_ENDS,
     Answered,
     LabelCell,
     Line,
@@ -64,6 +67,26 @@ def test_figure_2_is_of_a_label_that_all_classifiers_have_and_its_lines_are_thos
         assert line.ratio[len(VALUES) // 2] == pytest.approx(1)
         fitted = np.polyfit(VALUES, line.ratio, 1)
         assert fitted == pytest.approx([line.slope, line.intercept], abs=1e-6)
+
+
+@pytest.mark.figures("png")
+@pytest.mark.parametrize("published", [False, True])
+def test_as_published_figure_3_is_blue_for_masculine_and_red_for_feminine_along_gender_alone(
+    make: Callable[..., Path], tmp_path: Path, published: bool
+) -> None:
+    run = make(tmp_path / "run", [("google", "gender"), ("a", "race"), ("google", "race")], photos=9)
+    assert [finding.classifier for finding in paper_figures.along(load(run), "race")] == ["google", "a"]
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["config"]["as_published"] = published
+    (run / "run.json").write_text(json.dumps(manifest))
+    paper_figures.write(tmp_path, load(run), pictures=True)
+    for attribute in ("gender", "race"):
+        (file,) = tmp_path.glob(f"figure3-{attribute}*.png")
+        with Image.open(file) as image:
+            pixels = np.asarray(image.convert("RGB")).astype(int)
+        there, absent = (PRINTED_ENDS, ENDS) if published and attribute == "gender" else (ENDS, PRINTED_ENDS)
+        assert all(has(pixels, colour) for colour in there)
+        assert not any(has(pixels, colour) for colour in absent)
 
 
 def test_a_plain_concept_is_taken_only_where_there_is_no_other_label(run: Path) -> None:
