@@ -1,4 +1,12 @@
-"""Counts printed with Yee et al. 2021 (doi 10.1145/3479594) in its published notebooks: facts, for golden tests."""
+"""Counts printed with Yee et al. 2021 (doi 10.1145/3479594) in its published notebooks: facts, for golden tests.
+
+So are the figures of Tables 1 to 4 of Joo and Kärkkäinen 2020 (doi 10.1145/3422841.3423533), in
+``golden/gender_slopes.csv``.
+"""
+
+from pathlib import Path
+
+import pandas as pd
 
 PERSONS = {"BF": 621, "BM": 1348, "WF": 213, "WM": 606}
 PAIRS = [("BF", "BM"), ("BF", "WF"), ("BF", "WM"), ("BM", "WF"), ("BM", "WM"), ("WF", "WM")]
@@ -31,6 +39,21 @@ PRINTED = {  # in the text: share of the first group, and half the width of its 
     ("asian", "black", 500, "native"): (0.62, 4),
     ("asian", "white", 500, "native"): (0.60, 4),
 }
+
+
+def gender_slopes(table: int) -> pd.DataFrame:
+    """One table of Joo and Kärkkäinen, in the order printed.
+
+    Columns: of (the API; in Table 3 the side, female or male), label (or occupation), number (slope, or share).
+    """
+    printed = pd.read_csv(Path(__file__).parent / "golden/gender_slopes.csv")
+    return printed.loc[printed["table"] == table, ["of", "label", "number"]].reset_index(drop=True)
+
+
+def in_order(rows: pd.DataFrame) -> list[set[tuple[str, str, float]]]:
+    """What comes one after the other; rows of equal numbers are one, as the paper does not say what orders them."""
+    runs = rows["number"].ne(rows["number"].shift()).cumsum()
+    return [set(tied.itertuples(index=False, name=None)) for _, tied in rows.groupby(runs)]
 
 
 def shares(name: str) -> dict[tuple[str, str], float]:

@@ -15,8 +15,9 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 import gslopes
+from gslopes.slopes.report import paper
 from tests.contexts.conftest import CONTEXTS, TAGGERS, golden
-from tests.published import COUNTS, OTHER_COUNTS, PRINTED
+from tests.published import COUNTS, OTHER_COUNTS, PRINTED, gender_slopes, in_order
 from tests.skewed import corrected_ends
 
 QUICK = {"permutations": 50}
@@ -25,6 +26,23 @@ GEE = json.loads((Path(__file__).parent / "golden/gee_geepack.json").read_text("
 
 def of(found: pd.DataFrame, estimator: str) -> pd.DataFrame:
     return found[found["estimator"] == estimator]
+
+
+# -- Joo & Kärkkäinen 2020, Tables 1, 2 and 4: labels past both thresholds, in the order printed ----------------------
+
+
+def test_the_printed_slopes_give_tables_1_2_and_4_in_the_printed_order(tmp_path: Path):
+    printed = {table: gender_slopes(table) for table in (1, 2, 4)}
+    left_out = [("Face", -0.2, 1e-6), ("Red color", 0.2, 1e-6), ("Rare", 0.2, 1e-3), ("Flat", -0.03, 1e-6)]
+    others = pd.DataFrame(left_out, columns=["label", "number", "p"]).assign(of="Google")
+    kinds = [rows.assign(attribute="race" if table == 4 else "gender", p=9e-4) for table, rows in printed.items()]
+    kinds += [others.assign(attribute=attribute) for attribute in ("gender", "race")]
+    slopes = pd.concat(kinds).rename(columns={"of": "classifier", "number": "slope"}).sample(frac=1, random_state=1)
+    paper.write(tmp_path, tmp_path, slopes, slopes.assign(decision="finding"), p=0.001, slope=0.03)
+    for table, rows in printed.items():
+        file = pd.read_csv(tmp_path / f"tables/table{table}.csv").to_numpy()
+        sides = [pd.DataFrame(side, columns=rows.columns).dropna() for side in np.split(file, file.shape[1] // 3, 1)]
+        assert in_order(pd.concat(sides)) == in_order(rows)
 
 
 # -- Yee et al. 2021: whom a crop favours -----------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def census(photos: str | Path, out: str | Path, *, progress: bool = False, **opt
     Raises: UsageError, ModelError, StorageError.
     """
     from gslopes.collect.census import census as count
-    from gslopes.report.composition import table3
+    from gslopes.report.composition import by_occupation
 
     result = count(Path(photos), Path(out), build(CensusConfig, options), executor=OneProcess(progress=progress))
-    return table3(result.composition, result.women)
+    return by_occupation(result.composition, result.women)

@@ -121,7 +121,7 @@ def _write(
 ) -> Census:
     """Everything that depends on the answers of people."""
     from gslopes.collect.review import item_of, render_review
-    from gslopes.report.composition import table3
+    from gslopes.report.composition import by_occupation, table3
 
     answers = read_answers(out / "review.csv") if (out / "review.csv").exists() else {}
     composition = compose(table, searches, answers)
@@ -134,8 +134,9 @@ def _write(
         for row in looked_at.to_dict("records")
     ]
     page = render_review(items, list(answers.values()), config.confidence, config.unsure)
-    wide = table3(composition, women)
-    csvs = {"composition": composition, "table3": wide, "photos": labels(table, answers, config.confidence)}
+    shares = by_occupation(composition, women)
+    csvs = {"composition": composition, "occupations": shares, "table3": table3(shares)}
+    csvs["photos"] = labels(table, answers, config.confidence)
     with runfolder.storage(out):
         runfolder.write_table(COMPOSITION, composition, out / "composition.parquet")
         for name, frame in csvs.items():

@@ -89,21 +89,21 @@ def census(photos: Path, out: Path, as_json: bool, options: dict[str, Any]) -> i
     from gslopes.collect.census import census as count
     from gslopes.core.runfolder import show
     from gslopes.frame.executors import OneProcess
-    from gslopes.report.composition import print_table3, table3
+    from gslopes.report.composition import by_occupation, print_shares
 
     result = count(photos, out, build(CensusConfig, options), executor=OneProcess(progress=True))
-    table = table3(result.composition, result.women)
+    shares = by_occupation(result.composition, result.women)
     if as_json:
         counts = {"photos": result.photos, "read": result.read, "queue": result.queue}
-        print_json({**counts, "answered": result.answered, "excluded": result.excluded, "table3": rows(table)})
+        print_json({**counts, "answered": result.answered, "excluded": result.excluded, "occupations": rows(shares)})
         return 0
-    say(print_table3(table))
+    say(print_shares(shares))
     folder = show(out)
     lines = [
         f"\nphotos     {result.read:,} with a readable face of {result.photos:,}",
         f"review     {result.queue:,} to be looked at, {result.answered:,} answered, {result.excluded:,} excluded",
         f"page       {folder}/review.html",
-        f"tables     {folder}/table3.csv, composition.csv, census.parquet",
+        f"tables     {folder}/table3.csv, occupations.csv, composition.csv, census.parquet",
         f"labels     {folder}/photos.csv, for gslopes audit RUN --groups perceived_gender --photos-csv photos.csv",
     ]
     say("\n".join(lines), err=True)

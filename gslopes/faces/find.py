@@ -1,6 +1,6 @@
 """Find the face that is edited: by MTCNN or from a table, the one nearest the centre; and align it.
 
-Source of the choice: Joo & Kärkkäinen 2020, §4.2, "we only manipulated the face closest to the center".
+Source of the choice: Joo & Kärkkäinen 2020, §4.2: of several faces the one nearest the centre.
 """
 
 from __future__ import annotations

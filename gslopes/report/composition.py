@@ -10,6 +10,7 @@ import pandas as pd
 
 from gslopes.report import numbers, terminal, words
 
+TITLE = "Occupations whose photos are most skewed in perceived gender: most female, most male; ties by name."
 NOTE = (
     "Perceived gender: how the face nearest the centre is read, not who a person is. Share: of photos\n"
     "with a readable face, answers of people where there are any, else calibrated probabilities of the\n"
@@ -18,7 +19,11 @@ NOTE = (
 )
 
 
-def table3(composition: pd.DataFrame, women: Mapping[str, float]) -> pd.DataFrame:
+SIDES = ("Occupation", "Female", "Occupation ", "Male")
+MOST = 10  # occupations at each end of Table 3
+
+
+def by_occupation(composition: pd.DataFrame, women: Mapping[str, float]) -> pd.DataFrame:
     """One row an occupation: the shares perceived female and male with their intervals, most skewed first.
 
     composition: core.tables.COMPOSITION.  women: occupation to the share of women among the people employed.
@@ -41,13 +46,34 @@ def table3(composition: pd.DataFrame, women: Mapping[str, float]) -> pd.DataFram
     return frame.iloc[np.lexsort([frame["occupation"], -skew])].reset_index(drop=True)
 
 
-def print_table3(table: pd.DataFrame) -> str:
-    """Table 3 as text for a terminal."""
-    if table.empty:
+def table3(shares: pd.DataFrame) -> pd.DataFrame:
+    """The ten occupations most female next to the ten most male, the largest share first; none is on both sides.
+
+    shares: as of ``by_occupation``.
+
+    Columns: SIDES, shares in [0, 1]; equal shares by name; empty where one side is shorter.
+
+    Source: Joo & Kärkkäinen 2020, Table 3.
+    """
+    sides = []
+    for end, other in (("female", "male"), ("male", "female")):
+        first = shares[shares[end] > shares[other]].sort_values([end, "occupation"], ascending=[False, True])[:MOST]
+        sides.append(first[["occupation", end]].reset_index(drop=True))
+    return pd.concat(sides, axis=1).set_axis(list(SIDES), axis=1)
+
+
+def print_shares(shares: pd.DataFrame) -> str:
+    """Table 3, then every occupation with its intervals, as text for a terminal.  shares: as of ``by_occupation``."""
+    if shares.empty:
         return (
             "No photo has an occupation: name the sub-folders by it, or read a folder of gslopes collect.\n"
             "The readings of all photos together are in composition.csv."
         )
+    skewed = [
+        [words.shorten(words.printable(cell), 30) if isinstance(cell, str) else numbers.share(cell) for cell in row]
+        for row in table3(shares).itertuples(index=False)
+    ]
+    ends = terminal.table([terminal.Column(head.strip().lower(), number=head in SIDES[1::2]) for head in SIDES], skewed)
     heads = ("occupation", "photos", "answered", "perceived female", "perceived male", "women (BLS)")
     columns = [terminal.Column(head, number=column in (1, 2, 5)) for column, head in enumerate(heads)]
     rows = [
@@ -58,9 +84,9 @@ def print_table3(table: pd.DataFrame) -> str:
             *(_cell(row, value) for value in ("female", "male")),
             numbers.share(row["women"]),
         ]
-        for _, row in table.iterrows()
+        for _, row in shares.iterrows()
     ]
-    return f"{terminal.table(columns, rows)}\n\n{NOTE}"
+    return f"{TITLE}\n\n{ends}\n\nEvery occupation\n\n{terminal.table(columns, rows)}\n\n{NOTE}"
 
 
 def _cell(row: pd.Series, value: str) -> str:

@@ -95,11 +95,12 @@ def choices(
 
 
 def _of_editor(name: str, spec: ModelSpec, text: Mapping[str, str], found: tuple[str, str]) -> Choice | None:
-    """A choice of one editor; None for what is of race alone where it edits another attribute."""
+    """A choice of one editor; None for what is of another attribute alone."""
     value, reason = found
-    if text["what"].startswith("race labels") and spec.labels[0] != "race":
+    edited = spec.labels[0]
+    if text.get("of", edited) != edited:
         return None
-    paper = text.get(f"paper_{spec.labels[0]}", text["paper"])
+    paper = text.get(f"paper_{edited}", text["paper"])
     reason = reason or text.get("reason", "")
     return Choice(text["what"].format(name=name), paper, value, reason, section=text.get("section", ""))
 

@@ -37,7 +37,7 @@ from gslopes.slopes.config import configure
 from gslopes.slopes.plan import look_at
 from tests.benches.energy import Meter
 
-PAPER_PHOTOS = 64_500  # Joo & Kärkkäinen 2020, §4.2
+PAPER_PHOTOS = 64_500  # Joo & Kärkkäinen 2020, §1
 BATCH = 32
 SIDE = 224  # of the built-in photos, pixels
 ON_DEVICE = ("mask", "edit", "compose")  # the steps that a GPU does; it finds no faces, see FindConfig.device

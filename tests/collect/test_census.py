@@ -7,15 +7,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from PIL import Image
 
 from gslopes.collect.census import COLUMNS, Census, census, read_answers
+from gslopes.collect.cli import census as verb
 from gslopes.collect.config import CensusConfig
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
 from gslopes.core.records import Detections, Photo
 from gslopes.core.tables import CENSUS, MANIFEST
 from gslopes.photos.people import read_about
+from gslopes.report.composition import SIDES
 
 POINTS = np.array([(26, 23), (74, 23), (50, 52), (28, 72), (72, 72)], np.float32)
 
@@ -227,8 +230,13 @@ def test_the_shipped_reader_reads_real_photos_of_people_at_work(unpacked: Callab
         (tmp_path / "photos" / job).mkdir(parents=True)
         for file in sorted((unpacked("idenprof-test") / "idenprof" / job).iterdir())[:32]:
             (tmp_path / "photos" / job / file.name).symlink_to(file)
+    printed = CliRunner().invoke(verb, [str(tmp_path / "photos"), "--out", str(tmp_path / "census")])
+    assert printed.exit_code == 0
+    assert printed.stdout.splitlines()[2].split() == ["occupation", "female", "occupation", "male"]
     found = census(tmp_path / "photos", tmp_path / "census", CensusConfig())
     assert found.read >= 10
+    assert list(pd.read_csv(tmp_path / "census/table3.csv")) == list(SIDES)
+    assert pd.read_csv(tmp_path / "census/occupations.csv")["n"].sum() == found.read
     table = tables.read(CENSUS, tmp_path / "census/census.parquet")
     read = table[table["status"] == "read"]
     assert read[["masculine", "young"]].stack().between(0, 1).all()

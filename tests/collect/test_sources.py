@@ -1,6 +1,5 @@
 """The sources, each against answers in its service's own form; the lists of searches, and the Bureau's shares."""
 
-import csv
 import json
 import re
 import urllib.request
@@ -11,11 +10,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from gslopes.collect.lists import DATA, Query, make_queries, read_keywords, read_occupations, women_of
+from gslopes.collect.lists import DATA, Query, make_queries, read_keywords, read_occupations, read_rows, women_of
 from gslopes.collect.photos import NAMES, load_source
 from gslopes.collect.source import Candidate
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from tests.collect.server import PhotoServer, aim, serving
+from tests.published import gender_slopes
 
 FILES = [f"{number:03d}.jpg" for number in range(130)]
 
@@ -88,17 +88,11 @@ def test_there_are_129_occupations_each_once_with_a_code_of_the_classification()
     assert [job for job in jobs if not re.fullmatch(r"(1[1-9]|2[1-9]|3[1-9]|4[1-9]|5[135])-\d{4}", job.soc)] == []
 
 
-def test_the_titles_that_the_paper_prints_in_table_3_and_ours_lacked_are_there_and_marked():
-    lines = [line for line in (DATA / "occupations-bls-129.csv").read_text("utf-8").splitlines() if line[0] != "#"]
-    printed = {row["occupation"] for row in csv.DictReader(lines) if row["printed"] == "table 3"}
-    wanted = {
-        "merchandise displayer",
-        "nursing assistant",
-        "businessperson",
-        "chief executive officer",
-        "repair worker",
-    }
-    assert printed == wanted
+def test_the_twenty_titles_and_shares_of_table_3_are_marked_and_no_others():
+    rows = read_rows(DATA / "occupations-bls-129.csv", "occupation")
+    marked = {(end, row["occupation"], float(row[end])) for row in rows for end in ("female", "male") if row[end]}
+    assert marked == set(gender_slopes(3).itertuples(index=False, name=None))
+    assert len(marked) == 20
 
 
 def test_the_paper_has_six_keywords_and_none():

@@ -1,6 +1,6 @@
 """Put edited chips back into the photo: the same pixels outside of the mask, whatever happens inside.
 
-Source: Joo & Kärkkäinen 2020, §3.3. Pure arithmetic on arrays; photo and chip frames are those of ``core.records``.
+Source: Joo & Kärkkäinen 2020, §3.3 and §4.2. Pure arithmetic on arrays; photo and chip frames: see ``core.records``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Masks of the editable region from a face parser's 19 classes (CelebAMask-HQ).
 
-Source of the idea: Joo & Kärkkäinen 2020, §3.3, "segment the facial skin region and only retain changes within".
+Source of the idea: Joo & Kärkkäinen 2020, §3.3: only changes on the skin of the face are kept.
 """
 
 from __future__ import annotations

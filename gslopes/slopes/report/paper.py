@@ -20,7 +20,7 @@ from gslopes.core import runfolder
 from gslopes.core.files import csv_bytes, read_text
 from gslopes.core.tables import COMPOSITION
 from gslopes.report import numbers, words
-from gslopes.report.composition import table3
+from gslopes.report.composition import TITLE, by_occupation, table3
 from gslopes.report.layouts import RACES, TEXTS, to_latex, to_markdown
 from gslopes.slopes.report import loading
 from gslopes.slopes.report.decisions import FINDING
@@ -28,9 +28,7 @@ from gslopes.slopes.report.decisions import FINDING
 FOLDER = "tables"
 MARK = "†"
 COLUMNS = ("API", "Label", "Slope")
-SIDES = ("Occupation", "Female", "Occupation ", "Male")
 PLAIN = "plain-concepts.txt"
-MOST = 10  # occupations at each end of Table 3
 # The paper's services in the order of its Tables 1 and 2; Amazon's and IBM's by the names of what was asked, too.
 _PRINTED = {"amazon": 0, "rekognition": 0, "google": 1, "ibm": 2, "watson": 2, "clarifai": 3}
 
@@ -87,8 +85,7 @@ def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> dict[str
             frames[f"table{number}"] = _layout(rows), caption, "gender"
     composition = loading.read_rows(COMPOSITION, run, COMPOSITION.columns)
     if len(composition):
-        caption = "Occupations whose photos are most skewed in perceived gender: most female, most male; ties by name."
-        frames["table3"] = _sides(table3(composition, {})), caption, ""
+        frames["table3"] = table3(by_occupation(composition, {})), TITLE, ""
     if len(race):
         black, white = pulled(race, p=p, slope=slope)
         frames["table4"] = _races(black, white), f"Labels pulled along perceived race ({thresholds}).", "race"
@@ -105,16 +102,6 @@ def _layout(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.sort_values(["_place", "classifier", "slope", "label"], ignore_index=True)
     columns = [rows["classifier"].map(words.printable), rows["label"].map(words.printable), rows["slope"]]
     return pd.concat(columns, axis=1).set_axis(list(COLUMNS), axis=1)
-
-
-def _sides(shares: pd.DataFrame) -> pd.DataFrame:
-    """The ten occupations most female next to the ten most male; none is on both sides."""
-    judged = shares[shares["female"].notna()]
-    ends = []
-    for end, other in (("female", "male"), ("male", "female")):
-        first = judged[judged[end] > judged[other]].sort_values([end, "occupation"], ascending=[False, True])[:MOST]
-        ends.append(first[["occupation", end]].reset_index(drop=True))
-    return pd.concat(ends, axis=1).set_axis(list(SIDES), axis=1)
 
 
 def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
