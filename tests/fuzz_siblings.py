@@ -88,7 +88,7 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
     (folder / "objects.json").write_text(json.dumps(GENOME[1]))
 
     def crop_people(path: Path) -> object:
-        return read_crop_people(folder, path, ["gender"], min_group=1)
+        return read_crop_people(folder, path, ["gender"])
 
     def stage(path: Path) -> object:  # beside objects: image data alone holds no image
         return read_stages({"reference": [path, folder / "objects.json"]}, AllWords())  # type: ignore[arg-type]

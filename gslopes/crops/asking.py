@@ -49,6 +49,7 @@ Model = Saliency | Cropper
 Croppers = Sequence[Model | Callable[..., Any]]
 Array = NDArray[np.float64]
 Pictures = NDArray[np.int64]
+Rows = list[dict[str, Any]]
 
 
 class MapBatch(NamedTuple):
@@ -331,23 +332,30 @@ def begin(run: Run, executor: Executor) -> None:
     agree_first(run, "pairs", lambda: len(pictures_asked(run.inputs, run.config)))
 
 
-def pictures_asked(people: People, config: CropsConfig) -> Pictures:
-    """(P, 2) numbers of portraits, left and right, of all pictures if every photo can be read."""
-    return pictures_of(people, [portrait.person for portrait in people.portraits], config)
+def pictures_asked(people: People, config: CropsConfig, persons: Sequence[str] | None = None) -> Pictures:
+    """(P, 3) the number of the variant, and of two photos, left and right, of all pictures.
+
+    persons: of each photo; None: if every portrait can be read.
+    """
+    persons = persons if persons is not None else [portrait.person for portrait in people.portraits]
+    drawn = [pictures_of(people, persons, variant) for variant in config.variants]
+    return np.concatenate([np.insert(pairs, 0, number, axis=1) for number, pairs in enumerate(drawn)])
 
 
 # -- the stage of pairs -----------------------------------------------------------------------------------------------
 
 
 class Material(NamedTuple):
-    """ids: of the photos by number.  pictures: (P, 3) place, left and right.  askers: by cropper.
+    """ids: of the photos by number.  pictures: (P, 4) place, variant, left and right.
+
+    askers: by cropper, one a variant.
 
     lots: (P,) in [0, 1) of each picture.
     """
 
     ids: Sequence[str]
     pictures: Pictures
-    askers: dict[str, Asker]
+    askers: dict[str, list[Asker]]
     lots: Array
 
 
@@ -357,10 +365,13 @@ def material(run: Run) -> Material:
     config, people, seen = run.config, run.inputs, run.table("people")
     path = {portrait.relative: portrait.path for portrait in people.portraits}
     used = seen[(seen["status"] == "used") & seen["path"].isin(list(path))].drop_duplicates("photo")
-    sizes, heads = as_joined(used, config)
-    photo = reader_of([path[name] for name in used["path"]], sizes, config)
-    askers = {name: Asker(model, photo, sizes, config, heads, note=run.note) for name, model in run.plan.models.items()}
-    pictures = pictures_of(people, used["person"].tolist(), config)
+    askers: dict[str, list[Asker]] = {name: [] for name in run.plan.models}
+    for variant in config.variants:
+        sizes, heads = as_joined(used, variant)
+        photo = reader_of([path[name] for name in used["path"]], sizes, variant)
+        for name, model in run.plan.models.items():
+            askers[name].append(Asker(model, photo, sizes, variant, heads, note=run.note))
+    pictures = pictures_asked(people, config, used["person"].tolist())
     blocks = range(len(pictures) // PART + 1)
     lots = np.concatenate([np.random.default_rng([config.seed, 7, block]).random(PART) for block in blocks])
     numbered = np.column_stack([np.arange(len(pictures)), pictures]).astype(np.int64)
@@ -369,14 +380,23 @@ def material(run: Run) -> Material:
 
 def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
     """Every joined picture's focal points, crops, and whom they show and keep."""
-    config, asked = run.config, run.once(material)
-    asker = asked.askers[name]
-    made: dict[str, list[dict[str, Any]]] = {"crops": [], "outcomes": [], "pairs": []}
-    lots, remote = asked.lots[items[:, 0]], isinstance(asker.model, RemoteCropper)
-    for answer in asker.answers(items[:, 1:], run.folder, config.policies, lots, run.tick):
+    asked = run.once(material)
+    made: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
+    for number, asker in enumerate(asked.askers[name]):
+        own = items[items[:, 1] == number]
+        for table, rows in _asked(run, asker, own[:, 2:], asked.lots[own[:, 0]], asked.ids).items():
+            made[table] += rows
+    return {table: tables.frame_of(TABLES[table], rows) for table, rows in made.items()}
+
+
+def _asked(run: Run, asker: Asker, pictures: Pictures, lots: Array, ids: Sequence[str]) -> dict[str, Rows]:
+    """The rows of one variant.  pictures: (n, 2) numbers of photos.  lots: (n,).  ids: of all photos."""
+    made: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
+    remote = isinstance(asker.model, RemoteCropper)
+    for answer in asker.answers(pictures, run.folder, run.config.policies, lots, run.tick):
         run.tick(int(not remote))
-        left, right = (asked.ids[photo] for photo in answer.photos)
-        key = {"cropper": name, "variant": config.variant, "left": left, "right": right}
+        left, right = (ids[photo] for photo in answer.photos)
+        key = {"cropper": asker.model.name, "variant": asker.config.variant, "left": left, "right": right}
         made["pairs"].append(key | _pair_row(answer))
         for policy, choice in answer.choices.items():
             shares = dict(zip(("share_left", "share_right"), np.asarray(choice.shares, np.float32), strict=True))
@@ -387,11 +407,7 @@ def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
                 row = {"policy": policy, "ratio": ratio, "left_px": crop.left, "top": crop.top, "other_ratio": other}
                 row |= {"crop_width": crop.width, "crop_height": crop.height}
                 made["crops"].append({**key, **row, "kept_left": heads[0], "kept_right": heads[1]})
-    # pairs that were drawn with replacement count once
-    return {
-        table: tables.frame_of(TABLES[table], rows).drop_duplicates([*TABLES[table].key])
-        for table, rows in made.items()
-    }
+    return made
 
 
 def _pair_row(answer: Answer) -> dict[str, Any]:

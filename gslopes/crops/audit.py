@@ -17,7 +17,7 @@ from gslopes.crops.config import CropsConfig
 from gslopes.crops.drawing import draw_pairs
 from gslopes.crops.measures import measure
 from gslopes.crops.parity import half_width
-from gslopes.crops.people import People, read_people
+from gslopes.crops.people import People, check_sizes, read_people
 from gslopes.crops.portraits import digest_of, look, with_groups
 from gslopes.crops.tables import MEASURES, SWEPT, TABLES
 from gslopes.frame.ask import raise_if_no_use
@@ -60,10 +60,9 @@ def read(photos: Path, config: CropsConfig) -> Inputs:
     """Who is on the photos, and of which groups.  Raises: as ``read_people``; ConfigError if no table is named."""
     if config.people is None:
         raise ConfigError("Nothing says who is on the photos.", "Name a table of people with --people CSV.")
-    people = read_people(
-        photos, config.people, config.groups,
-        min_group=config.min_group, one_photo=config.as_published, seed=config.seed,
-    )  # fmt: skip
+    one_photo, seed = config.as_published, config.seed
+    people = read_people(photos, config.people, config.groups, one_photo=one_photo, seed=seed)
+    check_sizes(people.groups)
     facts = {"photos": {"count": len(people.portraits), "digest": digest_of(people)}}
     return Inputs(people, facts, notes=(people.absent,) if people.absent else ())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -16,7 +16,8 @@ CROPPERS = (
     "spectral-residual, fine-grained, faces, centre, random, smartcrop, "
     "http:URL, fastgaze:PATH, onnx:PATH, torchscript:PATH, python:MODULE:FUNCTION, replay:FILE"
 )
-DRAWS = 10_000  # pairs of each pair of groups, as published
+DRAWS, SCALED_DRAWS = 10_000, 5000  # pairs of each pair of groups, as published; of photos of one height
+HEIGHT = 256  # pixels, as published
 MAX_PAIRS = 20_000  # pictures above which pairs are balanced over people: more of them hardly narrow an interval
 BOOTSTRAP = 2000  # resamples of people
 INSIDE = 0.5  # share of a head that counts as kept
@@ -59,8 +60,8 @@ class CropsConfig(JoiningConfig):
     """One crop audit; see ``crops.policies``.
 
     as_published: as Yee et al. 2021 did it: one photo a person, pairs drawn with replacement, the first group on the
-        left, through a JPEG file, ties to the first; alone, photos at least 1.25 times as tall as wide with two salient
-        regions.
+        left, through a JPEG file, ties to the first; once more with all photos 256 pixels high; of photos alone those,
+        too, that are at least 1.25 times as tall as wide with two salient regions.
     """
 
     people: Path | None = option(None, help="Who is on each photo, and of which groups.", metavar="CSV")
@@ -87,7 +88,7 @@ class CropsConfig(JoiningConfig):
     policies: tuple[str, ...] = option(
         ("argmax", "sample"), help="How a map becomes a crop; may be repeated.", name="policy"
     )
-    min_group: int = option(10, help="Smaller groups are not judged.", advanced=True, least=2)
+    min_group: int = option(10, help="Smaller groups are shown and not judged.", advanced=True, least=2)
     source: str = option("given", help="How groups are known, such as self-reported.", metavar="WORDS", advanced=True)
     embed: Literal["thumbs", "full", "none"] = option("thumbs", help="Pictures inside the page.", advanced=True)
 
@@ -95,6 +96,17 @@ class CropsConfig(JoiningConfig):
         super().__post_init__()
         check_policies(self.policies)
         object.__setattr__(self, "policies", tuple(dict.fromkeys(("argmax", *self.policies))))
+
+    @property
+    def variants(self) -> tuple[CropsConfig, ...]:
+        """How photos are joined: as given, which heads the page; as published, at one height, too (section 3.3)."""
+        scaled = replace(self, height=HEIGHT, pairs=self.pairs or SCALED_DRAWS) if self.as_published else self
+        return (self,) if self.height or scaled is self else (self, scaled)
+
+    @property
+    def draws(self) -> int:
+        """Pictures drawn for each pair of groups; 0: all pairs."""
+        return (self.pairs or DRAWS) if self.as_published else 0
 
 
 @dataclass(frozen=True, kw_only=True)

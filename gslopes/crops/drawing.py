@@ -35,13 +35,14 @@ STRIP = 44  # pixels of the line of scores
 def draw_pairs(run: Run) -> Made:
     """RUN/pairs.json: cropper to titles, each with its pictures, and whether it gives maps."""
     pairs, traits, people, asked = run.table("pairs"), run.table("traits"), run.table("people"), run.once(material)
-    crops = run.table("crops")
+    crops, own = run.table("crops"), run.config.variant
+    pairs, crops = pairs[pairs["variant"] == own], crops[crops["variant"] == own]
     crops = crops[crops["policy"].isin(["argmax", RECTANGLE])].set_index(["cropper", "left", "right"]).sort_index()
     number = {photo: index for index, photo in enumerate(asked.ids)}
     crossed = traits[traits["column"] == CROSS.join(run.config.groups)].set_index("person")["value"]
     group = {photo: crossed.get(person, "?") for photo, person in zip(people["photo"], people["person"], strict=True)}
     drawn: dict[str, Any] = {}
-    for name, asker in asked.askers.items() if run.config.embed != "none" else ():
+    for name, (asker, *_) in asked.askers.items() if run.config.embed != "none" else ():
         mapped, titles = has_map(asker.model), []
         for title, rows in chosen(pairs[pairs["cropper"] == name]).items():
             pictures = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gslopes.core import tables
 from gslopes.core.files import read_json
 from gslopes.core.text import many
-from gslopes.crops.config import BOOTSTRAP, DRAWS, EPSILON, INSIDE, CropsConfig
+from gslopes.crops.config import BOOTSTRAP, EPSILON, INSIDE, CropsConfig
 from gslopes.crops.parity import (
     compared,
     disparate_impact,
@@ -46,6 +46,7 @@ WHAT = {
     "crop": "crop of ratio 1 loses the head",
     "region": "a salient region off the head",
 }
+WHAT |= {f"tall {name}": f"{text}, of photos {TALL} times as tall as wide" for name, text in WHAT.items()}
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Rows = list[dict[str, Any]]
@@ -59,19 +60,21 @@ def measure(run: Run) -> Made:
     panel = Panel.of(people, groups, config.seed)
     made: dict[str, Rows] = defaultdict(list)
     answers = {name: run.table(name) for name in ("pairs", "outcomes", "crops")}
-    draws = (config.pairs or DRAWS) if config.as_published else 0
-    for cropper in sorted(answers["pairs"]["cropper"].unique()):
-        pairs, outcomes, crops = (frame[frame["cropper"] == cropper] for frame in answers.values())
+    draws = {joined.variant: joined.draws for joined in config.variants}
+    for cropper, variant in product(sorted(answers["pairs"]["cropper"].unique()), draws):
+        key = {"cropper": cropper, "variant": variant}
+        pairs, outcomes, crops = (
+            frame[(frame["cropper"] == cropper) & (frame["variant"] == variant)] for frame in answers.values()
+        )
         if (pairs["status"] != "answered").any():
             run.note(f"{cropper}: {lost(pairs)} of {many(len(pairs), 'picture')}.")
-        key = {"cropper": cropper, "variant": config.variant}
         made["positions"].append(position_row(panel, key, pairs, config.seed))
         shares = {}
         for policy, rows in outcomes.groupby("policy", sort=True):
             left, right = (rows[name].to_numpy(np.float64) for name in ("share_left", "share_right"))
             h = shares[str(policy)] = panel.favoured(rows, left, right)
             labels = {**key, "policy": policy, "outcome": "favoured"}
-            made["parity"] += parity_rows(panel, labels, h, config.min_group, draws=draws)
+            made["parity"] += parity_rows(panel, labels, h, config.min_group, draws=draws[variant])
         with_heads = crops.dropna(subset=["kept_left", "kept_right"])
         for (policy, ratio), rows in with_heads.groupby(["policy", "ratio"], sort=True):
             left, right = ((rows[name].to_numpy() >= INSIDE).astype(np.float64) for name in ("kept_left", "kept_right"))
@@ -91,6 +94,8 @@ def measure(run: Run) -> Made:
             labels = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax", "outcome": "favoured"}
             made["parity"] += parity_rows(panel, labels, panel.alone(rows), config.min_group)
     made |= gaze_rows(saliency, people, groups, as_published=config.as_published)
+    if config.as_published and not any(row["what"].startswith("tall") for row in made["gaze"]):
+        run.note(f"No photo is {TALL} times as tall as wide with {LEAST_REGIONS} salient regions, as in section 3.4.")
     frames = {name: tables.frame_of(TABLES[name], made[name]) for name in MEASURES}
     return {name: frame.sort_values([*TABLES[name].key], kind="stable") for name, frame in frames.items()}
 
@@ -198,12 +203,14 @@ def parity_rows(
             row |= {"ratio": impact.ratio, "ratio_low": impact.low, "verdict": impact.verdict}
             row["ratio_high"] = impact.high if np.isfinite(impact.high) else np.nan
             row["note"] = "" if impact.verdict else CONSTANT
-            smaller = estimate.persons, estimate.other_persons
-            if min(smaller) < min_group:
+            small = min(estimate.persons, estimate.other_persons) < min_group
+            if row["note"]:
+                row |= dict.fromkeys(("ci_low", "ci_high"), np.nan)
+            if row["note"] or (small and kept is not None):  # percentiles of a few people's draws are too narrow
+                row |= dict.fromkeys(("ratio_low", "ratio_high"), np.nan)
+            if small:
                 note = f"a group has fewer than {many(min_group, 'person')} (--min-group)"
                 row |= {"p_value": np.nan, "verdict": "", "note": note}
-            if row["note"]:
-                row |= dict.fromkeys(("ci_low", "ci_high", "ratio_low", "ratio_high"), np.nan)
             rows.append(row)
         q = benjamini_hochberg(np.array([row["p_value"] for row in rows], dtype=np.float64))
         made += [{**row, "q": value} for row, value in zip(rows, q, strict=True)]
@@ -265,23 +272,27 @@ def gaze_rows(
     Intervals: Wilson's of a share, Newcombe's of a difference, over photos (one a person, or people with several would
     count more than once).  Source: Yee et al. 2021, section 3.4.
 
-    saliency, people: rows of SALIENCY and PEOPLE.  as_published: only tall photos with two salient regions.
+    saliency, people: rows of SALIENCY and PEOPLE.  as_published: once more of tall photos with two salient regions.
     """
     used = people[people["status"] == "used"].drop_duplicates("photo")
     rows = saliency[(saliency["scale"] == "own") & saliency["on_head"].notna()].merge(
         used[["photo", "person", "width", "height"]], on="photo"
     )
-    if as_published:
-        rows = rows[(rows["height"] >= TALL * rows["width"]) & (rows["regions"] >= LEAST_REGIONS)]
     rows = rows.assign(point=~rows["on_head"].astype(bool), crop=rows["kept"] < INSIDE, region=rows["regions_off"] > 0)
+    tall = (rows["height"] >= TALL * rows["width"]) & (rows["regions"] >= LEAST_REGIONS)
+    rows = rows.assign(**{f"tall {name}": rows[name].where(tall) for name in ("point", "crop", "region")})
     made: dict[str, Rows] = {"gaze": [], "gaze_gaps": []}
     for cropper, answered in rows.groupby("cropper", sort=True):
         for column, members in groups.items():
             group = {person: name for name, persons in members.items() for person in persons}
             by_group = dict(iter(answered.groupby(answered["person"].map(group), sort=True)))
-            for what in WHAT:
+            for what in [*WHAT][: None if as_published else 3]:
                 key = {"cropper": cropper, "column": column, "what": what}
-                counts = {str(name): (int(some[what].sum()), len(some)) for name, some in by_group.items()}
+                counts = {
+                    str(name): (int(some[what].sum()), count)
+                    for name, some in by_group.items()
+                    if (count := int(some[what].count()))
+                }
                 for name, (count, photos) in counts.items():
                     low, high = wilson(count / photos, photos)
                     row = {**key, "group": name, "photos": photos, "count": count, "share": count / photos}

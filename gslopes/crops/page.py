@@ -67,7 +67,7 @@ def certain(page: Page) -> dict[str, Any]:
         counts = traits[traits["column"] == column]["value"].value_counts().sort_index()
         text = ", ".join(f"{plain.printable(name)} {count}" for name, count in counts.items())
         groups.append(f"{plain.printable(column)} ({text})")
-    sides = page.tables["positions"][["cropper", "left"]].itertuples(index=False)
+    sides = _main(page, "positions")[["cropper", "left"]].itertuples(index=False)
     known = f"Groups are known as {plain.printable(config.source)}: {'; '.join(groups)}."
     return sure(page, known, *(f"{plain.printable(name)}: {side_effect(float(left))}." for name, left in sides))
 
@@ -112,8 +112,9 @@ def left_out(page: Page) -> dict[str, Any]:
             lines.append(f"{plain.many(count, 'person', 'people')} {out_of}")
     person = dict(zip(people["photo"], people["person"], strict=True))
     group = traits[traits["column"] == config.groups[0]].set_index("person")["value"].to_dict()
-    for row in page.tables["positions"].to_dict("records"):
-        pairs = page.tables["pairs"][page.tables["pairs"]["cropper"] == row["cropper"]]
+    asked = _main(page, "pairs")
+    for row in _main(page, "positions").to_dict("records"):
+        pairs = asked[asked["cropper"] == row["cropper"]]
         name = plain.printable(row["cropper"])
         text = (
             f"{name}: {plain.many(row['ties'], 'tie')}, {numbers.share(row['on_padding'])} of focal points on padding."
@@ -134,6 +135,12 @@ SECTIONS = (
     Section("left_out", "What was left out", left_out),
     Section("made", "How this was made", lambda page: {}),
 )
+
+
+def _main(page: Page, name: str) -> pd.DataFrame:
+    """A table's rows of photos joined as the page is headed."""
+    table = page.tables[name]
+    return table[table["variant"] == page.run.config.variant]
 
 
 def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup]]:

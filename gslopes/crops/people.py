@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import inside, show
-from gslopes.crops.config import DRAWS, MAX_PAIRS, CropsConfig
+from gslopes.crops.config import MAX_PAIRS, CropsConfig
 from gslopes.photos.folder import list_photos
 from gslopes.photos.people import CROSS, name_in
 from gslopes.photos.people import read_people as read_table
@@ -63,14 +63,12 @@ def read_people(
     table: Path,
     columns: Sequence[str],
     *,
-    min_group: int = 10,
     one_photo: bool = False,
     seed: int = 0,
 ) -> People:
     """Read the table and find the photos, by their path, file name or its beginning, see ``photos.people.name_in``.
 
     columns: groupings; several are also crossed.
-    min_group: two groups need this many persons; smaller ones are listed and not judged.
     one_photo: of each person, drawn at random with the seed, as published; else answers are averaged over all.
 
     Raises: UsageError for anything that is off, naming line, column or nearest name.
@@ -105,7 +103,10 @@ def read_people(
     by_column = {column: _values(portraits, column) for column in columns}
     groups = crossed({column: values for column, (values, _) in by_column.items()})
     left_out = {column: by_column[column][1] if column in by_column else {} for column in groups}
-    check_sizes(groups, min_group)
+    for column, members in groups.items():
+        if len(members) < 2:
+            only = ", ".join(f"{name} {len(persons)}" for name, persons in members.items()) or "no person"
+            raise UsageError(f"The column {column!r} has one group only: {only}.", "Compare two or more.")
     present = {name for _, _, name in named}
     absent = unmatched(table, [name for name in rows if name not in present])
     return People(tuple(portraits), tuple(columns), groups, left_out, absent)
@@ -140,16 +141,11 @@ def crossed(values: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, tupl
     }
 
 
-def check_sizes(groups: Groups, least: int) -> None:
-    """Raises: UsageError if a column has one group, or no column two of ``least`` persons."""
-    counts = {column: _sizes(some) for column, some in groups.items()}
-    for column, members in groups.items():
-        if len(members) < 2:
-            only = counts[column] or "no person"
-            raise UsageError(f"The column {column!r} has one group only: {only}.", "Compare two or more.")
-    if max(sum(len(persons) >= least for persons in members.values()) for members in groups.values()) < 2:
-        listed = "; ".join(f"{column}: {text}" for column, text in counts.items())
-        raise UsageError(f"Fewer than two groups have {least} persons ({listed}).", "Lower --min-group, or add photos.")
+def check_sizes(groups: Groups) -> None:
+    """Raises: UsageError if no column has two groups of two persons: no error of a share could be given."""
+    if max(sum(len(persons) > 1 for persons in members.values()) for members in groups.values()) < 2:
+        listed = "; ".join(f"{column}: {_sizes(some)}" for column, some in groups.items())
+        raise UsageError(f"Fewer than two groups have two persons ({listed}).", "Add photos.")
 
 
 def _sizes(members: Mapping[str, Sequence[str]]) -> str:
@@ -169,7 +165,8 @@ def _sizes(members: Mapping[str, Sequence[str]]) -> str:
 def pictures_of(people: People, persons: Sequence[str], config: CropsConfig) -> Pairs:
     """(P, 2) numbers of the photos of each joined picture, left and right; ``persons`` names each photo's person.
 
-    Both orders of each pair of different groups; as published, the first group on the left.
+    Both orders of each pair of different groups; as published, the first group on the left, and what is drawn twice is
+    asked once.
     """
     numbers = defaultdict(list)
     for number, person in enumerate(persons):
@@ -180,7 +177,7 @@ def pictures_of(people: People, persons: Sequence[str], config: CropsConfig) -> 
     }
     groups = {name: photos for name, photos in groups.items() if photos}
     if config.as_published:
-        return published_draws(groups, config.pairs or DRAWS, config.seed)
+        return np.unique(published_draws(groups, config.draws, config.seed), axis=0)
     pairs = balanced_pairs(groups, config.pairs or MAX_PAIRS // 2, config.seed)
     return np.concatenate([pairs, pairs[:, ::-1]])
 
@@ -213,7 +210,7 @@ def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0
     return np.concatenate(pairs)
 
 
-def published_draws(groups: Mapping[str, Sequence[int]], draws: int = DRAWS, seed: int = 42) -> Pairs:
+def published_draws(groups: Mapping[str, Sequence[int]], draws: int, seed: int = 42) -> Pairs:
     """(P, 2) drawn with replacement, ``draws`` for each pair of groups, the first group on the left.
 
     Source: Yee et al. 2021, section 3.2.

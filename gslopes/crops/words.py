@@ -18,9 +18,9 @@ from gslopes.stats.multiplicity import LEVEL
 
 def main_rows(parity: pd.DataFrame) -> pd.DataFrame:
     """The rows that head the page: who is favoured by each cropper's own joined pictures."""
-    joined = ~parity["variant"].str.startswith("alone,")
-    chosen = parity[joined & parity["policy"].isin(["argmax", RECTANGLE]) & (parity["outcome"] == "favoured")]
-    return chosen if len(chosen) else parity[(parity["policy"] == "argmax") & (parity["outcome"] == "favoured")]
+    rows = parity[parity["policy"].isin(["argmax", RECTANGLE]) & (parity["outcome"] == "favoured")]
+    first = (rows[rows["variant"].str.startswith(start)] for start in ("native", "height"))
+    return next((chosen for chosen in first if len(chosen)), rows)
 
 
 def larger_first(row: Mapping[Any, Any]) -> Mapping[Any, Any]:

@@ -77,6 +77,28 @@ def test_the_page_opens_and_names_the_question(done):
     assert "Below each pair its map" in text
 
 
+def test_two_groups_of_eight_have_every_analysis_of_the_paper_and_are_not_judged(tmp_path):
+    table, frame = draw_people(tmp_path / "p", {"blue": 8, "green": 8}, {"blue": 42})
+    result = audit(tmp_path / "p", table, tmp_path / "run", Brightness(), policies=POLICIES, as_published=True,
+                   pairs=2000, min_group=10)  # fmt: skip
+    joined = {"outcome": "favoured", "policy": "argmax"}
+    for variant in ("native, jpeg 75", "height 256, jpeg 75", "alone, own scale"):
+        shown = row(result, "brightness", variant=variant, **joined)
+        assert shown["p"] == pytest.approx(truth(frame, "blue", "green"), abs=0.05)
+        assert 0 < shown["ci_low"] < shown["p"] < shown["ci_high"] < 1
+        assert shown[["verdict", "note"]].tolist() == ["", "a group has fewer than 10 persons (--min-group)"]
+        assert np.isnan(shown[["p_value", "q"]].to_numpy(float)).all()
+    kept = row(result, "brightness", variant="native, jpeg 75", policy="argmax", outcome="kept@1")
+    assert np.isnan(kept["ratio_low"])  # percentiles of eight people's draws
+    assert set(result.tables["policies"]["policy"]) == set(POLICIES)
+    assert set(result.tables["gaze"]["what"]) == {"point", "crop", "region"}
+    assert result.summary.startswith("Too few people to say whom a crop keeps: a group has fewer than 10 persons")
+    text = result.page.read_text("utf-8")
+    assert "No photo is 1.25 times as tall as wide with 2 salient regions" in text
+    assert "Largest score of a photo alone" in text
+    assert "of focal points on padding" in text
+
+
 @pytest.mark.slow
 def test_left_orders_alone_mistake_the_side_for_the_group(tmp_path):
     """No 8: with the first group always on the left, an effect of the side looks like one of the group."""
@@ -111,8 +133,8 @@ def test_what_cannot_be_done_is_said_before_any_work(portraits, done):
         planned(folder, table, groups=("teem",))
     with pytest.raises(UsageError, match="inside the photos folder"):
         audit(folder, table, folder / "run", Brightness())
-    with pytest.raises(UsageError, match="12 persons"):
-        planned(folder, table, groups=("team",), min_group=12)
+    with pytest.raises(UsageError, match="Fewer than two groups have two persons"):
+        planned(folder, table, groups=("id",))
     with pytest.raises(ConfigError, match="ratio"):
         CropsConfig(ratios=(float("nan"),))
     with pytest.raises(ConfigError, match="--people CSV"):

@@ -216,4 +216,5 @@ def test_shares_and_differences_by_group():
     for wide, least, counted in ((80, 2, 100), (81, 2, 0), (80, 1, 0)):
         few = saliency.assign(regions=least)
         published = gaze_rows(few, people.assign(width=wide), groups, as_published=True)["gaze"]
-        assert max((one["photos"] for one in published), default=0) == counted
+        assert max((one["photos"] for one in published if one["what"] == "tall point"), default=0) == counted
+        assert max(one["photos"] for one in published if one["what"] == "point") == 100

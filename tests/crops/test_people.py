@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.people import People, balanced_pairs, check_sizes, opponents, pictures_of, read_people
+from gslopes.crops.people import (
+    People,
+    balanced_pairs,
+    check_sizes,
+    opponents,
+    pictures_of,
+    published_draws,
+    read_people,
+)
 
 
 @pytest.fixture
@@ -33,7 +41,7 @@ ROWS = "id,gender,race\na,f,x\nb,f,y\nc,m,x\nd,m,y\ne,f,x/y\nf,,x\n"
 
 
 def test_columns_and_their_crossing(folder):
-    found = read_people(folder, table(folder, ROWS), ["gender", "race"], min_group=1)
+    found = read_people(folder, table(folder, ROWS), ["gender", "race"])
     assert {name: len(members) for name, members in found.groups["gender"].items()} == {"f": 3, "m": 2}
     assert list(found.cells) == ["f + x", "f + y", "m + x", "m + y"]
     assert found.left_out["race"] == {"several values: x/y": 1}
@@ -44,7 +52,7 @@ def test_one_of_several_photos_by_lot(folder):
     path = table(folder, "file,person,gender\na.jpg,p,f\nb.jpg,p,f\nc.jpg,q,m\nd.jpg,q,m\n")
 
     def drawn(seed):
-        people = read_people(folder, path, ["gender"], min_group=1, one_photo=True, seed=seed)
+        people = read_people(folder, path, ["gender"], one_photo=True, seed=seed)
         return tuple(portrait.relative for portrait in people.portraits)
 
     assert set(map(drawn, range(12))) == {(a, b) for a in ("a.jpg", "b.jpg") for b in ("c.jpg", "d.jpg")}
@@ -67,11 +75,11 @@ def test_one_of_several_photos_by_lot(folder):
 )
 def test_what_is_off_is_named_with_its_line(folder, text, says):
     with pytest.raises(UsageError, match=says):
-        read_people(folder, table(folder, text), ["gender"], min_group=1)
+        read_people(folder, table(folder, text), ["gender"])
 
 
 def test_people_without_a_photo_there_are_said_and_not_refused(folder):
-    found = read_people(folder, table(folder, "id,gender\na,f\nb,m\nz,m\ny,f\n"), ["gender"], min_group=1)
+    found = read_people(folder, table(folder, "id,gender\na,f\nb,m\nz,m\ny,f\n"), ["gender"])
     assert [portrait.relative for portrait in found.portraits] == ["a.jpg", "b.jpg"]
     assert found.absent == "2 rows of people.csv are about none of the photos looked at: 'z', 'y'."
 
@@ -111,9 +119,11 @@ def test_both_orders_or_the_first_group_on_the_left():
     people = People((), ("g",), {"g": {"one": persons[:2], "two": persons[2:]}}, {})
     pairs = [[0, 2], [0, 3], [1, 2], [1, 3]]
     assert pictures_of(people, persons, CropsConfig()).tolist() == pairs + [pair[::-1] for pair in pairs]
-    drawn = pictures_of(people, persons, CropsConfig(as_published=True, pairs=50))
+    drawn = published_draws({"one": [0, 1], "two": [2, 3]}, 50)
     assert len(drawn) == 50
     assert drawn[:, 0].max() < 2 <= drawn[:, 1].min()
+    # what is drawn twice is asked once
+    assert pictures_of(people, persons, CropsConfig(as_published=True, pairs=50)).tolist() == pairs
 
 
 def test_opponents_are_others_met_equally_often_and_never_of_the_same_person():
@@ -128,5 +138,5 @@ def test_opponents_are_others_met_equally_often_and_never_of_the_same_person():
 def test_a_refusal_names_the_largest_of_many_groups():
     groups = {"who": {f"w{i}": ("p",) * (1 + (i == 4_321)) for i in range(20_000)}}
     with pytest.raises(UsageError, match=r"\(who: w4321 2, w0 1, .* and 19,992 smaller ones\)") as error:
-        check_sizes(groups, 10)
+        check_sizes(groups)
     assert len(error.value.message) < 250
