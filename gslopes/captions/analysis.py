@@ -12,7 +12,7 @@ from gslopes.captions.measures import demeaning, identity, inclusion, people, sa
 from gslopes.captions.measures.rows import Recorder, TechniqueResult
 from gslopes.captions.stimuli import groups_of_table
 from gslopes.captions.tuples import boxes_of, captions_of
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.frame.run import Run
@@ -41,8 +41,13 @@ RUNNERS: dict[str, Callable[[Recorder], None]] = {
 
 
 def mentions_of(config: CaptionsConfig) -> Mentions:
-    """What finds mentions of people under the configured sense rule and lists.  Raises: ConfigError, ModelError."""
+    """What finds mentions of people under the configured sense rule and lists.
+
+    Raises: ConfigError, also if a list is empty: what it would find is none, and nothing was judged. ModelError.
+    """
     own = {name: read_list(Path(file), name, wordnet()) for name, file in config.lists.items()}
+    if empty := [name for name, listed in own.items() if not listed.entries | listed.below]:
+        raise ConfigError(f"The word list {empty[0]} is empty: {config.lists[empty[0]]}.", "Write one entry a line.")
     return Mentions(Senses(wordnet(), config.senses), Lists(shipped() | own))
 
 
@@ -119,5 +124,5 @@ def run_techniques(
             why = missing_need(TECHNIQUES[name].needs, material, target, truth)
             if not why:
                 result.add(run_technique(name, material, target, truth, options))
-            described.append(TECHNIQUES[name].describe(target, truth, why))
+            described.append(TECHNIQUES[name].describe(target, truth, why, material.mentions.lists))
     return result, described

@@ -91,7 +91,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     named = {stage: dict.fromkeys(some, ()) for stage, some in images.items()}
     material = Material(named, mentions_of(config), groups, pairs_of(groups))
     described = [
-        TECHNIQUES[name].describe(target, truth, missing_need(needs, material, target, truth))
+        TECHNIQUES[name].describe(target, truth, missing_need(needs, material, target, truth), material.mentions.lists)
         for name in config.techniques or TECHNIQUES
         for needs in [[need for need in TECHNIQUES[name].needs if need != "boxes" or not read.has_boxes]]
         for target in targets
@@ -106,7 +106,8 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     lines += [f"targets          {', '.join(targets)}"]
     lines += [f"left out         {count:,} {why}" for why, count in dropped.items()]
     for row in {row["technique"]: row for row in reversed(described)}.values():
-        state = "can run" if row["ran"] == "yes" else f"cannot run: {row['why']}"
+        state = f"cannot run: {row['why']}" if row["ran"] == "no" else "can run"
+        state += f"; not judged: {row['why']}" * (row["ran"] == "yes" and row["why"] != "")
         lines.append(f"{row['technique']} {row['title']:<32} {state}")
     return lines, facts
 
@@ -152,8 +153,9 @@ def measure(run: Run) -> Made:
         rows = [row for row in described if row["technique"] == name]
         if rows and all(row["ran"] == "no" for row in rows):
             raise UsageError(f"{name} cannot run. {rows[0]['why']}", "Leave --technique out to run what can.")
-    if not mentions.lists["demeaning-synsets"].entries and "D1" in names:
-        run.note("D1, objects: not run, no list. Give one: --list demeaning-synsets=FILE.")
+    for name, why in dict.fromkeys((row["technique"], row["why"]) for row in described if row["ran"] == "yes"):
+        if why:
+            run.note(f"{name}, not judged: {why}")
     parameters = ", ".join(f"{name}={value}" for name, value in asdict(config.options).items())
     ranked: Made = {
         name: pd.DataFrame(rows, columns=TABLES[name].columns).astype({"rank": "Int32"}) if rows else []

@@ -14,6 +14,7 @@ from typing import Any
 from gslopes.core.errors import UnknownName
 from gslopes.core.options import check, option, section
 from gslopes.words.graph import Rule
+from gslopes.words.wordlists import Lists
 
 STAGES = ("human-labels", "system-labels", "human-captions", "system-captions")
 HARMS = {"I": "identity", "R": "reifying", "S": "stereotyping", "E": "erasing", "D": "demeaning"}
@@ -27,7 +28,7 @@ _EXCLUDED_CAUSES = {  # what cannot have caused a difference between two stages
 
 @dataclass(frozen=True, slots=True)
 class Technique:
-    """One technique; fields as in techniques.toml."""
+    """One technique; fields as in techniques.toml.  unjudged: what it leaves out without its first list."""
 
     name: str
     title: str
@@ -36,18 +37,20 @@ class Technique:
     origin: str
     lists: list[str]
     assumptions: str
+    unjudged: str = ""
 
     @property
     def harm(self) -> str:
         """The harm that it measures."""
         return HARMS[self.name[0]]
 
-    def describe(self, target: str, truth: str, why: str) -> dict[str, Any]:
+    def describe(self, target: str, truth: str, why: str, lists: Lists) -> dict[str, Any]:
         """Its row of the techniques table.  why: it cannot run; empty if it can."""
         truth = truth if "truth" in self.needs else ""
         row = {name: getattr(self, name) for name in ("harm", "title", "reading", "origin", "assumptions")}
         row |= {"technique": self.name, "stage": target, "truth": truth, "needs": ", ".join(self.needs)}
-        row |= {"ran": "no" if why else "yes", "why": why}
+        partly = self.unjudged if self.unjudged and not lists[self.lists[0]].entries else ""
+        row |= {"ran": "no" if why else "yes", "why": why or partly}
         return row | {"not_the_fault_of": _EXCLUDED_CAUSES.get((target, truth), "nothing is excluded") if truth else ""}
 
 

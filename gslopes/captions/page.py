@@ -97,13 +97,16 @@ def show(page: Page) -> dict[str, Any] | None:
 def harms(page: Page) -> dict[str, Any]:
     """The numbers of every technique, by harm; listed words are masked."""
     measures, titles = _named(page.tables["measures"]), _titles(page)
+    ran = page.tables["techniques"].query("ran == 'yes'")
+    unjudged = dict(zip(ran["technique"], ran["why"], strict=True))
     inclusions, salience = page.tables["inclusions"], page.tables["salience"]
     refused = [f"{words.printable(row.concept)}: {row.note}" for row in salience[~salience["eligible"]].itertuples()]
     rows = []
     for harm, (title, text) in HARMS.items():
         grids = []
         for name, part in measures[measures["harm"] == harm].groupby("technique", sort=True):
-            grids += _grids(f"{name} {titles.get(str(name), '')} ({READINGS[part['reading'].iloc[0]]})", part)
+            some = _grids(f"{name} {titles.get(str(name), '')} ({READINGS[part['reading'].iloc[0]]})", part)
+            grids += [{**grid, "above": unjudged.pop(str(name), "")} for grid in some]
         rows += [{"title": title, "text": text, "grids": grids, "refused": refused * (harm == "stereotyping")}]
         if harm == "stereotyping":
             grids += _grid("S1 words wrongly included, by false positive rate", inclusions[inclusions["kept"]], "rank")

@@ -28,6 +28,7 @@ class WordList:
 
     entries: lemmas with underscores for spaces, or names of synsets.
     groups: entries by group, where the list has any (such as feminine and masculine).
+    below, but: synsets as a rule: what is or lies below one of ``below`` is listed, and none of ``but`` or below them.
     """
 
     name: str
@@ -35,9 +36,16 @@ class WordList:
     entries: frozenset[str]
     digest: str = ""
     groups: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
+    below: frozenset[str] = frozenset()
+    but: frozenset[str] = frozenset()
 
     def __contains__(self, entry: object) -> bool:
         return entry in self.entries
+
+    def holds(self, concept: str, wordnet: WordNet) -> bool:
+        """Whether a concept is an entry, or a synset that the rule lists."""
+        lines = wordnet.above(concept) | {concept}
+        return concept in self.entries or (not lines.isdisjoint(self.below) and lines.isdisjoint(self.but))
 
     def __str__(self) -> str:
         return f"{self.name}@{self.version}"
@@ -64,6 +72,8 @@ def shipped() -> Lists:
 def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> WordList:
     """A list from TOML, or from plain text, one entry a line; ``#`` begins a comment.
 
+    TOML may have groups of entries, or the rule of a ``WordList`` as ``below`` and ``but``.
+
     name: of the list; empty for the TOML's own name, or the file's.
     wordnet: turns ImageNet's ids into names of synsets, and knows which names there are.
 
@@ -78,9 +88,9 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
         except tomllib.TOMLDecodeError as error:
             raise ConfigError(f"The word list {path} is not valid TOML: {error}.") from error
     groups = {key: _entries(value, wordnet, path) for key, value in content.get("groups", {}).items()}
-    entries = _entries(content.get("entries", []), wordnet, path).union(*groups.values())
+    entries, below, but = (_entries(content.get(key, []), wordnet, path) for key in ("entries", "below", "but"))
     name, version = name or str(content.get("name", path.stem)), str(content.get("version", digest[:8]))
-    return WordList(name, version, entries, digest, groups)
+    return WordList(name, version, entries.union(*groups.values()), digest, groups, below, but)
 
 
 def _entries(value: object, wordnet: WordNet | None, path: Path) -> frozenset[str]:

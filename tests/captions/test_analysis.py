@@ -9,6 +9,7 @@ from gslopes.captions.config import TECHNIQUES, AuditOptions, CaptionsConfig
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.options import build
 from gslopes.words.mentions import Mentions
+from gslopes.words.wordlists import shipped
 from tests.benches.bench_captions_planted import COUNTS, Planted, recover, truths
 from tests.captions.conftest import material, things
 
@@ -20,7 +21,10 @@ def test_every_technique_says_how_it_is_read_and_what_it_assumes():
 
 
 def test_what_cannot_have_caused_a_difference():
-    found = [TECHNIQUES["S1"].describe("system-captions", truth, "") for truth in ("human-captions", "human-labels")]
+    found = [
+        TECHNIQUES["S1"].describe("system-captions", truth, "", shipped())
+        for truth in ("human-captions", "human-labels")
+    ]
     assert [row["not_the_fault_of"] for row in found] == ["the human captions", "nothing is excluded"]
 
 

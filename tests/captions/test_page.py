@@ -13,8 +13,10 @@ from gslopes.captions.lead import SENTENCES, findings, headline_of
 from gslopes.captions.page import _named
 from gslopes.captions.review import confirmed, corrected, mask, masked, read_answers, review_items, sampled
 from gslopes.captions.tables import TABLES
-from gslopes.core.errors import DataMissing
+from gslopes.core.errors import ConfigError, DataMissing
+from gslopes.frame.result import load
 from gslopes.frame.shown import grid_of
+from tests.broken import shown
 from tests.fixtures import assert_one_minute, assert_page_fits
 
 NOBODY = TABLES["salience"].empty()
@@ -209,6 +211,24 @@ def test_the_page_ends_with_what_to_do_next_and_what_to_quote(pages: dict[str, P
     card = pages["report"].with_name("model_card.md").read_text("utf-8")
     assert card.startswith("## How captions speak of people")
     assert HOSTILE not in pages["report"].read_text("utf-8")
+
+
+def test_d1_and_s1_begin_with_what_was_not_judged_until_a_list_is_given(pages: dict[str, Path], tmp_path: Path) -> None:
+    texts, titles = ("D1, not judged: nouns", "S1, not judged: nouns"), ("D1 listed words", "S1 words wrongly included")
+    page = shown(pages["report"].read_text("utf-8"))
+    for text, title in zip(texts, titles, strict=True):
+        assert page.index(text) < page.index(title, page.index(text)) < page.index(text) + 600
+        assert any(note.startswith(text) for note in load(pages["report"].parents[1]).notes)
+    (tmp_path / "mine.txt").write_text("slob.n.01\n")
+    lists = dict.fromkeys(("demeaning-synsets", "non-imageable-synsets"), tmp_path / "mine.txt")
+    stages = pages["report"].parents[2] / "stages"
+    given = gslopes.audit_captions(stages, tmp_path / "run", technique=["D1", "S1"], list=lists)
+    page = shown(given.page.read_text("utf-8"))
+    assert all(title in page for title in titles)
+    assert not any(text in page for text in texts)
+    (tmp_path / "mine.txt").write_text("# nothing yet\n")
+    with pytest.raises(ConfigError, match="demeaning-synsets is empty"):
+        gslopes.audit_captions(stages, tmp_path / "again", technique="D1", list=lists)
 
 
 @pytest.mark.slow

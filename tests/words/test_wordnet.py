@@ -77,9 +77,11 @@ def test_every_shipped_list_names_its_source_and_licence():
         assert listed["version"]
 
 
-def test_demeaning_synsets_ship_empty():
+def test_no_slur_ships_and_what_no_photo_shows_is_a_rule_over_known_synsets(words: WordNet):
     assert not shipped()["demeaning-synsets"].entries
-    assert not shipped()["non-imageable-synsets"].entries
+    rule = shipped()["non-imageable-synsets"]
+    assert not rule.entries
+    assert all(map(words.known, rule.below | rule.but))
 
 
 FORMS = {"mine.txt": "{}\n{}", "mine.toml": 'entries = ["{}"]\ngroups.two = """{}"""'}

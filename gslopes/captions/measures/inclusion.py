@@ -26,17 +26,16 @@ from gslopes.words.pos_tagger import PREPOSITIONS
 from gslopes.words.wordlists import Lists
 from gslopes.words.wordnet import WordNet
 
-NO_LIST = "not run: no list of non-imageable objects"
 SAME = 2.25  # the least Leacock-Chodorow similarity of the same object
 THRESHOLD = 0.005 * (1 + 1e-9)  # of the association, above which an inclusion is kept: the paper's, and rounding
 SCENARIOS = ("non-imageable", "too-specific", "hallucination")
 Counts = Mapping[tuple[str, ...], set[int]]  # scenario, kind and concept, or kind and concept, to places of images
 
 
-def imageable(fact: Fact, lists: Lists) -> bool:
+def imageable(fact: Fact, lists: Lists, wordnet: WordNet) -> bool:
     """Whether a photo could show it at all; truth is not asked.  *have* and prepositions always are."""
     if fact.kind == "object":
-        return fact.synset not in lists["non-imageable-synsets"]
+        return not lists["non-imageable-synsets"].holds(fact.concept, wordnet)
     if fact.kind == "attribute":
         return fact.word not in lists["non-imageable-adjectives"]
     verb = fact.word.split(" ")[0]
@@ -91,7 +90,7 @@ def judge(
 
 
 def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists) -> str:
-    if not imageable(fact, lists):
+    if not imageable(fact, lists, truth.wordnet):
         return "non-imageable"
     concepts = truth.comparable(fact)
     if concepts is None:
@@ -210,11 +209,7 @@ def _add_summary(recorder: Recorder, flagged: Counts) -> None:
     n = len(recorder.images)
     recorder.share(len(set().union(*flagged.values())), n, concept="any case")
     cases = {name: sum(len(places) for key, places in flagged.items() if key[0] == name) for name in SCENARIOS}
-    empty = not recorder.mentions.lists["non-imageable-synsets"].entries
     for name, count in cases.items():
-        if name == "non-imageable" and empty and not count:  # without a list nothing is found
-            recorder.measure(concept=name, n=n, active=0, unit="share", note=NO_LIST)
-            continue
         recorder.share(count, sum(cases.values()), concept=name, estimator="share of cases, Wilson")
         recorder.measure(concept=name, n=n, active=count, value=float(count), unit="count")
 

@@ -1,13 +1,16 @@
 """S1: goldens 26 to 35."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from gslopes.captions import config
 from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Coverage, Material, Pair
-from gslopes.captions.measures.inclusion import NO_LIST, THRESHOLD, associate, imageable, judge
-from gslopes.words.graph import Fact, Senses
+from gslopes.captions.measures.inclusion import THRESHOLD, associate, imageable, judge
+from gslopes.words.graph import Fact, Senses, with_synsets
 from gslopes.words.mentions import Mentions
 from gslopes.words.wordlists import Lists, WordList, shipped
 from gslopes.words.wordnet import WordNet
@@ -79,13 +82,27 @@ def test_golden_29_images_with_a_case(found):
     assert counts == {"hallucination": 4, "too-specific": 1, "non-imageable": 1}
 
 
-def test_an_empty_list_of_non_imageable_objects_is_no_finding_of_none(words: WordNet):
-    stages = {stage: {"0": [things("man.n.01")]} for stage in ("human-labels", "system-captions")}
-    made = material(Mentions(Senses(words), shipped()), stages)
-    found = run_technique("S1", made, "system-captions", "human-labels", AuditOptions())
-    (row,) = [row for row in found.measures if row["concept"] == "non-imageable"]
-    assert np.isnan(row["value"])
-    assert row["note"] == NO_LIST
+def test_ideas_and_states_are_found_by_the_shipped_rule_and_things_and_people_are_not(words: WordNet):
+    kinds = Path(config.__file__).with_name("coco-types.csv").read_text("utf-8").splitlines()
+    seen = [kind.partition(",")[2] for kind in kinds[1:]]
+    assert len(seen) == 80
+    seen += [
+        f"{word}.n.01" for word in ("woman", "leader", "tennis", "party", "red", "circle", "shadow", "sunset", "image")
+    ]
+    unseen = [f"{word}.n.01" for word in ("beauty", "love", "poverty", "intelligence", "religion", "friendship")]
+    assert [name for name in seen if not imageable(*things(name), shipped(), words)] == []
+    assert [name for name in unseen if imageable(*things(name), shipped(), words)] == []
+
+
+@pytest.mark.parametrize(("word", "seen"), [("intersection", True), ("background", True), ("happiness", False)])
+def test_a_word_is_judged_by_the_sense_that_a_photo_shows(mentions: Mentions, word: str, seen: bool):
+    (thing,) = (with_synsets(Fact("object", word), mentions.senses),)
+    assert imageable(thing, shipped(), mentions.wordnet) is seen
+
+
+def test_the_users_list_replaces_the_rule(fixture_f: Material):
+    lists, words = fixture_f.mentions.lists, fixture_f.mentions.wordnet
+    assert [imageable(*things(name), lists, words) for name in ("beauty.n.01", "love.n.01")] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -128,11 +145,11 @@ def test_golden_34_an_attribute_of_nothing_alike_is_not_judged(words: WordNet):
     assert judge([red], with_woman, Coverage(), words, shipped())[0][1] == "hallucination"
 
 
-def test_golden_35_which_relations_a_photo_can_show():
+def test_golden_35_which_relations_a_photo_can_show(words: WordNet):
     relax, within, have = (
         Fact("relation", word, subject="man", object=thing)
         for word, thing in (("relax in", "chair"), ("in", "car"), ("have", "dog"))
     )
-    assert [imageable(fact, shipped()) for fact in (relax, within, have)] == [False, True, True]
+    assert [imageable(fact, shipped(), words) for fact in (relax, within, have)] == [False, True, True]
     beside = Fact("relation", "beside", subject="man", object="car")
-    assert imageable(beside, shipped())
+    assert imageable(beside, shipped(), words)
