@@ -125,6 +125,7 @@ def techniques(page: Page) -> dict[str, Any]:
     """What each technique needs, whether it ran, and what could be changed."""
     rows = page.tables["techniques"]
     changed = {"reading": rows["reading"].map(READINGS), "could_be_changed": rows["stage"].map(SENTENCES["changeable"])}
+    changed |= {"why": rows["why"].where(rows["ran"] == "no", "")}  # what was not judged stands above the numbers
     return {"grid": grid_of("Techniques", rows.assign(**changed), ("harm", "origin", "parameters"))}
 
 
