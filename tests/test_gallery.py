@@ -10,7 +10,9 @@ import pytest
 import gslopes
 from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig
+from tests.fake_provider import PLANTED
 from tests.fake_provider.folder import write_run
+from tests.fake_provider.pictures import CENTRE
 
 ROOT = Path(__file__).resolve().parents[1]
 GALLERY = ROOT / "docs/gallery"
@@ -70,6 +72,23 @@ def test_a_page_says_what_its_run_found(hook, name: str) -> None:
     assert MODELS[name]["licence"] in page
     assert f"[{MODELS[name]['title']}]({name}.md)" in hook.gallery()
     assert f"]({name}.jpg)]({name}.md)\n\n**[{MODELS[name]['title']}]({name}.md)**, " in hook.pictures()
+
+
+def test_the_paid_audit_shows_what_was_planted_service_by_service_and_says_that_none_was_asked(hook) -> None:
+    (run,) = json.loads((GALLERY / "paid-audit.json").read_text("utf-8"))["runs"].values()
+    services = ["rekognition", "google", "clarifai", "azure", "imagga"]
+    assert list(run["attributes"]) == [f"gender, {service}" for service in services]
+    for service, found in zip(services, run["attributes"].values(), strict=True):
+        slopes = {one["label"]: one["slope"] for one in found["labels"]}
+        planted = {label: 100 * CENTRE * PLANTED[service][label] for label in ("Nurse", "Engineer")}
+        assert slopes == pytest.approx(planted, abs=0.3)
+        assert {one["placebo"] for one in found["labels"]} == {0}
+    page = hook.page("paid-audit")
+    for number in (1, 2):
+        rows = page.partition(f"**Table {number}.**")[2].splitlines()[4:9]
+        assert [row.split(" | ")[0] for row in rows] == [f"| {service}" for service in services]
+    assert "**No service was asked.**" in page
+    assert "with stand-in answers: " in hook.pictures()
 
 
 def test_the_script_writes_the_slopes_of_a_run_folder(make, hook, tmp_path, monkeypatch) -> None:

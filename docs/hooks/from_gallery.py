@@ -47,7 +47,8 @@ def page(name: str) -> str:
     facts, runs = models()[name], results(name)
     parts = [f"# {facts['title']}", f"**{first_sentence(runs)}**"]
     if (GALLERY / f"{name}.jpg").is_file():
-        parts.append(f"![The first screen of the page, without photos]({name}.jpg)")
+        shown = facts.get("drawn", "without photos")
+        parts.append(f"![The first screen of the page, {shown}]({name}.jpg)")
     parts.append(facts["about"])
     for photos, run in runs.items():
         parts += [f"## {photos}", f"Region of the edits: {run['region']}."]
@@ -92,8 +93,8 @@ def paper(name: str, photos: str, run: Mapping[str, Any]) -> list[str]:
         caption, _, rows = text.partition("\n\n")
         about = f"**Table {number.removeprefix('table')}.** {caption}"
         parts += [about, rows] if rows.count("\n") > 2 else [f"{about} There is none."]
-    for attribute in run["attributes"]:
-        file = f"{name}-{photos.lower()}-{attribute}.jpg"
+    for attribute in dict.fromkeys(key.partition(",")[0] for key in run["attributes"]):
+        file = f"{name}-{photos.lower().replace(' ', '-')}-{attribute}.jpg"
         if (GALLERY / file).is_file():
             text = f"Figure 2. The share of photos with {label} along {words.perceived(attribute)}"
             parts.append(f"![{text}]({file})")

@@ -3,7 +3,8 @@
     python make.py open-nsfw London=RUN "IdenProf=RUN"
 
 NAME is one of docs/gallery/models.toml. Of the run folders nothing is written but RUN/report, which is drawn without
-photos: none of them may be published. The picture needs playwright and a Chromium ($CHROMIUM: which one).
+photos: none of them may be published. Only ``drawn`` faces are shown, under a line that says what they are. The picture
+needs playwright and a Chromium ($CHROMIUM: which one).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from gslopes.core import runfolder, tables
 from gslopes.report import units
 from gslopes.slopes import audit as stages
 from gslopes.slopes import method
-from gslopes.slopes.report import ReportConfig, decisions, loading
+from gslopes.slopes.report import ReportConfig, decisions, loading, paper
 from gslopes.slopes.report.decisions import findings_table
 from gslopes.slopes.report.loading import funnels
 
@@ -32,18 +33,28 @@ GALLERY = Path(__file__).resolve().parents[2] / "docs/gallery"
 MOST_LABELS = 12  # of a table
 SCREEN = {"width": 1120, "height": 760}  # CSS pixels
 LARGEST = 150_000  # bytes
+ABOVE = """line => {
+  const band = document.createElement("p");
+  band.textContent = line;
+  band.style = "background: #b00020; color: white; font: bold 18px sans-serif; margin: 0; padding: 8px 16px";
+  document.body.prepend(band);
+}"""
 
 
 def numbers(run: Path) -> dict[str, Any]:
-    """What a page of the gallery says about one run folder: for each attribute counts, sentence, labels, placebos."""
+    """What a page of the gallery says about one run folder: for each attribute counts, sentence, labels, placebos.
+
+    Where several classifiers were asked, each has its own, ``attribute, classifier``, in the order of the paper.
+    """
     source = loading.load(run)
     counts = {(one.classifier, one.attribute): one.counts for one in funnels(run)}
     also = leakage(run)
+    several = len({one.classifier for one in source.findings}) > 1
     found = {}
-    for one in source.findings:
+    for one in sorted(source.findings, key=lambda one: paper.printed_place(one.classifier)):
         decided = decisions.decide(one.read)
         head = decisions.headline(one.read, decided, one.attribute)
-        found[one.attribute] = {
+        found[f"{one.attribute}, {one.classifier}" if several else one.attribute] = {
             "photos": counts[one.classifier, one.attribute],
             "sentence": head.sentence,
             "judged": head.moves + head.still,
@@ -85,14 +96,14 @@ def labels(finding: loading.Finding) -> list[dict[str, Any]]:
 def record(label: str, row: pd.Series, placebo: pd.DataFrame, decision: str) -> dict[str, Any]:
     """One label as JSON has it: numbers in the unit of its measure."""
     same = placebo[placebo["label"] == label]
-    furthest = same.loc[same["slope"].abs().idxmax()] if same["slope"].notna().any() else None
+    slopes = same["placebo_slope"].dropna()
     return {
         "label": label,
         "measure": units.measure_of(row),
         "unit": units.unit_of(row),
         **{name: short(row[name]) for name in ("slope", "ci_low", "ci_high", "q")},
         "decision": decision,
-        "placebo": None if furthest is None else short(furthest["slope"]),
+        "placebo": None if slopes.empty else short(slopes.loc[slopes.abs().idxmax()]),
     }
 
 
@@ -102,26 +113,27 @@ def short(number: float) -> float | None:
 
 
 def paper_tables(run: Path, title: str) -> dict[str, str]:
-    """Tables 1, 2 and 4 of Joo and Kärkkäinen as the run's report has them, in Markdown; title: of the API."""
+    """Tables 1, 2 and 4 of Joo and Kärkkäinen as the run's report has them, in Markdown; title: of the only API."""
     files = {name: run / f"report/tables/{name}.md" for name in ("table1", "table2", "table4")}
-    classifier = loading.load(run).findings[0].classifier
-    return {
-        name: file.read_text("utf-8").replace(classifier, title) for name, file in files.items() if file.is_file()
-    }
+    asked = {one.classifier for one in loading.load(run).findings}
+    texts = {name: file.read_text("utf-8") for name, file in files.items() if file.is_file()}
+    return {name: text.replace(*asked, title) for name, text in texts.items()} if len(asked) == 1 else texts
 
 
-def figures(run: Path) -> Iterator[tuple[str, bytes]]:
-    """Attribute, and Figure 2 of Joo and Kärkkäinen along it, of the label that was asked for."""
-    from PIL import Image
+def figures(run: Path, line: str = "") -> Iterator[tuple[str, bytes]]:
+    """Attribute, and Figure 2 of Joo and Kärkkäinen along it, of the label that was asked for.  line: of text in it."""
+    from PIL import Image, ImageDraw
 
-    for file in sorted((run / "report").glob("figure2-*.png")):
+    first = loading.load(run).findings[0].attribute  # the only one, where no file names it
+    for file in sorted((run / "report").glob("figure2*.png")):
         image = Image.open(file).convert("RGB")
         image.thumbnail((900, 900))
-        yield file.stem.split("-")[1], jpeg(image)
+        ImageDraw.Draw(image).text((image.width - 8, image.height - 8), line, "#b00020", anchor="rs", font_size=16)
+        yield [*file.stem.split("-"), first][1], jpeg(image)
 
 
-def picture(page: Path) -> bytes:
-    """The first screen of a run's page, drawn without photos."""
+def picture(page: Path, line: str = "") -> bytes:
+    """The first screen of a run's page.  line: of text above it."""
     from PIL import Image
     from playwright.sync_api import sync_playwright
 
@@ -130,6 +142,8 @@ def picture(page: Path) -> bytes:
         tab = browser.new_page(viewport=SCREEN, color_scheme="light")
         tab.goto(f"file://{page}")
         tab.wait_for_timeout(1500)
+        if line:
+            tab.evaluate(ABOVE, line)
         image = Image.open(io.BytesIO(tab.screenshot())).convert("RGB")
         browser.close()
     return jpeg(image)
@@ -155,13 +169,14 @@ def main() -> None:
     facts = tomllib.loads((GALLERY / "models.toml").read_text("utf-8"))[given.name]
     content: dict[str, Any] = {"runs": {name: numbers(run) for name, run in runs.items()}}
     for name, run in {} if given.no_picture else runs.items():
-        page = stages.redo(run, "report", ReportConfig("none", labels=facts.get("figure2", ()))).page
+        shown = ReportConfig("thumbs" if "drawn" in facts else "none", labels=facts.get("figure2", ()))
+        page = stages.redo(run, "report", shown).page
         if run == next(iter(runs.values())):
-            runfolder.write_bytes(GALLERY / f"{given.name}.jpg", picture(page))
+            runfolder.write_bytes(GALLERY / f"{given.name}.jpg", picture(page, facts.get("drawn", "")))
         if "figure2" in facts:
             content["runs"][name]["tables"] = paper_tables(run, facts["title"])
-            for attribute, data in figures(run):
-                runfolder.write_bytes(GALLERY / f"{given.name}-{name.lower()}-{attribute}.jpg", data)
+            for attribute, data in figures(run, facts.get("drawn", "")):
+                runfolder.write_bytes(GALLERY / f"{given.name}-{name.lower().replace(' ', '-')}-{attribute}.jpg", data)
     runfolder.write_bytes(GALLERY / f"{given.name}.json", (json.dumps(content, indent=1) + "\n").encode())
 
 

@@ -1,6 +1,7 @@
 """Commercial services at once against the fake provider: planted slopes found, nobody asked twice, whatever fails.
 
-Two are asked in the quick suite, all five in the slow one; figures are in ``tests/benches/bench_services.py``.
+Two are asked in the quick suite, all five in the slow one, up to the page; figures are in
+``tests/benches/bench_services.py``.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from gslopes.core import tables
 from gslopes.core.errors import CredentialsError
 from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig
-from tests.fake_provider import KINDS, PLANTED, Call, FakeProvider
+from tests.fake_provider import KINDS, PLANTED, Call, FakeProvider, drawn
 from tests.fake_provider.folder import write_run
 
 RATES = {"rekognition": 60, "clarifai": 15, "azure": 60, "imagga": 60}  # requests a second
@@ -86,6 +87,29 @@ def test_a_second_run_asks_nothing_and_says_the_same(audited, tmp_path):
     assert len(provider.log.calls) == before
     for one, other in zip(answers_of(run), answers_of(again), strict=True):
         pd.testing.assert_frame_equal(one, other)
+
+
+@pytest.mark.slow
+def test_five_services_are_asked_in_one_command_and_the_page_has_tables_1_and_2(
+    gslopes, provider: FakeProvider, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path / "cache"))
+    run = drawn.pictured(tmp_path, 12)
+    provider.known = drawn.planted(run)
+    for command in drawn.commands(run):
+        done = gslopes(*command)
+        assert done.code == 0, done.err
+    for service, known in provider.known.items():
+        assert Counter(provider.log.billed(service)) == dict.fromkeys(known, 1), service
+    page = (run / "report/index.html").read_text("utf-8")
+    for number, label in ((1, "Nurse"), (2, "Engineer")):
+        assert f'href="tables/table{number}.csv"' in page
+        table = pd.read_csv(run / f"report/tables/table{number}.csv")
+        assert table["API"].tolist() == ["rekognition", "google", "clarifai", "azure", "imagga"]
+        assert set(table["Label"]) == {label}
+        assert table["Slope"].tolist() == pytest.approx([PLANTED[api][label] for api in table["API"]], abs=0.02)
+    written = b"".join(path.read_bytes() for path in run.rglob("*") if path.is_file())
+    assert [secret for secret in provider.secrets if secret.encode() in written] == []
 
 
 # --- what goes wrong ---
