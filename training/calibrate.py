@@ -31,7 +31,7 @@ from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_weights
-from training.sets import CONFOUND
+from training.data import CONFOUND
 
 EDITOR = "drawn-confounded"
 READING = "photo-rate"

@@ -13,16 +13,19 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
 from torch import Tensor
 from tqdm import tqdm
 
 from gslopes.ask.cache import VARIABLE, user_cache
 from gslopes.core import runfolder
+from gslopes.core.errors import PhotoError
 from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.records import ByteArray
+from gslopes.core.text import many
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo.framing import FRAMES
+from gslopes.frame.commands import say
+from gslopes.photos.folder import open_srgb
 from training.sources import CELEBA_POINTS, LabelledPhotos
 
 
@@ -57,7 +60,7 @@ def aligned(photos: LabelledPhotos, *, crop: str = "chip", size: int = 128, devi
 
     crop: a name of faces.zoo.framing.  size: side of a chip, pixels.
     """
-    digest = hashlib.sha256("\n".join([crop, str(size), str(FRAMES[crop]), *(p.name for p in photos.paths)]).encode())
+    digest = hashlib.sha256("\n".join([crop, str(size), str(FRAMES[crop]), *_files(photos.paths)]).encode())
     folder = cache_folder() / f"chips-{photos.set}-{crop}-{size}-{digest.hexdigest()[:12]}"
     if not (folder / "kept.npz").is_file():
         folder.mkdir(parents=True, exist_ok=True)
@@ -72,7 +75,7 @@ def aligned(photos: LabelledPhotos, *, crop: str = "chip", size: int = 128, devi
 def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: str) -> None:
     points: list[NDArray[np.float64]] | list[NDArray[np.float32] | None]
     if photos.set == "celeba":  # its pictures are aligned: the points are the same in all of them
-        points = [CELEBA_POINTS * read_rgb(photos.paths[0]).shape[1]] * len(photos)
+        points = [CELEBA_POINTS * open_srgb(photos.paths[0]).shape[1]] * len(photos)
     else:
         points = find_points(photos.paths, folder, device)
     matrices = [None if found is None else similarity(found, FRAMES[crop] * size - 0.5) for found in points]
@@ -81,7 +84,7 @@ def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: st
     pixels = np.lib.format.open_memmap(folder / "pixels.npy", mode="w+", dtype=np.uint8, shape=shape)
     share = np.zeros(len(kept), np.float32)
     for row, (index, matrix) in enumerate(tqdm(kept, desc=f"align {photos.set}", unit="face")):
-        picture = read_rgb(photos.paths[index])
+        picture = open_srgb(photos.paths[index])
         pixels[row] = warp(picture, matrix, size)
         share[row] = outside(matrix, picture.shape[1], picture.shape[0], size)
     pixels.flush()
@@ -97,29 +100,39 @@ def _save(file: Path, **arrays: NDArray[Any]) -> None:
     runfolder.write_bytes(file, buffer.getvalue())
 
 
-def read_rgb(path: Path) -> ByteArray:
-    """A training picture, (H, W, 3) uint8 RGB."""
-    with Image.open(path) as picture:
-        return np.asarray(picture.convert("RGB"))
-
-
 def find_points(paths: tuple[Path, ...], folder: Path, device: str) -> list[NDArray[np.float32] | None]:
-    """The five points of the face nearest each picture's centre, None where there is none; kept in ``folder``."""
-    key = "\n".join(f"{path.name} {path.stat().st_size}" for path in paths)  # two sets may use the same names
+    """The five points of the face nearest each picture's centre, None where there is none; kept in ``folder``.
+
+    A file that is no picture has no face; how many there are is said on stderr.
+    """
+    key = "\n".join(_files(paths))
     file = folder.parent / f"points-{hashlib.sha256(key.encode()).hexdigest()[:12]}.npz"
     if not file.is_file():
         points = np.full((len(paths), 5, 2), np.nan, np.float32)
-        detector = Mtcnn(min_face=50).to(device)
+        detector, broken = Mtcnn(min_face=50).to(device), list[Path]()
         for start in tqdm(range(0, len(paths), 32), desc="find faces", unit="batch"):
-            pictures = [read_rgb(path) for path in paths[start : start + 32]]
-            for row, (picture, found) in enumerate(zip(pictures, detector(pictures), strict=True)):
+            pictures, rows = [], []
+            for row, path in enumerate(paths[start : start + 32], start):
+                try:
+                    pictures.append(open_srgb(path))
+                    rows.append(row)
+                except PhotoError:
+                    broken.append(path)
+            for row, picture, found in zip(rows, pictures, detector(pictures) if pictures else [], strict=True):
                 if len(found.scores):
                     centres = (found.boxes[:, :2] + found.boxes[:, 2:]) / 2
                     middle = np.array([picture.shape[1], picture.shape[0]]) / 2
-                    points[start + row] = found.points[np.argmin(((centres - middle) ** 2).sum(1))]
+                    points[row] = found.points[np.argmin(((centres - middle) ** 2).sum(1))]
+        if broken:
+            say(f"{many(len(broken), 'file')} left out, no pictures: {', '.join(map(str, broken[:3]))}.", err=True)
         _save(file, points=points)
     with np.load(file) as stored:
         return [p if np.isfinite(p).all() else None for p in stored["points"]]
+
+
+def _files(paths: tuple[Path, ...]) -> list[str]:
+    """What tells one list of files from another, wherever they lie: two sets may use the same names."""
+    return [f"{path.name} {path.stat().st_size}" for path in paths]
 
 
 def resized(pixels: ByteArray, size: int) -> ByteArray:

@@ -97,10 +97,11 @@ def pack(model: str, data: Path, out: Path, device: str) -> int:
     from gslopes.core.config import load_toml
     from gslopes.core.runtime import pick_device
     from gslopes.faces.zoo.spec import find_spec
+    from training.data import made
     from training.recipe import Recipe, find_recipe
-    from training.sets import SETS, write_packed
+    from training.sets import write_packed
 
-    photos = SETS[load_toml(Recipe, find_recipe(model)).set](find_spec(model), data, pick_device(device))
+    photos = made(load_toml(Recipe, find_recipe(model)).set, find_spec(model), data, pick_device(device))
     write_packed(photos, out)
     say(f"{out}: {len(photos.pixels)} photos, {out.stat().st_size / 2**20:.1f} MiB")
     return 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,17 @@ import torch
 
 from gslopes.core import runfolder
 from gslopes.core.config import from_dict, load_toml, to_dict
-from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.errors import ConfigError, GslopesError, UnknownName
 from gslopes.core.files import read_json
 from gslopes.faces.zoo import ModelSpec, load
 from gslopes.faces.zoo.spec import HOME_VARIABLE, PACKAGE, asset_names, find_asset, find_spec
+from gslopes.frame.commands import print_json, say
+from training.data import SETS, found, made, sentence
 from training.distillation import train_edit_ends
 from training.edit_field import train_edit_field
 from training.face_parser import train_face_parser
 from training.fader import train_fader, with_template
 from training.measure import measure
-from training.sets import SETS
 from training.tagger import calibrated, train_tagger
 from training.weights import save_weights
 
@@ -41,7 +43,7 @@ LOOPS: dict[str, Loop] = {
 class Recipe:
     """One training/*.toml.
 
-    model: a name in models/.  set: a name of train.sets.  train: options of the loop for the model's network.
+    model: a name in models/.  set: a name of training.data.  train: options of the loop for the model's network.
     template, tint: of an editor whose spec has a template: on how many training photos it is taken, and the share of
         its slowly varying colour that stays, see ``training.fader``.
     eight_bits: weights of 8 bits, see ``training.weights.save_weights``.
@@ -89,13 +91,17 @@ def run_recipe(
     folder = out or _writable() / plan.model
     resolved = {"recipe": path.name, **asdict(plan), "train": to_dict(options), "device": device}
     resolved["torch"] = torch.__version__
+    sources = found(plan.set, spec, data)
+    for facts in sources:
+        say(sentence(spec, facts), err=True)
     if dry_run:
-        print(json.dumps({**resolved, "out": str(folder)}, indent=2))
+        print_json({**resolved, "data": sources, "out": str(folder)})
         return folder
     work = folder / "training"
-    with runfolder.locked(work):
-        keep_options(work / "options.json", resolved)
-        everything = SETS[plan.set](spec, data, device)
+    with emptied(work), runfolder.locked(work):
+        check_options(work / "options.json", resolved)
+        everything = made(plan.set, spec, data, device)
+        runfolder.write_bytes(work / "options.json", (json.dumps(resolved, indent=2) + "\n").encode())
         aside = everything.held_out if everything.calibration is None else everything.held_out | everything.calibration
         seen = everything.part(~aside)
         state = loop(spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
@@ -173,8 +179,8 @@ def check_teacher(teacher: str, spec: ModelSpec, path: Path) -> None:
         )
 
 
-def keep_options(path: Path, resolved: dict[str, Any]) -> None:
-    """Write the resolved options first; a checkpoint of other options is not resumed.  Raises: ConfigError."""
+def check_options(path: Path, resolved: dict[str, Any]) -> None:
+    """A checkpoint of other options is not resumed.  Raises: ConfigError."""
     if path.is_file():
         try:
             before = read_json(path)["train"]
@@ -182,7 +188,20 @@ def keep_options(path: Path, resolved: dict[str, Any]) -> None:
             raise ConfigError(f"{path} is damaged.", "Delete its folder, or name another --out.") from error
         if before != json.loads(json.dumps(resolved["train"])):
             raise ConfigError(f"{path.parent} holds a run with other options.", "Delete it, or name another --out.")
-    runfolder.write_bytes(path, (json.dumps(resolved, indent=2) + "\n").encode())
+
+
+@contextmanager
+def emptied(work: Path) -> Iterator[None]:
+    """What a refusal leaves behind is what was there before: folders that hold nothing but a lock go again."""
+    fresh = [folder for folder in (work, *work.parents) if not folder.exists()]
+    try:
+        yield
+    except GslopesError:
+        if fresh and [file.name for file in work.glob("*")] == [".lock"]:
+            (work / ".lock").unlink()
+            for folder in fresh:
+                folder.rmdir()
+        raise
 
 
 def _writable() -> Path:

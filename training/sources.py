@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,9 +13,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core import runfolder
-from gslopes.core.csv_table import read_csv
+from gslopes.core.csv_table import normal_names, read_csv
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import is_file, without_guard
+from gslopes.core.text import many
+from gslopes.photos.folder import list_photos
+from gslopes.photos.people import People, name_in, read_people
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,6 +92,16 @@ def need(path: Path, what: str) -> Path:
     return path
 
 
+def unpacked(data: Path, name: str) -> Path:
+    """Where the folder of a set is: ``data/name``, ``data`` itself if it has this name, or in it by the same name.
+
+    Programs that unpack a zip into a folder of its name leave ``name/name``.
+    """
+    folder = data if data.resolve().name == name and not (data / name).is_dir() else data / name
+    inner = folder / name
+    return inner if inner.is_dir() else folder
+
+
 # Where MTCNN finds the five points in the set's aligned pictures, medians over 9,980 of them, in units of the width
 # (89 of its 89 x 109 pixels): the set is aligned by the eyes, so these hold for every picture within a pixel or two.
 CELEBA_POINTS = (
@@ -100,7 +114,7 @@ def read_celeba(data: Path) -> LabelledPhotos:
 
     Raises: DataMissing if the list or the pictures are not there, or the list is not CelebA's.
     """
-    folder = need(data / "img_align_celeba", "CelebA's folder of aligned pictures")
+    folder = need(unpacked(data, "img_align_celeba"), "CelebA's folder of aligned pictures")
     listed = need(data / "list_attr_celeba.txt", "CelebA's list of attributes")
     try:
         table = pd.read_csv(listed, sep=r"\s+", skiprows=1)  # the first line is their number
@@ -123,31 +137,33 @@ def read_celeba_wide(data: Path) -> LabelledPhotos:
 
     Raises: DataMissing if the folder is not there or holds no picture.
     """
-    folder = need(data / "celeba-wide", "The wide pictures of CelebA")
+    folder = need(unpacked(data, "celeba-wide"), "The wide pictures of CelebA")
     paths = tuple(sorted(folder.glob("*.jpg")))
     if not paths:
         raise DataMissing(f"{folder} holds no JPEG picture.", "Unpack celeba-wide.zip there.")
     return LabelledPhotos("celeba-wide", paths, (), np.zeros((len(paths), 0), np.float32))
 
 
-def read_celebamask(data: Path) -> list[tuple[Path, Path]]:
-    """(photo, mask) files of CelebAMask-HQ (Lee et al. 2020) below ``data/celebamask-mini``.
-
-    A mask is an 8-bit picture of class numbers, as ``faces.compose.skin.CLASSES``.
+def read_celebamask(data: Path) -> LabelledPhotos:
+    """Photos of CelebAMask-HQ (Lee et al. 2020) below ``data/celebamask-mini`` that have a mask, see ``mask_of``.
 
     Raises: DataMissing if the folder is not there or no photo has a mask.
     """
-    folder = need(data / "celebamask-mini", "CelebAMask-HQ")
-    photos = sorted((folder / "images").glob("*.jpg"))
-    pairs = [(photo, folder / "masks" / f"{photo.stem}.png") for photo in photos]
-    pairs = [(photo, mask) for photo, mask in pairs if mask.is_file()]
-    if not pairs:
+    folder = need(unpacked(data, "celebamask-mini"), "CelebAMask-HQ")
+    paths = tuple(photo for photo in sorted((folder / "images").glob("*.jpg")) if mask_of(photo).is_file())
+    if not paths:
         raise DataMissing(
             f"{folder} holds no photo with a mask.", "Name the folder in which CelebAMask-HQ was unpacked."
         )
-    return pairs
+    return LabelledPhotos("celebamask", paths, (), np.zeros((len(paths), 0), np.float32))
 
 
+def mask_of(photo: Path) -> Path:
+    """The mask of a photo of CelebAMask-HQ: an 8-bit picture of class numbers, as ``faces.compose.skin.CLASSES``."""
+    return photo.parents[1] / "masks" / f"{photo.stem}.png"
+
+
+YOUNG = 35  # years; "young" means looks younger than this
 CENSUS_COLUMNS = ("path", "perceived_gender", "perceived_race", "perceived_age")
 CENSUS_NAMES = ("masculine", "white", "black", "young")
 CENSUS_VALUES = ("male", "white", "black", "under 35")  # of the columns that they come from: 1; another known value: 0
@@ -220,7 +236,7 @@ def read_utkface(data: Path) -> LabelledPhotos:
 
     Raises: DataMissing if the folder is not there or holds no such file.
     """
-    folder = need(data / "UTKFace", "UTKFace")
+    folder = need(unpacked(data, "UTKFace"), "UTKFace")
     paths, rows = [], []
     for path in sorted(folder.glob("*.jpg")):
         labels = parse_utkface(path.name)
@@ -245,3 +261,76 @@ def parse_utkface(name: str) -> tuple[float, ...] | None:
     if gender > 1 or race > 4:
         return None
     return (float(gender == 0), float(age), *(float(race == index) for index in range(5)))
+
+
+GENDERS = {"male": 1.0, "man": 1.0, "masculine": 1.0, "female": 0.0, "woman": 0.0, "feminine": 0.0}
+TABLE_COLUMNS = {  # what a column says, by the usual names of columns
+    "gender": ("perceived_gender", "gender", "sex"),
+    "race": ("perceived_race", "race", "ethnicity"),
+    "age": ("age", "age_years"),
+}
+
+
+def people_tables(data: Path) -> list[People]:
+    """The CSVs in a folder that have a column of gender or race, by name.  Raises: DataMissing for one not readable."""
+    found = [read_people(path, raises=DataMissing) for path in sorted(data.glob("*.csv"))]
+    return [table for table in found if any(_column(table, what) for what in ("gender", "race"))]
+
+
+def read_table(data: Path) -> LabelledPhotos:
+    """Photos in a folder and its sub-folders, and what its CSVs say of them: gender, race, age.
+
+    A row names its photo as ``photos.people.name_in`` understands it. A gender is male or female, man or woman,
+    masculine or feminine; a race white, black or another; an age as ``young`` takes it. A photo that no row names is
+    left out.
+    FairFace (Kärkkäinen & Joo 2021) is such a folder: its train/, its val/ and its fairface_label_train.csv and
+    fairface_label_val.csv.
+
+    Raises: DataMissing if no CSV has these columns, a table contradicts itself, or names none of the photos.
+    """
+    tables = people_tables(data)
+    if not tables:
+        what = f"{data} holds no CSV with a column that says a gender or a race."
+        raise DataMissing(what, f"Call it {' or '.join(TABLE_COLUMNS['gender'] + TABLE_COLUMNS['race'])}.")
+    known: dict[str, list[float]] = {}
+    for table in tables:
+        said = {what: _cells(table, what) for what in TABLE_COLUMNS}
+        for name, row in table.by_photo(said).items():
+            race = said["race"][row]
+            races = [float(race == one) if race else np.nan for one in ("white", "black")]
+            known[name] = [GENDERS.get(said["gender"][row], np.nan), *races, young(said["age"][row])]
+    photos = list_photos(data)
+    named = [(photo.path, name_in(known, photo.relative)) for photo in photos]
+    rows = [(path, known[name]) for path, name in named if name is not None]
+    if not rows:
+        files = " and ".join(table.path.name for table in tables)
+        what = f"{data} has {many(len(photos), 'photo')}, and {files} names none."
+        raise DataMissing(what, f"Write a photo's path below {data} into its column {tables[0].photo_column()}.")
+    values = np.array([values for _, values in rows], np.float32)
+    return LabelledPhotos("table", tuple(path for path, _ in rows), CENSUS_NAMES, values)
+
+
+def young(text: str) -> float:
+    """1 for an age below ``YOUNG``, 0 for one from it on; NaN for a range with both in it, and for what is no age.
+
+    >>> young("31"), young("20-29"), young("30-39"), young("more than 70"), young("unknown")
+    (1.0, 1.0, nan, 0.0, nan)
+    """
+    found = re.fullmatch(r"(?:more than )?(\d+(?:\.\d+)?)(?:-(\d+)|\+)?", text)
+    if found is None:
+        return np.nan
+    low, high = float(found[1]), float(found[2] or found[1])
+    return 1.0 if high < YOUNG else 0.0 if low >= YOUNG else np.nan
+
+
+def _column(table: People, what: str) -> str | None:
+    plain = {name.strip().lower(): name for name in reversed(list(table.columns))}
+    return next((plain[name] for name in TABLE_COLUMNS[what] if name in plain), None)
+
+
+def _cells(table: People, what: str) -> list[str]:
+    """The words of a column in lower case, "" where a cell or the column is missing."""
+    column = _column(table, what)
+    if column is None:
+        return [""] * len(table.lines)
+    return [word.lower() for word in normal_names(table.columns[column])]

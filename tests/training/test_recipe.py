@@ -5,9 +5,10 @@ import pytest
 from gslopes.core import runfolder
 from gslopes.core.config import load_toml, to_dict
 from gslopes.core.errors import ConfigError, GslopesError, StorageError, UnknownName
+from gslopes.core.files import read_json
 from gslopes.faces.zoo.spec import PACKAGE, find_spec
+from training.data import SETS
 from training.recipe import LOOPS, Recipe, find_recipe, loop_options, run_recipe
-from training.sets import SETS
 
 RECIPES = sorted((PACKAGE.parent / "training").glob("*.toml"))
 
@@ -25,9 +26,10 @@ def test_every_shipped_recipe_is_complete(path):
 
 
 def test_a_dry_run_resolves_everything_and_writes_nothing(tmp_path, capsys):
-    run_recipe("judge", data=tmp_path / "nothing", dry_run=True, steps=7, out=tmp_path / "out")
+    run_recipe("drawn-fader", data=tmp_path / "nothing", dry_run=True, steps=7, out=tmp_path / "out")
     said = json.loads(capsys.readouterr().out)
-    assert said["train"]["steps"] == 7
+    assert said["train"]["optimisation"]["steps"] == 7
+    assert said["data"] == []
     assert not (tmp_path / "out").exists()
 
 
@@ -62,6 +64,7 @@ def test_a_checkpoint_of_other_options_is_not_gone_on_with(tmp_path):
     (folder / "options.json").write_text(json.dumps({"train": {"steps": 1}}))
     with pytest.raises(ConfigError, match="other options"):
         run_recipe("drawn-fader", data=tmp_path, steps=3, out=tmp_path / "out")
+    assert read_json(folder / "options.json") == {"train": {"steps": 1}}
 
 
 def test_a_second_training_in_one_folder_waits_for_nothing_and_touches_nothing(tmp_path):

@@ -67,8 +67,9 @@ def test_photos_fairface_weights_and_a_review_become_a_race_set(unpacked, tmp_pa
     config = CensusConfig(reader=tmp_path / "res34.pt", unsure=("race",), device="cpu")
     first = census(photos, out, config)
     assert first.queue == first.read > 60
-    with pytest.raises(DataMissing, match="0 and 0 faces"):
-        run_recipe("race-fader", data=out, steps=2, device="cpu", out=tmp_path / "none")
+    with pytest.raises(DataMissing, match="0 Black and 0 White are left to learn from"):
+        run_recipe("race-fader", data=out, steps=2, device="cpu", out=tmp_path / "none" / "deep")
+    assert not (tmp_path / "none").exists()
     rows = tables.read(CENSUS, out / "census.parquet").query("status == 'read'")
     said = [
         (photo, path, "correct", "", RACE[path.split("_")[2]], "")

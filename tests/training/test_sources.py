@@ -9,7 +9,7 @@ from PIL import Image
 
 from gslopes.core.errors import DataMissing
 from gslopes.faces.compose.skin import CLASSES
-from training.sources import fold, place, read_celeba_wide, read_celebamask, read_census, read_london
+from training.sources import fold, mask_of, place, read_celeba_wide, read_celebamask, read_census, read_london
 
 NAMES = [f"{i}_0_1_2017.jpg.chip.jpg" for i in range(4000)]
 
@@ -34,8 +34,8 @@ def test_the_wide_crops_come_in_order_and_without_labels(tmp_path):
 @pytest.mark.slow
 def test_the_class_names_fit_the_real_masks(unpacked: Callable[[str], Path]) -> None:
     seen: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
-    for _, file in read_celebamask(unpacked("celebamask-mini"))[:100]:
-        mask = np.array(Image.open(file).copy())
+    for photo in read_celebamask(unpacked("celebamask-mini")).paths[:100]:
+        mask = np.array(Image.open(mask_of(photo)).copy())
         for number in np.unique(mask):
             y, x = np.nonzero(mask == number)
             seen[CLASSES[number]].append((x.mean() / 256, y.mean() / 256, len(x) / mask.size))

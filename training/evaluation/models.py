@@ -14,11 +14,11 @@ from gslopes.core.files import read_json
 from gslopes.core.runfolder import write_bytes
 from gslopes.faces.zoo import load, load_folder
 from gslopes.faces.zoo.spec import DIGEST, find_asset, read_spec
+from training.data import made
 from training.evaluation.composites import AGES, contact_sheets
 from training.evaluation.editor import TAGGED, evaluate_editor
 from training.measure import THIRDS, measure
 from training.recipe import Recipe, find_recipe
-from training.sets import SETS
 
 
 def measure_model(
@@ -49,7 +49,7 @@ def measure_model(
             contact_sheets(loaded, data, device, sheets)
     else:
         plan = load_toml(Recipe, find_recipe(spec.recipe))
-        everything = SETS[plan.set](spec, data, device)
+        everything = made(plan.set, spec, data, device)
         rows = np.random.default_rng(0).permutation(np.flatnonzero(everything.held_out))[:photos]
         assert folder is not None
         new = measure(spec, folder, everything.part(rows), device)

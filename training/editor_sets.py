@@ -1,0 +1,174 @@
+"""The training sets of editors: photos of one set of people, or of several, whose edited attribute is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from gslopes.core.errors import DataMissing
+from gslopes.core.records import ByteArray
+from gslopes.faces.compose.skin import class_probabilities
+from gslopes.faces.zoo import ModelSpec, load
+from training.chips import aligned, typology_angle_of
+from training.sets import CERTAIN, TrainingSet, balanced, probabilities, tagged, where_certain
+from training.sources import (
+    YOUNG,
+    LabelledPhotos,
+    is_census,
+    need,
+    people_tables,
+    read_celeba,
+    read_celeba_wide,
+    read_census,
+    read_table,
+    read_utkface,
+    unpacked,
+)
+
+TONES = (10.0, 28.0, 41.0)  # degrees between dark, tan, intermediate and light skin (Chardon et al. 1991)
+LEAST = 10  # faces at each end of an attribute without which photos are no training set
+SHARES = {"utkface": 0.35}  # how often a set is drawn where there are two; another 0.65
+
+
+def read_people_sets(data: Path) -> list[LabelledPhotos]:
+    """What a folder has for an editor: a census; or CelebA (wide before aligned) and UTKFace; or photos with a CSV.
+
+    Raises: DataMissing, naming all of them, if there is none; as the readers do.
+    """
+    if is_census(need(data, "The folder of photos")):
+        return [read_census(data)]
+    readers = {"celeba-wide": read_celeba_wide, "img_align_celeba": read_celeba, "UTKFace": read_utkface}
+    there = [name for name in readers if unpacked(data, name).is_dir()]
+    if there[:2] == ["celeba-wide", "img_align_celeba"]:  # the same people twice
+        there.remove("img_align_celeba")
+    if there:
+        return [readers[name](data) for name in there]
+    if people_tables(data):
+        return [read_table(data)]
+    raise DataMissing(
+        f"{data} holds no photos that an editor can learn from.",
+        "It may be a folder of gslopes census; or hold celeba-wide, or img_align_celeba and list_attr_celeba.txt; or "
+        "UTKFace; or photos and a CSV whose columns say file and gender, or file and race, as FairFace's do.",
+    )
+
+
+def fader(spec: ModelSpec, sources: Sequence[LabelledPhotos], device: str, tone: bool = False) -> TrainingSet:
+    """The photos of ``read_people_sets`` with the spec's attributes from -1 to 1; of UTKFace the editors' fold.
+
+    Faces with glasses are left out, unless the editor knows glasses as an attribute.
+
+    The edited attribute is as the set says. Where a set says nothing of it, it is as the tagger and the labeller see
+    it, where they are certain (Joo and Kärkkäinen label their photos by a model in the same way). The other attributes
+    that are held fixed are the set's where it has them, else the tagger's and the labeller's.
+
+    tone: draw evenly over beards and the measured tone of the skin, in place of the race that the labeller reads.
+
+    Raises: DataMissing if there are too few faces at an end of the edited attribute.
+    """
+    parts = [_part(spec, source, device, tone) for source in sources]
+    shares = [SHARES.get(source.set, 0.65) for source in sources]
+    labels, held_out = (np.concatenate([getattr(part, name) for part in parts]) for name in ("labels", "held_out"))
+    check_ends(spec, labels[:, 0], held_out, "faces that can be aligned")
+    return TrainingSet(
+        np.concatenate([part.pixels for part in parts]),
+        labels,
+        np.concatenate([share * part.weights for part, share in zip(parts, shares, strict=True)]),
+        held_out,
+    )
+
+
+def check_ends(spec: ModelSpec, edited: NDArray[np.float32], held_out: NDArray[np.bool_], what: str) -> None:
+    """Whether there is enough to learn from, and something to measure on.
+
+    edited: (n,) the edited attribute, -1 and 1 its ends, NaN unknown.  held_out: (n,).  what: is counted.
+
+    Raises: DataMissing with the numbers.
+    """
+    low, high = (int(((edited == end) & ~held_out).sum()) for end in (-1, 1))
+    aside = int((held_out & np.isfinite(edited)).sum())
+    if min(low, high) < LEAST or not aside:
+        known = f"{low:,} {spec.ends[0]} and {high:,} {spec.ends[1]}"
+        raise DataMissing(
+            f"Among the {what}, {known} are left to learn from, and {aside:,} are held out.",
+            f"It takes {LEAST} of each, and one held out: add photos, or say the {spec.labels[0]} of more of them; in "
+            f"a census, answer the review of gslopes census --unsure {spec.labels[0]}.",
+        )
+
+
+def said(photos: LabelledPhotos) -> dict[str, NDArray[np.float32]]:
+    """What a set itself says of an editor's attributes, each (n,): 1, 0, NaN where unknown; only those it has."""
+    columns = {
+        "gender": ("masculine", "Male"),
+        "young": ("young", "Young"),
+        "smiling": ("Smiling",),
+        "eyeglasses": ("Eyeglasses",),
+    }
+    named = {attribute: [name for name in names if name in photos.names] for attribute, names in columns.items()}
+    found = {attribute: photos.column(names[0]) for attribute, names in named.items() if names}
+    if "No_Beard" in photos.names:
+        found["beard"] = 1 - photos.column("No_Beard")
+    if "age" in photos.names:
+        age = photos.column("age")
+        found["young"] = np.where(np.isfinite(age), age < YOUNG, np.nan).astype(np.float32)
+    if "white" in photos.names:
+        either = photos.column("white") + photos.column("black")
+        found["race"] = np.where(either > 0, photos.column("white"), np.nan).astype(np.float32)
+    return found
+
+
+def learnt_from(photos: LabelledPhotos) -> NDArray[np.bool_]:
+    """(n,) which photos an editor may learn from: none held out, of UTKFace none that the judge knows."""
+    return photos.fold("editors") if photos.set == "utkface" else ~photos.held_out()
+
+
+def _part(spec: ModelSpec, source: LabelledPhotos, device: str, tone: bool) -> TrainingSet:
+    """One set's photos: those whose edited attribute is known, see ``fader`` for glasses."""
+    chips, tight = aligned(source, device=device), aligned(source, crop="tight", device=device)
+    photos, edited = chips.photos, spec.labels[0]
+    tags, read = tagged(source, chips, device), probabilities("labeller", tight.pixels, device)
+    white, black = read["white"], read["black"]
+    known = {
+        "gender": where_certain(tags["Male"]) if edited == "gender" else read["masculine"],
+        "race": white / (white + black).clip(1e-6),
+        "young": read["young"],
+        "smiling": tags["Smiling"],
+        "eyeglasses": tags["Eyeglasses"],
+        "beard": 1 - tags["No_Beard"],
+    }
+    if edited == "race":
+        known["race"] = np.where(white >= CERTAIN, 1, np.where(black >= CERTAIN, 0, np.nan)).astype(np.float32)
+    for name, values in said(photos).items():
+        if name == edited:
+            known[name] = values  # also where it is unknown: such a photo is left out
+        elif name != "race" and (name, photos.set) != ("gender", "utkface"):  # held fixed as what is read, in shades
+            known[name] = np.where(np.isfinite(values), values, known[name]).astype(np.float32)
+    clear = (known["eyeglasses"] < 0.5) | ("eyeglasses" in spec.labels)
+    chosen = learnt_from(photos) | photos.held_out()
+    index = np.flatnonzero(chosen & np.isfinite(known[edited]) & clear & (chips.outside < 0.6))
+    labels = np.stack([2 * known[name][index] - 1 for name in spec.labels], 1)
+    groups: list[NDArray[Any]] = [known[edited][index], known["young"][index].round(), known["smiling"][index].round()]
+    if tone:
+        groups += [np.digitize(_tones(chips.pixels, index, device), TONES), known["beard"][index].round()]
+    else:
+        groups.append((black + read["indian"])[index].round())
+    weights = balanced(*groups)
+    return TrainingSet(
+        np.array(chips.pixels[index]), labels.astype(np.float32), weights / weights.sum(), photos.held_out()[index]
+    )
+
+
+def _tones(pixels: ByteArray, index: NDArray[np.intp], device: str) -> NDArray[np.float64]:
+    """Typology angles of the skin of the chosen chips, degrees, (n,)."""
+    parser = load("face-parser", device)
+    skin, angles = parser.spec.labels.index("skin"), []
+    for start in tqdm(range(0, len(index), 64), desc="tones", unit="batch"):
+        chips = np.array(pixels[index[start : start + 64]])
+        masks = class_probabilities(parser, chips, torch.device(device))[:, skin].cpu().numpy() > 0.5
+        angles += [typology_angle_of(chip, mask) for chip, mask in zip(chips, masks, strict=True)]
+    return np.array(angles)
