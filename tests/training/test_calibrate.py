@@ -13,7 +13,7 @@ from gslopes.photos import drawn as rendered
 from gslopes.slopes.demo import SIZE, drawn_in_place
 from gslopes.stats.ols import line_weights
 from training.calibrate import CONFOUNDERS, EDITOR, GRID, PlantedClassifier, calibrate, naive, totals
-from training.sets import CONFOUND
+from training.data import CONFOUND
 
 
 @pytest.fixture(scope="module")

@@ -80,10 +80,10 @@ def test_a_dry_run_counts_what_there_is_to_learn_from_and_says_it(kind, tmp_path
     assert facts["photos"] == 1200
     assert facts["held_out"] == sum(held_out(name) for name, _ in files)
     assert (facts["feminine"], facts["masculine"]) == (learnt.count("Female"), learnt.count("Male"))
-    assert (
-        f"Found 1,200 photos in {TITLES.get(kind, 'the folder with a CSV')}: {len(learnt):,} to learn from ({learnt.count('Female')} feminine and "
-        f"{learnt.count('Male')} masculine), {facts['held_out']} held out." in done.stderr
-    )
+    title = TITLES.get(kind, "the folder with a CSV")
+    ends = f"({learnt.count('Female')} feminine and {learnt.count('Male')} masculine)"
+    sentence = f"Found 1,200 photos in {title}: {len(learnt):,} to learn from {ends}, {facts['held_out']} held out."
+    assert sentence in done.stderr
     assert not out.exists()
 
 
