@@ -157,7 +157,7 @@ def small_squares() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of one classifier and one attribute, which tests only read."""
+    """A run of one classifier and one attribute; tests add a report at most."""
     return make_run(tmp_path_factory.mktemp("one") / "run", [("celeba-tagger", "gender")])
 
 
