@@ -16,7 +16,7 @@ from gslopes.contexts.measures.distances import compare_groups, distances_table
 from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
 from gslopes.contexts.measures.interaction import interaction_table
 from gslopes.contexts.people import gender_of
-from gslopes.contexts.tables import TABLES, filled
+from gslopes.contexts.tables import TABLES, filled, sides
 from gslopes.contexts.typology import Typology, read_typology
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
@@ -76,7 +76,7 @@ def analyse(
     described: the table of that name.  tagged: classifier to the contexts that have tags for it.
     interaction: rows of that table, if there is a sweep.
     """
-    labels = dict(zip(backgrounds["context"], backgrounds["label"], strict=True))
+    labels = sides(backgrounds)
     ratings = dict(zip(backgrounds["context"], backgrounds["rating"].astype(float), strict=True))
     parts: dict[str, list[pd.DataFrame]] = {} if interaction is None else {"interaction": [interaction]}
     for (classifier, _), rows in described.groupby(["classifier", "tags"], sort=True, observed=True):

@@ -94,7 +94,7 @@ class ContextsConfig:
     )  # fmt: skip
     preset: Literal["default", "published"] = option(
         "default",
-        help="Defaults of gslopes, or the choices of Barlas et al. 2020, which need a folder of one photo a context.",
+        help="Defaults of gslopes, or the choices of Barlas et al. 2020: one picture a context.",
     )
     seed: int = option(0, help="Seed of all random draws.", advanced=True)
     device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True)

@@ -25,7 +25,7 @@ ALIASES = {
 GENDER = ("gender", "sex", "self_reported_gender")  # the usual names of columns
 GROUP = ("ethnicity", "race", "group")
 PERSON = ("person", "subject", "person_id")
-_CFD = re.compile(r"CFD-(?P<race>[A-Z])(?P<gender>[FM])-(?P<person>\d+)-(?P<photo>\d+)-(?P<expression>[A-Z]+)")
+_CFD = re.compile(r"CFD-(?P<race>[A-Z])(?P<gender>[FM])-(?P<person>\d+)-\d+-N\b")
 _CFD_RACES = {"A": "Asian", "B": "Black", "L": "Latinx", "W": "White", "I": "Indian", "M": "Multiracial"}
 
 
@@ -64,7 +64,7 @@ def read_reports(path: Path, group_column: str = "") -> dict[str, dict[str, Any]
 
 
 def cfd_person(name: str) -> dict[str, Any] | None:
-    """The row of a photo by its file name in the Chicago Face Database; None for another name.
+    """The row of a neutral photo by its file name in the Chicago Face Database; None for another name or expression.
 
     >>> cfd_person("CFD-WF-001-003-N.jpg")
     {'person': 'WF-001', 'gender': 'woman', 'group': 'White'}

@@ -21,6 +21,7 @@ from gslopes.contexts.people import cfd_person, read_reports, read_review, revie
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture, read_backgrounds
 from gslopes.contexts.pictures.composing import Composing, Part, Sweeper
 from gslopes.contexts.pictures.cutting import Cutting
+from gslopes.contexts.pictures.scenes import LAYOUTS
 from gslopes.contexts.tables import TABLES, filled
 from gslopes.contexts.typology import read_typology
 from gslopes.core import runfolder, runtime
@@ -88,9 +89,10 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     if not files:
         raise UsageError(f"There are no photos in {show(people)}.", "Name the folder that holds the portraits.")
     who, absent = self_reports(files, config.table, config.group_column)
-    backgrounds = tuple(read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: MtcnnFinder(20)))
+    layouts = 1 if config.preset == "published" else LAYOUTS
+    backgrounds = tuple(read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: MtcnnFinder(20), layouts))
     if config.preset == "published":
-        _check_published(pictures, backgrounds)
+        _check_published(backgrounds)
     values: tuple[float, ...] = ()
     models: dict[str, dict[str, str]] = {}
     if pictures.sweep:
@@ -120,12 +122,7 @@ def identity(config: ContextsConfig) -> dict[str, Any]:
     return {"pictures": to_dict(config.pictures), "seed": config.seed}
 
 
-def _check_published(pictures: StageConfig, backgrounds: Sequence[BackgroundPicture]) -> None:
-    if "rendered" in pictures.backgrounds:
-        raise UsageError(
-            "As published, backgrounds are photographs.",
-            "Give --backgrounds FOLDER with one photo a context, such as FOLDER/kitchen.jpg.",
-        )
+def _check_published(backgrounds: Sequence[BackgroundPicture]) -> None:
     several = sorted(name for name, many in Counter(one.context for one in backgrounds if one.used).items() if many > 1)
     if several:
         problem = f"As published, a context has one photograph; {several[0]} has several."

@@ -16,6 +16,15 @@ TABLES = read_tables(Path(__file__).with_suffix(".toml"))
 _EMPTY: dict[pa.DataType, Any] = {pa.float64(): math.nan, pa.int64(): 0, pa.bool_(): False}
 
 
+def sides(backgrounds: pd.DataFrame) -> dict[str, str]:
+    """Context to feminine, masculine or none: its label, which the paper counts by, or without one its rating."""
+    one = backgrounds.drop_duplicates("context").set_index("context")
+    rating = one["rating"].astype(float)
+    rated = rating.lt(5).map({True: "feminine", False: "none"}).mask(rating.gt(5), "masculine")
+    found = one["label"].mask(~one["label"].isin(["feminine", "masculine"]), rated)
+    return {str(context): str(side) for context, side in found.items()}
+
+
 def filled(name: str, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Rows as a frame of the table of that name; what a row lacks is NaN, 0, False or empty."""
     table = TABLES[name]

@@ -12,6 +12,7 @@ from PIL import Image
 from gslopes.contexts.audit import CONTEXTS, audit_contexts
 from gslopes.contexts.config import ContextOptions, ContextsConfig
 from gslopes.contexts.lead import judged
+from gslopes.contexts.people import gender_of
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.options import build
 from gslopes.core.runfolder import read_manifest
@@ -128,8 +129,6 @@ def test_one_background_is_as_good_as_a_list_of_one(given):
 def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_context_is_asked_for(few, tmp_path):
     options = {"preset": "published", "canvas": CANVAS, "analysis": ContextOptions(permutations=19)}
     options |= {"people": few / "people.csv", "classifier": Tagger()}
-    with small(Finder()), pytest.raises(UsageError, match="backgrounds are photographs"):
-        audit_contexts(few / "people", tmp_path / "a", **options)
     shutil.copytree(few / "backgrounds", tmp_path / "two")
     (tmp_path / "two/bridal").mkdir()
     for name in ("1", "2"):
@@ -149,6 +148,29 @@ def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_cont
     page = (found.folder / "report/index.html").read_text("utf-8")
     assert "How this audit differs from the paper" in page
     assert "net of the room" in page
+
+
+@pytest.mark.slow
+def test_as_published_on_the_layout_of_the_chicago_face_database_the_tables_count_as_printed(few, tmp_path):
+    images = tmp_path / "CFD Version 2.0.3/CFD 2.0.3 Images"
+    rows = pd.read_csv(few / "people.csv", dtype=str)
+    genders = rows["gender"].map(gender_of)
+    for number, (photo, gender) in enumerate(zip(sorted((few / "people").iterdir()), genders, strict=False), 200):
+        person = f"{'ABLW'[number % 4]}{'F' if gender == 'woman' else 'M'}-{number}"
+        (images / person).mkdir(parents=True)
+        Image.open(photo).convert("RGB").save(images / person / f"CFD-{person}-001-N.jpg", quality=95)
+        shutil.copy(images / person / f"CFD-{person}-001-N.jpg", images / person / f"CFD-{person}-002-HO.jpg")
+    with small(Finder()):
+        found = audit_contexts(
+            tmp_path, tmp_path.parent / f"{tmp_path.name}-run", people="cfd", preset="published", canvas=CANVAS,
+            classifier=Tagger(), analysis=ContextOptions(permutations=19),
+        )  # fmt: skip
+    people = len(found.tables["people"])
+    assert people == len(list(images.iterdir()))
+    assert set(found.tables["people"]["group"]) <= {"Asian", "Black", "Latinx", "White"}
+    counts = found.tables["inferred"].query("gender == 'all' and tags == 'gross'").groupby("context")["count"].sum()
+    assert len(counts) == 9  # the baseline and eight contexts, one room each
+    assert set(counts) == {people}
 
 
 def test_a_red_and_a_green_gate_and_the_planted_effect_in_the_summary(gslopes, found) -> None:

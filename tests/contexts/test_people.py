@@ -52,3 +52,4 @@ def test_people_without_a_photo_there_are_said_and_not_refused(tmp_path):
 def test_names_of_the_chicago_face_database():
     assert cfd_person("x/CFD-BM-204-001-N.jpg")["person"] == "BM-204"
     assert cfd_person("001.jpg") is None
+    assert cfd_person("CFD-BM-204-002-HC.jpg") is None  # the paper's 597 are neutral

@@ -77,17 +77,17 @@ class BackgroundPicture:
 
 
 def read_backgrounds(
-    wanted: tuple[str, ...], canvas: tuple[int, int], finder: Callable[[], Finder]
+    wanted: tuple[str, ...], canvas: tuple[int, int], finder: Callable[[], Finder], layouts: int = LAYOUTS
 ) -> list[BackgroundPicture]:
     """All backgrounds, those skipped too, in the order in which they were named.
 
-    finder: makes the detector that looks for faces in photographs.
+    finder: makes the detector that looks for faces in photographs.  layouts: of each room that is drawn.
 
     Raises: UsageError if a folder is not there, none is usable, or one picture is in two contexts; ConfigError.
     """
     pictures: list[BackgroundPicture] = []
     for name in wanted:
-        pictures += _rendered(canvas) if name == "rendered" else _folder(Path(name), canvas, finder)
+        pictures += _rendered(canvas, layouts) if name == "rendered" else _folder(Path(name), canvas, finder)
     seen: dict[tuple[str, str], BackgroundPicture] = {}
     for background in pictures:
         for what, name in (("name", background.key), ("picture", background.photo)):
@@ -100,9 +100,9 @@ def read_backgrounds(
     return pictures
 
 
-def _rendered(canvas: tuple[int, int]) -> list[BackgroundPicture]:
+def _rendered(canvas: tuple[int, int], layouts: int) -> list[BackgroundPicture]:
     pictures = []
-    for key, layout in ((key, layout) for key in SCENES for layout in range(1, LAYOUTS + 1)):
+    for key, layout in ((key, layout) for key in SCENES for layout in range(1, layouts + 1)):
         scene, name = SCENES[key], f"{key}.{layout}"
         pixels = draw_scene(key, layout, width=canvas[0], height=canvas[1])
         file = io.BytesIO()

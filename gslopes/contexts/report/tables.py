@@ -1,7 +1,7 @@
 """Tables 7 to 14 of Barlas et al. 2020 in their layout, and more, from the tables of a run.
 
-In Table 14 an effect is found where q < 0.05 in its table; contexts are feminine where their rating is below 5,
-masculine above 5.
+In Table 14 an effect is found where q < 0.05 in its table; which contexts are feminine and masculine is as in the stars
+of Tables 7 and 9: see ``contexts.tables.sides``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from gslopes.contexts.tables import sides
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers
 from gslopes.report.layouts import markdown, tabular
@@ -189,21 +190,21 @@ def _answers(results: Results, name: str) -> tuple[str, ...]:
             frame = frame[frame[column] == value]
         return frame
 
-    ratings = results["backgrounds"].drop_duplicates("context").set_index("context")["rating"].astype(float)
+    stereotypes = sides(results["backgrounds"])
     return (
-        _congruent(of("inferred", gender="all"), "inferred", "change", ratings),
+        _congruent(of("inferred", gender="all"), "inferred", "change", stereotypes),
         _independent(of("recognised", given="all")),
-        _congruent(of("accuracy"), "gender", "paired_change", ratings),
+        _congruent(of("accuracy"), "gender", "paired_change", stereotypes),
         _who_changes(of("tukey")),
         _expected(of("changes")),
     )
 
 
-def _congruent(rows: pd.DataFrame, column: str, change: str, ratings: pd.Series) -> str:
+def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mapping[str, str]) -> str:
     """Of women in feminine and of men in masculine contexts: in how many the answer rises, and falls."""
     answers = []
     for gender, plural, side in SIDES:
-        contexts = ratings[(ratings < 5) if gender == "woman" else (ratings > 5)].index
+        contexts = [name for name, one in stereotypes.items() if one == side]
         chosen = rows[rows["context"].isin(contexts) & (rows[column] == gender)] if len(rows) else rows
         judged = chosen[chosen["q"].notna()] if len(chosen) else chosen
         if not len(judged):

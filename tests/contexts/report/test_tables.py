@@ -13,6 +13,7 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import changes_table, congruence_table
 from gslopes.contexts.measures.distances import distances_table
 from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
+from gslopes.contexts.pictures.scenes import SCENES
 from gslopes.contexts.report import tables as context_tables
 from gslopes.contexts.report.tables import QUESTIONS
 from tests.contexts.conftest import CONTEXTS, TAGGERS, answers, golden, grid_of, paper_grid, table7
@@ -176,7 +177,7 @@ def test_several_rooms_a_context_add_what_is_said_of_any_such_rooms() -> None:
 # --- Table 14: the answers to the paper's questions ------------------------------------------------------------------
 
 HEAD = {"classifier": "a", "tags": "gross"}
-BACKGROUNDS = pd.DataFrame({"context": ["bridal", "garage", "gym"], "rating": [0.0, 9.0, 5.0]})
+BACKGROUNDS = pd.DataFrame({"context": ["bridal", "garage", "gym"], "label": "none", "rating": [0.0, 9.0, 5.0]})
 
 
 def table(**columns) -> pd.DataFrame:
@@ -204,6 +205,22 @@ def test_rq1_counts_women_in_feminine_and_men_in_masculine_contexts_alone():
     quiet["inferred"]["q"] = np.nan
     text = context_tables.table14(quiet).iloc[0][QUESTIONS[0]]
     assert text == "women: not judged, too rare; men: not judged, too rare"
+
+
+def test_the_papers_eight_contexts_are_four_feminine_and_four_masculine_ones():
+    """F4 and M4 are rated 5, and count in Tables 7, 9 and 14 alike."""
+    eight = pd.DataFrame(
+        {"context": context, "label": scene.label, "rating": scene.rating} for context, scene in SCENES.items()
+    )
+    inferred = pd.concat(
+        table(context=[*SCENES], gender="all", inferred=[gender] * 8, change=[0.2] * 8, q=[0.01] * 8)
+        for gender in ("woman", "man")
+    )
+    row = context_tables.table14({"backgrounds": eight, "inferred": inferred}).iloc[0]
+    assert row[QUESTIONS[0]] == "women: yes, more in 4 of 4 feminine; men: yes, more in 4 of 4 masculine"
+    unlabelled = eight.assign(label="none")
+    row = context_tables.table14({"backgrounds": unlabelled, "inferred": inferred}).iloc[0]
+    assert row[QUESTIONS[0]] == "women: yes, more in 3 of 3 feminine; men: yes, more in 3 of 3 masculine"
 
 
 def test_rq2_names_the_contexts_where_recognition_depends_and_says_where_it_cannot_be_judged():
