@@ -51,6 +51,13 @@ def test_links_and_anchors_lead_somewhere() -> None:
     assert {name: links for name, links in dead.items() if links} == {}
 
 
+@pytest.mark.parametrize("page", ["howto/own-editor", "start/counterfactual-set", "start/paid-service"])
+def test_each_use_has_a_short_page_that_home_and_navigation_lead_to(page: str) -> None:
+    assert len((ROOT / f"docs/pages/{page}.md").read_text("utf-8").split()) <= 300
+    assert f"({page}.md)" in (ROOT / "docs/pages/index.md").read_text("utf-8")
+    assert f": {page}.md\n" in (ROOT / "docs/mkdocs.yml").read_text("utf-8")
+
+
 def test_readme_fits_on_a_page() -> None:
     assert len(README.splitlines()) <= 90
     assert len(README.split()) <= 700
