@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from importlib import import_module
@@ -46,7 +46,7 @@ class Result:
     folder: Path
     page: Path | None
     summary: str
-    audit: Audit
+    audit: Audit = field(repr=False)
     found: int
     used: int
     damaged: int

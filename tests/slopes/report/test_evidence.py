@@ -124,6 +124,7 @@ def test_a_notebook_shows_the_finding_the_photos_and_nothing_of_strangers_as_htm
     (run / "report").mkdir(exist_ok=True)  # other tests write a report of the run
     (run / "report" / "index.html").touch()
     audit = gslopes.load(run)
+    assert len(repr(audit)) < 1000
     html = audit._repr_html_()
     assert escape(str(audit)) in html
     assert "“Lipstick” falls between the feminine and the masculine end (slope −8.7" in " ".join(html.split())
