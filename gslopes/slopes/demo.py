@@ -22,6 +22,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Answer, ByteArray, FloatArray
+from gslopes.core.text import many
 from gslopes.faces.config import values_for
 from gslopes.photos import drawn as rendered
 from gslopes.photos.decode import decode
@@ -99,7 +100,8 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
 
     out = Path(out)
     runfolder.make_folder(out)
-    executor.note(f"{faces:,} drawn faces, and a classifier with a planted bias.")
+    minutes = many(max(1, round(faces / 240)), "minute")  # as measured on two cores
+    executor.note(f"{faces:,} drawn faces, and a classifier with a planted bias: about {minutes} on two cores.")
     with runfolder.storage(out):
         given = drawn_faces(out / "rendered-photos", faces, seed)
     classifier = PlantedClassifier(rendered.render(drawn(faces, seed), SIZE).points.mean(0))
