@@ -31,6 +31,7 @@ def of(found: pd.DataFrame, estimator: str) -> pd.DataFrame:
 # -- Joo & Kärkkäinen 2020, Tables 1, 2 and 4: labels past both thresholds, in the order printed ----------------------
 
 
+@pytest.mark.row("slopes-table-1", "slopes-table-2", "slopes-table-4", "slopes-table-numbers")
 def test_the_printed_slopes_give_tables_1_2_and_4_in_the_printed_order(tmp_path: Path):
     printed = {table: gender_slopes(table) for table in (1, 2, 4)}
     left_out = [("Face", -0.2, 1e-6), ("Red color", 0.2, 1e-6), ("Rare", 0.2, 1e-3), ("Flat", -0.03, 1e-6)]

@@ -24,6 +24,7 @@ def script() -> Any:
     return module
 
 
+@pytest.mark.row("slopes-3.2-augment")
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # few photos: intervals that cannot be given
 def test_it_runs_from_photos_to_the_table(

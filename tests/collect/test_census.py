@@ -92,6 +92,7 @@ def ids(out: Path) -> dict[str, str]:
     return dict(zip(table["path"], table["photo"], strict=True))
 
 
+@pytest.mark.row("slopes-4.3-skewed")
 def test_shares_are_means_of_probabilities_by_folder_and_over_all(photos, tmp_path):
     found = count(photos, tmp_path / "census")
     assert (found.photos, found.read, found.queue) == (9, 7, 2)
@@ -107,6 +108,7 @@ def test_shares_are_means_of_probabilities_by_folder_and_over_all(photos, tmp_pa
     assert found.women == pytest.approx({"chef": 0.269, "nurse": 0.879})
 
 
+@pytest.mark.row("slopes-4.2-verified")
 def test_answers_take_the_place_of_readings_and_narrow_the_interval(photos, tmp_path):
     before = count(photos, tmp_path / "census")
     photo = ids(tmp_path / "census")
@@ -136,6 +138,7 @@ def test_accepted_is_what_was_read_excluded_does_not_count_and_undecided_changes
     assert (found.queue, found.answered, found.excluded) == (1, 1, 1)
 
 
+@pytest.mark.row("slopes-4.2-verified")
 def test_a_review_about_race_asks_for_race_and_is_done_with_it(photos, tmp_path):
     out = tmp_path / "census"
     assert count(photos, out, unsure=("race",)).queue == 7  # white 0.4 at most

@@ -81,6 +81,7 @@ def contents(out: Path) -> dict[str, bytes]:
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*.jpg"))}
 
 
+@pytest.mark.row("slopes-1-photos", "slopes-4.2-search")
 def test_a_collection_keeps_photos_with_their_licences_and_where_they_are_from(server, photos, tmp_path):
     found = collect(planned(tmp_path / "out", occupations="chef,judge", keywords="none"))
     assert (found.photos, found.searches, found.statuses) == (20, 2, {"kept": 20})
@@ -131,6 +132,7 @@ def test_what_other_searches_found_is_kept_once_and_told(server, tmp_path):
     assert kept.is_unique
 
 
+@pytest.mark.row("slopes-4.2-keywords")
 def test_a_dry_run_counts_and_asks_nobody(server, tmp_path):
     plan = planned(tmp_path / "out", occupations="bls-129", keywords="paper", per_query=250)
     assert (len(plan.queries), plan.done, plan.photos, plan.requests) == (903, 0, 903 * 240, 903 * 12)

@@ -37,6 +37,7 @@ def ask(url: str, params: dict[str, str], headers: dict[str, str]) -> Any:
         return json.load(reply)
 
 
+@pytest.mark.row("slopes-4.2-search")
 @pytest.mark.parametrize("max_results", [7, 95, 500])
 def test_results_come_in_their_order_page_after_page(server, max_results):
     source = load_source("openverse")
@@ -82,12 +83,14 @@ def test_an_unknown_source_names_the_nearest():
 # --- The lists: complete, in form, replaceable ------------------------------------------------------------------------
 
 
+@pytest.mark.row("slopes-4.2-occupations")
 def test_there_are_129_occupations_each_once_with_a_code_of_the_classification():
     jobs = read_occupations("bls-129")
     assert len({job.name for job in jobs}) == len(jobs) == 129
     assert [job for job in jobs if not re.fullmatch(r"(1[1-9]|2[1-9]|3[1-9]|4[1-9]|5[135])-\d{4}", job.soc)] == []
 
 
+@pytest.mark.row("slopes-4.2-occupations")
 def test_the_twenty_titles_and_shares_of_table_3_are_marked_and_no_others():
     rows = read_rows(DATA / "occupations-bls-129.csv", "occupation")
     marked = {(end, row["occupation"], float(row[end])) for row in rows for end in ("female", "male") if row[end]}
@@ -95,12 +98,14 @@ def test_the_twenty_titles_and_shares_of_table_3_are_marked_and_no_others():
     assert len(marked) == 20
 
 
+@pytest.mark.row("slopes-4.2-keywords", "slopes-4.2-per-keyword")
 def test_the_paper_has_six_keywords_and_none():
     words = ["", "male", "female", "African American", "Asian", "Caucasian", "Hispanic"]
     assert read_keywords("paper") == words
     assert len(make_queries(read_occupations("bls-129"), words)) == 903
 
 
+@pytest.mark.row("slopes-4.3-gap")
 def test_the_bureaus_shares_of_women_are_those_of_table_11_for_2022():
     published = {"chief executive": 0.292, "nurse": 0.879, "dental hygienist": 0.963, "electrician": 0.022}
     assert women_of([*published, "soldier", "surgeon", "astronaut"]) == pytest.approx(published)

@@ -144,6 +144,7 @@ def run(out, **options):
     return collect(plan_collection(CollectConfig(**{**given, **options}), out))
 
 
+@pytest.mark.row("slopes-4.2-celebrities")
 def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
     found = run(tmp_path / "out")
     assert found.statuses["kept"] == 17

@@ -24,6 +24,7 @@ def answered(run: Path) -> Path:
     return run
 
 
+@pytest.mark.row("slopes-4.2-confidence")
 def test_every_answer_is_a_row_with_its_picture_and_no_label_runs_in_a_spreadsheet(
     answered: Path,
 ) -> None:

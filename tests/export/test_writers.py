@@ -45,6 +45,7 @@ def offline(tmp_path, monkeypatch):
     return pytest.importorskip("datasets", reason="datasets is not installed: pip install 'gslopes[test]'")
 
 
+@pytest.mark.row("slopes-1-reuse", "slopes-3.2-augment")
 @pytest.mark.slow  # seconds to import datasets
 @pytest.mark.filterwarnings("ignore")  # of what datasets imports
 @pytest.mark.parametrize("form", ["parquet", "imagefolder", "webdataset"])

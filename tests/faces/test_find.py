@@ -25,6 +25,7 @@ def detections(*boxes: tuple[float, float, float, float]) -> Detections:
     return Detections(array, points, np.full(len(array), 0.99, np.float32))
 
 
+@pytest.mark.row("slopes-4.2-centre")
 def test_the_face_nearest_the_centre_is_chosen_and_the_others_are_counted():
     face = choose(detections((0, 0, 60, 60), (80, 60, 140, 130), (150, 0, 200, 60)), 220, 200, 32)
     assert face.box.tolist() == [80, 60, 140, 130]
@@ -34,6 +35,7 @@ def test_the_face_nearest_the_centre_is_chosen_and_the_others_are_counted():
 LINE = np.array([[0, 0, 99, 99]], np.float32)
 
 
+@pytest.mark.row("slopes-0-smallest")
 @pytest.mark.parametrize(
     ("found", "reason"),
     [

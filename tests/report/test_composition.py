@@ -36,6 +36,7 @@ def test_the_line_for_all_occupations_is_not_an_occupation():
     assert by_occupation(frame, {})["occupation"].tolist() == ["chef"]
 
 
+@pytest.mark.row("slopes-table-3")
 def test_table_3_of_the_printed_shares_has_the_printed_order_and_form():
     printed = gender_slopes(3)
     female = printed["number"].where(printed["of"] == "female", 1 - printed["number"])

@@ -20,6 +20,7 @@ def finished(tmp_path_factory):
     return out, json.loads(result.stdout)
 
 
+@pytest.mark.row("slopes-4.3-sign")
 def test_the_planted_directions_are_recovered_and_the_null_stays_flat(finished):
     slopes = {row["label"]: row for row in finished[1]["slopes"]}
     assert len(slopes) == len(finished[1]["slopes"]) == 3

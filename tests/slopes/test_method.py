@@ -31,6 +31,7 @@ def test_the_defaults_differ_and_every_difference_has_its_reason():
         assert found[name].option
 
 
+@pytest.mark.row("slopes-0-published")
 def test_as_published_sets_all_that_can_be_set():
     can = {name for name, one in of(attribute=BOTH).items() if one.option}
     assert {"values of gender", "values of race", "region", "blend", "gate", "presence"} <= can
@@ -90,6 +91,7 @@ def test_each_cell_about_the_paper_is_what_the_paper_says_in_its_section():
     assert "gender and race of the training photos of gender-field" not in found
 
 
+@pytest.mark.row("slopes-0-published", "slopes-0-placebos")
 def test_what_as_published_sets_is_what_is_listed():
     config = configure("photos", {"as_published": True})
     for (section, key), value in PUBLISHED.items():

@@ -14,6 +14,7 @@ from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
 
 
+@pytest.mark.row("slopes-4.2-presence")
 @pytest.mark.parametrize(
     ("name", "cut"),
     [
@@ -41,6 +42,7 @@ def test_what_is_no_presence_is_refused_before_any_work(wrong):
         FitConfig(presence=wrong)
 
 
+@pytest.mark.row("slopes-4.2-presence")
 @pytest.mark.slow
 def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 24, part=6)

@@ -65,11 +65,13 @@ def audited(request, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple
         yield provider, run, folder / "cache", [name.partition(":")[0] for name in request.param]
 
 
+@pytest.mark.row("slopes-4.1-google", "slopes-4.1-amazon", "slopes-4.1-clarifai")
 def test_the_slopes_that_were_planted_are_found_at_every_service(audited):
     _, run, _, services = audited
     assert_slopes_are_those_planted(run, services)
 
 
+@pytest.mark.row("slopes-4.2-asked")
 def test_every_distinct_picture_is_judged_once(audited):
     provider, run, _, services = audited
     assert len(distinct(run)) == 84
@@ -89,6 +91,7 @@ def test_a_second_run_asks_nothing_and_says_the_same(audited, tmp_path):
         pd.testing.assert_frame_equal(one, other)
 
 
+@pytest.mark.row("slopes-4.1-services")
 @pytest.mark.slow
 def test_five_services_are_asked_in_one_command_and_the_page_has_tables_1_and_2(
     gslopes, provider: FakeProvider, tmp_path, monkeypatch

@@ -76,6 +76,7 @@ def test_findings_of_an_audit_stand_against_its_placebos(faces, toy, tmp_path):
     assert not audit.findings["expected"].any()
 
 
+@pytest.mark.row("slopes-3.1-attributes", "slopes-4.3-values")
 @pytest.mark.slow
 @pytest.mark.figures("png")
 def test_an_audit_writes_every_table_and_the_page(faces, tmp_path):

@@ -115,6 +115,7 @@ def test_faces_are_found_on_the_cpu_whatever_the_networks_run_on(photos):
     assert next(components.finder.detector.parameters()).device.type == "cpu"  # type: ignore[attr-defined]
 
 
+@pytest.mark.row("slopes-1-sweep", "slopes-1-pictures")
 def test_every_used_photo_has_k_pictures_in_the_table_and_on_the_disk(walk, tmp_path):
     found, edits = walk()
     assert found["status"].tolist() == ["used"] * 3
@@ -133,6 +134,7 @@ def test_each_editor_gets_masks_with_the_border_that_it_wants(walk, components):
     assert area["race"] / area["gender"] == pytest.approx((24 / 16) ** 2, rel=0.25)
 
 
+@pytest.mark.row("slopes-3.3-outside")
 def test_pictures_differ_inside_the_mask_alone_and_pass_through_the_photo(walk, photos, tmp_path):
     _, edits = walk(format="png", limit=1)
     original, *pictures = (load(path) for path in (photos / "a.png", *(tmp_path / "run" / f for f in edits["file"])))

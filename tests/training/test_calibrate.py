@@ -46,6 +46,7 @@ def test_the_truth_under_do_cue_has_the_planted_sign_and_none_where_nothing_is_p
             assert abs(change) < 0.06, bias.label
 
 
+@pytest.mark.row("slopes-3.2-confounding")
 def test_a_naive_comparison_blames_what_goes_along_with_gender():
     rng = np.random.default_rng(0)
     cue = rng.uniform(-1, 1, 2000).astype(np.float32)
@@ -88,6 +89,7 @@ def test_the_editor_of_drawn_faces_moves_the_cue_as_drawing_anew_does_on_every_t
     assert background == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.row("slopes-3.2-confounding")
 @pytest.mark.slow
 def test_the_whole_calibration_recovers_signs_and_writes_what_it_says(tmp_path):
     labels, summary = calibrate(tmp_path / "c", OneProcess(), faces=160, sets=2)

@@ -60,6 +60,7 @@ TITLES = {
 }
 
 
+@pytest.mark.row("slopes-4.2-celeba")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_dry_run_counts_what_there_is_to_learn_from_and_says_it(kind, tmp_path):
     photos = [(empty, "Male" if number % 3 else "Female", number) for number in range(1200)]
@@ -174,6 +175,7 @@ ema = 0.0
 """
 
 
+@pytest.mark.row("slopes-4.2-celeba")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_editor_learns_from_one_set_alone(kind, unpacked, shared_data, tmp_path, monkeypatch):

@@ -77,6 +77,7 @@ def stopped_at_a_save(monkeypatch):
             yield
 
 
+@pytest.mark.row("slopes-3.3-reconstruction")
 def test_it_learns(case, tmp_path):
     run(case, tmp_path / "a", 50)
     curve = losses(tmp_path / "a")

@@ -51,6 +51,7 @@ def test_every_combination_is_drawn_as_often_but_a_very_rare_one_eight_times_its
 RACE = {"0": "white", "1": "black"}  # of UTKFace's file names
 
 
+@pytest.mark.row("slopes-4.2-estimated", "slopes-4.2-race")
 @pytest.mark.slow
 def test_photos_fairface_weights_and_a_review_become_a_race_set(unpacked, tmp_path, monkeypatch):
     """The whole path on few photos; the weights are FairFace's in shape and sure of nothing, so people say it all."""

@@ -31,6 +31,7 @@ def test_the_wide_crops_come_in_order_and_without_labels(tmp_path):
     assert found.values.shape == (2, 0)
 
 
+@pytest.mark.row("slopes-3.3-parser")
 @pytest.mark.slow
 def test_the_class_names_fit_the_real_masks(unpacked: Callable[[str], Path]) -> None:
     seen: dict[str, list[tuple[float, float, float]]] = defaultdict(list)

@@ -16,6 +16,7 @@ from training.evaluation.steps import FINE, solve, write_steps
 GRID = 2 * FINE
 
 
+@pytest.mark.row("slopes-4.3-neutral")
 def test_the_ends_stay_zero_is_neutral_and_steps_are_even_but_the_last_on_the_farther_side():
     curve = 1 + 3 * np.tanh(GRID)
     table = solve(curve)

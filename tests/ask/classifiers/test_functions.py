@@ -210,6 +210,7 @@ def write(file: str, text: str) -> str:
     return file
 
 
+@pytest.mark.row("slopes-1-black-box")
 @pytest.mark.parametrize("kind", NATURAL)
 def test_a_natural_function_gives_a_verdict_without_a_wrong_turn(gslopes, photos, kind):
     done = gslopes("try", write(f"natural_{kind}.py", NATURAL[kind]), *photos)

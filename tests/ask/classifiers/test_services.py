@@ -50,6 +50,7 @@ def ready(name: str):
     return load_classifier(name)  # which prepares it
 
 
+@pytest.mark.row("slopes-4.1-google", "slopes-4.1-amazon", "slopes-4.1-clarifai", "slopes-4.2-confidence")
 @each
 def test_every_label_that_is_there_comes_back_with_its_score(provider: FakeProvider, name):
     classifier = ready(name)

@@ -61,6 +61,7 @@ def far_from_mask(scene: dict) -> np.ndarray:
     )
 
 
+@pytest.mark.row("slopes-3.3-outside")
 @settings(deadline=None, max_examples=150)
 @given(scenes())
 def test_pixels_outside_the_mask_are_the_photos_own_bit_for_bit(scene: dict) -> None:
@@ -100,6 +101,7 @@ def identity_scene(**changes: object) -> dict:
     return scene | changes
 
 
+@pytest.mark.row("slopes-4.2-paste")
 @pytest.mark.parametrize("blend", BLENDS)
 def test_in_the_chips_own_frame_the_blend_is_the_formula(blend: Blend) -> None:
     scene = identity_scene(blend=blend)

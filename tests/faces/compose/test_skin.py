@@ -59,12 +59,14 @@ def chip(size: int = 128) -> np.ndarray:
     return np.repeat(classes[..., None] * 10, 3, 2)
 
 
+@pytest.mark.row("slopes-3.3-skin")
 def test_the_regions_are_those_of_the_paper_and_of_the_skin_alone() -> None:
     lips_and_eyes = {"mouth", "upper lip", "lower lip", "left eye", "right eye", "left brow", "right brow"}
     assert {CLASSES[index] for index in region_classes("face")} == {"skin", "nose", *lips_and_eyes}
     assert {CLASSES[index] for index in region_classes("skin")} == {"skin", "nose"}
 
 
+@pytest.mark.row("slopes-3.1-face")
 def test_the_face_is_masked_and_the_hair_is_not() -> None:
     mask = ParserMasker(PARSER, "face", 128, "cpu")([], [], chip()[None])[0]
     assert mask.shape == (128, 128)

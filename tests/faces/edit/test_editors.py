@@ -40,6 +40,7 @@ def test_who_gives_editors_a_faces_own_value_does_not_judge_them_and_both_specs_
     assert "no editor uses it" in find_spec("judge").summary
 
 
+@pytest.mark.row("slopes-3.3-network", "slopes-3.3-controlled")
 def test_a_fader_network_is_used_as_published_where_its_picture_is_pasted_and_by_its_odd_part_elsewhere():
     chips = np.random.default_rng(0).integers(0, 256, (1, 128, 128, 3), np.uint8)
     model = zoo.load("gender-fader")

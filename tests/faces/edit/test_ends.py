@@ -66,6 +66,7 @@ def test_a_value_is_in_proportion_to_what_the_network_says_of_the_end_that_lies_
         np.testing.assert_allclose(swept.motion.field[0], motion[0].permute(1, 2, 0), atol=1e-4)
 
 
+@pytest.mark.row("slopes-4.3-neutral")
 def test_a_table_says_where_values_stand_and_own_values_do_not_pass_through_it(editor, chip):
     steps = (-2, -1.2, -0.6, -0.1, 0.4, 0.9, 2)
     swept = with_steps(editor.spec.name, steps).sweep(chip, np.array([-2, 0, 1, 4], np.float32))

@@ -85,6 +85,7 @@ def test_a_dropped_photo_is_counted_on_the_page(run, monkeypatch):
     assert "face not found again" in done.page.read_text()
 
 
+@pytest.mark.row("slopes-0-gate")
 def test_without_the_gate_all_photos_are_asked_about_and_with_it_their_answers_stay_out(run, monkeypatch):
     ids, counting = drop(run, 2, monkeypatch), Counting()
     gslopes.score_photos(run, counting, gate=False)

@@ -36,6 +36,7 @@ def test_a_layer_is_nearest_upsampling_and_a_convolution():
     torch.testing.assert_close(layer(x, attributes), F.relu(layer.norm(plain)))
 
 
+@pytest.mark.row("slopes-3.3-adversary")
 def test_the_adversarial_term_reaches_the_encoder_alone(fader):
     critic = LatentCritic(24, 4, attributes=2, widths=(16, 8))
     logits = critic(fader.encode(torch.rand(4, 3, 32, 32)))

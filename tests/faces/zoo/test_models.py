@@ -15,6 +15,7 @@ ROOT = PACKAGE.parent
 NAMES = sorted(path.name for path in (ROOT / "models").iterdir() if path.is_dir())
 
 
+@pytest.mark.row("slopes-1-public")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_model_has_spec_card_weights_metrics_and_recipe(name):
     assert (ROOT / "models" / name / "card.md").is_file()

@@ -68,6 +68,7 @@ def saved(state: object, path: Path) -> Path:
     return path
 
 
+@pytest.mark.row("slopes-4.2-estimated")
 def test_the_18_outputs_become_the_readings_of_a_census(state, tmp_path):
     file = saved({f"module.{name}": value for name, value in state.items()}, tmp_path / "res34.pt")
     reader = load_fairface(file)

@@ -23,6 +23,7 @@ def test_as_published_contradicts_nothing_silently(options):
         configure("photos", {"as_published": True, **options})
 
 
+@pytest.mark.row("slopes-3.3-network")
 def test_as_published_each_attribute_has_its_fader_network_and_the_run_names_all_that_reads_for_it():
     from gslopes.faces.components import model_records
 

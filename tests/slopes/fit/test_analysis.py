@@ -26,6 +26,7 @@ def rows(slopes: pd.DataFrame, estimator: str) -> pd.DataFrame:
     return slopes[slopes["estimator"] == estimator].set_index("label")
 
 
+@pytest.mark.row("slopes-4.3-test")
 def test_the_papers_rows_are_those_of_fit_slopes_with_a_permutation_p(answers, found) -> None:
     alone = paper_slopes(*answers(drifting(), VALUES)).set_index("label")
     chosen = rows(found.slopes, "paper")

@@ -28,6 +28,7 @@ def as_dense(sweep: Answers) -> np.ndarray:
     return result
 
 
+@pytest.mark.row("slopes-4.3-share")
 @settings(deadline=None, max_examples=30)
 @given(
     hnp.arrays(
@@ -64,6 +65,7 @@ def test_of_a_label_returned_twice_the_higher_score_counts(answers) -> None:
         assert sweep.score.tolist() == [[np.float32(0.9)] * 3]
 
 
+@pytest.mark.row("slopes-3.1-binary")
 def test_a_label_returned_with_score_zero_is_present(answers) -> None:
     scores, asked = answers(np.ones((2, 1, 3), bool), VALUES)
     (sweep,) = gathered(scores.assign(score=np.float32(0)), asked)

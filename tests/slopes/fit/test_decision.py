@@ -61,6 +61,7 @@ def test_light_s_share_of_a_finding_is_its_slope_over_the_label_s(answers, share
     assert row["light"] == pytest.approx(share, abs=0.1)
 
 
+@pytest.mark.row("slopes-0-placebos")
 def test_without_every_placebo_a_slope_stays_open(answers) -> None:
     rest = "no placebo sweep of light alone or of a random change was run"
     for kinds, why in (((), "no placebo sweep was run"), (("same",), rest)):

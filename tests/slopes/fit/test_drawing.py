@@ -44,6 +44,7 @@ def test_the_sentence_stands_where_drawing_moves_a_label_further_than_the_sweep(
     assert not further or said.startswith("The drawing moves “l000” more than the attribute does: by ")
 
 
+@pytest.mark.row("slopes-0-drawing")
 def test_presence_is_paired_photo_by_photo_in_points_and_a_lost_label_counts() -> None:
     """Thirty of forty photos have the label, and no drawing of them has it."""
     before = np.r_[np.ones(30), np.zeros(10)][None, :, None]

@@ -19,6 +19,7 @@ VALUES = np.linspace(-2, 2, 5)
 patterns = hnp.arrays(bool, st.tuples(st.integers(2, 8), st.integers(1, 4), st.just(5)))
 
 
+@pytest.mark.row("slopes-4.3-share", "slopes-4.3-normalised", "slopes-4.3-slope", "slopes-4.3-test")
 def test_slopes_are_those_that_statsmodels_fits_to_the_shares(answers) -> None:
     present = drifting()
     slopes = paper_slopes(*answers(present, VALUES)).set_index("label")
@@ -33,6 +34,7 @@ def test_slopes_are_those_that_statsmodels_fits_to_the_shares(answers) -> None:
     assert never[["slope", "intercept", "se", "t", "p", "ci_low", "ci_high", "q"]].isna().all()
 
 
+@pytest.mark.row("slopes-3.1-fair")
 @settings(deadline=None, max_examples=30)
 @given(hnp.arrays(bool, st.tuples(st.integers(1, 8), st.integers(1, 4), st.just(1))))
 def test_constant_scores_give_zero_slope(answers, present: np.ndarray) -> None:

@@ -70,6 +70,7 @@ def test_report_has_the_promised_files_and_is_the_same_when_written_again(
     assert contents(run) == first
 
 
+@pytest.mark.row("slopes-table-thresholds")
 @pytest.mark.slow
 def test_thresholds_are_handed_down(drawn: Path) -> None:
     write_report(drawn, p=0.05, slope=0.15)

@@ -16,6 +16,7 @@ from gslopes.slopes.report import paper, write_report
 from gslopes.slopes.report.paper import pulled
 
 
+@pytest.mark.row("slopes-table-1", "slopes-table-2", "slopes-table-4")
 def test_tables_1_2_and_4_come_in_three_forms_in_the_order_that_the_paper_prints(
     make: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -50,6 +51,7 @@ def test_tables_1_2_and_4_come_in_three_forms_in_the_order_that_the_paper_prints
     assert "<script>" not in tex + text
 
 
+@pytest.mark.row("slopes-table-3")
 def test_table_3_of_a_census_in_the_run_folder_comes_in_three_forms(one: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(one, run, ignore=shutil.ignore_patterns("report", "edits"))
@@ -93,6 +95,7 @@ def test_what_the_page_does_not_call_a_finding_is_marked_and_its_interval_is_nam
     assert pd.read_csv(tmp_path / "tables/table1.csv")["Label"].tolist() == ["sure", "open"]
 
 
+@pytest.mark.row("slopes-4.3-plain")
 def test_plain_concepts_are_left_out_by_our_list_or_the_runs_own(tmp_path: Path) -> None:
     slopes = pd.DataFrame({"label": ["Man", "nurse", "FACE", "Red color"], "slope": [-0.5, -0.4, -0.3, -0.2]})
     slopes = slopes.assign(classifier="a", attribute="gender", p=0.0001)
@@ -149,6 +152,7 @@ def test_latex_leaves_no_special_character_bare(text: str) -> None:
     assert not set("~<") & set(plain)
 
 
+@pytest.mark.row("slopes-table-thresholds")
 def test_labels_past_both_thresholds_are_pulled_the_steepest_first() -> None:
     slopes = pd.DataFrame(EXAMPLE, columns=["label", "slope", "p"]).assign(classifier="c", attribute="gender")
     slopes = slopes.reindex(columns=schemas.SLOPES.columns)

@@ -45,6 +45,7 @@ def run(make: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> 
     return make(tmp_path_factory.mktemp("numbered") / "run", [("a", "gender"), ("b", "gender")], photos=40)
 
 
+@pytest.mark.row("slopes-figure-1")
 @pytest.mark.slow
 def test_a_report_has_the_three_figures_in_all_forms_and_without_pictures_figure_2_alone(run: Path) -> None:
     page = write_report(run).read_text("utf-8")
@@ -56,6 +57,7 @@ def test_a_report_has_the_three_figures_in_all_forms_and_without_pictures_figure
     assert {path.stem for path in (run / "report").glob("figure*.*")} == {"figure2"}
 
 
+@pytest.mark.row("slopes-figure-2", "slopes-4.3-normalised")
 def test_figure_2_is_of_a_label_that_all_classifiers_have_and_its_lines_are_those_of_the_table(run: Path) -> None:
     source = load(run)
     label = paper_figures.common_label(source.findings, frozenset())
@@ -69,6 +71,7 @@ def test_figure_2_is_of_a_label_that_all_classifiers_have_and_its_lines_are_thos
         assert fitted == pytest.approx([line.slope, line.intercept], abs=1e-6)
 
 
+@pytest.mark.row("slopes-figure-3-colours")
 @pytest.mark.figures("png")
 @pytest.mark.parametrize("published", [False, True])
 def test_as_published_figure_3_is_blue_for_masculine_and_red_for_feminine_along_gender_alone(
@@ -98,6 +101,7 @@ def test_a_plain_concept_is_taken_only_where_there_is_no_other_label(run: Path) 
     assert paper_figures.common_label(findings, everything) == first
 
 
+@pytest.mark.row("slopes-figure-3")
 def test_figure_3_has_every_classifiers_labels_under_each_picture(run: Path) -> None:
     photos = paper_figures.answered(run, load(run).findings, frozenset({"outdoors"}))
     assert len(photos) == paper_figures.PHOTOS
@@ -108,6 +112,7 @@ def test_figure_3_has_every_classifiers_labels_under_each_picture(run: Path) -> 
         assert all(len(by_step) == len(VALUES) for _, by_step in photo.labels)
 
 
+@pytest.mark.row("slopes-figure-3")
 def test_labels_that_change_come_first_and_say_towards_which_end() -> None:
     rows = [("p", step, "always", 0.9) for step in range(3)]
     rows += [("p", 2, "late", 0.6), ("p", 0, "early", 0.4), ("other", 0, "not of this photo", 0.9)]
@@ -128,6 +133,7 @@ def test_labels_of_the_users_choice_stand_in_figure_3_alone_and_in_order() -> No
     assert [more for _, more in found] == [1, 1]
 
 
+@pytest.mark.row("slopes-figure-2")
 def test_figures_are_of_the_labels_asked_for_and_another_is_a_sentence_before_any_is_drawn(
     run: Path, tmp_path: Path
 ) -> None:
