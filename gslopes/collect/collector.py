@@ -29,7 +29,7 @@ from gslopes.collect.lists import Query
 from gslopes.collect.source import Candidate, Source
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import PhotoError, ServiceError
-from gslopes.core.files import read_json
+from gslopes.core.files import parse_json, read_json
 from gslopes.core.killpoints import kill_point
 from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.tables import MANIFEST
@@ -164,7 +164,7 @@ class Collector:
         self.fetcher.rate.set_min_interval(rate_key, self.source.terms.gap)
         try:
             sent = {"Accept": "application/json", **headers}
-            return json.loads(self.fetcher.get(address, headers=sent, rate_key=rate_key).body)
+            return parse_json(self.fetcher.get(address, headers=sent, rate_key=rate_key).body)
         except DownloadError as error:
             hint = "What was collected is kept: the same command goes on from there."
             raise ServiceError(f"{self.source.name} does not answer: {error.reason}.", hint) from None
@@ -270,9 +270,9 @@ def _read_journal(journal: Path, out: Path) -> dict[int, Row]:
     length, data = 0, journal.read_bytes() if journal.exists() else b""
     for line in data.splitlines(keepends=True):
         try:
-            row: Row = json.loads(line)
+            row: Row = parse_json(line)
             rank, intact = int(row["rank"]), row["status"] != "kept" or (out / row["path"]).is_file()
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, OSError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, OSError):
             break
         if not line.endswith(b"\n"):
             break

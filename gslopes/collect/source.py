@@ -152,8 +152,9 @@ class Openverse(Source):
         while len(results) < min(max_results, self.terms.max_results) and page <= pages:
             params = {"q": query.text, "page": str(page), "page_size": str(min(self.terms.page, max_results))}
             answer = ask(f"{self.base}/v1/images/", params, headers)
-            results += [_openverse(row) for row in answer["results"] if row.get("url")]
-            pages, page = int(answer["page_count"]), page + 1
+            found = [_openverse(row) for row in answer["results"] if row.get("url")]
+            results += found
+            pages, page = int(answer["page_count"]) if found else 0, page + 1
         return results[:max_results]
 
 

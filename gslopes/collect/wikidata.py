@@ -136,7 +136,7 @@ class Wikidata(Source):
         return results
 
     def _asked(self, group: str, ask: FetchJson) -> list[Shown]:
-        rows: list[Shown] = []
+        rows: dict[Shown, None] = {}
         offset, sizes = 0, list(PAGES)
         while True:
             query = QUERY.format(group=group, earliest=EARLIEST, limit=sizes[0], offset=offset)
@@ -146,12 +146,14 @@ class Wikidata(Source):
             except (ServiceError, ValueError) as error:
                 if len(sizes) == 1:
                     hint = "What came is kept: the same command goes on from there. Fewer groups at once help, too."
-                    raise ServiceError(f"Wikidata does not answer pages of {sizes[0]} rows: {error}", hint) from None
+                    why = str(getattr(error, "message", error)).rstrip(".")
+                    raise ServiceError(f"Wikidata does not answer pages of {sizes[0]} rows: {why}.", hint) from None
                 sizes.pop(0)
                 continue
-            rows += page
-            if count < sizes[0]:
-                return rows
+            before = len(rows)
+            rows |= dict.fromkeys(page)
+            if count < sizes[0] or len(rows) == before:  # a service that pays no heed to OFFSET never ends
+                return list(rows)
             offset += count
 
     def _files(self, files: Sequence[str], ask: FetchJson) -> dict[str, dict[str, Any]]:
