@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from matplotlib import colormaps
 from PIL import Image, ImageDraw
 
 from gslopes.ask.boxes import Saliency, SaliencyMap
@@ -128,6 +127,8 @@ def with_map(drawn: Image.Image, joined: Image.Image, saliency: SaliencyMap, sca
 
     Source: Yee et al. 2021, Figure 6.
     """
+    from matplotlib import colormaps
+
     scores = saliency.scores.astype(np.float64)
     levels = (scores - scores.min()) / (float(np.ptp(scores)) or 1.0)
     heat = Image.fromarray((255 * colormaps["viridis"](levels)[..., :3]).astype(np.uint8))

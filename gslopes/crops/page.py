@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
-from scipy import stats
 
 from gslopes.core import runfolder
 from gslopes.core.files import read_json
@@ -26,6 +25,7 @@ from gslopes.photos.people import CROSS
 from gslopes.report import numbers
 from gslopes.report import words as plain
 from gslopes.report.charts import FRAMES
+from gslopes.stats.shares import fisher
 
 LEVEL = 0.01  # of the test whether a cropper refuses one group more often
 
@@ -204,7 +204,7 @@ def selected(pairs: pd.DataFrame, person: Mapping[str, str], group: Mapping[str,
     counts = {name: (int(rows.sum()), len(rows)) for name, rows in never.groupby(never.index.map(group), sort=True)}
     sentences = []
     for (first, (a, m)), (other, (b, n)) in combinations(counts.items(), 2):
-        p = float(stats.fisher_exact([[a, m - a], [b, n - b]]).pvalue)
+        p = fisher(a, m, b, n)
         if p < LEVEL:
             shares = f"{a} of {m} {first} and {b} of {n} {other}"
             sentences.append(f"no picture of {shares} has an answer (Fisher p {p:.2g}): the comparison is selected.")

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from scipy import ndimage
 
 from gslopes.ask.boxes import Box, Crop, SaliencyMap
 from gslopes.core.errors import AnswerError
@@ -138,14 +138,12 @@ def salient_regions(saliency: SaliencyMap, width: int, height: int) -> list[Box]
         return []
     rows, columns = saliency.scores.shape
     bright = saliency.scores > np.percentile(saliency.scores, PERCENTILE)
-    labels, count = ndimage.label(bright, structure=np.ones((3, 3), dtype=np.int64))
-    boxes = []
-    for index, (down, across) in enumerate(ndimage.find_objects(labels, count), start=1):
-        if (labels[down, across] == index).sum() >= LEAST_AREA * rows * columns:
-            x0, x1 = (side * width / columns for side in (across.start, across.stop))
-            y0, y1 = (side * height / rows for side in (down.start, down.stop))
-            boxes.append(Box(x0, y0, x1, y1))
-    return boxes
+    regions = cv2.connectedComponentsWithStats(bright.astype(np.uint8), connectivity=8)[2][1:]
+    return [
+        Box(x * width / columns, y * height / rows, (x + wide) * width / columns, (y + tall) * height / rows)
+        for x, y, wide, tall, area in regions.tolist()
+        if area >= LEAST_AREA * rows * columns
+    ]
 
 
 def from_edge(centres: NDArray[np.float32], side: int) -> Array:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage, special
+from scipy import special
 
 from gslopes.core.errors import UnknownName
 from gslopes.crops.pictures import Layout, Ties, from_edge, maxima, owners, winners
@@ -136,7 +137,7 @@ def find_peaks(
     """
     if np.ptp(scores) == 0:
         return []
-    local = scores == ndimage.maximum_filter(scores, size=3, mode="nearest")
+    local = scores == cv2.dilate(np.ascontiguousarray(scores), np.ones((3, 3), np.uint8))
     rows, columns = np.nonzero(local & (scores > scores.min()))
     peaks: list[tuple[float, float]] = []
     for index in np.argsort(-scores[rows, columns], kind="stable"):

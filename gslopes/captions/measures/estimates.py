@@ -6,14 +6,12 @@ added pairs for changes; Wilson's for rates.  Images count as independent.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, special, stats
+from scipy import sparse, special
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Presence
@@ -21,6 +19,7 @@ from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.contrast import Units, difference, spreads
 from gslopes.stats.intervals import mean_change, newcombe, normal_quantile, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.shares import fisher
 
 Array = NDArray[np.float64]
 Sides = NDArray[np.int8]
@@ -51,16 +50,6 @@ class Differences:
         numbers = {"value": self.difference, "ci_low": low, "ci_high": high, "p": self.p, "q": self.q}
         counts = {"n": self.n + self.n_other, "active": int(self.active[concept]), "unit": "pp"}
         return counts | {name: values[concept] for name, values in numbers.items()}
-
-
-@lru_cache(maxsize=100_000)
-def fisher(a: int, n: int, b: int, m: int) -> float:
-    """Fisher's exact p, two-sided.  Null hypothesis: the same probability in both groups.
-
-    >>> round(fisher(4, 5, 1, 5), 4)
-    0.2063
-    """
-    return float(stats.fisher_exact([[a, n - a], [b, m - b]]).pvalue) if n and m else math.nan
 
 
 def compare(presence: Presence, sides: Sides, options: AuditOptions) -> Differences:

@@ -8,17 +8,17 @@ together, instead of box by box.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import Any
 
+import cv2
 import numpy as np
 import torch
-from facenet_pytorch import MTCNN
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
-from torchvision.ops import batched_nms
 
 from gslopes.core.records import ByteArray, Detections
 from gslopes.core.runtime import batch_size
+from gslopes.faces.networks.cascade import networks
 
 # The detector's own defaults: thresholds of its three stages and the step of its image pyramid.
 THRESHOLDS = (0.6, 0.7, 0.7)
@@ -49,10 +49,7 @@ class Mtcnn(nn.Module):
     def __init__(self, min_face: int = 32) -> None:
         super().__init__()
         self.min_face = min_face
-        cascade = MTCNN(min_face_size=min_face, keep_all=True).eval()
-        self.pnet, self.rnet, self.onet = (
-            net.to(memory_format=LAST) for net in (cascade.pnet, cascade.rnet, cascade.onet)
-        )
+        self.pnet, self.rnet, self.onet = (net.to(memory_format=LAST) for net in networks())
 
     @torch.inference_mode()
     def forward(self, pictures: list[ByteArray], upright: bool = False) -> list[Detections]:
@@ -249,8 +246,11 @@ def best_boxes(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> 
 
     overlap: intersection over union from which two boxes are duplicates.
     """
-    # in 64 bits, where torchvision moves the pictures apart without moving a box
-    return cast(Tensor, batched_nms(boxes.double(), scores.double(), owner, overlap))
+    corners = boxes.double().cpu().numpy()  # in 64 bits, where pictures are moved apart without moving a box
+    rectangles: Any = np.concatenate([corners[:, :2], corners[:, 2:] - corners[:, :2]], 1)
+    order: Any = scores.float().cpu().numpy()
+    keep = cv2.dnn.NMSBoxesBatched(rectangles, order, owner.tolist(), -1.0, overlap)
+    return torch.as_tensor(np.array(keep, np.int64).reshape(-1), device=boxes.device)
 
 
 def nms_min_area(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> Tensor:

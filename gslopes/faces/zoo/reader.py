@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torchvision.models import resnet34
 
 from gslopes.core.errors import ModelError
 from gslopes.core.files import read_named, sha256_of, show
@@ -164,6 +163,8 @@ def load_fairface(path: Path, device: str | torch.device = "cpu") -> FairFaceRea
     Raises: UsageError if the file is missing; ModelError if it is not a checkpoint of tensors alone, or of another
         network.
     """
+    from torchvision.models import resnet34  # which imports torch's compiler
+
     name = show(path)
     data = read_named(path, LARGEST_CHECKPOINT, hint="Name a .pt file.")
     try:

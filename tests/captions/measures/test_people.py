@@ -10,9 +10,9 @@ from gslopes.captions.analysis import run_technique
 from gslopes.captions.caption_tables import clip
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
-from gslopes.captions.measures.estimates import fisher
 from gslopes.captions.measures.people import LARGE, covered, replaced
 from gslopes.stats.intervals import newcombe
+from gslopes.stats.shares import fisher
 from gslopes.words.mentions import Mentions
 from gslopes.words.wordnet import WordNet
 from tests.captions.conftest import material, things

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from PIL import Image
 from skimage.data import astronaut
 from torch.nn.functional import interpolate
+from torchvision.ops import batched_nms
 
-from gslopes.faces.networks.mtcnn import Areas, Mtcnn, nms_min_area
+from gslopes.faces.networks.mtcnn import Areas, Mtcnn, best_boxes, nms_min_area
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +76,17 @@ def test_sums_that_run_over_32_bits_still_give_the_means():
     areas = Areas([white])
     inside = torch.tensor([[2900, 2900, 3000, 3000], [0, 0, 3000, 3000]])
     assert (areas.resized(inside, torch.tensor([0, 0]), 24) == 255).all()
+
+
+@given(st.integers(0, 10_000), st.integers(0, 400), st.booleans(), st.sampled_from([0.5, 0.7]))
+def test_the_boxes_that_stay_are_those_of_torchvision_in_its_order(seed, count, whole, overlap):
+    torch.manual_seed(seed)
+    low = torch.rand(count, 2) * 40
+    boxes = torch.cat([low, low + 4 + torch.rand(count, 2) * 20], 1)
+    boxes = boxes.floor() if whole else boxes  # ties of the overlap with its limit
+    owner, scores = torch.randint(0, 4, (count,)), torch.randperm(count) / 400
+    theirs = batched_nms(boxes.double(), scores.double(), owner, overlap)
+    assert best_boxes(boxes, scores, owner, overlap).tolist() == theirs.tolist()
 
 
 def test_a_box_within_a_better_one_falls_away_and_one_of_another_picture_stays():
