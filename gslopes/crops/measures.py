@@ -239,11 +239,11 @@ def policy_rows(
     rows: Rows = []
     pictures = {policy: _shown(str(policy), of_policy, crops) for policy, of_policy in outcomes.groupby("policy")}
     for column in panel.groups:
-        for names, cells, *weights in panel.pairs(column, shares["argmax"]):
+        for names, cells, *_ in panel.pairs(column, shares["argmax"]):
             hard = float(np.nanmean(shares["argmax"][cells])) - 0.5
             for policy, h in shares.items():
-                soft = float(np.nanmean(h[cells])) - 0.5
-                low, high = interval(resampled(h[cells], *weights) - 0.5)
+                estimate = parity(h[cells])
+                soft, low, high = (end - 0.5 for end in (estimate.p, estimate.ci_low, estimate.ci_high))
                 row = {**key, "policy": policy, **names, **pictures[policy]}
                 row |= {"deviation": soft, "deviation_low": low, "deviation_high": high}
                 if soft and (low * high > 0 or np.isnan(low)):  # of a deviation from 0 alone

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from scipy import special
 
-from gslopes.crops.parity import parity
+from gslopes.crops.parity import interval, parity, resampled
 from gslopes.crops.people import opponents
 from gslopes.crops.sweep import mean_slope
 from gslopes.stats.clusters import clustered_mean
@@ -31,6 +31,15 @@ SECOND_DESIGN = {
     "12, 18, 40, unequal spread": {"a": (12, 0.0, 1.0), "b": (40, 0.7, 0.4), "c": (18, 1.1, 2.0)},
     "16 to 28, shares to 0.9": {"a": (16, 0.0, 1.0), "b": (20, 0.6, 1.0), "c": (24, 1.2, 1.0), "d": (28, 1.8, 1.0)},
     "5 groups of 20, half of the pairs": {name: (20, 0.2 * index, 1.0) for index, name in enumerate("abcde")},
+}
+SMALL = {
+    "8 and 8": ((8, 0.0, 1.0), (8, 0.0, 1.0)),
+    "8 and 8, apart by 1": ((8, 1.0, 1.0), (8, 0.0, 1.0)),
+    "8 and 8, apart by 2.5": ((8, 2.5, 1.0), (8, 0.0, 1.0)),
+    "8 and 8, unequal spread": ((8, 1.0, 2.0), (8, 0.0, 0.4)),
+    "5 and 9": ((5, 0.5, 1.0), (9, 0.0, 1.0)),
+    "3 and 8": ((3, 0.5, 1.0), (8, 0.0, 1.0)),
+    "8 and 40": ((8, 0.5, 1.0), (40, 0.0, 1.0)),
 }
 
 
@@ -56,6 +65,34 @@ def crops_pairs(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 def crops_pairs_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """Designs that no choice was made on."""
     yield from each(rng, sets, SECOND_DESIGN)
+
+
+def crops_pairs_small(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """Two groups, one of them at least below --min-group: the higher score wins; or each by chance, as of sample."""
+    for title, groups in SMALL.items():
+        tally = Counter[tuple[str, str, str]]()
+        (first, a, wide), (second, b, narrow) = groups
+        spread = float(np.hypot(wide, narrow))
+        nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+        by_chance = float(weights @ special.expit(a - b + spread * nodes) / weights.sum())
+        for _ in range(sets):
+            scores = rng.normal(a, wide, first), rng.normal(b, narrow, second)
+            draws = [multinomial_counts(size, 500, rng) for size in (first, second)]
+            for policy, h, truth in (
+                ("argmax", compared(*scores), float(special.ndtr((a - b) / spread))),
+                ("sample", special.expit(np.subtract.outer(*scores)), by_chance),
+            ):
+                found = parity(h)
+                ends = {
+                    "logit, t": (found.ci_low, found.ci_high),
+                    "percentiles, as it was": interval(resampled(h, *draws)),
+                }
+                for method, (low, high) in ends.items():
+                    tally[policy, method, "held"] += bool(low <= truth <= high)
+                    tally[policy, method, "given"] += bool(low <= high)
+        for policy, method in dict.fromkeys(key[:2] for key in tally):
+            held, given = (tally[policy, method, what] for what in ("held", "given"))
+            yield f"the share of a pair of groups held, {title}, {policy}", method, held, given
 
 
 # -- sweeps -----------------------------------------------------------------------------------------------------------
@@ -92,3 +129,4 @@ def crops_sweep(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 CASES = {"crops-pairs": crops_pairs, "crops-pairs-unseen": crops_pairs_unseen, "crops-sweep": crops_sweep}
+CASES |= {"crops-pairs-small": crops_pairs_small}

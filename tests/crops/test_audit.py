@@ -33,6 +33,7 @@ def done(portraits, tmp_path_factory):
     return audit(*portraits[:2], out, Brightness(), policies=POLICIES, min_group=10)
 
 
+@pytest.mark.row("crops-3.2-favoured", "crops-fig-2")
 def test_a_planted_cropper_is_recovered_exactly(done, portraits):
     result = row(done, "brightness", **JOINED)
     assert result["p"] == pytest.approx(truth(portraits[2], "blue", "green"))
@@ -54,6 +55,7 @@ def test_the_middle_favours_nobody(done):
     assert one["kept"] == pytest.approx((1 + one["both"] - one["neither"]) / 2)
 
 
+@pytest.mark.row("crops-table-1-words", "crops-3.5-argmax", "crops-table-1-pad")
 def test_policies_are_measured_beside_the_papers_words(done):
     measured = done.tables["policies"].set_index("policy")
     assert measured.loc["argmax", "exposure"] == 0
@@ -62,6 +64,7 @@ def test_policies_are_measured_beside_the_papers_words(done):
     assert measured.loc["sample", "coverage"] == "high"
 
 
+@pytest.mark.row("crops-fig-1")
 def test_the_page_opens_and_names_the_question(done):
     text = done.page.read_text("utf-8")
     assert questions(text) == SIBLINGS
@@ -77,6 +80,7 @@ def test_the_page_opens_and_names_the_question(done):
     assert "Below each pair its map" in text
 
 
+@pytest.mark.row("crops-fig-2", "crops-fig-3", "crops-fig-4", "crops-fig-7", "crops-3.2-draws")
 def test_two_groups_of_eight_have_every_analysis_of_the_paper_and_are_not_judged(tmp_path):
     table, frame = draw_people(tmp_path / "p", {"blue": 8, "green": 8}, {"blue": 42})
     result = audit(tmp_path / "p", table, tmp_path / "run", Brightness(), policies=POLICIES, as_published=True,
@@ -90,7 +94,12 @@ def test_two_groups_of_eight_have_every_analysis_of_the_paper_and_are_not_judged
         assert np.isnan(shown[["p_value", "q"]].to_numpy(float)).all()
     kept = row(result, "brightness", variant="native, jpeg 75", policy="argmax", outcome="kept@1")
     assert np.isnan(kept["ratio_low"])  # percentiles of eight people's draws
-    assert set(result.tables["policies"]["policy"]) == set(POLICIES)
+    policies = result.tables["policies"].query("variant == 'native, jpeg 75' and column == 'team'").set_index("policy")
+    assert set(policies.index) == set(POLICIES)
+    for policy in ("argmax", "sample"):  # one share, one interval
+        shown = row(result, "brightness", variant="native, jpeg 75", policy=policy, outcome="favoured")
+        assert policies.loc[policy, "deviation_low"] == pytest.approx(shown["ci_low"] - 0.5)
+        assert policies.loc[policy, "deviation_high"] == pytest.approx(shown["ci_high"] - 0.5)
     assert set(result.tables["gaze"]["what"]) == {"point", "crop", "region"}
     assert result.summary.startswith("Too few people to say whom a crop keeps: a group has fewer than 10 persons")
     text = result.page.read_text("utf-8")
@@ -100,6 +109,7 @@ def test_two_groups_of_eight_have_every_analysis_of_the_paper_and_are_not_judged
 
 
 @pytest.mark.slow
+@pytest.mark.row("crops-3.2-draws")
 def test_left_orders_alone_mistake_the_side_for_the_group(tmp_path):
     """No 8: with the first group always on the left, an effect of the side looks like one of the group."""
 
@@ -163,6 +173,7 @@ class Detail:
         return maps
 
 
+@pytest.mark.row("crops-fig-4")
 def test_what_attaching_changes_is_the_scale_and_neither_side_nor_neighbour_matter(tmp_path):
     """No 7: that attaching changes the outcome does not show that a model looks at the whole picture.
 
@@ -215,6 +226,7 @@ def test_a_head_that_is_not_upright_has_no_place_and_the_page_says_so(tmp_path):
     assert "8 photos without an upright face: out of what is kept" in result.page.read_text("utf-8")
 
 
+@pytest.mark.row("crops-3.4-head", "crops-3.4-regions")
 def test_patches_on_half_of_a_group_are_found(tmp_path, monkeypatch):
     """Heads of brightness 150; every second blue one wears a patch of 220 on the chest."""
     folder, lines = tmp_path / "people", ["id,team"]
