@@ -73,6 +73,7 @@ def rows_of(draws: pd.DataFrame) -> Iterable[pd.DataFrame]:
 
 
 @pytest.mark.slow
+@pytest.mark.row("crops-fig-2", "crops-fig-3", "crops-3.6-asian")
 def test_every_published_run_of_pairs_has_its_count(favoured: pd.DataFrame):
     assert len(favoured) == 35
     for name, (won, lost) in runs().items():

@@ -24,6 +24,7 @@ GOLDEN = {
 
 
 @pytest.mark.parametrize("given_", GOLDEN, ids=str)
+@pytest.mark.row("crops-2.3-ratios")
 def test_rectangles_of_the_published_program(given_):
     for ratio, text in zip(RATIOS, GOLDEN[given_].split("|"), strict=True):
         crop = crop_rectangle(*given_, ratio)

@@ -14,12 +14,14 @@ from tests.benches.bench_captions_planted import COUNTS, Planted, recover, truth
 from tests.captions.conftest import material, things
 
 
+@pytest.mark.row("captions-3.2-harms")
 def test_every_technique_says_how_it_is_read_and_what_it_assumes():
     assert len(TECHNIQUES) == 15
     assert list(RUNNERS) == list(TECHNIQUES)
     assert all(t.reading in ("look", "face") and t.assumptions for t in TECHNIQUES.values())
 
 
+@pytest.mark.row("captions-3.4-truth")
 def test_what_cannot_have_caused_a_difference():
     found = [
         TECHNIQUES["S1"].describe("system-captions", truth, "", shipped())
@@ -36,6 +38,7 @@ def test_a_missing_need_is_named_and_the_rest_runs(mentions: Mentions):
     assert {row["technique"] for row in found.measures} == {"D1", "I3"}
 
 
+@pytest.mark.row("captions-3.4-truth", "captions-s1-truth")
 def test_truth_is_labels_else_human_captions_and_targets_lie_above():
     auto = CaptionsConfig()
     assert chosen_stages(auto, ["human-labels", "human-captions", "system-captions"]) == (
@@ -72,6 +75,7 @@ def test_unknown_stages_and_techniques_are_named():
             build(CaptionsConfig, given)
 
 
+@pytest.mark.row("captions-s1-share", "captions-d1-stages", "captions-d2-share")
 def test_planted_harms_are_counted_to_the_case_and_recovered_within_their_intervals():
     found, truth = recover(Planted(), images=400, seed=5), truths(Planted())
     for name in COUNTS:

@@ -35,6 +35,7 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("captions") / "stages", human, system, genders)
 
 
+@pytest.mark.row("captions-d2-captions", "captions-d2-share", "captions-3.4-graphs")
 def test_the_python_call_gives_tables_and_pages(stages: Path, tmp_path: Path):
     given = {"groups": stages.parent / "groups.csv", "columns": ["gender"], "techniques": ("D2", "S3")}
     audit = gslopes.audit_captions(stages, tmp_path / "run", **given)

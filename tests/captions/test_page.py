@@ -213,6 +213,7 @@ def test_the_page_ends_with_what_to_do_next_and_what_to_quote(pages: dict[str, P
     assert HOSTILE not in pages["report"].read_text("utf-8")
 
 
+@pytest.mark.row("captions-s1-objects", "captions-d1-objects")
 def test_d1_and_s1_begin_with_what_was_not_judged_until_a_list_is_given(pages: dict[str, Path], tmp_path: Path) -> None:
     texts, titles = ("D1, not judged: nouns", "S1, not judged: nouns"), ("D1 listed words", "S1 words wrongly included")
     page = shown(pages["report"].read_text("utf-8"))
@@ -257,6 +258,7 @@ def test_everything_read_leaves_no_interval_and_a_sample_a_narrower_one():
     assert wide[0] < low < 0.14 < high < wide[1]
 
 
+@pytest.mark.row("captions-fig-4", "captions-fig-6")
 def test_shares_confirmed_with_causes_of_the_rest():
     cases = pd.DataFrame({"case": list("abcd"), "technique": ["S1"] * 3 + ["D1"]})
     answers = [("a", "harm"), ("b", "parser"), ("c", "harm")]

@@ -12,6 +12,7 @@ from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.words.wordnet import wordnet
 
 
+@pytest.mark.row("captions-3.4-stages")
 def test_files_and_folders_are_stages_by_their_names(tmp_path: Path):
     (tmp_path / "system-captions.csv").write_text("image,caption\n")
     (tmp_path / "human-captions").mkdir()
@@ -137,6 +138,7 @@ CAPTIONS = {"info": {}, "images": [IMAGE], "annotations": [{"id": 9, "image_id":
 RESULTS = [{"image_id": 391895, "caption": "a man"}]
 
 
+@pytest.mark.row("captions-3.3-data", "captions-3.4-labels")
 def test_boxes_become_shares_and_types_synsets():
     rows = read_instances(INSTANCES)
     (person,) = rows.labels
@@ -187,6 +189,7 @@ def test_boxes_are_clipped(box: object, expected: object):
     assert clip(box, (100, 100)) == expected
 
 
+@pytest.mark.row("captions-3.3-data")
 def test_captions_and_results_of_which_lists_are_several():
     for content, text in ((CAPTIONS, "A man."), (RESULTS, "a man")):
         assert read_captions(content).captions == [("391895", text)]
@@ -226,12 +229,14 @@ def test_the_forms_are_known_by_their_keys():
     assert {form_of(content) for content in ({"a": 1}, [], [{"image_id": 1}], [3], 3)} == {""}
 
 
+@pytest.mark.row("captions-3.4-labels")
 def test_images_join_coco_and_boxes_are_shares_of_its_own_size():
     (tree,) = read(OBJECTS, "objects").labels
     assert (tree.image, tree.word, tree.synset) == ("42", "tree", "tree.n.01")
     assert tree.corners == pytest.approx((0.5, 0.5, 1, 1))
 
 
+@pytest.mark.row("captions-3.4-labels")
 def test_attributes_may_be_absent_and_have_synsets_of_their_own():
     rows = read(ATTRIBUTES, "attributes", {"green": "green.s.01"}).labels
     assert [(row.word, row.synset, row.subject, row.subject_synset) for row in rows] == [
@@ -275,6 +280,7 @@ def zhao(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.row("captions-3.4-groups")
 def test_zhao_et_al(zhao: Path):
     assert read_groups(zhao) == {
         "gender": {"1": "female", "2": "male", "3": ""},

@@ -32,6 +32,7 @@ def swept(audited: Path, tmp_path_factory: pytest.TempPathFactory) -> Result:
     return sweep_captions(audited, tmp_path_factory.mktemp("sweep") / "run")
 
 
+@pytest.mark.row("captions-supplement")
 def test_a_captioner_that_switches_near_the_centre(swept: Result):
     words = swept.tables["word_slopes"].set_index("label")
     assert words.loc["mention:man", "slope"] == -words.loc["mention:woman", "slope"] > 20

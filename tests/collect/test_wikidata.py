@@ -145,6 +145,7 @@ def run(out, **options):
 
 
 @pytest.mark.row("slopes-4.2-celebrities")
+@pytest.mark.row("crops-3.1-query", "crops-3.1-genders", "crops-3.1-census", "crops-3.1-filters", "crops-3.1-set")
 def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
     found = run(tmp_path / "out")
     assert found.statuses["kept"] == 17
@@ -251,6 +252,7 @@ def manifest(*people):
     return pd.DataFrame(rows)
 
 
+@pytest.mark.row("crops-3.1-small")
 def test_ethnic_groups_that_are_too_small_are_dropped():
     """No 13: the paper discards ethnic groups under 40; its program makes the list and does not use it."""
     table, steps = people_of(manifest((60, WOMAN, "Q49085"), (39, WOMAN, "Q190168"), (41, WOMAN, "Q161652")), 40, 1)

@@ -28,6 +28,7 @@ def test_the_page_ends_with_what_to_do_next_and_what_to_quote(found):
 
 
 @pytest.mark.figures("png")
+@pytest.mark.row("contexts-fig-3", "contexts-4.3-share")
 def test_everybody_is_cut_out_and_put_in_front_of_every_room(found):
     assert (found.found, found.used, found.damaged) == (PEOPLE, PEOPLE, 0)
     kinds = found.tables["composites"]["kind"].value_counts().to_dict()
@@ -126,6 +127,7 @@ def test_one_background_is_as_good_as_a_list_of_one(given):
 
 
 @pytest.mark.slow
+@pytest.mark.row("contexts-4.1-one", "contexts-4.3-eraser", "contexts-4.3-baseline", "contexts-4.3-pictures")
 def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_context_is_asked_for(few, tmp_path):
     options = {"preset": "published", "canvas": CANVAS, "analysis": ContextOptions(permutations=19)}
     options |= {"people": few / "people.csv", "classifier": Tagger()}
@@ -151,6 +153,7 @@ def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_cont
 
 
 @pytest.mark.slow
+@pytest.mark.row("contexts-4.1-one", "contexts-4.3-cfd", "contexts-table-3", "contexts-table-7")
 def test_as_published_on_the_layout_of_the_chicago_face_database_the_tables_count_as_printed(few, tmp_path):
     images = tmp_path / "CFD Version 2.0.3/CFD 2.0.3 Images"
     rows = pd.read_csv(few / "people.csv", dtype=str)

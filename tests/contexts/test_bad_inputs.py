@@ -137,6 +137,7 @@ def sees_somebody(photos):
     return [Detections(*(np.ones((n, *shape), np.float32) for shape in ((4,), (5, 2), ()))) for n in there]
 
 
+@pytest.mark.row("contexts-4.1-composition")
 def test_a_background_with_a_face_a_small_one_or_no_picture_is_skipped_with_its_reason(folder, tmp_path):
     rooms = tmp_path / "rooms"
     shutil.copytree(folder / "backgrounds", rooms)

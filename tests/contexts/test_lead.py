@@ -69,6 +69,7 @@ def test_eight_people_tell_nothing_however_narrow_the_interval() -> None:
     assert headline(few).startswith("Cannot tell with 8 people whether a infers the self-reported gender")
 
 
+@pytest.mark.row("contexts-6-google")
 def test_a_tagger_that_infers_the_same_everywhere_has_no_slope_of_0_with_certainty():
     said = "infers the same of every person before every context: nothing varies, so there is no slope to judge."
     assert headline(slopes(("a", 0.0, 0.0, 0.0))) == f"a {said}"

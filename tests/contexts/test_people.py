@@ -49,6 +49,7 @@ def test_people_without_a_photo_there_are_said_and_not_refused(tmp_path):
     assert absent == "1 row of people.csv is about none of the photos looked at: '003'."
 
 
+@pytest.mark.row("contexts-4.3-cfd", "contexts-table-3")
 def test_names_of_the_chicago_face_database():
     assert cfd_person("x/CFD-BM-204-001-N.jpg")["person"] == "BM-204"
     assert cfd_person("001.jpg") is None

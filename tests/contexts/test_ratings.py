@@ -25,6 +25,7 @@ def test_agreement_of_four_raters_on_three_contexts():
     assert krippendorff_alpha(pd.DataFrame(rows)) == pytest.approx(0.933333, abs=1e-6)
 
 
+@pytest.mark.row("contexts-table-2", "contexts-4.2-median", "contexts-4.2-raters")
 def test_medians_without_what_was_coded_incorrect(tmp_path):
     lines = ["context,rater,gender,rating,coding"]
     lines += [f"nursery,{n},{'f' if n % 2 else 'male'},{2 + n % 2},correct" for n in range(20)]

@@ -9,6 +9,7 @@ from gslopes.contexts.typology import SHIPPED, normalise, read_typology
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 
 
+@pytest.mark.row("contexts-4.4-tags")
 def test_a_tag_is_compared_whole_and_folded():
     assert normalise("Mantelet (women\u2019s cape)") == "mantelet_(women's_cape)"
     assert normalise("  Wedding \t Dress ") == "wedding_dress"
@@ -16,6 +17,7 @@ def test_a_tag_is_compared_whole_and_folded():
 
 
 @pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.row("contexts-table-5", "contexts-table-6")
 def test_every_shipped_typology_is_whole(name):
     found = read_typology(name)
     assert found.clusters["masculine"]
@@ -44,6 +46,7 @@ def test_the_wide_one_adds_to_the_starter():
     assert wide.contexts == plain.contexts
 
 
+@pytest.mark.row("contexts-4.4-sorted")
 def test_several_are_merged_and_a_filled_list_is_read(tmp_path):
     filled = tmp_path / "todo.csv"
     filled.write_text("tag,cluster\nBridezilla,feminine\n'=bride,feminine\nwhatnot,\n", "utf-8")
@@ -101,6 +104,7 @@ GENDERED = {"feminine": frozenset({"woman", "lady"}), "masculine": frozenset({"m
         ("wide.csv", "Feminine,Masculine\nwoman,man\nlady,\n"),
     ],
 )
+@pytest.mark.row("contexts-table-5")
 def test_every_layout_gives_the_same_clusters(tmp_path: Path, name: str, text: str):
     (tmp_path / name).write_text(text)
     found = read_typology(tmp_path)

@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pandas as pd
+import pytest
 from PIL import Image
 
 from gslopes.ask.boxes import SaliencyMap
@@ -17,6 +18,7 @@ def parsed(svg):
     return root.get("aria-label"), root
 
 
+@pytest.mark.row("crops-fig-7")
 def test_distributions_and_curves_are_drawn():
     label, _ = parsed(
         charts.distributions({"a": np.array([1.0, 2.0]), "b": np.array([np.nan, 3.0])}, "Largest", (1.0, 3.0))
@@ -29,6 +31,7 @@ def test_distributions_and_curves_are_drawn():
     assert dashed == [None, "5 4"]
 
 
+@pytest.mark.row("crops-fig-1", "crops-fig-6")
 def test_a_map_its_peaks_and_its_scores_stand_below_the_pair():
     scores = np.zeros((4, 8), np.float32)
     scores[1, 6] = 5

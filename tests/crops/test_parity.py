@@ -40,6 +40,7 @@ DERIVED = {
 
 
 @pytest.mark.parametrize("pair", DERIVED, ids="-".join)
+@pytest.mark.row("crops-fig-2", "crops-3-impact", "crops-3-slack", "crops-3.3-significant")
 def test_published_counts_give_the_published_shares_and_what_follows_from_them(pair):
     share, half, interval, ratio, ends, verdict = DERIVED[pair]
     won, lost = COUNTS["native-10000"][pair]
@@ -55,6 +56,7 @@ def test_published_counts_give_the_published_shares_and_what_follows_from_them(p
     assert found.verdict == verdict
 
 
+@pytest.mark.row("crops-3.3-interval", "crops-fig-3", "crops-3.6-asian")
 def test_the_error_that_was_printed_is_of_the_draws_alone():
     """No 2: plus or minus 1.0 % is the error of drawing from a fixed set; over people it is 2.8 to 4.5 %."""
     assert 100 * draws_half(0.5, 10_000) == pytest.approx(1.0)
@@ -121,6 +123,7 @@ def test_a_planted_effect_is_found_and_its_interval_holds_it(shift, truth):
     assert 0.90 <= held / 200 <= 0.99  # 200 audits know 0.95 to 0.015
 
 
+@pytest.mark.row("crops-3.3-significant")
 def test_nothing_planted_is_rejected_as_often_as_promised_and_draws_alone_promise_too_much():
     generator = np.random.default_rng(11)
     rejected = narrow = 0
@@ -187,6 +190,7 @@ def test_ties_of_photos_alone_count_for_neither_group():
     assert compared(ties, ties).mean() == 0.5
 
 
+@pytest.mark.row("crops-fig-4")
 def test_photos_alone_that_tie_are_even_whichever_group_stands_first():
     """Every maximum of the blue is a maximum of the green, too."""
     photos = ["b1", "b2", "g1", "g2"]
@@ -198,6 +202,7 @@ def test_photos_alone_that_tie_are_even_whichever_group_stands_first():
     assert h[place].mean() == 0.5
 
 
+@pytest.mark.row("crops-3.4-tall", "crops-3.4-hundred", "crops-3.4-head")
 def test_shares_and_differences_by_group():
     photos = [f"p{index}" for index in range(200)]
     people = pd.DataFrame({"photo": photos, "person": photos, "width": 80, "height": 100, "status": "used"})

@@ -40,6 +40,7 @@ def table(folder, text):
 ROWS = "id,gender,race\na,f,x\nb,f,y\nc,m,x\nd,m,y\ne,f,x/y\nf,,x\n"
 
 
+@pytest.mark.row("crops-3.2-pairs", "crops-3.1-several", "crops-fig-2-coarse")
 def test_columns_and_their_crossing(folder):
     found = read_people(folder, table(folder, ROWS), ["gender", "race"])
     assert {name: len(members) for name, members in found.groups["gender"].items()} == {"f": 3, "m": 2}
@@ -48,6 +49,7 @@ def test_columns_and_their_crossing(folder):
     assert found.left_out["gender"] == {"no value": 1}
 
 
+@pytest.mark.row("crops-3.1-one")
 def test_one_of_several_photos_by_lot(folder):
     path = table(folder, "file,person,gender\na.jpg,p,f\nb.jpg,p,f\nc.jpg,q,m\nd.jpg,q,m\n")
 
@@ -114,6 +116,7 @@ def test_fewer_pairs_than_pairs_of_groups():
         balanced_pairs(GROUPS, 2)
 
 
+@pytest.mark.row("crops-3.2-draws")
 def test_both_orders_or_the_first_group_on_the_left():
     persons = tuple("abcd")
     people = People((), ("g",), {"g": {"one": persons[:2], "two": persons[2:]}}, {})

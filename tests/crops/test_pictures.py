@@ -37,6 +37,7 @@ def test_territories_tile_the_picture(sizes):
         assert territory.shared(photo_box) == photo_box.area
 
 
+@pytest.mark.row("crops-3.2-joined")
 def test_photos_stand_at_the_top_on_black():
     picture, plan = join([photo(3, 2, 10), photo(4, 5, 20)])
     assert picture.shape == (5, 7, 3)
@@ -49,6 +50,7 @@ def test_photos_stand_at_the_top_on_black():
     assert not plan.on_padding(2, 1)
 
 
+@pytest.mark.row("crops-fig-3")
 def test_height_256_truncates_the_width_as_published():
     assert scaled(photo(333, 500), CropsConfig(height=256)).shape == (256, 333 * 256 // 500, 3)
 
@@ -74,6 +76,7 @@ def favoured(found, plan, ties="half"):
     return chosen["argmax"].shares[0]
 
 
+@pytest.mark.row("crops-2.3-point", "crops-3.2-favoured")
 def test_the_focal_point_is_the_first_maximum_truncated():
     found = make([[0, 1, 1, 0], [1, 0, 0, 0]])
     assert focal_point(found) == (30, 10)
@@ -147,6 +150,7 @@ def grid(cells=()):
     return SaliencyMap(scores, np.arange(16, dtype=np.float32) * 50 + 25, np.arange(20, dtype=np.float32) * 50 + 25)
 
 
+@pytest.mark.row("crops-3.4-regions")
 def test_two_regions_on_the_grid():
     found = salient_regions(grid([(slice(3, 6), slice(7, 10), 4), (slice(12, 14), slice(7, 9), 3)]), 800, 1000)
     corners = [(box.x0, box.y0, box.x1, box.y1) for box in found]

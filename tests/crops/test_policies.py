@@ -20,6 +20,7 @@ def two(left, right, **settings):
 @pytest.mark.parametrize(
     ("temperature", "sample", "amplification", "exposure"), [(1.0, 0.5702, 3.163, 0.3873), (0.25, 0.6736, 1.280, None)]
 )
+@pytest.mark.row("crops-3.5-argmax", "crops-table-1-sample")
 def test_planted_scores_give_the_amplification_that_theory_says(temperature, sample, amplification, exposure):
     generator = np.random.default_rng(0)
     left, right = generator.normal(0.3, 0.36, 200_000), generator.normal(0, 0.36, 200_000)
@@ -47,6 +48,7 @@ def test_temperature_runs_from_the_maximum_to_shares_of_cells(seed, shift):
     assert plain == pytest.approx(outcomes(scores, x, y, PLAN, ("sample",))["sample"].shares, abs=1e-9)
 
 
+@pytest.mark.row("crops-table-1-words", "crops-table-1-choose", "crops-table-1-point", "crops-table-1-pad")
 def test_every_policy_answers_and_has_its_words():
     scores = np.random.default_rng(1).normal(size=(3, 10, 20))
     x, y = np.arange(20, dtype=np.float32), np.arange(10, dtype=np.float32)
@@ -73,6 +75,7 @@ def test_no_policy_prefers_a_side_of_a_map_that_is_its_own_mirror_image(grid):
         assert np.abs(one.shares[:, 0] - one.shares[:, 1]).max() < 1e-9, name
 
 
+@pytest.mark.row("crops-table-1-average")
 def test_averaging_shows_what_lies_between(monkeypatch):
     monkeypatch.setattr(policies, "TOP", 2)
     scores = np.array([[[0.0, 0.0, 0.0, 0.0], [0.0, 9.0, 0.0, 9.0]]])
@@ -82,6 +85,7 @@ def test_averaging_shows_what_lies_between(monkeypatch):
     assert found["average"].points[0].tolist() == pytest.approx([12.0, 7.0], abs=0.02)
 
 
+@pytest.mark.row("crops-table-1-choose")
 def test_peaks_keep_their_distance_and_a_flat_map_has_none():
     scores = np.zeros((9, 9))
     scores[1, 1], scores[1, 2], scores[7, 7] = 3, 2.9, 2

@@ -29,6 +29,7 @@ def slope(swept, attribute, cropper="brightness"):
 
 
 @pytest.mark.slow
+@pytest.mark.row("crops-3.6-causes")
 def test_the_planted_slope_is_found_and_the_placebos_holds_nothing(swept):
     fitted = slope(swept, "gender")
     # the chance to be lighter than another: Phi((level + 6 v - level')/ ...), its mean slope near 0.24/(2 sqrt(pi))

@@ -12,6 +12,7 @@ from gslopes.crops.words import headline, judged
 from gslopes.frame.findings import decide
 
 
+@pytest.mark.row("crops-4-limits")
 def test_the_limits_say_what_the_authors_conclude():
     assert any("let them set the crop, or do not crop" in line for line in CROPS.sentences["limits"])
 

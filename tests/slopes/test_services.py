@@ -93,6 +93,7 @@ def test_a_second_run_asks_nothing_and_says_the_same(audited, tmp_path):
 
 @pytest.mark.row("slopes-4.1-services")
 @pytest.mark.slow
+@pytest.mark.row("contexts-4.4-taggers")
 def test_five_services_are_asked_in_one_command_and_the_page_has_tables_1_and_2(
     gslopes, provider: FakeProvider, tmp_path, monkeypatch
 ):

@@ -16,6 +16,7 @@ def test_sentences_and_tokens():
     assert sentences("A man's T-shirt; 2 dogs!") == [["a", "man", "'s", "t-shirt"], ["2", "dogs"]]
 
 
+@pytest.mark.row("captions-3.5-tools")
 def test_tags_are_those_of_the_british_national_corpus():
     assert [token.tag for token in hanta().tag(["the", "female", "walked", "in", "the", "room"])] == [
         *("AT0", "NN1", "VVD", "PRP", "AT0", "NN1")
@@ -108,6 +109,7 @@ GOLDENS = [
     [golden[1:] for golden in GOLDENS],
     ids=[f"golden_{golden[0]}-{place}" for place, golden in enumerate(GOLDENS)],
 )
+@pytest.mark.row("captions-3.4-graphs")
 def test_golden_captions(caption: str, objects: str, attributes: list[str], relations: list[str]):
     facts = [fact for fact in parse(caption) if not fact.negated]
     assert sorted(fact.word for fact in facts if fact.kind == "object") == objects.split()

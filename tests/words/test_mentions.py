@@ -9,11 +9,13 @@ from gslopes.words.wordnet import WordNet
 from tests.words.conftest import parse
 
 
+@pytest.mark.row("captions-3.4-synsets")
 def test_golden_01_a_controller_is_an_accountant_under_the_papers_rule(paper: Senses):
     assert paper.of("controller", "object").synset == "accountant.n.01"
     assert Mentions(paper, shipped()).is_person("controller")
 
 
+@pytest.mark.row("captions-3.4-synsets", "captions-fig-7")
 def test_golden_02_pop_is_a_dad_under_the_papers_rule(paper: Senses, mentions: Mentions):
     assert paper.of("pop", "object").synset == "dad.n.01"
     assert Mentions(paper, shipped()).is_person("pop")
@@ -58,6 +60,7 @@ def test_golden_08_prepositions_stay_words(words: WordNet, senses: Senses):
     assert words.synsets("in", "n")[0] == "inch.n.01"
 
 
+@pytest.mark.row("captions-3.4-synsets")
 def test_golden_09_leather_as_an_attribute(senses: Senses):
     sense = senses.of("leather", "attribute")
     assert (sense.synset, sense.relaxed) == ("leather.n.01", True)
@@ -80,6 +83,7 @@ SLOB, CLOWN = {"slob.n.01"}, {"clown.n.01"}
 
 
 @pytest.mark.parametrize(("word", "expected"), [("slob", (1, 1, 1)), ("pig", (0, 0, 1)), ("chair", (0, 0, 0))])
+@pytest.mark.row("captions-d1-bounds")
 def test_golden_47_bounds(words: WordNet, word: str, expected: tuple[int, ...]):
     assert bounds(word, "n", SLOB, words) == expected
 
@@ -89,6 +93,7 @@ def test_golden_48_the_clown_of_the_circus(words: WordNet):
     assert [bounds("clown", "n", CLOWN, words, sense) for sense in senses] == [(0, 1, 1), (0, 0, 1)]
 
 
+@pytest.mark.row("captions-d1-bounds")
 def test_golden_49_four_captions(words: WordNet):
     paper = Mentions(Senses(words, "paper"), shipped())
     lists = {"object": frozenset(SLOB | CLOWN)}
@@ -97,6 +102,7 @@ def test_golden_49_four_captions(words: WordNet):
     assert [sum(bool(said[name]) for said in found) for name in BOUNDS] == [1, 2, 3]
 
 
+@pytest.mark.row("captions-d1-attributes")
 def test_golden_50_an_adjective_stands_for_its_first_synset(words: WordNet):
     mine = WordList("demeaning-adjectives", "1", frozenset({"lazy"}))
     listed = demeaning_synsets(Lists(shipped() | {mine.name: mine}), words)["attribute"]

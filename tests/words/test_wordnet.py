@@ -23,6 +23,7 @@ from gslopes.words.wordnet import WordNet, wordnet
         ("walk.v.01", "run.v.01", 1.8718),
     ],
 )
+@pytest.mark.row("captions-s1-same")
 def test_golden_10_leacock_chodorow(words: WordNet, one: str, other: str, expected: float):
     assert words.similarity(one, other) == pytest.approx(expected, abs=5e-5)
     assert words.similarity(other, one) == words.similarity(one, other)
@@ -34,12 +35,14 @@ def test_similarity_is_undefined_for_adjectives_and_across_parts_of_speech(words
     assert words.similarity("dog.n.01", "no_such.n.01") is None
 
 
+@pytest.mark.row("captions-3.4-above")
 def test_golden_11_what_lies_above(words: WordNet):
     assert words.at_or_below("street.n.01", "road.n.01")
     assert words.at_or_below("couple.n.01", "group.n.01")
     assert not words.at_or_below("road.n.01", "street.n.01")
 
 
+@pytest.mark.row("captions-s1-objects")
 def test_golden_12_ids_of_imagenet(words: WordNet):
     assert words.by_id("n10787470") == "woman.n.01"
     assert words.by_id("n00007846") == "person.n.01"
@@ -68,6 +71,7 @@ def test_a_damaged_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         wordnet.__wrapped__()
 
 
+@pytest.mark.row("captions-s1-attributes", "captions-s1-relations", "captions-d1-attributes")
 def test_every_shipped_list_names_its_source_and_licence():
     assert len(shipped()) >= 15
     for file in SHIPPED.glob("*.toml"):

@@ -101,6 +101,7 @@ def test_reading_anew_costs_no_call_and_no_function(function: str, tmp_path: Pat
 # -- behind an address -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("captions-3.3-captioner")
 def test_a_teams_captioner_is_read_as_labels():
     answers = [{"caption": "A woman holds a red kite."}, {"refused": "empty"}]
     reply = (200, {}, json.dumps({"version": "2026-05-01", "answers": answers}))
@@ -117,6 +118,7 @@ def test_an_answer_without_a_caption_is_an_error(answer: dict[str, object]):
         load_classifier("http:http://127.0.0.1:1/x,kind=caption", prepare=False).parse(answer)
 
 
+@pytest.mark.row("captions-3.3-captioner")
 def test_the_chat_endpoint(provider: FakeProvider):
     provider.chat.slopes = {"nurse": -0.25}
     classifier = load_classifier("llm:some-model,prompt=caption,repeats=1")

@@ -97,6 +97,7 @@ def test_damaged_files_say_what_and_where(data, says):
         vxm.parse(data)
 
 
+@pytest.mark.row("crops-2.3-model")
 def test_the_published_file_has_the_layers_that_its_description_says():
     path = os.environ.get("GSLOPES_TEST_FASTGAZE")
     if not path:
@@ -124,6 +125,7 @@ def layers():
     ]
 
 
+@pytest.mark.row("crops-2.3-model")
 def test_the_steps_are_those_that_the_program_takes():
     x = torch.rand(1, 3, 8, 6) * 255
     first, _, second, _ = layers()
@@ -148,6 +150,7 @@ def small_vxm(tmp_path):
     return path
 
 
+@pytest.mark.row("crops-2.3-model")
 def test_a_vxm_file_is_a_saliency_model(small_vxm):
     model = load_cropper(f"fastgaze:{small_vxm}")
     assert model.version.startswith("sha256 ")
@@ -174,6 +177,7 @@ def test_pictures_of_several_sizes_come_back_in_their_order(small_vxm):
     assert shapes == [(12, 20), (20, 12), (12, 20)]
 
 
+@pytest.mark.row("crops-3.4-second")
 def test_onnx_and_torchscript_give_the_same_map(tmp_path):
     weight = np.full((1, 3, 1, 1), 1 / 3, np.float32)
     node = helper.make_node("Conv", ["x", "w"], ["y"])

@@ -23,20 +23,24 @@ def test_without_a_users_list_objects_are_not_counted(mentions: Mentions):
 @pytest.mark.parametrize(
     ("truth", "expected"), [(["man.n.01"], "case"), (["man.n.01", "male_child.n.01"], ""), (["person.n.01"], "unclear")]
 )
+@pytest.mark.row("captions-d3-boys")
 def test_golden_55_boys(say: Callable, mentions: Mentions, truth: list[str], expected: str):
     assert verdict("boys", say("A boy on a bench."), things(*truth), mentions) == expected
 
 
+@pytest.mark.row("captions-d3-girls")
 def test_golden_56_girls(say: Callable, mentions: Mentions):
     assert verdict("girls", say("Two girls playing tennis."), things("woman.n.01"), mentions) == "case"
 
 
+@pytest.mark.row("captions-d3-weapons")
 def test_golden_57_weapons(say: Callable, mentions: Mentions):
     truth = things("man.n.01", "baseball_bat.n.01")
     assert verdict("weapons", say("A man with a gun."), truth, mentions) == "case"
     assert verdict("weapons", say("A man with a gun."), (*truth, *things("gun.n.01")), mentions) == ""
 
 
+@pytest.mark.row("captions-d3-animals")
 def test_golden_58_a_bat_is_an_animal_under_the_papers_rule(say: Callable, mentions: Mentions, paper: Mentions):
     truth = things("man.n.01")
     assert verdict("animals", say("A man swinging a bat.", paper), truth, paper) == "case"
@@ -56,6 +60,7 @@ def test_counts_are_per_thousand_captions_at_risk(say: Callable, mentions: Menti
     assert rows == {"count": 2, "per 1,000 captions": pytest.approx(100), "pp": pytest.approx(10)}
 
 
+@pytest.mark.row("captions-d3-union")
 def test_the_union_counts_a_caption_once_however_many_rules_find_it(say: Callable, mentions: Mentions):
     captions = {"a": "A boy with a gun.", "b": "A boy on a bench.", "c": "A man."}
     stages = {
@@ -78,6 +83,7 @@ def test_the_union_counts_a_caption_once_however_many_rules_find_it(say: Callabl
         ("A man and a female on stage.", True),
     ],
 )
+@pytest.mark.row("captions-d4-female", "captions-fig-8")
 def test_golden_59_uses_as_a_noun(mentions: Mentions, caption: str, contrast: bool):
     assert as_nouns(standard().tag(caption), mentions) == [contrast]
 
@@ -91,5 +97,6 @@ def test_golden_59_uses_as_a_noun(mentions: Mentions, caption: str, contrast: bo
         "A male and female couple.",
     ],
 )
+@pytest.mark.row("captions-d4-female")
 def test_golden_60_uses_as_an_adjective(mentions: Mentions, caption: str):
     assert as_nouns(standard().tag(caption), mentions) == []

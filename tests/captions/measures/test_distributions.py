@@ -20,6 +20,7 @@ def _stages(after: tuple[int, int]):
 
 
 @pytest.mark.parametrize(("after", "expected"), [((4, 1), 40), ((2, 3), -40)])
+@pytest.mark.row("captions-s3-s4")
 def test_a_change_keeps_its_sign(mentions: Mentions, after: tuple[int, int], expected: float):
     stages, times = _stages(after), "abcdefghijklmnopqrstuvwx"
     whole = {stage: {f"{i}{c}": v for i, v in images.items() for c in times} for stage, images in stages.items()}
@@ -31,6 +32,7 @@ def test_a_change_keeps_its_sign(mentions: Mentions, after: tuple[int, int], exp
     assert 0 < change["p"] < 0.001
 
 
+@pytest.mark.row("captions-s3-s4")
 def test_golden_67_images_all_alike_give_no_finding(mentions: Mentions):
     stages = {"system-captions": {str(i): [things("dog.n.01")] for i in range(40)}}
     groups = {"gender": {str(i): "female" if i % 2 else "male" for i in range(40)}}

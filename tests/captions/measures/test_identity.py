@@ -22,6 +22,7 @@ from tests.captions.conftest import material, things
         ("A woman.", "match"),
     ],
 )
+@pytest.mark.row("captions-supplement")
 def test_golden_63_how_somebody_annotated_female_is_spoken_of(
     say: Callable, mentions: Mentions, caption: str, expected: str
 ):
@@ -45,6 +46,7 @@ def test_shares_over_images_of_one_person(say: Callable, mentions: Mentions):
     assert [row["value"] for row in i3] == [0.25]
 
 
+@pytest.mark.row("captions-supplement")
 def test_golden_61_long_hair(mentions: Mentions):
     hair = (*things("woman.n.01"), Fact("attribute", "long", subject="hair"))
     names = [f"l{i}" for i in range(40)] + [f"s{i}" for i in range(40)]

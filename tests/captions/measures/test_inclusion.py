@@ -50,6 +50,7 @@ def row(found, concept: str) -> dict:
     return one
 
 
+@pytest.mark.row("captions-s1-invented", "captions-s1-rank", "captions-s1-association")
 def test_golden_26_a_necktie_that_is_not_there(found):
     tie = row(found, "necktie.n.01")
     assert tie["scenario"] == "hallucination"
@@ -61,6 +62,7 @@ def test_golden_26_a_necktie_that_is_not_there(found):
     assert (tie["kept"], tie["rank"]) == (True, 1)
 
 
+@pytest.mark.row("captions-s1-specific")
 def test_golden_27_an_apple_where_truth_says_fruit(found):
     apple = row(found, "apple.n.01")
     assert apple["scenario"] == "too-specific"
@@ -68,12 +70,14 @@ def test_golden_27_an_apple_where_truth_says_fruit(found):
     assert (apple["association"], apple["towards"]) == (pytest.approx(0.05), "female")
 
 
+@pytest.mark.row("captions-s1-scenarios")
 def test_golden_28_what_no_photo_shows(found):
     beauty = row(found, "beauty.n.01")
     assert beauty["scenario"] == "non-imageable"
     assert (beauty["flagged"], beauty["negatives"], beauty["kept"]) == (1, 10, True)
 
 
+@pytest.mark.row("captions-s1-share")
 def test_golden_29_images_with_a_case(found):
     (share,) = [row for row in found.measures if row["concept"] == "any case"]
     assert (share["active"], share["n"]) == (6, 10)
@@ -100,6 +104,7 @@ def test_a_word_is_judged_by_the_sense_that_a_photo_shows(mentions: Mentions, wo
     assert imageable(thing, shipped(), mentions.wordnet) is seen
 
 
+@pytest.mark.row("captions-s1-objects")
 def test_the_users_list_replaces_the_rule(fixture_f: Material):
     lists, words = fixture_f.mentions.lists, fixture_f.mentions.wordnet
     assert [imageable(*things(name), lists, words) for name in ("beauty.n.01", "love.n.01")] == [False, True]
@@ -115,9 +120,20 @@ def test_the_users_list_replaces_the_rule(fixture_f: Material):
     ],
     ids=["golden_30a", "golden_30b", "golden_30c", "golden_31"],
 )
+@pytest.mark.row("captions-s1-scenarios", "captions-s1-specific", "captions-s1-invented")
 def test_golden_30_and_31_scenarios(words: WordNet, target: str, truth: str, expected: str):
     (judged,) = judge(things(target), things(truth), Coverage(), words, shipped())
     assert judged[1] == expected
+
+
+@pytest.mark.row("captions-3.4-union")
+def test_truth_is_what_all_captions_of_an_image_say_together(mentions: Mentions):
+    stages = {
+        "human-captions": {"a": [things("dog.n.01"), things("bench.n.01")], "b": [things("dog.n.01")]},
+        "system-captions": {image: [things("dog.n.01", "bench.n.01")] for image in "ab"},
+    }
+    found = run_technique("S1", material(mentions, stages), "system-captions", "human-captions", AuditOptions())
+    assert [(case["image"], case["concept"]) for case in found.cases] == [("b", "bench.n.01")]
 
 
 def test_golden_32_a_closed_vocabulary_judges_only_its_own(words: WordNet):
@@ -129,6 +145,7 @@ def test_golden_32_a_closed_vocabulary_judges_only_its_own(words: WordNet):
     }
 
 
+@pytest.mark.row("captions-s1-association")
 def test_golden_33_the_threshold_is_strict():
     member = np.repeat([1, -1], 500)
     ten, eleven = (associate(np.arange(1000) < count, member, Pair("gender", "male", "female")) for count in (10, 11))
@@ -136,6 +153,7 @@ def test_golden_33_the_threshold_is_strict():
     assert (ten[0] > THRESHOLD, eleven[0] > THRESHOLD) == (False, True)
 
 
+@pytest.mark.row("captions-s1-same")
 def test_golden_34_an_attribute_of_nothing_alike_is_not_judged(words: WordNet):
     red = Fact("attribute", "red", subject="woman", subject_synset="woman.n.01")
     dress = Fact("attribute", "red", subject="dress", subject_synset="dress.n.01")
@@ -145,6 +163,7 @@ def test_golden_34_an_attribute_of_nothing_alike_is_not_judged(words: WordNet):
     assert judge([red], with_woman, Coverage(), words, shipped())[0][1] == "hallucination"
 
 
+@pytest.mark.row("captions-s1-have-in", "captions-s1-relations")
 def test_golden_35_which_relations_a_photo_can_show(words: WordNet):
     relax, within, have = (
         Fact("relation", word, subject="man", object=thing)

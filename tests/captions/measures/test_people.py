@@ -18,12 +18,14 @@ from gslopes.words.wordnet import WordNet
 from tests.captions.conftest import material, things
 
 
+@pytest.mark.row("captions-d2-area")
 def test_golden_51_the_union_of_boxes():
     area = covered([(0, 0, 0.4, 0.3), (0.2, 0.1, 0.6, 0.4)])
     assert area == pytest.approx(0.20)
     assert area > LARGE
 
 
+@pytest.mark.row("captions-d2-area")
 def test_golden_52_boxes_of_ten_percent_and_twice_the_same():
     assert not covered([(0, 0, 0.2, 0.5)]) > LARGE
     twice = covered([(0, 0, 0.2, 0.3), (0, 0, 0.2, 0.3)])
@@ -31,6 +33,7 @@ def test_golden_52_boxes_of_ten_percent_and_twice_the_same():
     assert not twice > LARGE
 
 
+@pytest.mark.row("captions-d2-share", "captions-d2-interval")
 def test_golden_53_unmentioned_by_skin(mentions: Mentions):
     low, high = newcombe(12, 100, 30, 400)
     assert pytest.approx(4.5) == 100 * (12 / 100 - 30 / 400)
@@ -50,6 +53,22 @@ def test_golden_53_unmentioned_by_skin(mentions: Mentions):
     assert len(found.cases) == 42
 
 
+@pytest.mark.row("captions-d2-stages", "captions-d2-area")
+def test_people_go_unmentioned_at_each_stage_over_the_labels(mentions: Mentions):
+    person, bench = things("person.n.01"), things("bench.n.01")
+    silent = {"system-labels": 1, "human-captions": 2, "system-captions": 4}
+    stages = {"human-labels": {str(i): [person] for i in range(20)}}
+    stages |= {stage: {str(i): [person if i >= n else bench] for i in range(20)} for stage, n in silent.items()}
+    groups = {"skin": {str(i): "darker" if i % 2 else "lighter" for i in range(20)}}
+    areas = {str(i): 0.1 if i == 19 else 0.11 for i in range(20)}
+    made = material(mentions, stages, groups, areas=areas)
+    for stage, count in silent.items():
+        found = run_technique("D2", made, stage, "human-labels", AuditOptions())
+        (share,) = [row for row in found.measures if row["concept"] == "unmentioned" and not row["column"]]
+        assert (share["active"], share["n"], share["stage"]) == (count, 19, stage)
+
+
+@pytest.mark.row("captions-fig-7")
 def test_golden_54_a_pitcher_is_a_documented_false_mention(say: Callable, paper: Mentions, mentions: Mentions):
     caption = "A pitcher of water on a table."
     assert paper.people(say(caption, paper))
@@ -73,6 +92,7 @@ def test_the_union_is_what_counting_pixels_gives(boxes: list[tuple[int, ...]]):
     assert covered([corners for box in boxes if (corners := clip(box, (10, 10)))]) == pytest.approx(inside / 100)
 
 
+@pytest.mark.row("captions-supplement")
 def test_golden_62_wheelchairs(mentions: Mentions):
     names = {f"d{i}": i < 3 for i in range(10)} | {f"l{i}": i < 7 for i in range(10)}
     stages = {
@@ -87,6 +107,7 @@ def test_golden_62_wheelchairs(mentions: Mentions):
     assert (row["ci_low"], row["ci_high"]) == (pytest.approx(-67.18, abs=5e-3), pytest.approx(2.88, abs=5e-3))
 
 
+@pytest.mark.row("captions-supplement")
 def test_golden_64_a_doctor_described_as_a_person(words: WordNet, mentions: Mentions):
     assert replaced("doctor.n.01", things("person.n.01"), words) == "person.n.01"
     assert replaced("doctor.n.01", things("doctor.n.01", "person.n.01"), words) == ""

@@ -5,15 +5,19 @@ import math
 import numpy as np
 import pytest
 
+from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Box
+from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures import salience
 from gslopes.captions.measures.salience import VALID, _rotate, _splits, fit, fit_published, layout
 from gslopes.stats.intervals import percentile
 from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.score_test import Coefficient
+from gslopes.words.mentions import Mentions
+from tests.captions.conftest import material, things
 
 
+@pytest.mark.row("captions-s2-splits")
 def test_golden_36_without_a_penalty_it_is_the_log_odds_ratio():
     group = np.repeat([0.5, -0.5], [40, 50])
     mentioned = np.r_[np.arange(40) < 30, np.arange(50) < 20]
@@ -31,14 +35,17 @@ def test_golden_37_the_penalty_keeps_a_separated_fit_finite():
     assert result.coefficient == pytest.approx(2.3550, abs=5e-5)
 
 
+@pytest.mark.row("captions-s2-valid")
 def test_golden_38_more_than_nine_tenths():
     assert [valid > VALID * 1000 for valid in (900, 901)] == [False, True]
 
 
+@pytest.mark.row("captions-s2-interval")
 def test_golden_39_percentiles():
     assert percentile(np.arange(1.0, 1001.0)) == (pytest.approx(25.975), pytest.approx(975.025))
 
 
+@pytest.mark.row("captions-s2-valid", "captions-s2-mentioned")
 def test_golden_40_what_is_always_mentioned_is_not_eligible():
     group = np.repeat([0.5, -0.5], 20)
     result = fit_published(np.empty((40, 0)), group, np.ones(40, bool), AuditOptions(splits=10))
@@ -54,6 +61,7 @@ def drawn():
     return features, group, chance.random(150) < 1 / (1 + np.exp(-logit))
 
 
+@pytest.mark.row("captions-s2-splits", "captions-s2-interval")
 def test_the_fast_path_is_within_two_hundredths_of_the_exact_one(drawn):
     """Exact: features are standardised on the training part of every split, and the fit goes to its optimum."""
     features, group, mentioned = drawn
@@ -69,9 +77,37 @@ def test_the_fast_path_is_within_two_hundredths_of_the_exact_one(drawn):
     assert percentile(fast.splits) == pytest.approx(percentile(np.array(exact)), abs=0.06)
 
 
+@pytest.mark.row("captions-s2-features")
 def test_layout_is_size_and_distance_from_the_centre():
     found = layout([[Box("a.n.01", 0, 0, 0.2, 0.2), Box("a.n.01", 0, 0, 1, 1)], []], ["a.n.01", "b.n.01"])
     assert found.tolist() == [[1, 0, 0, 1], [0, 0, 1, 1]]
+
+
+@pytest.mark.row("captions-s2-types", "captions-s2-rank", "captions-s2-mentioned", "captions-s2-interval")
+def test_as_published_the_commonest_types_are_ranked_by_accuracy_where_the_interval_leaves_out_zero(
+    mentions: Mentions,
+):
+    """A tie is mentioned of men, a dog of most people; a cup by chance; of four types the rarest is not taken."""
+    chance, kinds = np.random.default_rng(2), ("necktie.n.01", "dog.n.01", "cup.n.01")
+    says = {name: chance.random(400) < 0.5 for name in kinds}
+    men = np.arange(400) % 2 == 0
+    says["necktie.n.01"], says["dog.n.01"] = men ^ (chance.random(400) < 0.05), men ^ (chance.random(400) < 0.25)
+    boxes = {str(i): [Box(name, 0.1, 0.1, 0.5, 0.5) for name in kinds] for i in range(400)}
+    boxes["0"].append(Box("kite.n.03", 0.1, 0.1, 0.5, 0.5))
+    stages = {
+        "human-labels": {image: [things(*kinds)] for image in boxes},
+        "system-captions": {str(i): [things(*(name for name in kinds if says[name][i]))] for i in range(400)},
+    }
+    groups = {"gender": {str(i): "male" if man else "female" for i, man in enumerate(men)}}
+    made = material(mentions, stages, groups, [Pair("gender", "female", "male")], boxes=boxes)
+    options = AuditOptions(as_published=True, types=3, splits=40)
+    rows = run_technique("S2", made, "system-captions", "human-labels", options).salience
+    found = {row["concept"]: row for row in rows}
+    assert set(found) == set(kinds)
+    assert [found[name]["finding_paper"] for name in kinds] == [True, True, False]
+    assert [found[name]["rank"] for name in kinds] == [1, 2, None]
+    assert found["necktie.n.01"]["split_high"] < 0 < found["necktie.n.01"]["accuracy"] - found["dog.n.01"]["accuracy"]
+    assert (found["dog.n.01"]["n"], found["dog.n.01"]["mentioned"]) == (400, int(says["dog.n.01"].sum()))
 
 
 def labelled(n: int, types: int = 20, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:

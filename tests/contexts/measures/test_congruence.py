@@ -20,6 +20,7 @@ from gslopes.contexts.measures.paired import ALIKE
 from tests.contexts.conftest import golden, grid_of
 
 
+@pytest.mark.row("contexts-table-11-bias")
 def test_what_expectancy_bias_predicts_depends_on_the_side_of_the_context():
     rows = pd.DataFrame(
         {
@@ -37,6 +38,7 @@ QUICK = ContextOptions(permutations=999)
 RATINGS = {"F": 0.0, "N": 5.0, "M": 10.0}
 
 
+@pytest.mark.row("contexts-4.1-eight")
 def test_kappa_of_the_papers_ratings():
     rows = golden("table1.csv")
     women = np.array([kappa(float(rating), "woman") for rating in rows["rating"]])

@@ -38,6 +38,15 @@ COMPOSITE = [
 ]
 
 
+@pytest.mark.row(
+    "contexts-table-4",
+    "contexts-4.4-tags",
+    "contexts-4.5.1-super",
+    "contexts-4.5.2-recognised",
+    "contexts-4.5.2-inferred",
+    "contexts-4.5.1-context",
+    "contexts-5.4-cosine",
+)
 def test_the_answers_of_table_4():
     rows_of = [
         describe(frozenset(map(normalise, tags)), STARTER, STARTER.contexts["wedding-shop"])
@@ -49,10 +58,12 @@ def test_the_answers_of_table_4():
     assert [row["abstract"] for row in rows_of] == [1 / 8, 0]
     assert [row["inferred"] for row in rows_of] == ["man", "neutral"]
     assert [row["recognised"] for row in rows_of] == [False, True]
+    assert [row["context_tags"] for row in rows_of] == [0, 1]  # dressing_room, of 13
     first, second = ([[row[name] for name in VECTOR]] for row in rows_of)
     assert cosine_distances(np.array(first), np.array(second))[0] == pytest.approx(0.127128, abs=5e-7)
 
 
+@pytest.mark.row("contexts-4.5.2-inferred", "contexts-4.5.1-sub")
 def test_as_many_feminine_as_masculine_words_are_neutral():
     row = describe({"bride", "groom"}, STARTER)
     assert (row["inferred"], row["feminine"], row["masculine"]) == ("neutral", 1, 1)
@@ -64,12 +75,14 @@ def test_an_answer_without_tags_is_neutral_and_its_shares_are_no_numbers():
     assert math.isnan(row["concrete"])
 
 
+@pytest.mark.row("contexts-5.4-cosine")
 def test_a_vector_of_length_0():
     found = cosine_distances(np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 0.0], [2.0, 4.0]]))
     assert math.isnan(found[0])
     assert found[1] == pytest.approx(0)
 
 
+@pytest.mark.row("contexts-4.4-overlap")
 def test_a_tag_in_two_clusters_of_one_super_counts_once():
     assert describe({"girl"}, STARTER)["demographics"] == 1  # feminine and age
 
@@ -86,6 +99,7 @@ def _described(said: dict[tuple[str, str], list[str]]) -> pd.DataFrame:
     return describe_all("c", answers, BACKGROUNDS, STARTER, ContextOptions())
 
 
+@pytest.mark.row("contexts-4.5.2-recognised")
 def test_net_is_without_what_the_empty_background_is_called():
     said = {
         ("p", "canvas"): ["man", "shirt"],

@@ -23,6 +23,7 @@ GENDER = np.array([name[0] for name, row in CELLS.items() for _ in row.split()],
 GROUP = np.array([name[1] for name, row in CELLS.items() for _ in row.split()], object)
 
 
+@pytest.mark.row("contexts-5.4-anova")
 def test_analysis_of_variance_by_sums_of_squares_of_type_2():
     found = anova(VALUES, GENDER, GROUP).set_index("term")
     assert found.loc["gender", ["F", "p"]].tolist() == pytest.approx((18.4995, 5.49399e-4), rel=1e-5)
@@ -32,6 +33,7 @@ def test_analysis_of_variance_by_sums_of_squares_of_type_2():
     assert found.loc["residual", "df"] == 16
 
 
+@pytest.mark.row("contexts-5.4-tukey")
 def test_tukey_one_way():
     found = tukey(VALUES, GROUP).set_index(["one", "other"])
     want = {
@@ -81,6 +83,7 @@ def _planted(per_cell: int = 40):
     return grid_of({"B": cells, "F1": cells}, gender=gender, group=group, measures={"distance": distance})
 
 
+@pytest.mark.row("contexts-5.4-level")
 def test_planted_differences_of_gender_and_group_are_found_and_no_interaction():
     found, pairs = compare_groups(_planted())
     terms = found.set_index("term")
@@ -102,6 +105,7 @@ def test_cells_of_few_people_are_left_out_and_named():
     assert "no interaction" in found["note"].iloc[0]
 
 
+@pytest.mark.row("contexts-table-10")
 def test_means_of_cells_with_their_intervals_and_what_is_undefined():
     grid = _planted(10)
     grid.measures["distance"][0, 1] = np.nan

@@ -142,6 +142,7 @@ def test_pairs_that_were_not_both_answered_are_left_out():
         ("M", "F1", 2.857, 2, 0.240),
     ],
 )
+@pytest.mark.row("contexts-5.2-independent")
 def test_pearsons_statistics(tagger, context, statistic, df, p, paper_grid):
     grid = paper_grid(tagger)
     column = grid.of(context)[0]
@@ -160,6 +161,7 @@ def test_a_context_without_tags_is_not_applicable_rather_than_0():
     assert np.isnan(row["share"])
 
 
+@pytest.mark.row("contexts-table-8")
 def test_who_is_recognised_with_whom_in_the_planted_context():
     """S1, context N: everybody with a gendered answer, 12 of the women's 20 neutral ones and 18 of the men's 30."""
     grid = grid_of({"B": s1_cells()["N"], "N": s1_cells()["N"]}, gender=["woman"] * 100 + ["man"] * 100)
@@ -190,6 +192,7 @@ def s1():
         ("all", "M", 0.5714, 0.7907),
     ],
 )
+@pytest.mark.row("contexts-table-9", "contexts-table-9-na")
 def test_planted_f1_comes_out_exactly(over, context, women, men, s1):
     grid = s1 if over == "recognised" else replace(s1, tagged=frozenset())
     found = accuracy_table(grid, ContextOptions(permutations=99))
@@ -201,6 +204,7 @@ def test_planted_f1_comes_out_exactly(over, context, women, men, s1):
             assert found[context, gender] == pytest.approx(want, abs=5e-5)
 
 
+@pytest.mark.row("contexts-table-14-rq3")
 def test_a_gain_of_selection_is_no_change(s1):
     """Over the same pictures the baseline's F1 is compared: recognising the easy half alone gains nothing."""
     right = [(1, True, 1)] * 50 + [(0, False, 1)] * 50

@@ -19,6 +19,7 @@ def _change(before, after, person=None, **more):
     return share_change(before, after, keep, person, options)
 
 
+@pytest.mark.row("contexts-table-11")
 def test_welch_is_the_textbooks_formula():
     one, other = np.array([3.0, 4, 5, 6]), np.array([1.0, 1, 2, 8, np.nan])
     found = welch(one, other)

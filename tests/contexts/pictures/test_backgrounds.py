@@ -13,6 +13,7 @@ from gslopes.contexts.stimuli import background_rows
 from gslopes.core.errors import ConfigError, UsageError
 
 
+@pytest.mark.row("contexts-4.1-photographs")
 def test_eight_contexts_are_drawn_in_two_layouts_and_need_no_credit():
     drawn = read_backgrounds(("rendered",), (96, 64), lambda: pytest.fail("nobody looks for faces in drawings"))
     assert len({one.context for one in drawn}) == len(SCENES) == 8
@@ -61,6 +62,7 @@ def test_two_names_that_become_one_are_named(tmp_path):
         name_backgrounds([("a b/1.jpg", Path("x")), ("A-b.jpg", Path("y"))], {})
 
 
+@pytest.mark.row("contexts-4.1-photographs")
 def test_pictures_are_numbered_in_their_order():
     files = [("garage/a.jpg", Path("1")), ("garage/b.jpg", Path("2")), ("Pub.png", Path("3"))]
     assert [record.key for record in name_backgrounds(files, {})] == ["garage.1", "garage.2", "pub.1"]

@@ -17,6 +17,7 @@ from gslopes.contexts.pictures.canvas import (
 from gslopes.core.errors import ConfigError
 
 
+@pytest.mark.row("contexts-4.3-place", "contexts-4.3-share")
 def test_an_opaque_person_at_a_quarter_of_the_canvas():
     where = place(np.ones((60, 40), np.float32), 150, 100)
     assert (where.width, where.height, where.x, where.y, where.opaque) == (50, 75, 50, 25, 3750)
@@ -29,6 +30,7 @@ def test_the_largest_share_that_fits_is_named():
         place(np.ones((60, 40), np.float32), 150, 100, share=0.4)
 
 
+@pytest.mark.row("contexts-4.3-place")
 def test_an_odd_rest_goes_to_the_right():
     alpha = np.ones((41, 41), np.float32)
     where = place(alpha, 100, 100, share=41 * 41 / 10_000)
@@ -37,6 +39,7 @@ def test_an_odd_rest_goes_to_the_right():
 
 @given(st.integers(200, 900), st.floats(0.25, 4))
 @settings(max_examples=25, deadline=None)
+@pytest.mark.row("contexts-4.3-size")
 def test_every_background_comes_out_at_exactly_the_canvas_size(height, aspect):
     picture = np.full((height, max(1, round(height * aspect)), 3), 200, np.uint8)
     found = cover(picture, 768, 512)

@@ -34,6 +34,7 @@ def overlap(one: np.ndarray, other: np.ndarray) -> float:
     return float((one & other).sum() / (one | other).sum())
 
 
+@pytest.mark.row("contexts-4.3-eraser")
 def test_the_eraser_removes_a_flat_backdrop_and_nothing_else():
     pixels, mask = portrait()
     assert is_flat(pixels, FACE)
@@ -106,6 +107,7 @@ def test_a_head_without_its_body_is_flagged():
         ({"left": 0.04}, "4% of the person looks like"),
     ],
 )
+@pytest.mark.row("contexts-4.3-checked")
 def test_each_check_names_its_number(changed, message):
     good = {"share": 0.38, "bottom": 0.9, "holes": 0.0, "solidity": 0.75, "covered": 1.0, "left": 0.0}
     assert flaws(good) == []

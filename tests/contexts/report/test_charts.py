@@ -2,7 +2,9 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from gslopes.contexts.report import charts
 from gslopes.contexts.report.charts import charts_of
 
 
@@ -35,3 +37,27 @@ def test_context_and_face_are_drawn_with_both_intervals():
     assert set(drawn) == {"interaction"}
     texts = [mark.text for mark, _ in drawn["interaction"][0]["rows"]]
     assert texts == ["+4.0 [+1.0, +7.0]", "−6.0 [−8.0, −4.0]"]
+
+
+@pytest.mark.row("contexts-figs-4-7")
+def test_figures_4_to_7_are_mean_changes_of_each_kind_of_tags_by_group(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(charts, "render", lambda figure, form: drawn.append(figure) or b"")
+    shares = {"w": (0.5, 0.2, 0.1), "x": (0.3, 0.2, 0.1), "m": (0.1, 0.2, 0.4)}
+    rows = [
+        {"classifier": "a", "tags": "gross", "step": 0, "photo": photo, "attribute": place}
+        | dict(
+            zip(("demographics", "abstract", "concrete"), (np.zeros(3) if place == "canvas" else kinds), strict=True)
+        )
+        for photo, kinds in shares.items()
+        for place in ("canvas", "garage.1")
+    ]
+    people = pd.DataFrame({"photo": [*shares], "gender": ["woman", "woman", "man"], "group": "Black"})
+    backgrounds = pd.DataFrame({"key": ["garage.1"], "context": ["garage"]})
+    charts.draw_shares({"described": pd.DataFrame(rows), "people": people, "backgrounds": backgrounds})
+    panel = drawn[0].axes[0]
+    assert (panel.get_title(), [tick.get_text() for tick in panel.get_xticklabels()]) == (
+        "garage", ["woman Black", "man Black"],
+    )  # fmt: skip
+    heights = [[bar.get_height() for bar in bars] for bars in panel.containers]
+    assert heights == [pytest.approx(means) for means in ([0.4, 0.1], [0.2, 0.2], [0.1, 0.4])]

@@ -81,6 +81,7 @@ def page(chromium: Any, hostile: Result) -> Iterator[Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.row("contexts-fig-3")
 def test_names_of_strangers_are_text_and_every_picture_and_figure_is_there(page: Any, hostile: Result) -> None:
     assert SCRIPT in page.inner_text("h1")
     text = page.inner_text("body")
@@ -99,6 +100,7 @@ def test_names_of_strangers_are_text_and_every_picture_and_figure_is_there(page:
 
 
 @pytest.mark.slow
+@pytest.mark.row("contexts-4.3-checked")
 def test_cut_outs_are_answered_by_key_and_button_and_the_file_is_what_the_command_reads(
     page: Any, hostile: Result, tmp_path: Path
 ) -> None:

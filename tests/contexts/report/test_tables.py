@@ -16,6 +16,7 @@ from gslopes.contexts.measures.inference import accuracy_table, inferred_table, 
 from gslopes.contexts.pictures.scenes import SCENES
 from gslopes.contexts.report import tables as context_tables
 from gslopes.contexts.report.tables import QUESTIONS
+from gslopes.contexts.tables import sides
 from tests.contexts.conftest import CONTEXTS, TAGGERS, answers, golden, grid_of, paper_grid, table7
 
 __all__ = ["answers", "paper_grid", "table7"]  # fixtures
@@ -49,6 +50,7 @@ MARKS_7 = {"A": "M1 M2 M4", "C": "F1 F2 F3 F4 M1", "M": "F1 F2 F3 F4 M1"}
 MARKS_9 = {"man": "A-M1 A-M2 A-M4 C-M2 C-M3 C-M4 I-M4", "woman": "C-F1 C-F2 C-F3 C-F4 M-F1 M-F3 M-F4"}
 
 
+@pytest.mark.row("contexts-table-7", "contexts-table-7-marks")
 def test_table_7_is_laid_out_as_printed(paper_grid, table7) -> None:
     rows = [inferred_table(replace(paper_grid(name), classifier=name), LABELS, QUICK) for name in TAGGERS]
     shown = context_tables.paper_tables({"inferred": pd.concat(rows).assign(q=np.nan)})["table7"].set_index("context")
@@ -59,6 +61,7 @@ def test_table_7_is_laid_out_as_printed(paper_grid, table7) -> None:
         assert shown.loc["canvas" if context == "B" else context, tagger] == "-".join(map(str, counts)) + mark
 
 
+@pytest.mark.row("contexts-table-8")
 def test_table_8_is_laid_out_as_printed_but_for_its_misprints(paper_grid) -> None:
     rows = [recognised_table(replace(paper_grid(name), classifier=name)) for name in TAGGERS]
     shown = context_tables.paper_tables({"recognised": pd.concat(rows)})["table8"].set_index("context")
@@ -76,6 +79,7 @@ def test_table_8_is_laid_out_as_printed_but_for_its_misprints(paper_grid) -> Non
     }
 
 
+@pytest.mark.row("contexts-table-9", "contexts-table-9-na", "contexts-table-9-marks")
 def test_table_9_is_laid_out_as_printed_with_its_marks(paper_grid) -> None:
     rows = [accuracy_table(replace(paper_grid(name), classifier=name), QUICK, LABELS) for name in TAGGERS]
     shown = context_tables.paper_tables({"accuracy": pd.concat(rows)})["table9"].set_index("context")
@@ -89,6 +93,7 @@ def test_table_9_is_laid_out_as_printed_with_its_marks(paper_grid) -> None:
             assert shown.loc["canvas" if context == "B" else context, tagger] == want, (tagger, context)
 
 
+@pytest.mark.row("contexts-table-10", "contexts-table-12")
 def test_tables_10_and_12_are_laid_out_as_printed() -> None:
     printed = golden("table10_12.csv").set_index("context")
     cells = [f"{group}{gender}" for gender in "WM" for group in "ABLW"]
@@ -132,6 +137,7 @@ def spread(mean: float, other: float, t: str, counts: tuple[int, int]) -> np.nda
     return np.concatenate([middle + scale * shape for middle, shape in zip((mean, other), shapes, strict=True)])
 
 
+@pytest.mark.row("contexts-table-11", "contexts-table-11-stars", "contexts-table-13")
 def test_tables_11_and_13_are_laid_out_as_printed_but_for_one_star() -> None:
     printed, people = golden("table11_13.csv").set_index("row"), (307, 290)
     for tagger, context in (("C", "F1"), ("C", "M1"), ("A", "F1"), ("A", "M1")):
@@ -195,6 +201,7 @@ def results(**more: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {"backgrounds": BACKGROUNDS, "inferred": inferred, **more}
 
 
+@pytest.mark.row("contexts-table-14-rq1")
 def test_rq1_counts_women_in_feminine_and_men_in_masculine_contexts_alone():
     row = context_tables.table14(results()).iloc[0]
     assert row[QUESTIONS[0]] == "women: yes, more in 1 of 1 feminine; men: no, more in 0 of 1 masculine, less in 1"
@@ -207,6 +214,7 @@ def test_rq1_counts_women_in_feminine_and_men_in_masculine_contexts_alone():
     assert text == "women: not judged, too rare; men: not judged, too rare"
 
 
+@pytest.mark.row("contexts-4.2-neutral", "contexts-table-14-rq1")
 def test_the_papers_eight_contexts_are_four_feminine_and_four_masculine_ones():
     """F4 and M4 are rated 5, and count in Tables 7, 9 and 14 alike."""
     eight = pd.DataFrame(
@@ -223,6 +231,26 @@ def test_the_papers_eight_contexts_are_four_feminine_and_four_masculine_ones():
     assert row[QUESTIONS[0]] == "women: yes, more in 3 of 3 feminine; men: yes, more in 3 of 3 masculine"
 
 
+@pytest.mark.row("contexts-table-9-marks", "contexts-table-14-rq3", "contexts-4.2-neutral")
+def test_the_stars_of_table_9_are_counted_in_table_14_out_of_four_contexts_a_side(paper_grid):
+    """By the labels of a run, in which F4 and M4 are rated 5; of taggers that recognise every context."""
+    scenes = ({"context": one.paper, "label": one.label, "rating": one.rating} for one in SCENES.values())
+    eight = pd.DataFrame(scenes)
+    assert sides(eight) == LABELS
+    for tagger, women, men in (("A", 0, 3), ("C", 4, 3)):
+        rows = accuracy_table(replace(paper_grid(tagger), classifier="a"), QUICK, sides(eight))
+        stars = rows[rows["congruent_rise"]].groupby("gender")["context"].agg(set).to_dict()
+        for gender, count in (("woman", women), ("man", men)):
+            marked = {cell[2:] for cell in MARKS_9[gender].split() if cell[0] == tagger}
+            assert stars.get(gender, set()) == marked
+            assert len(marked) == count
+        shown = results(accuracy=rows.assign(q=0.01)) | {"backgrounds": eight}
+        cell = context_tables.table14(shown).iloc[0][QUESTIONS[2]]
+        assert f"more in {women} of 4 feminine" in cell
+        assert f"more in {men} of 4 masculine" in cell
+
+
+@pytest.mark.row("contexts-table-14-rq2")
 def test_rq2_names_the_contexts_where_recognition_depends_and_says_where_it_cannot_be_judged():
     rows = table(context=["bridal", "garage"], given="all", q=[0.01, 0.3], share=[0.9, 0.8])
     text = context_tables.table14(results(recognised=rows)).iloc[0][QUESTIONS[1]]
@@ -232,6 +260,7 @@ def test_rq2_names_the_contexts_where_recognition_depends_and_says_where_it_cann
     assert text == "not judged: no context has tags in its dictionary"
 
 
+@pytest.mark.row("contexts-table-14-rq4")
 def test_rq4_counts_contexts_in_which_a_group_changes_more_and_what_fits_the_bias():
     tukey = table(
         context=["bridal", "garage", "garage", "garage"], factor=["gender", "gender", "group", "group"],
@@ -246,6 +275,7 @@ def test_rq4_counts_contexts_in_which_a_group_changes_more_and_what_fits_the_bia
     assert untested[QUESTIONS[3]] == "not judged: no group can be compared"
 
 
+@pytest.mark.row("contexts-table-11-bias")
 def test_consistent_cells_of_table_11_are_marked_and_others_are_not():
     rows = table(
         context=["bridal", "bridal"], analysis=["within", "between"], super="abstract", women=0.3, men=0.1,
