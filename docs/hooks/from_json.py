@@ -21,6 +21,7 @@ SOURCES = {
     "gpu": "gpu.py",
     "fuzz": "python -m tests.fuzz",
     "soak": "soak.py",
+    "walk-peer": "walk_peer.py",
 }
 SOURCES["retrain"] = "python notebooks/retrain/retrain.py UTKFace OUT"
 LONG = ("coverage", "coverage-cases")

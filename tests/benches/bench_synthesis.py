@@ -152,9 +152,11 @@ def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
     }  # fmt: skip
 
 
-def ours(place: Path, args: argparse.Namespace) -> tuple[Callable[[], object], Callable[[], Walked]]:
+def ours(
+    place: Path, args: argparse.Namespace, min_face: int = SMALLEST
+) -> tuple[Callable[[], object], Callable[[], Walked]]:
     """A run from the beginning, and what the last one found."""
-    options = {"min_face": SMALLEST, "device": args.device, "placebo": False}
+    options = {"min_face": min_face, "device": args.device, "placebo": False}
     components = default_components(configure(place / "photos", options), args.device)
     executor = OneProcess(threads=args.workers)
     found: list[Walked] = []
@@ -188,6 +190,12 @@ def prepare(source: Path, folder: Path, count: int, side: int) -> list[Path]:
 
 def pixel_differences(place: Path) -> dict[str, float]:
     """Levels between our pictures and the peer's: the mean over all pixels, and the greatest mean of a picture."""
+    means = [mean for _, mean in differences(place)]
+    return {"pictures": len(means), "mean": round(float(np.mean(means)), 4), "worst_mean": round(max(means), 3)}
+
+
+def differences(place: Path) -> list[tuple[str, float]]:
+    """Of every picture that both have, its photo and the mean of the levels between them."""
     from gslopes.core import tables
 
     photos = tables.read(tables.PHOTOS, place / "run" / "photos.parquet")
@@ -198,8 +206,8 @@ def pixel_differences(place: Path) -> dict[str, float]:
         other = place / "plain" / f"{Path(photos[photo]).stem}-{step}.jpg"
         if other.exists():
             pair = [np.asarray(Image.open(path).convert("RGB"), np.int16) for path in (place / "run" / file, other)]
-            means.append(float(np.abs(pair[0] - pair[1]).mean()))
-    return {"pictures": len(means), "mean": round(float(np.mean(means)), 4), "worst_mean": round(max(means), 3)}
+            means.append((photos[photo], float(np.abs(pair[0] - pair[1]).mean())))
+    return means
 
 
 if __name__ == "__main__":
