@@ -48,7 +48,7 @@ class Row:
     """A row of a paper.
 
     id: short, begins with the name of its file.  section: of the paper, or its table or figure.
-    paper: what it does, in our words.  here: the verb, option or function that does it, in backticks or all of it code.
+    paper: what it does, in our words.  here: the verb, option or function that does it, or a text with such in backticks.
     state: one of STATES.  why: the reason where REASONED asks for it, or a limit.
     method: the choice of gslopes/slopes/data/method.toml that is about the same; of the first paper alone.
     """
@@ -93,8 +93,8 @@ def read_marks() -> dict[str, list[str]]:
 
 
 def code(text: str) -> str:
-    """Code in backticks, unless the text has its own."""
-    return text if "`" in text or not text else f"`{text}`"
+    """A command, an option or a Python name in backticks; any other text as it is."""
+    return f"`{text}`" if re.match(r"(gslopes|python|--)", text) else text
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

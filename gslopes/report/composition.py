@@ -70,7 +70,7 @@ def print_shares(shares: pd.DataFrame) -> str:
             "The readings of all photos together are in composition.csv."
         )
     skewed = [
-        [words.shorten(words.printable(cell), 30) if isinstance(cell, str) else numbers.share(cell) for cell in row]
+        [words.shorten(words.printable(cell), 30) if isinstance(cell, str) else numbers.fraction(cell) for cell in row]
         for row in table3(shares).itertuples(index=False)
     ]
     ends = terminal.table([terminal.Column(head.strip().lower(), number=head in SIDES[1::2]) for head in SIDES], skewed)

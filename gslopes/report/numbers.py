@@ -105,6 +105,15 @@ def share(number: float | None, digits: int = 1) -> str:
     return _minus(f"{rounded if rounded else abs(rounded)} %")
 
 
+def fraction(number: float | None) -> str:
+    """A share in [0, 1] as Joo & Kärkkäinen (2020) print it, Table 3.
+
+    >>> fraction(0.9214), fraction(1.0), fraction(float("nan"))
+    ('.921', '1.000', '–')
+    """
+    return decimal(number, 3).removeprefix("0")
+
+
 def share_range(low: float, high: float) -> str:
     """Both ends of a share's interval in per cent; empty where one is not known.
 

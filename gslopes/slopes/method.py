@@ -191,14 +191,15 @@ def _edit_of(spec: ModelSpec, blend: str) -> tuple[str, str]:
             "the odd part of the decoder, from the photo's own value; a straight line beyond -1 and 1",
             "What both ends share, such as a colour cast, cancels; no training has seen a value beyond -1 and 1.",
         )
-    return "the decoder's picture at each value", AS_PUBLISHED
+    beyond = ", beyond -1 and 1 extrapolated" if max(map(abs, spec.steps), default=2) > 1 else ""
+    return f"the decoder's picture at each value{beyond}", AS_PUBLISHED
 
 
 def _editor(spec: ModelSpec, blend: str) -> list[tuple[str, str]]:
     """In the order of method.toml: what an editor has, with its own reason, or none."""
     edit, why = _edit_of(spec, blend)
     if spec.steps and (blend == "paste" or not spec.odd_part):
-        edit += "; a table says where it stands at each value"
+        edit += f"; a table says where it stands at each value, from {spec.steps[0]:g} to {spec.steps[-1]:g}"
         why = (
             f"{why.removeprefix(AS_PUBLISHED)} By the table 0 is neutral, and equal steps are equal steps of readings."
         )

@@ -50,7 +50,7 @@ def test_table_3_of_the_printed_shares_has_the_printed_order_and_form():
     lines = print_shares(by_occupation(drawn, {})).splitlines()
     assert [line.split() for line in lines[2:5:2]] == [
         ["occupation", "female", "occupation", "male"],
-        ["nutritionist", "92.1", "%", "pest", "control", "worker", "97.1", "%"],
+        ["nutritionist", ".921", "pest", "control", "worker", ".971"],
     ]
 
 

@@ -37,6 +37,8 @@ def test_as_published_sets_all_that_can_be_set():
     assert {"values of gender", "values of race", "region", "blend", "gate", "presence"} <= can
     published = of(attribute=BOTH, as_published=True)
     assert [name for name in can if not published[name].same] == []
+    own = of(as_published=True, editor="drawn-fader")  # a Fader Network without a table of steps
+    assert own["edit of drawn-fader"].same
     left = {re.sub(r" of (gender|race)-fader$", "", name) for name, one in published.items() if not one.same}
     assert left == {
         "edit", "picture size", "training data", "loss", "controlled attributes",
@@ -49,7 +51,9 @@ def test_as_published_sets_all_that_can_be_set():
 SAYS = {  # cells of the column paper, as Joo & Kärkkäinen (2020) have them and where
     "values of gender": ("7 from -2 to 2", "section 4.3"),
     "values of race": ("5 from -2 to 2", "section 4.3"),
-    "edit of race-field": ("the decoder's picture at each value", "section 3.3"),
+    "edit of race-field": (
+        "the decoder's picture at each value, beyond -1 and 1 extrapolated", "sections 3.3 and 4.3",
+    ),
     "picture size of race-field": ("not said", ""),
     "training data of gender-field": ("CelebA", "section 4.2"),
     "training data of race-field": (
@@ -63,7 +67,7 @@ SAYS = {  # cells of the column paper, as Joo & Kärkkäinen (2020) have them an
         "as a model trained on FairFace estimates them; examples of lower confidence checked by hand", "section 4.2",
     ),
     "face parser": ("BiSeNet", "section 3.3"),
-    "region": ("skin", "section 3.3"),
+    "region": ("skin", "sections 3.3 and 4.2"),
     "blend": ("paste", "section 4.2"),
     "drawing effect": ("not measured", ""),
     "placebo sweeps": ("none", ""),

@@ -155,13 +155,13 @@ def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
 
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:
-    """Every cell as printed: slopes with their sign, shares in per cent, a dash where it is empty."""
+    """Every cell as printed: slopes with their sign, shares as in Table 3, a dash where it is empty."""
     texts = frame.astype(object)
     for column in map(str, frame):
         if column.strip() in TEXTS:
             texts[column] = [str(text) if pd.notna(text) else "" for text in frame[column]]
         else:
-            texts[column] = frame[column].map(numbers.signed if column.strip() == "Slope" else numbers.share)
+            texts[column] = frame[column].map(numbers.signed if column.strip() == "Slope" else numbers.fraction)
     return texts
 
 

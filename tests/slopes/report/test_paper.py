@@ -77,9 +77,9 @@ def test_table_3_of_a_census_in_the_run_folder_comes_in_three_forms(one: Path, t
     text, tex = (folder / "table3.md").read_text(), (folder / "table3.tex").read_text()
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert lines[:2] == ["| Occupation | Female | Occupation | Male |", "| --- | ---: | --- | ---: |"]
-    assert lines[2:] == ["| nurse | 95.0 % | =R\\&D\\_chef | 75.0 % |"]
+    assert lines[2:] == ["| nurse | .950 | =R\\&D\\_chef | .750 |"]
     assert "\\label{tab:table3}" in tex
-    assert "nurse & 95.0 \\% & =R\\&D\\_chef & 75.0 \\%" in tex
+    assert "nurse & .950 & =R\\&D\\_chef & .750" in tex
     assert tex.count("\\midrule") == 1
 
 
