@@ -33,7 +33,11 @@ PAPERS = {  # name of its file to title here, authors and doi
     "crops": ("The crop", "Yee, Tantipongpipat and Mishra 2021", "10.1145/3479594"),
     "captions": ("The caption", "Wang, Barocas, Laird and Wallach 2022", "10.1145/3531146.3533099"),
 }
-TOP = """# The papers, row by row
+TOP = """---
+hide: [navigation, toc]
+---
+
+# The papers, row by row
 
 <!-- Written by: python -m tests.rows -->
 
@@ -48,7 +52,7 @@ class Row:
     """A row of a paper.
 
     id: short, begins with the name of its file.  section: of the paper, or its table or figure.
-    paper: what it does, in our words.  here: the verb, option or function that does it, or a text with such in backticks.
+    paper: what it does, in our words.  here: the verb, option or function for it, or a text with those in backticks.
     state: one of STATES.  why: the reason where REASONED asks for it, or a limit.
     method: the choice of gslopes/slopes/data/method.toml that is about the same; of the first paper alone.
     """
@@ -123,7 +127,7 @@ def page(papers: dict[str, list[Row]], marks: dict[str, list[str]]) -> str:
                 row.section,
                 row.paper,
                 code(row.here) or "–",
-                f"**{row.state}** {row.why}".strip(),
+                f"**{row.state}.** {row.why}" if row.why else f"**{row.state}**",
                 "<br>".join(f"`{test}`" for test in marks.get(row.id, ())) or "–",
             ]
             for row in rows

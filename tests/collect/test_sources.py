@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from gslopes.collect.config import CollectConfig
 from gslopes.collect.lists import DATA, Query, make_queries, read_keywords, read_occupations, read_rows, women_of
 from gslopes.collect.photos import NAMES, load_source
 from gslopes.collect.source import Candidate
@@ -99,9 +100,10 @@ def test_the_twenty_titles_and_shares_of_table_3_are_marked_and_no_others():
 
 
 @pytest.mark.row("slopes-4.2-keywords", "slopes-4.2-per-keyword")
-def test_the_paper_has_six_keywords_and_none():
+def test_the_paper_has_six_keywords_and_none_and_250_photos_of_each():
     words = ["", "male", "female", "African American", "Asian", "Caucasian", "Hispanic"]
     assert read_keywords("paper") == words
+    assert (CollectConfig().keywords, CollectConfig().per_query) == ("paper", 250)
     assert len(make_queries(read_occupations("bls-129"), words)) == 903
 
 
