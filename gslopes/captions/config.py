@@ -67,7 +67,7 @@ class AuditOptions:
 
     types: int = option(100, help="Object types of S2; the paper has 500.", advanced=True)
     as_published: bool = option(
-        False, help="S2 by the paper's ridge over splits, whose estimate is biased; no p.", advanced=True
+        False, help="S2 by the paper's regressions over splits, whose estimate is biased; no p.", advanced=True
     )
     min_active: int = 10
     splits: int = 1000

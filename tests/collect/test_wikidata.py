@@ -168,6 +168,16 @@ def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
         assert part in query
 
 
+@pytest.mark.row("crops-3.1-filters")
+def test_pictures_from_before_1950_are_left_out_by_the_date_on_commons(service, tmp_path):
+    service.years = {"Person 12.jpg": 1949, "Person 13.jpg": 1950}
+    found = run(tmp_path / "out")
+    assert found.statuses["kept"] == 16
+    people = set(pd.read_csv(tmp_path / "out/people.csv")["person"])
+    assert ("Q12" in people, "Q13" in people) == (False, True)
+    assert "YEAR(?taken) >= 1950" in service.queries[0]  # by the date on Wikidata
+
+
 def test_a_picture_of_several_people_is_fetched_once_and_shows_nobody_alone(service, tmp_path):
     service.rows.append(person(55, MAN, JAPANESE, file="Person 13.jpg"))  # beside Q13, of another ethnic group
     found = run(tmp_path / "out")
@@ -263,6 +273,9 @@ def test_ethnic_groups_that_are_too_small_are_dropped():
         ("of an ethnic group of 40 people", 101),
         ("of a group and gender of 1 people", 101),
     )
+    black, white = "Q49085", "Q7325"
+    table, _ = people_of(manifest((100, WOMAN, black), (99, MAN, black), (120, WOMAN, white)))
+    assert table.groupby(["group", "gender"]).size().to_dict() == {("black", "female"): 100, ("white", "female"): 120}
 
 
 def test_values_without_a_name_stay_as_they_are_and_nothing_is_a_table_too():

@@ -50,9 +50,11 @@ def test_photos_stand_at_the_top_on_black():
     assert not plan.on_padding(2, 1)
 
 
-@pytest.mark.row("crops-fig-3")
+@pytest.mark.row("crops-fig-3", "crops-3.2-draws")
 def test_height_256_truncates_the_width_as_published():
     assert scaled(photo(333, 500), CropsConfig(height=256)).shape == (256, 333 * 256 // 500, 3)
+    published = CropsConfig(as_published=True).variants
+    assert [(one.height, one.draws) for one in published] == [(None, 10_000), (256, 5_000)]
 
 
 def test_a_jpeg_file_leaves_its_traces():

@@ -1,5 +1,7 @@
 """ANOVA and Tukey against statsmodels 0.15 and scipy 1.17, and planted differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -92,6 +94,21 @@ def test_planted_differences_of_gender_and_group_are_found_and_no_interaction():
     assert not terms.loc["gender:group", "paper_significant"]
     races = pairs[(pairs["factor"] == "group") & pairs["paper_significant"]]
     assert set(zip(races["one"], races["other"], strict=True)) == {("A", "B"), ("B", "L"), ("B", "W")}
+
+
+@pytest.mark.row("contexts-5.4-level")
+def test_the_level_is_that_of_bonferroni_over_the_contexts():
+    grid = _planted(10)
+    distance = np.full((80, 9), np.nan)
+    distance[:, 1:] = (np.resize([0.0, 1.0], 80) + 0.26 * (grid.gender == "woman"))[:, None] / 10
+    names = [f"F{number}" for number in range(1, 9)]
+    eight = replace(grid, conditions=("canvas", *(f"{name}.1" for name in names)), contexts=("", *names))
+    wide = {name: np.repeat(getattr(grid, name)[:, :1], 9, axis=1) for name in ("answered", "inferred", "recognised")}
+    for several, shown in ((replace(eight, measures={"distance": distance}, **wide), False), (grid, True)):
+        several.measures["distance"] = distance[:, : len(several.conditions)]
+        terms = compare_groups(several)[0].query("term == 'gender'")
+        assert terms["p"].between(0.00625, 0.05).all()
+        assert set(terms["paper_significant"]) == {shown}
 
 
 def test_cells_of_few_people_are_left_out_and_named():
