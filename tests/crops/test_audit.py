@@ -64,7 +64,7 @@ def test_policies_are_measured_beside_the_papers_words(done):
     assert measured.loc["sample", "coverage"] == "high"
 
 
-@pytest.mark.row("crops-fig-1", "crops-3.4-second")
+@pytest.mark.row("crops-fig-1", "crops-fig-2-graph", "crops-3.4-second")
 def test_the_page_opens_and_names_the_question(done):
     text = done.page.read_text("utf-8")
     assert questions(text) == SIBLINGS
