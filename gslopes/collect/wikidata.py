@@ -14,6 +14,7 @@ from __future__ import annotations
 import html
 import math
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,27 +39,7 @@ COLUMNS = ("person", "file", "gender", "ethnicity", "group")
 MIXED = "/"  # between several values of one person, as the audits read them
 _SEPARATOR = re.compile(r"[\s=]")
 _ENTITY = re.compile(r"Q\d+\Z")
-QUERY = """SELECT ?human ?image ?sex_or_gender ?ethnic_group ?loc_aid ?taken WHERE {{
-  ?human wdt:P31 wd:Q5 ; wdt:P244 ?loc_aid ; wdt:P21 ?sex_or_gender ; wdt:P172 ?ethnic_group ; p:P18 ?shown .
-  ?shown a wikibase:BestRank ; ps:P18 ?image .
-  VALUES ?sex_or_gender {{ wd:Q6581072 wd:Q6581097 }}
-  VALUES ?ethnic_group {{ wd:{group} }}
-  OPTIONAL {{ ?shown pq:P585 ?taken }}
-  FILTER NOT EXISTS {{ ?human wdt:P106 wd:Q488111 }}
-  FILTER ( !BOUND(?taken) || YEAR(?taken) >= {earliest} )
-}} ORDER BY ?human ?image ?ethnic_group LIMIT {limit} OFFSET {offset}"""
-
-
-# Files of Wikimedia Commons, 1,024 pixels wide, by the MediaWiki action API: prop=imageinfo with extmetadata.
-COMMONS = {
-    "action": "query",
-    "format": "json",
-    "formatversion": "2",
-    "prop": "imageinfo",
-    "iiprop": "url|size|mime|extmetadata",
-    "iiurlwidth": "1024",
-    "iiextmetadatafilter": "LicenseShortName|LicenseUrl|Artist|DateTimeOriginal",
-}
+ASKED: dict[str, Any] = tomllib.loads((DATA / "wikidata.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +120,7 @@ class Wikidata(Source):
         rows: dict[Shown, None] = {}
         offset, sizes = 0, list(PAGES)
         while True:
-            query = QUERY.format(group=group, earliest=EARLIEST, limit=sizes[0], offset=offset)
+            query = ASKED["query"].format(group=group, earliest=EARLIEST, limit=sizes[0], offset=offset)
             try:
                 headers = {"Accept": "application/sparql-results+json"}
                 count, page = read_answer(ask(f"{self.service}/sparql", {"query": query}, headers))
@@ -162,7 +143,7 @@ class Wikidata(Source):
         names = list(dict.fromkeys(files))
         for start in range(0, len(names), TITLES):
             titles = {name: f"File:{name}" for name in names[start : start + TITLES]}
-            answer = ask(f"{self.commons}/w/api.php", COMMONS | {"titles": "|".join(titles.values())}, {})
+            answer = ask(f"{self.commons}/w/api.php", ASKED["commons"] | {"titles": "|".join(titles.values())}, {})
             reply = answer.get("query", {})
             renamed = {row["from"]: row["to"] for row in reply.get("normalized") or []}
             infos = {page["title"]: page["imageinfo"][0] for page in reply.get("pages") or [] if page.get("imageinfo")}

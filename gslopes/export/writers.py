@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gslopes.core import runfolder
 from gslopes.core.killpoints import kill_point
+from gslopes.report.inline import templates
 
 Record = dict[Any, Any]  # column to value
 Picture = tuple[Record, Callable[[], bytes]]  # the row's facts, and what reads the file
@@ -161,18 +161,6 @@ SOURCE_TYPE = "http://cv.iptc.org/newscodes/digitalsourcetype/compositeWithTrain
 _XMP = b"http://ns.adobe.com/xap/1.0/\x00"
 _PNG = b"\x89PNG\r\n\x1a\n"
 _KEYWORD = b"XML:com.adobe.xmp\x00\x00\x00\x00\x00"  # an iTXt chunk's head: not compressed, no language
-_PACKET = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
-<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
-<rdf:Description rdf:about="" xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/"
- xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
- xmp:CreatorTool={tool} Iptc4xmpExt:DigitalSourceType={source}
- Iptc4xmpExt:AISystemUsed={model} Iptc4xmpExt:AISystemVersionUsed={version}
- Iptc4xmpExt:AIPromptInformation={asked}>
-<dc:description><rdf:Alt>
-<rdf:li xml:lang="x-default">An edited photo, not a record of how a person looks.</rdf:li>
-</rdf:Alt></dc:description>
-</rdf:Description></rdf:RDF></x:xmpmeta>
-<?xpacket end="r"?>"""
 
 
 def packet(*, tool: str, model: str, version: str, attribute: str, value: float) -> bytes:
@@ -184,8 +172,8 @@ def packet(*, tool: str, model: str, version: str, attribute: str, value: float)
     Source: IPTC Photo Metadata Standard 2025.1, Digital Source Type and the properties of AI systems.
     """
     words = {"tool": tool, "source": SOURCE_TYPE, "model": model, "version": version}
-    words["asked"] = f"{attribute} {round(value, 4):g}"
-    return _PACKET.format(**{key: quoteattr(word) for key, word in words.items()}).encode()
+    template = templates(Path(__file__).parent).get_template("provenance.xml.j2")
+    return template.render(**words, asked=f"{attribute} {round(value, 4):g}").encode()
 
 
 def embed(file: bytes, xmp: bytes) -> bytes:
