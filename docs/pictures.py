@@ -12,9 +12,9 @@ import numpy as np
 from PIL import Image
 
 from gslopes.ask.croppers import load_cropper
-from gslopes.contexts.pictures.scenes import draw_scene
 from gslopes.core.records import ByteArray
 from gslopes.photos import drawn
+from training.rooms import draw_scene
 
 FOLDER = Path(__file__).parent / "pages/pictures"
 GAP, ROW = 6, 200  # pixels between pictures; the height of a row

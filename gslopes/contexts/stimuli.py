@@ -21,7 +21,6 @@ from gslopes.contexts.people import cfd_person, read_reports, read_review, revie
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture, read_backgrounds
 from gslopes.contexts.pictures.composing import Composing, Part, Sweeper
 from gslopes.contexts.pictures.cutting import Cutting
-from gslopes.contexts.pictures.scenes import LAYOUTS
 from gslopes.contexts.tables import TABLES, filled
 from gslopes.contexts.typology import read_typology
 from gslopes.core import runfolder, runtime
@@ -89,9 +88,9 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     if not files:
         raise UsageError(f"There are no photos in {show(people)}.", "Name the folder that holds the portraits.")
     who, absent = self_reports(files, config.table, config.group_column)
-    layouts = 1 if config.preset == "published" else LAYOUTS
-    backgrounds = tuple(read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: MtcnnFinder(20), layouts))
-    if config.preset == "published":
+    published = config.preset == "published"
+    backgrounds = tuple(read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: MtcnnFinder(20), published))
+    if published:
         _check_published(backgrounds)
     values: tuple[float, ...] = ()
     models: dict[str, dict[str, str]] = {}

@@ -1,9 +1,7 @@
-"""The backgrounds of a run: rooms that are drawn, and folders of one's own with their contexts.toml."""
+"""The backgrounds of a run: the drawn rooms that ship, and folders of one's own, each with its contexts.toml."""
 
 from __future__ import annotations
 
-import hashlib
-import io
 import math
 import re
 from collections import Counter
@@ -12,10 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from PIL import Image
-
 from gslopes.contexts.pictures.canvas import cover
-from gslopes.contexts.pictures.scenes import LAYOUTS, SCENES, draw_scene
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.reasons import Reason, SkipReason
@@ -23,12 +18,8 @@ from gslopes.core.records import ByteArray, Finder
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import list_photos, open_photo
 
+ROOMS = Path(__file__).parents[1] / "data/rooms"  # drawn by training/rooms.py
 SMALLEST = 200
-SOURCE = (
-    "drawn; terms: https://www.apache.org/licenses/LICENSE-2.0; "
-    "rating: median of the crowd of Barlas et al. 2020 for their own picture"
-)
-
 _USED = SkipReason()
 
 
@@ -77,17 +68,20 @@ class BackgroundPicture:
 
 
 def read_backgrounds(
-    wanted: tuple[str, ...], canvas: tuple[int, int], finder: Callable[[], Finder], layouts: int = LAYOUTS
+    wanted: tuple[str, ...], canvas: tuple[int, int], finder: Callable[[], Finder], one_each: bool = False
 ) -> list[BackgroundPicture]:
     """All backgrounds, those skipped too, in the order in which they were named.
 
-    finder: makes the detector that looks for faces in photographs.  layouts: of each room that is drawn.
+    finder: makes the detector that looks for faces in photographs.  one_each: a single picture of each drawn room.
 
     Raises: UsageError if a folder is not there, none is usable, or one picture is in two contexts; ConfigError.
     """
     pictures: list[BackgroundPicture] = []
     for name in wanted:
-        pictures += _rendered(canvas, layouts) if name == "rendered" else _folder(Path(name), canvas, finder)
+        if name == "rendered":
+            pictures += [one for one in _folder(ROOMS, canvas) if not one_each or one.key.endswith(".1")]
+        else:
+            pictures += _folder(Path(name), canvas, finder)
     seen: dict[tuple[str, str], BackgroundPicture] = {}
     for background in pictures:
         for what, name in (("name", background.key), ("picture", background.photo)):
@@ -100,25 +94,14 @@ def read_backgrounds(
     return pictures
 
 
-def _rendered(canvas: tuple[int, int], layouts: int) -> list[BackgroundPicture]:
-    pictures = []
-    for key, layout in ((key, layout) for key in SCENES for layout in range(1, layouts + 1)):
-        scene, name = SCENES[key], f"{key}.{layout}"
-        pixels = draw_scene(key, layout, width=canvas[0], height=canvas[1])
-        file = io.BytesIO()
-        Image.fromarray(pixels).save(file, "PNG", compress_level=1)
-        record = Context(scene.title, scene.label, scene.rating, (), "Apache-2.0", "gslopes", SOURCE)
-        photo = hashlib.sha256(file.getvalue()).hexdigest()
-        pictures.append(BackgroundPicture(name, key, f"rendered:{name}", record, photo, pixels))
-    return pictures
-
-
-def _folder(folder: Path, canvas: tuple[int, int], finder: Callable[[], Finder]) -> list[BackgroundPicture]:
+def _folder(
+    folder: Path, canvas: tuple[int, int], finder: Callable[[], Finder] | None = None
+) -> list[BackgroundPicture]:
     files = list_photos(folder)
     if not files:
         raise UsageError(f"There are no pictures in {folder}.", "Name a folder of backgrounds: <context>/<picture>.")
     records = read_contexts(folder / "contexts.toml") if (folder / "contexts.toml").is_file() else {}
-    pictures, detector = [], finder()
+    pictures, detector = [], finder and finder()
     for head in name_backgrounds([(file.relative, file.path) for file in files], records):
         try:
             photo = open_photo(Path(head.path))
@@ -126,7 +109,7 @@ def _folder(folder: Path, canvas: tuple[int, int], finder: Callable[[], Finder])
             pictures.append(replace(head, why=SkipReason.of(error.reason)))
             continue
         pixels = in_srgb(photo.pixels, photo.icc)
-        faces = len(detector([replace(photo, pixels=pixels)])[0].scores)
+        faces = detector is not None and len(detector([replace(photo, pixels=pixels)])[0].scores)
         why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else SkipReason()
         if (side := min(pixels.shape[:2])) < SMALLEST:
             why = SkipReason(Reason.SHORTER_SIDE, f"{side} px, at least {SMALLEST}")

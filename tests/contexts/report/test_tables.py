@@ -13,11 +13,12 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import changes_table, congruence_table
 from gslopes.contexts.measures.distances import distances_table
 from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
-from gslopes.contexts.pictures.scenes import SCENES
+from gslopes.contexts.pictures.backgrounds import ROOMS, read_contexts
 from gslopes.contexts.report import tables as context_tables
 from gslopes.contexts.report.tables import QUESTIONS
 from gslopes.contexts.tables import sides
 from tests.contexts.conftest import CONTEXTS, TAGGERS, answers, golden, grid_of, paper_grid, table7
+from training.rooms import SCENES
 
 __all__ = ["answers", "paper_grid", "table7"]  # fixtures
 
@@ -214,14 +215,18 @@ def test_rq1_counts_women_in_feminine_and_men_in_masculine_contexts_alone():
     assert text == "women: not judged, too rare; men: not judged, too rare"
 
 
+def drawn_rooms() -> pd.DataFrame:
+    """The label and the rating of each of the eight that ship."""
+    records = read_contexts(ROOMS / "contexts.toml").items()
+    return pd.DataFrame({"context": name, "label": one.label, "rating": one.rating} for name, one in records)
+
+
 @pytest.mark.row("contexts-4.2-neutral", "contexts-table-14-rq1")
 def test_the_papers_eight_contexts_are_four_feminine_and_four_masculine_ones():
     """F4 and M4 are rated 5, and count in Tables 7, 9 and 14 alike."""
-    eight = pd.DataFrame(
-        {"context": context, "label": scene.label, "rating": scene.rating} for context, scene in SCENES.items()
-    )
+    eight = drawn_rooms()
     inferred = pd.concat(
-        table(context=[*SCENES], gender="all", inferred=[gender] * 8, change=[0.2] * 8, q=[0.01] * 8)
+        table(context=[*eight["context"]], gender="all", inferred=[gender] * 8, change=[0.2] * 8, q=[0.01] * 8)
         for gender in ("woman", "man")
     )
     row = context_tables.table14({"backgrounds": eight, "inferred": inferred}).iloc[0]
@@ -234,8 +239,7 @@ def test_the_papers_eight_contexts_are_four_feminine_and_four_masculine_ones():
 @pytest.mark.row("contexts-table-9-marks", "contexts-table-14-rq3", "contexts-4.2-neutral")
 def test_the_stars_of_table_9_are_counted_in_table_14_out_of_four_contexts_a_side(paper_grid):
     """By the labels of a run, in which F4 and M4 are rated 5; of taggers that recognise every context."""
-    scenes = ({"context": one.paper, "label": one.label, "rating": one.rating} for one in SCENES.values())
-    eight = pd.DataFrame(scenes)
+    eight = drawn_rooms().replace({"context": {context: scene.paper for context, scene in SCENES.items()}})
     assert sides(eight) == LABELS
     for tagger, women, men in (("A", 0, 3), ("C", 4, 3)):
         rows = accuracy_table(replace(paper_grid(tagger), classifier="a"), QUICK, sides(eight))

@@ -1,38 +1,39 @@
-"""Rendered rooms: conventional drawings of the eight contexts of Barlas et al. 2020, two layouts each.
+"""The rooms that ship: conventional drawings of the eight contexts of Barlas et al. 2020, two layouts each.
 
 Context cues stand in the outer thirds and at the top; the middle, where a person will stand, is free.  They are
 drawings and say nothing about rooms, nor about who works in them.
+
+    python -m training.rooms    # writes the pictures in gslopes/contexts/data/rooms
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import cv2
 import numpy as np
+from PIL import Image
 
+from gslopes.contexts.pictures.backgrounds import ROOMS
 from gslopes.core.records import ByteArray
 
 Colour = tuple[int, ...]
 LAYOUTS = 2
+SIZE = 768, 512  # pixels: of the usual canvas
 _FINE = 2  # drawn this many times larger, then averaged: soft edges
 WHITE, INK, STEEL, WOOD = (245, 244, 240), (52, 48, 46), (176, 182, 188), (150, 108, 72)
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A room, and the paper's raters about its own picture of that context.
+    """A room.
 
-    paper: its key there.  label: the stereotype of the literature.  rating: the crowd's median, 0 to 10.
-    draw: with a pen and an accent colour.  palettes: wall, floor and accent of each layout, RGB.
+    paper: its key there.  draw: with a pen and an accent colour.
+    palettes: wall, floor and accent of each layout, RGB.
     """
 
     paper: str
-    title: str
-    label: Literal["feminine", "masculine"]
-    rating: float
     draw: Callable[[_Pen, Colour], None]
     palettes: tuple[tuple[Colour, ...], ...]
 
@@ -70,7 +71,7 @@ class _Pen:
         cv2.fillPoly(self.picture, [np.array([self.at(*point) for point in points], np.int32)], colour, cv2.LINE_AA)
 
 
-def draw_scene(key: str, layout: int = 1, *, width: int = 768, height: int = 512) -> ByteArray:
+def draw_scene(key: str, layout: int = 1, *, width: int = SIZE[0], height: int = SIZE[1]) -> ByteArray:
     """One room, (height, width, 3) uint8 RGB.
 
     key: of ``SCENES``.  layout: 1, or 2 for its mirror in other colours, with another horizon.
@@ -227,24 +228,32 @@ def _lecture(pen: _Pen, accent: Colour) -> None:
     pen.shape([(0.7, 0.5), (0.78, 0.5), (0.765, 0.66), (0.715, 0.66)], WOOD)  # lectern
 
 
-def _scene(paper: str, title: str, rating: float, draw: Callable[[_Pen, Colour], None], colours: str) -> Scene:
+def _scene(paper: str, draw: Callable[[_Pen, Colour], None], colours: str) -> Scene:
     """colours: wall, floor and accent of each palette, hexadecimal."""
     levels = [tuple(bytes.fromhex(colour)) for colour in colours.split()]
     palettes = tuple(tuple(levels[at : at + 3]) for at in range(0, len(levels), 3))
-    return Scene(paper, title, "feminine" if paper[0] == "F" else "masculine", rating, draw, palettes)
+    return Scene(paper, draw, palettes)
 
 
 SCENES: dict[str, Scene] = {
-    "wedding-shop": _scene("F1", "Wedding dress shop", 0, _wedding, "eee4dc cebcac d6b0aa e0e2e8 b0aaa8 beb4c8"),
-    "nursery": _scene("F2", "Baby nursery", 4, _nursery, "f6d6dc d6baa0 e88ca0 cee0f4 d0bca4 6e96d2"),
-    "home-kitchen": _scene("F3", "Home kitchen", 4, _home_kitchen, "ece6d8 b08c68 aac4b2 e2e8ec 968474 c4966e"),
-    "kindergarten": _scene(
-        "F4", "Kindergarten classroom", 5, _kindergarten, "faeece bea680 5c8cbe deeee2 b8a082 d6785a"
-    ),
-    "garage": _scene("M1", "Mechanic's garage", 9, _garage, "b0b2b4 707072 c44230 96a0ac 626060 e6aa32"),
-    "restaurant-kitchen": _scene(
-        "M2", "Professional kitchen", 7, _restaurant, "dee2e4 8c8078 bec2c6 cad0ce 787a7e a8b0b8"
-    ),
-    "sports-bar": _scene("M3", "Sports bar", 7, _sports_bar, "5c3e30 46322a ce963c 3e4642 3c302a be5a3c"),
-    "lecture-hall": _scene("M4", "University lecture hall", 5, _lecture, "d6cec4 806854 6e4a36 c6ced6 686468 465a78"),
+    "wedding-shop": _scene("F1", _wedding, "eee4dc cebcac d6b0aa e0e2e8 b0aaa8 beb4c8"),
+    "nursery": _scene("F2", _nursery, "f6d6dc d6baa0 e88ca0 cee0f4 d0bca4 6e96d2"),
+    "home-kitchen": _scene("F3", _home_kitchen, "ece6d8 b08c68 aac4b2 e2e8ec 968474 c4966e"),
+    "kindergarten": _scene("F4", _kindergarten, "faeece bea680 5c8cbe deeee2 b8a082 d6785a"),
+    "garage": _scene("M1", _garage, "b0b2b4 707072 c44230 96a0ac 626060 e6aa32"),
+    "restaurant-kitchen": _scene("M2", _restaurant, "dee2e4 8c8078 bec2c6 cad0ce 787a7e a8b0b8"),
+    "sports-bar": _scene("M3", _sports_bar, "5c3e30 46322a ce963c 3e4642 3c302a be5a3c"),
+    "lecture-hall": _scene("M4", _lecture, "d6cec4 806854 6e4a36 c6ced6 686468 465a78"),
 }
+
+
+def main() -> None:
+    """Write every room."""
+    for key, layout in ((key, layout) for key in SCENES for layout in range(1, LAYOUTS + 1)):
+        file = ROOMS / key / f"{layout}.png"
+        file.parent.mkdir(exist_ok=True)
+        Image.fromarray(draw_scene(key, layout)).save(file, compress_level=1)
+
+
+if __name__ == "__main__":
+    main()

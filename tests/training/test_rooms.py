@@ -1,9 +1,11 @@
-"""Rendered rooms."""
+"""The drawn rooms, and that those that ship are what is drawn."""
 
 import numpy as np
 import pytest
 
-from gslopes.contexts.pictures.scenes import SCENES, draw_scene
+from gslopes.contexts.pictures.backgrounds import ROOMS, read_contexts
+from gslopes.photos.folder import open_srgb
+from training.rooms import SCENES, draw_scene, main
 
 
 @pytest.mark.row("contexts-4.1-eight")
@@ -24,3 +26,13 @@ def test_cues_stand_at_the_sides_and_the_middle_is_free(key):
     picture = draw_scene(key, width=300, height=200).astype(float)
     busy = np.abs(np.diff(picture.mean(axis=2), axis=1))[80:190] > 12
     assert busy[:, 120:180].mean() < busy[:, :90].mean()
+
+
+def test_what_ships_is_what_is_drawn_and_each_room_has_its_record(tmp_path, monkeypatch):
+    monkeypatch.setattr("training.rooms.ROOMS", tmp_path)
+    main()
+    files = sorted(file.relative_to(tmp_path) for file in tmp_path.rglob("*.png"))
+    assert files == sorted(file.relative_to(ROOMS) for file in ROOMS.rglob("*.png"))
+    for file in files:
+        assert np.array_equal(open_srgb(tmp_path / file), open_srgb(ROOMS / file)), file
+    assert read_contexts(ROOMS / "contexts.toml").keys() == SCENES.keys()
