@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,13 +148,14 @@ class Tone:
 class EditedChips:
     """B edited chips at K values.
 
-    edited: (B, K, S, S, 3) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond.
+    edited: (B, K, S, S, 3) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond; a tensor on the
+        editor's device where it was asked for there.
     neutral: (B, S, S, 3) float32, the chips at the photos' own values, which the ``difference`` blend subtracts.
     motion, tone: how parts of the faces move, and what becomes of their skin's colour, which the pictures do not show;
         None for none.
     """
 
-    edited: FloatArray
+    edited: Any
     neutral: FloatArray
     motion: Motion | None = None
     tone: Tone | None = None

@@ -107,10 +107,11 @@ class RunConfig:
     seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True, least=0)
     part: int = option(32, help="Photos in a part, the unit of work and of resuming.", seldom=True, least=1)
     device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True)
-    engine: Literal["one", "ray"] = option(
-        "one",
+    engine: Literal["auto", "one", "ray"] = option(
+        "auto",
         help="Where the work runs: in one process, or on a Ray cluster ($RAY_ADDRESS, or one started here) whose "
-        "machines all have gslopes and see photos and run folder under the same paths.",
+        "machines all have gslopes and see photos and run folder under the same paths; auto takes Ray where there is "
+        "a GPU and Ray is installed.",
         advanced=True,
     )
     workers: int | None = option(

@@ -24,12 +24,12 @@ from gslopes.core.files import read_regular
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import Detections, EditedChips, Editor, Face, FloatArray, Photo
+from gslopes.core.records import ByteArray, Detections, EditedChips, Editor, Face, FloatArray, Photo
 from gslopes.core.runfolder import SYNTHESIS, differences
 from gslopes.faces.components import Components, default_components
 from gslopes.faces.compose.encode import QUALITY, SUFFIX, Variants
-from gslopes.faces.compose.masks import Head, heads_of, mask_is_degenerate
-from gslopes.faces.compose.paste import Composite, compose
+from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
+from gslopes.faces.compose.paste import Composite, compose_all
 from gslopes.faces.compose.placebo import lightened, qualities, randomised
 from gslopes.faces.find import choose
 from gslopes.photos.decode import LARGEST_FILE
@@ -156,46 +156,25 @@ class Synthesis:
         usable_rows = [index for index, why in enumerate(reasons) if not why]
         if not usable_rows:
             return
+        seen, found = [given[0][index] for index in usable_rows], [given[1][index] for index in usable_rows]
         for attribute, editor in self.components.editors.items():
-            swept = editor.sweep(chips[usable_rows], np.asarray(self.plan.values[attribute], np.float32))
-            for row, index in enumerate(usable_rows):
-                _, photo, face = usable[index]
-                mask = masks[editor.border][index]
-                head = heads[editor.border][index] if self._region(editor) == "head" else None
-                edits += self._compose(attribute, photo, face, mask, head, swept, row)
+            blend, device = self.plan.config.compose.blend, self.plan.device
+            swept = swept_on(device, editor, chips[usable_rows], np.asarray(self.plan.values[attribute], np.float32))
+            inside = [masks[editor.border][index] for index in usable_rows]
+            around = [heads[editor.border][i] if self._region(editor) == "head" else None for i in usable_rows]
+            blend = editor.blend if blend == "auto" else blend
+            composites = compose_all(seen, found, swept, inside, blend, device, around)
+            for photo, whole in zip(seen, composites, strict=True):
+                edits += self._written(attribute, photo, whole)
 
     def _region(self, editor: Editor) -> str:
         """Which part of the face an editor may change."""
         region = self.plan.config.compose.region
         return editor.region if region == "auto" else region
 
-    def _compose(
-        self,
-        attribute: str,
-        photo: Photo,
-        face: Face,
-        mask: FloatArray,
-        head: Head | None,
-        swept: EditedChips,
-        row: int,
-    ) -> list[Row]:
-        """Write the K pictures of one photo, one at a time; their rows.  row: its own in ``swept``."""
+    def _written(self, attribute: str, photo: Photo, composite: Composite) -> list[Row]:
+        """Write the K pictures of one photo, and those of its placebos, one at a time; their rows."""
         config = self.plan.config.compose
-        editor = self.components.editors[attribute]
-        blend = editor.blend if config.blend == "auto" else config.blend
-        composite = compose(
-            photo.pixels,
-            photo.gray,
-            swept.edited[row],
-            swept.neutral[row],
-            mask,
-            face.matrix,
-            blend,
-            self.plan.device,
-            motion=swept.motion_of(row),
-            tone=swept.tone_of(row),
-            head=head,
-        )
         files = Variants(photo.pixels, photo.gray, photo.icc, config.format)
         values = self.plan.values[attribute]
         steps = range(len(values))
@@ -222,6 +201,13 @@ class Synthesis:
             row = {"photo": photo, "attribute": sweep, "step": step, "value": value}
             rows.append(row | {"file": file, "mask_area": whole.mask_area})
         return rows
+
+
+def swept_on(device: str, editor: Editor, chips: ByteArray, values: FloatArray) -> EditedChips:
+    """The editor's sweep; on a CUDA device the pictures stay there where it can leave them."""
+    sweep = getattr(editor, "sweep_there", editor.sweep) if device.startswith("cuda") else editor.sweep
+    swept: EditedChips = sweep(chips, values)
+    return swept
 
 
 def _elsewhere(

@@ -1,6 +1,6 @@
 """How fast this machine is, step by step, and what the paper's 64,500 photos would cost on it.
 
-    python -m tests.benches.bench_machine [PHOTOS] [--count 96] [--attribute gender] [--device auto]
+    python -m tests.benches.bench_machine [PHOTOS] [--count 96] [--attribute gender] [--device auto] [--json]
 
 PHOTOS is a folder; without it the portrait of an astronaut is cut in many ways, at 224 pixels. Nothing is kept.
 """
@@ -8,11 +8,12 @@ PHOTOS is a folder; without it the portrait of an astronaut is cut in many ways,
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.faces.components import default_components
 from gslopes.faces.compose.encode import Variants
 from gslopes.faces.compose.masks import mask_is_degenerate
-from gslopes.faces.compose.paste import compose
+from gslopes.faces.compose.paste import compose_all
 from gslopes.faces.find import choose
 from gslopes.frame.commands import say
 from gslopes.frame.executors import OneProcess
@@ -35,12 +36,13 @@ from gslopes.photos.folder import list_photos, open_photo, photo_bytes
 from gslopes.slopes import audit as stages
 from gslopes.slopes.config import configure
 from gslopes.slopes.plan import look_at
+from gslopes.slopes.synthesis import swept_on
 from tests.benches.energy import Meter
 
 PAPER_PHOTOS = 64_500  # Joo & Kärkkäinen 2020, §1
 BATCH = 32
 SIDE = 224  # of the built-in photos, pixels
-ON_DEVICE = ("mask", "edit", "compose")  # the steps that a GPU does; it finds no faces, see FindConfig.device
+ON_DEVICE = ("parse", "edit", "compose")  # the steps that a GPU does; it finds no faces and softens no masks
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,20 +156,22 @@ def time_steps(
             if not usable:
                 return 0
             chips = np.stack([warp(photo.pixels, face.matrix, editor.size) for photo, face in usable])
+        with clock("parse"):
+            components.masker.parse(chips)
         with clock("mask"):
             photos, faces_there = [photo for photo, _ in usable], [face for _, face in usable]
             masks = components.masker(photos, faces_there, chips, editor.border)
             kept = [index for index, mask in enumerate(masks) if not mask_is_degenerate(mask)]
         if not kept:
             return 0
+        edited = [usable[index] for index in kept]
         with clock("edit"):
-            swept = editor.sweep(chips[kept], values)
-        for row, index in enumerate(kept):
-            photo, face = usable[index]
-            with clock("compose"):
-                given = photo.pixels, photo.gray, swept.edited[row], swept.neutral[row], masks[index], face.matrix
-                moved = swept.motion_of(row)
-                whole = compose(*given, editor.blend, device, motion=moved)
+            swept = swept_on(device, editor, chips[kept], values)
+        with clock("compose"):
+            seen, found = [photo for photo, _ in edited], [face for _, face in edited]
+            heads = [None] * len(kept)
+            wholes = list(compose_all(seen, found, swept, masks[kept], editor.blend, device, heads))
+        for photo, whole in zip(seen, wholes, strict=True):
             with clock("encode"):
                 files = Variants(photo.pixels, photo.gray, photo.icc)
                 encoded = [files.encode(patch, whole.box) for patch in whole.patches]
@@ -256,10 +260,14 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=96, help="number of photos")
     parser.add_argument("--attribute", default="gender", help="which editor")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
     args = parser.parse_args()
     found = bench(
         args.photos, OneProcess(progress=True), count=args.count, attribute=args.attribute, device=args.device
     )
+    if args.json:
+        named = {"planned": found.planned, "bound": found.bound, "busy": found.busy}
+        return say(json.dumps({**asdict(found), "paper_minutes": found.paper_minutes, **named}))
     total = sum(found.steps.values())
     say(f"{'step':<18} {'photos/s':>9} {'ms/photo':>9} {'share':>6}   one core, on {found.device}")
     for step, seconds in found.steps.items():

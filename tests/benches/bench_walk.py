@@ -1,6 +1,11 @@
 """The walk along both attributes: photos a second, peak memory of both kinds, agreement with the CPU.
 
-    python tests/benches/bench_walk.py PHOTOS [--photos 10000] [--side 224] [--device cuda] [--workers 8] [--agree 64]
+    python tests/benches/bench_walk.py PHOTOS [--photos 10000] [--side 224] [--device cuda] [--workers 8] [--placebo]
+                                       [--agree 64] [--trace]
+
+``--workers`` are processes that walk their share of the photos side by side, as Ray's do; the time is from the moment
+at which all have their models to the end of the last.  ``--trace`` says for which share of that time the GPU was busy,
+as its driver counts it.
 
 With ``--agree`` the first photos are also edited on the CPU: the tables must be equal, and no level may differ by more
 than one (files are PNG for that). The rate says how long the paper's 64,500 photos take.
@@ -9,7 +14,11 @@ than one (files are PNG for that). The rate says how long the paper's 64,500 pho
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import resource
+import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -31,6 +40,7 @@ from bench_synthesis import SMALLEST, prepare  # noqa: E402
 from gslopes.core import tables  # noqa: E402
 from gslopes.faces.components import default_components  # noqa: E402
 from gslopes.frame.executors import OneProcess  # noqa: E402
+from gslopes.frame.executors.one_process import cores  # noqa: E402
 from gslopes.slopes import audit as stages  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
 from gslopes.slopes.plan import look_at  # noqa: E402
@@ -45,35 +55,91 @@ def main() -> None:
     parser.add_argument("--photos", type=int, default=10_000)
     parser.add_argument("--side", type=int, default=224)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--workers", type=int, default=0, help="processes; 0: the threads of one process")
+    parser.add_argument("--workers", type=int, default=1, help="processes that share the device")
+    parser.add_argument("--placebo", action="store_true", help="with placebo sweeps, as an audit has them")
+    parser.add_argument("--trace", action="store_true", help="how busy the GPU is")
+    parser.add_argument("--share", type=Path, help=argparse.SUPPRESS)  # what such a process walks
     parser.add_argument("--agree", type=int, default=0, help="photos that are edited on the CPU as well")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
+        if args.share:
+            return walk_share(args.share, args)
         prepare(args.folder, Path(place) / "photos", args.photos, args.side)
         facts = agreement(Path(place), args) if args.agree else walk(Path(place), args)
         measure.say({"bench": "walk", "machine": measure.machine(args.device), **facts}, args.out)
+    return None
+
+
+def walk_share(place: Path, args: argparse.Namespace) -> None:
+    """Wait for a line, walk the photos of a folder, say how many were used and the peak of memory."""
+    options = {"attribute": ATTRIBUTES, "min_face": SMALLEST, "device": args.device, "placebo": args.placebo}
+    plan = look_at(configure(place / "photos", options))
+    components = default_components(plan.config, plan.device)
+    warm = next(iter(plan.files)).path  # what is compiled and allocated once
+    (place / "warm").mkdir()
+    shutil.copy(warm, place / "warm")
+    stages.synthesise(place / "warm", place / "warm-run", components=components, executor=OneProcess(), **options)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    sys.stdin.readline()
+    threads = max(1, cores() // args.workers)
+    executor = OneProcess(threads=threads)
+    audit = stages.synthesise(place / "photos", place / "run", components=components, executor=executor, **options)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    sys.stdout.write(json.dumps({"used": audit.used, "peak_resident_gb": round(peak / 2**20, 2)}) + "\n")
 
 
 def walk(place: Path, args: argparse.Namespace) -> dict[str, Any]:
-    options = {"attribute": ATTRIBUTES, "min_face": SMALLEST, "device": args.device, "placebo": False}
-    plan = look_at(configure(place / "photos", options))
-    components = default_components(plan.config, plan.device)
-    executor = OneProcess(threads=args.workers)
-    with device_memory(args.device) as used:
+    """All processes at once."""
+    shares = [place / f"share-{number}" for number in range(args.workers)]
+    for number, share in enumerate(shares):
+        (share / "photos").mkdir(parents=True)
+        for file in sorted((place / "photos").iterdir())[number :: args.workers]:
+            file.rename(share / "photos" / file.name)
+    known = [sys.executable, __file__, str(args.folder), "--device", args.device, "--workers", str(args.workers)]
+    known += ["--placebo"] * args.placebo
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    lines = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
+    workers = [subprocess.Popen([*known, "--share", str(share)], **lines) for share in shares]
+    for worker in workers:
+        if worker.stdout.readline() != "ready\n":
+            raise SystemExit("A process could not begin.")
+    with device_memory(args.device) as used, busy(args.trace) as shares_of_time:
         began = time.perf_counter()
-        audit = stages.synthesise(place / "photos", place / "run", components=components, executor=executor, **options)
+        for worker in workers:
+            worker.stdin.write("go\n")
+            worker.stdin.flush()
+        ends = [json.loads(worker.stdout.readline()) for worker in workers]
         seconds = time.perf_counter() - began
-    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    peak = [round(resource.getrusage(one).ru_maxrss / 2**20, 2) for one in who]
+    for worker in workers:
+        worker.wait()
     return {
-        "photos": args.photos, "used": audit.used, "side": args.side, "attributes": ATTRIBUTES,
-        "workers": args.workers or "threads of one process", "seconds": round(seconds, 1),
+        "photos": args.photos, "used": sum(end["used"] for end in ends), "side": args.side, "attributes": ATTRIBUTES,
+        "processes": args.workers, "placebos": args.placebo, "seconds": round(seconds, 1),
         "photos_per_second": round(args.photos / seconds, 1),
         "paper_minutes": round(PAPER_PHOTOS / args.photos * seconds / 60, 1),
-        "peak_resident_gb": {"process": peak[0], "largest child": peak[1]},
+        "peak_resident_gb": max(end["peak_resident_gb"] for end in ends),
         "peak_device_gb": round(max(used) / 1e9, 2) if used else None,
+        "device_busy": round(sum(shares_of_time) / len(shares_of_time), 2) if shares_of_time else None,
     }  # fmt: skip
+
+
+@contextmanager
+def busy(wanted: bool) -> Iterator[list[float]]:
+    """Shares of time in which the first GPU computed, one each tenth of a second or so."""
+    found: list[float] = []
+    if not wanted:
+        yield found
+        return
+    line = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "--loop-ms=100"]
+    with tempfile.TemporaryFile("w+") as said:
+        watcher = subprocess.Popen(line, stdout=said)
+        yield found
+        watcher.terminate()
+        watcher.wait()
+        said.seek(0)
+        found += [float(one.split()[0]) / 100 for one in said if one.strip()]
 
 
 @contextmanager

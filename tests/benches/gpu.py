@@ -1,4 +1,6 @@
-"""Everything that is to be measured on a GPU, in one command and within eight minutes; each bench in its own process.
+"""Everything that is to be measured on a GPU, in one command; each bench in its own process.
+
+The walks of 1, 4, 8 and 16 processes with placebos and without take five minutes (``--only walk``).
 
     python tests/benches/gpu.py [PHOTOS] [--out results/gpu.json]     (one CUDA device)
     python tests/benches/gpu.py [PHOTOS] --device cpu --quick         (a try of the whole command without one)
@@ -27,23 +29,36 @@ import measure  # noqa: E402
 
 from tests.benches.bench_machine import write_variants  # noqa: E402
 
+# (processes, placebos, photos, seconds that it may take)
+WALKS = (
+    (1, True, 400, 60), (4, True, 1600, 60), (8, True, 3200, 60), (16, True, 3200, 60),
+    (1, False, 800, 40), (4, False, 3200, 50), (8, False, 6400, 60), (16, False, 6400, 60),
+)  # fmt: skip
+
 
 def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, list[str]]]:
-    """Name to (seconds that it may take, command); together 8 minutes."""
-    few, many = ("16", "16") if quick else ("1000", "10000")
+    """Name to (seconds that it may take, command); together 12 minutes."""
+    few = "16" if quick else "200"
     # Compiling comes before the steps that are timed, three times.
     full = "--batch 128 --warm 50 --steps 200 --repeats 3"
     training = ("--batch 8 --repeats 1" if quick else full).split()
     sweep = ["--chips", "8", "--rounds", "1", "--compiled"] if quick else ["--chips", "512"]
-    workers = "2" if quick else str(max(2, len(os.sched_getaffinity(0)) // 2))
     walk = [str(HERE / "bench_walk.py"), str(folder), "--device", device]
+    traced = [] if quick else ["--trace"]
+    walks = {
+        f"walk, {processes} process{'es' * (processes > 1)}, placebos {'on' if placebo else 'off'}": (
+            seconds, [*walk, "--photos", few if quick else str(photos), "--workers", str(processes), *traced,
+                      *(["--placebo"] if placebo else [])],
+        )
+        for processes, placebo, photos, seconds in WALKS
+        if not quick or processes == 1
+    }  # fmt: skip
     return {
         "training": (80, [str(HERE / "bench_training.py"), "--device", device, *training]),
         "sweep": (90, [str(HERE / "bench_sweep.py"), "--device", device, *sweep]),
-        "plan": (40, ["-m", "gslopes", "bench", str(folder), "--count", few[:3], "--device", device, "--json"]),
+        "steps": (60, ["-m", "tests.benches.bench_machine", str(folder), "--count", few, "--device", device, "--json"]),
         "agreement with the CPU": (50, [*walk, "--photos", few[:2], "--agree", few[:2]]),
-        "walk, threads": (60, [*walk, "--photos", few]),
-        "walk, processes": (150, [*walk, "--photos", many, "--workers", workers]),
+        **walks,
     }
 
 
@@ -52,16 +67,18 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default="", help="what begins with this")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = args.folder or Path(place)
         if args.folder is None:
             write_variants(folder, 400)
-        measure.say(everything(folder, args.device, args.quick, args.out), args.out)
+        measure.say(everything(folder, args), args.out)
 
 
-def everything(folder: Path, device: str, quick: bool, out: Path | None) -> dict[str, object]:
+def everything(folder: Path, args: argparse.Namespace) -> dict[str, object]:
+    device, quick, out = args.device, args.quick, args.out
     result: dict[str, object] = {"bench": "gpu", "machine": measure.machine(device)}
     result["matrix_rate_tflops"] = {
         "fp32": round(measure.matrix_rate(device) / 1e12, 2),
@@ -70,6 +87,8 @@ def everything(folder: Path, device: str, quick: bool, out: Path | None) -> dict
     result["copy_rate_gb_s"] = round(measure.copy_rate(device) / 1e9, 1)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     for name, (seconds, command) in commands(folder, device, quick).items():
+        if not name.startswith(args.only):
+            continue
         began = time.perf_counter()
         result[name] = one([sys.executable, *command], environment, seconds * (20 if quick else 1))
         sys.stderr.write(f"{name}: {time.perf_counter() - began:.0f} s\n")

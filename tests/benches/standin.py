@@ -57,18 +57,20 @@ class StandIn:
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """While it is the device of every plan, and composes the pictures too."""
-        blended, pick = on_device.blended, plan.pick_device
+        batch, pick = on_device.compose_batch, plan.pick_device
 
-        def standing_in(base: Any, layers: Any, *more: Any) -> Any:
-            self.wait("compose", 1)
-            inputs = np.concatenate([base.ravel()[:4096].astype(np.float32), layers[0].ravel()])
-            return self.of("compose", "", inputs, lambda: blended(base, layers, *more[:-1], "cpu"))
+        def standing_in(photos: Any, swept: Any, masks: Any, matrices: Any, blend: Any, name: Any, heads: Any) -> Any:
+            self.wait("compose", len(photos))
+            shown = [pixels.ravel()[:4096].astype(np.float32) for pixels, _ in photos]
+            inputs = np.concatenate([*shown, swept.edited[:, 0].ravel()])
+            given = photos, swept, masks, matrices, blend, "cpu", heads
+            return self.of("compose", "", inputs, lambda: batch(*given))
 
-        on_device.blended, plan.pick_device = standing_in, lambda device: NAME
+        on_device.compose_batch, plan.pick_device = standing_in, lambda device: NAME
         try:
             yield
         finally:
-            on_device.blended, plan.pick_device = blended, pick
+            on_device.compose_batch, plan.pick_device = batch, pick
 
 
 class _Masker:
@@ -76,15 +78,15 @@ class _Masker:
         self.device, self.real = device, real
 
     def __call__(self, photos: Any, faces: Any, chips: Any, border: Any) -> Any:
-        self.device.wait("mask", len(photos))
+        self.device.wait("parse", len(photos))
         masks = [
-            self.device.of("mask", border, chip, lambda given=(photo, face, chip): self._one(*given, border))
+            self.device.of("parse", border, chip, lambda given=(photo, face, chip): self._one(*given, border))
             for photo, face, chip in zip(photos, faces, chips, strict=True)
         ]
         return np.stack(masks)
 
     def heads(self, *given: Any) -> Any:
-        self.device.wait("mask", 2 * len(given[0]))
+        self.device.wait("parse", 2 * len(given[0]))
         return self.real.heads(*given)
 
     def _one(self, photo: Any, face: Any, chip: Any, border: Any) -> Any:
@@ -97,6 +99,9 @@ class _Editor:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
+
+    def sweep_there(self, chips: Any, values: Any) -> EditedChips:
+        return self.sweep(chips, values)
 
     def sweep(self, chips: Any, values: Any) -> EditedChips:
         self.device.wait("edit", len(chips))

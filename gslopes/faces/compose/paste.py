@@ -5,6 +5,7 @@ Source: Joo & Kärkkäinen 2020, §3.3 and §4.2. Pure arithmetic on arrays; pho
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import LUMA, OFFSET
-from gslopes.core.records import ByteArray, FloatArray, Motion, Tone
+from gslopes.core.records import ByteArray, EditedChips, Face, FloatArray, Motion, Photo, Tone
 from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
 from gslopes.faces.compose.tone import toned
 from gslopes.faces.zoo.spec import Blend
@@ -66,7 +67,6 @@ def compose(
     mask: FloatArray,
     matrix: Matrix,
     blend: Blend = "difference",
-    device: str = "cpu",
     *,
     motion: Motion | None = None,
     tone: Tone | None = None,
@@ -81,8 +81,6 @@ def compose(
     blend: with m the mask in the photo, ``difference``: photo + m·(edited - neutral); ``ratio``, for skin tones:
         photo·exp(m·log(edited / neutral)), all offset by ``OFFSET`` levels;
         ``paste``: m·edited + (1 - m)·photo. The result is rounded and clipped once.
-    device: where the chips are carried into the photo; on a CUDA device by ``faces.compose.device``, elsewhere by
-    OpenCV.
     motion: how parts of the face move at the K values, after the blend; see ``faces.compose.paste``.
     tone: what becomes of the skin's colour at them, where the blend is ``ratio`` and the head is known.
     head: where ears and neck are, to which the face's edit is carried; ``paste`` has nothing to carry.
@@ -112,18 +110,14 @@ def compose(
     patches = np.empty((len(layers), *weight.shape, 3), np.uint8)
     field = None
     if moves is not None and weight.size:
-        field = in_photo(_to_photo(moves, matrix, box), matrix)
+        field = in_photo(to_photo(moves, matrix, box), matrix)
         field[weight == 0] = 0
     distances = np.zeros(len(layers), np.float32) if motion is None else motion.distances
-    if weight.size and device.startswith("cuda"):
-        from gslopes.faces.compose.device import blended
-
-        patches[:] = blended(base, layers, weight, matrix, (x0, y0), _sigma(matrix), blend, field, distances, device)
-    elif weight.size:
+    if weight.size:
         photo = base.astype(np.float32)
         move = None if field is None else Mover(field)
         for patch, layer, distance in zip(patches, layers, distances.tolist(), strict=True):
-            carried, share = _to_photo(layer, matrix, box), weight[..., None]
+            carried, share = to_photo(layer, matrix, box), weight[..., None]
             if blend == "ratio":
                 mixed = np.asarray(photo + (photo + OFFSET) * np.expm1(share * carried), np.float32)
             else:  # where the weight is 0 the photo comes out as it went in, in every blend
@@ -133,6 +127,27 @@ def compose(
     area = float(np.count_nonzero(weight)) / (pixels.shape[0] * pixels.shape[1])
     moved = None if motion is None or field is None else Motion(field, motion.distances)
     return Composite(pixels, patches, weight, box, area, moved)
+
+
+def compose_all(
+    photos: Sequence[Photo],
+    faces: Sequence[Face],
+    swept: EditedChips,
+    masks: Sequence[FloatArray],
+    blend: Blend,
+    device: str,
+    heads: Sequence[Head | None],
+) -> Iterator[Composite]:
+    """As ``compose`` for each photo: on a CUDA device all at once, see ``faces.compose.device``, elsewhere in turn."""
+    if device.startswith("cuda"):
+        from gslopes.faces.compose.device import compose_batch
+
+        pictures, matrices = [(photo.pixels, photo.gray) for photo in photos], [face.matrix for face in faces]
+        yield from compose_batch(pictures, swept, masks, matrices, blend, device, heads)
+        return
+    for row, (photo, face) in enumerate(zip(photos, faces, strict=True)):
+        given = photo.pixels, photo.gray, swept.edited[row], swept.neutral[row], masks[row], face.matrix, blend
+        yield compose(*given, motion=swept.motion_of(row), tone=swept.tone_of(row), head=heads[row])
 
 
 def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tuple[FloatArray, Box]:
@@ -164,7 +179,7 @@ def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tupl
     return np.ascontiguousarray(weight[top:bottom, left:right]), (x0 + left, y0 + top, x0 + right, y0 + bottom)
 
 
-def _to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
+def to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
     """A chip (S, S, C) float32 as it lies in the photo's box, (h, w, C): cubic, never beyond the chip's own values."""
     smooth = _prefilter(layer, matrix)
     sampled = _sample(smooth, matrix, box, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
@@ -174,7 +189,7 @@ def _to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
     return np.clip(sampled, least, greatest)
 
 
-def _sigma(matrix: Matrix) -> float:
+def sigma_of(matrix: Matrix) -> float:
     """Of the Gaussian for a chip that has more pixels than its face has in the photo, chip pixels; 0 for others."""
     scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))  # chip pixels per photo pixel
     return 0.5 * float(np.sqrt(max(scale**2 - 1, 0)))
@@ -182,7 +197,7 @@ def _sigma(matrix: Matrix) -> float:
 
 def _prefilter(chip: FloatArray, matrix: Matrix) -> FloatArray:
     """Smooth a chip that has more pixels than its face has in the photo, so that it does not alias there."""
-    sigma = _sigma(matrix)
+    sigma = sigma_of(matrix)
     if sigma == 0:
         return chip
     smooth = cv2.GaussianBlur(chip, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE)

@@ -100,15 +100,20 @@ class ParserMasker:
     def _likely(self, chips: ByteArray, classes: tuple[int, ...]) -> FloatArray:
         """How likely each pixel is of these classes, (B, size, size)."""
         found = np.zeros((len(chips), self.size, self.size), np.float32)
-        parts = self._parts(len(chips))
-        if getattr(self._memory, "chips", None) is not chips:  # masks and heads need the same chips parsed
-            self._memory.seen = [class_probabilities(self.parser, chips[part], self.device) for part in parts]
-            self._memory.chips = chips
-        for part, seen in zip(parts, self._memory.seen, strict=True):
+        for part, seen in zip(self._parts(len(chips)), self.parse(chips), strict=True):
             with torch.inference_mode():
                 likely = resized(seen[:, list(classes)].sum(1, keepdim=True), self.size)[:, 0].clamp(0, 1)
             found[part] = likely.cpu().numpy()
         return found
+
+    def parse(self, chips: ByteArray) -> list[Tensor]:
+        """How likely each pixel is of each class, a tensor for each few chips; masks and heads need it of the same."""
+        if getattr(self._memory, "chips", None) is not chips:
+            parts = self._parts(len(chips))
+            self._memory.seen = [class_probabilities(self.parser, chips[part], self.device) for part in parts]
+            self._memory.chips = chips
+        seen: list[Tensor] = self._memory.seen
+        return seen
 
     def heads(
         self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None

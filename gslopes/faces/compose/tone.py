@@ -11,6 +11,10 @@ Source of the place: Reinhard, Ashikhmin, Gooch, Shirley 2001, Color transfer be
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -31,15 +35,55 @@ SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the 
 Lab = NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """Of one value: luminance of the face's skin before and after, the share of it that is one ratio, its logarithm,
+    and the logarithms (3,) by which the colour turns.
+    """
+
+    at: float
+    to: float
+    even: float
+    evenly: float
+    turned: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Turn:
+    """What becomes of a face's skin.
+
+    light: (S, S) luminance.  rich: (S, S), 1 where a pixel has the skin's colour, 0 where it is gray.
+    steps: one a value.
+    """
+
+    light: FloatArray
+    rich: FloatArray
+    steps: list[Step]
+
+
 def toned(layers: FloatArray, chip: FloatArray, skin: FloatArray, tone: Tone) -> FloatArray:
     """An edit with the tone of skin that it shall have.
 
     layers: (K, S, S, 3) float32, logarithms of ratios to the chip.  chip: (S, S, 3) float32 RGB, 0 to 255.
     skin: (S, S) float32 in [0, 1], how much of each pixel is the face's skin; where it is 0 the edit stays.
     """
+    turn = turn_of(chip, skin, tone)
+    if turn is None:
+        return layers
+    found = np.empty_like(layers)
+    for out, layer, one in zip(found, layers, turn.steps, strict=True):
+        moved = np.asarray(step(turn.light, one.at, one.to), np.float32)
+        lighter = one.even * one.evenly + (1 - one.even) * moved
+        change = lighter[..., None] + turn.rich[..., None] * one.turned - layer[skin > 0.5].mean(0)
+        out[:] = layer + skin[..., None] * change
+    return found
+
+
+def turn_of(chip: FloatArray, skin: FloatArray, tone: Tone) -> Turn | None:
+    """What ``toned`` does; None where too little skin is seen.  Arguments as there."""
     inside = skin > 0.5
     if inside.mean() < LEAST_SKIN:
-        return layers
+        return None
     own = np.median(cv2.cvtColor(chip[inside][None] / 255, cv2.COLOR_RGB2LAB)[0].astype(np.float64), 0)
     before = _levels(own)
     smooth = cv2.GaussianBlur(chip, (0, 0), SMOOTH * len(chip), borderType=cv2.BORDER_REPLICATE)
@@ -47,17 +91,14 @@ def toned(layers: FloatArray, chip: FloatArray, skin: FloatArray, tone: Tone) ->
     light = np.asarray(smooth @ luma, np.float32)
     colour = np.log((before + OFFSET) / (before @ luma + OFFSET))
     seen = np.log((smooth + OFFSET) / (light + OFFSET)[..., None]) @ colour / max(float(colour @ colour), 1e-4)
-    rich = np.clip(seen, 0, RICHEST)[..., None].astype(np.float32)  # 1 where a pixel has the skin's colour
-    found = np.empty_like(layers)
-    for out, layer, share in zip(found, layers, tone.shares.tolist(), strict=True):
+    steps = []
+    for share in tone.shares.tolist():
         after = _levels(own + REACH * abs(share) * offset(own, tone.ends, share > 0))
         at, to = float(before @ luma), float(after @ luma)
         evenly = float(np.log((to + OFFSET) / (at + OFFSET)))
-        even = EVENLY if to < at else PALER
-        lighter = even * evenly + (1 - even) * _step(light, at, to)
         turned = (np.log((after + OFFSET) / (before + OFFSET)) - evenly).astype(np.float32)
-        out[:] = layer + skin[..., None] * (lighter[..., None] + rich * turned - layer[inside].mean(0))
-    return found
+        steps.append(Step(at, to, EVENLY if to < at else PALER, evenly, turned))
+    return Turn(light, np.clip(seen, 0, RICHEST).astype(np.float32), steps)
 
 
 def offset(own: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
@@ -76,13 +117,16 @@ def offset(own: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
     return np.asarray(second - first)
 
 
-def _step(light: FloatArray, at: float, to: float) -> FloatArray:
-    """Logarithms of ratios (S, S) of luminance, 0 to 255, after the step of log-odds from ``at`` to ``to``."""
+def step(light: Any, at: float, to: float, log: Callable[[Any], Any] = np.log) -> Any:
+    """Logarithms of ratios (S, S) of luminance, 0 to 255, after the step of log-odds from ``at`` to ``to``.
+
+    light: (S, S), an array or a tensor, as ``log`` takes it.
+    """
     shares = np.clip(np.array([at, to]) / (255 * CEILING), DARKEST, 1 - DARKEST)
-    share = np.clip(light / (255 * CEILING), DARKEST, 1 - DARKEST)
+    share = (light / (255 * CEILING)).clip(DARKEST, 1 - DARKEST)
     factor = shares[1] / (1 - shares[1]) * (1 - shares[0]) / shares[0]
     moved = share * factor / (1 - share + share * factor)
-    return np.asarray(np.log((255 * CEILING * moved + OFFSET) / (255 * CEILING * share + OFFSET)), np.float32)
+    return log((255 * CEILING * moved + OFFSET) / (255 * CEILING * share + OFFSET))
 
 
 def _levels(lab: Lab) -> Lab:

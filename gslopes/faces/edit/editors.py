@@ -166,15 +166,20 @@ class EndsEditor:
         self.device = torch.device(device)
         self.photo_values = PhotoValues(load(reader, device), self.spec.labels)
 
-    @torch.inference_mode()
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         """The chips at every value, and as they are.
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
+        swept = self.sweep_there(chips, values)
+        return replace(swept, edited=swept.edited.cpu().numpy())
+
+    @torch.inference_mode()
+    def sweep_there(self, chips: ByteArray, values: FloatArray) -> EditedChips:
+        """As ``sweep``; ``edited`` stays on the device."""
         values = stands_at(values, self.spec.steps)
         step = runtime.batch_size(str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), ENDS_BATCH)
-        edited = torch.empty(len(chips), len(values), *chips.shape[1:])
+        edited = torch.empty(len(chips), len(values), *chips.shape[1:], device=self.device)
         fields = torch.empty(*chips.shape[:3], 2)
         distances, shares = torch.empty(2, len(chips), len(values))
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
@@ -188,13 +193,13 @@ class EndsEditor:
                 face = torch.arange(len(x[rows]), device=self.device)[:, None]
                 edits = share[rows, :, None, None, None] * ratios[rows][face, towards[rows]]
                 pictures = (logs[rows, None] + edits).exp_().sub_(OFFSET)  # (alone, K, 3, S, S)
-                edited[part][rows] = pictures.permute(0, 1, 3, 4, 2).cpu()
+                edited[part][rows] = pictures.permute(0, 1, 3, 4, 2)
             fields[part] = motion.permute(0, 2, 3, 1).cpu()
             distances[part] = (source_value.new_tensor(values) - source_value).cpu()
             shares[part] = (share * (towards - (1 + source_value) / 2)).cpu()  # skin at an end goes no further
         ends = self.network.config.tone
         tone = Tone(shares.numpy(), ends) if ends else None
-        return EditedChips(edited.numpy(), chips.astype(np.float32), Motion(fields.numpy(), distances.numpy()), tone)
+        return EditedChips(edited, chips.astype(np.float32), Motion(fields.numpy(), distances.numpy()), tone)
 
 
 def way(source_value: Tensor, values: FloatArray) -> tuple[Tensor, Tensor]:

@@ -7,10 +7,14 @@ which they are done: the tables are always the same.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 
 from gslopes.core.errors import ConfigError
-from gslopes.core.executor import Executor
+from gslopes.core.executor import Executor, Work
+from gslopes.core.progress import Notes
+from gslopes.core.runtime import pick_device
 from gslopes.frame.executors.one_process import OneProcess
 from gslopes.frame.executors.ray import RayCluster
 
@@ -20,7 +24,7 @@ __all__ = ["OneProcess", "RayCluster", "engine"]
 def engine(given: Executor, name: str, workers: int | None, device: str) -> Executor:
     """The executor of a configuration in the place of one process; any other that the caller gave stays.
 
-    name: ``one`` or ``ray``.  workers: threads of one process, or workers of the cluster.
+    name: ``one``, ``ray`` or ``auto``, see ``Auto``.  workers: threads of one process, or workers of the cluster.
 
     Raises: ConfigError for a number of workers below 1.
     """
@@ -28,6 +32,31 @@ def engine(given: Executor, name: str, workers: int | None, device: str) -> Exec
         raise ConfigError(f"workers is {workers}; it must be at least 1.")
     if not isinstance(given, OneProcess):
         return given
+    cluster = RayCluster(workers, device, given.progress)
     if name == "ray":
-        return RayCluster(workers, device, given.progress)
-    return given if workers is None else replace(given, threads=workers)
+        return cluster
+    one = given if workers is None else replace(given, threads=workers)
+    return Auto(one, cluster, given.progress) if name == "auto" and device != "cpu" else one
+
+
+@dataclass(frozen=True, slots=True)
+class Auto(Notes):
+    """Ray where there is a GPU, which one process leaves idle most of the time, and Ray is installed; else one process.
+
+    Work that cannot be sent elsewhere stays here.
+    """
+
+    one: OneProcess
+    cluster: RayCluster
+    progress: bool = False
+
+    def __call__(self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0) -> None:
+        """As ``Executor``."""
+        chosen: Executor = self.one
+        sent = hasattr(work, "remote_task") and getattr(work, "in_threads", False)
+        if len(parts) > 1 and sent and pick_device(self.cluster.device).startswith("cuda"):
+            if find_spec("ray"):
+                chosen = self.cluster
+            else:
+                self.note("Note: with gslopes[ray] several processes share the GPU, which one leaves idle.")
+        chosen(work, parts, label=label, unit=unit, done=done)

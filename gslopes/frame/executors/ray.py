@@ -26,6 +26,8 @@ from gslopes.frame.executors.one_process import cores, slots_and_threads
 ADDRESS = "RAY_ADDRESS"
 AGAIN = 2  # times that a lost worker is started, and its parts are done, again
 CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not given
+CORES_WITH_GPU = 2  # the same with a share of one, which waits for what the cores do
+SHARING = 8  # workers of a GPU at most: eight had 2 GB of it each
 STORE = 100 * 2**20  # bytes of a local cluster's object store: the configuration is all that goes through it
 
 
@@ -33,8 +35,9 @@ STORE = 100 * 2**20  # bytes of a local cluster's object store: the configuratio
 class RayCluster(Notes):
     """Parts on the cluster at RAY_ADDRESS, or on one that is started on this machine for as long as it takes.
 
-    workers: how many; by default one for each GPU of the cluster, or for every four cores, at least two.
-    device: ``cpu`` uses no GPU; other words use one GPU a worker where the cluster has GPUs.
+    workers: how many; by default one for every two cores, at most ``SHARING`` a GPU, where the cluster has GPUs;
+        else one for every four cores, at least two.
+    device: ``cpu`` uses no GPU; other words share the cluster's GPUs among the workers.
     progress: show a line with the expected end, and notes, on stderr.
     """
 
@@ -150,11 +153,11 @@ def connect(workers: int | None) -> tuple[Any, bool]:
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """workers: how many.  cpus, gpus: of each.  where: in words."""
+    """workers: how many.  cpus, gpus: of each; of a GPU it may be a share.  where: in words."""
 
     workers: int
     cpus: int
-    gpus: int
+    gpus: float
     where: str
 
 
@@ -163,12 +166,14 @@ def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
     accelerated = [node for node in nodes if node.get("GPU", 0) >= 1] if gpus else []
     hosts = accelerated or [node for node in nodes if node.get("CPU", 0) >= 1] or nodes
     cpus, cards = (int(sum(node.get(kind, 0) for node in hosts)) for kind in ("CPU", "GPU"))
-    workers = min(parts, workers or (cards if accelerated else max(2, cpus // CORES_EACH)))
+    shared = min(SHARING * cards, max(cards, cpus // CORES_WITH_GPU))
+    workers = min(parts, workers or (shared if accelerated else max(2, cpus // CORES_EACH)))
     # no more than the smallest machine has, or some workers would wait forever
     each = max(1, min([cpus // workers, *(int(node.get("CPU", 0)) for node in hosts)]))
     what = f"{cards} GPU{'s' * (cards != 1)}" if accelerated else f"{cpus} CPU core{'s' * (cpus != 1)}"
     where = f"on {len(hosts)} machine{'s' * (len(hosts) != 1)} with {what}"
-    return _Size(workers, each, 1 if accelerated else 0, where)
+    several = -(-workers // max(cards, 1))  # on the GPU that has most of them
+    return _Size(workers, each, 1 / several if accelerated else 0, where)
 
 
 # -- what runs there --------------------------------------------------------------------------------------------------

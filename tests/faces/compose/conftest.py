@@ -1,17 +1,19 @@
 """What tests of composing share."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
-import pytest
+import numpy as np
 
-from gslopes.faces.compose import device
+from gslopes.core.records import EditedChips, Motion
+from gslopes.faces.compose.device import compose_batch
+from gslopes.faces.compose.paste import Composite
 
 
-@contextmanager
-def as_if_on_cuda() -> Iterator[None]:
-    """The device ``cuda`` is the CPU, by the arithmetic of ``compose.device``."""
-    blended = device.blended
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(device, "blended", lambda *given: blended(*given[:-1], "cpu"))
-        yield
+def compose_there(
+    pixels: Any, gray: bool, edited: Any, neutral: Any, mask: Any, matrix: Any, blend: Any = "difference", *,
+    motion: Motion | None = None,
+) -> Composite:  # fmt: skip
+    """As ``compose``, by the arithmetic of ``compose.device``, on the CPU."""
+    moved = None if motion is None else Motion(motion.field[None], motion.distances[None])
+    swept = EditedChips(np.asarray(edited)[None], np.asarray(neutral)[None], moved)
+    return compose_batch([(pixels, gray)], swept, [mask], [matrix], blend, "cpu", [None])[0]

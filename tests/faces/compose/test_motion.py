@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gslopes.core.records import Motion
 from gslopes.faces.compose.masks import soft_mask
 from gslopes.faces.compose.paste import STEEPEST, compose, within
-from tests.faces.compose.conftest import as_if_on_cuda
+from tests.faces.compose.conftest import compose_there
 
 S = 64
 IDENTITY = np.array([(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
@@ -95,8 +95,7 @@ def test_outside_of_the_mask_every_pixel_is_the_photos_and_both_devices_agree(se
     x0, y0, x1, y1 = here.box
     np.testing.assert_array_equal(here.patches[1][here.weight == 0], pixels[y0:y1, x0:x1][here.weight == 0])
     np.testing.assert_array_equal(here.patches[0], compose(*given_).patches[0])
-    with as_if_on_cuda():
-        there = compose(*given_, "cuda", motion=motion)
+    there = compose_there(*given_, motion=motion)
     difference = np.abs(there.patches.astype(int) - here.patches)
     assert difference.max(initial=0) <= 2
     assert (difference > 0).mean() < 0.01

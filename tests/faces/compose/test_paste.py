@@ -9,7 +9,7 @@ from gslopes.core.errors import ModelError
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.faces.compose.masks import border_ramp
 from gslopes.faces.compose.paste import Blend, compose
-from tests.faces.compose.conftest import as_if_on_cuda
+from tests.faces.compose.conftest import compose_there
 
 S = 32
 BLENDS: tuple[Blend, ...] = ("difference", "paste")
@@ -167,8 +167,7 @@ def test_values_that_are_no_numbers_are_errors() -> None:
 @given(scenes())
 def test_on_the_device_of_the_networks_the_pictures_are_the_same_but_for_rounding(scene: dict) -> None:
     here = compose(**scene)
-    with as_if_on_cuda():
-        there = compose(**scene, device="cuda")
+    there = compose_there(**scene)
     assert there.box == here.box
     np.testing.assert_array_equal(there.weight, here.weight)
     difference = np.abs(there.patches.astype(int) - here.patches)

@@ -85,14 +85,14 @@ def test_no_worker_stays_when_the_work_is_done(cluster, tmp_path):
         time.sleep(0.05)
 
 
-def test_each_worker_has_a_gpu_where_there_are_gpus():
+def test_workers_share_the_gpus_where_there_are_gpus():
     class Ray:
         @staticmethod
         def nodes():
             machine = {"Alive": True, "Resources": {"CPU": 16.0, "GPU": 4.0}}
             return [machine, machine, {"Alive": True, "Resources": {"CPU": 64.0}}, {"Alive": False, "Resources": {}}]
 
-    assert rays._size(Ray, None, 100, gpus=True) == rays._Size(8, 4, 1, "on 2 machines with 8 GPUs")
+    assert rays._size(Ray, None, 100, gpus=True) == rays._Size(16, 2, 0.5, "on 2 machines with 8 GPUs")
     assert rays._size(Ray, 3, 100, gpus=True) == rays._Size(3, 10, 1, "on 2 machines with 8 GPUs")
     assert rays._size(Ray, None, 100, gpus=False) == rays._Size(24, 4, 0, "on 3 machines with 96 CPU cores")
     assert rays._size(Ray, None, 2, gpus=True).workers == 2

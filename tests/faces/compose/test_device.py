@@ -1,0 +1,79 @@
+"""Many photos composed at once on the device of the networks: what one after the other gives, but for rounding."""
+
+import numpy as np
+import pytest
+from PIL import Image
+from skimage.data import astronaut
+
+from gslopes.core.errors import ModelError
+from gslopes.core.geometry import warp
+from gslopes.core.records import EditedChips
+from gslopes.faces import zoo
+from gslopes.faces.compose.device import compose_batch
+from gslopes.faces.compose.masks import heads_of
+from gslopes.faces.compose.paste import compose
+from gslopes.faces.compose.skin import ParserMasker
+from gslopes.faces.edit.editors import editor_of
+from gslopes.faces.find import MtcnnFinder, choose
+from gslopes.photos.folder import open_photo
+
+VALUES = np.array([-2, 0, 1.5], np.float32)
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory):
+    """Photos of four sizes, one of them gray, with their chips, masks and heads."""
+    photos = []
+    for number, side in enumerate((140, 400, 161, 224)):
+        file = tmp_path_factory.mktemp("photos") / "a.png"
+        picture = Image.fromarray(astronaut()[:400, 40 + number : 440 + number]).resize((side, side + 7 * number))
+        picture.convert("L" if number == 2 else "RGB").save(file)
+        photos.append(open_photo(file))
+    faces = [
+        choose(seen, *photo.pixels.shape[1::-1], 20)
+        for seen, photo in zip(MtcnnFinder(20)(photos), photos, strict=True)
+    ]
+    chips = np.stack([warp(photo.pixels, face.matrix, 128) for photo, face in zip(photos, faces, strict=True)])
+    masker = ParserMasker(zoo.load("face-parser"))
+    masks = masker(photos, faces, chips)
+    masks[3] = 0  # nothing of it may change
+    return photos, faces, chips, masks, heads_of(masker, photos, faces, chips)
+
+
+@pytest.mark.parametrize(
+    ("name", "blend"), [("race-field", "ratio"), ("gender-field", "ratio"), ("gender-field", "paste")]
+)
+def test_a_batch_gives_what_one_after_the_other_gives_but_for_rounding(given, name, blend):
+    photos, faces, chips, masks, heads = given
+    heads = heads if name == "race-field" else [None] * len(photos)
+    editor = editor_of(name)
+    swept, there = editor.sweep(chips, VALUES), editor.sweep_there(chips, VALUES)
+    assert (swept.tone is not None) is (name == "race-field")
+    matrices = [face.matrix for face in faces]
+    batch = compose_batch([(one.pixels, one.gray) for one in photos], there, masks, matrices, blend, "cpu", heads)
+    for row, (photo, made) in enumerate(zip(photos, batch, strict=True)):
+        one = compose(
+            *(photo.pixels, photo.gray, swept.edited[row], swept.neutral[row], masks[row], matrices[row], blend),
+            motion=swept.motion_of(row), tone=swept.tone_of(row), head=heads[row],
+        )  # fmt: skip
+        assert made.box == one.box
+        assert made.mask_area == one.mask_area
+        np.testing.assert_array_equal(made.weight, one.weight)
+        apart = np.abs(made.patches.astype(int) - one.patches)
+        assert apart.max(initial=0) <= 2
+        assert (apart > 0).mean() < 0.002 if apart.size else row == 3 and heads[row] is None
+        assert apart[:, one.weight == 0].max(initial=0) == 0
+        if photo.gray:
+            assert (made.patches == made.patches[..., :1]).all()
+        assert (made.motion is None) is (one.motion is None)
+        if one.motion is not None:
+            np.testing.assert_array_equal(made.motion.field, one.motion.field)
+
+
+def test_a_chip_that_holds_no_numbers_is_an_error(given):
+    photos, faces, chips, masks, heads = given
+    swept = EditedChips(np.full((4, 1, 128, 128, 3), np.nan, np.float32), chips.astype(np.float32))
+    with pytest.raises(ModelError, match="finite"):
+        compose_batch(
+            [(p.pixels, p.gray) for p in photos], swept, masks, [f.matrix for f in faces], "paste", "cpu", heads
+        )
