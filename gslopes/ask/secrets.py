@@ -54,7 +54,13 @@ _RUN = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4,12}){3,}|[A-Za-z0-9]{8,}")
 
 def secret_values() -> set[str]:
     """The values of the environment variables that are named like a secret."""
-    return {value for name, value in os.environ.items() if _VARIABLE.search(name) and len(value) >= MIN_LENGTH}
+    values = {os.environ.get(name, "") for name in os.environ if _is_named(name)}  # of few names: asked for each answer
+    return {value for value in values if len(value) >= MIN_LENGTH}
+
+
+@lru_cache(maxsize=1024)
+def _is_named(variable: str) -> bool:
+    return bool(_VARIABLE.search(variable))
 
 
 def remember_secret(value: str) -> None:

@@ -22,6 +22,7 @@ PACKAGES = (
 )  # fmt: skip
 
 
+@cache
 def gslopes_version() -> str:
     """The installed version, or the checkout's with ``+checkout`` where the package is not installed."""
     try:

@@ -54,6 +54,7 @@ class Run:
     config: its options.  tick: counts what is done of a part.
     executor: does the work of a stage that cuts its own parts.
     notes: sentences of the stage in hand for the user.
+    digests: of files that were looked at since a stage was done.
     plan: knows the inputs; None in other processes, which read tables alone and have no models.
     """
 
@@ -64,6 +65,7 @@ class Run:
     executor: Executor = field(default_factory=OneProcess)
     tick: Tick = _no_tick
     notes: list[str] = field(default_factory=list)
+    digests: dict[Path, str] = field(default_factory=dict)
     _made: dict[Any, Any] = field(default_factory=dict)
 
     @property
@@ -154,12 +156,14 @@ def _do(run: Run, stage: Stage) -> None:
         if name.endswith("/"):
             runfolder.make_folder(run.folder / name)
     made = stage.work(run) if stage.items is None else _in_parts(run, stage)
+    run.digests.clear()
     stamp(run, stage, reads, write(run, stage, made))
 
 
 def _leave_out(run: Run, stage: Stage) -> None:
     for path in (_stamp(run, stage), *(_file(run, name) for name in stage.makes if not name.endswith("/"))):
         path.unlink(missing_ok=True)
+        run.digests.pop(path, None)
 
 
 def page_stage(audit: Audit) -> Stage:
@@ -311,7 +315,7 @@ def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
     values = {name: reduce(getattr, name.split("."), run.config) for name in names}
     options = {name: to_dict(value) for name, value in values.items()}
     files = {show(path): _digest(path) for path in sorted(_paths(values))}
-    read = {name: _digest(_file(run, name)) for name in stage.reads if name not in (INPUTS, NOTES)}
+    read = {name: _known(run, _file(run, name)) for name in stage.reads if name not in (INPUTS, NOTES)}
     facts = run.plan.facts if run.plan is not None and INPUTS in stage.reads else None
     notes = notes_of(run.audit, run.folder) if NOTES in stage.reads else None
     made_from = {"inputs": facts, "tables": read, "options": options, "files": files, "notes": notes}
@@ -349,7 +353,7 @@ def _stamp(run: Run, stage: Stage) -> Path:
 
 def _is_intact(run: Run, name: str, digest: str) -> bool:
     path = run.folder / name
-    return inside(run.folder, path) and (path.is_dir() or is_file(path)) and _digest(path) == digest
+    return inside(run.folder, path) and (path.is_dir() or is_file(path)) and _known(run, path) == digest
 
 
 def _paths(value: Any) -> Iterator[Path]:
@@ -368,25 +372,27 @@ def _paths(value: Any) -> Iterator[Path]:
 
 def _digest(path: Path) -> str:
     """Of a file its sha256, of a folder the sha256 of its files' names, sizes and times; empty if it is missing."""
-    if path.is_file():
-        return sha256_of(path)
-    listed = hashlib.sha256()
-    for name, size, time in sorted(_listing(path)):
-        listed.update(os.fsencode(f"{name.removeprefix(str(path))}\0{size}\0{time}\n"))
-    return listed.hexdigest() if path.is_dir() else ""
+    if path.is_dir():
+        return hashlib.sha256(repr(sorted(_listing(str(path), ""))).encode()).hexdigest()
+    return sha256_of(path) if path.is_file() else ""
 
 
-def _listing(folder: Path) -> Iterator[tuple[str, int, int]]:
-    """(path, bytes, nanoseconds) of every file below a folder."""
-    if not folder.is_dir():
-        return
+def _known(run: Run, path: Path) -> str:
+    """``_digest`` of a file of the run, which several stages ask for."""
+    if path not in run.digests:
+        run.digests[path] = _digest(path)
+    return run.digests[path]
+
+
+def _listing(folder: str, below: str) -> Iterator[tuple[str, int, int]]:
+    """(name, bytes, nanoseconds) of every file below a folder."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                yield from _listing(Path(entry.path))
+                yield from _listing(entry.path, f"{below}{entry.name}/")
             else:
                 about = entry.stat()
-                yield entry.path, about.st_size, about.st_mtime_ns
+                yield below + entry.name, about.st_size, about.st_mtime_ns
 
 
 @cache  # what runs is what was read when the process began

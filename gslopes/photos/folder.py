@@ -62,8 +62,8 @@ def list_photos(photos: Path, limit: int | None = None) -> list[PhotoFile]:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(f"The folder {name} cannot be read: {reason}.", "Check that you may read it.") from None
-    names = sorted(_walk(top)[0])
-    return [PhotoFile(Path(os.fsdecode(os.path.join(top, name))), display_name(name)) for name in names[:limit]]
+    names, below = sorted(_walk(top)[0])[:limit], os.fsdecode(os.path.join(top, b""))
+    return [PhotoFile(Path(below + os.fsdecode(name)), display_name(name)) for name in names]
 
 
 def passed_over(photos: Path) -> str:
@@ -140,7 +140,7 @@ def display_name(name: bytes) -> str:
     >>> print(display_name(b"caf\xc3\xa9 \xff.jpg"))
     café \xff.jpg
     """
-    plain = re.sub(rb"\\(?=x[0-9a-f]{2})", rb"\\x5c", name)
+    plain = re.sub(rb"\\(?=x[0-9a-f]{2})", rb"\\x5c", name) if b"\\" in name else name
     return plain.decode("utf-8", errors="backslashreplace")
 
 
@@ -173,8 +173,9 @@ def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:
         except OSError:
             photos.append(folder + b"/")
             continue
+        within = os.path.join(folder, b"")
         for entry in listing:
-            name = os.path.join(folder, entry.name)
+            name = within + entry.name
             if entry.name.startswith(b"."):
                 continue
             if _is_folder(entry):
@@ -232,15 +233,13 @@ def check_outside(out: Path, photos: Path, what: str = "run folder") -> None:
 
 def listing(files: Sequence[PhotoFile]) -> dict[str, Any]:
     """How many photos there are, and a digest of their names and sizes: half a million are listed in seconds."""
-    lines = hashlib.sha256()
-    for file in files:
-        lines.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
-    return {"photos": len(files), "digest": lines.hexdigest()}
+    lines = "".join([f"{file.relative}\0{size_of(file.path)}\n" for file in files]).encode()
+    return {"photos": len(files), "digest": hashlib.sha256(lines).hexdigest()}
 
 
 def size_of(path: Path) -> int:
     """Bytes; -1 for what cannot be read, which then has its reason in the photos table."""
     try:
-        return path.stat().st_size
+        return os.stat(path).st_size
     except (OSError, ValueError):
         return -1

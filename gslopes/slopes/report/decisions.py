@@ -61,6 +61,12 @@ def by_pair(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, pd.Dat
         yield str(classifier), str(attribute), part, rows[fake]
 
 
+def cut(rows: pd.DataFrame) -> str:
+    """What counted as present; empty where every label did that was returned."""
+    named = rows["cut"].dropna()
+    return words.printable(named.iloc[0]) if len(named) and named.iloc[0] != tables.EVERY else ""
+
+
 def decide(rows: pd.DataFrame) -> dict[str, Decision]:
     """Label to decision, as the fit wrote it.  rows: those to read of one classifier and attribute."""
     decisions = {}

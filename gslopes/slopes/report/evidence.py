@@ -71,8 +71,6 @@ def print_evidence(
 
 
 def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None, drawn: Drawn) -> str:
-    from gslopes.slopes.report import page_data  # it needs scipy
-
     first = part.iloc[0]
     attribute = str(first["attribute"])
     decided = decisions.decide(part)
@@ -80,7 +78,7 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
         f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
         wrap(headline(part, decided, attribute, drawn).sentence),
     ]
-    if present := page_data.cut(part):
+    if present := decisions.cut(part):
         lines.append(f"Present: {present}.")
     if funnel is not None:
         lines.append(f"Photos: {funnel.text()}")

@@ -75,7 +75,7 @@ def finding(
         "decision": [decided[label].code if label in decided else decisions.UNJUDGED for label in labels],
         "why": [decided[label].why if label in decided else "" for label in labels],
         "expected": [label in decided and decided[label].expected for label in labels],
-        "cut": cut(slopes),
+        "cut": decisions.cut(slopes),
     }
     if drawn:
         columns = ("drawing", "ci_low", "ci_high", "sweep", "q")
@@ -112,12 +112,6 @@ def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
         content = [labels[answers.label[row]], slope, _thousandths(scores[row])]
         result.setdefault(answers.photos[answers.photo[row]], []).append(content)
     return result
-
-
-def cut(slopes: pd.DataFrame) -> str:
-    """What counted as present; empty where every label did that was returned."""
-    named = slopes["cut"].dropna()
-    return words.printable(named.iloc[0]) if len(named) and named.iloc[0] != tables.EVERY else ""
 
 
 def _estimators(slopes: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
