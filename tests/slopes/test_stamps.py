@@ -21,7 +21,8 @@ import sys
 import gslopes
 from gslopes.ask.answers import Worker
 Worker.ask = None
-gslopes.audit(sys.argv[1], sys.argv[2], config=sys.argv[3], landmarks=sys.argv[4], masks=sys.argv[5], placebo=False)
+named = dict(zip(("config", "landmarks", "masks"), sys.argv[3:]))
+assert "gender" in str(gslopes.audit(sys.argv[1], sys.argv[2], placebo=False, **named))
 print(sorted({name.partition(".")[0] for name in sys.modules}))
 """
 
@@ -70,7 +71,7 @@ def times(run: Path) -> dict[Path, tuple[int, int]]:
 
 
 @pytest.mark.slow
-def test_a_rerun_imports_no_torch_and_asks_nobody(audit):
+def test_a_rerun_and_what_it_prints_import_no_torch_and_ask_nobody(audit):
     before = times(audit.run)
     known = [audit.faces.known["landmarks"], audit.faces.known["masks"]]
     command = [sys.executable, "-c", SCRIPT, audit.faces.photos, audit.run, audit.config, *known]
