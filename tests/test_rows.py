@@ -9,7 +9,7 @@ import pytest
 
 from gslopes.cli.main import VERBS
 from tests.rows import PAGE, PAPERS, REASONED, ROOT, SHOWN, STATES, code, marks_of, page, read_marks, read_rows
-from tests.test_house import missing, unknown_options
+from tests.test_house import STILTED, missing, unknown_options
 
 ROWS = {name: read_rows(name) for name in PAPERS}
 EVERY = [row for rows in ROWS.values() for row in rows]
@@ -33,14 +33,19 @@ def test_each_row_has_a_test_or_a_reason() -> None:
     assert [row.id for row in EVERY if row.state != "not here" and not row.here] == []
 
 
-def test_verbs_options_and_names_of_each_row_exist() -> None:
+def test_verbs_options_and_names_of_each_row_exist_and_its_english_is_edited() -> None:
     wrong = {}
     for row in EVERY:
         text = f"{code(row.here)} {row.why}"
         verbs = {f"gslopes {verb}" for verb in re.findall(r"`gslopes ([a-z]+)", text) if verb not in VERBS}
         recipes = set(re.findall(r"python -m training ([a-z-]+)", text)) - set(VERBS)
         gone = {one for one in recipes if not ((ROOT / f"training/{one}.toml").is_file() or command(one))}
-        wrong[row.id] = [*sorted(verbs | gone), *missing(text), *unknown_options(text)]
+        wrong[row.id] = [
+            *sorted(verbs | gone),
+            *missing(text),
+            *unknown_options(text),
+            *STILTED.findall(f"{row.paper} {text}"),
+        ]
     assert {name: names for name, names in wrong.items() if names} == {}
 
 
