@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from gslopes.captions.config import STAGES, TECHNIQUES, AuditOptions, CaptionsConfig
 from gslopes.captions.material import Coverage, Material, pairs_of
-from gslopes.captions.measures import demeaning, identity, inclusion, people, salience
-from gslopes.captions.measures.rows import Recorder, TechniqueResult
+from gslopes.captions.measures.rows import RESULTS, Recorder, Row
 from gslopes.captions.stimuli import groups_of_table
 from gslopes.captions.tuples import boxes_of, captions_of
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import read_json
-from gslopes.core.runfolder import show
 from gslopes.frame.run import Run
 from gslopes.words.graph import Senses
 from gslopes.words.mentions import Mentions
 from gslopes.words.wordlists import Lists, read_list, shipped
 from gslopes.words.wordnet import wordnet
-
-RUNNERS: dict[str, Callable[[Recorder], None]] = {
-    "I1": identity.imposed_terms,
-    "I2": identity.gender_mismatch,
-    "I3": identity.marking,
-    "R1": identity.trait_dependent,
-    "S1": inclusion.words_wrongly_included,
-    "S2": salience.objects_mentioned,
-    "S3": inclusion.between_groups,
-    "S4": inclusion.between_stages,
-    "E1": people.people_erased,
-    "E2": people.listed_things,
-    "E3": people.generic_replacement,
-    "D1": demeaning.listed_words,
-    "D2": people.people_unmentioned,
-    "D3": demeaning.context_specific,
-    "D4": demeaning.identity_as_nouns,
-}
 
 
 def mentions_of(config: CaptionsConfig) -> Mentions:
@@ -66,19 +47,12 @@ def chosen_stages(config: CaptionsConfig, stages: Sequence[str]) -> tuple[str, l
 
 
 def material_of(run: Run, mentions: Mentions) -> Material:
-    """A run's tables as the material of the techniques.  Raises: UsageError if a file is damaged."""
+    """A run's tables as the material of the techniques.  Raises: TableError if one is damaged."""
     images, sentences, tuples, people_rows = map(run.table, ("images", "sentences", "tuples", "people"))
     groups = groups_of_table(people_rows)
     stages = [stage for stage in STAGES if images["stages"].str.contains(stage, regex=False).any()]
-    areas, file = images.dropna(subset=["person_area"]), run.folder / "coverage.json"
-    try:
-        coverage = {
-            name: Coverage(**{**fields, "types": frozenset(fields["types"])})
-            for name, fields in read_json(file).items()
-        }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        hint = "Measure the captions again in a new folder."
-        raise UsageError(f"{show(file)} cannot be read: {error}.", hint) from error
+    areas, kept = images.dropna(subset=["person_area"]), read_json(run.folder / "coverage.json")
+    coverage = {name: Coverage(**{**fields, "types": frozenset(fields["types"])}) for name, fields in kept.items()}
     return Material(
         captions_of(tuples, sentences, images["image"], stages),
         mentions,
@@ -102,27 +76,29 @@ def missing_need(needs: Sequence[str], material: Material, target: str, truth: s
     return next((f"It needs {what}." for need, (has, what) in met.items() if need in needs and not has), "")
 
 
-def run_technique(name: str, material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
+def run_technique(name: str, material: Material, target: str, truth: str, options: AuditOptions) -> Recorder:
     """What one technique finds at one target."""
     technique = TECHNIQUES[name]
     header = {"harm": technique.harm, "technique": name, "reading": technique.reading, "origin": technique.origin}
     header |= {"truth": truth if "truth" in technique.needs else "", "note": ""}
     header |= {"lists": material.mentions.lists.versions(*technique.lists)}
     recorder = Recorder(material, options, target, truth, header)
-    RUNNERS[name](recorder)
+    resolve_name(f"gslopes.captions.measures.{technique.measure}")(recorder)
     return recorder
 
 
 def run_techniques(
     material: Material, truth: str, targets: Sequence[str], names: Sequence[str], options: AuditOptions
-) -> tuple[TechniqueResult, list[dict[str, Any]]]:
-    """What the techniques find at all targets, and the rows of the techniques table."""
-    result = TechniqueResult()
+) -> tuple[dict[str, list[Row]], list[dict[str, Any]]]:
+    """What the techniques find at all targets, by table, and the rows of the techniques table."""
+    found: dict[str, list[Row]] = {table: [] for table in RESULTS}
     described = []
     for name in names:
         for target in targets:
             why = missing_need(TECHNIQUES[name].needs, material, target, truth)
             if not why:
-                result.add(run_technique(name, material, target, truth, options))
+                recorder = run_technique(name, material, target, truth, options)
+                for table, rows in found.items():
+                    rows += getattr(recorder, table)
             described.append(TECHNIQUES[name].describe(target, truth, why, material.mentions.lists))
-    return result, described
+    return found, described

@@ -148,7 +148,7 @@ def measure(run: Run) -> Made:
     material = material_of(run, mentions)
     truth, targets = chosen_stages(config, list(material.stages))
     names = list(config.techniques or TECHNIQUES)
-    result, described = run_techniques(material, truth, targets, names, config.options)
+    found, described = run_techniques(material, truth, targets, names, config.options)
     for name in config.techniques:
         rows = [row for row in described if row["technique"] == name]
         if rows and all(row["ran"] == "no" for row in rows):
@@ -159,12 +159,12 @@ def measure(run: Run) -> Made:
     parameters = ", ".join(f"{name}={value}" for name, value in asdict(config.options).items())
     ranked: Made = {
         name: pd.DataFrame(rows, columns=TABLES[name].columns).astype({"rank": "Int32"}) if rows else []
-        for name, rows in (("inclusions", result.inclusions), ("salience", result.salience))
+        for name, rows in ((name, found[name]) for name in ("inclusions", "salience"))
     }
     return {
-        "measures": result.measures,
+        "measures": found["measures"],
         **ranked,
-        "cases": list({row["case"]: row for row in result.cases}.values()),
+        "cases": list({row["case"]: row for row in found["cases"]}.values()),
         "techniques": [{**row, "parameters": parameters} for row in described],
     }
 

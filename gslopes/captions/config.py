@@ -32,6 +32,7 @@ class Technique:
 
     name: str
     title: str
+    measure: str
     needs: list[str]
     reading: str
     origin: str

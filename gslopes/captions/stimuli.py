@@ -6,7 +6,6 @@ person is.  Source: Zhao, Wang & Russakovsky 2021, Understanding and Evaluating 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -162,12 +161,8 @@ def _damaged_file(file: Path) -> Iterator[None]:
 def _json(file: Path, content: bytes) -> Any:
     try:
         return parse_json(content)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise DataMissing(f"{show(file)} is broken JSON at {where}.", _LOOKED_FOR) from error
-    except ValueError as error:  # other bytes than UTF-8, a key twice, a number that is none
-        why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-        raise DataMissing(f"{show(file)} is not JSON: {why}.", _LOOKED_FOR) from error
+    except ValueError as error:  # also other bytes than UTF-8, a key twice, a number that is none
+        raise DataMissing(f"{show(file)} is not JSON: {error}.", _LOOKED_FOR) from error
 
 
 # -- as tables --------------------------------------------------------------------------------------------------------

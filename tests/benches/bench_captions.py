@@ -193,12 +193,13 @@ def paper(count: int) -> dict[str, object]:
 
 def measuring(images: int) -> dict[str, float]:
     """Seconds of each technique, without those that compare distributions."""
-    from gslopes.captions.analysis import RUNNERS, run_technique
+    from gslopes.captions.analysis import run_technique
+    from gslopes.captions.config import TECHNIQUES
     from tests.benches.bench_captions_planted import Planted, scenes
 
     material, _ = scenes(Planted(), images, 0)
     found: dict[str, float] = {"images": images}
-    for name in RUNNERS:
+    for name in TECHNIQUES:
         if name not in ("S2", "S3", "S4"):
             used = time.process_time()
             run_technique(name, material, "system-captions", "human-labels", AuditOptions())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
@@ -25,32 +24,18 @@ _BLANK |= dict.fromkeys(("value", "ci_low", "ci_high", "p", "q"), math.nan)
 _CASE_KEY = ("harm", "technique", "rule", "stage", "truth", "image", "source", "word", "concept", "bound", "group")
 
 
-@dataclass(slots=True)
-class TechniqueResult:
-    """Rows for each of the four tables of results."""
-
-    measures: list[Row] = field(default_factory=list)
-    cases: list[Row] = field(default_factory=list)
-    inclusions: list[Row] = field(default_factory=list)
-    salience: list[Row] = field(default_factory=list)
-
-    def add(self, other: TechniqueResult) -> None:
-        """Append the rows of another result."""
-        for name in ("measures", "cases", "inclusions", "salience"):
-            getattr(self, name).extend(getattr(other, name))
+RESULTS = ("measures", "cases", "inclusions", "salience")
 
 
-class Recorder(TechniqueResult):
-    """The rows of one technique at one stage, as they are found.
+class Recorder:
+    """The rows of one technique at one stage for each of the four tables of results, as they are found.
 
     stage, truth: what is measured, and what it is compared with; empty if there is none.
     header: the columns that all rows share, of which a row can override any.
     """
 
-    __slots__ = ("header", "images", "material", "mentions", "options", "stage", "truth")
-
     def __init__(self, material: Material, options: AuditOptions, stage: str, truth: str, header: Row) -> None:
-        super().__init__()
+        self.measures, self.cases, self.inclusions, self.salience = (list[Row]() for _ in RESULTS)
         self.material, self.options, self.stage, self.truth = material, options, stage, truth
         self.mentions = material.mentions
         self.header = {"stage": stage, **header}

@@ -157,14 +157,6 @@ def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
     A ridge with one λ does not change under a rotation, so that no more than n directions need be fitted.
     """
     columns = np.column_stack([features, group])
-    n, count = columns.shape
-    if count == 1:
-        return columns, np.ones(1)
-    if n < count:
-        values, vectors = np.linalg.eigh(columns @ columns.T)
-        keep = values > 1e-12 * values[-1]
-        lengths, vectors = np.sqrt(values[keep]), vectors[:, keep]
-        return vectors * lengths, group @ vectors / lengths
     values, vectors = np.linalg.eigh(columns.T @ columns)
     keep = values > 1e-12 * values[-1]
     return columns @ vectors[:, keep], np.ascontiguousarray(vectors[-1, keep])
