@@ -31,7 +31,7 @@ from gslopes.ask.retry import DAY, seconds_to_wait
 from gslopes.ask.secrets import scrub, scrub_json
 from gslopes.collect.collector import _read_journal
 from gslopes.collect.fetch import AGENT, LONGEST_DELAY, DownloadError, is_public, min_interval, parse, parse_url
-from gslopes.collect.lists import read_keywords, read_occupations
+from gslopes.collect.source import read_keywords, read_occupations
 from gslopes.core import runfolder, tables
 from gslopes.core.config import read_toml
 from gslopes.core.errors import GslopesError

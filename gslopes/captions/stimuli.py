@@ -16,11 +16,11 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.captions import image_sets
-from gslopes.captions.caption_tables import LARGEST, StageRows, read_table
+from gslopes.captions import readers
 from gslopes.captions.config import STAGES, CaptionsConfig
 from gslopes.captions.material import MOST_VALUES, Coverage
 from gslopes.captions.measures.people import covered
+from gslopes.captions.readers import LARGEST, StageRows, read_table
 from gslopes.captions.tables import TABLES
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import DataMissing, UnknownName, UsageError
@@ -114,7 +114,7 @@ def read_stages(stages: Mapping[str, Iterable[Path]], wordnet: WordNet) -> Read:
 def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRows:
     rows = StageRows()
     forms: list[tuple[Path, str, Any]] = []  # of Visual Genome, read when all of its files are known
-    data: image_sets.ImageData = {}
+    data: readers.ImageData = {}
     synsets: dict[str, str] = {}
     for file in files:
         bytes_read = read_named(file, LARGEST, raises=DataMissing, hint="Check the path.")
@@ -124,13 +124,13 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRo
                 rows.take(read_table(file))
                 continue
             content = _json(file, bytes_read)
-            form = image_sets.form_of(content)
+            form = readers.form_of(content)
             if form == "instances":
-                rows.take(image_sets.read_instances(content))
+                rows.take(readers.read_instances(content))
             elif form == "captions":
-                rows.take(image_sets.read_captions(content))
+                rows.take(readers.read_captions(content))
             elif form == "image_data":
-                data = image_sets.read_image_data(content)
+                data = readers.read_image_data(content)
             elif form == "attribute_synsets":
                 synsets = content
             elif form:
@@ -139,7 +139,7 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRo
                 raise DataMissing(f"{show(file)} is of no known form.", _LOOKED_FOR)
     for file, form, content in forms:
         with _damaged_file(file):
-            rows.take(image_sets.read_form(content, form, data, synsets, wordnet.known))
+            rows.take(readers.read_form(content, form, data, synsets, wordnet.known))
     return rows
 
 

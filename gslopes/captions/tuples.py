@@ -12,9 +12,9 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.captions.caption_tables import LARGEST, StageRows
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.material import Box, Caption
+from gslopes.captions.readers import LARGEST, StageRows
 from gslopes.captions.stimuli import LABELS
 from gslopes.captions.tables import TABLES
 from gslopes.core import tables

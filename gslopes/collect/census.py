@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.collect.config import CensusConfig
-from gslopes.collect.lists import women_of
+from gslopes.collect.source import women_of
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import PhotoError, UsageError

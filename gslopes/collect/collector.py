@@ -25,8 +25,7 @@ import httpx
 
 from gslopes.collect.config import CollectConfig
 from gslopes.collect.fetch import DownloadError, Fetcher, Robots
-from gslopes.collect.lists import Query
-from gslopes.collect.source import Candidate, Source
+from gslopes.collect.source import Candidate, Query, Source
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import PhotoError, ServiceError
 from gslopes.core.files import parse_json, read_json

@@ -18,7 +18,7 @@ READINGS = ("gender", "race", "age")
 
 @dataclass(frozen=True, slots=True)
 class CollectConfig:
-    """One collection; see ``collect.photos``, ``collect.lists`` and ``collect.wikidata``."""
+    """One collection; see ``collect.photos``, ``collect.source`` and ``collect.wikidata``."""
 
     source: str = option(
         "openverse",

@@ -14,8 +14,7 @@ import pandas as pd
 
 from gslopes.collect.collector import OVERSAMPLE, STAGE, Collector
 from gslopes.collect.config import CollectConfig
-from gslopes.collect.lists import Query, make_queries, read_keywords, read_occupations
-from gslopes.collect.source import Openverse, Source, Urls
+from gslopes.collect.source import Openverse, Query, Source, Urls, make_queries, read_keywords, read_occupations
 from gslopes.collect.wikidata import Wikidata, people_of
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import ConfigError, UnknownName, UsageError

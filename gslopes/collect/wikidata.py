@@ -23,8 +23,7 @@ from urllib.parse import unquote
 
 import pandas as pd
 
-from gslopes.collect.lists import DATA, Query, read_rows
-from gslopes.collect.source import Candidate, FetchJson, Source, Terms, text
+from gslopes.collect.source import DATA, Candidate, FetchJson, Query, Source, Terms, read_rows, text
 from gslopes.core.errors import ConfigError, ServiceError
 
 CENSUS = DATA / "census.csv"

@@ -13,6 +13,7 @@ from functools import cache
 from gslopes.words.graph import Fact, Senses, compounds
 from gslopes.words.mentions import Mentions
 from gslopes.words.pos_tagger import (
+    GRAMMAR,
     HanTa,
     Phrase,
     Token,
@@ -27,9 +28,7 @@ from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import WordNet, wordnet
 
 VERSION = "chunks-2"
-PARTITIVES = frozenset(
-    ["group", "couple", "pair", "bunch", "number", "lot", "row", "crowd", "set", "series", "trio", "variety"]
-)
+PARTITIVES = frozenset(GRAMMAR["partitives"])
 BOUNDARIES = frozenset({"CJS", "CJT", "PNQ", "AVQ", "DTQ"})
 FINITE = ("VVZ", "VVD", "VVB")
 

@@ -9,6 +9,7 @@ Source: Wartena 2019, A probabilistic morphology model for German lemmatization;
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -19,7 +20,7 @@ from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.files import sha256_of
 from gslopes.core.text import plain
 from gslopes.words.wordlists import shipped
-from gslopes.words.wordnet import WordNet
+from gslopes.words.wordnet import DATA, WordNet
 
 VERSION = "1.2.1"
 DIGEST = "99ddc9b14b3fe604b245e2d7a3aef59ab1bdd06b1bae4f4ce74738902e2a0265"
@@ -120,25 +121,9 @@ def hanta() -> HanTa:
 # school; of what is in a convenience for several, such as *men's bathroom sink*, the convenience.
 
 
-MULTIWORD = tuple(
-    tuple(words.split())
-    for words in (
-        "on the side of",
-        "in the middle of",
-        "in front of",
-        "on top of",
-        "in back of",
-        "next to",
-        "close to",
-        "out of",
-    )
-)
-_PREPOSITIONS = """
-about above across after against along among around as at before behind below beneath beside between
-beyond by down during for from in inside into like near of off on onto out outside over past through to
-toward towards under underneath up upon with within next close
-"""
-PREPOSITIONS = frozenset(_PREPOSITIONS.split())
+GRAMMAR: dict[str, list[str]] = tomllib.loads((DATA / "grammar.toml").read_text("utf-8"))
+MULTIWORD = tuple(tuple(words.split()) for words in GRAMMAR["multiword"])
+PREPOSITIONS = frozenset(GRAMMAR["prepositions"])
 DETERMINERS = ("AT0", "DT0", "DPS", "CRD", "ORD")
 
 
@@ -216,7 +201,7 @@ def is_noun(token: Token) -> bool:
 
 
 LIST = "for-whom"
-_OF_ONE = frozenset(("a", "an", "another", "any", "each", "every", "no", "one", "that", "this"))
+_OF_ONE = frozenset(GRAMMAR["of_one"])
 _ARTICLES = frozenset(("a", "an", "the", ""))
 
 

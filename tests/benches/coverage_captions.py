@@ -10,7 +10,7 @@ from scipy import sparse
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Presence
-from gslopes.captions.measures.estimates import change, compare, rate
+from gslopes.captions.measures.rows import change, compare, rate
 
 OPTIONS = AuditOptions(min_active=1)
 

@@ -4,9 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from gslopes.captions.caption_tables import clip, read_table
 from gslopes.captions.config import CaptionsConfig
-from gslopes.captions.image_sets import form_of, read_captions, read_form, read_image_data, read_instances, types
+from gslopes.captions.readers import (
+    clip,
+    form_of,
+    read_captions,
+    read_form,
+    read_image_data,
+    read_instances,
+    read_table,
+    types,
+)
 from gslopes.captions.stimuli import LONGEST, find_stages, groups_of, judge_text, read_groups, read_stages
 from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.words.wordnet import wordnet

@@ -11,9 +11,17 @@ from urllib.parse import urlencode
 import pytest
 
 from gslopes.collect.config import CollectConfig
-from gslopes.collect.lists import DATA, Query, make_queries, read_keywords, read_occupations, read_rows, women_of
 from gslopes.collect.photos import NAMES, load_source
-from gslopes.collect.source import Candidate
+from gslopes.collect.source import (
+    DATA,
+    Candidate,
+    Query,
+    make_queries,
+    read_keywords,
+    read_occupations,
+    read_rows,
+    women_of,
+)
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from tests.collect.server import PhotoServer, aim, serving
 from tests.published import gender_slopes

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.captions.material import Coverage, Pair, Presence, presence_of_captions
-from gslopes.captions.measures.estimates import LEAST, change
-from gslopes.captions.measures.rows import Recorder, Row
+from gslopes.captions.measures.rows import LEAST, Recorder, Row, change
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.shares import fisher

@@ -6,7 +6,7 @@ import pytest
 
 from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.measures.identity import has_trait, reading
+from gslopes.captions.measures.people import has_trait, reading
 from gslopes.words.graph import Fact
 from gslopes.words.mentions import Mentions
 from tests.captions.conftest import material, things

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gslopes.captions.analysis import run_technique
-from gslopes.captions.caption_tables import clip
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
 from gslopes.captions.measures.people import LARGE, covered, replaced
+from gslopes.captions.readers import clip
 from gslopes.stats.intervals import newcombe
 from gslopes.stats.shares import fisher
 from gslopes.words.mentions import Mentions

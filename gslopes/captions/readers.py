@@ -1,4 +1,4 @@
-"""COCO's JSON (instances, captions, results) and Visual Genome's, recognised by their keys.
+"""The rows that all readers of stages return; captions and labels in CSV, Parquet, COCO's JSON and Visual Genome's.
 
 Sources: Lin et al. 2014, Microsoft COCO, and the data format of cocodataset.org; Krishna et al. 2017, Visual Genome,
 IJCV 123:32, of which some versions write ``id`` for ``image_id`` and ``name`` for ``names``. Its images join COCO
@@ -7,15 +7,189 @@ through ``coco_id``; its boxes become shares of its own width and height.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from gslopes.captions.caption_tables import Label, StageRows, caption_rows, clip, id_of, size_of
-from gslopes.core.csv_table import read_csv
+import pandas as pd
+
+from gslopes.core.csv_table import read_csv, read_frame
 from gslopes.core.errors import DataMissing
+from gslopes.core.files import show
 from gslopes.core.text import plain
+
+LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
+LONGEST_CAPTION = 131_072  # characters, as many as a cell of a CSV may have
+_LONGEST = 1_000_000  # pixels of an image's side
+
+
+class Label(NamedTuple):
+    """One object, attribute (of its subject) or relation.
+
+    corners: of an object's box, x0, y0, x1 and y1 as shares of the sides, or None.
+    """
+
+    image: str
+    kind: str
+    word: str
+    synset: str | None
+    subject: str = ""
+    subject_synset: str | None = None
+    object: str = ""
+    object_synset: str | None = None
+    corners: tuple[float, float, float, float] | None = None
+    score: float = math.nan
+
+
+@dataclass(slots=True)
+class StageRows:
+    """The rows of one or more files.
+
+    captions: image and caption as it was read, a text or any other value.  closed: synsets of a closed vocabulary of
+    objects, empty for an open one.  dropped: reason to rows left out.  unsized: images with a box that could not be
+    used.  kinds: of facts that labels have, where the file says so.  seen: ids of the records.
+    """
+
+    images: set[str] = field(default_factory=set)
+    captions: list[tuple[str, Any]] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
+    closed: frozenset[str] = frozenset()
+    dropped: Counter[str] = field(default_factory=Counter)
+    unsized: set[str] = field(default_factory=set)
+    kinds: set[str] = field(default_factory=set)
+    seen: set[tuple[str, str]] = field(default_factory=set)
+
+    def drop(self, reason: str) -> None:
+        """Count a row that is left out."""
+        self.dropped[reason] += 1
+
+    def drop_box(self, image: str) -> None:
+        """Count a box that is left out, and its image."""
+        self.drop("box without area inside its image, or image of unknown size")
+        self.unsized.add(image)
+
+    def take(self, other: StageRows) -> None:
+        """Add the rows of another file."""
+        for column in fields(self):
+            own, others = getattr(self, column.name), getattr(other, column.name)
+            setattr(self, column.name, own + others if isinstance(own, list | Counter) else own | others)
+
+    def records(
+        self, entries: Iterable[Any], what: str, key: Callable[[Mapping[str, Any]], str] = lambda row: ""
+    ) -> Iterator[Mapping[str, Any]]:
+        """The entries that are records, each key once unless it is empty; the others are counted as dropped."""
+        for entry in entries:
+            if not isinstance(entry, Mapping):
+                self.drop(f"{what} that is not a record")
+            elif (what, number := key(entry)) in self.seen:
+                self.drop(f"{what} that came before")
+            else:
+                self.seen |= {(what, number)} if number else set()
+                yield entry
+
+
+def id_of(value: Any) -> str:
+    """An id as text; empty for none. A whole number is one id in whichever way it is written."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return ""
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
+
+
+def size_of(image: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Width and height of an image's record; None if one of them is not a positive number or a text of one."""
+    width, height = (number_of(image.get(name)) for name in ("width", "height"))
+    return (width, height) if 0 < width <= _LONGEST and 0 < height <= _LONGEST else None
+
+
+def number_of(value: Any) -> float:
+    """A number, or a text of one; NaN for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def clip(box: Any, size: tuple[float, float] | None) -> tuple[float, float, float, float] | None:
+    """Corners as shares, clipped to the image; None if nothing is left, or the size is unknown.
+
+    box: x, y, width, height in pixels from the top left.  size: width and height.
+
+    >>> clip([-10, 0, 30, 50], (100, 100))
+    (0.0, 0.0, 0.2, 0.5)
+    """
+    if size is None or not isinstance(box, Sequence) or len(box) != 4:
+        return None
+    x, y, w, h = map(number_of, box)
+    if not all(map(math.isfinite, (x, y, w, h))):
+        return None
+    width, height = size
+    x0, y0, x1, y1 = max(x, 0.0), max(y, 0.0), min(x + w, width), min(y + h, height)
+    return (x0 / width, y0 / height, x1 / width, y1 / height) if x1 > x0 and y1 > y0 else None
+
+
+def caption_rows(image: str, caption: Any) -> list[tuple[str, Any]]:
+    """What an image's caption is read as: of a list of texts each is one, of an empty list one without text.
+
+    Raises: DataMissing for a caption of more than ``LONGEST_CAPTION`` characters.
+    """
+    given = caption.tolist() if hasattr(caption, "tolist") else caption
+    several = isinstance(given, list) and all(isinstance(text, str) for text in given)
+    texts = (given or [None]) if several else [given]
+    longest = max((len(text) for text in texts if isinstance(text, str)), default=0)
+    if longest > LONGEST_CAPTION:
+        problem = f"A caption of the image {show(image[:80])} has {longest:,} characters"
+        raise DataMissing(f"{problem}, and at most {LONGEST_CAPTION:,} are read.", "Take it out, or cut it.")
+    return [(image, text) for text in texts]
+
+
+def read_table(file: Path) -> StageRows:
+    """Captions ``image, caption[, source]``, or labels ``image, kind, word[, …]``; at most 4 GiB.
+
+    Raises: DataMissing if the file is not a table, or has neither form.
+    """
+    frame = read_frame(file, raises=DataMissing, limit=LARGEST)
+    columns = set(frame.columns)
+    if {"image", "caption"} <= columns:
+        frame = frame.sort_values(["image", "source"], kind="stable") if "source" in columns else frame
+        pairs = zip(frame["image"].tolist(), frame["caption"].tolist(), strict=True)
+        return StageRows(captions=[row for image, caption in pairs for row in caption_rows(str(image), _text(caption))])
+    if {"image", "kind", "word"} <= columns:
+        return _labels(frame)
+    names = ", ".join(map(str, frame.columns))
+    raise DataMissing(f"{file} has the columns {names}.", "It needs image, caption or image, kind, word.")
+
+
+def _labels(frame: pd.DataFrame) -> StageRows:
+    rows = StageRows(kinds={str(kind) for kind in frame["kind"].unique()}, images=set(frame["image"].astype(str)))
+    for row in rows.records(frame.to_dict("records"), "row", repr):
+        kind, names = str(row["kind"]), ("synset", "subject", "subject_synset", "object", "object_synset")
+        synset, subject, subject_synset, other, other_synset = (str(_text(row.get(name)) or "") for name in names)
+        word = plain(str(row["word"])).strip().lower().replace(" ", "_" if kind != "relation" else " ")
+        ends = (plain(subject), subject_synset or None, plain(other), other_synset or None)
+        x0, y0, x1, y1 = corners = tuple(number_of(row.get(side)) for side in ("x0", "y0", "x1", "y1"))
+        usable = 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1
+        if kind not in ("object", "attribute", "relation"):
+            rows.drop(f"kind {kind[:20]!r}")
+        elif kind != "object":
+            rows.labels.append(Label(str(row["image"]), kind, word, synset or None, *ends))
+        else:
+            if not usable and not all(map(math.isnan, corners)):
+                rows.drop("box outside of its image")
+            box = (x0, y0, x1, y1) if usable else None
+            score = number_of(row.get("score"))
+            rows.labels.append(Label(str(row["image"]), kind, word, synset or None, corners=box, score=score))
+    return rows
+
+
+def _text(value: Any) -> Any:
+    return None if value is None or (isinstance(value, float) and math.isnan(value)) else value
+
 
 KINDS = {"objects": "object", "attributes": "attribute", "relationships": "relation"}
 ImageData = dict[str, tuple[str, tuple[float, float] | None]]  # Visual Genome's id to the id used here, and the size
