@@ -161,7 +161,7 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
             if values := {str(name): of_group.to_numpy(np.float64) for name, of_group in by_group}:
                 named = title if panel is None else f"{title}: {plain.printable(panel)}"
                 drawn = charts.distributions(values, named, (float(scores.min()), float(scores.max())))
-                curves.append((f"{named}, by {plain.printable(names[0])}", Markup(drawn)))
+                curves.append((f"{named}, by {plain.printable(names[0])}", drawn))
     return curves
 
 

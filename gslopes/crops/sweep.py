@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
@@ -317,7 +316,7 @@ def curves(page: Page) -> dict[str, Any]:
         section |= {
             "title": title,
             "answer": plain.printable(_finding(own)),
-            "chart": Markup(charts.sweep_lines(drawn, title)),
+            "chart": charts.sweep_lines(drawn, title),
         }
         sections.append(section)
     return {"sections": sections}

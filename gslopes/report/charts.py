@@ -1,13 +1,12 @@
-"""What all charts share: the palette, which is the page's own, axes, dots with intervals, and parts of an SVG."""
+"""What all charts share: the palette, which is the page's own, axes, and dots with intervals."""
 
 from __future__ import annotations
 
 import io
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -200,26 +199,3 @@ def panel(marks: Sequence[Mark], unit: str, title: str = "", middle: float = 0) 
     scale = float(np.nanmax(np.abs(numbers), initial=0.0)) or 1.0
     places = [whisker(*row, scale) for row in zip(low, at, high, strict=True)]
     return {"unit": unit, "title": title, "middle": middle, "rows": list(zip(marks, places, strict=True))}
-
-
-def svg(width: float, height: float, description: str, parts: Iterable[str]) -> str:
-    """A whole picture.  description: the same in words."""
-    size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
-    return f'<svg {size} role="img" aria-label="{escape(words.printable(description))}">{"".join(parts)}</svg>'
-
-
-def svg_text(x: float, y: float, content: object, anchor: str = "start", size: int = 12) -> str:
-    """Untrusted text.  anchor: start, middle or end."""
-    attributes = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="var(--ink)"'
-    return f"<text {attributes}>{escape(words.printable(content))}</text>"
-
-
-def svg_line(x0: float, y0: float, x1: float, y1: float, colour: str, width: float) -> str:
-    """A straight line.  colour: a variable of the palette."""
-    places = f'x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}"'
-    return f'<line {places} stroke="var(--{colour})" stroke-width="{width:g}"/>'
-
-
-def series(index: int) -> str:
-    """The variable of the n-th series' colour, starting again after the last."""
-    return f"series-{index % len(LIGHT.series) + 1}"

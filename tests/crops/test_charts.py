@@ -31,6 +31,13 @@ def test_distributions_and_curves_are_drawn():
     assert dashed == [None, "5 4"]
 
 
+def test_untrusted_text_is_text_in_a_drawing():
+    name = "<script>\"'&"
+    label, root = parsed(charts.distributions({name: np.array([1.0, 2.0])}, name, (1.0, 2.0)))
+    assert label.startswith(f"{name}: {name} median")
+    assert name in [text.text for text in root.iter() if text.tag.endswith("text")]
+
+
 @pytest.mark.row("crops-fig-1", "crops-fig-6")
 def test_a_map_its_peaks_and_its_scores_stand_below_the_pair():
     scores = np.zeros((4, 8), np.float32)
