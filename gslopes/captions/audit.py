@@ -192,21 +192,6 @@ def counts(tables: Tables) -> tuple[int, int, int]:
 CAPTIONS = Audit(
     name="captions",
     home=Path(__file__).parent,
-    question="What captions do to the people depicted",
-    source="STAGES",
-    about="""Find and count the ways in which captions could harm the people depicted.
-
-    STAGES is a folder whose files or sub-folders are called human-labels, system-labels, human-captions and
-    system-captions (COCO, Visual Genome, CSV or Parquet, known by their content), or a run of this command. Every
-    number says how it is to be read and what was taken as truth; they have no total.
-    """,
-    examples=(
-        "gslopes captions stages --groups groups.csv --out run",
-        "gslopes captions stages --out run --technique D1 --technique D4 --list demeaning-synsets=mine.txt",
-        "gslopes captions run --review run/review.csv",
-        "gslopes captions stages --groups groups.csv --dry-run",
-        "gslopes captions stages --groups groups.csv --fail-if finding --out run",
-    ),
     config=CaptionsConfig,
     tables=TABLES,
     inputs=look,

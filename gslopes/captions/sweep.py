@@ -273,13 +273,6 @@ SECTIONS = (
 SWEEP = Audit(
     name="captions sweep",
     home=Path(__file__).parent,
-    question="Do captions change as a face does?",
-    source="RUN",
-    about="""R2: words for people along the sweep of a run of gslopes audit with a captioner; no captioner is asked.""",
-    examples=(
-        "gslopes audit PHOTOS --attribute gender --classifier llm:MODEL,prompt=caption --out AUDIT",
-        "gslopes captions sweep AUDIT --out RUN",
-    ),
     config=SweepConfig,
     tables={name: TABLES[name] for name in ("captioned", "outcomes", "contrasts", "word_slopes")},
     inputs=look,

@@ -151,21 +151,6 @@ def counts(found: Tables) -> tuple[int, int, int]:
 CONTEXTS = Audit(
     name="contexts",
     home=page.HOME,
-    question="Does the background decide who is seen?",
-    source="PEOPLE",
-    about="""Put people in front of stereotyped backgrounds and compare how taggers describe them.
-
-    PEOPLE is a folder of portraits before a plain backdrop, or the run folder of an earlier context audit: then what
-    depends on the options that are given is done again. To resume, run the same command again.
-    """,
-    examples=(
-        "gslopes contexts PEOPLE --people people.csv --backgrounds rendered --classifier celeba-tagger --out run",
-        "gslopes contexts PEOPLE --people people.csv --backgrounds backgrounds -c rekognition --budget 10 --out run",
-        "gslopes contexts PEOPLE --people people.csv --sweep gender --classifier celeba-tagger --out run",
-        "gslopes contexts run --fail-if 'finding and abs(value) > 5'",
-        "gslopes contexts run --typology mine.toml --ratings ratings.csv",
-        "gslopes contexts run --typology starter --typology todo.csv",
-    ),
     config=ContextsConfig,
     tables=ALL_TABLES,
     inputs=look,

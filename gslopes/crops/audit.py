@@ -102,25 +102,6 @@ def counts(tables: Tables) -> tuple[int, int, int]:
 CROPS = Audit(
     name="crops",
     home=Path(__file__).parent,
-    question="Whom does an automatic crop keep?",
-    source="PEOPLE",
-    about="""Two people side by side, one automatic crop: who is favoured, and who is kept?
-
-    PEOPLE is a folder of portraits, one person each, or a run of this command. The table of people has a file (or an
-    id) a row and its groups in columns. All pairs of people of different groups, both orders, intervals over people;
-    and each photo alone: does the crop look at the head?
-
-    Parity of counts does not show that a crop is harmless. The remedy that the authors of the method recommend is to
-    let people choose, or not to crop.
-    """,
-    examples=(
-        "gslopes crops PEOPLE --people people.csv --groups gender --out RUN",
-        "gslopes crops PEOPLE --people people.csv --groups gender --cropper fastgaze:fastgaze.vxm --out RUN",
-        "gslopes crops PEOPLE --people people.csv --groups gender --policy sample --policy average --out RUN",
-        "gslopes crops PEOPLE --people people.csv --groups gender --as-published --seed 42 --out RUN",
-        "gslopes crops PEOPLE --people people.csv --groups gender --dry-run",
-        "gslopes crops sweep RUN_OF_SYNTHESISE --cropper spectral-residual --out RUN",
-    ),
     config=CropsConfig,
     tables={name: table for name, table in TABLES.items() if name not in SWEPT},
     inputs=read,

@@ -416,16 +416,6 @@ def _points(slope: float) -> str:
 SWEEP = Audit(
     name="crops sweep",
     home=Path(__file__).parent,
-    question="Does a crop follow how a face looks?",
-    source="RUN",
-    about="""The causal version: the same two people, one of them moved along perceived gender or race.
-
-    RUN is a folder of gslopes synthesise; its placebo sweeps, if it has them, go through the same.
-    """,
-    examples=(
-        "gslopes synthesise PHOTOS --attribute gender --placebo --out SWEEP",
-        "gslopes crops sweep SWEEP --cropper spectral-residual --out RUN",
-    ),
     config=SweepConfig,
     tables={name: TABLES[name] for name in SWEPT},
     inputs=read,

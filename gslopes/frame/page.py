@@ -2,7 +2,8 @@
 
 sentences.toml of the audit holds ``limits``, the assumptions at the page's end; ``next``, the steps to do: what, text,
 command; ``quote``, what the card for others to quote says, see ``report.quote.About``, with the first three limits;
-``published``, figures of the paper; ``links``, further parts of the page that its first lines lead to.
+``published``, figures of the paper; ``links``, further parts of the page that its first lines lead to;
+``question``, its heading.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def plan(
             config = from_dict(audit.config, merged(audit.config, options, base=Path.cwd()))
         source = getattr(config, "photos", None) or source
         if source is None:
-            raise ConfigError("Nothing is named to audit.", f"Name {audit.source}.")
+            raise ConfigError("Nothing is named to audit.", f"Name {audit.sentences['source']}.")
         if out is not None and not audit.of_runs:
             check_outside(out, source)
         made = Plan(audit, config, source.absolute(), out, **about)
@@ -147,7 +147,8 @@ def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any], 
     """The plan of a run that is there, with the options given over its own."""
     old = runfolder.read_manifest(run)
     if old.get("kind", audit.name) != audit.name:
-        raise UsageError(f"{show(run)} is not a run of gslopes {audit.name}.", f"Give {audit.source} instead.")
+        hint = f"Give {audit.sentences['source']} instead."
+        raise UsageError(f"{show(run)} is not a run of gslopes {audit.name}.", hint)
     if out is not None and out.absolute() != run.absolute():
         raise UsageError(f"{show(run)} is a run; it is done again where it is.", "Leave out --out.")
     refuse_older(run, audit, goes_on=True)

@@ -122,9 +122,7 @@ class Section:
 class Audit:
     """What is done in stages on a run folder; plan, result, page and verb follow from what it declares.
 
-    name: of the verb, and ``kind`` in run.json.  home: its folder.  question: of its page.
-    source: what it is given, for the help; a positional option of the configuration may name it instead.
-    about, examples: of the help.
+    name: of the verb, and ``kind`` in run.json.  home: its folder.
     config: dataclass of all options, see ``core.options``.
     tables: those of its stages, by name.
     inputs: looks at the source.  outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
@@ -150,10 +148,6 @@ class Audit:
 
     name: str
     home: Path
-    question: str
-    source: str
-    about: str
-    examples: tuple[str, ...]
     config: type
     tables: Mapping[str, Table]
     inputs: Callable[[Path, Any], Inputs]
@@ -180,7 +174,11 @@ class Audit:
 
     @cached_property
     def sentences(self) -> dict[str, Any]:
-        """The content of sentences.toml; of a sibling verb with its own section over it."""
+        """The content of sentences.toml; of a sibling verb with its own section over it.
+
+        Of it the help takes ``about``, ``examples`` and ``source``, what is given: an option of the configuration that
+        is positional may name it instead.  ``question`` heads the page, see ``frame.page`` for the others.
+        """
         content = tomllib.loads((self.home / "sentences.toml").read_text("utf-8"))
         return content | content.get(self.sibling, {})
 

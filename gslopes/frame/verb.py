@@ -39,9 +39,10 @@ _METHOD = "List how a run (--out) or these options differ from the paper, and wh
 def verb(audit: Audit) -> click.Command:
     """``gslopes NAME SOURCE --out RUN`` with every option of the audit's configuration."""
     optional = any(option.positional for option in options_of(audit.config).values())
-    source = f"[{audit.source}]" if optional else audit.source
+    said = audit.sentences
+    source = f"[{said['source']}]" if optional else said["source"]
 
-    @command(*audit.examples, name=audit.sibling or audit.name, help=audit.about)
+    @command(*said["examples"], name=audit.sibling or audit.name, help=said["about"])
     @click.argument("audited", metavar=source, type=PATH, required=not optional)
     @out_option(default=None)
     @options(audit.config)
@@ -86,7 +87,7 @@ def stage_verb(audit: Audit, stage: str, about: str, examples: Sequence[str], fl
     """``gslopes STAGE SOURCE --out RUN``: one stage of an audit, with a few of its options."""
 
     @command(*examples, name=stage, help=about)
-    @click.argument("audited", metavar=f"[{audit.source}]", type=PATH, required=False)
+    @click.argument("audited", metavar=f"[{audit.sentences['source']}]", type=PATH, required=False)
     @out_option()
     @options(audit.config, only=flags)
     @dry_run_option

@@ -361,28 +361,6 @@ def differences(run: Path | None, options: Mapping[str, Any]) -> tuple[str, list
 SLOPES = Audit(
     name="audit",
     home=Path(__file__).parent,
-    question="Does the answer depend on how the face looks?",
-    source="PHOTOS",
-    about="""Measure how a classifier's labels change with the look of the face in a folder of photos.
-
-    PHOTOS and its sub-folders are searched for JPEG, PNG, WebP, BMP and TIFF files. In each photo the face nearest the
-    centre is edited. To resume a stopped audit, run the same command again.
-
-    PHOTOS may also be the folder of a run: then what depends on the options is done again there, such as the fit with
-    --groups, and nothing else. No classifier is asked about the same picture twice.
-    """,
-    examples=(
-        "gslopes audit photos --out run",
-        "gslopes audit photos --attribute gender --attribute race --out run",
-        "gslopes audit photos --classifier onnx:model.onnx,labels=labels.txt --limit 100 --out run",
-        "gslopes audit photos --fail-if finding --out run",
-        "gslopes audit photos --steps 5 --range -1,1 --region skin --out run --dry-run",
-        "gslopes audit photos --set fit.permutations=1000 --set min_face=20 --out run",
-        "gslopes audit run --only score --classifier google --classifier rekognition --budget 25 --yes",
-        "gslopes audit run --photos-csv people.csv --groups gender --groups 'gender + ethnicity' --cluster id",
-        "gslopes audit --method --out run",
-        "gslopes audit --config audit.toml --out run --json > slopes.json",
-    ),
     config=RunConfig,
     tables=tables.TABLES,
     inputs=look,

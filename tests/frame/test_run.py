@@ -40,6 +40,10 @@ columns = '''
 word  text  a word, twice'''
 """
 SENTENCES = """
+question = "How long are words?"
+source = "FILE"
+about = "Words."
+examples = []
 links = []
 limits = ["Words are no photos."]
 next = []
@@ -143,8 +147,8 @@ def tiny(tmp_path: Path) -> Audit:
         Stage("double", ("words",), ("doubled",), double, when=doubles, options=("double",)),
     )  # fmt: skip
     audit = Audit(
-        name="tiny", home=home, question="How long are words?", source="FILE", about="Words.", examples=(),
-        config=Config, tables=read_tables(home / "tables.toml"), inputs=look, outline=lambda planned: ([], {}),
+        name="tiny", home=home, config=Config,
+        tables=read_tables(home / "tables.toml"), inputs=look, outline=lambda planned: ([], {}),
         stages=stages, judged=judged, headline=headline, counts=counts, terminal=terminal, shown=("answers",),
         page=(Section("lede", "", lede),),
     )  # fmt: skip
