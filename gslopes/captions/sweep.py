@@ -19,15 +19,12 @@ import pandas as pd
 from gslopes.captions.tables import TABLES
 from gslopes.core import placebo, tables
 from gslopes.core.errors import UnknownName, UsageError
-from gslopes.core.executor import Executor
 from gslopes.core.files import sha256_of
 from gslopes.core.options import option
 from gslopes.core.runfolder import show
-from gslopes.frame.executors import OneProcess
 from gslopes.frame.page import Page, chart, sure
-from gslopes.frame.plan import Plan, plan
-from gslopes.frame.result import Result
-from gslopes.frame.run import Run, carry_out
+from gslopes.frame.plan import Plan
+from gslopes.frame.run import Run
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Audit, Headline, Inputs, Made, Section, Stage, Tables
 from gslopes.report import numbers, units, words
@@ -54,18 +51,6 @@ class SweepConfig:
     attributes: tuple[str, ...] = option(
         (), help="An edited attribute; may be repeated.", name="attribute", shown="all of the run"
     )
-
-
-def sweep_captions(
-    run: str | Path, out: str | Path, *, progress: bool = False, executor: Executor | None = None, **options: Any
-) -> Result:
-    """Along the sweep of a run of ``gslopes audit`` with a captioner: slopes of words for people, switches.
-
-    run: the audited run.  out: made if missing.  options: as of ``gslopes captions sweep --help-all``.
-
-    Raises: UsageError if no classifier of the run is a captioner; TableError, RunFolderMismatch, StorageError.
-    """
-    return carry_out(plan(SWEEP, Path(run), Path(out), options), executor or OneProcess(progress=progress))
 
 
 # -- before any work --------------------------------------------------------------------------------------------------

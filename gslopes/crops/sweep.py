@@ -20,20 +20,17 @@ from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.files import resolved, sha256_of, show, why_unreadable
 from gslopes.core.reasons import SkipReason
-from gslopes.core.records import Finder
 from gslopes.crops import asking, charts, words
-from gslopes.crops.asking import Asker, Croppers, Given, asked_names, resolve
+from gslopes.crops.asking import Asker, asked_names, resolve
 from gslopes.crops.config import SweepConfig
 from gslopes.crops.people import opponents
 from gslopes.crops.pictures import head_box
 from gslopes.crops.portraits import reader_of
 from gslopes.crops.tables import SWEPT, TABLES
 from gslopes.frame.ask import raise_if_no_use
-from gslopes.frame.executors import OneProcess
 from gslopes.frame.page import Page, noted, sure
-from gslopes.frame.plan import Plan, plan
-from gslopes.frame.result import Result
-from gslopes.frame.run import Run, carry_out
+from gslopes.frame.plan import Plan
+from gslopes.frame.run import Run
 from gslopes.frame.spec import Audit, Headline, Inputs, Made, Section, Stage, Tables
 from gslopes.photos.people import read_about
 from gslopes.report import caution, numbers
@@ -46,27 +43,6 @@ PART = 16
 LEAST_VARYING = 10  # people
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
-
-
-def sweep_crops(
-    run: str | Path,
-    out: str | Path,
-    *,
-    croppers: Croppers = (),
-    trust: bool = False,
-    executor: Executor | None = None,
-    finder: Finder | None = None,
-    **options: Any,
-) -> Result:
-    """Does the chance to be favoured move with the perceived attribute of one face, everything else the same?
-
-    run: a folder of ``gslopes synthesise``, best with ``--placebo``.  out: made if missing.  Options: as of
-        ``gslopes crops sweep --help-all``; the rest as of ``crops.audit.audit_crops``.
-
-    Raises: UsageError if the run has no pictures; as ``audit_crops``.
-    """
-    planned = plan(SWEEP, Path(run), Path(out), options, trust=trust, given=Given(croppers, finder))
-    return carry_out(planned, executor or OneProcess())
 
 
 # -- before any work --------------------------------------------------------------------------------------------------

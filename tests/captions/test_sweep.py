@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.captions.sweep import judged, sweep_captions, switch
+from gslopes.captions.sweep import judged, switch
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UnknownName, UsageError
 from gslopes.frame.result import Result
 from tests.golden.houses import draw_answers
+from tests.sweeps import sweep_captions
 
 VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gslopes.crops.sweep import sweep_crops
 from tests.crops.drawn import Brightness, audit, draw_people, draw_sweep
 from tests.fixtures import assert_one_minute, assert_page_fits
+from tests.sweeps import sweep_crops
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -6,9 +6,9 @@ import pytest
 from gslopes.ask.boxes import Crop
 from gslopes.ask.config import CostLimits
 from gslopes.core.errors import AnswerError, ClassifierError, Refused
-from gslopes.crops.sweep import sweep_crops
 from tests.broken import broken, shown
 from tests.crops.drawn import Brightness, audit, draw_people, draw_sweep
+from tests.sweeps import sweep_crops
 
 
 class Partly(Brightness):

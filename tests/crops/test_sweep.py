@@ -6,11 +6,12 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.errors import UsageError
-from gslopes.crops.sweep import LEAST_VARYING, counts, mean_slope, sweep_crops, sweep_headline
+from gslopes.crops.sweep import LEAST_VARYING, counts, mean_slope, sweep_headline
 from gslopes.crops.words import NOTHING
 from gslopes.report.caution import LEAST
 from tests.crops.drawn import Brightness, draw_sweep
 from tests.skewed import corrected_parts
+from tests.sweeps import sweep_crops
 
 PEOPLE = 36
 QUICK = {"cropper": ("centre",)}

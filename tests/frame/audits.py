@@ -17,6 +17,7 @@ from gslopes.core import tables
 from gslopes.crops import audit as crops
 from gslopes.crops import sweep
 from gslopes.frame.result import Result
+from tests import sweeps
 from tests.contexts.drawn import CANVAS, Finder, Tagger, small
 from tests.contexts.drawn import draw as draw_people_and_rooms
 from tests.crops.drawn import Brightness, a_face, draw_people, draw_sweep
@@ -144,7 +145,7 @@ def synthesised(folder: Path) -> Path:
 def sweep_crops(source: Path, run: Path, **more: Any) -> Result:
     """Two croppers, two opponents."""
     quick = {"others": 2, "cropper": ("centre",)}
-    return sweep.sweep_crops(source, run, croppers=[Brightness()], **{**quick, **more})
+    return sweeps.sweep_crops(source, run, croppers=[Brightness()], **{**quick, **more})
 
 
 # -- contexts ---------------------------------------------------------------------------------------------------------
@@ -198,7 +199,7 @@ def audit_discs(photos: Path, run: Path, **more: Any) -> Result:
 AUDITS = {
     "captions": Small(caption_stages, audit_captions, ({"types": 4}, "measure"), "parse", 3),
     "captions sweep": Small(
-        captioned, captions_sweep.sweep_captions, ({"attribute": "gender"}, "outcomes"), "outcomes", 2, shorten_slopes
+        captioned, sweeps.sweep_captions, ({"attribute": "gender"}, "outcomes"), "outcomes", 2, shorten_slopes
     ),
     "audit": Small(
         discs, audit_discs, ({"fit.permutations": 60}, "fit"), "synthesise", 3,

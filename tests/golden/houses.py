@@ -23,16 +23,15 @@ from PIL import Image
 
 import gslopes
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.sweep import sweep_captions
 from gslopes.contexts.config import ContextOptions
 from gslopes.core import runfolder, tables
-from gslopes.crops.sweep import sweep_crops
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.words.labels import caption_labels
 from tests.contexts.drawn import Tagger, audit, draw
 from tests.crops.drawn import Brightness, Lighter, a_face, draw_sweep
 from tests.golden.page_text import run_text
+from tests.sweeps import sweep_captions, sweep_crops
 
 Tables = dict[str, pd.DataFrame]
 FOLDER = Path(__file__).with_suffix("")

@@ -8,9 +8,9 @@ import pytest
 
 from gslopes.ask.config import CostLimits
 from gslopes.core.errors import BudgetReached, ServiceError, UsageError
-from gslopes.crops.sweep import sweep_crops
 from tests.crops.cropping_server import serve
 from tests.crops.drawn import Lighter, audit, draw_people, draw_sweep, planned, row, truth
+from tests.sweeps import sweep_crops
 
 COUNTS = {"blue": 4, "green": 5}
 SAID = ("p", "kept", "other_kept", "both", "neither")
