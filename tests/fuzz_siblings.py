@@ -14,8 +14,9 @@ import pandas as pd
 
 import gslopes
 from gslopes.ask.classifiers import chat
-from gslopes.ask.classifiers.chat import letters, load_prompt, probabilities, shares
+from gslopes.ask.classifiers.chat import letters, probabilities, shares
 from gslopes.ask.classifiers.model_file import read_labels
+from gslopes.ask.classifiers.prompt import load_prompt
 from gslopes.ask.croppers import load_cropper, vxm
 from gslopes.captions import review
 from gslopes.captions.stimuli import read_groups, read_stages
@@ -188,7 +189,7 @@ def landmarks() -> bytes:
 
 
 def _prompt() -> object:
-    from gslopes.ask.classifiers.chat import Prompt
+    from gslopes.ask.classifiers.prompt import Prompt
 
     return Prompt(name="mine", kind="choice", question="Who?", options=("a nurse", "a chef", "neither"))
 

@@ -153,6 +153,13 @@ class PartProgress:
         """Model version that the service returned, to pictures."""
         return dict(Counter(outcome.version for outcome in self.in_order() if outcome.version))
 
+    def orders(self) -> dict[str, list[float]]:
+        """Option to its scores where it was asked earlier and later, summed, and to how many answers have both."""
+        sums: dict[str, list[float]] = {}
+        for label, *both in (effect for outcome in self.in_order() for effect in outcome.orders):
+            sums[label] = [a + b for a, b in zip(sums.get(label, [0.0] * 3), (*both, 1), strict=True)]
+        return sums
+
 
 # -- answers -----------------------------------------------------------------------------------------------------------
 
@@ -175,7 +182,7 @@ def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
         raise AnswerError(f"The classifier returned the label {double!r} twice.")
     version = str(answer.version)
     if answer.status == "answered":
-        return Answer("answered", pairs, version=version, box=tuple(map(int, answer.box)))
+        return Answer("answered", pairs, version=version, box=tuple(map(int, answer.box)), orders=answer.orders)
     return Answer(answer.status, (), scrub(str(answer.reason)) or "no reason given", version)
 
 

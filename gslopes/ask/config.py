@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from gslopes.ask.names import with_tasks
 from gslopes.core.options import check, option
 
 
@@ -37,6 +38,12 @@ class ScoreConfig(CostLimits):
     classifiers: tuple[str, ...] = option(
         (), help="The classifier to audit; may be repeated.", name="classifier", short="c", shown="celeba-tagger"
     )
+    tasks: tuple[str, ...] = option(
+        (),
+        help="What every llm: classifier without a prompt of its own is asked, by name or file; may be repeated.",
+        name="task",
+        metavar="NAME|TOML",
+    )
     placebo_sample: int = option(
         200, help="Photos whose placebo sweeps are asked about where asking costs money.", seldom=True, least=0
     )
@@ -44,3 +51,7 @@ class ScoreConfig(CostLimits):
         50, help="Sweeps that the gate dropped, asked about for comparison; not in the tables.", seldom=True, least=0
     )
     unedited: bool = option(False, help="Ask about each photo as it was, too.", shown="with groups", seldom=True)
+
+    def __post_init__(self) -> None:
+        CostLimits.__post_init__(self)
+        object.__setattr__(self, "classifiers", with_tasks(self.classifiers, self.tasks))

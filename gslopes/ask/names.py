@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -73,6 +73,24 @@ def split(text: str) -> tuple[str, list[str]]:
     if not base.strip() or not all(items):
         raise ConfigError(f"{scrub(text)!r} is not a name.", "It is written NAME[:ARGUMENT][,key=value...].")
     return base, items
+
+
+def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
+    """Each language model without a prompt once for every task; other names as they are.
+
+    Raises: ConfigError if there are tasks and no language model.
+
+    >>> with_tasks(["llm:m", "llm:m,prompt=loan", "celeba-tagger"], ["salary", "loan"])
+    ('llm:m,prompt=salary', 'llm:m,prompt=loan', 'celeba-tagger')
+    """
+    if tasks and not any(split(name)[0] == "llm" for name in given):
+        hint = "Such as --classifier llm:MODEL,url=http://localhost:8080/v1."
+        raise ConfigError("A task is for a language model, and none is named.", hint)
+    names: list[str] = []
+    for name in given:
+        own = name.partition(":")[0] != "llm" or any(item.startswith("prompt=") for item in split(name)[1])
+        names += [name] if own or not tasks else [f"{name},prompt={_escape(task)}" for task in tasks]
+    return tuple(dict.fromkeys(names))
 
 
 def read(cls: type[Options], base: str, items: list[str], kind: str = "classifier") -> Options:

@@ -83,6 +83,8 @@ class Answer:
     box: left, top, width, height of a crop, int pixels, and x, y of its focal point if it has one; else empty.
     reason: why it was refused or failed, empty when answered.
     version: of the model that answered, as the service says with each answer; empty if it does not.
+    orders: (label, its score where it was asked earlier, and later) where options were asked in an order and its
+        reverse.
     """
 
     status: str
@@ -90,6 +92,7 @@ class Answer:
     reason: str = ""
     version: str = ""
     box: tuple[int, ...] = ()
+    orders: tuple[tuple[str, float, float], ...] = ()
 
 
 class Finder(Protocol):
@@ -200,7 +203,8 @@ class Classifier(Protocol):
     Optional: ``numbers``, whether scores may be numbers in a unit of their own, beyond [0, 1]; ``limits``
     (``ask.cost.Limits``); ``prepare()``, called once before the first ``ask``, which raises what would meet every
     picture; ``about(photo, pictures)``, called with the encoded pictures of one photo before they are asked;
-    ``usage(raw)``, the ``ask.cost.RequestUsage`` of the last request; ``notes``, sentences shown to the user once.
+    ``usage(raw)``, the ``ask.cost.RequestUsage`` of the last request; ``notes``, sentences shown to the user once;
+    ``facts``, texts about what is asked, for run.json.
     """
 
     name: str

@@ -130,7 +130,8 @@ def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) ->
     if not classifiers and not finished_stages(folder, entries, parts):  # nor has anyone answered about all before
         raise UsageError("No classifier is named.", "Name one with --classifier NAME; gslopes list classifiers.")
     for model in classifiers:
-        entries[model.name] = {**entries.get(model.name, {}), "version": model.version, STOPPED: True}
+        known = {**entries.get(model.name, {}), **getattr(model, "facts", {})}
+        entries[model.name] = {**known, "version": model.version, STOPPED: True}
     content["gate"] = {**content.get("gate", {}), "applied": gate and (folder / "verdicts.parquet").exists()}
     runfolder.write_json(folder / runfolder.MANIFEST, content)
     budget = run.once(money)
@@ -142,6 +143,8 @@ def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) ->
     finally:
         for model in classifiers:
             entries[model.name] |= models_of(folder, model.name)
+            if orders := entries[model.name].get("orders"):
+                run.executor.note(f"score      {model.name}: {orders}.")
         runfolder.write_json(folder / runfolder.MANIFEST, content)
     wanted = SweepSelection(folder, gate, dropped=limits.dropped_sample, seed=questions.seed)
     stages = finished_stages(folder, entries, parts)

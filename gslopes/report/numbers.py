@@ -28,13 +28,14 @@ def signed(number: float | None) -> str:
     """A slope that is not in percentage points (the paper's, log odds), with its sign.
 
     >>> signed(0.12345), signed(-12.3), signed(-0.0004), signed(0.0), signed(1234.5), signed(float("nan"))
-    ('+0.123', '−12.300', '0.000', '0', '+1.23e+03', '–')
+    ('+0.123', '−12.300', '0.000', '0', '+1,234', '–')
     """
     if number is None or math.isnan(number):
         return NONE
     if abs(number) < 0.0005:
         return "0.000" if number else "0"
-    return _minus(f"{number:+.3f}" if abs(number) < 100 else f"{number:+.3g}")
+    large = f"{number:+,.0f}" if abs(number) < 1e9 else f"{number:+.3g}"
+    return _minus(f"{number:+.3f}" if abs(number) < 100 else large)
 
 
 def points(number: float | None, digits: int = 1) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -91,6 +91,25 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
     entries, below, but = (_entries(content.get(key, []), wordnet, path) for key in ("entries", "below", "but"))
     name, version = name or str(content.get("name", path.stem)), str(content.get("version", digest[:8]))
     return WordList(name, version, entries.union(*groups.values()), digest, groups, below, but)
+
+
+_DENIAL = frozenset(["not", "no", "never", "neither", "nor", "without", "hardly", "less", "lacks", "isn't", "doesn't"])
+_REACH = 3  # words
+
+
+def named_in(text: str, lists: Mapping[str, Collection[str]]) -> tuple[str, ...]:
+    """The names of the lists of which a text has a word that no "not" shortly before it denies, sorted.
+
+    >>> named_in("Kind, but not very capable.", {"warm": ["kind"], "competent": ["capable"]})
+    ('warm',)
+    """
+    words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*|[.,;:!?]", plain(text).lower())
+    denied, said = 0, set[str]()
+    for place, word in enumerate(words):
+        denied = 0 if word in (*".;:!?", "but") else _REACH + 1 if word in _DENIAL else max(denied - 1, 0)
+        if not denied:
+            said |= {word.replace("-", "_"), "_".join(words[place : place + 2])}
+    return tuple(sorted(name for name, entries in lists.items() if not said.isdisjoint(entries)))
 
 
 def _entries(value: object, wordnet: WordNet | None, path: Path) -> frozenset[str]:

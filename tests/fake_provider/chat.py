@@ -32,12 +32,14 @@ class ChatSettings:
     slopes: of planted options.  otherwise: the option that is answered where no planted one is.
     refusals: share at the centre and slope of refusals.  first: weight of what stands first.
     unsupported: parameters that are not taken.  ignored: parameters that are taken and have no effect.
+    number: where one is asked for, its value at the centre, and its slope as a share of that.
     """
 
     slopes: dict[str, float] = field(default_factory=lambda: {"nurse": -0.25, "engineer": 0.25, "tourist": 0.0})
     refusals: tuple[float, float] = (0.0, 0.0)
     otherwise: str = "doctor"
     first: float = 0.0
+    number: tuple[float, float] = (60_000.0, 0.0)
     unsupported: set[str] = field(default_factory=set)
     ignored: set[str] = field(default_factory=set)
 
@@ -123,8 +125,14 @@ class Chat(Service):
         options = _options(text)
         if not options:
             there = [name for name, planted in settings.slopes.items() if present(planted, a, u) > 0]
-            found = {"labels": ["person", *there]} if '"labels"' in text else {"caption": _sentence(there)}
-            return _message(json.dumps(found))
+            if '"labels"' in text:
+                return _message(json.dumps({"labels": ["person", *there]}))
+            if "a number of" in text:
+                centre, slope = settings.number
+                said = centre * (1 + slope * a) * (0.8 + 0.4 * u) * lot.uniform(0.98, 1.02)
+                return _message(json.dumps({"answer": round(said, 2)}))
+            key = "text" if '"text"' in text else "caption"
+            return _message(json.dumps({key: _sentence(there)}))
         weights = self.weights(list(options.values()), a, u)
         keys = list(options)
         chosen = max(keys, key=lambda key: weights[options[key]])

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from gslopes.ask.cache import AnswerCache
-from gslopes.ask.classifiers.chat import load_prompt
+from gslopes.ask.classifiers.prompt import load_prompt
 from gslopes.core.errors import BudgetReached
 from gslopes.slopes import audit as stages
 from tests.fake_provider import FakeProvider

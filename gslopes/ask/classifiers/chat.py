@@ -1,151 +1,27 @@
-"""What a language model is asked, and what its replies hold: a prompt file, its request, the body of a reply.
-
-A prompt is a TOML file:
-
-    name = "doctor-nurse"
-    kind = "choice"                       # one of a closed list; or "labels", a free list; or "caption", one sentence
-    system = "..."                        # may be left out
-    question = "Is the person in the photo a doctor or a nurse?"
-    options = ["doctor", "nurse"]         # of a choice; or options_list = "occupations", "traits" or a text file
-
-Models prefer what comes first (Zheng et al. 2024, *Large Language Models Are Not Robust Multiple Choice Selectors*,
-arXiv 2309.03882): the order of the options is drawn for each photo, is the same for all pictures of that photo, and is
-kept with the answer. Up to 20 options are answered by a letter, whose probability a server can give, more by their
-text.
+"""What the replies of a language model hold: the body of a reply, its answer, and the labels that it means.
 
 Nothing of a reply is taken from a library's typed objects: servers leave fields out, send null, or put them elsewhere.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from html import unescape
-from importlib.resources import files
 from itertools import accumulate
-from pathlib import Path
-from string import ascii_uppercase
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from gslopes.ask.classifiers import problems, service
-from gslopes.ask.classifiers.model_file import label_list
-from gslopes.core.config import from_dict, read_toml
-from gslopes.core.errors import ConfigError
+from gslopes.ask.classifiers.prompt import KEYS, LOG, Prompt
+from gslopes.core.errors import AnswerError
 from gslopes.core.files import parse_json
-
-SHIPPED = ("caption", "doctor-nurse", "hireability", "labels", "occupation", "trait")
-LETTERS = 20  # options; servers give the probabilities of at most this many tokens
-KEYS: Mapping[str, str] = {"choice": "answer", "labels": "labels", "caption": "caption"}
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """One question, the same for every picture.
-
-    name: for messages.  kind: of answer.  question, system: sent as they are.
-    options: of a choice, in the file's order.  options_list: a shipped list, or a text file with one option a line.
-    """
-
-    name: str
-    kind: Literal["choice", "labels", "caption"]
-    question: str
-    system: str = ""
-    options: tuple[str, ...] = ()
-    options_list: str = ""
-
-    def __post_init__(self) -> None:
-        if not self.question.strip():
-            raise ConfigError(f"The prompt {self.name!r} has no question.", 'Write question = "...".')
-        if self.kind == "choice" and len(self.options) < 2:
-            hint = 'Such as options = ["yes", "no"].'
-            raise ConfigError(f"The prompt {self.name!r} needs two options or more.", hint)
-        if self.kind != "choice" and self.options:
-            raise ConfigError(f"The prompt {self.name!r} has options but is not a choice.", 'Write kind = "choice".')
-        plain = [option.strip().casefold() for option in self.options]
-        if not all(plain) or len(set(plain)) < len(plain):
-            hint = "Write each option once."
-            raise ConfigError(f"An option of the prompt {self.name!r} is empty or appears twice.", hint)
-
-    @property
-    def digest(self) -> str:
-        """sha256 of all that is sent, 64 hex digits: two files with the same content are one prompt."""
-        content = {key: value for key, value in asdict(self).items() if key != "options_list"}
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-    @property
-    def lettered(self) -> bool:
-        """Whether the options are answered by their letters."""
-        return 0 < len(self.options) <= LETTERS
-
-    def order(self, photo: str, seed: int) -> tuple[int, ...]:
-        """Places of the options in the order in which this photo's pictures are asked."""
-        entropy = int.from_bytes(hashlib.sha256(f"options {seed} {photo}".encode()).digest()[:16])
-        return tuple(int(index) for index in np.random.default_rng(entropy).permutation(len(self.options)))
-
-    def answers(self, order: Sequence[int]) -> dict[str, str]:
-        """What may be answered to which option it means, in the order of the request."""
-        options = [self.options[index] for index in order]
-        return dict(zip(ascii_uppercase if self.lettered else options, options, strict=False))
-
-    def text(self, order: Sequence[int]) -> str:
-        """The question with its options and the form of the answer."""
-        answers = self.answers(order)
-        lines = [f"{key}. {option}" if self.lettered else f"- {option}" for key, option in answers.items()]
-        form = {
-            "choice": '{"answer": "the letter of one option"}' if self.lettered else '{"answer": "one of the options"}',
-            "labels": '{"labels": ["...", "..."]}',
-            "caption": '{"caption": "..."}',
-        }[self.kind]
-        return "\n".join([self.question, *lines, f"Answer in JSON alone: {form}"])
-
-    def schema(self, order: Sequence[int]) -> dict[str, Any]:
-        """The JSON schema of the answer, as ``response_format`` takes it."""
-        values: dict[str, dict[str, Any]] = {
-            "choice": {"type": "string", "enum": list(self.answers(order))},
-            "labels": {"type": "array", "items": {"type": "string"}},
-            "caption": {"type": "string"},
-        }
-        key, value = KEYS[self.kind], values[self.kind]
-        form = {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
-        return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": form}}
-
-    def messages(self, order: Sequence[int], url: str) -> list[dict[str, Any]]:
-        """The conversation about one picture.  url: of the picture, a data URL."""
-        picture = {"type": "image_url", "image_url": {"url": url, "detail": "auto"}}
-        user = {"role": "user", "content": [picture, {"type": "text", "text": self.text(order)}]}
-        return ([{"role": "system", "content": self.system}] if self.system else []) + [user]
-
-
-def load_prompt(name: str) -> Prompt:
-    """A shipped prompt by its name, or one of the user's own.
-
-    name: one of ``SHIPPED``, or a TOML file.
-    Raises: ConfigError for an unknown prompt, a missing file or a wrong one.
-    """
-    if name in SHIPPED:
-        content = read_toml(Path(str(files("gslopes.ask") / "prompts" / f"{name}.toml")))
-    elif Path(name).expanduser().is_file():
-        content = read_toml(Path(name).expanduser())
-    else:
-        hint = f"Give a TOML file, or one of those that ship: {', '.join(SHIPPED)}."
-        raise ConfigError(f"There is no prompt {name!r}.", hint)
-    listed = str(content.get("options_list", ""))
-    if listed and "options" in content:
-        raise ConfigError(f"The prompt {name!r} has both options and options_list.", "Give one of them.")
-    if listed:
-        near = Path(name).expanduser().parent / listed  # next to the prompt file, as a user puts it
-        content["options"] = list(label_list(str(near) if near.is_file() else listed))
-    return from_dict(Prompt, content, where=f"the prompt {name}")
-
+from gslopes.words import wordlists
 
 # -- replies -----------------------------------------------------------------------------------------------------------
 
@@ -162,6 +38,7 @@ _AROUND = " \t\r\n\"'`´“”„‘’«»*_()[]{}<>.,:;!-–\u2581\u0120\u010a
 _IN_FRONT = re.compile(
     rf"(?i)\A[{re.escape(_AROUND)}]*(?:(?:the|my|best|correct|final) )*(?:answer|option|choice|letter)\b(?: is)?"
 )
+_NUMBERS = re.compile(r"(?i)(?<![\w.])(-?\d+(\.\d+)?(?:e[+-]?\d+)?)(?:\s*(k|thousand|m|million)\b)?")
 _CUT_SHORT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens", "token_limit"})
 
 
@@ -205,14 +82,64 @@ def probabilities(prompt: Prompt, order: Sequence[int], reply: Mapping[str, Any]
     return dict(sorted(shares.items(), key=lambda pair: -pair[1]))
 
 
-def scores(prompt: Prompt, answer: Mapping[str, Any]) -> dict[str, float]:
-    """Each option, label or word with its score, by log-probabilities where they were asked for, else by replies.
+def by_order(prompt: Prompt, answer: Mapping[str, Any]) -> dict[tuple[int, ...], dict[str, float]]:
+    """Order of the options to the score of each option, label or word in it.
 
-    answer: ``order`` of the options, ``replies``, and ``scored``: "logprobs" or "repeats".
+    By log-probabilities where they were asked for, else by replies.
+
+    answer: ``order`` of the options, ``replies``, which have their own where there are two, and ``scored``:
+        "logprobs" or "repeats".
     """
+    replies: dict[tuple[int, ...], list[Mapping[str, Any]]] = {}
+    for reply in answer["replies"]:
+        replies.setdefault(tuple(reply.get("order", answer["order"])), []).append(reply)
     if answer["scored"] == "logprobs":
-        return probabilities(prompt, answer["order"], answer["replies"][0])
-    return shares(prompt, answer["order"], answer["replies"])
+        return {order: probabilities(prompt, order, said[0]) for order, said in replies.items()}
+    return {order: shares(prompt, order, said) for order, said in replies.items()}
+
+
+def joined_orders(found: Mapping[tuple[int, ...], Mapping[str, float]]) -> dict[str, float]:
+    """Each label's mean score over the orders, the highest first."""
+    labels = dict.fromkeys(label for each in found.values() for label in each)
+    means = {label: sum(each.get(label, 0.0) for each in found.values()) / len(found) for label in labels}
+    return dict(sorted(means.items(), key=lambda pair: -pair[1]))
+
+
+def order_effects(
+    prompt: Prompt, found: Mapping[tuple[int, ...], Mapping[str, float]]
+) -> tuple[tuple[str, float, float], ...]:
+    """(option, score in the order where it stands nearer the front, score in the other); none in the middle."""
+    if len(found) < 2:
+        return ()
+    (order, each), (_, reverse) = found.items()
+    effects = []
+    for place, index in enumerate(order):
+        option, both = prompt.options[index], (each, reverse)
+        early, late = both if 2 * place < len(order) - 1 else both[::-1]
+        if 2 * place != len(order) - 1:
+            effects.append((option, early.get(option, 0.0), late.get(option, 0.0)))
+    return tuple(sorted(effects))
+
+
+def with_number(prompt: Prompt, labels: Mapping[str, float]) -> dict[str, float]:
+    """The labels with the task's number: the mean over the replies, or over the options' probabilities.
+
+    Returns: nothing if all was refused, since no number can stand for that.
+    Raises: AnswerError if no reply can be used.
+    """
+    lost = {label: score for label, score in labels.items() if label in (REFUSED, UNUSABLE)}
+    rest = {label: score for label, score in labels.items() if label not in lost}
+    if not rest and REFUSED not in lost:
+        raise AnswerError(f"The model's reply holds no answer to the task {prompt.name}.")
+    if not rest:
+        return {}
+    places = {option: place for place, option in enumerate(prompt.options, 1)}
+    numbers = np.array([float(places.get(label, label)) for label in rest])
+    weights = np.array(list(rest.values())) / sum(rest.values())
+    made = {prompt.scale: float(weights @ numbers)}
+    if prompt.kind == "number" and prompt.least > 0:
+        made[f"{prompt.measures or prompt.name} ({LOG})"] = float(100 * weights @ np.log(numbers))
+    return made | (lost if prompt.kind == "number" else dict(labels))
 
 
 def meant(text: str, answers: Mapping[str, str]) -> str | None:
@@ -280,12 +207,29 @@ def _choice(text: str, answers: Mapping[str, str]) -> str | None:
     return meant(value if isinstance(value, str) else text if value is None else "", answers)
 
 
+def _number(value: object) -> float | None:
+    """The one number that a value or a text holds, with thousands in commas, or a k or a word behind it."""
+    text = "" if isinstance(value, bool) else re.sub(r"(?<=\d)[,'\u2009\u00a0\u202f](?=\d{3}(?!\d))", "", str(value))
+    found = _NUMBERS.findall(text)
+    if len(found) != 1:
+        return None
+    number, _, word = found[0]
+    return float(number) * {"k": 1e3, "t": 1e3, "m": 1e6}.get(word[:1].lower(), 1.0)
+
+
 def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...]:
     if prompt.kind == "choice":
         answers = prompt.answers(order)
         key = _choice(text, answers)
         return () if key is None else (answers[key],)
     value = _content(text, KEYS[prompt.kind])
+    if prompt.kind == "number":
+        number = _number(text if value is None else value)
+        return (repr(number),) if number is not None and prompt.least <= number <= prompt.most else ()
+    if prompt.kind == "words":
+        said = text if value is None else value
+        found = wordlists.named_in(said, prompt.lists) if isinstance(said, str) and said.strip() else None
+        return () if found is None else tuple(f"list:{name}" for name in found or ("none",))
     if prompt.kind == "labels":
         items = value if isinstance(value, list) and all(isinstance(item, str) for item in value) else []
         return tuple(dict.fromkeys(" ".join(item.casefold().split()) for item in items if item.strip()))

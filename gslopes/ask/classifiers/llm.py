@@ -25,10 +25,12 @@ from typing import Any, ClassVar, Literal, cast
 from gslopes.ask.classifiers import chat, service
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
+from gslopes.ask.classifiers.prompt import load_prompt
 from gslopes.ask.cost import Limits, RequestUsage, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.secrets import remember_secret
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError, ServiceError, Unfinished
+from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
 
 KEY, HOME = "OPENAI_API_KEY", "https://api.openai.com/v1"
@@ -45,7 +47,7 @@ class LlmOptions(ServiceOptions):
     key: the name of the environment variable that holds the key; a server on this machine needs none.
     prompt: one that ships, or a TOML file.
     scores: ``logprobs``: the options' probabilities; ``repeats``: shares of answers; ``auto``: the first if given.
-    repeats: answers a picture where shares count, a request each.
+    repeats: answers a picture and order where shares count, a request each.
     temperature, seed: sent with each request; the seed also draws the order of the options.
     max_tokens: of an answer.
     price_in, price_out: USD per million tokens.  image_tokens: that a picture is billed at; what a reply says of its
@@ -89,12 +91,17 @@ class Llm(service.OnePictureService):
     cached = True
 
     def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
-        self.prompt = chat.load_prompt(options.prompt)
+        self.prompt = load_prompt(options.prompt)
         if options.scores == "logprobs" and not self.prompt.lettered:
             hint = "Log-probabilities need a choice of up to 20 options; write scores=repeats."
             raise ConfigError(f"The prompt {self.prompt.name!r} has no options with letters.", hint)
         super().__init__(name, options, device)
         self.version = f"prompt {self.prompt.digest[:16]} {self.version}".strip()
+        if self.prompt.read_by:  # another reading of the replies costs no call
+            self.asked_version, self.version = self.version, f"{self.version} read {self.prompt.read_by}"
+        self.numbers = self.prompt.numbered
+        about = {"task": self.prompt.name, "scale": self.prompt.scale, "source": self.prompt.source}
+        self.facts = {key: text for key, text in about.items() if text and self.prompt.scale}
         self._captions = CaptionReader().read_for(self) if self.prompt.kind == "caption" else None
         self._here = service.on_this_machine(self._address)
         text = f"{self.prompt.system}{self.prompt.text(range(len(self.prompt.options)))}"
@@ -138,8 +145,14 @@ class Llm(service.OnePictureService):
             if UNUSABLE in texts:
                 raise AnswerError("The model's reply holds no caption.")
             return self._captions.answer([None if text == REFUSED else text for text in texts], str(answer["model"]))
-        labels = chat.scores(self.prompt, answer)
-        return Answer("answered", service.best(labels.items()), version=str(answer["model"]))
+        version, found = str(answer["model"]), chat.by_order(self.prompt, answer)
+        labels, orders = chat.joined_orders(found), chat.order_effects(self.prompt, found)
+        if not self.prompt.numbered:
+            return Answer("answered", service.best(labels.items()), version=version, orders=orders)
+        numbered = tuple(chat.with_number(self.prompt, labels).items())
+        if not numbered:
+            return Answer("refused", (), Reason.REFUSED, version)
+        return Answer("answered", numbered, version=version, orders=orders)
 
     def usage(self, raw: object) -> RequestUsage:
         """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
@@ -180,18 +193,23 @@ class Llm(service.OnePictureService):
         order = self._order(key)
         with self._lock:
             begun, dropped = self._begun.setdefault(key, []), frozenset(self._dropped)
-        request = self._request(picture, order, len(begun), dropped)
-        result = self._asked(request, order)
+        orders = self.prompt.asked_in(order)
+        asked = orders[len(begun) % len(orders)]
+        request = self._request(picture, asked, len(begun), dropped)
+        result = self._asked(request, asked)
         if isinstance(result, Unfinished):
             return result
+        if len(orders) > 1:
+            result["replies"] = [{**reply, "order": list(asked)} for reply in result["replies"]]
         begun.append(result)
         replies = [reply for result in begun for reply in result["replies"]]
         scored = "logprobs" if replies[0].get("letters") or replies[0].get("mismatch") else "repeats"
-        enough = "logprobs" in (scored, self._options.scores) or any(reply.get("blocked") for reply in replies)
-        enough = enough or len(replies) >= self._options.repeats
+        enough = "logprobs" in (scored, self._options.scores) and len(begun) >= len(orders)
+        enough = enough or any(reply.get("blocked") for reply in replies)
+        enough = enough or min(len(begun), len(replies) / self._options.repeats) >= len(orders)
         if not enough and key in self._keep:
             self._keep[key]({"order": list(order), "results": begun})
-        self._require_sense(result["replies"], order)
+        self._require_sense(result["replies"], asked)
         if not enough:
             return Unfinished("More answers are wanted.", tuple(begun[-1]["used"] or ()))
         with self._lock:
@@ -215,7 +233,8 @@ class Llm(service.OnePictureService):
             "stream": False,
             "response_format": self.prompt.schema(order),
         }
-        if options.scores != "repeats" and self.prompt.lettered and "logprobs" not in dropped and not number:
+        first = number < len(self.prompt.asked_in(order))
+        if options.scores != "repeats" and self.prompt.lettered and "logprobs" not in dropped and first:
             request |= {"logprobs": True, "top_logprobs": TOP}
         for name in dropped & set(request):
             del request[name]
@@ -339,7 +358,8 @@ class Llm(service.OnePictureService):
     def _priced(self, listed: Limits) -> Limits:
         """Rate, and the price of all requests about a picture, estimated by tokens."""
         options = self._options
-        requests = 1 if options.scores == "logprobs" else options.repeats
+        orders = len(self.prompt.asked_in(()))
+        requests = orders * (1 if options.scores == "logprobs" else options.repeats)
         tokens_in, tokens_out = self._question * requests, options.max_tokens * requests
         price = options.price or (0.0 if self._here else None)
         if not options.price and (options.price_in or options.price_out):

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from gslopes.ask.answers import ClassifierCache, PartProgress, is_cached
 from gslopes.ask.cache import AnswerCache, writable_cache
@@ -174,7 +176,7 @@ class Scoring:
         def done(part: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: PartProgress) -> None:
             models = part_path(self.run, stage, tables.ASKED, part).with_name(f"models-{part:06d}.json")
             if progress.models() or models.exists():
-                runfolder.write_json(models, {"models": progress.models()})
+                runfolder.write_json(models, {"models": progress.models(), "orders": progress.orders()})
             runfolder.write_table(tables.SCORES, scores, part_path(self.run, stage, tables.SCORES, part))
             kill_point("part:scores")
             runfolder.write_table(tables.ASKED, asked, part_path(self.run, stage, tables.ASKED, part))
@@ -221,14 +223,22 @@ class Scoring:
 def models_of(run: Path, name: str) -> dict[str, Any]:
     """Which model versions a service answered with, from the parts that are done; empty if it does not say.
 
-    Returns: ``models``, version to pictures.
+    Returns: ``models``, version to pictures; ``orders``, by how much an option's score is higher where it is asked
+        earlier, in words, of options that are asked in both orders.
     """
     models: Counter[str] = Counter()
+    sums: dict[str, NDArray[np.float64]] = {}
     for path in sorted((run / "parts" / score_stage(name)).glob("models-*.json")):
         try:
             content = read_json(path)
             models.update({str(version): int(count) for version, count in content["models"].items()})
+            for label, each in content.get("orders", {}).items():
+                sums[str(label)] = sums.get(str(label), np.zeros(3)) + np.array(each, np.float64)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             hint = "Delete it, and repeat the command: its part is counted as one whose model is not known."
             raise UsageError(f"{runfolder.show(path)} is damaged.", hint) from error
-    return {"models": dict(sorted(models.items()))} if models else {}
+    effects = {label: 100 * (early - late) / count for label, (early, late, count) in sums.items()}
+    largest = sorted(effects.items(), key=lambda pair: (-abs(pair[1]), pair[0]))
+    shown = ", ".join(f"{label} {effect:+.1f}" for label, effect in largest).replace("-", "\u2212")
+    orders = {"orders": f"points more where an option is asked earlier: {shown}"} if shown else {}
+    return {"models": dict(sorted(models.items())), **orders} if models else {}

@@ -305,6 +305,10 @@ def present(scores: pa.Table, cuts: Mapping[str, Cut]) -> pa.Table:
         counts = score[rows] >= np.float32(cut.score)
         if cut.most:
             counts &= _places(scores, rows) <= cut.most
+        beyond = (score[rows] < 0) | (score[rows] > 1)
+        if beyond.any():  # a number of its own unit has no cut
+            label = scores.column("label").take(pa.array(rows)).cast(pa.string())
+            counts |= pc.is_in(label, label.filter(pa.array(beyond)).combine_chunks()).to_numpy()
         keep[rows[~counts]] = False
     return scores.filter(pa.array(keep))
 

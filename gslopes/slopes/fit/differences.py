@@ -175,7 +175,8 @@ def paired_differences(
     columns |= {"varying": varies, "slope": old.means, "other_slope": new.means, "p": p, "p_test": tested}
     columns |= {"p_perm": p_perm if permutations else np.full(len(labels), np.nan), "q": benjamini_hochberg(tested)}
     columns |= {"measure": [measures.get(label, "presence") for label in labels.tolist()]}
-    columns["unit"] = [unit_in(other.classifier, measure) for measure in columns["measure"]]
+    pairs = zip(labels.tolist(), columns["measure"], strict=True)
+    columns["unit"] = [unit_in(other.classifier, *pair) for pair in pairs]
     columns["differing"] = differing_photos(first, second, labels)
     note = np.where(one_sided, "one run never gave its number", np.where(rare, RARE, ""))
     frame = pd.DataFrame(columns | {"note": note}, columns=list(COLUMNS))

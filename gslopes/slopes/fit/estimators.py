@@ -171,7 +171,8 @@ def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions, clus
     measure = slopes["label"].map(lambda label: answers.measures.get(label, "presence"))
     read = slopes["estimator"] == np.where(measure == "presence", READING, MEASURED)
     by_number = slopes["estimator"] == MEASURED
-    units = measure.map(lambda by: unit_in(answers.classifier, by))
+    said = [unit_in(answers.classifier, *pair) for pair in zip(slopes["label"], measure, strict=True)]
+    units = pd.Series(said, index=slopes.index, dtype=object)
     sd = slopes["label"].map(_spread(answers)).where(by_number) if answers.measures else np.nan
     slopes = slopes.assign(measure=measure.where(read), sd=sd, unit=slopes["unit"].mask(by_number, units))
     counts = slopes[["varying", "active", "n"]].astype(int).to_numpy().tolist()

@@ -57,10 +57,14 @@ _CLIP = 1e-6
 _GRAIN = 2.0**-16  # log-odds that differ by less are the same answer: batches of another size round otherwise
 
 
-def unit_in(classifier: str, measure: str) -> str:
-    """The unit of a slope by the measure; of numbers the one that the classifier's name says, if it says one."""
-    own = re.search(r"[,:]unit=([^,]+)", classifier) if measure == "value" else None
-    return f"{own[1]} per unit" if own else UNITS[measure]
+def unit_in(classifier: str, label: str, measure: str) -> str:
+    """The unit of a slope by the measure; of numbers the one that the classifier's name or the label says, if any.
+
+    >>> unit_in("m:unit=years", "age", "value"), unit_in("llm:m", "salary (USD a year)", "value")
+    ('years per unit', 'USD a year per unit')
+    """
+    said = re.search(r"[,:]unit=([^,]+)", classifier) or re.search(r" \(([^()]+)\)\Z", label)
+    return f"{said[1]} per unit" if said and measure == "value" else UNITS[measure]
 
 
 def choose(sweeps: Iterable[Answers], min_varying: int) -> dict[str, Measure]:

@@ -165,8 +165,8 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     size = by_label["slope"].abs() if same else by_label["t"].abs()
     order = by_label.assign(_size=size, _name=by_label.index).sort_values(["_size", "_name"], ascending=[False, True])
     first = order.iloc[0]
-    name, slope = words.readable(str(order.index[0])), _slope(first)
-    text = f"{_effect(first, name, words.between(attribute))} ({slope}, {words.many(int(first['n']), 'photo')})"
+    name, slope = words.readable(str(order.index[0])), slope_of(first)
+    text = f"{effect_of(first, name, words.between(attribute))} ({slope}, {words.many(int(first['n']), 'photo')})"
     light = first.get("light")
     if pd.notna(light) and light >= WORTH_NAMING:
         text += f"; light alone moves it {numbers.share(light, 0)} as far"
@@ -177,7 +177,7 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     text += f", {caution.undecided(quiet)}" if len(quiet) > clear else ""
     if FINDING not in codes:
         text += f". Not settled: {found[str(order.index[0])].why or 'no placebo sweep was run'}"
-    strongest, effect = str(order.index[0]), _effect(first, name)
+    strongest, effect = str(order.index[0]), effect_of(first, name)
     return Headline(f"{text}.", strongest, moves, judged - moves, unjudged, len(named), effect, slope)
 
 
@@ -233,13 +233,14 @@ def _nearest(rows: pd.DataFrame, found: Mapping[str, Decision]) -> str:
     return f". The nearest is “{words.readable(label)}”: {why}" if why else ""
 
 
-def _effect(row: pd.Series, name: str, between: str = "") -> str:
+def effect_of(row: pd.Series, name: str, between: str = "") -> str:
     """What one label does from end to end, in words that need no unit.
 
     between: the ends, such as ``between the feminine and the masculine end``.
     """
     measure, between = units.measure_of(row), f" {between}".rstrip()
     own = f" {units.short(row)}".rstrip()
+    name = name.removesuffix(f" ({own.lstrip()})")
     scale, unit = {"presence": (100, " of 100 photos"), "value": (1, own)}.get(measure, (1, ""))
     what = {"presence": "", "value": "The mean of "}.get(measure, "The mean score of ") + f"“{name}”"
     verb = "rises" if row["slope"] > 0 else "falls"
@@ -251,7 +252,7 @@ def _effect(row: pd.Series, name: str, between: str = "") -> str:
     return f"{what} {verb} from {first} to {last}{unit}{between}"
 
 
-def _slope(row: pd.Series) -> str:
+def slope_of(row: pd.Series) -> str:
     """The slope of a label with its interval and unit."""
     slope = numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(units.measure_of(row)))
     return f"slope {slope} {units.after(row)}"

@@ -28,6 +28,7 @@ from gslopes.slopes.report import (
     paper,
     paper_figures,
     screen,
+    tasks,
     validity,
 )
 from gslopes.slopes.report import answers as matrix
@@ -61,7 +62,8 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         entries[finding.key] = _write_data(report, run, finding, album, decided, answers)
         scores[finding.key] = page_data.photo_scores(answers) if len(finding.values) else {}
         counted = funnels.get((words.printable(finding.classifier), finding.attribute))
-        screens.append(screen.screen(finding, decided, answers, album, counted, credited))
+        scale = tasks.scale_of(finding, decided, source.manifest)
+        screens.append(screen.screen(finding, decided, answers, album, counted, credited, scale))
         tick(_STEPS)
     _write_explorer(report, source, album, scores, credited)
     differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
@@ -96,6 +98,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
             "readings": [{name: entry[name] for name in ("values", "curves")} for entry in sweeps],
         },
         sweeps=sweeps,
+        tasks=tasks.sentences(screens),
         errors=observed.error_panels(run),
         observed=observed.panels(run),
         album=len(album.photos) if any(values.values()) else 0,

@@ -17,6 +17,7 @@ from gslopes.slopes.report import decisions
 from gslopes.slopes.report.decisions import Decision, Headline, headline
 from gslopes.slopes.report.loading import STEPS, Finding, Funnel
 from gslopes.slopes.report.page_data import Album
+from gslopes.slopes.report.tasks import Scale
 
 MOST, LEAST = 40, 12  # rows of the chart: labels that move, at most; and at least, where there are other labels
 
@@ -67,7 +68,7 @@ class Screen:
     labels: how many there are.  decided: (decision in words, labels with it), those that occur.
     chart: see ``chart``.  unjudged: labels.  steps: of the funnel, (what, how many).
     placebo: whether there were placebo sweeps.  drawn: whether faces are drawn.
-    values: as texts.  asked: what became of the pictures.
+    values: as texts.  asked: what became of the pictures.  scale: of a language model's task.
     """
 
     key: str
@@ -86,6 +87,7 @@ class Screen:
     drawn: bool
     values: tuple[str, ...]
     asked: str
+    scale: Scale | None = None
 
 
 def screen(
@@ -95,10 +97,11 @@ def screen(
     album: Album,
     funnel: Funnel | None,
     known: Mapping[str, Mapping[str, str]],
+    scale: Scale | None = None,
 ) -> Screen:
     """The first screen of one finding.
 
-    decided: label to decision.  answers: its own.  known: photo to credit.
+    decided: label to decision.  answers: its own.  known: photo to credit.  scale: see ``tasks``.
     """
     head = headline(finding.read, decided, finding.attribute, finding.drawn)
     return Screen(
@@ -121,6 +124,7 @@ def screen(
             f"{number:,} {words.printable(status)}{f' ({why})' if why else ''}"
             for status, (number, why) in finding.outcomes.items()
         ),
+        scale=scale,
     )
 
 

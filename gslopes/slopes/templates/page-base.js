@@ -54,7 +54,8 @@ function points(number) {
 function signed(number, digits = 3) {
   if (number === null || number === undefined) return "–";
   if (number === 0) return "0";
-  const size = Math.abs(number), text = size >= 100 ? size.toPrecision(3) : size.toFixed(digits);
+  const size = Math.abs(number), large = size < 1e9 ? Math.round(size).toLocaleString("en") : size.toPrecision(3);
+  const text = size >= 100 ? large : size.toFixed(digits);
   return Number(text) === 0 ? text : (number < 0 ? "−" : "+") + text;
 }
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from gslopes.ask.classifiers import chat, load_classifier
-from gslopes.ask.classifiers.chat import REFUSED, SHIPPED, UNUSABLE, Prompt, letters, load_prompt, reading, shares
+from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, letters, reading, shares
+from gslopes.ask.classifiers.prompt import SHIPPED, Prompt, load_prompt
 from gslopes.core.errors import (
     ClassifierError,
     ConfigError,

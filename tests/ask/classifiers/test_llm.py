@@ -9,7 +9,15 @@ from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.client import Client
 from gslopes.ask.cost import Budget
 from gslopes.core import tables
-from gslopes.core.errors import BudgetReached, ConfigError, CredentialsError, ServiceError, Throttled, Unfinished
+from gslopes.core.errors import (
+    BudgetReached,
+    ConfigError,
+    CredentialsError,
+    ServiceError,
+    Throttled,
+    Unfinished,
+    UsageError,
+)
 from tests.fake_provider import FakeProvider, paint
 from tests.loopback import QuietHandler, serving
 
@@ -163,10 +171,10 @@ def test_a_server_elsewhere_needs_a_key(monkeypatch):
         ("temperature=0,scores=repeats", "the same answer"),
         ("repeats=0", "1 or more"),
         ("prompt=occupation,scores=logprobs", "up to 20 options"),
-        ("prompt=nobody", "Give a TOML file"),
+        ("prompt=hirability", "no task named 'hirability'. Did you mean 'hireability'"),
     ],
 )
 def test_parameters_out_of_range_are_said_before_anything_is_sent(provider: FakeProvider, parameters, said):
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(UsageError, match=said):
         load_classifier(f"llm:m,{parameters}")
     assert not provider.log.calls

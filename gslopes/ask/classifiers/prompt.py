@@ -1,0 +1,232 @@
+"""What a language model is asked: a prompt file, and the request that is made of it.
+
+A prompt is a TOML file:
+
+    name = "doctor-or-nurse"
+    kind = "choice"                       # one of a closed list; or labels, caption, number, words: see below
+    system = "..."                        # may be left out
+    question = "Is the person in the photo a doctor or a nurse?"
+    options = ["doctor", "nurse"]         # of a choice; or options_list = "occupations", "traits" or a text file
+    orders = "both"                       # each picture is asked in an order and its reverse; "drawn": in one
+    scoring = "doctor"                    # what counts as high where tasks are compared
+    source = "..."                        # on what it is modelled; shown with the result
+
+============  ======================================  ==============================================================
+kind          answer                                  label
+============  ======================================  ==============================================================
+``choice``    one of the options                      each option; with ``scoring = "order"``, where options go from
+                                                      the lowest to the highest, also ``NAME (levels)``: the mean
+                                                      place, from 1
+``number``    a number in ``unit``, between           ``NAME (UNIT)`` and, where ``least`` is above 0,
+              ``least`` and ``most``                  ``NAME (log points)``: 100 times its logarithm
+``words``     a free text                             ``list:NAME`` of each of ``lists`` that it has a word of, unless
+                                                      a "not" denies it; ``scoring`` is one of them
+``labels``    a free list                             its entries
+``caption``   one sentence                            its words, synsets and mentions
+============  ======================================  ==============================================================
+
+NAME is ``measures``, else the prompt's name. ``lists`` are those that ship, or a table of your own words.
+
+Models prefer what comes first (Zheng et al. 2024, *Large Language Models Are Not Robust Multiple Choice Selectors*,
+arXiv 2309.03882): the order of the options is drawn for each photo, is the same for all pictures of that photo, and is
+kept with the answer. Both orders of a picture count alike, and how far they differ is reported. Up to 20 options are
+answered by a letter, whose probability a server can give, more by their text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any, Literal
+
+import numpy as np
+
+from gslopes.ask.classifiers.model_file import label_list
+from gslopes.core.config import from_dict, read_toml
+from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.words import wordlists
+
+_FOLDER = Path(str(files("gslopes.ask") / "prompts"))
+SHIPPED = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+LETTERS = 20  # options; servers give the probabilities of at most this many tokens
+KEYS: Mapping[str, str] = {
+    "choice": "answer",
+    "number": "answer",
+    "labels": "labels",
+    "caption": "caption",
+    "words": "text",
+}
+ORDER, LEVELS, LOG = "order", "levels", "log points"
+_SENT = ("name", "kind", "question", "system", "options")
+_READ = ("measures", "least", "most", "lists")  # how replies are read
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One question, the same for every picture.
+
+    name: for messages.  kind: of answer.  question, system: sent as they are.
+    options: of a choice, in the file's order.  options_list: a shipped list, or a text file with one option a line.
+    orders: ``both``: each picture is asked in the drawn order (of levels the file's) and in its reverse.
+    scoring: of a choice an option, or ``order``; of words a list.  measures: what a number is of.
+    unit, least, most: of a number.  lists: name to words.  source: on what it is modelled.
+    """
+
+    name: str
+    kind: Literal["choice", "labels", "caption", "number", "words"]
+    question: str
+    system: str = ""
+    options: tuple[str, ...] = ()
+    options_list: str = ""
+    orders: Literal["drawn", "both"] = "drawn"
+    scoring: str = ""
+    measures: str = ""
+    unit: str = ""
+    least: float = -math.inf
+    most: float = math.inf
+    lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.question.strip():
+            raise ConfigError(f"The prompt {self.name!r} has no question.", 'Write question = "...".')
+        if self.kind == "choice" and len(self.options) < 2:
+            hint = 'Such as options = ["yes", "no"].'
+            raise ConfigError(f"The prompt {self.name!r} needs two options or more.", hint)
+        if self.kind != "choice" and self.options:
+            raise ConfigError(f"The prompt {self.name!r} has options but is not a choice.", 'Write kind = "choice".')
+        plain = [option.strip().casefold() for option in self.options]
+        if not all(plain) or len(set(plain)) < len(plain):
+            hint = "Write each option once."
+            raise ConfigError(f"An option of the prompt {self.name!r} is empty or appears twice.", hint)
+        self._check_answers()
+
+    def _check_answers(self) -> None:
+        """Raises: ConfigError if what the kind of answer needs is missing, or belongs to another kind."""
+        named = f"The prompt {self.name!r}"
+        if self.kind == "number" and not self.unit.strip():
+            raise ConfigError(f"{named} asks for a number without a unit.", 'Such as unit = "USD a year".')
+        if self.kind == "words" and not (self.lists and all(self.lists.values())):
+            raise ConfigError(f"{named} has no words to look for.", 'Such as lists = ["warm-adjectives"].')
+        given = {"unit": self.unit, "orders": self.orders == "both", "lists": self.lists}
+        for key, kind in (("unit", "number"), ("orders", "choice"), ("lists", "words")):
+            if given[key] and self.kind != kind:
+                raise ConfigError(f"{named} has {key} but is no {kind}.", f"Leave {key} out.")
+        if set("()") & set(self.unit + self.measures):
+            raise ConfigError(f"The number of the prompt {self.name!r} has brackets in its name.", "Leave them out.")
+        if not self.least < self.most:
+            raise ConfigError(f"{named} has no number between least and most.", "Such as least = 0.")
+        known = [*self.options, *([ORDER] if self.options else self.lists)]
+        if self.scoring and self.scoring not in known:
+            hint = f"Give one of {', '.join(known)}." if known else "Leave it out."
+            raise ConfigError(f"{named} has the scoring {self.scoring!r}, which is no answer of it.", hint)
+
+    @property
+    def digest(self) -> str:
+        """sha256 of all that is sent, 64 hex digits: two files with the same content are one prompt."""
+        content = {name: getattr(self, name) for name in _SENT}
+        content |= {"orders": "both"} if self.orders == "both" else {}
+        return _digest(content | ({"unit": self.unit} if self.unit else {}))
+
+    @property
+    def read_by(self) -> str:
+        """16 hex digits over how replies are read; empty where nothing is said of it."""
+        said = {name: value for name in _READ if (value := getattr(self, name)) not in ("", {}, -math.inf, math.inf)}
+        said |= {"scoring": ORDER} if self.scoring == ORDER else {}
+        return _digest(said)[:16] if said else ""
+
+    @property
+    def numbered(self) -> bool:
+        """Whether an answer holds a number in a unit of its own."""
+        return self.kind == "number" or self.scoring == ORDER
+
+    @property
+    def scale(self) -> str:
+        """The label by which tasks are compared, higher for more of what is asked; empty for none."""
+        if self.numbered:
+            return f"{self.measures or self.name} ({self.unit or LEVELS})"
+        return f"list:{self.scoring}" if self.kind == "words" and self.scoring else self.scoring
+
+    @property
+    def lettered(self) -> bool:
+        """Whether the options are answered by their letters."""
+        return 0 < len(self.options) <= LETTERS
+
+    def order(self, photo: str, seed: int) -> tuple[int, ...]:
+        """Places of the options in the order in which this photo's pictures are asked."""
+        if self.scoring == ORDER:
+            return tuple(range(len(self.options)))
+        entropy = int.from_bytes(hashlib.sha256(f"options {seed} {photo}".encode()).digest()[:16])
+        return tuple(int(index) for index in np.random.default_rng(entropy).permutation(len(self.options)))
+
+    def asked_in(self, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+        """The orders in which a picture is asked, of a photo's own."""
+        return (tuple(order), tuple(order)[::-1]) if self.orders == "both" else (tuple(order),)
+
+    def answers(self, order: Sequence[int]) -> dict[str, str]:
+        """What may be answered to which option it means, in the order of the request."""
+        options = [self.options[index] for index in order]
+        return dict(zip(ascii_uppercase if self.lettered else options, options, strict=False))
+
+    def text(self, order: Sequence[int]) -> str:
+        """The question with its options and the form of the answer."""
+        answers = self.answers(order)
+        lines = [f"{key}. {option}" if self.lettered else f"- {option}" for key, option in answers.items()]
+        form = {
+            "choice": '{"answer": "the letter of one option"}' if self.lettered else '{"answer": "one of the options"}',
+            "labels": '{"labels": ["...", "..."]}',
+            "caption": '{"caption": "..."}',
+            "number": f'{{"answer": a number of {self.unit}}}',
+            "words": '{"text": "..."}',
+        }[self.kind]
+        return "\n".join([self.question, *lines, f"Answer in JSON alone: {form}"])
+
+    def schema(self, order: Sequence[int]) -> dict[str, Any]:
+        """The JSON schema of the answer, as ``response_format`` takes it."""
+        values: dict[str, dict[str, Any]] = {
+            "choice": {"type": "string", "enum": list(self.answers(order))},
+            "labels": {"type": "array", "items": {"type": "string"}},
+            "caption": {"type": "string"},
+            "number": {"type": "number"},
+            "words": {"type": "string"},
+        }
+        key, value = KEYS[self.kind], values[self.kind]
+        form = {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
+        return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": form}}
+
+    def messages(self, order: Sequence[int], url: str) -> list[dict[str, Any]]:
+        """The conversation about one picture.  url: of the picture, a data URL."""
+        picture = {"type": "image_url", "image_url": {"url": url, "detail": "auto"}}
+        user = {"role": "user", "content": [picture, {"type": "text", "text": self.text(order)}]}
+        return ([{"role": "system", "content": self.system}] if self.system else []) + [user]
+
+
+def load_prompt(name: str) -> Prompt:
+    """A shipped prompt by its name, or one of the user's own.
+
+    name: one of ``SHIPPED``, or a TOML file.
+    Raises: UnknownName for an unknown prompt; ConfigError for a missing file, or a wrong one.
+    """
+    path = _FOLDER / f"{name}.toml" if name in SHIPPED else Path(name).expanduser()
+    if path.suffix != ".toml" and not path.is_file():
+        raise UnknownName("task", name, SHIPPED)
+    content = read_toml(path)
+    listed = str(content.get("options_list", ""))
+    if listed and "options" in content:
+        raise ConfigError(f"The prompt {name!r} has both options and options_list.", "Give one of them.")
+    if listed:
+        near = Path(name).expanduser().parent / listed  # next to the prompt file, as a user puts it
+        content["options"] = list(label_list(str(near) if near.is_file() else listed))
+    if isinstance(words := content.get("lists"), list):  # names of those that ship
+        content["lists"] = {str(one): sorted(wordlists.shipped()[str(one)].entries) for one in words}
+    return from_dict(Prompt, content, where=f"the prompt {name}")
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
