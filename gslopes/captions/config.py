@@ -5,7 +5,6 @@ Of a technique: what it needs, how it is to be read, what it assumes.
 
 from __future__ import annotations
 
-import dataclasses
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +54,9 @@ class Technique:
         return row | {"not_the_fault_of": _EXCLUDED_CAUSES.get((target, truth), "nothing is excluded") if truth else ""}
 
 
-_DECLARED = tomllib.loads(Path(__file__).with_name("techniques.toml").read_text("utf-8"))
+_DECLARED, SENTENCES = (  # techniques, and what is said of what they find
+    tomllib.loads(Path(__file__).with_name(name).read_text("utf-8")) for name in ("techniques.toml", "sentences.toml")
+)
 TECHNIQUES = {name: Technique(name=name, **facts) for name, facts in _DECLARED.items()}
 
 
@@ -104,8 +105,7 @@ class CaptionsConfig:
     @property
     def files(self) -> list[Path]:
         """The files that it names."""
-        values = [getattr(self, field.name) for field in dataclasses.fields(self)]
-        return [value for value in (*values, *self.lists.values()) if isinstance(value, Path)]
+        return [path for path in (self.groups, self.tuples, self.images, self.review, *self.lists.values()) if path]
 
     def __post_init__(self) -> None:
         check(self)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gslopes.words.graph import Fact
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Fact, Mentions
 
 MOST_VALUES = 40  # of a column that is compared: 780 pairs of groups
 

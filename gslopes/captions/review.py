@@ -18,7 +18,7 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from gslopes.captions.lead import SENTENCES
+from gslopes.captions.config import SENTENCES
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import is_file, without_guard
@@ -55,10 +55,9 @@ def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[dict[str, Any]
     Wilson's with the finite-population correction (the effective n is n (N − 1) / (N − n)).
     """
     rows: list[dict[str, Any]] = []
-    answers = reviews[reviews["answer"] != ""] if len(reviews) else reviews
-    answers = answers.merge(cases[["case", "technique"]], on="case") if len(answers) else answers
+    answers = reviews[reviews["answer"] != ""].merge(cases[["case", "technique"]], on="case")
     for name, group in cases.groupby("technique", sort=True):
-        reviewed = answers[answers["technique"] == name] if len(answers) else answers
+        reviewed = answers[answers["technique"] == name]
         total = len(group)
         if not len(reviewed):
             rows.append({"technique": str(name), "cases": total, "read": 0})

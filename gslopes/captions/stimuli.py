@@ -29,7 +29,7 @@ from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.runfolder import show
 from gslopes.core.text import plain
 from gslopes.photos.people import People, read_people
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Mentions
 from gslopes.words.pos_tagger import LONGEST
 from gslopes.words.wordnet import WordNet
 

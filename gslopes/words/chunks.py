@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from gslopes.words.graph import Fact, Senses, compounds
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Fact, Mentions, Senses, compounds
 from gslopes.words.pos_tagger import (
     GRAMMAR,
     HanTa,

@@ -8,8 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 from gslopes.words.chunks import standard
-from gslopes.words.graph import Fact, Senses, with_synsets
-from gslopes.words.mentions import BOUNDS, Mentions, caption_bounds, demeaning_synsets
+from gslopes.words.graph import BOUNDS, Fact, Mentions, Senses, caption_bounds, demeaning_synsets, with_synsets
 from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import wordnet
 

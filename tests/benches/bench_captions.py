@@ -193,7 +193,7 @@ def paper(count: int) -> dict[str, object]:
 
 def measuring(images: int) -> dict[str, float]:
     """Seconds of each technique, without those that compare distributions."""
-    from gslopes.captions.analysis import run_technique
+    from gslopes.captions.audit import run_technique
     from gslopes.captions.config import TECHNIQUES
     from tests.benches.bench_captions_planted import Planted, scenes
 

@@ -20,13 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.captions.analysis import run_technique
+from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box, Caption, Coverage, Material, Pair
 from gslopes.captions.measures.demeaning import RULES
 from gslopes.stats.intervals import wilson
-from gslopes.words.graph import Fact, Senses
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Fact, Mentions, Senses
 from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import wordnet
 

@@ -6,8 +6,7 @@ import pytest
 
 from gslopes.captions.material import Caption, Material, Pair
 from gslopes.words.chunks import standard
-from gslopes.words.graph import Fact, Senses, with_synsets
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Fact, Mentions, Senses, with_synsets
 from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import WordNet, wordnet
 

@@ -5,11 +5,11 @@ from pkgutil import resolve_name
 
 import pytest
 
-from gslopes.captions.analysis import chosen_stages, missing_need, run_techniques
+from gslopes.captions.audit import chosen_stages, missing_need, run_techniques
 from gslopes.captions.config import TECHNIQUES, AuditOptions, CaptionsConfig
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.options import build
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Mentions
 from gslopes.words.wordlists import shipped
 from tests.benches.bench_captions_planted import COUNTS, Planted, recover, truths
 from tests.captions.conftest import material, things

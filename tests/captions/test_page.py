@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import gslopes
-from gslopes.captions.lead import SENTENCES, findings, headline_of
-from gslopes.captions.page import _named
+from gslopes.captions.config import SENTENCES
+from gslopes.captions.page import _named, findings, headline_of
 from gslopes.captions.review import confirmed, corrected, mask, masked, read_answers, review_items, sampled
 from gslopes.captions.tables import TABLES
 from gslopes.core.errors import ConfigError, DataMissing

@@ -3,8 +3,7 @@ from functools import cache
 import pytest
 
 from gslopes.words.chunks import Chunks, standard
-from gslopes.words.graph import Fact, Senses
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Fact, Mentions, Senses
 from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import WordNet, wordnet
 

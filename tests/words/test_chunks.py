@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gslopes.core.errors import ModelError, UsageError
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Mentions
 from gslopes.words.pos_tagger import HanTa, hanta, sentences
 from tests.words.conftest import parse
 

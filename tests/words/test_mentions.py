@@ -2,8 +2,17 @@
 
 import pytest
 
-from gslopes.words.graph import Fact, Senses, overrides
-from gslopes.words.mentions import BOUNDS, Mention, Mentions, bounds, caption_bounds, demeaning_synsets
+from gslopes.words.graph import (
+    BOUNDS,
+    Fact,
+    Mention,
+    Mentions,
+    Senses,
+    bounds,
+    caption_bounds,
+    demeaning_synsets,
+    overrides,
+)
 from gslopes.words.wordlists import Lists, WordList, shipped
 from gslopes.words.wordnet import WordNet
 from tests.words.conftest import parse

@@ -3,7 +3,7 @@
 import pytest
 
 from gslopes.words.chunks import standard
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Mentions
 from gslopes.words.pos_tagger import LIST, for_whom
 from gslopes.words.wordlists import shipped
 from tests.words.conftest import parse

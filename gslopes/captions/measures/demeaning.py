@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from gslopes.captions.material import presence_of_images
 from gslopes.captions.measures.rows import Recorder
 from gslopes.words.chunks import standard
-from gslopes.words.graph import Fact
-from gslopes.words.mentions import BOUNDS, Mentions, caption_bounds, demeaning_synsets
+from gslopes.words.graph import BOUNDS, Fact, Mentions, caption_bounds, demeaning_synsets
 from gslopes.words.pos_tagger import Token
 
 _READING = {"lower": "face", "estimate": "look", "upper": "look"}

@@ -15,8 +15,7 @@ import numpy as np
 from gslopes.captions.material import Material, presence_of_captions, presence_of_images
 from gslopes.captions.measures.rows import LEAST, Recorder, compare
 from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.words.graph import Fact
-from gslopes.words.mentions import IDENTITY, PERSON, Mentions
+from gslopes.words.graph import IDENTITY, PERSON, Fact, Mentions
 from gslopes.words.pos_tagger import GRAMMAR
 from gslopes.words.wordnet import WordNet
 

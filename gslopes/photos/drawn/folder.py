@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -42,21 +41,14 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
                 Image.fromarray(drawn.pixels[i]).save(folder / PHOTOS / name)
                 Image.fromarray(masks[i]).save(folder / MASKS / name)
                 faces.append((name, 1, *drawn.boxes[i], *drawn.points[i].ravel(), 1.0))
-        _write_csv(folder / FACES, ("path", "faces", *BOX, *POINTS, "detection"), faces)
-        columns = [names, *(getattr(parameters, column) for column in COLUMNS)]
-        _write_csv(folder / ATTRIBUTES, ("path", *COLUMNS), zip(*columns, strict=True))
+        columns = ["path", "faces", *BOX, *POINTS, "detection"]
+        pd.DataFrame(faces, columns=columns, dtype=object).to_csv(folder / FACES, index=False)  # exact
+        known = {"path": names, **{column: getattr(parameters, column) for column in COLUMNS}}
+        pd.DataFrame(known).to_csv(folder / ATTRIBUTES, index=False)
     except OSError as error:
         hint = "Choose a folder that you may write to, with space left."
         raise StorageError(f"The drawn faces cannot be written to {folder}: {error}.", hint) from error
     return folder / PHOTOS
-
-
-def _write_csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        # str of a float32 is its shortest exact form
-        writer.writerows([str(value) for value in row] for row in rows)
 
 
 # --- Readouts of drawn faces: what a planted classifier measures in the pixels near the landmarks ---------------------

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from gslopes.captions.analysis import run_technique
+from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
 from gslopes.captions.measures.demeaning import UNION, as_nouns, verdict
 from gslopes.words.chunks import standard
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Mentions
 from tests.captions.conftest import material, things
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gslopes.captions.analysis import run_technique
+from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Mentions
 from tests.captions.conftest import material, things
 
 PAIR = Pair("gender", "female", "male")

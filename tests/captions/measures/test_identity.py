@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from gslopes.captions.analysis import run_technique
+from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.people import has_trait, reading
-from gslopes.words.graph import Fact
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Fact, Mentions
 from tests.captions.conftest import material, things
 
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from gslopes.captions import config
-from gslopes.captions.analysis import run_technique
+from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Coverage, Material, Pair
 from gslopes.captions.measures.inclusion import THRESHOLD, associate, imageable, judge
-from gslopes.words.graph import Fact, Senses, with_synsets
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Fact, Mentions, Senses, with_synsets
 from gslopes.words.wordlists import Lists, WordList, shipped
 from gslopes.words.wordnet import WordNet
 from tests.captions.conftest import material, things

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gslopes.captions.analysis import run_technique
+from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
 from gslopes.captions.measures.people import LARGE, covered, replaced
 from gslopes.captions.readers import clip
 from gslopes.stats.intervals import newcombe
 from gslopes.stats.shares import fisher
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Mentions
 from gslopes.words.wordnet import WordNet
 from tests.captions.conftest import material, things
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gslopes.captions.analysis import run_technique
+from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures import salience
@@ -13,7 +13,7 @@ from gslopes.captions.measures.salience import VALID, _rotate, _splits, fit, fit
 from gslopes.stats.intervals import percentile
 from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.score_test import Coefficient
-from gslopes.words.mentions import Mentions
+from gslopes.words.graph import Mentions
 from tests.captions.conftest import material, things
 
 
