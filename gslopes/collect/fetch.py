@@ -12,12 +12,10 @@ import functools
 import ipaddress
 import re
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpcore
@@ -25,6 +23,7 @@ import httpx
 
 from gslopes.ask.retry import Stopped, seconds_to_wait
 from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, WatchedNetwork, decoded
+from gslopes.collect.source import DATA, read_rows
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason, SkipReason
 
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-_SPECIAL = Path(__file__).parent / "data/special-purpose-addresses.csv"
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 REDIRECTS = 5
@@ -73,9 +71,9 @@ def is_public(address: str) -> bool:
 
 @functools.cache
 def _special_blocks() -> tuple[Network, ...]:
-    lines = _SPECIAL.read_text(encoding="utf-8").splitlines()
-    rows = [line.partition(",")[0] for line in lines if not line.startswith("#")]
-    return tuple(ipaddress.ip_network(block) for block in rows[1:])
+    return tuple(
+        ipaddress.ip_network(row["block"]) for row in read_rows(DATA / "special-purpose-addresses.csv", "block")
+    )
 
 
 class PublicNetwork(WatchedNetwork):
@@ -187,11 +185,6 @@ class HostRateLimiter:
                 raise Stopped
 
 
-@functools.cache
-def _authorities() -> ssl.SSLContext:
-    return httpx.create_ssl_context(trust_env=False)
-
-
 class Fetcher:
     """Downloads over HTTP and HTTPS; its methods may be called from several threads.
 
@@ -203,7 +196,7 @@ class Fetcher:
         self.rate = HostRateLimiter(policy.gap, stop)
         self._exchange = Exchange(stop)
         self._pool = httpcore.ConnectionPool(
-            ssl_context=_authorities(),
+            ssl_context=httpx.create_ssl_context(trust_env=False),
             max_connections=32,
             max_keepalive_connections=16,
             network_backend=PublicNetwork(self._exchange, policy.allowed),
