@@ -327,11 +327,10 @@ def questions(html: str) -> list[str]:
 @pytest.fixture(scope="session")
 def portrait_chip() -> np.ndarray:
     """The astronaut's aligned chip, (1, 128, 128, 3) uint8."""
-    from skimage.data import astronaut
-
     from gslopes.core.geometry import warp
     from gslopes.faces.find import choose
     from gslopes.faces.networks.mtcnn import Mtcnn
+    from gslopes.slopes.demo import astronaut
 
     photo = astronaut()
     return warp(photo, choose(Mtcnn(32)([photo])[0], 512, 512, 32).matrix, 128)[None]

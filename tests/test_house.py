@@ -28,7 +28,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 README = (ROOT / "README.md").read_text("utf-8")
 
 # Nothing but the walk itself, and only when it walks, may load these.
-HEAVY = {"cv2", "facenet_pytorch", "matplotlib", "onnxruntime", "pandas", "pyarrow", "scipy", "skimage", "torch"}
+HEAVY = {"cv2", "facenet_pytorch", "matplotlib", "onnxruntime", "pandas", "pyarrow", "scipy", "torch"}
 
 
 def python(*args: str, cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess[str]:

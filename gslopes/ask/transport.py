@@ -223,6 +223,7 @@ class BoundedTransport(httpx.BaseTransport):
         self._seconds = seconds or SECONDS
         self._exchange = Exchange()
         self._pools: dict[str, httpcore.ConnectionPool] = {}  # by the address of the proxy, empty without one
+        self._ways: dict[tuple[str, str], httpcore.ConnectionPool] = {}  # by scheme and host
         self._lock = threading.Lock()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -292,13 +293,16 @@ class BoundedTransport(httpx.BaseTransport):
         return httpx.Response(response.status, headers=passed, content=body, request=request)
 
     def _pool(self, url: httpx.URL) -> httpcore.ConnectionPool:
-        """The connections to a server, by the proxy that the environment names, as every client has it."""
-        proxies = getproxies()
-        proxy = "" if proxy_bypass(url.host) else proxies.get(url.scheme) or proxies.get("all") or ""
+        """The connections to a server, by the proxy that the environment names at its first request."""
+        server = url.scheme, url.host
         with self._lock:
-            if proxy not in self._pools:
-                self._pools[proxy] = _pool_by(proxy, WatchedNetwork(self._exchange))
-            return self._pools[proxy]
+            if server not in self._ways:
+                proxies = getproxies()
+                proxy = "" if proxy_bypass(url.host) else proxies.get(url.scheme) or proxies.get("all") or ""
+                if proxy not in self._pools:
+                    self._pools[proxy] = _pool_by(proxy, WatchedNetwork(self._exchange))
+                self._ways[server] = self._pools[proxy]
+            return self._ways[server]
 
 
 def _pool_by(proxy: str, network: WatchedNetwork) -> httpcore.ConnectionPool:

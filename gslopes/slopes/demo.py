@@ -96,8 +96,6 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
 
     Raises: StorageError, ModelError.
     """
-    from skimage.data import astronaut
-
     out = Path(out)
     runfolder.make_folder(out)
     minutes = many(max(1, round(faces / 240)), "minute")  # as measured on two cores
@@ -116,7 +114,7 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     executor.note("A real photo: the astronaut, swept by the shipped gender editor.")
     photo, sweep = out / "astronaut-photo" / "astronaut.png", out / "sweep.png"
     runfolder.make_folder(photo.parent)
-    if not photo.exists():  # Eileen Collins, NASA 1998, public domain, as scikit-image ships it, (512, 512, 3)
+    if not photo.exists():
         runfolder.write_bytes(photo, as_png(astronaut()))
     # of one photo nothing is judged: no placebo sweeps
     portrait = audit(photo.parent, out / "astronaut", placebo=False, gate=False, **common)
@@ -124,6 +122,11 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     upper = [open_photo(file).pixels[:256, 96:352] for file in (photo, *edits)]  # where the face is
     runfolder.write_bytes(sweep, as_png(np.concatenate(upper, 1)))
     return Demo(recovered, reach, first, portrait, sweep)
+
+
+def astronaut() -> ByteArray:
+    """Eileen Collins, (512, 512, 3) uint8 RGB: NASA 1998, public domain; the pixels that scikit-image ships."""
+    return open_photo(Path(__file__).with_name("data") / "astronaut.webp").pixels
 
 
 def as_png(pixels: ByteArray) -> bytes:

@@ -230,7 +230,7 @@ def time_walk(folder: Path, run: Path, attribute: str, device: str, executor: Ex
 
 def write_variants(folder: Path, count: int) -> None:
     """The astronaut's portrait (NASA, public domain, as scikit-image ships it), each time cut a little differently."""
-    from skimage.data import astronaut
+    from gslopes.slopes.demo import astronaut
 
     portrait = Image.fromarray(astronaut()[:400, 40:440])
     for index in range(count):

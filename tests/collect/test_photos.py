@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from skimage.data import astronaut
 
 from gslopes.collect import collector
 from gslopes.collect.collector import examine
@@ -28,6 +27,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, ServiceError, StorageError
 from gslopes.core.reasons import Reason
 from gslopes.core.tables import MANIFEST
+from gslopes.slopes.demo import astronaut
 from tests.collect.server import TROUBLES, PhotoServer, aim, bomb, serving
 from tests.collect.test_fetch import raw_server
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skimage.data import astronaut
 
 from gslopes.core.errors import UsageError
 from gslopes.core.geometry import similarity, warp
@@ -15,6 +14,7 @@ from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Detections, Photo
 from gslopes.faces.find import BOX, POINTS, KnownFinder, MtcnnFinder, choose
 from gslopes.faces.zoo.framing import CHIP
+from gslopes.slopes.demo import astronaut
 
 FIVE = (CHIP * 60 + 40).astype(np.float32)
 

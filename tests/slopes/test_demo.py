@@ -1,5 +1,6 @@
 """The demo as a newcomer runs it, with fewer faces: real editors, the real walk, no data and no network."""
 
+import hashlib
 import json
 
 import pytest
@@ -8,6 +9,7 @@ from PIL import Image
 
 from gslopes.cli import main
 from gslopes.core import tables
+from gslopes.slopes.demo import astronaut
 
 pytestmark = pytest.mark.slow  # CI runs the command of the README
 
@@ -18,6 +20,11 @@ def finished(tmp_path_factory):
     result = CliRunner().invoke(main, ["demo", "--faces", "40", "--out", str(out), "--device", "cpu", "--json"])
     assert result.exit_code == 0, result.output
     return out, json.loads(result.stdout)
+
+
+def test_the_astronaut_has_the_pixels_that_scikit_image_ships():
+    digest = hashlib.sha256(astronaut().tobytes()).hexdigest()
+    assert digest == "a8c429c18afa7b0fd5673e598d73a21225d94c864a71bbb3885126fdecb41071"
 
 
 @pytest.mark.row("slopes-4.3-sign")

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from skimage.data import astronaut
 
 from gslopes.core.geometry import warp
 from gslopes.faces import zoo
@@ -14,6 +13,7 @@ from gslopes.faces.compose.paste import compose
 from gslopes.faces.find import choose
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.photos import drawn as rendered
+from gslopes.slopes.demo import astronaut
 from tests.training.test_field_editor import sweep
 from tests.training.test_loops import stopped_at_a_save
 from training import critics, edit_field

@@ -2,9 +2,9 @@ import io
 
 import numpy as np
 from PIL import Image
-from skimage.data import astronaut
 
 from gslopes.ask.classifiers import load_classifier
+from gslopes.slopes.demo import astronaut
 
 
 def portrait(seed: int) -> bytes:

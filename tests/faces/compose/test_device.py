@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from PIL import Image
-from skimage.data import astronaut
 
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import warp
@@ -16,6 +15,7 @@ from gslopes.faces.compose.skin import ParserMasker
 from gslopes.faces.edit.editors import editor_of
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.photos.folder import open_photo
+from gslopes.slopes.demo import astronaut
 
 VALUES = np.array([-2, 0, 1.5], np.float32)
 

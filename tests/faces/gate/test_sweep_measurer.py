@@ -81,9 +81,8 @@ def test_the_face_is_looked_for_near_where_it_was_and_then_in_the_whole_photo(qu
 @pytest.fixture(scope="module")
 def portrait():
     """The astronaut: pixels, box, points."""
-    from skimage.data import astronaut
-
     from gslopes.faces.networks.mtcnn import Mtcnn
+    from gslopes.slopes.demo import astronaut
 
     pixels = np.asarray(astronaut())
     found = Mtcnn(60)([pixels])[0]

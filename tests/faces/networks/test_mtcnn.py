@@ -5,11 +5,11 @@ from facenet_pytorch import MTCNN
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
-from skimage.data import astronaut
 from torch.nn.functional import interpolate
 from torchvision.ops import batched_nms
 
 from gslopes.faces.networks.mtcnn import Areas, Mtcnn, best_boxes, nms_min_area
+from gslopes.slopes.demo import astronaut
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ from gslopes.cli import main
 try:
     main()
 finally:
-    heavy = {"torch", "torchvision", "scipy", "matplotlib", "sklearn", "skimage"} & set(sys.modules)
+    heavy = {"torch", "torchvision", "scipy", "matplotlib", "sklearn"} & set(sys.modules)
     print("imported", sorted(heavy), file=sys.stderr)
 """
 
