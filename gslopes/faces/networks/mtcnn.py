@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import interpolate
+from torch.nn.functional import linear
 
 from gslopes.core.records import ByteArray, Detections
 from gslopes.core.runtime import batch_size
@@ -70,8 +70,8 @@ class Mtcnn(nn.Module):
 
     def _detect(self, pictures: list[Tensor], upright: bool) -> list[Detections]:
         """Faces of pictures, each (H, W, 3) uint8, none too small."""
-        boxes, owner = self._propose(pictures)
         areas = Areas(pictures)
+        boxes, owner = self._propose(pictures, areas)
         boxes, owner, (scores, by) = self._refine(areas, boxes, owner, 24, self.rnet, THRESHOLDS[1])
         keep = best_boxes(boxes, scores, owner, 0.7)
         boxes, owner = to_square(apply_deltas(boxes[keep], by[keep], 1)), owner[keep]
@@ -112,16 +112,15 @@ class Mtcnn(nn.Module):
 
     # -- the first network: over every place of every level of the pyramid --
 
-    def _propose(self, pictures: list[Tensor]) -> tuple[Tensor, Tensor]:
+    def _propose(self, pictures: list[Tensor], areas: Areas) -> tuple[Tensor, Tensor]:
         """Squares (n, 4) where a face may be, and the index of each one's picture (n,)."""
         proposals, owners = [], []
         for scale in self._scales(max(min(picture.shape[:2]) for picture in pictures)):
-            for indices, level in self._levels(pictures, scale):
-                by, score = self.pnet(level.contiguous(memory_format=LAST))
-                owner, y, x = (score[:, 1] >= THRESHOLDS[0]).nonzero(as_tuple=True)
+            for indices, size in self._levels(pictures, scale):
+                owner, y, x, score, by = self._places((areas.shrunk(indices, size) - 127.5) * 0.0078125)
                 corner = torch.stack([x, y], 1).to(score.dtype) * STRIDE
                 low, high = ((corner + 1) / scale).floor(), ((corner + CELL) / scale).floor()
-                boxes = torch.cat([low, high, score[owner, 1, y, x, None], by[owner, :, y, x]], 1)
+                boxes = torch.cat([low, high, score[:, None], by], 1)
                 keep = best_boxes(boxes[:, :4], boxes[:, 4], owner, 0.5)
                 proposals.append(boxes[keep])
                 owners.append(torch.tensor(indices, device=owner.device)[owner[keep]])
@@ -129,6 +128,21 @@ class Mtcnn(nn.Module):
         keep = best_boxes(boxes[:, :4], boxes[:, 4], owner, 0.7)
         boxes, owner = boxes[keep], owner[keep]
         return to_square(apply_deltas(boxes[:, :4], boxes[:, 5:], 0)), owner
+
+    def _places(self, level: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """Where in a level (b, 3, h, w) there may be a face: index, row, column, score, (n, 4) deltas.
+
+        As P-Net's own ``forward``, but what it says of a place is computed where it is asked for.
+        """
+        net, x = self.pnet, level
+        for layer in (net.conv1, net.prelu1, net.pool1, net.conv2, net.prelu2, net.conv3, net.prelu3):
+            x = layer(x)
+        features = x.permute(0, 2, 3, 1)  # (b, h, w, 32)
+        odds = linear(features, net.conv4_1.weight.flatten(1), net.conv4_1.bias)
+        scores = (odds[..., 1] - odds[..., 0]).sigmoid()
+        owner, y, x = (scores >= THRESHOLDS[0]).nonzero(as_tuple=True)
+        by = linear(features[owner, y, x], net.conv4_2.weight.flatten(1), net.conv4_2.bias)
+        return owner, y, x, scores[owner, y, x], by
 
     def _scales(self, side: int) -> Iterator[float]:
         """From pictures to the levels of their pyramid, down to where the shorter ``side`` is as P-Net's window."""
@@ -138,8 +152,8 @@ class Mtcnn(nn.Module):
             scale *= FACTOR
 
     @staticmethod
-    def _levels(pictures: list[Tensor], scale: float) -> Iterator[tuple[list[int], Tensor]]:
-        """One level of the pyramid, pictures of one size in a batch: their indices, and (b, 3, h, w)."""
+    def _levels(pictures: list[Tensor], scale: float) -> Iterator[tuple[list[int], tuple[int, int]]]:
+        """One level of the pyramid, pictures of one size in a batch: their indices, and their height and width."""
         sizes: dict[tuple[int, ...], list[int]] = {}
         for index, picture in enumerate(pictures):
             if min(picture.shape[:2]) * scale >= CELL:
@@ -148,9 +162,8 @@ class Mtcnn(nn.Module):
         for (height, width), indices in sorted(sizes.items()):
             size = int(height * scale + 1), int(width * scale + 1)
             step = max(1, limit // (size[0] * size[1]))
-            for part in (indices[start : start + step] for start in range(0, len(indices), step)):
-                level = torch.stack([pictures[i] for i in part]).permute(0, 3, 1, 2).float()
-                yield part, (interpolate(level, size=size, mode="area") - 127.5) * 0.0078125
+            for start in range(0, len(indices), step):
+                yield indices[start : start + step], size
 
     # -- the other two: over what is left --
 
@@ -194,20 +207,29 @@ class Areas:
     """
 
     def __init__(self, pictures: list[Tensor]) -> None:
-        flat, starts, at = [], [], 0
-        for picture in pictures:
-            height, width = picture.shape[:2]
-            # 32 bits may run over in large pictures; differences come back, since no bin holds 8 million pixels
-            sums = picture.new_zeros((height + 1, width + 1, 3), dtype=torch.int32)
-            torch.cumsum(picture.cumsum(0, dtype=torch.int32), 1, dtype=torch.int32, out=sums[1:, 1:])
-            starts.append(at)
-            at += (height + 1) * (width + 1)
-            flat.append(sums.view(-1, 3))
+        sums = [_running_sums(picture) for picture in pictures]
         device = pictures[0].device
-        self.sums = torch.cat(flat)
-        self.starts = torch.tensor(starts, device=device)
+        self.sums = torch.cat([each.view(-1, 3) for each in sums])
+        self.starts = torch.tensor([0, *(each.shape[0] * each.shape[1] for each in sums)], device=device).cumsum(0)
         self.heights = torch.tensor([p.shape[0] for p in pictures], device=device)
         self.widths = torch.tensor([p.shape[1] for p in pictures], device=device)
+
+    def shrunk(self, indices: list[int], size: tuple[int, int]) -> Tensor:
+        """Whole pictures, all as large, at another height and width, (n, 3, h, w) float in [0, 255]; as ``resized``."""
+        device, (height, width) = self.sums.device, (int(each[indices[0]]) for each in (self.heights, self.widths))
+        edges = zip((height, width), size, strict=True)
+        bins = (_bins(torch.tensor([0], device=device), torch.tensor([side], device=device), n) for side, n in edges)
+        (y0, y1), (x0, x1) = ((first[0], last[0]) for first, last in bins)
+        pixels = ((y1 - y0)[:, None] * (x1 - x0))[..., None].float()
+        level = torch.empty((len(indices), *size, 3), device=device)
+        alone = 1 if device.type == "cpu" else len(indices)  # on a CPU one at a time, in its cache
+        for rows in (slice(start, start + alone) for start in range(0, len(indices), alone)):
+            starts = self.starts[indices[rows]].tolist()
+            sums = torch.stack([self.sums[at : at + (height + 1) * (width + 1)] for at in starts])
+            lines = sums.view(-1, height + 1, width + 1, 3)
+            lines = lines.index_select(1, y1) - lines.index_select(1, y0)
+            torch.div(lines.index_select(2, x1) - lines.index_select(2, x0), pixels, out=level[rows])
+        return level.permute(0, 3, 1, 2)
 
     def inside(self, boxes: Tensor, owner: Tensor) -> Tensor:
         """The pixels of each box that its picture has, (n, 4) int64: first column and row, one past the last."""
@@ -231,6 +253,18 @@ class Areas:
         total = corners[:, 1, :, 1] - corners[:, 0, :, 1] - corners[:, 1, :, 0] + corners[:, 0, :, 0]
         pixels = (y1 - y0)[:, :, None] * (x1 - x0)[:, None]
         return (total.float() / pixels[..., None]).permute(0, 3, 1, 2)
+
+
+def _running_sums(picture: Tensor) -> Tensor:
+    """Of all pixels above and to the left, (H + 1, W + 1, 3) int32.
+
+    They may run over in large pictures; differences come back, since no bin holds 8 million pixels.
+    """
+    if picture.device.type == "cpu":
+        return torch.from_numpy(cv2.integral(picture.numpy(), sdepth=cv2.CV_32S))
+    sums = picture.new_zeros((picture.shape[0] + 1, picture.shape[1] + 1, 3), dtype=torch.int32)
+    torch.cumsum(picture.cumsum(0, dtype=torch.int32), 1, dtype=torch.int32, out=sums[1:, 1:])
+    return sums
 
 
 def _bins(first: Tensor, last: Tensor, count: int) -> tuple[Tensor, Tensor]:
