@@ -148,11 +148,24 @@ class Tone:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Ends:
+    """A face at K values as shares of the way to two ends: the chip times exp(shares[k] * ratios[towards[k]]).
+
+    ratios: (2, S, S, 3) float32, logarithms of ratios, see ``faces.compose.paste``.
+    towards: (K,), 0 or 1.  shares: (K,) float32, not below 0.
+    """
+
+    ratios: FloatArray
+    towards: NDArray[np.int64]
+    shares: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class EditedChips:
     """B edited chips at K values.
 
     edited: (B, K, S, S, 3) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond; a tensor on the
-        editor's device where it was asked for there.
+        editor's device where it was asked for there, or B ``Ends``.
     neutral: (B, S, S, 3) float32, the chips at the photos' own values, which the ``difference`` blend subtracts.
     motion, tone: how parts of the faces move, and what becomes of their skin's colour, which the pictures do not show;
         None for none.

@@ -204,8 +204,8 @@ class Synthesis:
 
 
 def swept_on(device: str, editor: Editor, chips: ByteArray, values: FloatArray) -> EditedChips:
-    """The editor's sweep; on a CUDA device the pictures stay there where it can leave them."""
-    sweep = getattr(editor, "sweep_there", editor.sweep) if device.startswith("cuda") else editor.sweep
+    """The editor's sweep: on a CUDA device pictures stay there where it can leave them, elsewhere its ends do."""
+    sweep = getattr(editor, "sweep_there" if device.startswith("cuda") else "sweep_ends", editor.sweep)
     swept: EditedChips = sweep(chips, values)
     return swept
 

@@ -5,6 +5,7 @@ Source: Joo & Kärkkäinen 2020, §3.3 and §4.2. Pure arithmetic on arrays; pho
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import LUMA, OFFSET
-from gslopes.core.records import ByteArray, EditedChips, Face, FloatArray, Motion, Photo, Tone
+from gslopes.core.records import ByteArray, EditedChips, Ends, Face, FloatArray, Motion, Photo, Tone
 from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
 from gslopes.faces.compose.tone import toned
 from gslopes.faces.zoo.spec import Blend
@@ -62,7 +63,7 @@ class Composite:
 def compose(
     pixels: ByteArray,
     gray: bool,
-    edited: FloatArray,
+    edited: FloatArray | Ends,
     neutral: FloatArray,
     mask: FloatArray,
     matrix: Matrix,
@@ -75,7 +76,7 @@ def compose(
     """Blend K edited chips into their photo.
 
     pixels: (H, W, 3) uint8 RGB.  gray: whether the photo is gray; the edit is then reduced to its luminance.
-    edited: (K, S, S, 3) float32 RGB, 0 to 255, the decoder's pictures.
+    edited: (K, S, S, 3) float32 RGB, 0 to 255, the decoder's pictures; or the ``Ends`` that they are on the way to.
     neutral: (S, S, 3) float32 RGB, 0 to 255, the decoder's picture at the photo's own value.
     mask: (S, S) float32 in [0, 1], chip frame.  matrix: (2, 3), photo frame to chip frame.
     blend: with m the mask in the photo, ``difference``: photo + m·(edited - neutral); ``ratio``, for skin tones:
@@ -90,10 +91,7 @@ def compose(
     head = None if blend == "paste" else head
     inner = mask if head is None else head.face
     # what is carried into the photo: pictures for ``paste``, levels to add for ``difference``, logarithms for ``ratio``
-    if blend == "ratio":
-        layers = np.log(np.maximum(edited + OFFSET, OFFSET / 2)) - np.log(np.maximum(neutral + OFFSET, OFFSET / 2))
-    else:
-        layers = edited if blend == "paste" else edited - neutral
+    layers, shown = _layers(edited, neutral, blend, whole=tone is not None)
     if not np.isfinite(layers).all():
         raise ModelError("The editor gave a picture with values that are not finite numbers.")
     moves = None if motion is None else within(motion, inner)
@@ -107,26 +105,65 @@ def compose(
     base = pixels[y0:y1, x0:x1]
     if gray:
         layers, base = (layers @ np.array(LUMA, np.float32))[..., None], base[..., :1]
-    patches = np.empty((len(layers), *weight.shape, 3), np.uint8)
+    patches = np.empty((len(shown), *weight.shape, 3), np.uint8)
     field = None
     if moves is not None and weight.size:
         field = in_photo(to_photo(moves, matrix, box), matrix)
         field[weight == 0] = 0
-    distances = np.zeros(len(layers), np.float32) if motion is None else motion.distances
+    distances = np.zeros(len(shown), np.float32) if motion is None else motion.distances
     if weight.size:
-        photo = base.astype(np.float32)
+        photo, share = base.astype(np.float32), weight[..., None]
         move = None if field is None else Mover(field)
-        for patch, layer, distance in zip(patches, layers, distances.tolist(), strict=True):
-            carried, share = to_photo(layer, matrix, box), weight[..., None]
+        carried, at = layers[0], -1
+        for patch, (index, part), distance in zip(patches, shown, distances.tolist(), strict=True):
+            if index != at:
+                carried, at = to_photo(layers[index], matrix, box), index
+                carried = share * (carried - photo if blend == "paste" else carried)
+            # where the weight is 0 the photo comes out as it went in, in every blend
+            mixed = carried + photo if blend != "ratio" else np.expm1(np.float32(part) * carried)
             if blend == "ratio":
-                mixed = np.asarray(photo + (photo + OFFSET) * np.expm1(share * carried), np.float32)
-            else:  # where the weight is 0 the photo comes out as it went in, in every blend
-                mixed = np.asarray(photo + share * (carried if blend == "difference" else carried - photo), np.float32)
+                mixed *= photo + OFFSET
+                mixed += photo
             mixed = mixed if move is None else move(mixed, distance)
-            patch[:] = np.clip(np.rint(mixed), 0, 255).astype(np.uint8)
+            patch[:] = np.clip(np.rint(mixed, out=mixed), 0, 255, out=mixed)
     area = float(np.count_nonzero(weight)) / (pixels.shape[0] * pixels.shape[1])
     moved = None if motion is None or field is None else Motion(field, motion.distances)
     return Composite(pixels, patches, weight, box, area, moved)
+
+
+def _layers(
+    edited: FloatArray | Ends, neutral: FloatArray, blend: Blend, whole: bool
+) -> tuple[FloatArray, list[tuple[int, float]]]:
+    """What is carried into the photo, (n, S, S, 3), and for each value which of them and what part of it.
+
+    whole: one for each value. Otherwise all values on the way to one of the ``Ends`` have its layer.
+    """
+    if isinstance(edited, Ends):
+        if blend == "ratio":
+            return _of_ends(edited, neutral, whole)
+        ways = edited.shares[:, None, None, None] * edited.ratios[edited.towards]
+        edited = np.asarray((neutral + OFFSET) * np.exp(ways) - OFFSET, np.float32)
+    if blend == "ratio":
+        layers = np.log(np.maximum(edited + OFFSET, OFFSET / 2)) - np.log(np.maximum(neutral + OFFSET, OFFSET / 2))
+    else:
+        layers = edited if blend == "paste" else edited - neutral
+    return layers, [(index, 1.0) for index in range(len(layers))]
+
+
+def _of_ends(edited: Ends, neutral: FloatArray, whole: bool) -> tuple[FloatArray, list[tuple[int, float]]]:
+    """As ``_layers``, for ``ratio``. A value that would be darker than half the offset somewhere has its own layer."""
+    floor = math.log(OFFSET / 2) - np.log(neutral + OFFSET)
+    least = edited.ratios.min((1, 2, 3)).tolist()
+    layers: list[FloatArray] = [] if whole else list(edited.ratios)
+    shown = []
+    for end, share in zip(edited.towards.tolist(), edited.shares.tolist(), strict=True):
+        layer = share * edited.ratios[end] if whole or share * least[end] < math.log(0.5) else None
+        if layer is not None and (whole or (layer < floor).any()):
+            shown.append((len(layers), 1.0))
+            layers.append(np.maximum(layer, floor))
+        else:
+            shown.append((end, share))
+    return np.stack(layers), shown
 
 
 def compose_all(
@@ -185,8 +222,10 @@ def to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
     sampled = _sample(smooth, matrix, box, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
     # OpenCV drops the axis of a single channel.
     smooth, sampled = smooth.reshape(layer.shape), sampled.reshape(*sampled.shape[:2], layer.shape[2])
-    least, greatest = smooth.min(0).min(0), smooth.max(0).max(0)  # by rows first, as numpy is fast
-    return np.clip(sampled, least, greatest)
+    # by rows first, as numpy is fast
+    least, greatest = (np.tile(each(0), len(sampled[0])) for each in (smooth.min(0).min, smooth.max(0).max))
+    rows = sampled.reshape(len(sampled), -1)
+    return np.asarray(np.clip(rows, least, greatest, out=rows).reshape(sampled.shape), np.float32)
 
 
 def sigma_of(matrix: Matrix) -> float:

@@ -5,6 +5,7 @@ Source of the idea: Joo & Kärkkäinen 2020, §3.3: only changes on the skin of 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from threading import local
 from typing import cast
 
@@ -20,6 +21,7 @@ from gslopes.core.geometry import warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
 from gslopes.faces.compose.masks import SIDE, Head, bust_matrix, head_mask, soft_mask
+from gslopes.faces.networks.tagger import folded
 from gslopes.faces.zoo import LoadedModel
 
 # The classes of CelebAMask-HQ in the set's own order, in which celebamask-mini.zip is numbered; the order of
@@ -83,8 +85,7 @@ class ParserMasker:
     def __init__(
         self, parser: LoadedModel, region: str = "face", size: int = 128, device: str | torch.device = "cpu"
     ) -> None:
-        self.parser, self.size, self.device = parser, size, torch.device(device)
-        parser.module.to(memory_format=torch.channels_last)
+        self.parser, self.size, self.device = replace(parser, module=folded(parser.module)), size, torch.device(device)
         self.classes = region_classes(region, parser.spec.labels)
         self._memory = local()  # each thread's own: no rounding depends on other threads
 
@@ -203,7 +204,7 @@ def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.
         seen = logits.float().softmax(1)
         if spec.mirrored:
             seen_there = parser.module(chips.flip(3)).float().softmax(1).flip(3)
-            seen = (seen + seen_there[:, mirrored_classes(spec.labels).to(device)]) / 2
+            seen = seen.add_(seen_there[:, mirrored_classes(spec.labels).to(device)]).div_(2)
         return seen
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from gslopes.core import runtime
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import OFFSET
-from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion, Tone
+from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
 from gslopes.faces.networks.edit_field import EditEnds
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import Tagger
@@ -174,32 +174,43 @@ class EndsEditor:
         swept = self.sweep_there(chips, values)
         return replace(swept, edited=swept.edited.cpu().numpy())
 
-    @torch.inference_mode()
     def sweep_there(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         """As ``sweep``; ``edited`` stays on the device."""
+        return self._swept(chips, values, drawn=True)
+
+    def sweep_ends(self, chips: ByteArray, values: FloatArray) -> EditedChips:
+        """As ``sweep``; ``edited`` has the ``Ends`` of each chip: no picture is drawn that would only be divided."""
+        return self._swept(chips, values, drawn=False)
+
+    @torch.inference_mode()
+    def _swept(self, chips: ByteArray, values: FloatArray, drawn: bool) -> EditedChips:
         values = stands_at(values, self.spec.steps)
         step = runtime.batch_size(str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), ENDS_BATCH)
-        edited = torch.empty(len(chips), len(values), *chips.shape[1:], device=self.device)
+        edited = torch.empty(len(chips) * drawn, len(values), *chips.shape[1:], device=self.device)
+        ends: list[Ends] = []
         fields = torch.empty(*chips.shape[:3], 2)
         distances, shares = torch.empty(2, len(chips), len(values))
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
             x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
-            ratios, motion = self.network((2 * x - 1).contiguous(memory_format=torch.channels_last))
+            ratios, moves = self.network((2 * x - 1).contiguous(memory_format=torch.channels_last))
             source_value = self.photo_values(x)[:, :1]
             towards, share = way(source_value, values)
+            if not drawn:
+                given = ratios.permute(0, 1, 3, 4, 2).contiguous(), towards, share
+                ends += map(Ends, *(each.cpu().numpy() for each in given))
             logs = (255 * x + OFFSET).log()
             alone = 1 if self.device.type == "cpu" else len(x)  # on a CPU one chip at a time, in its cache
-            for rows in (slice(start, start + alone) for start in range(0, len(x), alone)):
+            for rows in (slice(start, start + alone) for start in range(0, len(x) * drawn, alone)):
                 face = torch.arange(len(x[rows]), device=self.device)[:, None]
                 edits = share[rows, :, None, None, None] * ratios[rows][face, towards[rows]]
                 pictures = (logs[rows, None] + edits).exp_().sub_(OFFSET)  # (alone, K, 3, S, S)
                 edited[part][rows] = pictures.permute(0, 1, 3, 4, 2)
-            fields[part] = motion.permute(0, 2, 3, 1).cpu()
+            fields[part] = moves.permute(0, 2, 3, 1).cpu()
             distances[part] = (source_value.new_tensor(values) - source_value).cpu()
             shares[part] = (share * (towards - (1 + source_value) / 2)).cpu()  # skin at an end goes no further
-        ends = self.network.config.tone
-        tone = Tone(shares.numpy(), ends) if ends else None
-        return EditedChips(edited, chips.astype(np.float32), Motion(fields.numpy(), distances.numpy()), tone)
+        tones = self.network.config.tone
+        tone, motion = Tone(shares.numpy(), tones) if tones else None, Motion(fields.numpy(), distances.numpy())
+        return EditedChips(edited if drawn else ends, chips.astype(np.float32), motion, tone)
 
 
 def way(source_value: Tensor, values: FloatArray) -> tuple[Tensor, Tensor]:

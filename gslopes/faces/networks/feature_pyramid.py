@@ -43,7 +43,7 @@ class EfficientNetLite(nn.Module):
             channels = outputs
 
     def forward(self, pictures: Tensor) -> list[Tensor]:
-        x = F.relu6(self.norm(self.stem(padded(pictures, 3, 2))))  # (B, 32, S/2, S/2)
+        x = F.relu6(self.norm(self.stem(padded(pictures, 3, 2))), inplace=True)  # (B, 32, S/2, S/2)
         features = []
         for stage in self.stages:
             x = stage(x)
@@ -63,18 +63,20 @@ class InvertedResidual(nn.Module):
         self.kernel, self.stride = kernel, stride
         self.adds = stride == 1 and inputs == outputs
         self.expand = (
-            nn.Sequential(nn.Conv2d(inputs, wide, 1, bias=False), _norm(wide), nn.ReLU6())
+            nn.Sequential(nn.Conv2d(inputs, wide, 1, bias=False), _norm(wide), nn.ReLU6(inplace=True))
             if expansion > 1
             else nn.Identity()
         )
-        self.depthwise = nn.Conv2d(wide, wide, kernel, stride=stride, groups=wide, bias=False)
+        border = kernel // 2 if stride == 1 else 0  # what ``padded`` would put around it
+        self.depthwise = nn.Conv2d(wide, wide, kernel, stride=stride, padding=border, groups=wide, bias=False)
         self.depthwise_norm = _norm(wide)
         self.project = nn.Conv2d(wide, outputs, 1, bias=False)
         self.project_norm = _norm(outputs)
 
     def forward(self, x: Tensor) -> Tensor:
-        y = self.depthwise(padded(self.expand(x), self.kernel, self.stride))
-        y = self.project_norm(self.project(F.relu6(self.depthwise_norm(y))))
+        y = self.expand(x)
+        y = self.depthwise(y if self.stride == 1 else padded(y, self.kernel, self.stride))
+        y = self.project_norm(self.project(F.relu6(self.depthwise_norm(y), inplace=True)))
         return x + y if self.adds else y
 
 
@@ -130,7 +132,9 @@ class FeaturePyramid(nn.Module):
 
 def _conv(inputs: int, outputs: int, kernel: int) -> nn.Sequential:
     return nn.Sequential(
-        nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False), nn.BatchNorm2d(outputs), nn.ReLU()
+        nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False),
+        nn.BatchNorm2d(outputs),
+        nn.ReLU(inplace=True),
     )
 
 

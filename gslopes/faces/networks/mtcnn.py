@@ -134,9 +134,10 @@ class Mtcnn(nn.Module):
 
         As P-Net's own ``forward``, but what it says of a place is computed where it is asked for.
         """
-        net, x = self.pnet, level
-        for layer in (net.conv1, net.prelu1, net.pool1, net.conv2, net.prelu2, net.conv3, net.prelu3):
-            x = layer(x)
+        net: Any = self.pnet
+        x = level
+        for name in net.body:
+            x = net.get_submodule(name)(x)
         features = x.permute(0, 2, 3, 1)  # (b, h, w, 32)
         odds = linear(features, net.conv4_1.weight.flatten(1), net.conv4_1.bias)
         scores = (odds[..., 1] - odds[..., 0]).sigmoid()
@@ -227,8 +228,8 @@ class Areas:
             starts = self.starts[indices[rows]].tolist()
             sums = torch.stack([self.sums[at : at + (height + 1) * (width + 1)] for at in starts])
             lines = sums.view(-1, height + 1, width + 1, 3)
-            lines = lines.index_select(1, y1) - lines.index_select(1, y0)
-            torch.div(lines.index_select(2, x1) - lines.index_select(2, x0), pixels, out=level[rows])
+            lines = _taken(lines, y1, 1) - _taken(lines, y0, 1)
+            torch.div(_taken(lines, x1, 2) - _taken(lines, x0, 2), pixels, out=level[rows])
         return level.permute(0, 3, 1, 2)
 
     def inside(self, boxes: Tensor, owner: Tensor) -> Tensor:
@@ -265,6 +266,12 @@ def _running_sums(picture: Tensor) -> Tensor:
     sums = picture.new_zeros((picture.shape[0] + 1, picture.shape[1] + 1, 3), dtype=torch.int32)
     torch.cumsum(picture.cumsum(0, dtype=torch.int32), 1, dtype=torch.int32, out=sums[1:, 1:])
     return sums
+
+
+def _taken(sums: Tensor, index: Tensor, axis: int) -> Tensor:
+    if sums.device.type == "cpu":  # NumPy takes pixels of three numbers a third as long
+        return torch.from_numpy(sums.numpy().take(index.numpy(), axis))
+    return sums.index_select(axis, index)
 
 
 def _bins(first: Tensor, last: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -46,13 +46,7 @@ class Tagger(nn.Module):
 
         Source: Jacob et al. 2018, §3.2. Exact up to rounding; on a CPU three quarters of the time.
         """
-        copy = deepcopy(self).eval()
-        for layers in [module for module in copy.modules() if isinstance(module, nn.Sequential)]:
-            for index in range(1, len(layers)):
-                conv, norm = layers[index - 1], layers[index]
-                if isinstance(conv, nn.Conv2d) and isinstance(norm, nn.BatchNorm2d):
-                    layers[index - 1], layers[index] = fuse_conv_bn_eval(conv, norm), nn.Identity()
-        return copy.requires_grad_(False).to(memory_format=torch.channels_last)
+        return folded(self)
 
 
 class Block(nn.Module):
@@ -77,3 +71,19 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.activation(self.body(x) + self.shortcut(x))
+
+
+Network = TypeVar("Network", bound=nn.Module)
+
+
+def folded(network: Network) -> Network:
+    """A copy to be called and not trained: each batch norm in the convolution right before it, channels last."""
+    copy = deepcopy(network).eval()
+    for parent in list(copy.modules()):
+        before, conv = "", None
+        for name, layer in parent.named_children():
+            if isinstance(conv, nn.Conv2d) and isinstance(layer, nn.BatchNorm2d):
+                setattr(parent, before, fuse_conv_bn_eval(conv, layer))
+                setattr(parent, name, nn.Identity())
+            before, conv = name, layer
+    return copy.requires_grad_(False).to(memory_format=torch.channels_last)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import LUMA, OFFSET
+from gslopes.core.records import Ends
 from gslopes.faces.compose.masks import border_ramp
 from gslopes.faces.compose.paste import Blend, compose
 from tests.faces.compose.conftest import compose_there
@@ -185,3 +186,23 @@ def test_a_ratio_multiplies_skin_and_keeps_its_texture() -> None:
     )
     picture = compose(**scene).picture(0)
     np.testing.assert_allclose(picture, (texture + OFFSET) * 0.6 - OFFSET, atol=0.51)
+
+
+@given(scenes(), st.floats(0.1, 3))
+@settings(max_examples=30)
+def test_values_on_the_way_to_two_ends_are_carried_as_two_layers_and_come_out_the_same(scene, strength):
+    """As dark as a value may get, too: where ``strength`` is large most pixels would be darker."""
+    rng = np.random.default_rng(3)
+    neutral, scene["blend"] = np.rint(scene["neutral"]), "ratio"
+    ends = Ends(
+        rng.uniform(-strength, strength, (2, S, S, 3)).astype(np.float32),
+        np.array([0, 0, 0, 1, 1]),
+        np.array([1.5, 1, 0.3, 0, 1], np.float32),
+    )
+    logs = np.log(neutral + OFFSET) + ends.shares[:, None, None, None] * ends.ratios[ends.towards]
+    there = scene | {"neutral": neutral, "edited": (np.exp(logs) - OFFSET).astype(np.float32)}
+    pictures, lean = compose(**there), compose(**there | {"edited": ends})
+    assert lean.box == pictures.box
+    apart = np.abs(lean.patches.astype(int) - pictures.patches)
+    assert apart.max(initial=0) <= 1
+    assert apart.sum() <= 0.001 * apart.size + 2

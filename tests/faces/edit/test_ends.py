@@ -8,6 +8,8 @@ import torch
 
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.faces import zoo
+from gslopes.faces.compose.masks import border_ramp
+from gslopes.faces.compose.paste import compose
 from gslopes.faces.edit.editors import EndsEditor, editor_of, way
 from gslopes.faces.zoo.reader import FaceReader
 from tests.fixtures import round_to_tf32
@@ -123,3 +125,20 @@ def test_skin_goes_towards_an_end_by_what_the_face_lacks_of_it(chip):
     np.testing.assert_allclose(tone.shares, [-(1 + own) / 2, 0, (1 - own) / 2], atol=1e-5)
     assert tone.ends == editor.network.config.tone
     assert editor_of("gender-field").sweep(chip, VALUES).tone is None
+
+
+@pytest.mark.parametrize("blend", ["ratio", "difference", "paste"])
+@pytest.mark.parametrize("gray", [False, True])
+def test_composed_from_its_ends_a_photo_is_as_composed_from_pictures(editor, chip, blend, gray):
+    values = np.array([-3, -2, -0.5, 0, 1, 2, 3], np.float32)
+    pictures, ends = editor.sweep(chip, values), editor.sweep_ends(chip, values)
+    mask = border_ramp(128)
+    matrix = np.array([[0.8, 0.1, 4], [-0.1, 0.8, 12]])
+    photo = chip[0, ..., :1].repeat(3, 2) if gray else chip[0]
+    whole = [
+        compose(photo, gray, swept.edited[0], swept.neutral[0], mask, matrix, blend, motion=swept.motion_of(0)).patches
+        for swept in (pictures, ends)
+    ]
+    apart = np.abs(whole[0].astype(int) - whole[1])
+    assert apart.mean() < 0.001
+    assert len({patch.tobytes() for patch in whole[1]}) == len(values)

@@ -3,7 +3,9 @@
 import pytest
 import torch
 
+from gslopes.faces import zoo
 from gslopes.faces.networks.feature_pyramid import EfficientNetLite, FeaturePyramid, FeaturePyramidConfig
+from gslopes.faces.networks.tagger import folded
 
 
 @pytest.mark.slow
@@ -45,3 +47,12 @@ def test_a_pixel_s_class_depends_on_far_pixels_too():
     with torch.inference_mode():
         change = (network(chips) - network(other)).abs().sum(1)[0]
     assert change[0, 0] > 0
+
+
+def test_the_parser_says_the_same_with_its_norms_in_its_convolutions():
+    parser = zoo.load("face-parser").module
+    lean = folded(parser)
+    assert not [layer for layer in lean.modules() if isinstance(layer, torch.nn.BatchNorm2d)]
+    chips = torch.rand(2, 3, 128, 128, generator=torch.Generator().manual_seed(0)) * 2 - 1
+    with torch.inference_mode():
+        torch.testing.assert_close(lean(chips), parser(chips), rtol=0, atol=1e-3)

@@ -71,6 +71,27 @@ def test_crops_are_those_of_area_interpolation(seed, size):
         torch.testing.assert_close(crop, interpolate(cut, size=(size, size), mode="area")[0], atol=1e-3, rtol=0)
 
 
+@given(st.integers(0, 10_000), st.integers(12, 90), st.integers(12, 90), st.integers(1, 3))
+def test_a_level_of_the_pyramid_is_that_of_area_interpolation(seed, height, width, count):
+    torch.manual_seed(seed)
+    pictures = [torch.randint(0, 256, (61, 47, 3), dtype=torch.uint8) for _ in range(count)]
+    other = torch.randint(0, 256, (33, 80, 3), dtype=torch.uint8)
+    shrunk = Areas([other, *pictures]).shrunk([*range(1, count + 1)], (height, width))
+    wanted = interpolate(torch.stack(pictures).permute(0, 3, 1, 2).float(), size=(height, width), mode="area")
+    torch.testing.assert_close(shrunk, wanted, rtol=0, atol=1e-3)
+
+
+def test_what_the_first_network_says_of_a_place_is_what_it_says_of_all(detector):
+    photo = torch.from_numpy(astronaut()[None, :300, 100:400]).permute(0, 3, 1, 2).float()
+    level = (interpolate(torch.cat([photo, photo.flip(3)]), size=(40, 40), mode="area") - 127.5) / 128
+    with torch.inference_mode():
+        owner, y, x, score, by = detector._places(level)
+        moves, chances = detector.pnet(level)
+    assert len(score) == int((chances[:, 1] >= 0.6).sum()) > 0
+    torch.testing.assert_close(score, chances[owner, 1, y, x], rtol=0, atol=1e-5)
+    torch.testing.assert_close(by, moves[owner, :, y, x], rtol=0, atol=1e-5)
+
+
 def test_sums_that_run_over_32_bits_still_give_the_means():
     white = torch.full((3000, 3000, 3), 255, dtype=torch.uint8)  # 2.3 thousand million in all
     areas = Areas([white])
