@@ -7,30 +7,16 @@ from collections.abc import Mapping
 import pandas as pd
 
 from gslopes.contexts.analysis import rated
-from gslopes.contexts.tables import TABLES
+from gslopes.contexts.tables import SENTENCES, TABLES
 from gslopes.core import summary
 from gslopes.frame.findings import decision, is_significant
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
 
-SEVERAL = (
-    "; intervals and p are about people before these rooms. What is said of any such rooms takes the rooms, too, as a "
-    "sample: two of them tell little."
-)
-ANSWERS = {
-    "correct": "right answers",
-    "distance": "distance of the description",
-    "n_tags": "number of tags",
-    "demographics": "tags of demographics",
-    "concrete": "concrete tags",
-    "abstract": "abstract tags",
-}
+ANSWERS, SAYS = SENTENCES["answers"], SENTENCES["says"]
 EVERYBODY = "congruence, everybody"
-NOT_ASKED = "No tagger was asked yet: repeat the command with --classifier NAME."
-NO_ANSWER = "No tagger described any picture: each was refused, or failed; asked.parquet says why."
 _ALWAYS = ("backgrounds", "people", "cutouts", "composites", "described")
-NO_SLOPE = "No slope on congruence: that needs two contexts of different rating, and a tagger that names genders."
 
 
 def results_of(tables: Tables) -> dict[str, pd.DataFrame]:
@@ -43,7 +29,7 @@ def results_of(tables: Tables) -> dict[str, pd.DataFrame]:
 def headline_of(tables: Tables) -> Headline:
     """The finding in a sentence."""
     if "described" not in tables:
-        return Headline(NOT_ASKED)
+        return Headline(SAYS["not_asked"])
     results = results_of(tables)
     rows = main_rows(results)
     model = str(_leading(rows)["classifier"]) if len(rows) else ""
@@ -66,10 +52,10 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
     that fits not at all -1.
     """
     if not len(results.get("described", (None,))):
-        return NO_ANSWER
+        return str(SAYS["no_answer"])
     rows = main_rows(results)
     if not len(rows):
-        return NO_SLOPE
+        return str(SAYS["no_slope"])
     varied = rows[(rows["slope"] != 0) | (rows["ci_low"] < rows["ci_high"])]
     if not len(varied):
         who = printable(rows["classifier"].iloc[0]) if len(rows) == 1 else f"Each of {many(len(rows), 'tagger')}"
@@ -141,7 +127,7 @@ def counts(results: Mapping[str, pd.DataFrame]) -> str:
     each = len(used) / max(contexts, 1)
     text = f"{many(composed['person'].nunique(), 'person', 'people')} before {many(contexts, 'context')}"
     alone = "; one background each, so intervals are about people, not about such rooms."
-    text += f", {each:g} backgrounds each{SEVERAL}" if each > 1 else alone
+    text += f", {each:g} backgrounds each{SAYS['several']}" if each > 1 else alone
     if out := people["photo"].nunique() - composed["photo"].nunique():
         text += f" Left out: {many(out, 'photo')}, see the cut-outs."
     skipped = len(backgrounds) - len(used)

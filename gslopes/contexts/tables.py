@@ -1,8 +1,9 @@
-"""The tables of a context audit, by name: see tables.toml."""
+"""The tables of a context audit, by name, see tables.toml; and what it says, see sentences.toml."""
 
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pyarrow as pa
 from gslopes.core.tables import read_tables
 
 TABLES = read_tables(Path(__file__).with_suffix(".toml"))
+SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
 _EMPTY: dict[pa.DataType, Any] = {pa.float64(): math.nan, pa.int64(): 0, pa.bool_(): False}
 
 

@@ -31,7 +31,7 @@ from gslopes.crops.parity import (
 )
 from gslopes.crops.people import Groups
 from gslopes.crops.policies import TABLE_1
-from gslopes.crops.tables import CONSTANT, MEASURES, TABLES
+from gslopes.crops.tables import CONSTANT, MEASURES, SENTENCES, TABLES
 from gslopes.crops.words import lost
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
@@ -41,11 +41,7 @@ from gslopes.stats.resampling import multinomial_counts
 
 CONSTANT_SPREAD = 1e-6
 TALL, LEAST_REGIONS = 1.25, 2  # as published: smallest height/width of a photo alone, and salient regions on it
-WHAT = {
-    "point": "focal point off the head",
-    "crop": "crop of ratio 1 loses the head",
-    "region": "a salient region off the head",
-}
+WHAT: dict[str, str] = SENTENCES["what"]
 WHAT |= {f"tall {name}": f"{text}, of photos {TALL} times as tall as wide" for name, text in WHAT.items()}
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]

@@ -26,7 +26,7 @@ from gslopes.crops.config import SweepConfig
 from gslopes.crops.people import opponents
 from gslopes.crops.pictures import head_box
 from gslopes.crops.portraits import reader_of
-from gslopes.crops.tables import SWEPT, TABLES
+from gslopes.crops.tables import SENTENCES, SWEPT, TABLES
 from gslopes.frame.ask import raise_if_no_use
 from gslopes.frame.page import Page, noted, sure
 from gslopes.frame.plan import Plan
@@ -254,11 +254,7 @@ def counts(tables_: Tables) -> tuple[int, int, int]:
 
 # -- the page ----------------------------------------------------------------------------------------------------------
 
-PLACEBOS = {
-    "same": "placebo: the same picture, encoded again",
-    "light": "placebo: lighter and darker",
-    "random": "placebo: a random change as large",
-}
+PLACEBOS = SENTENCES["placebos"]
 
 
 def lede(page: Page) -> dict[str, Any]:

@@ -13,32 +13,15 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.contexts.tables import sides
+from gslopes.contexts.tables import SENTENCES, sides
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers
 from gslopes.report.layouts import markdown, tabular
 from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import LEVEL
 
-TITLES = {
-    "table7": "Table 7: inferred woman-man-neutral (* more of the congruent gender than at the baseline)",
-    "table8": "Table 8: Pr(R); Pr(R | woman); Pr(R | man); Pr(R | neutral)",
-    "table9": "Table 9: F1 men / women, against self-report (* above the baseline in a congruent context)",
-    "table10": "Tables 10 and 12: mean distance by gender and group, and the differences found",
-    "table11": "Tables 11 and 13: shares of tags, women and men (* significant as in the paper; † found, q < 0.05, of "
-    "the sign that linguistic expectancy bias predicts)",
-    "table14": "Table 14: the answers for each tagger (found: q < 0.05; RQ4: the paper's level)",
-    "congruence": "Congruence: slope of the answer on how well the context fits",
-    "backgrounds": "Backgrounds, with licence and credit",
-}
+TITLES, QUESTIONS = SENTENCES["titles"], tuple(SENTENCES["questions"])
 STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where that comes from
-QUESTIONS = (
-    "RQ1: infers women more in feminine, men more in masculine contexts",
-    "RQ2: recognises contexts whatever gender it infers",
-    "RQ3: is right more often in congruent contexts",
-    "RQ4: whose descriptions change more",
-    "RQ4: as linguistic expectancy bias predicts",
-)
 SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
 Row = Mapping[Any, Any]
 Results = Mapping[str, pd.DataFrame]
