@@ -110,8 +110,10 @@ class Verbs(click.Group):
         return super().parse_args(ctx, args if args and args[0] in self.commands else [first, *args])
 
 
-def verbs(audit: click.Command, *others: click.Command) -> click.Group:
-    """An apartment with several verbs: the first one audits without being named."""
+def verbs(audit: click.Command, *others: click.Command) -> click.Command:
+    """An apartment with one verb, or with several: the first one audits without being named."""
+    if not others:
+        return audit
     commands = {str(child.name): child for child in (audit, *others)}
     return Verbs(audit.name, commands=commands, help=audit.help, epilog=audit.epilog)
 
