@@ -13,11 +13,11 @@ from gslopes.frame.result import Result
 from gslopes.frame.run import carry_out
 
 
-def sweep_crops(run: Path, out: Path, *, croppers: Sequence[Any] = (), **options: Any) -> Result:
+def sweep_crops(run: Path, out: Path, *, croppers: Sequence[Any] = (), executor: Any = None, **options: Any) -> Result:
     """Whom croppers favour along a run of ``gslopes synthesise``."""
-    return carry_out(plan(crops.SWEEP, run, out, options, given=Given(croppers)), OneProcess())
+    return carry_out(plan(crops.SWEEP, run, out, options, given=Given(croppers)), executor or OneProcess())
 
 
-def sweep_captions(run: Path, out: Path, **options: Any) -> Result:
+def sweep_captions(run: Path, out: Path, *, executor: Any = None, **options: Any) -> Result:
     """What captions say along a run of ``gslopes audit``."""
-    return carry_out(plan(captions.SWEEP, run, out, options), OneProcess())
+    return carry_out(plan(captions.SWEEP, run, out, options), executor or OneProcess())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ from gslopes.ask.scoring.cost import Estimate, estimate_walk
 from gslopes.ask.scoring.trial import compare_alone, first_pictures
 from gslopes.contexts import lead, page, stimuli
 from gslopes.contexts.analysis import analyse_run
-from gslopes.contexts.config import ContextOptions, ContextsConfig
-from gslopes.contexts.stimuli import PICTURES, check_anybody, compose, cut_out, decide, look, read
+from gslopes.contexts.config import ContextsConfig
+from gslopes.contexts.stimuli import check_anybody, compose, cut_out, decide, look, read
 from gslopes.contexts.tables import TABLES
 from gslopes.core import runfolder, tables
 from gslopes.core.executor import Executor
@@ -85,7 +85,6 @@ MEASURED = (
     *("described", "inferred", "recognised", "accuracy", "distances", "anova", "tukey", "changes", "congruence"),
     *("interaction", "ratings"),
 )
-ANALYSIS = tuple(f"analysis.{one.name}" for one in fields(ContextOptions))
 WALK = (tables.EDITS, tables.VERDICTS, tables.PHOTOS, tables.ASKED, tables.SCORES)
 ALL_TABLES = TABLES | {table.name: table for table in WALK}
 
@@ -158,7 +157,7 @@ CONTEXTS = Audit(
     fixed=stimuli.identity,
     outline=outline,
     stages=(
-        Stage("read", ("inputs",), ("people", "backgrounds"), read, options=PICTURES),
+        Stage("read", ("inputs",), ("people", "backgrounds"), read, options=("pictures",)),
         Stage(
             "cutout", ("inputs",), ("cutouts/", "cutouts"), cut_out,
             items=lambda run: run.inputs.files, part=PART, join=decide, merging=("review",), threads=True, here=True,
@@ -167,12 +166,12 @@ CONTEXTS = Audit(
         Stage(
             SYNTHESIS, ("inputs", "cutouts"), ("edits/", "edits", "composites", "verdicts", "photos"), compose,
             items=lambda run: [*run.inputs.files, *run.inputs.used],
-            part=PART, threads=True, here=True, options=PICTURES,
+            part=PART, threads=True, here=True, options=("pictures",),
         ),
         ask("score", ("edits", "verdicts"), ("asked", "scores"), composed, options=("seed",)),
         Stage(
             "measure", ("scores", "asked", "people", "backgrounds", "verdicts", "photos"), MEASURED, measure,
-            when=lambda run: bool(asked_before(run.folder) or run.models), options=(*ANALYSIS, "pictures.sweep"),
+            when=lambda run: bool(asked_before(run.folder) or run.models), options=("analysis", "pictures.sweep"),
         ),
         Stage(
             "sheets", ("backgrounds", "people", "cutouts", "composites", "photos", *MEASURED),

@@ -9,7 +9,7 @@ import hashlib
 import importlib.util
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +39,6 @@ from gslopes.photos.folder import PhotoFile, check_outside, list_photos, passed_
 from gslopes.photos.people import name_in
 
 EXTRAS = ("statsmodels", "krippendorff")
-PICTURES = tuple(f"pictures.{one.name}" for one in fields(StageConfig))
 
 
 @dataclass(frozen=True, slots=True)

@@ -320,16 +320,11 @@ def agree(run: Run, pictures: Mapping[str | None, int]) -> None:
     run.once(agreed).update(due)
 
 
-def agree_first(run: Run, stage: str, pictures: Callable[[], int]) -> None:
-    """The same before anything is done: what is refused leaves no folder."""
+def agree_first(run: Run, executor: Executor, *, stage: str, pictures: Callable[[Run], int]) -> None:
+    """The same before the first stage of a new run: what is refused leaves no folder."""
     assert run.plan is not None
     if not run.folder.exists() and stage in (run.plan.only or [stage]):
-        agree(run, dict.fromkeys(asked_names(run), pictures()))
-
-
-def begin(run: Run, executor: Executor) -> None:
-    """Before the first stage of a new run: the most that asking costs is confirmed."""
-    agree_first(run, "pairs", lambda: len(pictures_asked(run.inputs, run.config)))
+        agree(run, dict.fromkeys(asked_names(run), pictures(run)))
 
 
 def pictures_asked(people: People, config: CropsConfig, persons: Sequence[str] | None = None) -> Pictures:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -136,5 +137,7 @@ CROPS = Audit(
     shown=("parity", "positions", "policies", "gaze", "gaze_gaps"),
     page=page.SECTIONS,
     models=asking.resolve,
-    before=asking.begin,
+    before=partial(
+        asking.agree_first, stage="pairs", pictures=lambda run: len(asking.pictures_asked(run.inputs, run.config))
+    ),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
-from gslopes.core.executor import Executor
 from gslopes.core.files import resolved, sha256_of, show, why_unreadable
 from gslopes.core.reasons import SkipReason
 from gslopes.crops import asking, charts, words
@@ -41,6 +41,7 @@ from gslopes.stats.ols import line_slopes
 
 PART = 16
 LEAST_VARYING = 10  # people
+POINTS = partial(numbers.points, digits=2)
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
@@ -216,11 +217,6 @@ def mean_slope(slopes: Array, photo: NDArray[Any], person: NDArray[Any], opponen
     return linearised(value, moves.astype(np.float64))
 
 
-def begin(run: Run, executor: Executor) -> None:
-    """Before the first stage of a new run: the most that asking costs is confirmed."""
-    asking.agree_first(run, "sweep", lambda: len(run.inputs[0]) * run.config.others * 2)
-
-
 def judged(tables_: Tables) -> pd.DataFrame:
     """The slope of being favoured along each attribute; no test where a placebo is as steep."""
     slopes = tables_["sweep_slopes"]
@@ -280,7 +276,7 @@ def curves(page: Page) -> dict[str, Any]:
             along = np.asarray(values[row["attribute"]], np.float64)
             drawn.append((name, along, whole_pairs(asked, len(along)).mean().to_numpy(np.float64)))
             slope, low, high = (100 * row[column] for column in ("slope", "ci_low", "ci_high"))
-            slope = numbers.with_interval(slope, low, high, _two_digits)
+            slope = numbers.with_interval(slope, low, high, POINTS)
             rows.append((name, f"{row['photos']:,}", slope, numbers.probability(row["p"])))
         negative, positive = plain.ends(attribute)
         title = f"Chance to be favoured (%) along {plain.perceived(attribute)}, {negative} (−) to {positive} (+)"
@@ -345,14 +341,14 @@ def _finding(slopes: pd.DataFrame) -> str:
     if best["ci_low"] > 0 or best["ci_high"] < 0:
         steep = placebo_as_steep(best, slopes)
         if steep is not None:
-            both = f"{_points(best['slope'])} and {_points(steep['slope'])} points per unit"
+            both = f"{POINTS(100 * best['slope'])} and {POINTS(100 * steep['slope'])} points per unit"
             return f"{cropper} follows {what} no more than a placebo: {both}."
         negative, positive = plain.ends(best["attribute"])
         first, last = (numbers.decimal(100 * best[f"y_{place}"], 0) for place in ("first", "last"))
         lead = f"{cropper} favours a face more the more {positive if best['slope'] > 0 else negative} it looks: "
         lead += f"in {first} of 100 pairs at the {negative} end, {last} at the {positive} end"
         size = numbers.size(100 * best["slope"], 2)
-        ends = numbers.interval(100 * best["ci_low"], 100 * best["ci_high"], _two_digits)
+        ends = numbers.interval(100 * best["ci_low"], 100 * best["ci_high"], POINTS)
         return f"{lead} ({size} points per unit {ends}, {plain.many(best['photos'], 'photo')})."
     nothing = []
     for row in judged:
@@ -375,14 +371,6 @@ def placebo_as_steep(row: Mapping[Hashable, Any], slopes: pd.DataFrame) -> Mappi
     steep = max(placebos, key=lambda one: sign * one["slope"], default=None)
     near = row["ci_low"] if sign > 0 else -row["ci_high"]
     return steep if steep is not None and sign * steep["slope"] >= near else None
-
-
-def _two_digits(points: float | None) -> str:
-    return numbers.points(points, 2)
-
-
-def _points(slope: float) -> str:
-    return numbers.points(100 * slope, 2)
 
 
 SWEEP = Audit(
@@ -408,6 +396,8 @@ SWEEP = Audit(
     shown=("sweep_slopes",),
     page=SECTIONS,
     models=resolve,
-    before=begin,
+    before=partial(
+        asking.agree_first, stage="sweep", pictures=lambda run: len(run.inputs[0]) * run.config.others * 2
+    ),
     of_runs=True,
 )  # fmt: skip
