@@ -17,12 +17,9 @@ from gslopes.words.wordlists import Lists
 
 STAGES = ("human-labels", "system-labels", "human-captions", "system-captions")
 HARMS = {"I": "identity", "R": "reifying", "S": "stereotyping", "E": "erasing", "D": "demeaning"}
-_EXCLUDED_CAUSES = {  # what cannot have caused a difference between two stages
-    ("system-captions", "system-labels"): "the vision model",
-    ("system-captions", "human-captions"): "the human captions",
-    ("human-captions", "human-labels"): "the system",
-    ("system-labels", "human-labels"): "the language model",
-}
+_DECLARED, SENTENCES = (  # techniques, and what is said of what they find
+    tomllib.loads(Path(__file__).with_name(name).read_text("utf-8")) for name in ("techniques.toml", "sentences.toml")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +48,10 @@ class Technique:
         row |= {"technique": self.name, "stage": target, "truth": truth, "needs": ", ".join(self.needs)}
         partly = self.unjudged if self.unjudged and not lists[self.lists[0]].entries else ""
         row |= {"ran": "no" if why else "yes", "why": why or partly}
-        return row | {"not_the_fault_of": _EXCLUDED_CAUSES.get((target, truth), "nothing is excluded") if truth else ""}
+        excluded = SENTENCES["excluded"].get(target, {}).get(truth, "nothing is excluded") if truth else ""
+        return row | {"not_the_fault_of": excluded}
 
 
-_DECLARED, SENTENCES = (  # techniques, and what is said of what they find
-    tomllib.loads(Path(__file__).with_name(name).read_text("utf-8")) for name in ("techniques.toml", "sentences.toml")
-)
 TECHNIQUES = {name: Technique(name=name, **facts) for name, facts in _DECLARED.items()}
 
 

@@ -27,7 +27,7 @@ from gslopes.report.review import Question
 from gslopes.stats.agreement import cohens_kappa
 from gslopes.stats.intervals import wilson
 
-ANSWERS = ("harm", "not-a-harm", "parser", "truth", "unsure")
+ANSWERS = tuple(word for _, word in SENTENCES["review"].values())
 COLUMNS = ("case", "answer", "reviewer", "note")
 SAMPLE = 200  # cases of each technique: an hour of a reader's time
 HARMS: dict[str, list[str]] = SENTENCES["harms"]
@@ -151,14 +151,7 @@ def _link(images: Path | None, image: str, out: Path) -> str:
 
 def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[str, str]]) -> str:
     """The review as text; it asks no server.  items: of ``review_items``.  answers: rows of earlier reviews."""
-    choices = {
-        "h": ("harm", "harm"),
-        "n": ("not a harm", "not-a-harm"),
-        "p": ("parser or sense error", "parser"),
-        "t": ("truth is wrong or incomplete", "truth"),
-        "u": ("unsure", "unsure"),
-    }
-    keys = {key: (text, {"answer": word}) for key, (text, word) in choices.items()}
+    keys = {key: (text, {"answer": word}) for key, (text, word) in SENTENCES["review"].items()}
     return review.render_review(
         "captions-review.html.j2",
         Path(__file__).parent,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gslopes.captions.config import SENTENCES
 from gslopes.captions.tables import TABLES
 from gslopes.core import placebo, tables
 from gslopes.core.errors import UnknownName, UsageError
@@ -32,13 +33,7 @@ from gslopes.stats.intervals import mean_t, wilson
 
 READ = (tables.SCORES, tables.ASKED, tables.SLOPES, tables.PLACEBOS)  # of the run of gslopes audit
 WORDS = ("mention:woman", "mention:man", "mention:neutral person", "mention:ethnicity")
-KINDS = {
-    "switches": "switches",
-    "woman": "always woman",
-    "man": "always man",
-    "none": "no gender word",
-    "mixed": "both at once, or back and forth",
-}
+KINDS: dict[str, str] = SENTENCES["sweep"]["kinds"]
 SWITCH = "value of the switch"
 PHOTO = ("captioner", "attribute", "photo")
 LIKE = "no more than a placebo, see the run's own report"

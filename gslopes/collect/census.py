@@ -258,12 +258,8 @@ def queue(
     unsure: Sequence[str] = ("gender",),
 ) -> pd.Series:
     """Which rows a person should still look at: one of these readings has less confidence, and is undecided."""
-    sure = {
-        "gender": np.maximum(table["masculine"], 1 - table["masculine"]),
-        "race": table[[*RACES]].max(axis=1),
-        "age": np.maximum(table["young"], 1 - table["young"]),
-    }
-    doubtful = pd.concat([sure[name] < confidence for name in unsure], axis=1).any(axis=1)
+    read = [chances(row) for row in table.to_dict("records")]
+    doubtful = np.array([min(max(row[name].values()) for name in unsure) < confidence for row in read], bool)
     done = {
         photo
         for photo, row in answers.items()

@@ -39,10 +39,6 @@ REDIRECTS = 5
 _RETRYABLE = (408, 425, 429)  # and every code of 500 and above
 
 
-class ForbiddenAddress(Exception):
-    """A host is, or leads to, an address that is not public."""
-
-
 def is_public(address: str) -> bool:
     """Whether an IP address is global unicast and in no block of IANA's special-purpose registries.
 
@@ -89,7 +85,7 @@ class PublicNetwork(WatchedNetwork):
     def connect_tcp(self, host: str, port: int, *rest: Any, **named: Any) -> httpcore.NetworkStream:
         """Connect, at an address that was checked.
 
-        Raises: ForbiddenAddress if any address of the host is not public; httpcore.ConnectError; DeadlineExceeded.
+        Raises: DownloadError if any address of the host is not public; httpcore.ConnectError; DeadlineExceeded.
         """
         address = host if f"{host}:{port}" in self._allowed else self._checked(host, port)
         return super().connect_tcp(address, port, *rest, **named)
@@ -101,7 +97,7 @@ class PublicNetwork(WatchedNetwork):
             raise httpcore.ConnectError(f"no address: {error}") from error
         addresses = [str(entry[4][0]) for entry in entries]
         if not addresses or not all(map(is_public, addresses)):
-            raise ForbiddenAddress("its address is private, loopback or link-local")
+            raise DownloadError("refused", SkipReason(Reason.PRIVATE_ADDRESS))
         return addresses[0]
 
 
@@ -298,8 +294,6 @@ def _translated_errors(too_late: SkipReason) -> Iterator[None]:
     """What goes wrong with a connection, as a reason without addresses or keys."""
     try:
         yield
-    except ForbiddenAddress as error:
-        raise DownloadError("refused", SkipReason.of(str(error))) from error
     except DeadlineExceeded as error:
         raise DownloadError("failed", too_late) from error
     except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -159,6 +160,9 @@ class Terms:
     max_results: int = 0
 
 
+TERMS = {name: Terms(**facts) for name, facts in tomllib.loads((DATA / "sources.toml").read_text("utf-8")).items()}
+
+
 class Source(ABC):
     """One source of photos.
 
@@ -202,7 +206,7 @@ class Urls(Source):
     """
 
     name = "urls"
-    terms = Terms("The list's own; licences as its columns give them.")
+    terms = TERMS["urls"]
 
     def __init__(self, path: Path) -> None:
         lines = read_text(path, hint="Name a text or CSV file in UTF-8.").splitlines()
@@ -237,18 +241,11 @@ class Openverse(Source):
 
     name = "openverse"
     base = "https://api.openverse.org"
-    anonymous = Terms(
-        gap=3.0,
-        page=20,
-        max_results=240,
-        note="Openly licensed works; each manifest row names licence and creator. Without a token 20 requests a "
-        "minute, 200 a day and 20 results a request: register an application with Openverse and put its token into "
-        "OPENVERSE_TOKEN.",
-    )
-    registered = Terms(anonymous.note.partition(" Without")[0], gap=0.6, page=500, max_results=10_000)
+    terms = TERMS["openverse"]
 
     def __init__(self) -> None:
-        self.terms = self.registered if os.environ.get("OPENVERSE_TOKEN") else self.anonymous
+        if os.environ.get("OPENVERSE_TOKEN"):
+            self.terms = TERMS["openverse-registered"]
 
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """Pages until there are enough or no more."""

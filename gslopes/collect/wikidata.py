@@ -23,7 +23,7 @@ from urllib.parse import unquote
 
 import pandas as pd
 
-from gslopes.collect.source import DATA, Candidate, FetchJson, Query, Source, Terms, read_rows, text
+from gslopes.collect.source import DATA, TERMS, Candidate, FetchJson, Query, Source, read_rows, text
 from gslopes.core.errors import ConfigError, ServiceError
 
 CENSUS = DATA / "census.csv"
@@ -68,12 +68,7 @@ class Wikidata(Source):
     of_people = True
     service = "https://query.wikidata.org"
     commons = "https://commons.wikimedia.org"
-    terms = Terms(
-        gap=1.0,
-        page=PAGES[0],
-        note="Pictures of Wikimedia Commons under free licences, each named in the manifest; genders and ethnic "
-        "groups as volunteers state them on Wikidata, a US-centred choice: ancestry is not appearance.",
-    )
+    terms = replace(TERMS["wikidata"], page=PAGES[0])
 
     def __init__(self, rest: str = "") -> None:
         names = {row["qid"]: row["name"] for row in read_rows(CENSUS, "qid")}

@@ -186,7 +186,8 @@ def embed(file: bytes, xmp: bytes) -> bytes:
     Source: XMP Specification Part 3, Storage in Files, sections 1.1.3 (JPEG) and 1.1.5 (PNG).
     """
     if file.startswith(b"\xff\xd8"):
-        at = _after_jfif(file)
+        jfif = file[2:4] == b"\xff\xe0"  # a segment that must stay the first
+        at = 4 + int.from_bytes(file[4:6]) if jfif else 2
         segment = _XMP + xmp
         return file[:at] + b"\xff\xe1" + struct.pack(">H", len(segment) + 2) + segment + file[at:]
     if file.startswith(_PNG):
@@ -195,10 +196,3 @@ def embed(file: bytes, xmp: bytes) -> bytes:
         chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
         return file[:at] + chunk + file[at:]
     raise ValueError("The picture is neither a JPEG nor a PNG.")
-
-
-def _after_jfif(file: bytes) -> int:
-    """Where the first segment ends if it is JFIF's, which must stay the first; else where the segments begin."""
-    if file[2:4] == b"\xff\xe0":
-        return 4 + int(struct.unpack(">H", file[4:6])[0])
-    return 2

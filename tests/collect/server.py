@@ -73,8 +73,7 @@ def aim(base: str, put: Callable[[object, str, object], None] = setattr, attempt
     for source, names in ((Openverse, ("base",)), (Wikidata, ("service", "commons"))):
         for name in names:
             put(source, name, base)
-        terms = "anonymous" if source is Openverse else "terms"  # it has others with a token
-        put(source, terms, dataclasses.replace(getattr(source, terms), gap=0.0))
+        put(source, "terms", dataclasses.replace(source.terms, gap=0.0))
 
 
 class _Handler(loopback.QuietHandler):
