@@ -43,6 +43,7 @@ class ScoreConfig(CostLimits):
         help="What every llm: classifier without a prompt of its own is asked, by name or file; may be repeated.",
         name="task",
         metavar="NAME|TOML",
+        advanced=True,
     )
     placebo_sample: int = option(
         200, help="Photos whose placebo sweeps are asked about where asking costs money.", seldom=True, least=0

@@ -333,6 +333,8 @@ class Llm(service.OnePictureService):
             return
         last = str(replies[-1].get("text"))
         why, hint = (f"such as {last[:80]!r}" if last else "their content is empty"), "Change the prompt."
+        if self.prompt.kind == "number":
+            hint = f"A number counts from {self.prompt.least:g} to {self.prompt.most:g}: change the prompt."
         if self._cut_short:
             why = f"max_tokens={self._options.max_tokens} was reached first"
             hint = "Give more, such as max_tokens=4000."

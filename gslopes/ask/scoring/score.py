@@ -237,7 +237,7 @@ def models_of(run: Path, name: str) -> dict[str, Any]:
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             hint = "Delete it, and repeat the command: its part is counted as one whose model is not known."
             raise UsageError(f"{runfolder.show(path)} is damaged.", hint) from error
-    effects = {label: 100 * (early - late) / count for label, (early, late, count) in sums.items()}
+    effects = {label: round(100 * (early - late) / count, 1) + 0.0 for label, (early, late, count) in sums.items()}
     largest = sorted(effects.items(), key=lambda pair: (-abs(pair[1]), pair[0]))
     shown = ", ".join(f"{label} {effect:+.1f}" for label, effect in largest).replace("-", "\u2212")
     orders = {"orders": f"points more where an option is asked earlier: {shown}"} if shown else {}

@@ -183,3 +183,12 @@ def test_the_highest_of_each_picture_are_counted_and_ties_all_count():
     for wrong in ((-0.1, 0), (1.1, 0), (0.5, -1)):
         with pytest.raises(ConfigError):
             Cut(*wrong)
+
+
+def test_numbers_of_a_unit_of_their_own_have_no_cut_whatever_their_size():
+    scores = service(labels=2, photos=2)[0]
+    years = np.resize([0.0, 0.2, 12.0], (scores["label"] == "label 0").sum())
+    scores.loc[scores["label"] == "label 0", "score"] = years.astype(np.float32)
+    found = kept(scores, Cut(0.5)).groupby("label")["score"].agg(["size", "min"])
+    assert found.loc["label 0"].tolist() == [10, 0.0]
+    assert found.loc["label 1", "min"] >= 0.5
