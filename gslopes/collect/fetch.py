@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import ipaddress
+import math
 import re
 import socket
 import threading
@@ -346,8 +347,7 @@ class Robots:
     def __init__(self, fetcher: Fetcher, clock: Callable[[], float] = time.monotonic) -> None:
         self._fetcher = fetcher
         self._clock = clock
-        self._rules: dict[str, Protego] = {}
-        self._failures: dict[str, tuple[float, DownloadError]] = {}
+        self._known: dict[str, tuple[float, Protego | DownloadError]] = {}  # until when, and what
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
 
@@ -357,24 +357,22 @@ class Robots:
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
-            if key not in self._rules:
-                since, failure = self._failures.get(key, (0.0, None))
-                if failure is not None and self._clock() - since < RETRY_AFTER:
-                    raise failure
-                try:
-                    self._rules[key] = self._asked(url)
-                except DownloadError as error:
-                    self._failures[key] = self._clock(), error
-                    raise
-                self._fetcher.rate.set_min_interval(key, min_interval(self._rules[key]))
+            until, rules = self._known.get(key, (-math.inf, None))
+            if rules is None or self._clock() >= until:
+                rules = self._asked(url)
+                until = self._clock() + RETRY_AFTER if isinstance(rules, DownloadError) else math.inf
+                self._known[key] = until, rules
+        if isinstance(rules, DownloadError):
+            raise rules
+        self._fetcher.rate.set_min_interval(key, min_interval(rules))
         try:
-            allowed = self._rules[key].can_fetch(str(url), AGENT)
+            allowed = rules.can_fetch(str(url), AGENT)
         except ValueError as error:
             raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
         if not allowed:
             raise DownloadError("refused", SkipReason(Reason.ROBOTS_FORBIDS))
 
-    def _asked(self, url: httpx.URL) -> Protego:
+    def _asked(self, url: httpx.URL) -> Protego | DownloadError:
         address = str(url.copy_with(raw_path=b"/robots.txt", fragment=None))
         try:
             return parse(self._fetcher.get(address, max_bytes=_MAX_BYTES).body)
@@ -382,7 +380,7 @@ class Robots:
             if error.status == "refused" and 200 <= error.code < 500 and not 300 <= error.code < 400:
                 return parse(b"")  # none, or an answer without one
             reason = error.reason if error.status == "refused" else SkipReason(Reason.ROBOTS_UNAVAILABLE, error.reason)
-            raise DownloadError(error.status, reason, error.code) from error
+            return DownloadError(error.status, reason, error.code)
 
 
 def parse(body: bytes) -> Protego:

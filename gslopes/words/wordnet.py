@@ -40,7 +40,6 @@ Ints = NDArray[np.int32]
 def _lists(column: pa.ChunkedArray) -> tuple[Ints, Ints]:
     """Values of lists of integers, and where each list starts: list i is values[starts[i]:starts[i + 1]]."""
     array = column.combine_chunks()
-    array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
     return array.values.to_numpy(), array.offsets.to_numpy()
 
 
