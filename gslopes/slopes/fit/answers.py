@@ -150,7 +150,9 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
 
 def encode(*columns: pa.ChunkedArray) -> tuple[NDArray[np.int32], NDArray[np.object_]]:
     """The columns, one after the other, as (rows,) codes into (names,) the texts in them."""
-    chunks = [chunk for column in columns for chunk in column.chunks]
+    chunks: list[Any] = []
+    for column in columns:  # of one dictionary for all chunks, or each of them would be looked through for each chunk
+        chunks += [column.combine_chunks()] if pa.types.is_dictionary(column.type) else column.chunks
     encoded = [c if pa.types.is_dictionary(c.type) else c.dictionary_encode() for c in chunks]
     if not encoded:
         return np.empty(0, dtype=np.int32), np.empty(0, dtype=object)

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.answers import ALL, Answers, Cut, gather, present, values_by_attribute
+from gslopes.slopes.fit.answers import ALL, Answers, Cut, encode, gather, present, values_by_attribute
 from gslopes.slopes.fit.options import FitOptions
 
 VALUES = np.linspace(-2, 2, 3)
@@ -192,3 +192,14 @@ def test_numbers_of_a_unit_of_their_own_have_no_cut_whatever_their_size():
     found = kept(scores, Cut(0.5)).groupby("label")["score"].agg(["size", "min"])
     assert found.loc["label 0"].tolist() == [10, 0.0]
     assert found.loc["label 1", "min"] >= 0.5
+
+
+def test_codes_name_the_same_texts_whether_chunks_share_a_dictionary_or_not():
+    texts = [["a", "b", "a"], [], ["c", "b"], ["d"]]
+    own = pa.chunked_array([pa.array(part, pa.string()).dictionary_encode() for part in texts])
+    plain = pa.chunked_array([pa.array(part, pa.string()) for part in texts])
+    flat = [text for part in texts for text in part]
+    for columns in ((own,), (own.unify_dictionaries(),), (plain,), (own.unify_dictionaries(), own, plain)):
+        codes, names = encode(*columns)
+        assert names[codes].tolist() == flat * len(columns)
+        assert len(names) == 4
