@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gslopes.core import tables
-from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.errors import BudgetReached, ConfigError, UnknownName
 from gslopes.slopes import audit as stages
 from tests.ask import local_models
 from tests.fake_provider import FakeProvider
@@ -147,6 +147,17 @@ def test_each_task_and_order_is_asked_by_itself_and_the_users_own_file_is_one(pr
     asked = Counter((call.images, call.parameters["text"]) for call in provider.log.of("chat"))
     assert (len(asked), set(asked.values())) == (2 * 7 * 2 * 2, {1})
     assert {facts["scale"] for facts in asked_of(run).values()} == {"lend", "a"}
+
+
+def test_a_budget_that_ends_within_a_picture_goes_on_with_the_order_that_is_due(provider: FakeProvider, tmp_path):
+    run, name = write_run(tmp_path / "run", 1), f"{MODEL},scores=repeats,repeats=2,price=4,concurrency=1"
+    for times in range(1, 4):
+        with pytest.raises(BudgetReached):
+            score(run, tmp_path / "cache", "loan", name=name, budget=0.003)
+        assert len(provider.log.calls) == 3 * times  # of four a picture
+    score(run, tmp_path / "cache", "loan", name=name)
+    asked = Counter((call.images, call.parameters["text"]) for call in provider.log.of("chat"))
+    assert (len(asked), set(asked.values())) == (7 * 2, {2})
 
 
 @pytest.mark.parametrize(
