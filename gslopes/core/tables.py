@@ -68,7 +68,7 @@ def column(name: str, kind: pa.DataType, unit: str, *, null: bool = False) -> pa
 TABLES: dict[str, Table] = read_tables(Path(__file__).with_name("tables.toml"))
 
 (PHOTOS, EDITS, VERDICTS, READINGS, ASKED, SCORES, SLOPES, GROUPS, DIFFERENCES, BALANCE,
- PLACEBOS, REACH, GATING, ERROR_RATES, ERROR_SLOPES, OBSERVED, DRAWING,
+ PLACEBOS, REACH, GATING, ERROR_RATES, ERROR_SLOPES, OBSERVED, DRAWING, EXPLAINED,
  MANIFEST, SOURCES, CENSUS, COMPOSITION) = TABLES.values()  # fmt: skip
 
 EVERY = "every label that was returned"  # in the column cut of SLOPES: nothing is cut

@@ -28,6 +28,7 @@ from gslopes.ask.config import ScoreConfig
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import check, merged, option, put, section
+from gslopes.core.runfolder import GIVEN
 from gslopes.core.runtime import check_device
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
 from gslopes.faces.gate.verdict import GateConfig
@@ -103,6 +104,16 @@ class RunConfig:
     """One run; engine and workers as in ``frame.executors.engine``."""
 
     photos: Path = option(help="The folder of photos.", positional=True)
+    pairs: Path | None = option(
+        None, help="A set of counterfactuals that others made, instead of PHOTOS.", metavar="SET", advanced=True
+    )
+    baseline: str | None = option(
+        None,
+        help="Of named values in --pairs, what the others are compared with; several attributes' with commas.",
+        metavar="VALUE",
+        shown="the commonest",
+        advanced=True,
+    )
     limit: int | None = option(None, help="Only the first N photos.", least=1)
     seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True, least=0)
     part: int = option(32, help="Photos in a part, the unit of work and of resuming.", seldom=True, least=1)
@@ -141,10 +152,10 @@ class RunConfig:
         return {key: value for key, value in sections.items() if key not in _CONDITIONS}
 
 
-def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfig:
+def configure(photos: str | Path | None, options: Mapping[str, Any], out: Path | None = None) -> RunConfig:
     """The configuration of a run from options, see ``core.options.build``.
 
-    photos: the folder; None if the file names it.
+    photos: the folder; None if the file names it.  out: the run folder, in which a set of pairs has its photos.
 
     Raises: ConfigError for an unknown option or a value out of its range.
     """
@@ -153,10 +164,26 @@ def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfi
         mapping["photos"] = photos
     if mapping.get("as_published"):
         publish(mapping)
+    if mapping.get("pairs") or mapping.get("baseline"):
+        set_of_pairs(mapping, out)
     if "photos" not in mapping:
         raise ConfigError("No folder of photos is given.", "Name the folder that holds the photos.")
     config = from_dict(RunConfig, mapping)
     return replace(config, photos=Path(os.path.abspath(config.photos)))
+
+
+def set_of_pairs(mapping: dict[str, Any], out: Path | None) -> None:
+    """Photos of a set are in the run folder.  Raises: ConfigError if they are to be edited, or photos are named."""
+    if not mapping.get("pairs"):
+        raise ConfigError("A baseline is one of the values of a set of pairs.", "Name the set with --pairs.")
+    given = [f"{part} {key}" for part, keys in _EDITING.items() for key in keys if (mapping.get(part) or {}).get(key)]
+    if mapping.get("photos") or given:
+        hint = f"Leave out {'PHOTOS' if mapping.get('photos') else given[0]}, or --pairs."
+        raise ConfigError("The pictures of a set of pairs are its own, and are not edited.", hint)
+    mapping["photos"] = (out or Path()) / GIVEN
+
+
+_EDITING = {"edit": ("attributes", "steps", "range", "model"), "find": ("landmarks",), "compose": ("masks",)}
 
 
 def publish(mapping: dict[str, Any]) -> None:

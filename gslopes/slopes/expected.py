@@ -42,7 +42,8 @@ def is_expected(label: str, attribute: str) -> bool:
     (True, False, False)
     """
     words = words_of(label)
-    anywhere, alone, people = _lists(placebo.split(attribute)[0])
+    named, *_ = placebo.ends_of(attribute) or (placebo.split(attribute)[0],)
+    anywhere, alone, people = _lists(named)
     runs = {words[start:end] for start in range(len(words)) for end in range(start + 1, len(words) + 1)}
     if not runs.isdisjoint(anywhere):
         return True

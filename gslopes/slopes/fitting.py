@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from gslopes.core import runfolder, tables
 from gslopes.core.progress import Watch, counted
-from gslopes.faces.gate.verdict import JUDGED
+from gslopes.faces.gate.verdict import JUDGED, MEASURES
 from gslopes.photos.people import read_about
 from gslopes.slopes import expected, method, presence
 from gslopes.slopes.config import FitConfig
@@ -69,6 +69,7 @@ def fit_folder(
             gates=gates,
             unedited=unedited,
             drawn=drawn,
+            moved=moved_of(run),
             tick=tick,
         )
     record = {name: str(cut) for name, cut in sorted(limits.items())}
@@ -100,7 +101,7 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
 
     path, keys, rows = run / "readings.parquet", ["photo", "attribute", "reading"], []
     frame = tables.read(tables.READINGS, path) if path.exists() else tables.READINGS.empty()
-    own = frame[(frame["step"] >= 0) & frame["reading"].isin(JUDGED) & (frame["reading"] == frame["attribute"])]
+    own = frame[(frame["step"] >= 0) & ~frame["reading"].isin(MEASURES) & (frame["reading"] == frame["attribute"])]
     for key, part in own.sort_values("step").groupby(keys, sort=False):
         photo, attribute, reading = map(str, key)
         if len(part) == len(values.get(attribute, ())):  # read at all values
@@ -110,6 +111,21 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
         return None
     unedited = frame[frame["step"] == -1].drop_duplicates(keys).assign(odds=lambda one: log_odds(one["score"]))
     return pd.DataFrame(rows, columns=[*keys, "reach"]).merge(unedited[[*keys, "odds"]], how="left", on=keys)
+
+
+def moved_of(run: Path) -> pd.DataFrame | None:
+    """What else moved along sweeps that others made, as ``slopes.fit.explained`` takes it: probabilities as log-odds.
+
+    None for our own edits, and if nothing was read.
+    """
+    from gslopes.slopes.fit.reach import log_odds
+
+    path = run / "readings.parquet"
+    if not path.exists() or not (runfolder.read_manifest(run).get("config") or {}).get("pairs"):
+        return None
+    frame = tables.read(tables.READINGS, path).query("step >= 0 and reading != attribute")
+    frame, probable = frame[frame["reading"].isin([*JUDGED, "luminance", "background"])], frame["reading"].isin(JUDGED)
+    return frame.assign(score=frame["score"].mask(probable, log_odds(frame["score"])))
 
 
 def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, pd.Series]:

@@ -23,6 +23,7 @@ from gslopes.slopes.fit.decision import decide, placebo_differences
 from gslopes.slopes.fit.differences import group_slopes
 from gslopes.slopes.fit.drawing import drawing_rows
 from gslopes.slopes.fit.estimators import estimate
+from gslopes.slopes.fit.explained import explained_rows
 from gslopes.slopes.fit.measures import choose, measured, of_rows
 from gslopes.slopes.fit.observed import observed_rows
 from gslopes.slopes.fit.options import FitOptions
@@ -59,6 +60,7 @@ class FitTables:
     error_rates, error_slopes: where the truth is known, see ``slopes.fit.truth``.
     observed: differences between groups in unedited photos, where those were asked about, see ``slopes.fit.observed``.
     drawing: what drawing a face does by itself, see ``slopes.fit.drawing``.
+    explained: what goes with what else moved, see ``slopes.fit.explained``.
     """
 
     slopes: pd.DataFrame
@@ -72,6 +74,7 @@ class FitTables:
     error_slopes: pd.DataFrame
     observed: pd.DataFrame
     drawing: pd.DataFrame
+    explained: pd.DataFrame
 
     def tables(self) -> Iterator[tuple[tables.Table, pd.DataFrame]]:
         """Each table's schema with its rows."""
@@ -95,6 +98,7 @@ def analyse(
     gates: Mapping[str, pd.Series] | None = None,
     unedited: Mapping[str, Answers] | None = None,
     drawn: Collection[str] = (),
+    moved: pd.DataFrame | None = None,
     tick: Callable[[int], None] | None = None,
 ) -> FitTables:
     """Fit everything.
@@ -127,6 +131,7 @@ def analyse(
         Slopes are then of the kept sweeps, and gating compares them with the others.
     unedited: classifier to its answers about the photos as they were, with K = 1, see ``slopes.fit.observed``.
     drawn: attributes whose pictures are drawn, so that value 0 is not the photo.
+    moved: what an independent reader saw move next to the attribute, see ``slopes.fit.explained``; or None.
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 
     Raises: TableError, ConfigError as ``answers.values_by_attribute``; TableError for a status that is unknown or a
@@ -158,7 +163,7 @@ def analyse(
     truths = _truths(about, truth, {label for sweep in sweeps_by_pair.values() for label in sweep.labels.tolist()})
     inputs = _Inputs(
         *(answers, questions, options, columns, tuple(groups), cluster, truths, chosen),
-        *(reach, tones, gates or {}, unedited or {}, drawn, sweeps_by_pair),
+        *(reach, tones, gates or {}, unedited or {}, drawn, moved, sweeps_by_pair),
     )
     frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
     for key in sweeps_by_pair:
@@ -186,6 +191,7 @@ class _Inputs:
     gates: Mapping[str, pd.Series]
     unedited: Mapping[str, Answers]
     drawn: Collection[str]
+    moved: pd.DataFrame | None
     whole: Mapping[tuple[str, str], Answers]
 
     def sweep(self, classifier: str, attribute: str) -> Answers:
@@ -252,6 +258,11 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
             if attribute in inputs.drawn:
                 unedited = measured(inputs.unedited[classifier], sweep.measures)
                 yield "drawing", drawing_rows(sweep, unedited, options, codes)
+        if inputs.moved is not None:
+            yield (
+                "explained",
+                explained_rows(sweep, inputs.moved[inputs.moved["attribute"] == attribute], options, codes),
+            )
     yield "slopes", rows
     named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
     compared = [group_slopes(sweep, name, texts, options, units) for name, texts in named]

@@ -53,7 +53,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         clear(report)
         papers, findings = _write_tables(report, source, options)
         album = page_data.build_album(run, report, _steps(source), options.embed, tick)
-    credited = loading.read_credits(run) if pictured else {}
+    credited, is_set = loading.read_credits(run) if pictured else {}, loading.is_set(source.manifest)
     funnels = {(funnel.classifier, funnel.attribute): funnel for funnel in loading.funnels(run)}
     screens, entries, scores = [], {}, {}
     for finding in source.findings:
@@ -63,10 +63,12 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         scores[finding.key] = page_data.photo_scores(answers) if len(finding.values) else {}
         counted = funnels.get((words.printable(finding.classifier), finding.attribute))
         scale = tasks.scale_of(finding, decided, source.manifest)
-        screens.append(screen.screen(finding, decided, answers, album, counted, credited, scale))
+        screens.append(screen.screen(finding, decided, answers, album, counted, credited, scale, is_set))
         tick(_STEPS)
     _write_explorer(report, source, album, scores, credited)
-    differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
+    differs = (
+        [] if is_set or not (run / runfolder.MANIFEST).is_file() else method.of_run(run, (options.p, options.slope))
+    )
     numbered = paper_figures.write(report, source, pictures=pictured, labels=options.labels)
     if differs:
         runfolder.write_bytes(report / "method.md", choices.to_markdown(differs).encode())
@@ -81,7 +83,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         quoted = of_findings(run, rows, lead, about, leading)
     write_card(report, quoted)
     values = {name: numbers.tolist() for name, numbers in source.values.items()}
-    sweeps = validity.sweeps(run, values)
+    sweeps = validity.sweeps(run, values, is_set)
     html = page.render(
         source.manifest if pictured else page.anonymous(source.manifest),
         _photos(source, options),
@@ -99,6 +101,8 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         },
         sweeps=sweeps,
         tasks=tasks.sentences(screens),
+        pairs=is_set,
+        explained=validity.explained(run, tables.reading(source.real)),
         errors=observed.error_panels(run),
         observed=observed.panels(run),
         album=len(album.photos) if any(values.values()) else 0,

@@ -22,12 +22,14 @@ _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start"
 # papers: tables of the paper, without ending.  numbered, prints: its figures, and those for print.
 # album: number of photos in the explorer.
 # method: how the run differs from the paper.  unanswered: see ``loading.unanswered``.
+# pairs: whether others made the pictures.  explained: see ``validity``.
 _PARTS: Mapping[str, Any] = {
     "data": {},
     "quote": None,
     "album": 0,
     **dict.fromkeys(("sweeps", "errors", "observed", "papers", "prints", "method", "tasks"), ()),
-    **dict.fromkeys(("numbered", "unanswered"), ()),
+    **dict.fromkeys(("numbered", "unanswered", "explained"), ()),
+    "pairs": False,
 }
 
 
