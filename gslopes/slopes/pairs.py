@@ -56,7 +56,7 @@ class Unit:
     """A row of the table photos.
 
     photo: its id: the name in the set where that is a sha256, as in exports of ours, else the name's.
-    shown, group: in the set.  whole: the unit as it was, or the middle of its first sweep.
+    shown, group: in the set.  whole: the unit as it was, or the middle of its first sweep, or the baseline.
     sweeps: name to K pictures, the set's placebo sweeps among them.  lacks: values, in words.
     """
 
@@ -137,7 +137,7 @@ def read_pairs(path: Path, baseline: str = "", limit: int | None = None, placebo
     made = {}
     for unit in list(about)[:limit]:
         photo = unit if re.fullmatch("[0-9a-f]{64}", unit) else sha256(unit.encode("utf-8", "replace")).hexdigest()
-        middle = next((pictures[len(pictures) // 2] for pictures in sweeps[unit].values()), Picture(path))
+        middle = next((pictures[(len(pictures) - 1) // 2] for pictures in sweeps[unit].values()), Picture(path))
         made[unit] = Unit(photo, *about[unit], whole.get(unit, middle), sweeps[unit], "; ".join(lacks[unit]))
     used = [unit for unit in made.values() if unit.sweeps]
     files = {picture.path for unit in used for some in ((unit.whole,), *unit.sweeps.values()) for picture in some}

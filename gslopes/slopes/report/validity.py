@@ -91,7 +91,8 @@ def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
     both = frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]).sort_values(["q", "label"])
     for (classifier, attribute), part in both.groupby(keys, sort=True):
         rows = [row | _texts(row) for row in part[:MOST].to_dict("records")]
-        first = next((row for row in rows if row["decision"] in ("finding", "open") and row["said"]), None)
+        moving = [row for row in rows if row["decision"] in ("finding", "open") and row["said"]]
+        first = max(moving, key=lambda row: row["share_low"], default=None)
         about = {"classifier": words.printable(classifier), "attribute": words.perceived(str(attribute))}
         panels.append(about | {"rows": rows, "left": len(part) - len(rows), "first": first})
     return panels
