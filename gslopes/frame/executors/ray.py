@@ -62,7 +62,7 @@ class RayCluster(Notes):
             again: dict[str, Any] = {"max_restarts": AGAIN, "max_task_retries": AGAIN}
             actor = ray.remote(num_cpus=size.cpus, num_gpus=size.gpus, max_concurrency=slots, **again)(RayWorker)
             device = "cuda" if size.gpus else "cpu"
-            order = ray.put(pickle.dumps(task.make)), list(task.needs), device, threads, gslopes_version()
+            order = pickle.dumps(task.make), list(task.needs), device, threads, gslopes_version()
             workers = [actor.remote(*order) for _ in range(size.workers)]
             with progress_line(self.progress, parts, label, unit, done) as tick:
                 for part in _done(ray, workers * slots, list(parts), task.name):
