@@ -102,12 +102,14 @@ def test_planted_slopes_of_every_kind_of_task_are_found_and_compared_on_one_page
 @pytest.mark.slow
 def test_one_task_alone_shows_a_move_and_a_second_run_asks_nothing(provider: FakeProvider, tmp_path):
     provider.chat.slopes, provider.chat.number = {"nurse": -0.25}, (60_000, 0.0)
+    provider.chat.otherwise = "do not lend"
     run = write_run(tmp_path / "run", 24, part=6)
-    score(run, tmp_path / "cache", "doctor-or-nurse", "salary")
+    score(run, tmp_path / "cache", "doctor-or-nurse", "salary", "loan")
     rows = slopes_of(run).loc[["salary"]]
     assert not set(rows["decision"]) & {"finding", "open"}
     html = page_of(run)
-    assert "One of 2 tasks alone shows a move: doctor-or-nurse rises toward masculine; of salary no move" in html
+    assert "One of 3 tasks alone shows a move: doctor-or-nurse rises toward masculine; of salary, loan no move" in html
+    assert "“lend” is never the answer" in html
     before = len(provider.log.calls)
     score(write_run(tmp_path / "again", 24, part=6), tmp_path / "cache", "doctor-or-nurse", "salary")
     assert len(provider.log.calls) == before

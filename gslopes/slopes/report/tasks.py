@@ -38,23 +38,24 @@ class Scale:
 
 
 def scale_of(finding: Finding, decided: Mapping[str, Decision], manifest: Mapping[str, Any]) -> Scale | None:
-    """The scale of a finding's task; None if its classifier was given none, or no answer has its label.
+    """The scale of a finding's task; None if its classifier was given none.
 
     manifest: the content of run.json, which says what each classifier was asked.
     """
     entries = manifest.get("classifiers")
     facts = entries.get(finding.classifier) if isinstance(entries, Mapping) else None
-    facts = facts if isinstance(facts, Mapping) else {}
-    rows = finding.read[finding.read["label"] == facts.get("scale", "")]
-    if rows.empty:
+    if not isinstance(facts, Mapping) or not facts.get("scale"):
         return None
-    row, label = rows.iloc[0], str(facts["scale"])
-    model = names.split(finding.classifier)[1][0]
-    name, moves = words.readable(label), decided[label].moves
-    effect = decisions.effect_of(row, name) if moves else f"“{name}” is not shown to move"
-    said = effect, decisions.slope_of(row)
+    label = str(facts["scale"])
     task, orders = (words.printable(facts.get(key, "")) for key in ("task", "orders"))
-    return Scale(task, model, *said, decided[label], bool(row["slope"] > 0), orders)
+    model, name = names.split(finding.classifier)[1][0], words.readable(label)
+    rows = finding.read[finding.read["label"] == label]
+    if rows.empty:
+        never = Decision(decisions.UNJUDGED, "no answer has it")
+        return Scale(task, model, f"“{name}” is never the answer", "", never, False, orders)
+    row, decision = rows.iloc[0], decided[label]
+    effect = decisions.effect_of(row, name) if decision.moves else f"“{name}” is not shown to move"
+    return Scale(task, model, effect, decisions.slope_of(row), decision, bool(row["slope"] > 0), orders)
 
 
 def sentences(screens: Sequence[Screen]) -> list[str]:
