@@ -218,7 +218,11 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, str], Picture]]:
             cell = columns[known["picture"]][index]
             if not row["picture"]:
                 raise refused("nameless", f"{show(file)}, {line}")
-            yield f"{show(file)}, {line}", row, cell if isinstance(cell, Picture) else Picture(file.parent / cell)
+            yield (
+                f"{show(file)}, {line}",
+                row,
+                cell if isinstance(cell, Picture) else Picture(file.parent / row["picture"]),
+            )
 
 
 def _text(cell: Any) -> str:
@@ -230,19 +234,22 @@ def _text(cell: Any) -> str:
 
 def _table(file: Path) -> tuple[Mapping[str, Sequence[Any]], Sequence[str]]:
     """Column to cells, of pictures within where they are; and where each row stands."""
-    if file.suffix == ".csv":
-        table = read_csv(file, strip=True, hint=TEXTS["refused"]["column"][1])
-        return table.columns, [f"line {line}" for line in table.lines]
     if file.suffix == ".jsonl":
         lines = read_text(file, LARGEST, raises=UsageError, hint=TEXTS["refused"]["json"][1]).splitlines()
-        rows = [_object(file, number, line) for number, line in enumerate(lines, 1)]
+        try:
+            rows = [dict(parse_json(line)) for line in lines]
+        except (ValueError, TypeError) as error:
+            raise refused("json", show(file)) from error
         names = dict.fromkeys(name for row in rows for name in row)
         return {name: [row.get(name) for row in rows] for name in names}, [f"line {n + 1}" for n in range(len(rows))]
+    if file.suffix != ".parquet":
+        table = read_csv(file, strip=True, hint=TEXTS["refused"]["column"][1])
+        return table.columns, [f"line {line}" for line in table.lines]
     try:
         with pq.ParquetFile(file) as parquet:
-            within = {field.name for field in parquet.schema_arrow if not pa.types.is_string(field.type)} & {*_WITHIN}
-            wanted = {one for usual in TEXTS["columns"].values() for one in usual} - within
-            columns = parquet.read(columns=[*wanted.intersection(parquet.schema_arrow.names)]).to_pydict()
+            schema, named = parquet.schema_arrow, {one for usual in TEXTS["columns"].values() for one in usual}
+            within = [name for name in _WITHIN if name in schema.names and not _is_text(schema.field(name).type)]
+            columns = parquet.read(columns=[one for one in schema.names if one in named - {*within}]).to_pydict()
             sizes = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
     except (pa.ArrowException, OSError, ValueError) as error:
         raise refused("table", show(file), str(error).splitlines()[0]) from error
@@ -250,11 +257,8 @@ def _table(file: Path) -> tuple[Mapping[str, Sequence[Any]], Sequence[str]]:
     return columns | ({"picture": places} if within else {}), [f"row {n + 1}" for n in range(len(places))]
 
 
-def _object(file: Path, number: int, line: str) -> dict[str, Any]:
-    try:
-        return dict(parse_json(line))
-    except (ValueError, TypeError) as error:
-        raise refused("json", show(file), number) from error
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)
 
 
 _WITHIN = ("image", "picture")
