@@ -104,12 +104,10 @@ class RunConfig:
     """One run; engine and workers as in ``frame.executors.engine``."""
 
     photos: Path = option(help="The folder of photos.", positional=True)
-    pairs: Path | None = option(
-        None, help="A set of counterfactuals that others made, instead of PHOTOS.", metavar="SET", advanced=True
-    )
+    pairs: Path | None = option(None, help="A set that others made, in place of PHOTOS.", metavar="SET", advanced=True)
     baseline: str | None = option(
         None,
-        help="Of named values in --pairs, what the others are compared with; several attributes' with commas.",
+        help="Of named values in --pairs, what others are compared with; several attributes' with commas.",
         metavar="VALUE",
         shown="the commonest",
         advanced=True,
