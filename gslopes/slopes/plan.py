@@ -21,7 +21,7 @@ from gslopes.photos.folder import PhotoFile, count_parts, list_photos, listing
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.pairs import PairSet, Unit, read_pairs
 
-# Of one counterfactual photo on one core of an AMD EPYC; see tests/benches/results/engine.md.
+# Of one counterfactual photo on one core of an AMD EPYC.
 SECONDS_A_PICTURE = 0.022
 
 

@@ -42,7 +42,7 @@ def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, lis
     # Compiling comes before the steps that are timed, three times.
     full = "--batch 128 --warm 50 --steps 200 --repeats 3"
     training = ("--batch 8 --repeats 1" if quick else full).split()
-    sweep = ["--chips", "8", "--rounds", "1", "--compiled"] if quick else ["--chips", "512"]
+    sweep = ["--chips", "8", "--rounds", "1"] if quick else ["--chips", "128", "--rounds", "3"]
     walk = [str(HERE / "bench_walk.py"), str(folder), "--device", device]
     traced = [] if quick else ["--trace"]
     walks = {
