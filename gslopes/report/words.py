@@ -47,13 +47,15 @@ def between(attribute: str) -> str:
 
 
 def perceived(attribute: str) -> str:
-    """The attribute as a thing that is seen in a picture, never as a fact about a person.
+    """The attribute as a thing that is seen in a picture, never as a fact about a person; of two their interaction.
 
     >>> perceived("young"), perceived("race: Asian − White")
     ('perceived age', 'perceived race (Asian against White)')
     """
     if contrast := ends_of(attribute):
         return f"{perceived(contrast[0])} ({contrast[1]} against {contrast[2]})"
+    if "+" in attribute:
+        return f"the interaction of {' and '.join(map(perceived, attribute.split('+')))}"
     return _NAMES.get(attribute, f"perceived {printable(attribute)}")
 
 

@@ -25,12 +25,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gslopes.ask.config import ScoreConfig
+from gslopes.core import placebo
 from gslopes.core.config import from_dict, to_dict
+from gslopes.core.crossed import Grid
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import check, merged, option, put, section
 from gslopes.core.runfolder import GIVEN
 from gslopes.core.runtime import check_device
-from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
+from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.report import ReportConfig
@@ -126,6 +128,17 @@ class RunConfig:
     workers: int | None = option(
         None, help="Threads, or workers of the cluster.", shown="one per core, or GPU", seldom=True, least=1
     )
+    cross: bool = option(
+        False,
+        help="Edit each photo at every pair of values of two attributes, and fit how one's slope depends on the other.",
+    )
+    grid: tuple[int, int] = option(
+        (5, 3),
+        help="With --cross, the numbers of values of both attributes, odd.",
+        metavar="N,M",
+        parse=lambda text: tuple(int(number) for number in text.split(",")),
+        advanced=True,
+    )
     find: FindConfig = section(FindConfig)
     edit: EditConfig = section(EditConfig)
     compose: ComposeConfig = section(ComposeConfig)
@@ -143,11 +156,39 @@ class RunConfig:
     def __post_init__(self) -> None:
         check(self)
         check_device(self.device)
+        self.crossed  # noqa: B018  checked
+
+    @property
+    def crossed(self) -> Grid | None:
+        """The grid of values, with ``cross``.  Raises: ConfigError if there can be none."""
+        names, counts = self.edit.attributes, self.grid
+        if not self.cross:
+            return None
+        if self.pairs is not None or self.as_published or self.edit.steps is not None:
+            other = "--pairs" if self.pairs is not None else "--as-published" if self.as_published else "--steps"
+            raise ConfigError(f"--cross does not go with {other}.", "Leave one out; --grid 5,3 says how many values.")
+        if len(names) != 2:
+            hint = "Name both, as in --attribute gender --attribute race --cross."
+            raise ConfigError(f"--cross takes two attributes, not {len(names)}.", hint)
+        if min(counts) < 3 or not all(count % 2 for count in counts):
+            message = f"A grid of {counts[0]} by {counts[1]} values has no centre to compare with."
+            raise ConfigError(message, "Give --grid two odd numbers such as 5,3.")
+        each = zip(names, counts, strict=True)
+        values = [tuple(float(str(value)) for value in values_for(*one, self.edit.range)) for one in each]
+        return Grid((names[0], names[1]), (values[0], values[1]))
+
+    def sweeps(self) -> dict[str, list[float]]:
+        """Each sweep of the tables with its K values, placebo sweeps among them.  Raises: as ``EditConfig.sweeps``."""
+        sweeps = self.edit.sweeps(self.compose.placebo)
+        if (grid := self.crossed) is None:
+            return sweeps
+        return dict.fromkeys((grid.name, *(placebo.names(grid.name) if self.compose.placebo else ())), grid.steps)
 
     def identity(self) -> dict[str, Any]:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
         sections: dict[str, Any] = to_dict(self)
-        return {key: value for key, value in sections.items() if key not in _CONDITIONS}
+        plain = () if self.cross else ("cross", "grid")
+        return {key: value for key, value in sections.items() if key not in (*_CONDITIONS, *plain)}
 
 
 def configure(photos: str | Path | None, options: Mapping[str, Any], out: Path | None = None) -> RunConfig:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from gslopes.ask.classifiers import canonical_name
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.crossed import Grid
 from gslopes.core.errors import UsageError
 from gslopes.core.files import sha256_of, show
 from gslopes.core.runfolder import SYNTHESIS
@@ -48,6 +49,11 @@ class Walk:
         return count_parts(len(self.files), self.config.part)
 
     @property
+    def grid(self) -> Grid | None:
+        """Where two attributes are crossed."""
+        return self.config.crossed
+
+    @property
     def device(self) -> str:
         """A real one, never ``auto``; torch is imported to find it, so it is resolved lazily."""
         return pick_device(self.config.device)
@@ -78,6 +84,7 @@ class Walk:
         if self.pairs is None:
             models = model_records(self.config) if self.components is None else self.components.models
         facts = {"identity": self.config.identity(), "seed": self.config.seed, "values": self.values}
+        facts |= {"grid": {name: list(values) for name, values in self.grid.by_name.items()}} if self.grid else {}
         return {**facts, "models": models, "inputs": self.inputs}
 
     def ready(self) -> Components:
@@ -117,7 +124,7 @@ def look_at(config: RunConfig, components: Components | None = None) -> Walk:
         pairs = read_pairs(config.pairs, config.baseline or "", config.limit, config.compose.placebo)
         files = tuple(PhotoFile(unit.whole.path, name) for name, unit in pairs.units.items())
         return Walk(config, files, dict(pairs.values), pairs.facts, classifiers, None, pairs)
-    values = config.edit.sweeps(config.compose.placebo)
+    values = config.sweeps()
     files, inputs = read_inputs(config)
     return Walk(config, files, values, inputs, classifiers, components)
 
@@ -161,10 +168,11 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     lacking = 0 if pairs is None else sum(bool(unit.lacks) for unit in pairs.units.values())
     time = f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
     disk = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
+    word, sweeps = ("crossed", walk.grid.by_name) if walk.grid else ("sweep  ", walk.values)
     lines = [
         f"photos       {len(walk.files):,} {'units ' * (pairs is not None)}in {show(config.pairs or config.photos)}",
         *([f"incomplete   {many(lacking, 'unit')}, left out where values lack"] if lacking else []),
-        *(f"sweep        {name}: {', '.join(f'{v:.3g}' for v in values)}" for name, values in walk.values.items()),
+        *(f"{word}      {name}: {', '.join(f'{v:.3g}' for v in values)}" for name, values in sweeps.items()),
         f"images       {walk.images:,} at most (photos without a usable face give none)",
         f"classifiers  {', '.join(walk.classifiers) or 'none'}",
         f"calls        {walk.calls:,} at most, a picture each",

@@ -24,12 +24,13 @@ from gslopes.core.files import csv_bytes, read_regular
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import ByteArray, Detections, EditedChips, Editor, Face, FloatArray, Photo
+from gslopes.core.records import Detections, EditedChips, Editor, Face, FloatArray, Photo
 from gslopes.core.runfolder import SYNTHESIS, differences
 from gslopes.faces.components import Components
+from gslopes.faces.compose.crossed import chips_between, compose_grids, crossed_placebo
 from gslopes.faces.compose.encode import QUALITY, SUFFIX, Variants, encode
 from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
-from gslopes.faces.compose.paste import Composite, compose_all
+from gslopes.faces.compose.paste import Composite, Edits, compose_each
 from gslopes.faces.compose.placebo import lightened, qualities, randomised
 from gslopes.faces.find import choose
 from gslopes.frame.brought import link
@@ -163,13 +164,24 @@ class Synthesis:
         if not usable_rows:
             return
         seen, found = [given[0][index] for index in usable_rows], [given[1][index] for index in usable_rows]
-        for attribute, editor in self.components.editors.items():
-            blend, device = self.plan.config.compose.blend, self.plan.device
-            swept = swept_on(device, editor, chips[usable_rows], np.asarray(self.plan.values[attribute], np.float32))
+        blend, device, grid = self.plan.config.compose.blend, self.plan.device, self.plan.grid
+        chips = chips[usable_rows]
+
+        def edited(attribute: str, values: Sequence[float], of: Any = chips) -> Edits:
+            editor = self.components.editors[attribute]
+            swept = swept_on(device, editor, of, np.asarray(values, np.float32), grid is not None)
             inside = [masks[editor.border][index] for index in usable_rows]
             around = [heads[editor.border][i] if self._region(editor) == "head" else None for i in usable_rows]
-            blend = editor.blend if blend == "auto" else blend
-            composites = compose_all(seen, found, swept, inside, blend, device, around)
+            return Edits(swept, inside, editor.blend if blend == "auto" else blend, around)
+
+        if grid is not None:
+            first = edited(grid.names[0], grid.values[0])
+            second = edited(grid.names[1], grid.values[1], chips_between(chips, first))
+            for photo, whole in zip(seen, compose_grids(seen, found, first, second, device), strict=True):
+                edits += self._written(grid.name, photo, whole)
+            return
+        for attribute in self.components.editors:
+            composites = compose_each(seen, found, [edited(attribute, self.plan.values[attribute])], device)
             for photo, whole in zip(seen, composites, strict=True):
                 edits += self._written(attribute, photo, whole)
 
@@ -189,7 +201,11 @@ class Synthesis:
         self, attribute: str, photo: str, whole: Composite, files: Variants, known: Collection[str] = ()
     ) -> list[Row]:
         """Write the pictures of a photo's placebos, but for known ones; their rows."""
-        values, seed, rows = self.plan.values[attribute], self.plan.config.seed, list[Row]()
+        values, seed, rows, grid = self.plan.values[attribute], self.plan.config.seed, list[Row](), self.plan.grid
+
+        def changed(light: bool, part: Composite, own: Sequence[float], of: str) -> Composite:
+            return lightened(part, own) if light else randomised(part, own, photo + of, seed)
+
         shown: Sequence[int]
         count, (same, light, random) = len(values), placebo.names(attribute)
         for sweep in (same, light, random) if self.plan.config.compose.placebo else ():
@@ -199,7 +215,8 @@ class Synthesis:
             if sweep == same:
                 fake, shown, packed = whole, [count // 2] * count, qualities(photo, count, seed)
             else:
-                fake = lightened(whole, values) if sweep == light else randomised(whole, values, photo, seed)
+                change = partial(changed, sweep == light)
+                fake = crossed_placebo(whole, grid, change) if grid else change(whole, values, "")
             rows += self._write(sweep, photo, fake, files, shown, packed)
         return rows
 
@@ -219,9 +236,13 @@ class Synthesis:
         return rows
 
 
-def swept_on(device: str, editor: Editor, chips: ByteArray, values: FloatArray) -> EditedChips:
-    """The editor's sweep: on a CUDA device pictures stay there where it can leave them, elsewhere its ends do."""
-    sweep = getattr(editor, "sweep_there" if device.startswith("cuda") else "sweep_ends", editor.sweep)
+def swept_on(device: str, editor: Editor, chips: Any, values: FloatArray, pictures: bool = False) -> EditedChips:
+    """The editor's sweep: on a CUDA device pictures stay there where it can leave them, elsewhere its ends do.
+
+    pictures: whether there must be pictures, wherever they are.
+    """
+    name = "sweep_there" if device.startswith("cuda") else "sweep" if pictures else "sweep_ends"
+    sweep = getattr(editor, name, editor.sweep)
     swept: EditedChips = sweep(chips, values)
     return swept
 

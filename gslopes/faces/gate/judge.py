@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.config import to_dict
+from gslopes.core.crossed import grid_of
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import Executor, RemoteTask
 from gslopes.core.progress import Tick
@@ -69,7 +70,8 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
         each = pd.concat(frames, ignore_index=True).groupby("attribute", sort=False)
         units = _units(runfolder.read_manifest(run))
         configs = {name: replace(config, off_target=config.off_target * units.get(str(name), 1)) for name, _ in each}
-        verdicts = pd.concat([judged(rows, configs[name], neck=name in heads) for name, rows in each]).sort_index()
+        necks = {name: not heads.isdisjoint({name, *str(name).split("+")}) for name, _ in each}
+        verdicts = pd.concat([judged(rows, configs[name], neck=necks[name]) for name, rows in each]).sort_index()
     runfolder.write_table(tables.VERDICTS, verdicts, run / "verdicts.parquet")
     thresholds = {name: value for name, value in to_dict(config).items() if name != "on"}
     content = runfolder.read_manifest(run)
@@ -149,6 +151,7 @@ class Judging:
     def _sweeps(self, part: int, tick: Tick) -> Iterator[tuple[Sweep, Row]]:
         from gslopes.faces.gate.sweep_measurer import Sweep
 
+        grid = grid_of(runfolder.read_manifest(self.run))
         photos = tables.read(tables.PHOTOS, part_path(self.run, SYNTHESIS, tables.PHOTOS, part))
         edits = tables.read(tables.EDITS, part_path(self.run, SYNTHESIS, tables.EDITS, part))
         for row in photos.to_dict("records"):
@@ -165,7 +168,8 @@ class Judging:
                     steps = unedited.sort_values("step")
                     pictures = [open_photo(file, self.run).pixels for file in steps["file"]]
                     values, area = steps["value"].tolist(), float(steps["mask_area"].iloc[0])
-                    sweep = Sweep(str(attribute), values, pictures, original, box, points, area)
+                    axes = grid.axes if grid and grid.name == attribute else {}
+                    sweep = Sweep(str(attribute), values, pictures, original, box, points, area, axes)
                     yield sweep, {"photo": row["photo"], "attribute": str(attribute)}
             tick(1)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
@@ -28,6 +28,7 @@ class Sweep:
     """One photo's pictures along one attribute.
 
     attribute: its name.  values: (K,).  pictures: K of (H, W, 3) uint8 RGB.
+    axes: of a grid, each attribute's value in each picture.
     original: the photo as it was, or None if it is gone.  box: (4,) x0 y0 x1 y1.  points: (5, 2).
     mask_area: share of the photo's pixels that may change; 1 of pictures that others made.
     """
@@ -39,6 +40,7 @@ class Sweep:
     box: NDArray[np.float64]
     points: NDArray[np.float64]
     mask_area: float
+    axes: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 class SweepMeasurer:
@@ -57,18 +59,22 @@ class SweepMeasurer:
         """(what the gate judges, readings by name, (1 + K,) each, the original's first: NaN if it is gone)."""
         readings = self._read(sweep)
         looked, found = self._found(sweep)
-        own = readings.get(sweep.attribute)
-        tau, shift = (np.nan, np.nan) if own is None else gate.follows(own[1:], sweep.values)
-        others = [name for name in JUDGED if name in readings and name != sweep.attribute]
-        off, whose = gate.steepest([readings[name][1:] for name in others], others, sweep.values)
+        moved, offs = [], []
+        for name, values in (sweep.axes or {sweep.attribute: sweep.values}).items():
+            levels, at = np.unique(values, return_inverse=True)
+            means = {key: np.bincount(at, scores[1:]) / np.bincount(at) for key, scores in readings.items()}
+            moved.append(gate.follows(means[name], levels) if name in means else (np.nan, np.nan))
+            others = [other for other in JUDGED if other in means and other != name]
+            offs.append(gate.steepest([means[other] for other in others], others, levels))
+        off, whose = max(offs, key=lambda one: abs(one[0]))
         height, width = sweep.pictures[0].shape[:2]
         x0, y0, x1, y1 = _inside(sweep.box, width, height)
         area = float(np.prod(np.maximum(sweep.box[2:] - sweep.box[:2], 1)))
         measured = Measured(
             looked=looked,
             found=found,
-            tau=tau,
-            shift=shift,
+            tau=min(tau for tau, _ in moved),
+            shift=min(shift for _, shift in moved),
             off_target=off,
             off_target_reading=whose,
             mask_share=sweep.mask_area * width * height / area if sweep.mask_area < 1 else np.nan,
@@ -103,7 +109,9 @@ class SweepMeasurer:
     def _found(self, sweep: Sweep) -> tuple[int, int]:
         """(at how many values the face was looked for, at how many it was found where it was)."""
         last = len(sweep.pictures) - 1
-        pictures = [sweep.pictures[step] for step in (0, last // 2, last)] if self.look else []
+        axes = [np.asarray(values) for values in sweep.axes.values()]
+        corners = np.flatnonzero(np.all([(v == v.min()) | (v == v.max()) for v in axes], 0)) if axes else [0, last]
+        pictures = [sweep.pictures[step] for step in sorted({*corners, last // 2})] if self.look else []
         patches, box = _around_face(pictures, sweep.box)
         matches = [_same(detections.boxes, box) for detections in self.near(patches)]
         lost = [index for index, match in enumerate(matches) if not match]

@@ -20,6 +20,7 @@ from gslopes.slopes import method
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import (
     ReportConfig,
+    crossed,
     decisions,
     loading,
     observed,
@@ -103,6 +104,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         tasks=tasks.sentences(screens),
         pairs=is_set,
         explained=validity.explained(run, tables.reading(source.real)),
+        crossed=crossed.panels(run, source.slopes, report if pictured else None, credited),
         errors=observed.error_panels(run),
         observed=observed.panels(run),
         album=len(album.photos) if any(values.values()) else 0,
@@ -134,7 +136,7 @@ def _steps(source: Source) -> dict[str, int]:
 def _write_tables(report: Path, source: Source, options: ReportConfig) -> tuple[list[str], pd.DataFrame]:
     """Write the findings, the slopes and the paper's tables; the names of the latter, and the findings."""
     wrong = loading.read_rows(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
-    findings = decisions.write_findings(report, source.slopes, wrong)
+    findings = decisions.write_findings(report, crossed.with_interactions(source.slopes, source.run), wrong)
     runfolder.write_bytes(report / "slopes.csv", csv_bytes(source.slopes.reindex(columns=list(decisions.TIDY))))
     slopes = source.real[source.real["estimator"] == PAPER]
     return paper.write(report, source.run, slopes, findings, p=options.p, slope=options.slope), findings
