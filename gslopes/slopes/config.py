@@ -109,7 +109,7 @@ class RunConfig:
     pairs: Path | None = option(None, help="A set that others made, in place of PHOTOS.", metavar="SET", advanced=True)
     baseline: str | None = option(
         None,
-        help="Of named values in --pairs, what others are compared with; several attributes' with commas.",
+        help="The named value in --pairs that others are compared with; of several attributes with commas.",
         metavar="VALUE",
         shown="the commonest",
         advanced=True,
