@@ -371,7 +371,7 @@ class Mover:
         self.units = [np.ascontiguousarray(field.transpose(2, 0, 1)) * np.float32(FRACTIONS) for field in fields]
 
     def __call__(self, picture: FloatArray, *distances: float) -> FloatArray:
-        """A picture (h, w, C) float32 after so many units of each: cubic, to ``FRACTIONS`` of a pixel."""
+        """A picture (h, w, C) float32 after these units of each: cubic, to ``FRACTIONS`` of a pixel."""
         if not any(distances):
             return picture
         moved_by = [unit * np.float32(distance) for unit, distance in zip(self.units, distances, strict=True)]

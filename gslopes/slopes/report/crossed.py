@@ -97,6 +97,6 @@ def _heat(answers: Answers, row: Mapping[Any, Any], grid: Grid) -> dict[str, Any
     cells, count = list(zip(texts, shades, strict=True)), len(grid.values[1])
     rows = [(numbers.value(value, sign=True), cells[at::count]) for at, value in enumerate(grid.values[1])][::-1]
     unit = {"presence": "of 100 photos", "log-odds": "mean score"}.get(measure, "mean")
-    told = "; ".join(f"{value}: {', '.join(text for text, _ in own)}" for value, own in rows)
+    spoken = "; ".join(f"{value}: {', '.join(text for text, _ in own)}" for value, own in rows)
     decision = decisions.SHOWN.get(str(row["decision"]), "")
-    return {"label": words.readable(label), "unit": unit, "decision": decision, "rows": rows, "told": told}
+    return {"label": words.readable(label), "unit": unit, "decision": decision, "rows": rows, "spoken": spoken}

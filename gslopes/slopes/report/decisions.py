@@ -258,7 +258,7 @@ FACES = {"race": ("darker-skinned faces", "lighter-skinned ones"), "gender": ("f
 
 
 def _at_both_ends(row: pd.Series, name: str) -> str:
-    """What a label does along the first of two attributes at both ends of the second; see ``report.crossed``."""
+    """What a label does along the first of two attributes at both ends of the second; see ``slopes.report.crossed``."""
     measure, (first, second) = units.measure_of(row), str(row["attribute"]).split("+")
     faces = FACES.get(second, [f"faces that look {end}" for end in words.ends(second)])
     changes = [row[end] * (100 if measure == "presence" else 1) for end in ("at_low", "at_high")]
