@@ -50,6 +50,10 @@ class Auto(Notes):
     cluster: RayCluster
     progress: bool = False
 
+    def note(self, text: str) -> None:
+        """As the one process says it."""
+        self.one.note(text)
+
     def __call__(self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0) -> None:
         """As ``Executor``."""
         chosen: Executor = self.one

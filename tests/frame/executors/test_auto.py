@@ -74,3 +74,13 @@ def test_workers_have_shares_of_the_gpus_that_fit(nodes, workers, expected):
     assert (size.workers, size.cpus, size.gpus) == expected
     cards = sum(gpus for _, gpus in nodes)
     assert size.workers <= cards * int(1 / size.gpus)
+
+
+def test_what_it_says_is_said_by_the_one_process():
+    class Kept(OneProcess):
+        def note(self, text: str) -> None:
+            said.append(text)
+
+    said: list[str] = []
+    engine(Kept(), "auto", None, "auto").note("fit up to date")
+    assert said == ["fit up to date"]
