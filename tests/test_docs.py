@@ -51,7 +51,7 @@ def test_links_and_anchors_lead_somewhere() -> None:
     assert {name: links for name, links in dead.items() if links} == {}
 
 
-@pytest.mark.parametrize("page", ["howto/own-editor", "start/counterfactual-set", "start/paid-service"])
+@pytest.mark.parametrize("page", ["howto/own-editor", "howto/pairs", "start/counterfactual-set", "start/paid-service"])
 def test_each_use_has_a_short_page_that_home_and_navigation_lead_to(page: str) -> None:
     assert len((ROOT / f"docs/pages/{page}.md").read_text("utf-8").split()) <= 300
     assert f"({page}.md)" in (ROOT / "docs/pages/index.md").read_text("utf-8")

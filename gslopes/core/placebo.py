@@ -1,8 +1,10 @@
-"""Names of placebo sweeps in the tables: the attribute whose sweep they accompany, and a kind."""
+"""Names of sweeps in the tables: of placebos the attribute whose sweep they accompany and a kind; of contrasts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from gslopes.core.text import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,3 +52,36 @@ def is_placebo(attribute: str) -> bool:
 def among(attributes: pd.Series) -> pd.Series[bool]:
     """Which rows belong to placebo sweeps.  attributes: the column of a table."""
     return attributes.map(lambda one: is_placebo(str(one))).astype(bool)
+
+
+# -- contrasts: an attribute whose values are names, one of them (1) against a baseline (0) ---------------------------
+
+
+def contrast(attribute: str, level: str, baseline: str) -> str:
+    """The name of such a sweep.
+
+    >>> contrast("race", "Black", "White")
+    'race: Black − White'
+    """
+    return f"{plain(attribute)}: {plain(level)} − {plain(baseline)}"
+
+
+def ends_of(sweep: str) -> tuple[str, str, str] | None:
+    """(attribute, level, baseline) of a contrast; None for any other sweep.
+
+    >>> ends_of("race: Black − White"), ends_of("gender")
+    (('race', 'Black', 'White'), None)
+    """
+    attribute, colon, ends = sweep.partition(": ")
+    level, minus, baseline = ends.partition(" − ")
+    return (attribute, level, baseline) if colon and minus else None
+
+
+def plain(text: str) -> str:
+    """A text of others as a name of a sweep, which is a folder's, too, or in one.
+
+    >>> plain("skin: dark"), is_placebo(plain("medium-light"))
+    ('skin dark', False)
+    """
+    text = printable(text)[:60].replace(": ", " ").replace(" − ", " - ").replace("/", "∕").lstrip(".")
+    return text.replace("-", "\N{NON-BREAKING HYPHEN}") if is_placebo(text) else text

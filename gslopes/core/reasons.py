@@ -38,6 +38,8 @@ class Reason(StrEnum):
     FACE_NOT_UPRIGHT = "face not upright"
     FACE_NOT_ALIGNED = "face cannot be aligned"
     NO_FACE_REGION = "face region not found"
+    VALUES_MISSING = "lacks values"
+    SIZES_DIFFER = "its pictures differ in size"
 
     # of photos in the context audit
     UNKNOWN_PERSON = "people.csv says nothing about it"

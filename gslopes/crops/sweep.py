@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.crossed import check_plain
 from gslopes.core.errors import UsageError
 from gslopes.core.files import resolved, sha256_of, show, why_unreadable
 from gslopes.core.reasons import SkipReason
@@ -52,6 +53,7 @@ Codes = NDArray[np.int64]
 def read(run: Path, config: SweepConfig) -> Inputs:
     """The pictures, and whose they are.  Raises: UsageError if there are none, or one cannot be read."""
     manifest = runfolder.read_manifest(run)
+    check_plain(manifest, run)
     if not (run / "edits.parquet").is_file():
         raise UsageError(f"{show(run)} has no pictures yet.", "Make them with: gslopes synthesise PHOTOS --out RUN.")
     edits = tables.read(tables.EDITS, run / "edits.parquet")

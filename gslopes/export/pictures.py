@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.crossed import check_plain
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.options import option
 from gslopes.core.runfolder import show
@@ -62,6 +63,7 @@ def pictures(run: Path, config: ExportConfig) -> pd.DataFrame:
     Raises: UsageError if nothing is left to export, or for a table of people that does not fit; TableError.
     """
     manifest = runfolder.read_manifest(run)
+    check_plain(manifest, run)
     rows = _judged(_read(run, tables.EDITS), run)
     if rows.empty:
         raise UsageError(f"{show(run)} has no pictures to export.", "gslopes audit PHOTOS --out RUN")

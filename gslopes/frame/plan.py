@@ -113,7 +113,7 @@ def plan(
         if out is not None:
             _check_name(out)
         if audit.configure is not None:
-            config = audit.configure(source, options, about["only"], given)
+            config = audit.configure(source, options, about["only"], given, out)
         else:
             config = from_dict(audit.config, merged(audit.config, options, base=Path.cwd()))
         source = getattr(config, "photos", None) or source

@@ -136,8 +136,8 @@ class Audit:
     more: whether more models may be asked later; else their versions identify the run.
     before: called once before the first stage that is not up to date: credentials, prices, a first question.
     of_runs: what it is given is a run folder of another audit.
-    configure: makes the configuration of a new run of source, options, stages to do and ready objects, where options
-        depend on one another or the source is one of them.
+    configure: makes the configuration of a new run of source, options, stages to do, ready objects and run folder,
+        where options depend on one another or the source is one of them.
     fixed: facts that follow from the options alone, which stay what they are where a run is done again.
     looked_at: options that ``inputs`` alone reads: given to a run, they are looked at with its source before all else.
     alone: stages that ``--only`` can name, with what is printed after each, as text and as JSON.
@@ -164,7 +164,7 @@ class Audit:
     more: bool = False
     before: Callable[[Run, Executor], None] | None = None
     of_runs: bool = False
-    configure: Callable[[Path | None, Mapping[str, Any], Sequence[str], Any], Any] | None = None
+    configure: Callable[[Path | None, Mapping[str, Any], Sequence[str], Any, Path | None], Any] | None = None
     fixed: Callable[[Any], Mapping[str, Any]] | None = None
     looked_at: tuple[str, ...] = ()
     alone: Mapping[str, Callable[[Result], tuple[str, Mapping[str, Any]]]] = field(default_factory=dict)

@@ -37,7 +37,12 @@ def after(row: Any) -> str:
     >>> after({}), after({"measure": "value"})
     ('points per unit', 'per unit')
     """
-    return f"{short(row)} per unit".lstrip()
+    return f"{short(row)} per unit{' of both' * is_crossed(row)}".lstrip()
+
+
+def is_crossed(row: Any) -> bool:
+    """Whether a row is of two attributes, and its slope their interaction."""
+    return "+" in str(row.get("attribute", ""))
 
 
 def unit_of(row: Any) -> str:

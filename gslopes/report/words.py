@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from gslopes.core.placebo import ends_of
 from gslopes.core.text import many as many
 from gslopes.core.text import printable as printable
 
@@ -27,9 +28,11 @@ _LATER = re.compile(r"(?<=_)[A-Z](?=[a-z]+(?:_|$))")  # the first letter of a la
 def ends(attribute: str) -> tuple[str, str]:
     """What the negative and the positive end of an attribute look like.
 
-    >>> ends("gender"), ends("beard")
-    (('feminine', 'masculine'), ('less beard', 'more beard'))
+    >>> ends("gender"), ends("beard"), ends("race: Asian − White")
+    (('feminine', 'masculine'), ('less beard', 'more beard'), ('White', 'Asian'))
     """
+    if contrast := ends_of(attribute):
+        return contrast[2], contrast[1]
     return _ENDS.get(attribute, (f"less {printable(attribute)}", f"more {printable(attribute)}"))
 
 
@@ -44,7 +47,15 @@ def between(attribute: str) -> str:
 
 
 def perceived(attribute: str) -> str:
-    """The attribute as a thing that is seen in a picture, never as a fact about a person."""
+    """The attribute as a thing that is seen in a picture, never as a fact about a person; of two their interaction.
+
+    >>> perceived("young"), perceived("race: Asian − White")
+    ('perceived age', 'perceived race (Asian against White)')
+    """
+    if contrast := ends_of(attribute):
+        return f"{perceived(contrast[0])} ({contrast[1]} against {contrast[2]})"
+    if "+" in attribute:
+        return f"the interaction of {' and '.join(map(perceived, attribute.split('+')))}"
     return _NAMES.get(attribute, f"perceived {printable(attribute)}")
 
 

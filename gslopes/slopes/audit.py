@@ -51,8 +51,9 @@ from gslopes.slopes.report.decisions import CONDITION
 QUIET = OneProcess()
 ASKS = {"score", UNEDITED}
 FITTED = (
-    *(tables.SLOPES, tables.GROUPS, tables.DIFFERENCES, tables.BALANCE, tables.PLACEBOS),
+    *(tables.SLOPES, tables.CROSSED, tables.GROUPS, tables.DIFFERENCES, tables.BALANCE, tables.PLACEBOS),
     *(tables.REACH, tables.GATING, tables.ERROR_RATES, tables.ERROR_SLOPES, tables.OBSERVED, tables.DRAWING),
+    tables.EXPLAINED,
 )
 DROPPED_FILES = tuple(f"{name}.parquet" for name in DROPPED.values())
 UNEDITED_FILES = tuple(f"{UNEDITED}/{name}.parquet" for name in ("asked", "scores"))
@@ -67,7 +68,7 @@ class Ready:
 
 
 def audit(
-    photos: Any,
+    photos: Any = None,
     out: str | Path | None = None,
     *,
     classifier: Given | Sequence[Given] | None = None,
@@ -81,7 +82,8 @@ def audit(
 
     Called again with the same arguments, it resumes where it was stopped, and does nothing twice.
 
-    photos: a folder, paths, a data frame, arrays, PIL images, a torch Dataset; see ``frame.brought.planned``.
+    photos: a folder, paths, a data frame, arrays, PIL images, a torch Dataset; see ``frame.brought.planned``; None with
+        ``pairs``, a set of counterfactuals that others made, see ``slopes.pairs``.
     out: the run folder, made if missing; if left out, one is named by date and attribute in the current folder.
     classifier: a name such as ``celeba-tagger`` (the default) or ``onnx:model.onnx``, a function, a transformers
         pipeline, what ``gslopes.as_classifier`` makes of a torch module, an object as in core.records, or several.
@@ -194,13 +196,17 @@ def _carried_out(made: Plan, executor: Executor | None, progress: bool = False) 
 
 
 def configured(
-    photos: Path | None, options: Mapping[str, Any], only: Sequence[str] = (), ready: Ready | None = None
+    photos: Path | None,
+    options: Mapping[str, Any],
+    only: Sequence[str] = (),
+    ready: Ready | None = None,
+    out: Path | None = None,
 ) -> RunConfig:
     """The configuration of a new run, with the default classifier where no one is named to be asked.
 
     Raises: ConfigError.
     """
-    config = configure(photos, options)
+    config = configure(photos, options, out)
     asks = not only or bool(ASKS & set(only))
     if asks and not (ready and ready.classifiers) and not config.score.classifiers:
         config = replace(config, score=replace(config.score, classifiers=(DEFAULT_CLASSIFIER,)))
@@ -253,7 +259,7 @@ def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor)
     if placebos and paid:
         sample = f"of placebo sweeps, of {min(config.placebo_sample, len(walk.files)):,} photos"
         executor.note(f"score      {placebos:,} of the pictures are {sample} (--no-placebo leaves them out)")
-    unedited = config.unedited or bool(method.drawn(to_dict(walk.config)))
+    unedited = walk.pairs is None and (config.unedited or bool(method.drawn(to_dict(walk.config))))
     images += min(FIRST, len(walk.files)) + (len(walk.files) if unedited else 0)
     return [estimate_walk(classifier, images, part) for classifier in paid]
 
@@ -268,19 +274,26 @@ def make_pictures(run: Run) -> Made:
     if differing := runfolder.differences(content.get("versions", now), now):
         run.executor.note(f"Note: {show(run.folder)} was started with other versions: {'; '.join(differing)}.")
     runfolder.write_json(run.folder / runfolder.MANIFEST, {"versions": now, **content})
-    for attribute in walk.values:
-        runfolder.make_folder(run.folder / "edits" / attribute)
-    if others := passed_over(walk.config.photos):
+    if walk.pairs is None and (others := passed_over(walk.config.photos)):
         run.executor.note(others)
     missing = synthesis.missing_parts(run.folder, walk.parts)
     sizes = {part: len(walk.files_of(part)) for part in missing}
     if missing:
-        work = synthesis.Synthesis(run.folder, walk, walk.ready(), synthesis.same_bytes(walk.files))
-        run.executor(work, sizes, label=SYNTHESIS, unit="photos", done=len(walk.files) - sum(sizes.values()))
+        work, unit = synthesis.making(run.folder, walk, walk.ready()), "photos" if walk.pairs is None else "units"
+        run.executor(work, sizes, label=SYNTHESIS, unit=unit, done=len(walk.files) - sum(sizes.values()))
+    synthesis.write_groups(run.folder, walk)
     for table in (tables.EDITS, tables.PHOTOS):
         runfolder.merge(run.folder, table, [SYNTHESIS], walk.parts)
     keep_sources(walk.config.photos, run.folder)
     return {}
+
+
+def fitted_by(run: Run) -> FitConfig:
+    """The options of the fit: by the set's groups unless a table of photos is named."""
+    config: FitConfig = run.config.fit
+    table = run.folder / runfolder.GIVEN_TABLE
+    own = run.config.pairs is not None and config.photos_csv is None and table.is_file()
+    return replace(config, photos_csv=table, groups=(synthesis.GROUP,)) if own else config
 
 
 def is_gated(run: Run) -> bool:
@@ -293,7 +306,8 @@ def judge(run: Run) -> Made:
     parts = complete_parts(run.folder)
     from gslopes.slopes import validation
 
-    about = run.config.fit.photos_csv, run.config.fit.groups
+    config = fitted_by(run)
+    about = config.photos_csv, config.groups
     validation.about_photos(run.folder, *about)
     verdicts = judge_folder(run.folder, parts, run.config.gate, run.config.device, run.executor)
     summaries = [summary.facts() for summary in validation.summarise(run.folder, *about)]
@@ -319,6 +333,8 @@ def observers(run: Run) -> dict[str, Classifier]:
     """The classifiers that are asked about the photos as they were: where faces are drawn all of them, for groups
     those that cost nothing.
     """
+    if run.config.pairs is not None:  # its pictures are all that there is
+        return {}
     if run.config.score.unedited or method.drawn(to_dict(run.config)):
         return dict(run.models)
     grouped = bool(run.config.fit.groups)
@@ -330,7 +346,7 @@ def fit(run: Run) -> Made:
 
     Raises: UsageError if the CSV does not fit the run; ConfigError, TableError, StorageError.
     """
-    config: FitConfig = run.config.fit
+    config = fitted_by(run)
     content = read_manifest(run.folder)
     if config.photos_csv is not None and (absent := unmatched_rows(config.photos_csv, run.folder)):
         run.executor.note(absent)

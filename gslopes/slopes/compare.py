@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core import placebo, runfolder, summary, tables
+from gslopes.core.crossed import check_plain
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.photos.people import read_about
@@ -107,6 +108,7 @@ def units_of(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:
 
 def _answers(run: Path) -> dict[tuple[str, str], Answers]:
     manifest = runfolder.read_manifest(run)
+    check_plain(manifest, run)
     scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
     values = values_by_attribute(scores, asked, manifest.get("values"))
     names = asked.column("classifier").unique().to_pylist()

@@ -25,11 +25,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gslopes.ask.config import ScoreConfig
+from gslopes.core import placebo
 from gslopes.core.config import from_dict, to_dict
+from gslopes.core.crossed import Grid
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import check, merged, option, put, section
+from gslopes.core.runfolder import GIVEN
 from gslopes.core.runtime import check_device
-from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
+from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.report import ReportConfig
@@ -103,6 +106,14 @@ class RunConfig:
     """One run; engine and workers as in ``frame.executors.engine``."""
 
     photos: Path = option(help="The folder of photos.", positional=True)
+    pairs: Path | None = option(None, help="A set that others made, in place of PHOTOS.", metavar="SET", advanced=True)
+    baseline: str | None = option(
+        None,
+        help="The named value in --pairs that others are compared with; of several attributes with commas.",
+        metavar="VALUE",
+        shown="the commonest",
+        advanced=True,
+    )
     limit: int | None = option(None, help="Only the first N photos.", least=1)
     seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True, least=0)
     part: int = option(32, help="Photos in a part, the unit of work and of resuming.", seldom=True, least=1)
@@ -116,6 +127,17 @@ class RunConfig:
     )
     workers: int | None = option(
         None, help="Threads, or workers of the cluster.", shown="one per core, or GPU", seldom=True, least=1
+    )
+    cross: bool = option(
+        False,
+        help="Edit each photo at every pair of values of two attributes, and fit how one's slope depends on the other.",
+    )
+    grid: tuple[int, int] = option(
+        (5, 3),
+        help="With --cross, the numbers of values of both attributes, odd.",
+        metavar="N,M",
+        parse=lambda text: tuple(int(number) for number in text.split(",")),
+        advanced=True,
     )
     find: FindConfig = section(FindConfig)
     edit: EditConfig = section(EditConfig)
@@ -134,17 +156,45 @@ class RunConfig:
     def __post_init__(self) -> None:
         check(self)
         check_device(self.device)
+        self.crossed  # noqa: B018  checked
+
+    @property
+    def crossed(self) -> Grid | None:
+        """The grid of values, with ``cross``.  Raises: ConfigError if there can be none."""
+        names, counts = self.edit.attributes, self.grid
+        if not self.cross:
+            return None
+        if self.pairs is not None or self.as_published or self.edit.steps is not None:
+            other = "--pairs" if self.pairs is not None else "--as-published" if self.as_published else "--steps"
+            raise ConfigError(f"--cross does not go with {other}.", "Leave one out; --grid 5,3 says how many values.")
+        if len(names) != 2:
+            hint = "Name both, as in --attribute gender --attribute race --cross."
+            raise ConfigError(f"--cross takes two attributes, not {len(names)}.", hint)
+        if min(counts) < 3 or not all(count % 2 for count in counts):
+            message = f"A grid of {counts[0]} by {counts[1]} values has no centre to compare with."
+            raise ConfigError(message, "Give --grid two odd numbers such as 5,3.")
+        each = zip(names, counts, strict=True)
+        values = [tuple(float(str(value)) for value in values_for(*one, self.edit.range)) for one in each]
+        return Grid((names[0], names[1]), (values[0], values[1]))
+
+    def sweeps(self) -> dict[str, list[float]]:
+        """Each sweep of the tables with its K values, placebo sweeps among them.  Raises: as ``EditConfig.sweeps``."""
+        sweeps = self.edit.sweeps(self.compose.placebo)
+        if (grid := self.crossed) is None:
+            return sweeps
+        return dict.fromkeys((grid.name, *(placebo.names(grid.name) if self.compose.placebo else ())), grid.steps)
 
     def identity(self) -> dict[str, Any]:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
         sections: dict[str, Any] = to_dict(self)
-        return {key: value for key, value in sections.items() if key not in _CONDITIONS}
+        plain = () if self.cross else ("cross", "grid")
+        return {key: value for key, value in sections.items() if key not in (*_CONDITIONS, *plain)}
 
 
-def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfig:
+def configure(photos: str | Path | None, options: Mapping[str, Any], out: Path | None = None) -> RunConfig:
     """The configuration of a run from options, see ``core.options.build``.
 
-    photos: the folder; None if the file names it.
+    photos: the folder; None if the file names it.  out: the run folder, in which a set of pairs has its photos.
 
     Raises: ConfigError for an unknown option or a value out of its range.
     """
@@ -153,10 +203,26 @@ def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfi
         mapping["photos"] = photos
     if mapping.get("as_published"):
         publish(mapping)
+    if mapping.get("pairs") or mapping.get("baseline"):
+        set_of_pairs(mapping, out)
     if "photos" not in mapping:
         raise ConfigError("No folder of photos is given.", "Name the folder that holds the photos.")
     config = from_dict(RunConfig, mapping)
     return replace(config, photos=Path(os.path.abspath(config.photos)))
+
+
+def set_of_pairs(mapping: dict[str, Any], out: Path | None) -> None:
+    """Photos of a set are in the run folder.  Raises: ConfigError if they are to be edited, or photos are named."""
+    if not mapping.get("pairs"):
+        raise ConfigError("A baseline is one of the values of a set of pairs.", "Name the set with --pairs.")
+    given = [f"{part} {key}" for part, keys in _EDITING.items() for key in keys if (mapping.get(part) or {}).get(key)]
+    if mapping.get("photos") or given:
+        hint = f"Leave out {'PHOTOS' if mapping.get('photos') else given[0]}, or --pairs."
+        raise ConfigError("The pictures of a set of pairs are its own, and are not edited.", hint)
+    mapping["photos"] = (out or Path()) / GIVEN
+
+
+_EDITING = {"edit": ("attributes", "steps", "range", "model"), "find": ("landmarks",), "compose": ("masks",)}
 
 
 def publish(mapping: dict[str, Any]) -> None:

@@ -41,8 +41,11 @@ def is_expected(label: str, attribute: str) -> bool:
     >>> is_expected("Male", "gender"), is_expected("Mandarin", "gender"), is_expected("Black_Hair", "race")
     (True, False, False)
     """
+    if "+" in attribute:
+        return any(is_expected(label, one) for one in attribute.split("+"))
     words = words_of(label)
-    anywhere, alone, people = _lists(placebo.split(attribute)[0])
+    named, *_ = placebo.ends_of(attribute) or (placebo.split(attribute)[0],)
+    anywhere, alone, people = _lists(named)
     runs = {words[start:end] for start in range(len(words)) for end in range(start + 1, len(words) + 1)}
     if not runs.isdisjoint(anywhere):
         return True

@@ -12,8 +12,9 @@ import pandas as pd
 import pyarrow as pa
 
 from gslopes.core import runfolder, tables
+from gslopes.core.crossed import grid_of
 from gslopes.core.progress import Watch, counted
-from gslopes.faces.gate.verdict import JUDGED
+from gslopes.faces.gate.verdict import JUDGED, MEASURES
 from gslopes.photos.people import read_about
 from gslopes.slopes import expected, method, presence
 from gslopes.slopes.config import FitConfig
@@ -47,13 +48,15 @@ def fit_folder(
     """
     from gslopes.slopes.fit.analysis import analyse
     from gslopes.slopes.fit.answers import ALL, present
+    from gslopes.slopes.fit.crossed import VIEWS
 
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
-    gates = verdicts_of(run, values)
+    gates, grid = verdicts_of(run, values), grid_of(runfolder.read_manifest(run))
     unedited = unedited_answers(run, limits)
     drawn = method.drawn(runfolder.read_manifest(run).get("config") or {}) if unedited else ()
     sweeps = asked.select(["classifier", "attribute"]).group_by(["classifier", "attribute"]).aggregate([]).num_rows
+    sweeps *= 1 if grid is None else VIEWS
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
         fitted = analyse(
             present(scores, limits),
@@ -69,6 +72,8 @@ def fit_folder(
             gates=gates,
             unedited=unedited,
             drawn=drawn,
+            moved=moved_of(run),
+            grid=grid,
             tick=tick,
         )
     record = {name: str(cut) for name, cut in sorted(limits.items())}
@@ -76,6 +81,8 @@ def fit_folder(
     runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited})
     cut = [str(limits.get(name, ALL)) for name in fitted.slopes["classifier"]]
     fitted = replace(fitted, slopes=expected.marked(fitted.slopes.assign(cut=cut)))
+    if len(fitted.crossed):
+        fitted = replace(fitted, crossed=expected.marked(fitted.crossed))
     order = sorted(fitted.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
     for table, frame in order:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")
@@ -91,16 +98,19 @@ def _answers(run: Path, table: tables.Table) -> pa.Table:
     return pa.concat_tables([table_of_all, tables.read_arrow(table, dropped)]).unify_dictionaries()
 
 
-def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
+def reach_of(run: Path, values: Mapping[str, Sequence[float]]) -> pd.DataFrame | None:
     """How far each edit moved the reader, and what it reads in the unedited photo; None if nothing was read.
 
     Columns: photo, attribute, reading, reach and odds.
     """
+    from gslopes.slopes.fit.crossed import along
     from gslopes.slopes.fit.reach import log_odds, photo_reach
 
     path, keys, rows = run / "readings.parquet", ["photo", "attribute", "reading"], []
     frame = tables.read(tables.READINGS, path) if path.exists() else tables.READINGS.empty()
-    own = frame[(frame["step"] >= 0) & frame["reading"].isin(JUDGED) & (frame["reading"] == frame["attribute"])]
+    if grid := grid_of(runfolder.read_manifest(run)):
+        frame, values = along(frame, grid), grid.by_name
+    own = frame[(frame["step"] >= 0) & ~frame["reading"].isin(MEASURES) & (frame["reading"] == frame["attribute"])]
     for key, part in own.sort_values("step").groupby(keys, sort=False):
         photo, attribute, reading = map(str, key)
         if len(part) == len(values.get(attribute, ())):  # read at all values
@@ -110,6 +120,21 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
         return None
     unedited = frame[frame["step"] == -1].drop_duplicates(keys).assign(odds=lambda one: log_odds(one["score"]))
     return pd.DataFrame(rows, columns=[*keys, "reach"]).merge(unedited[[*keys, "odds"]], how="left", on=keys)
+
+
+def moved_of(run: Path) -> pd.DataFrame | None:
+    """What else moved along sweeps that others made, as ``slopes.fit.explained`` takes it: probabilities as log-odds.
+
+    None for our own edits, and if nothing was read.
+    """
+    from gslopes.slopes.fit.reach import log_odds
+
+    path = run / "readings.parquet"
+    if not path.exists() or not (runfolder.read_manifest(run).get("config") or {}).get("pairs"):
+        return None
+    frame = tables.read(tables.READINGS, path).query("step >= 0 and reading != attribute")
+    frame, probable = frame[frame["reading"].isin([*JUDGED, "luminance", "background"])], frame["reading"].isin(JUDGED)
+    return frame.assign(score=frame["score"].mask(probable, log_odds(frame["score"])))
 
 
 def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, pd.Series]:

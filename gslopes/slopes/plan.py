@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gslopes.ask.classifiers import canonical_name
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.crossed import Grid
 from gslopes.core.errors import UsageError
 from gslopes.core.files import sha256_of, show
 from gslopes.core.runfolder import SYNTHESIS
 from gslopes.core.runtime import pick_device
+from gslopes.core.text import many
 from gslopes.faces.components import Components, default_components, model_records
+from gslopes.faces.find import MtcnnFinder
 from gslopes.frame.plan import Plan
 from gslopes.photos.folder import PhotoFile, count_parts, list_photos, listing
 from gslopes.slopes.config import RunConfig
+from gslopes.slopes.pairs import PairSet, Unit, read_pairs
 
 # Of one counterfactual photo on one core of an AMD EPYC.
 SECONDS_A_PICTURE = 0.022
@@ -27,6 +32,7 @@ class Walk:
 
     files: the photos, in order.  values: attribute to its K values.  inputs: a digest of what is read.
     classifiers: canonical names.  components: None for those that the configuration names.
+    pairs: the set, where others made the pictures; the files are then one of each unit, by its name.
     """
 
     config: RunConfig
@@ -35,11 +41,17 @@ class Walk:
     inputs: dict[str, Any]
     classifiers: tuple[str, ...]
     components: Components | None = None
+    pairs: PairSet | None = None
 
     @property
     def parts(self) -> int:
         """How many parts the photos are cut into."""
         return count_parts(len(self.files), self.config.part)
+
+    @property
+    def grid(self) -> Grid | None:
+        """Where two attributes are crossed."""
+        return self.config.crossed
 
     @property
     def device(self) -> str:
@@ -49,7 +61,16 @@ class Walk:
     @property
     def images(self) -> int:
         """Counterfactual photos if every photo has a usable face."""
-        return len(self.files) * sum(len(values) for values in self.values.values())
+        return sum(self.along(name) * len(values) for name, values in self.values.items())
+
+    @property
+    def units(self) -> Mapping[str, Unit]:
+        """Those of the set."""
+        return {} if self.pairs is None else self.pairs.units
+
+    def along(self, sweep: str) -> int:
+        """Photos, or units, with a sweep, at most."""
+        return len(self.files) if self.pairs is None else self.pairs.having(sweep)
 
     @property
     def calls(self) -> int:
@@ -59,12 +80,17 @@ class Walk:
     @property
     def facts(self) -> dict[str, Any]:
         """What the run is, for ``run.json``.  Raises: UnknownName, ModelError."""
-        models = model_records(self.config) if self.components is None else self.components.models
+        models: dict[str, dict[str, str]] = {}
+        if self.pairs is None:
+            models = model_records(self.config) if self.components is None else self.components.models
         facts = {"identity": self.config.identity(), "seed": self.config.seed, "values": self.values}
+        facts |= {"grid": {name: list(values) for name, values in self.grid.by_name.items()}} if self.grid else {}
         return {**facts, "models": models, "inputs": self.inputs}
 
     def ready(self) -> Components:
         """The components, loaded.  Raises: as ``faces.components.default_components``."""
+        if self.pairs is not None:
+            return Components(MtcnnFinder(self.config.find.min_face), cast("Any", None), {}, {}, named=True)
         return self.components or default_components(self.config, self.device)
 
     def done(self, run: Path | None) -> int:
@@ -77,9 +103,10 @@ class Walk:
 
         sample: of how many photos its placebo sweeps are.
         """
-        fake = sum(len(values) for name, values in self.values.items() if placebo.is_placebo(name))
-        placebos = min(sample, len(self.files)) * fake
-        return self.images - len(self.files) * fake + placebos, placebos
+        fakes = {name: len(values) for name, values in self.values.items() if placebo.is_placebo(name)}
+        every = sum(self.along(name) * count for name, count in fakes.items())
+        placebos = sum(min(sample, self.along(name)) * count for name, count in fakes.items())
+        return self.images - every + placebos, placebos
 
     def files_of(self, part: int) -> tuple[PhotoFile, ...]:
         """The photos of one part."""
@@ -92,8 +119,12 @@ def look_at(config: RunConfig, components: Components | None = None) -> Walk:
 
     Raises: UsageError (names, folders, no photos).
     """
-    values = config.edit.sweeps(config.compose.placebo)
     classifiers = tuple(dict.fromkeys(map(canonical_name, config.score.classifiers)))
+    if config.pairs is not None:
+        pairs = read_pairs(config.pairs, config.baseline or "", config.limit, config.compose.placebo)
+        files = tuple(PhotoFile(unit.whole.path, name) for name, unit in pairs.units.items())
+        return Walk(config, files, dict(pairs.values), pairs.facts, classifiers, None, pairs)
+    values = config.sweeps()
     files, inputs = read_inputs(config)
     return Walk(config, files, values, inputs, classifiers, components)
 
@@ -132,11 +163,16 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     facts |= {"parts_done": done, "run": str(run) if run else None}
     minutes = walk.images * SECONDS_A_PICTURE / 60
     size = sum(file.path.stat().st_size for file in walk.files) * sum(map(len, walk.values.values()))
+    if (pairs := walk.pairs) is not None:
+        size = pairs.size * len(walk.values) // max(1, sum(not placebo.is_placebo(name) for name in walk.values))
+    lacking = 0 if pairs is None else sum(bool(unit.lacks) for unit in pairs.units.values())
     time = f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
     disk = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
+    word, sweeps = ("crossed", walk.grid.by_name) if walk.grid else ("sweep  ", walk.values)
     lines = [
-        f"photos       {len(walk.files):,} in {show(config.photos)}",
-        *(f"sweep        {name}: {', '.join(f'{v:.3g}' for v in values)}" for name, values in walk.values.items()),
+        f"photos       {len(walk.files):,} {'units ' * (pairs is not None)}in {show(config.pairs or config.photos)}",
+        *([f"incomplete   {many(lacking, 'unit')}, left out where values lack"] if lacking else []),
+        *(f"{word}      {name}: {', '.join(f'{v:.3g}' for v in values)}" for name, values in sweeps.items()),
         f"images       {walk.images:,} at most (photos without a usable face give none)",
         f"classifiers  {', '.join(walk.classifiers) or 'none'}",
         f"calls        {walk.calls:,} at most, a picture each",

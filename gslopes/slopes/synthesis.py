@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,20 +20,23 @@ import pandas as pd
 from gslopes.core import placebo, runfolder, runtime, tables
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import RemoteTask
-from gslopes.core.files import read_regular
+from gslopes.core.files import csv_bytes, read_regular
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import ByteArray, Detections, EditedChips, Editor, Face, FloatArray, Photo
+from gslopes.core.records import Detections, EditedChips, Editor, Face, FloatArray, Photo
 from gslopes.core.runfolder import SYNTHESIS, differences
-from gslopes.faces.components import Components, default_components
-from gslopes.faces.compose.encode import QUALITY, SUFFIX, Variants
+from gslopes.faces.components import Components
+from gslopes.faces.compose.crossed import chips_between, compose_grids, crossed_placebo
+from gslopes.faces.compose.encode import QUALITY, SUFFIX, Variants, encode
 from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
-from gslopes.faces.compose.paste import Composite, compose_all
+from gslopes.faces.compose.paste import Composite, Edits, compose_each
 from gslopes.faces.compose.placebo import lightened, qualities, randomised
 from gslopes.faces.find import choose
+from gslopes.frame.brought import link
 from gslopes.photos.decode import LARGEST_FILE
-from gslopes.photos.folder import BATCH_PIXELS, PhotoFile, open_photo, photo_batches, size_of
+from gslopes.photos.folder import BATCH_PIXELS, PhotoFile, open_photo, photo_batches, photo_of, size_of
+from gslopes.slopes.pairs import Picture, Unit, file_name
 from gslopes.slopes.plan import Walk
 
 Row = dict[str, Any]
@@ -68,15 +71,19 @@ class Synthesis:
         """
         photos: list[Row] = []
         edits: list[Row] = []
-        read = partial(self._open, photos, tick)
-        for batch in photo_batches(self.plan.files_of(part), read, BATCH_PIXELS):
-            self._walk_within_memory([(file.relative, photo) for file, photo in batch], photos, edits)
-            tick(len(batch))
+        self._make(part, tick, photos, edits)
         run = self.run
         runfolder.settle(run / row["file"] for row in edits)
         for table, rows in ((tables.EDITS, edits), (tables.PHOTOS, photos)):
             runfolder.write_table(table, tables.frame_of(table, rows), runfolder.part_path(run, SYNTHESIS, table, part))
         runtime.trim_heap()
+
+    def _make(self, part: int, tick: Tick, photos: list[Row], edits: list[Row]) -> None:
+        """Make the pictures of one part; adds to both tables."""
+        read = partial(self._open, photos, tick)
+        for batch in photo_batches(self.plan.files_of(part), read, BATCH_PIXELS):
+            self._walk_within_memory([(file.relative, photo) for file, photo in batch], photos, edits)
+            tick(len(batch))
 
     def remote_task(self) -> RemoteTask:
         """For workers elsewhere.  Raises: UsageError if the components are not those that the configuration names."""
@@ -157,13 +164,24 @@ class Synthesis:
         if not usable_rows:
             return
         seen, found = [given[0][index] for index in usable_rows], [given[1][index] for index in usable_rows]
-        for attribute, editor in self.components.editors.items():
-            blend, device = self.plan.config.compose.blend, self.plan.device
-            swept = swept_on(device, editor, chips[usable_rows], np.asarray(self.plan.values[attribute], np.float32))
+        blend, device, grid = self.plan.config.compose.blend, self.plan.device, self.plan.grid
+        chips = chips[usable_rows]
+
+        def edited(attribute: str, values: Sequence[float], of: Any = chips) -> Edits:
+            editor = self.components.editors[attribute]
+            swept = swept_on(device, editor, of, np.asarray(values, np.float32), grid is not None)
             inside = [masks[editor.border][index] for index in usable_rows]
             around = [heads[editor.border][i] if self._region(editor) == "head" else None for i in usable_rows]
-            blend = editor.blend if blend == "auto" else blend
-            composites = compose_all(seen, found, swept, inside, blend, device, around)
+            return Edits(swept, inside, editor.blend if blend == "auto" else blend, around)
+
+        if grid is not None:
+            first = edited(grid.names[0], grid.values[0])
+            second = edited(grid.names[1], grid.values[1], chips_between(chips, first))
+            for photo, whole in zip(seen, compose_grids(seen, found, first, second, device), strict=True):
+                edits += self._written(grid.name, photo, whole)
+            return
+        for attribute in self.components.editors:
+            composites = compose_each(seen, found, [edited(attribute, self.plan.values[attribute])], device)
             for photo, whole in zip(seen, composites, strict=True):
                 edits += self._written(attribute, photo, whole)
 
@@ -174,18 +192,32 @@ class Synthesis:
 
     def _written(self, attribute: str, photo: Photo, composite: Composite) -> list[Row]:
         """Write the K pictures of one photo, and those of its placebos, one at a time; their rows."""
-        config = self.plan.config.compose
-        files = Variants(photo.pixels, photo.gray, photo.icc, config.format)
-        values = self.plan.values[attribute]
-        steps = range(len(values))
-        rows = self._write(attribute, photo.id, composite, files, steps, [QUALITY] * len(values))
-        if config.placebo:
-            same, light, random = placebo.names(attribute)
-            seed, packed = self.plan.config.seed, [QUALITY] * len(values)
-            again = qualities(photo.id, len(values), seed)
-            rows += self._write(same, photo.id, composite, files, [len(values) // 2] * len(values), again)
-            rows += self._write(light, photo.id, lightened(composite, values), files, steps, packed)
-            rows += self._write(random, photo.id, randomised(composite, values, photo.id, seed), files, steps, packed)
+        files = Variants(photo.pixels, photo.gray, photo.icc, self.plan.config.compose.format)
+        count = len(self.plan.values[attribute])
+        rows = self._write(attribute, photo.id, composite, files, range(count), [QUALITY] * count)
+        return rows + self._placebos(attribute, photo.id, composite, files)
+
+    def _placebos(
+        self, attribute: str, photo: str, whole: Composite, files: Variants, known: Collection[str] = ()
+    ) -> list[Row]:
+        """Write the pictures of a photo's placebos, but for known ones; their rows."""
+        values, seed, rows, grid = self.plan.values[attribute], self.plan.config.seed, list[Row](), self.plan.grid
+
+        def changed(light: bool, part: Composite, own: Sequence[float], of: str) -> Composite:
+            return lightened(part, own) if light else randomised(part, own, photo + of, seed)
+
+        shown: Sequence[int]
+        count, (same, light, random) = len(values), placebo.names(attribute)
+        for sweep in (same, light, random) if self.plan.config.compose.placebo else ():
+            shown, packed = range(count), [QUALITY] * count
+            if sweep in known:
+                continue
+            if sweep == same:
+                fake, shown, packed = whole, [count // 2] * count, qualities(photo, count, seed)
+            else:
+                change = partial(changed, sweep == light)
+                fake = crossed_placebo(whole, grid, change) if grid else change(whole, values, "")
+            rows += self._write(sweep, photo, fake, files, shown, packed)
         return rows
 
     def _write(
@@ -194,6 +226,7 @@ class Synthesis:
         """Write K pictures of the photo of this id, at step k the picture of ``whole`` at ``shown[k]``; their rows."""
         rows = []
         form = self.plan.config.compose.format
+        runfolder.make_folder(self.run / "edits" / sweep)
         for step, value in enumerate(self.plan.values[sweep]):
             file = f"edits/{sweep}/{photo[:16]}-{step}{SUFFIX[form]}"
             data = files.encode(whole.patches[shown[step]], whole.box, packed[step])
@@ -203,9 +236,13 @@ class Synthesis:
         return rows
 
 
-def swept_on(device: str, editor: Editor, chips: ByteArray, values: FloatArray) -> EditedChips:
-    """The editor's sweep: on a CUDA device pictures stay there where it can leave them, elsewhere its ends do."""
-    sweep = getattr(editor, "sweep_there" if device.startswith("cuda") else "sweep_ends", editor.sweep)
+def swept_on(device: str, editor: Editor, chips: Any, values: FloatArray, pictures: bool = False) -> EditedChips:
+    """The editor's sweep: on a CUDA device pictures stay there where it can leave them, elsewhere its ends do.
+
+    pictures: whether there must be pictures, wherever they are.
+    """
+    name = "sweep_there" if device.startswith("cuda") else "sweep" if pictures else "sweep_ends"
+    sweep = getattr(editor, name, editor.sweep)
     swept: EditedChips = sweep(chips, values)
     return swept
 
@@ -215,11 +252,96 @@ def _elsewhere(
 ) -> Synthesis:
     """The work in another process.  Raises: ModelError if other models are there."""
     plan = replace(plan, config=replace(plan.config, device=device))
-    components = default_components(plan.config, device)
+    components = plan.ready()
     if components.models != models:
         differing = "; ".join(differences(models, components.models))
         raise ModelError(f"A worker has other models: {differing}.", "Install the same models on every machine.")
-    return Synthesis(run, plan, components, same)
+    return making(run, plan, components, same)
+
+
+# -- a set that others made ------------------------------------------------------------------------------------------
+
+
+class Reading(Synthesis):
+    """In place of editing: the pictures of a set, linked or copied, and placebo sweeps where it has none of a kind.
+
+    JPEG and PNG stay as they are, others become PNG. Our placebos are made of the whole picture, by as much as the
+    unit's pictures differ.
+    """
+
+    def _make(self, part: int, tick: Tick, photos: list[Row], edits: list[Row]) -> None:
+        for file in self.plan.files_of(part):
+            unit = self.plan.units[file.relative]
+            try:
+                row, made = self._unit(unit)
+                photos.append(row)
+                edits += made
+            except PhotoError as error:
+                photos.append(_skipped(unit.shown, cast("SkipReason", error.reason), unit.photo))
+            tick(1)
+
+    def _unit(self, unit: Unit) -> tuple[Row, list[Row]]:
+        """Its row of the table photos, and those of its pictures.  Raises: PhotoError."""
+        if not unit.sweeps:
+            raise PhotoError(unit.shown, SkipReason(Reason.VALUES_MISSING, unit.lacks))
+        wanted = dict.fromkeys((unit.whole, *(one for pictures in unit.sweeps.values() for one in pictures)))
+        files = {picture: picture.read() for picture in wanted}
+        opened = {picture: photo_of(data, picture.path) for picture, data in files.items()}
+        if len({photo.pixels.shape for photo in opened.values()}) > 1:
+            raise PhotoError(unit.shown, SkipReason(Reason.SIZES_DIFFER))
+        photo = replace(opened[unit.whole], id=unit.photo)
+        height, width = photo.pixels.shape[:2]
+        seen = self.components.finder([photo])[0]
+        face = choose(seen, width, height, self.plan.config.find.min_face)
+        name = self._place(f"{runfolder.GIVEN}/{file_name(unit.shown)}", unit.whole, files[unit.whole], photo)
+        row = _seen(name.partition("/")[2], photo, SkipReason(), face if isinstance(face, Face) else seen)
+        edits = []
+        for sweep, pictures in unit.sweeps.items():
+            for step, picture in enumerate(pictures):
+                stem = f"edits/{sweep}/{unit.photo[:16]}-{step}"
+                file = self._place(stem, picture, files[picture], opened[picture])
+                made = {"photo": unit.photo, "attribute": sweep, "step": step, "value": self.plan.values[sweep][step]}
+                edits.append(made | {"file": file, "mask_area": 1.0})
+            if not placebo.is_placebo(sweep):
+                patches = np.stack([opened[picture].pixels for picture in pictures])
+                everywhere = np.ones((height, width), np.float32)
+                whole = Composite(photo.pixels, patches, everywhere, (0, 0, width, height), 1.0)
+                packed = Variants(photo.pixels, photo.gray, photo.icc, self.plan.config.compose.format)
+                edits += self._placebos(sweep, unit.photo, whole, packed, unit.sweeps)
+        return row | {"status": "used"}, edits
+
+    def _place(self, stem: str, picture: Picture, data: bytes, photo: Photo) -> str:
+        """Put a picture into the run folder; its name there."""
+        suffix = next((suffix for begins, suffix in _SENT.items() if data.startswith(begins)), "")
+        file = stem if suffix and stem.lower().endswith(suffix) else f"{stem}{suffix or '.png'}"
+        runfolder.make_folder((self.run / file).parent)
+        if suffix and picture.group < 0:
+            link(str(picture.path), self.run / file)
+        else:
+            made = data if suffix else encode(photo.pixels, photo.gray, photo.icc, "png")
+            runfolder.write_changed(self.run / file, made)
+        return file
+
+
+GROUP = "group"
+
+
+def write_groups(run: Path, plan: Walk) -> None:
+    """Write the groups of a set's units, where it names them, as a table about photos.  Raises: StorageError."""
+    groups = {unit.photo: unit.group for unit in plan.units.values()}
+    if any(groups.values()):
+        table = pd.DataFrame({"photo": [*groups], GROUP: [*groups.values()]})
+        runfolder.write_changed(run / runfolder.GIVEN_TABLE, csv_bytes(table))
+
+
+_SENT = {b"\xff\xd8\xff": ".jpg", b"\x89PNG": ".png"}  # to classifiers, as it is
+
+
+def making(run: Path, plan: Walk, components: Components, same: Mapping[str, str] | None = None) -> Synthesis:
+    """The work of the stage.  same: as of ``Synthesis``, if it is known."""
+    if plan.pairs is not None:
+        return Reading(run, plan, components, {})
+    return Synthesis(run, plan, components, same_bytes(plan.files) if same is None else same)
 
 
 def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:

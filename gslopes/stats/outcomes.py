@@ -25,6 +25,7 @@ class Outcomes:
     values: (K,) of the conditions.  sizes: (U,) float64, photos in each unit.
     unit: (P,) int32, sorted inside each label.  starts: (L + 1,) int64: label l has rows starts[l] to starts[l + 1].
     numbers: (P, K) float32.
+    orders: (T, K), a group of permutations, or draws from one, that the K are permuted by; None for all of them.
     """
 
     values: Array
@@ -32,6 +33,7 @@ class Outcomes:
     unit: NDArray[np.int32]
     starts: Integers
     numbers: Single
+    orders: NDArray[np.int8] | None = None
 
     @property
     def labels(self) -> int:

@@ -135,7 +135,7 @@ def permute(
         block = labels[start : start + each]
         centred, totals = _sums(outcomes, block, chosen, size)
         state = _Block(outcomes.values, centred, totals, paper)
-        for permuted in _permutations(width, size, count, seed):
+        for permuted in _permutations(width, size, count, seed, outcomes.orders):
             statistic, relative = state.statistics(permuted)
             total[block] += (statistic >= state.observed[:, None] * (1 - _TIE)).sum(axis=1)
             if paper:
@@ -206,9 +206,12 @@ def _batch_size(cells: int, count: int) -> int:
     return max(1, min(count, _CELLS // 4 // cells))
 
 
-def _permutations(width: int, groups: int, count: int, seed: int) -> Iterator[NDArray[np.int8]]:
+def _permutations(
+    width: int, groups: int, count: int, seed: int, orders: NDArray[np.int8] | None = None
+) -> Iterator[NDArray[np.int8]]:
     """Blocks of (b, G, K) permutations, the same whenever they are asked for."""
-    table = np.array(list(permutations(range(width))), dtype=np.int8) if width <= 7 else None
+    every = np.array(list(permutations(range(width))), dtype=np.int8) if width <= 7 and orders is None else None
+    table = every if orders is None else orders
     size = _batch_size(max(1, groups * width * (width + 1) // 2), count)
     for generator, number in seeded_blocks(count, size, [seed, 3]):
         if table is not None:

@@ -81,7 +81,7 @@ def test_each_photo_is_asked_about_once_and_an_interrupted_asking_goes_on(faces,
 def test_drawn_faces_make_a_paid_classifier_be_asked_and_groups_do_not(
     monkeypatch, unedited, groups, blend, free, asked
 ):
-    config = SimpleNamespace(score=SimpleNamespace(unedited=unedited), fit=SimpleNamespace(groups=groups))
+    config = SimpleNamespace(pairs=None, score=SimpleNamespace(unedited=unedited), fit=SimpleNamespace(groups=groups))
     monkeypatch.setattr(stages, "to_dict", lambda config: {"compose": {"blend": blend}})
     monkeypatch.setattr(stages, "limits_of", lambda classifier: SimpleNamespace(free=free))
     run = SimpleNamespace(config=config, models={"one": Counting()})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,13 +19,14 @@ import pyarrow.parquet as pq
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.config import to_dict
+from gslopes.core.crossed import grid_of
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import Executor, RemoteTask
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import SkipReason
 from gslopes.core.runfolder import SYNTHESIS, part_path
 from gslopes.core.runtime import pick_device
-from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
+from gslopes.faces.gate.verdict import PER_UNIT, GateConfig, Measured, verdict
 from gslopes.faces.zoo import identify
 from gslopes.photos.folder import open_photo
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 MEASURED = [field.name for field in fields(Measured)]
 Row = dict[str, Any]
+_FACE = ("box", "points")
 
 
 # -- the stage --------------------------------------------------------------------------------------------------------
@@ -66,13 +68,23 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     verdicts = tables.VERDICTS.empty()
     if frames:
         each = pd.concat(frames, ignore_index=True).groupby("attribute", sort=False)
-        verdicts = pd.concat([judged(rows, config, neck=name in heads) for name, rows in each]).sort_index()
+        units = _units(runfolder.read_manifest(run))
+        configs = {name: replace(config, off_target=config.off_target * units.get(str(name), 1)) for name, _ in each}
+        necks = {name: not heads.isdisjoint({name, *str(name).split("+")}) for name, _ in each}
+        verdicts = pd.concat([judged(rows, configs[name], neck=necks[name]) for name, rows in each]).sort_index()
     runfolder.write_table(tables.VERDICTS, verdicts, run / "verdicts.parquet")
     thresholds = {name: value for name, value in to_dict(config).items() if name != "on"}
     content = runfolder.read_manifest(run)
     content["gate"] = {**content.get("gate", {}), "thresholds": thresholds, "reader": digest, "heads": sorted(heads)}
     runfolder.write_json(run / runfolder.MANIFEST, content)
     return verdicts
+
+
+def _units(manifest: Mapping[str, Any]) -> dict[str, float]:
+    """Sweep to how many of our units are one of a set that others made: its values may be 0 and 1, or 0 to 100."""
+    if not (manifest.get("config") or {}).get("pairs"):
+        return {}
+    return {name: PER_UNIT / (max(of) - min(of)) for name, of in manifest["values"].items()}
 
 
 def heads_of(manifest: Mapping[str, Any]) -> set[str]:
@@ -113,7 +125,7 @@ class Judging:
         verdicts: list[Row] = []
         readings: list[Row] = []
         for sweep, key in self._sweeps(part, tick):
-            measured, read = self.measurer(sweep)
+            measured, read = self.measurer(sweep) if len(sweep.box) else (Measured(looked=1), {})
             numbers = {name: getattr(measured, name) for name in MEASURED}
             empty = {"kept": True, **SkipReason().columns, "mask_area": sweep.mask_area}
             verdicts.append(key | numbers | empty)
@@ -139,6 +151,7 @@ class Judging:
     def _sweeps(self, part: int, tick: Tick) -> Iterator[tuple[Sweep, Row]]:
         from gslopes.faces.gate.sweep_measurer import Sweep
 
+        grid = grid_of(runfolder.read_manifest(self.run))
         photos = tables.read(tables.PHOTOS, part_path(self.run, SYNTHESIS, tables.PHOTOS, part))
         edits = tables.read(tables.EDITS, part_path(self.run, SYNTHESIS, tables.EDITS, part))
         for row in photos.to_dict("records"):
@@ -147,15 +160,16 @@ class Judging:
                     original = open_photo(self.photos / row["path"]).pixels
                 except PhotoError:  # no longer there: only summaries miss it
                     original = None
-                box = np.asarray(row["box"], np.float64)
-                points = np.asarray(row["points"], np.float64).reshape(5, 2)
+                box, points = (np.asarray([] if row[name] is None else row[name], np.float64) for name in _FACE)
+                points = points.reshape(-1, 2)
                 for attribute, unedited in edits[edits["photo"] == row["photo"]].groupby("attribute"):
                     if placebo.is_placebo(str(attribute)):
                         continue  # it is asked about together with its sweep
                     steps = unedited.sort_values("step")
                     pictures = [open_photo(file, self.run).pixels for file in steps["file"]]
                     values, area = steps["value"].tolist(), float(steps["mask_area"].iloc[0])
-                    sweep = Sweep(str(attribute), values, pictures, original, box, points, area)
+                    axes = grid.axes if grid and grid.name == attribute else {}
+                    sweep = Sweep(str(attribute), values, pictures, original, box, points, area, axes)
                     yield sweep, {"photo": row["photo"], "attribute": str(attribute)}
             tick(1)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
@@ -15,11 +15,12 @@ from gslopes.faces.gate import verdict as gate
 from gslopes.faces.gate.verdict import JUDGED, Measured
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo.framing import CHIP
-from gslopes.faces.zoo.reader import FaceReader, attribute
+from gslopes.faces.zoo.reader import FaceReader, attribute, target
 
 CHIP_SIZE = 128
 # A face is looked for where it was, in a crop in which it is so large: a small part of the cost of the whole photo.
 FACE, MARGIN, LEAST_FACE, MIN_IOU = 96, 0.6, 40, 0.3
+BROAD = 8.0  # pixels of a chip: shades wider than this are light, not features
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,8 +28,9 @@ class Sweep:
     """One photo's pictures along one attribute.
 
     attribute: its name.  values: (K,).  pictures: K of (H, W, 3) uint8 RGB.
+    axes: of a grid, each attribute's value in each picture.
     original: the photo as it was, or None if it is gone.  box: (4,) x0 y0 x1 y1.  points: (5, 2).
-    mask_area: share of the photo's pixels that may change.
+    mask_area: share of the photo's pixels that may change; 1 of pictures that others made.
     """
 
     attribute: str
@@ -38,6 +40,7 @@ class Sweep:
     box: NDArray[np.float64]
     points: NDArray[np.float64]
     mask_area: float
+    axes: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 class SweepMeasurer:
@@ -56,21 +59,25 @@ class SweepMeasurer:
         """(what the gate judges, readings by name, (1 + K,) each, the original's first: NaN if it is gone)."""
         readings = self._read(sweep)
         looked, found = self._found(sweep)
-        target = readings.get(sweep.attribute)
-        tau, shift = (np.nan, np.nan) if target is None else gate.follows(target[1:], sweep.values)
-        others = [name for name in JUDGED if name in readings and name != sweep.attribute]
-        off, whose = gate.steepest([readings[name][1:] for name in others], others, sweep.values)
+        moved, offs = [], []
+        for name, values in (sweep.axes or {sweep.attribute: sweep.values}).items():
+            levels, at = np.unique(values, return_inverse=True)
+            means = {key: np.bincount(at, scores[1:]) / np.bincount(at) for key, scores in readings.items()}
+            moved.append(gate.follows(means[name], levels) if name in means else (np.nan, np.nan))
+            others = [other for other in JUDGED if other in means and other != name]
+            offs.append(gate.steepest([means[other] for other in others], others, levels))
+        off, whose = max(offs, key=lambda one: abs(one[0]))
         height, width = sweep.pictures[0].shape[:2]
         x0, y0, x1, y1 = _inside(sweep.box, width, height)
         area = float(np.prod(np.maximum(sweep.box[2:] - sweep.box[:2], 1)))
         measured = Measured(
             looked=looked,
             found=found,
-            tau=tau,
-            shift=shift,
+            tau=min(tau for tau, _ in moved),
+            shift=min(shift for _, shift in moved),
             off_target=off,
             off_target_reading=whose,
-            mask_share=sweep.mask_area * width * height / area,
+            mask_share=sweep.mask_area * width * height / area if sweep.mask_area < 1 else np.nan,
             change=gate.largest_change([picture[y0:y1, x0:x1] for picture in sweep.pictures]),
         )
         return measured, readings
@@ -87,7 +94,13 @@ class SweepMeasurer:
         cv2.ellipse(ellipse, middle, axes, 0, 0, 360, 1.0, -1)
         inside = np.broadcast_to(ellipse, chips.shape[:3])
         readings = {name: np.asarray(attribute(probabilities, name), np.float64) for name in JUDGED}
+        if sweep.attribute not in readings and (found := target(probabilities, sweep.attribute)):
+            del readings[found[0]]  # under the name that others gave it
+            readings[sweep.attribute] = np.asarray(found[1], np.float64)
         readings |= {"luminance": luminance(chips, inside), "sharpness": sharpness(chips, inside)}
+        if sweep.mask_area == 1:
+            background = [around(picture, sweep.box) for picture in all_of_them]
+            readings |= {"background": np.array(background), "likeness": likeness(chips, inside)}
         if sweep.original is None:
             for values in readings.values():
                 values[0] = np.nan
@@ -96,7 +109,9 @@ class SweepMeasurer:
     def _found(self, sweep: Sweep) -> tuple[int, int]:
         """(at how many values the face was looked for, at how many it was found where it was)."""
         last = len(sweep.pictures) - 1
-        pictures = [sweep.pictures[step] for step in (0, last // 2, last)] if self.look else []
+        axes = [np.asarray(values) for values in sweep.axes.values()]
+        corners = np.flatnonzero(np.all([(v == v.min()) | (v == v.max()) for v in axes], 0)) if axes else [0, last]
+        pictures = [sweep.pictures[step] for step in sorted({*corners, last // 2})] if self.look else []
         patches, box = _around_face(pictures, sweep.box)
         matches = [_same(detections.boxes, box) for detections in self.near(patches)]
         lost = [index for index, match in enumerate(matches) if not match]
@@ -156,6 +171,28 @@ def luminance(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float6
     """Mean L* within each mask, (n,) in [0, 100]; NaN where a mask is empty. Arguments as ``sharpness``."""
     inside = [cielab(chip)[mask >= 0.5, 0] for chip, mask in zip(chips, masks, strict=True)]
     return np.array([values.mean() if len(values) else np.nan for values in inside], np.float64)
+
+
+def around(picture: ByteArray, box: NDArray[np.float64]) -> float:
+    """Mean L* of a picture, (H, W, 3), outside of a face's box and half as much around it; NaN if nothing is."""
+    height, width = picture.shape[:2]
+    half = (box[2:] - box[:2]) / 2
+    x0, y0, x1, y1 = _inside(np.concatenate([box[:2] - half, box[2:] + half]), width, height)
+    outside = np.ones((height, width), bool)
+    outside[y0:y1, x0:x1] = False
+    return float(cielab(picture)[..., 0][outside].mean()) if outside.any() else np.nan
+
+
+def likeness(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Correlation of each chip's L*, without its broad shades, with the first one's, (n,): how far it is that face.
+
+    Arguments as ``sharpness``.  No network that knows faces again: it falls with pose and expression as well.
+    """
+    fine = [light - cv2.GaussianBlur(light, (0, 0), BROAD) for light in (cielab(chip)[..., 0] for chip in chips)]
+    rows = np.stack([detail[masks[0] >= 0.5] for detail in fine]).astype(np.float64)
+    rows -= rows.mean(axis=1, keepdims=True)
+    length = np.maximum(np.linalg.norm(rows, axis=1), 1e-9)
+    return np.asarray(rows @ rows[0] / (length * length[0]), np.float64)
 
 
 def cielab(chip: ByteArray) -> NDArray[np.float32]:

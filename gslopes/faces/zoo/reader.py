@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -15,6 +17,7 @@ from torch.nn import functional as F
 from gslopes.core.errors import ModelError
 from gslopes.core.files import read_named, sha256_of, show
 from gslopes.core.geometry import similarity
+from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray
 from gslopes.faces.zoo.framing import FRAMES
 from gslopes.faces.zoo.loading import LoadedModel, load
@@ -88,6 +91,25 @@ def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
         return read[name]
     white, both = read["white"], read["white"] + read["black"]
     return white / both.clip(LEAST)
+
+
+@cache
+def _words() -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))
+
+
+def target(read: dict[str, Probabilities], name: str) -> tuple[str, Probabilities] | None:
+    """Of a sweep that others named: which of our readings it is, and how far a face is towards its greater value.
+
+    name: see ``core.placebo.ends_of``, or an attribute with numbers.  None if ``words.toml`` does not know it.
+    """
+    ends = ends_of(name) or _words()["numbers"].get(name.casefold(), ("", "", ""))
+    (reading, up), (other, down) = (_words()["ends"].get(text.casefold(), ("", "")) for text in ends[1:])
+    if reading != other or up == down:
+        return None
+    if up and down:
+        return reading, read[up] / (read[up] + read[down]).clip(LEAST)
+    return reading, read[up] if up else 1 - read[down]
 
 
 def normalised(model: LoadedModel, chips: Tensor) -> Tensor:

@@ -16,13 +16,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, tables
+from gslopes.core.crossed import Grid
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.tables import MEASURED
 from gslopes.slopes.fit.answers import Answers, gather, values_by_attribute
+from gslopes.slopes.fit.crossed import expanded, views
 from gslopes.slopes.fit.decision import decide, placebo_differences
 from gslopes.slopes.fit.differences import group_slopes
 from gslopes.slopes.fit.drawing import drawing_rows
 from gslopes.slopes.fit.estimators import estimate
+from gslopes.slopes.fit.explained import explained_rows
 from gslopes.slopes.fit.measures import choose, measured, of_rows
 from gslopes.slopes.fit.observed import observed_rows
 from gslopes.slopes.fit.options import FitOptions
@@ -52,6 +55,7 @@ class FitTables:
     """The tables of a fit, each with the columns of its schema in core.tables.
 
     slopes: a row for each classifier, attribute, estimator and label, with its decision.
+    crossed: likewise, of the other views of a grid of two attributes, see ``slopes.fit.crossed``.
     groups, differences: by columns of a photos table.
     balance: how many photos count, why others do not, and what to be warned of.
     placebos: paired differences from the placebo sweeps.
@@ -59,9 +63,11 @@ class FitTables:
     error_rates, error_slopes: where the truth is known, see ``slopes.fit.truth``.
     observed: differences between groups in unedited photos, where those were asked about, see ``slopes.fit.observed``.
     drawing: what drawing a face does by itself, see ``slopes.fit.drawing``.
+    explained: what goes with what else moved, see ``slopes.fit.explained``.
     """
 
     slopes: pd.DataFrame
+    crossed: pd.DataFrame
     groups: pd.DataFrame
     differences: pd.DataFrame
     balance: pd.DataFrame
@@ -72,6 +78,7 @@ class FitTables:
     error_slopes: pd.DataFrame
     observed: pd.DataFrame
     drawing: pd.DataFrame
+    explained: pd.DataFrame
 
     def tables(self) -> Iterator[tuple[tables.Table, pd.DataFrame]]:
         """Each table's schema with its rows."""
@@ -95,6 +102,8 @@ def analyse(
     gates: Mapping[str, pd.Series] | None = None,
     unedited: Mapping[str, Answers] | None = None,
     drawn: Collection[str] = (),
+    moved: pd.DataFrame | None = None,
+    grid: Grid | None = None,
     tick: Callable[[int], None] | None = None,
 ) -> FitTables:
     """Fit everything.
@@ -127,6 +136,8 @@ def analyse(
         Slopes are then of the kept sweeps, and gating compares them with the others.
     unedited: classifier to its answers about the photos as they were, with K = 1, see ``slopes.fit.observed``.
     drawn: attributes whose pictures are drawn, so that value 0 is not the photo.
+    moved: what an independent reader saw move next to the attribute, see ``slopes.fit.explained``; or None.
+    grid: where two attributes are crossed; scores and asked are along it, as are gates.
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 
     Raises: TableError, ConfigError as ``answers.values_by_attribute``; TableError for a status that is unknown or a
@@ -141,8 +152,17 @@ def analyse(
     check_status(questions)
     _check_scores(answers, numbers=MEASURED in options.estimators)
     chosen = None if photos is None else sorted({str(photo) for photo in photos})
+    crossed = {} if grid is None else views(grid)
+    if grid is None:
+        by_attribute = values_by_attribute(answers, questions, values)
+    else:
+        answers, questions = expanded(answers, grid), expanded(questions, grid)
+        by_attribute = {name: view.values for name, view in crossed.items()}
+        options = replace(options, estimators=tuple(name for name in options.estimators if name != "paper"))
+        gates = {name: verdicts for name in by_attribute for verdicts in (gates or {}).values()}
     sweeps_by_pair: dict[tuple[str, str], Answers] = {}
-    for sweep in gather(answers, questions, values_by_attribute(answers, questions, values)):
+    for sweep in gather(answers, questions, by_attribute):
+        sweep = replace(sweep, orders=crossed[sweep.attribute].orders) if crossed else sweep
         part = sweep if chosen is None else sweep.only(np.isin(sweep.photos.astype(str), chosen))
         sweeps_by_pair[sweep.classifier, sweep.attribute] = part
     seen = {photo for sweep in sweeps_by_pair.values() for photo in sweep.photos.tolist()}
@@ -158,12 +178,17 @@ def analyse(
     truths = _truths(about, truth, {label for sweep in sweeps_by_pair.values() for label in sweep.labels.tolist()})
     inputs = _Inputs(
         *(answers, questions, options, columns, tuple(groups), cluster, truths, chosen),
-        *(reach, tones, gates or {}, unedited or {}, drawn, sweeps_by_pair),
+        *(reach, tones, gates or {}, unedited or {}, drawn, moved, sweeps_by_pair),
     )
     frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
     for key in sweeps_by_pair:
+        main = grid is None or placebo.split(key[1])[0] in grid.names
         for name, frame in _tables_of(inputs, *key):
-            frames[name].append(of_rows(frame, sweeps_by_pair[key].measures))
+            table = name if main else {"slopes": "crossed", "placebos": "placebos"}.get(name)
+            if table:
+                frames[table].append(of_rows(frame, sweeps_by_pair[key].measures))
+            if name == "slopes" and not main:
+                break
         if tick is not None:
             tick(1)
     return FitTables(**{name: checked(tables.TABLES[name], parts) for name, parts in frames.items()})
@@ -186,6 +211,7 @@ class _Inputs:
     gates: Mapping[str, pd.Series]
     unedited: Mapping[str, Answers]
     drawn: Collection[str]
+    moved: pd.DataFrame | None
     whole: Mapping[tuple[str, str], Answers]
 
     def sweep(self, classifier: str, attribute: str) -> Answers:
@@ -252,6 +278,11 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
             if attribute in inputs.drawn:
                 unedited = measured(inputs.unedited[classifier], sweep.measures)
                 yield "drawing", drawing_rows(sweep, unedited, options, codes)
+        if inputs.moved is not None:
+            yield (
+                "explained",
+                explained_rows(sweep, inputs.moved[inputs.moved["attribute"] == attribute], options, codes),
+            )
     yield "slopes", rows
     named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
     compared = [group_slopes(sweep, name, texts, options, units) for name, texts in named]

@@ -44,6 +44,7 @@ class Answers:
         numbers in a unit of their own.
     threshold: the smallest score that the classifier returned; 0 if it returned none.
     measures: label to measure, of the labels that are not judged by presence; see ``slopes.fit.measures``.
+    orders: (T, K) of the K answers, from which permutations are drawn; None for all of them.
     """
 
     classifier: str
@@ -58,6 +59,7 @@ class Answers:
     score: NDArray[np.float32]
     threshold: float
     measures: Mapping[str, str] = field(default_factory=dict)
+    orders: NDArray[np.int8] | None = None
 
     def only(self, keep: NDArray[np.bool_]) -> Answers:
         """The same for some of the photos; ``keep`` is (n,) bool. All labels stay."""

@@ -28,7 +28,7 @@ Source: summary-statistic analysis of repeated measures, Matthews et al. 1990, d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -132,7 +132,7 @@ class _Test:
 
 
 def _test(answers: Answers, kind: Kind, options: FitOptions, units: NDArray[np.int64] | None) -> _Test:
-    rows = outcomes(answers, kind, units)
+    rows = replace(outcomes(answers, kind, units), orders=answers.orders)
     sums, varies = moments(rows), varying(rows)
     lines, tested = linear(kind, sums, answers.values), varies >= options.min_varying
     p = np.where(tested, lines.p, np.nan)

@@ -163,7 +163,11 @@ def ends(answers: Answers, kind: Kind) -> dict[str, NDArray[np.float64]]:
     absent, level = (0.0, answers.present) if kind == "rate" else (answers.threshold, answers.score)
     level = np.where(answers.present, level, absent)
     photos, missing = max(len(answers.photos), 1), len(answers.photos) - answers.active
-    first, last = (np.bincount(answers.label, level[:, k], len(answers.labels)) + absent * missing for k in (0, -1))
+    first, last = (
+        np.bincount(answers.label, level[:, answers.values == answers.values[k]].mean(1), len(answers.labels))
+        + absent * missing
+        for k in (0, -1)
+    )
     return {"y_first": first / photos, "y_last": last / photos}
 
 

@@ -238,6 +238,8 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
 
     between: the ends, such as ``between the feminine and the masculine end``.
     """
+    if pd.notna(row.get("at_low")) and pd.notna(row.get("at_high")):
+        return _at_both_ends(row, name)
     measure, between = units.measure_of(row), f" {between}".rstrip()
     own = f" {units.short(row)}".rstrip()
     name = name.removesuffix(f" ({own.lstrip()})")
@@ -252,10 +254,27 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
     return f"{what} {verb} from {first} to {last}{unit}{between}"
 
 
+FACES = {"race": ("darker-skinned faces", "lighter-skinned ones"), "gender": ("feminine faces", "masculine ones")}
+
+
+def _at_both_ends(row: pd.Series, name: str) -> str:
+    """What a label does along the first of two attributes at both ends of the second; see ``slopes.report.crossed``."""
+    measure, (first, second) = units.measure_of(row), str(row["attribute"]).split("+")
+    faces = FACES.get(second, [f"faces that look {end}" for end in words.ends(second)])
+    changes = [row[end] * (100 if measure == "presence" else 1) for end in ("at_low", "at_high")]
+    lead, sizes = max(changes, key=abs), numbers.change(*map(abs, changes))
+    verbs = ["falls" if change * lead < 0 else "rises" for change in changes]
+    what = {"presence": "", "value": "The mean of "}.get(measure, "The mean score of ") + f"“{name}”"
+    unit = {"presence": " of 100 photos", "value": f" {units.short(row)}".rstrip()}.get(measure, "")
+    again = "" if verbs[0] == verbs[1] else f"{verbs[1]} "
+    towards = f"{what} {verbs[0]} toward {words.ends(first)[int(lead > 0)]}"
+    return f"{towards} by {sizes[0]}{unit} on {faces[0]} and {again}by {sizes[1]} on {faces[1]}"
+
+
 def slope_of(row: pd.Series) -> str:
     """The slope of a label with its interval and unit."""
     slope = numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(units.measure_of(row)))
-    return f"slope {slope} {units.after(row)}"
+    return f"{'interaction' if units.is_crossed(row) else 'slope'} {slope} {units.after(row)}"
 
 
 # -- the table of findings --------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from gslopes.slopes import method
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import (
     ReportConfig,
+    crossed,
     decisions,
     loading,
     observed,
@@ -53,7 +54,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         clear(report)
         papers, findings = _write_tables(report, source, options)
         album = page_data.build_album(run, report, _steps(source), options.embed, tick)
-    credited = loading.read_credits(run) if pictured else {}
+    credited, is_set = loading.read_credits(run) if pictured else {}, loading.is_set(source.manifest)
     funnels = {(funnel.classifier, funnel.attribute): funnel for funnel in loading.funnels(run)}
     screens, entries, scores = [], {}, {}
     for finding in source.findings:
@@ -63,10 +64,12 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         scores[finding.key] = page_data.photo_scores(answers) if len(finding.values) else {}
         counted = funnels.get((words.printable(finding.classifier), finding.attribute))
         scale = tasks.scale_of(finding, decided, source.manifest)
-        screens.append(screen.screen(finding, decided, answers, album, counted, credited, scale))
+        screens.append(screen.screen(finding, decided, answers, album, counted, credited, scale, is_set))
         tick(_STEPS)
     _write_explorer(report, source, album, scores, credited)
-    differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
+    differs = (
+        [] if is_set or not (run / runfolder.MANIFEST).is_file() else method.of_run(run, (options.p, options.slope))
+    )
     numbered = paper_figures.write(report, source, pictures=pictured, labels=options.labels)
     if differs:
         runfolder.write_bytes(report / "method.md", choices.to_markdown(differs).encode())
@@ -81,7 +84,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         quoted = of_findings(run, rows, lead, about, leading)
     write_card(report, quoted)
     values = {name: numbers.tolist() for name, numbers in source.values.items()}
-    sweeps = validity.sweeps(run, values)
+    sweeps = validity.sweeps(run, values, is_set)
     html = page.render(
         source.manifest if pictured else page.anonymous(source.manifest),
         _photos(source, options),
@@ -99,6 +102,9 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         },
         sweeps=sweeps,
         tasks=tasks.sentences(screens),
+        pairs=is_set,
+        explained=validity.explained(run, tables.reading(source.real)),
+        crossed=crossed.panels(run, source.slopes, report if pictured else None, credited),
         errors=observed.error_panels(run),
         observed=observed.panels(run),
         album=len(album.photos) if any(values.values()) else 0,
@@ -130,7 +136,7 @@ def _steps(source: Source) -> dict[str, int]:
 def _write_tables(report: Path, source: Source, options: ReportConfig) -> tuple[list[str], pd.DataFrame]:
     """Write the findings, the slopes and the paper's tables; the names of the latter, and the findings."""
     wrong = loading.read_rows(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
-    findings = decisions.write_findings(report, source.slopes, wrong)
+    findings = decisions.write_findings(report, crossed.with_interactions(source.slopes, source.run), wrong)
     runfolder.write_bytes(report / "slopes.csv", csv_bytes(source.slopes.reindex(columns=list(decisions.TIDY))))
     slopes = source.real[source.real["estimator"] == PAPER]
     return paper.write(report, source.run, slopes, findings, p=options.p, slope=options.slope), findings

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.crossed import grid_of
 from gslopes.core.files import read_json
 from gslopes.core.reasons import counted
 from gslopes.core.tables import SOURCES
@@ -88,12 +89,18 @@ def load(run: Path) -> Source:
     real = slopes[~placebo.among(slopes["attribute"])]
     by_attribute = manifest.get("values", {})
     values = {name: np.array(by_attribute.get(name) or (), np.float64) for name in sorted(set(real["attribute"]))}
-    outcomes, drawn, placebo_rows = outcomes_of(run), drawings(run), placebos(run, slopes)
+    outcomes, drawn, placebo_rows, grid = outcomes_of(run), drawings(run), placebos(run, slopes), grid_of(manifest)
     findings = []
     for index, (pair, rows) in enumerate(real.groupby(["classifier", "attribute"], sort=True)):
         classifier, attribute = key = str(pair[0]), str(pair[1])
         fake = placebo_rows[(placebo_rows["classifier"] == classifier) & (placebo_rows["attribute"] == attribute)]
-        facts = values[attribute], rows, fake, outcomes.get(key, {}), drawn.get(key, {})
+        facts = (
+            values[attribute],
+            rows,
+            fake,
+            outcomes.get((classifier, grid.name) if grid else key, {}),
+            drawn.get(key, {}),
+        )
         findings.append(Finding(f"f{index}", classifier, attribute, *facts))
     return Source(run, manifest, slopes, values, findings)
 
@@ -239,6 +246,15 @@ STEPS = {
 }
 
 
+PAIRED = {**STEPS, "found": "units of the set", "edited": "with pictures at every value", "kept": "kept by the gate"}
+
+
+def is_set(manifest: Mapping[str, Any]) -> bool:
+    """Whether others made the pictures.  manifest: the content of run.json."""
+    config = manifest.get("config")
+    return isinstance(config, Mapping) and bool(config.get("pairs"))
+
+
 @dataclass(frozen=True, slots=True)
 class Funnel:
     """Photos of one classifier and attribute.
@@ -276,18 +292,20 @@ def funnels(run: Path) -> list[Funnel]:
     kept_sweeps = (
         verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique().to_dict() if gated else {}
     )
-    pairs: list[tuple[str, str]] = sorted({*judged, *zip(asked["classifier"], asked["attribute"], strict=True)})
+    grid, known = grid_of(runfolder.read_manifest(run)), zip(asked["classifier"], asked["attribute"], strict=True)
+    pairs: list[tuple[str, str]] = sorted({*judged, *(() if grid else known)})
     listed = []
     for classifier, attribute in pairs:
         if placebo.is_placebo(str(attribute)):
             continue
-        rows = asked[(asked["classifier"] == classifier) & (asked["attribute"] == attribute)]
+        sweep = grid.name if grid else attribute
+        rows = asked[(asked["classifier"] == classifier) & (asked["attribute"] == sweep)]
         answered = rows[rows["status"] == "answered"].groupby("photo")["step"].nunique()
         steps = rows["step"].nunique()
         counts: dict[str, int | None] = {
             "found": len(photos) or None,
-            "edited": edited.get(attribute),
-            "kept": kept_sweeps.get(attribute),
+            "edited": edited.get(sweep),
+            "kept": kept_sweeps.get(sweep),
             "asked": rows["photo"].nunique() or None,
             "answered": int((answered == steps).sum()) if len(rows) else None,
             "judged": judged.get((classifier, attribute)),

@@ -18,16 +18,19 @@ HERE = Path(__file__).parents[1] / "templates"
 _MOST_FILES, _MOST_REASONS = 200, 12
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
 # What a page has in addition to its sections, and what replaces each part that is missing.
-# data: for the scripts.  sweeps: see ``validity``.  errors, observed, tasks: see there.  quote: see ``screen``.
+# data: for the scripts.  sweeps: see ``validity``.  errors, observed, tasks, crossed: see there.
+# quote: see ``screen``.
 # papers: tables of the paper, without ending.  numbered, prints: its figures, and those for print.
 # album: number of photos in the explorer.
 # method: how the run differs from the paper.  unanswered: see ``loading.unanswered``.
+# pairs: whether others made the pictures.  explained: see ``validity``.
 _PARTS: Mapping[str, Any] = {
     "data": {},
     "quote": None,
     "album": 0,
     **dict.fromkeys(("sweeps", "errors", "observed", "papers", "prints", "method", "tasks"), ()),
-    **dict.fromkeys(("numbered", "unanswered"), ()),
+    **dict.fromkeys(("numbered", "unanswered", "explained", "crossed"), ()),
+    "pairs": False,
 }
 
 

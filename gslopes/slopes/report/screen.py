@@ -15,7 +15,7 @@ from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions
 from gslopes.slopes.report.decisions import Decision, Headline, headline
-from gslopes.slopes.report.loading import STEPS, Finding, Funnel
+from gslopes.slopes.report.loading import PAIRED, STEPS, Finding, Funnel, is_set
 from gslopes.slopes.report.page_data import Album
 from gslopes.slopes.report.tasks import Scale
 
@@ -98,11 +98,14 @@ def screen(
     funnel: Funnel | None,
     known: Mapping[str, Mapping[str, str]],
     scale: Scale | None = None,
+    pairs: bool = False,
 ) -> Screen:
     """The first screen of one finding.
 
     decided: label to decision.  answers: its own.  known: photo to credit.  scale: see ``tasks``.
+    pairs: whether others made the pictures.
     """
+    named = PAIRED if pairs else STEPS
     head = headline(finding.read, decided, finding.attribute, finding.drawn)
     return Screen(
         key=finding.key,
@@ -116,7 +119,7 @@ def screen(
         chart=chart(finding, decided, answers),
         unjudged=[words.readable(label) for label, one in decided.items() if one.code == decisions.UNJUDGED],
         strip=strip(finding, head.strongest or matrix.steepest(answers), answers, album, known),
-        steps=() if funnel is None else tuple((STEPS[step], number) for step, number in funnel.counts.items()),
+        steps=() if funnel is None else tuple((named[step], number) for step, number in funnel.counts.items()),
         placebo=len(finding.placebo) > 0,
         drawn=bool(finding.drawn),
         values=tuple(map(numbers.value, finding.values)),
@@ -206,5 +209,6 @@ def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
             editors.append(words.printable(f"{name} {digest}".strip()))
     who = f"by {', '.join(editors)}" if editors else "by an editor that run.json does not name"
     looks = " and ".join(f"from {' to '.join(words.ends(attribute))}-looking" for attribute in attributes)
+    who = "by others" if is_set(manifest) else who
     title = f"Answers and {' and '.join(map(words.perceived, attributes))} of the face"
     return About(title, ("photo", "photos"), f"faces edited {looks} {who}", LIMITS, SOURCE)

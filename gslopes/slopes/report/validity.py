@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from gslopes.core import placebo, tables
+from gslopes.core import placebo, runfolder, tables
+from gslopes.core.crossed import grid_of
 from gslopes.core.files import read_json
-from gslopes.report import numbers, words
+from gslopes.faces.gate.verdict import MEASURES
+from gslopes.report import numbers, units, words
+from gslopes.slopes.fit.crossed import along
 from gslopes.slopes.report import loading
 from gslopes.stats.intervals import mean_t
 
@@ -22,13 +26,15 @@ NAMES = {
     "smiling": "smiling",
     "luminance": "luminance (L*, of 100)",
     "sharpness": "sharpness (log variance)",
+    "background": "background (L*, of 100)",
+    "likeness": "likeness (correlation with the unit's first picture)",
 }
 
 
-def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
+def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False) -> list[dict[str, Any]]:
     """One entry for each attribute with verdicts: counts, drop reasons, and what the readings did along the sweep.
 
-    values: attribute to its K values.
+    values: attribute to its K values.  pairs: whether others made the pictures: then also how far each reading goes.
     """
     verdicts = loading.read_rows(
         tables.VERDICTS,
@@ -36,12 +42,16 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
         ["photo", "attribute", "kept", "reason", "looked", "found", "tau", "shift", "off_target", "off_target_reading"],
     )
     readings = loading.read_rows(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
+    if grid := grid_of(runfolder.read_manifest(run)):
+        verdicts, readings = along(verdicts, grid), along(readings, grid)
+        values = grid.by_name
     side_effects = what_else_moves(run)
     entries = []
     for name, of_group in verdicts.groupby("attribute", sort=True):
         attribute = str(name)
         if placebo.is_placebo(attribute):
             continue
+        rows = readings[readings["attribute"] == attribute]
         looked = of_group[of_group["looked"] > 0]
         entries.append(
             {
@@ -56,10 +66,52 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
                 "moved": side_effects.get(attribute, ()),
                 "off_readings": [NAMES.get(r, words.printable(r)) for r in of_group["off_target_reading"].mode() if r],
                 "values": list(values.get(attribute, ())),
-                "curves": _curves(readings[readings["attribute"] == attribute], attribute, values.get(attribute, ())),
+                "curves": _curves(rows, attribute, values.get(attribute, ())),
+                "read": attribute in set(rows["reading"]),
+                "changes": _changes(rows, attribute, len(values.get(attribute, ())) - 1) if pairs else (),
             }
         )
     return entries
+
+
+def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[str, str]]:
+    """(reading, its mean change from end to end with the 95 % t interval), but for the attribute's own."""
+    wide = readings.pivot_table(index=["reading", "photo"], columns="step", values="score")
+    moved = (wide[last] - wide[0]).groupby("reading") if {0, last} <= set(wide) else ()
+    each = {str(name): mean_t(by.to_numpy(float)) for name, by in moved if name != attribute}
+    texts = [numbers.with_interval(found.value, found.low, found.high, numbers.signed) for found in each.values()]
+    return [(NAMES.get(name, words.printable(name)), text) for name, text in zip(each, texts, strict=True)]
+
+
+MOST = 20  # labels of a table
+
+
+def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
+    """One panel a classifier and attribute of a set that others made: what goes with what else moved, surest first.
+
+    found: rows of core.tables.SLOPES to read.
+    """
+    keys, panels = ["classifier", "attribute"], []
+    frame = loading.read_rows(tables.EXPLAINED, run, tables.EXPLAINED.columns).dropna(subset="slope")
+    both = frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]).sort_values(["q", "label"])
+    for (classifier, attribute), part in both.groupby(keys, sort=True):
+        rows = [row | _texts(row) for row in part[:MOST].to_dict("records")]
+        moving = [row for row in rows if row["decision"] in ("finding", "open") and row["said"]]
+        first = max(moving, key=lambda row: row["share_low"], default=None)
+        about = {"classifier": words.printable(classifier), "attribute": words.perceived(str(attribute))}
+        panels.append(about | {"rows": rows, "left": len(part) - len(rows), "first": first})
+    return panels
+
+
+def _texts(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """As the page writes them."""
+    write, whole = units.writer(units.measure_of(row)), partial(numbers.share, digits=0)
+    said = row["share"] == row["share"]
+    share = numbers.with_interval(row["share"], row["share_low"], row["share_high"], whole)
+    adjusted = numbers.with_interval(row["adjusted"], row["adjusted_low"], row["adjusted_high"], write)
+    texts = {"label": words.readable(row["label"]), "slope": write(row["slope"]), "said": said}
+    texts |= {"adjusted": f"{adjusted} {units.short(row)}".strip(), "share": share if said else row["note"]}
+    return texts | {"reading": f"{NAMES.get(row['reading'], row['reading'])}, {whole(row['most'])}" if said else ""}
 
 
 def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
@@ -93,7 +145,7 @@ def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> 
             {
                 "name": NAMES.get(str(name), words.printable(name)),
                 "target": name == attribute,
-                "unit": name not in ("luminance", "sharpness"),
+                "unit": name not in MEASURES,
                 **{
                     key: numbers.rounded([getattr(found, name) for found in by.values()])
                     for key, name in (("mean", "value"), ("low", "low"), ("high", "high"))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gslopes.core.records import Detections
-from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer, luminance, sharpness
+from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer, around, likeness, luminance, sharpness
 from gslopes.faces.zoo.reader import FaceReader
 
 BOX = np.array([20.0, 20.0, 60.0, 80.0])
@@ -122,3 +122,22 @@ def test_blur_lowers_sharpness_and_light_raises_luminance_within_the_mask_alone(
     other[:, :8] = 0
     for measure in (luminance, sharpness):
         np.testing.assert_array_equal(measure(photos, masks), measure(other, masks))
+
+
+def test_of_pictures_that_others_made_background_and_likeness_are_read() -> None:
+    lot = np.random.default_rng(0)
+    box = np.array([30.0, 30, 60, 60])
+    picture = lot.integers(60, 200, (96, 96, 3), np.uint8)
+    darker = picture.copy()
+    darker[:, :10] = 0
+    inside = picture.copy()
+    inside[30:60, 30:60] = 0
+    lights = [around(one, box) for one in (picture, darker, inside)]
+    assert lights[1] < lights[0] == lights[2], "the face itself is no background"
+    assert np.isnan(around(picture, np.array([0.0, 0, 96, 96])))
+    chip = lot.integers(0, 255, (3, 64, 64, 3), np.uint8)
+    chip[1] = np.clip(chip[0].astype(int) // 2 + 40, 0, 255)  # the same details in another light
+    alike = likeness(chip, np.ones((3, 64, 64), np.float32))
+    assert alike[0] == pytest.approx(1)
+    assert alike[1] > 0.95
+    assert abs(alike[2]) < 0.2

@@ -1,0 +1,139 @@
+"""A grid of two attributes: its views are orthogonal, a planted interaction is found, and none where there is none."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+import pytest
+
+from gslopes.core import placebo, tables
+from gslopes.core.crossed import Grid
+from gslopes.slopes.fit.analysis import analyse
+from gslopes.slopes.fit.answers import gather
+from gslopes.slopes.fit.crossed import VIEWS, along, at_end, expanded, views
+from gslopes.slopes.fit.estimators import estimate
+from gslopes.slopes.fit.options import FitOptions
+from tests.slopes.fit.conftest import build
+
+GRID = Grid(("gender", "race"), ((-2.0, -1.0, 0.0, 1.0, 2.0), (-2.0, 0.0, 2.0)))
+GENDER, RACE = (np.array(values) for values in GRID.axes.values())
+STEPS = [float(step) for step in range(15)]
+CROSSED = views(GRID)
+
+
+def drawn(
+    rng: np.random.Generator, photos: int, labels: int, main: float, interaction: float, spread: float = 0.0
+) -> np.ndarray:
+    """(photos, labels, 15) presence: each photo's own share, main slopes and interaction; spread is of the latter."""
+    own = rng.uniform(0.35, 0.65, (photos, labels, 1))
+    each = interaction + spread * rng.standard_normal((photos, labels, 1))
+    return rng.random((photos, labels, 15)) < own + main * (GENDER + RACE) + each * GENDER * RACE
+
+
+def answered(present: np.ndarray, attribute: str = GRID.name) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return build(present, STEPS, attribute=attribute)
+
+
+def interactions(rng: np.random.Generator, audits: int, photos: int, *effects: float) -> Iterator[pd.DataFrame]:
+    """The rows of the interaction in many audits of five labels."""
+    options = FitOptions(estimators=("photo-rate",), permutations=499)
+    for _ in range(audits):
+        frames = answered(drawn(rng, photos, 5, *effects))
+        both = [expanded(tables.check(t, f), GRID) for t, f in zip((tables.SCORES, tables.ASKED), frames, strict=True)]
+        own = [table.filter(pc.field("attribute") == GRID.name) for table in both]
+        (sweep,) = gather(own[0], own[1], {GRID.name: CROSSED[GRID.name].values})
+        yield estimate(replace(sweep, orders=CROSSED[GRID.name].orders), options)
+
+
+def test_main_slopes_and_interaction_are_orthogonal():
+    weights = np.zeros((3, 15))
+    for row, name in zip(weights, (*GRID.names, GRID.name), strict=True):
+        row[CROSSED[name].steps] = CROSSED[name].values - CROSSED[name].values.mean()
+    np.testing.assert_allclose(weights @ weights.T, np.diag(np.square(weights).sum(1)), atol=1e-12)
+
+
+def test_an_order_moves_whole_rows_and_columns_so_that_main_effects_stay_out_of_the_interaction():
+    view = CROSSED[GRID.name]
+    assert len(np.unique(view.orders, axis=0)) == 720  # 5! rows times 3! columns
+    own = np.random.default_rng(1).standard_normal((5, 1)) + np.random.default_rng(2).standard_normal((1, 3))
+    centred = view.values - view.values.mean()
+    np.testing.assert_allclose(centred[view.orders] @ own.ravel()[view.steps], 0, atol=1e-12)
+    rows = CROSSED["gender"]
+    assert len(rows.orders) == 120
+    by_column = RACE[rows.steps]
+    centred = rows.values - rows.values.mean()
+    np.testing.assert_allclose(centred[rows.orders] @ by_column, 0, atol=1e-12)
+
+
+def test_slopes_are_those_of_the_photos_own_least_squares_planes():
+    present = drawn(np.random.default_rng(3), 40, 3, 0.05, 0.03)
+    made = analyse(*answered(present), grid=GRID, options=FitOptions(permutations=0))
+    design = np.stack([np.ones(15), GENDER, RACE, GENDER * RACE], 1)
+    plane = 100 * np.linalg.lstsq(design, present.mean(0).T, rcond=None)[0]
+    rows = pd.concat([made.slopes, made.crossed]).set_index(["attribute", "label"])["slope"]
+    for place, name in ((1, "gender"), (2, "race"), (3, GRID.name)):
+        np.testing.assert_allclose(rows[name].to_numpy(), plane[place], atol=1e-6)
+    for end in (0, -1):
+        slope = 100 * np.polyfit(GRID.values[0], present.mean(0).reshape(3, 5, 3)[..., end].T, 1)[0]
+        np.testing.assert_allclose(rows[at_end("gender", "race", GRID.values[1][end])].to_numpy(), slope, atol=1e-6)
+        slope = 100 * np.polyfit(GRID.values[1], present.mean(0).reshape(3, 5, 3)[:, end].T, 1)[0]
+        np.testing.assert_allclose(rows[at_end("race", "gender", GRID.values[0][end])].to_numpy(), slope, atol=1e-6)
+    ends = made.slopes.set_index(["attribute", "label"]).loc["gender"]
+    np.testing.assert_allclose(ends["y_first"], present[..., :3].mean((0, 2)), atol=1e-6)
+
+
+def test_a_planted_interaction_beyond_its_placebos_is_a_finding_and_no_main_slope_is():
+    rng = np.random.default_rng(5)
+    parts = [answered(drawn(rng, 60, 4, 0.0, 0.06))]
+    parts += [answered(drawn(rng, 60, 4, 0.0, 0.0), name) for name in placebo.names(GRID.name)]
+    scores, asked = (pd.concat(frames) for frames in zip(*parts, strict=True))
+    made = analyse(scores, asked, grid=GRID, options=FitOptions(permutations=999))
+    read = made.crossed[(made.crossed["attribute"] == GRID.name) & (made.crossed["estimator"] == "photo-rate")]
+    assert (read["decision"] == "finding").all()
+    assert (read["ci_low"] < 6).all()
+    assert (read["ci_high"] > 6).all()
+    mains = made.slopes[made.slopes["attribute"].isin(GRID.names)]
+    assert "finding" not in set(mains["decision"])
+    assert set(made.placebos["attribute"]) == {name for name in CROSSED if not placebo.is_placebo(name)}
+    assert made.placebos["attribute"].nunique() == VIEWS
+
+
+@pytest.mark.parametrize(("main", "spread"), [(0.0, 0.0), (0.06, 0.0), (0.03, 0.03)])
+def test_without_an_interaction_its_p_is_small_as_often_as_it_says_whatever_the_main_slopes(main, spread):
+    p = pd.concat(interactions(np.random.default_rng(7), 40, 40, main, 0.0, spread))["p_test"]
+    assert 0.01 <= (p < 0.05).mean() <= 0.10  # of 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("photos", "main", "interaction", "spread", "least", "most"),
+    [(40, 0.0, 0.0, 0.0, 0.035, 0.065), (40, 0.06, 0.0, 0.0, 0.035, 0.065), (12, 0.06, 0.0, 0.0, 0.03, 0.065),
+     (40, 0.03, 0.0, 0.03, 0.035, 0.07), (40, 0.03, 0.02, 0.0, 0.5, 0.75), (100, 0.03, 0.02, 0.0, 0.9, 1.0)],
+)  # fmt: skip
+def test_500_audits_hold_level_power_and_interval(photos, main, interaction, spread, least, most):
+    rows = pd.concat(interactions(np.random.default_rng(11), 500, photos, main, interaction, spread))
+    share = (rows["p_test"] < 0.05).mean()
+    held = ((rows["ci_low"] <= 100 * interaction) & (rows["ci_high"] >= 100 * interaction)).mean()
+    assert (least <= share <= most, 0.93 <= held <= 0.97) == (True, True), (share, held)
+
+
+def test_readings_along_a_grid_are_means_over_the_other_attribute():
+    rows = [
+        ("p", GRID.name, step, "gender", float(score)) for step, score in zip(range(-1, 15), [9, *GENDER], strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=["photo", "attribute", "step", "reading", "score"])
+    made = along(frame, GRID)
+    assert made[made["attribute"] == "gender"]["score"].tolist() == [9, -2, -1, 0, 1, 2]
+    assert made[made["attribute"] == "race"]["score"].tolist() == [9, 0, 0, 0]
+    assert along(frame, None) is frame
+
+
+def test_a_picture_without_an_answer_leaves_its_photo_out_of_every_view_that_has_it():
+    scores, asked = answered(drawn(np.random.default_rng(3), 20, 2, 0.05, 0.0))
+    asked.loc[(asked["photo"] == asked["photo"][0]) & (asked["step"] == 14), "status"] = "refused"
+    made = analyse(scores, asked, grid=GRID, options=FitOptions(permutations=0))
+    n = pd.concat([made.slopes, made.crossed]).groupby("attribute")["n"].max()
+    assert n[["gender", "race", GRID.name, "gender@race=2", "race@gender=2"]].tolist() == [19] * 5
+    assert n[["gender@race=-2", "race@gender=-2"]].tolist() == [20, 20]
