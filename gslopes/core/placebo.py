@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from gslopes.core.text import printable
 
@@ -54,16 +56,18 @@ def among(attributes: pd.Series) -> pd.Series[bool]:
     return attributes.map(lambda one: is_placebo(str(one))).astype(bool)
 
 
-# -- contrasts: an attribute whose values are names, one of them (1) against a baseline (0) ---------------------------
+# -- sets that others made: contrasts of named values, one of them (1) against a baseline (0) -------------------------
+
+
+def of_a_set(manifest: Mapping[str, Any]) -> bool:
+    """Whether others made a run's pictures.  manifest: the content of ``run.json``."""
+    config = manifest.get("config")
+    return isinstance(config, Mapping) and bool(config.get("pairs"))
 
 
 def contrast(attribute: str, level: str, baseline: str) -> str:
-    """The name of such a sweep.
-
-    >>> contrast("race", "Black", "White")
-    'race: Black − White'
-    """
-    return f"{plain(attribute)}: {plain(level)} − {plain(baseline)}"
+    """The name of such a sweep.  Arguments as ``plain`` gives them."""
+    return f"{attribute}: {level} − {baseline}"
 
 
 def ends_of(sweep: str) -> tuple[str, str, str] | None:
@@ -72,9 +76,8 @@ def ends_of(sweep: str) -> tuple[str, str, str] | None:
     >>> ends_of("race: Black − White"), ends_of("gender")
     (('race', 'Black', 'White'), None)
     """
-    attribute, colon, ends = sweep.partition(": ")
-    level, minus, baseline = ends.partition(" − ")
-    return (attribute, level, baseline) if colon and minus else None
+    found = re.fullmatch("(.+): (.+) − (.+)", sweep)
+    return (found[1], found[2], found[3]) if found else None
 
 
 def plain(text: str) -> str:

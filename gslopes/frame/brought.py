@@ -93,7 +93,7 @@ def _fill(run: Path, photos: Any) -> Path | None:
                 image.save(folder / names[index], compress_level=1)
     short = _short(list(paths.values()))
     for path, name in short.items() if is_new else ():
-        link(path, folder / name)
+        _link(path, folder / name)
     names |= {index: short[path] for index, path in paths.items()}
     if not names:
         raise UsageError("No photos were given: it is empty.", "An iterator is empty once it was used.")
@@ -189,7 +189,7 @@ def _short(paths: Sequence[str]) -> dict[str, str]:
     return {path: re.sub(r"(?<![^/])\.", "_.", name) for path, name in names.items()}
 
 
-def link(source: str, target: Path) -> None:
+def _link(source: str, target: Path) -> None:
     """The same file in another folder; on another disk a copy."""
     runfolder.make_folder(target.parent)
     with runfolder.storage(target):

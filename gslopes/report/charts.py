@@ -151,7 +151,8 @@ def fitted_line(axes: Axes, values: Array, intercept: float, slope: float, colou
 def sweep_heads(axes: Axes, values: Array, attribute: str, middles: Sequence[float]) -> None:
     """Above the columns of a sheet, whose middles are (K,): each value, and what both ends and the middle are."""
     negative, positive = words.ends(attribute)
-    notes = {0: f"← {negative}", len(values) // 2: "neutral", len(values) - 1: f"{positive} →"}
+    notes = {int(step): "neutral" for step in np.flatnonzero(values == 0)}
+    notes |= {0: f"← {negative}", len(values) - 1: f"{positive} →"}
     for step, (value, middle) in enumerate(zip(values, middles, strict=True)):
         text(axes, middle, 0.13, notes.get(step, ""), size=9, align="center", colour=LIGHT.faint)
         text(axes, middle, 0.29, numbers.value(value), size=9.5, align="center", weight="bold", colour=LIGHT.ink)

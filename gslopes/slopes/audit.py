@@ -17,6 +17,7 @@ from gslopes.ask.scoring.trial import FIRST, ask_first
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import to_dict
 from gslopes.core.executor import Executor
+from gslopes.core.files import csv_bytes
 from gslopes.core.options import build
 from gslopes.core.progress import counted
 from gslopes.core.records import Classifier
@@ -279,9 +280,12 @@ def make_pictures(run: Run) -> Made:
     missing = synthesis.missing_parts(run.folder, walk.parts)
     sizes = {part: len(walk.files_of(part)) for part in missing}
     if missing:
-        work, unit = synthesis.making(run.folder, walk, walk.ready()), "photos" if walk.pairs is None else "units"
+        kind, unit = (synthesis.Synthesis, "photos") if walk.pairs is None else (synthesis.Reading, "units")
+        same = synthesis.same_bytes(walk.files if walk.pairs is None else ())
+        work = kind(run.folder, walk, walk.ready(), same)
         run.executor(work, sizes, label=SYNTHESIS, unit=unit, done=len(walk.files) - sum(sizes.values()))
-    synthesis.write_groups(run.folder, walk)
+    if walk.pairs is not None and walk.pairs.units["group"].any():
+        runfolder.write_changed(run.folder / runfolder.GIVEN_TABLE, csv_bytes(walk.pairs.units[["photo", "group"]]))
     for table in (tables.EDITS, tables.PHOTOS):
         runfolder.merge(run.folder, table, [SYNTHESIS], walk.parts)
     keep_sources(walk.config.photos, run.folder)
@@ -292,8 +296,9 @@ def fitted_by(run: Run) -> FitConfig:
     """The options of the fit: by the set's groups unless a table of photos is named."""
     config: FitConfig = run.config.fit
     table = run.folder / runfolder.GIVEN_TABLE
-    own = run.config.pairs is not None and config.photos_csv is None and table.is_file()
-    return replace(config, photos_csv=table, groups=(synthesis.GROUP,)) if own else config
+    if run.config.pairs is None or config.photos_csv is not None or not table.is_file():
+        return config
+    return replace(config, photos_csv=table, groups=("group",))
 
 
 def is_gated(run: Run) -> bool:

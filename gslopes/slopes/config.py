@@ -211,18 +211,19 @@ def configure(photos: str | Path | None, options: Mapping[str, Any], out: Path |
     return replace(config, photos=Path(os.path.abspath(config.photos)))
 
 
+_EDITING = {"edit": ("attributes", "steps", "range", "model"), "find": ("landmarks",), "compose": ("masks",)}
+
+
 def set_of_pairs(mapping: dict[str, Any], out: Path | None) -> None:
     """Photos of a set are in the run folder.  Raises: ConfigError if they are to be edited, or photos are named."""
     if not mapping.get("pairs"):
         raise ConfigError("A baseline is one of the values of a set of pairs.", "Name the set with --pairs.")
-    given = [f"{part} {key}" for part, keys in _EDITING.items() for key in keys if (mapping.get(part) or {}).get(key)]
-    if mapping.get("photos") or given:
-        hint = f"Leave out {'PHOTOS' if mapping.get('photos') else given[0]}, or --pairs."
+    given = ["PHOTOS"] if mapping.get("photos") else []
+    given += [f"{part} {key}" for part, keys in _EDITING.items() for key in keys if (mapping.get(part) or {}).get(key)]
+    if given:
+        hint = f"Leave out {given[0]}, or --pairs."
         raise ConfigError("The pictures of a set of pairs are its own, and are not edited.", hint)
     mapping["photos"] = (out or Path()) / GIVEN
-
-
-_EDITING = {"edit": ("attributes", "steps", "range", "model"), "find": ("landmarks",), "compose": ("masks",)}
 
 
 def publish(mapping: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from gslopes.core import runfolder, tables
+from gslopes.core import placebo, runfolder, tables
 from gslopes.core.crossed import grid_of
 from gslopes.core.progress import Watch, counted
 from gslopes.faces.gate.verdict import JUDGED, MEASURES
@@ -123,18 +123,12 @@ def reach_of(run: Path, values: Mapping[str, Sequence[float]]) -> pd.DataFrame |
 
 
 def moved_of(run: Path) -> pd.DataFrame | None:
-    """What else moved along sweeps that others made, as ``slopes.fit.explained`` takes it: probabilities as log-odds.
-
-    None for our own edits, and if nothing was read.
-    """
-    from gslopes.slopes.fit.reach import log_odds
-
+    """What else moved along sweeps that others made, as ``slopes.fit.explained`` takes it; None for our own edits."""
     path = run / "readings.parquet"
-    if not path.exists() or not (runfolder.read_manifest(run).get("config") or {}).get("pairs"):
+    if not path.exists() or not placebo.of_a_set(runfolder.read_manifest(run)):
         return None
     frame = tables.read(tables.READINGS, path).query("step >= 0 and reading != attribute")
-    frame, probable = frame[frame["reading"].isin([*JUDGED, "luminance", "background"])], frame["reading"].isin(JUDGED)
-    return frame.assign(score=frame["score"].mask(probable, log_odds(frame["score"])))
+    return frame[frame["reading"].isin([*JUDGED, "luminance", "background"])]
 
 
 def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, pd.Series]:

@@ -1,4 +1,4 @@
-"""Counterfactuals that others made, as sweeps of units: from a table, a folder as ``datasets`` reads it, or Parquet.
+"""Counterfactuals that others made, as tables of edits: from a CSV, a folder as ``datasets`` reads it, or Parquet.
 
 One row a picture: ``picture``, ``unit`` (what stays the same), ``attribute``, ``value``; maybe ``placebo`` (same,
 light, random: of such a sweep) and ``group``. A row without a value is the unit as it was. Values are numbers, or
@@ -7,18 +7,17 @@ names: each of these is a sweep from 0, a baseline, to 1. Columns of other names
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -33,9 +32,11 @@ from gslopes.photos.folder import photo_bytes, size_of
 TEXTS: Mapping[str, Any] = tomllib.loads((Path(__file__).parent / "data" / "pairs.toml").read_text("utf-8"))
 LARGEST = 1 << 30  # bytes of a table of pictures
 _ROUNDED = 6e-5  # values that somebody wrote with four digits
+_WITHIN = ("image", "picture")  # columns of Parquet that may hold the pictures themselves
 
 
-class Picture(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Picture:
     """A file; or in a Parquet file a cell: its row group, and the row there."""
 
     path: Path
@@ -52,34 +53,19 @@ class Picture(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
-    """A row of the table photos.
+class PairSet:
+    """A checked set.  values: sweep to its K values.  facts: a digest of what is read.
 
-    photo: its id: the name in the set where that is a sha256, as in exports of ours, else the name's.
-    shown, group: in the set.  whole: the unit as it was, or the middle of its first sweep, or the baseline.
-    sweeps: name to K pictures, the set's placebo sweeps among them.  lacks: values, in words.
+    units: by name: photo (its id: the name where that is a sha256, as in exports of ours, else the name's), shown,
+        group, picture (as it was, or its first one), lacks (values, in words).
+    edits: sorted by unit, a row a picture of a sweep that it has whole, placebo sweeps among them: attribute (the
+        sweep), step, picture.
     """
 
-    photo: str
-    shown: str
-    group: str
-    whole: Picture
-    sweeps: Mapping[str, tuple[Picture, ...]]
-    lacks: str
-
-
-@dataclass(frozen=True, slots=True)
-class PairSet:
-    """units: by name.  values: sweep to its K values.  facts: a digest of what is read.  size: bytes of all files."""
-
-    units: Mapping[str, Unit]
+    units: pd.DataFrame
+    edits: pd.DataFrame
     values: Mapping[str, list[float]]
-    facts: dict[str, Any]
-    size: int
-
-    def having(self, sweep: str) -> int:
-        """Units with pictures along a sweep; of a placebo sweep, along that of the attribute."""
-        return sum(placebo.split(sweep)[0] in unit.sweeps for unit in self.units.values())
+    facts: Mapping[str, Any]
 
 
 def refused(what: str, *about: object) -> UsageError:
@@ -95,134 +81,136 @@ def read_pairs(path: Path, baseline: str = "", limit: int | None = None, placebo
 
     Raises: UsageError; UnknownName for a baseline.
     """
-    cells: dict[tuple[str, str], dict[str, dict[str, Picture]]] = defaultdict(dict)  # attribute, placebo; unit; value
-    lines, about, whole = dict[Any, str](), dict[str, tuple[str, str]](), dict[str, Picture]()
-    digest = sha256()
-    for where, row, picture in _rows(path):
-        unit, attribute, kind, value = (row[name] for name in ("unit", "attribute", "placebo", "value"))
-        if not (unit and attribute):
-            raise refused("nameless", where)
-        if kind not in ("", *placebo.KINDS):
-            raise refused("kind", where, repr(kind))
-        if about.setdefault(unit, (row["shown"] or unit, row["group"]))[1] != row["group"]:
-            raise refused("groups", where, repr(unit))
-        number = _number(value)
-        value = value if number is None else repr(number)
-        if (first := lines.setdefault((unit, attribute, kind, value), where)) != where:
-            raise refused("twice", where, repr(unit), attribute, value, first)
-        digest.update(repr((*row.values(), size_of(picture.path))).encode())
-        if not value:
-            whole.setdefault(unit, picture)
-        elif placebos or not kind:
-            cells[attribute, kind].setdefault(unit, {})[value] = picture
-    known = {value for units in cells.values() for values in units.values() for value in values}
-    for name in filter(None, map(str.strip, baseline.split(","))):
-        if name not in known:
-            raise UnknownName("baseline", name, sorted(value for value in known if _number(value) is None))
-    values: dict[str, list[float]] = {}
-    sweeps: dict[str, dict[str, tuple[Picture, ...]]] = {unit: {} for unit in about}
-    lacks = defaultdict[str, list[str]](list)
-    for attribute in dict.fromkeys(name for name, kind in cells if not kind):
-        for sweep, levels, numbers in _sweeps(path, attribute, cells[attribute, ""], baseline):
-            values |= dict.fromkeys((sweep, *(placebo.names(sweep) if placebos else ())), numbers)
-            for kind in ("", *placebo.KINDS):
-                for unit, pictures in cells.get((attribute, kind), {}).items():
-                    have = tuple(pictures[level] for level in levels if level in pictures)
-                    if len(have) == len(levels):
-                        sweeps[unit][placebo.name(sweep, kind) if kind else sweep] = have
-                    elif not kind:
-                        lacks[unit].append(f"{len(have)} of {len(levels)} values of {sweep}")
-    if not values:
+    rows = _checked(pd.concat(_tables(path), ignore_index=True))
+    units = rows.drop_duplicates("unit").set_index("unit")[["shown", "group"]][:limit].assign(lacks="")
+    cells = rows[rows["value"] != ""].pivot(index="unit", columns=["attribute", "placebo", "value"], values="picture")
+    cells = cells.sort_index(axis=1)
+    if cells.empty:
         raise refused("empty", show(path))
-    made = {}
-    for unit in list(about)[:limit]:
-        photo = unit if re.fullmatch("[0-9a-f]{64}", unit) else sha256(unit.encode("utf-8", "replace")).hexdigest()
-        middle = next((pictures[(len(pictures) - 1) // 2] for pictures in sweeps[unit].values()), Picture(path))
-        made[unit] = Unit(photo, *about[unit], whole.get(unit, middle), sweeps[unit], "; ".join(lacks[unit]))
-    used = [unit for unit in made.values() if unit.sweeps]
-    files = {picture.path for unit in used for some in ((unit.whole,), *unit.sweeps.values()) for picture in some}
-    lost = [show(file) for file in sorted(files) if not file.is_file()]
-    if lost:
+    wanted = [name.strip() for name in baseline.split(",") if name.strip()]
+    for name in wanted:
+        if name not in (known := cells.columns.unique("value")):
+            raise UnknownName("baseline", name, known)
+    values: dict[str, list[float]] = {}
+    parts = []
+    for attribute in cells.columns.unique("attribute"):
+        for sweep, levels, numbers in _sweeps((show(path), attribute), cells[attribute].get("", cells[[]]), wanted):
+            for kind in ("", *(placebo.KINDS if placebos else ())):
+                columns = pd.MultiIndex.from_product([[attribute], [kind], levels])
+                part = cells.reindex(units.index, columns=columns).set_axis(range(len(levels)), axis=1)
+                have = part.notna().sum(axis=1)
+                if not kind:
+                    said = have.map(f"{{}} of {len(levels)} values of {sweep}; ".format)
+                    units["lacks"] += said.where(have.between(1, len(levels) - 1), "")
+                name = placebo.name(sweep, kind) if kind else sweep
+                values[name] = numbers
+                whole = part[have == len(levels)].melt(var_name="step", value_name="picture", ignore_index=False)
+                parts.append(whole.assign(attribute=name))
+    edits = pd.concat(parts).reset_index().sort_values(["unit", "attribute", "step"]).set_index("unit")
+    original = pd.concat([rows[rows["value"] == ""].set_index("unit"), edits])["picture"].groupby(level=0).first()
+    units["picture"] = [original.get(unit, Picture(path)) for unit in units.index]
+    units["photo"], units["lacks"] = units.index.map(_id), units["lacks"].str.removesuffix("; ")
+    files = {picture.path for picture in [*edits["picture"], *units["picture"][units.index.isin(edits.index)]]}
+    if lost := [show(file) for file in sorted(files) if not file.is_file()]:
         more = f" and {len(lost) - 3:,} more" * (len(lost) > 3)
         raise refused("gone", show(path), f"{len(lost):,}", many(len(files), "picture"), ", ".join(lost[:3]) + more)
-    facts = {"photos": len(made), "digest": digest.hexdigest()}
-    return PairSet(made, values, facts, sum(map(size_of, files)))
+    sizes = rows["picture"].map(lambda picture: size_of(picture.path))
+    text = rows.drop(columns=["where", "picture"]).assign(size=sizes).to_csv()
+    return PairSet(units, edits, values, {"photos": len(units), "digest": sha256(text.encode()).hexdigest()})
+
+
+def _checked(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows; equal numbers are one value.  Raises: UsageError about the first row that is wrong."""
+
+    def refuse(what: str, wrong: pd.Series, *columns: str) -> None:
+        if wrong.any():
+            raise refused(what, *rows[wrong].iloc[0][["where", *columns]])
+
+    refuse("nameless", (rows[["name", "unit", "attribute"]] == "").any(axis=1))
+    refuse("kind", ~rows["placebo"].isin(["", *placebo.KINDS]), "placebo")
+    refuse("groups", rows["group"] != rows.groupby("unit")["group"].transform("first"), "unit")
+    numbers = _numbers(rows["value"])
+    rows["value"] = rows["value"].mask(numbers.notna(), numbers.map(str))
+    each = rows.groupby(["unit", "attribute", "placebo", "value"])["where"]
+    rows["first"] = each.transform("first")
+    refuse("twice", each.cumcount() > 0, "unit", "attribute", "value", "first")
+    return rows.drop(columns="first")
 
 
 def _sweeps(
-    path: Path, attribute: str, units: Mapping[str, Mapping[str, Picture]], baseline: str
+    about: tuple[str, str], own: pd.DataFrame, wanted: Sequence[str]
 ) -> Iterator[tuple[str, list[str], list[float]]]:
-    """(sweep, values as the set has them, as numbers) of an attribute: one, or one for each name but the baseline."""
-    times = Counter(value for values in units.values() for value in values)
-    about, levels = (show(path), attribute), [value for value in sorted(times) if _number(value) is not None]
-    if levels and len(levels) < len(times):
-        raise refused("mixed", *about, levels[0], repr(min(set(times) - {*levels})))
-    if (most := max(map(len, units.values()))) < 2:
+    """(sweep, values as the set has them, as numbers) of an attribute: one, or one for each name but the baseline.
+
+    about: the set and the attribute.  own: its pictures, units by values, without placebos.
+    """
+    there = own.notna()
+    numbers = _numbers(pd.Series(own.columns, own.columns)).dropna().sort_values()
+    levels, names = numbers.index.tolist(), [str(name) for name in own if name not in numbers]
+    if levels and names:
+        raise refused("mixed", *about, levels[0], names[0])
+    if (most := there.sum(axis=1).max() if len(own.columns) else 0) < 2:
         raise refused("one", *about)
     if levels:
-        if len(levels) > 2 and len(levels) % 2 == 0:
-            raise refused("even", *about, len(levels))
         if most < len(levels):
             raise refused("full", *about, len(levels), most)
-        levels.sort(key=float)
-        yield placebo.plain(attribute), levels, _even([float(level) for level in levels])
+        yield placebo.plain(about[1]), levels, _even(numbers.tolist())
         return
-    named = [name for name in map(str.strip, baseline.split(",")) if name in times]
-    base = named[0] if named else min(times, key=lambda value: (-times[value], value))
-    others = [value for value in sorted(times) if any({base, value} <= set(of) for of in units.values())]
-    if others in ([], [base]):
-        raise refused("baseline", *about, repr(base), ", ".join(sorted(times)))
+    base = next((name for name in wanted if name in names), str(there.sum().idxmax()))
+    others = [name for name in names if name != base and there[[base, name]].all(axis=1).any()]
+    if not others:
+        raise refused("baseline", *about, base, ", ".join(names))
     for level in others:
-        if level != base:
-            yield placebo.contrast(attribute, level, base), [base, level], [0.0, 1.0]
+        yield placebo.contrast(*map(placebo.plain, (about[1], level, base))), [base, level], [0.0, 1.0]
+
+
+def _numbers(texts: pd.Series) -> pd.Series:
+    """As numbers; NaN for names."""
+    numbers = pd.to_numeric(texts, errors="coerce")
+    return numbers.where(numbers.abs() <= FARTHEST)
+
+
+def _even(values: list[float]) -> list[float]:
+    """The values; where they are evenly spaced but for rounding, as an editor's are."""
+    line = np.linspace(values[0], values[-1], len(values), dtype=np.float32)
+    near = np.abs(line - values).max() <= _ROUNDED * max(1.0, *map(abs, values))
+    return [float(str(value)) for value in line] if near else values
+
+
+def _id(unit: str) -> str:
+    return unit if re.fullmatch("[0-9a-f]{64}", unit) else sha256(unit.encode("utf-8", "replace")).hexdigest()
 
 
 def file_name(text: str) -> str:
     """A unit's name as that of a file; two units never share one."""
     plain = re.sub(r"[^\w .()+-]|^\.", "_", text)[:120]
-    return plain if plain == text else f"{plain}-{sha256(text.encode('utf-8', 'replace')).hexdigest()[:8]}"
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and abs(number) <= FARTHEST else None
-
-
-def _even(values: Sequence[float]) -> list[float]:
-    """The values; where they are evenly spaced but for rounding, as an editor's are."""
-    line = np.linspace(values[0], values[-1], len(values), dtype=np.float32)
-    near = np.abs(line - values).max() <= _ROUNDED * max(1.0, *map(abs, values))
-    return [float(str(value)) for value in line] if near else list(values)
+    return plain if plain == text else f"{plain}-{_id(text)[:8]}"
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, str], Picture]]:
-    """(where it stands, its cells, its picture) of each row of all tables of a set."""
+def _tables(path: Path) -> Iterator[pd.DataFrame]:
+    """The rows of each table of a set: texts by our names of columns, ``where`` each stands, and its ``Picture``."""
     kinds = ("metadata.jsonl", "metadata.csv", "*.parquet")
     files = next(filter(None, (sorted(path.rglob(kind)) for kind in kinds)), []) if path.is_dir() else [path]
     if not files:
         raise refused("folder", show(path))
     for file in files:
-        columns, lines = _table(file)
-        known = {name: next((one for one in usual if one in columns), "") for name, usual in TEXTS["columns"].items()}
-        for name in ("picture", "unit", "attribute", "value"):
-            if not known[name]:
-                raise refused("column", show(file), name, ", ".join(columns))
-        for index, line in enumerate(lines):
-            row = {name: _text(columns[column][index]) if column else "" for name, column in known.items()}
-            cell = columns[known["picture"]][index]
-            if not row["picture"]:
-                raise refused("nameless", f"{show(file)}, {line}")
-            yield (
-                f"{show(file)}, {line}",
-                row,
-                cell if isinstance(cell, Picture) else Picture(file.parent / row["picture"]),
-            )
+        table, columns = _table(file), {}
+        for name, usual in TEXTS["columns"].items():
+            columns[name] = next((one for one in usual if one in table), "")
+            if not columns[name] and name in TEXTS["needed"]:
+                raise refused("column", show(file), name, ", ".join(map(str, table)))
+        texts = {name: table[column].map(_text) if column else "" for name, column in columns.items()}
+        rows = pd.DataFrame(texts, table.index, dtype=object)
+        pictures = [
+            cell if isinstance(cell, Picture) else Picture(file.parent / _text(cell))
+            for cell in table[columns["picture"]]
+        ]
+        where = [f"{show(file)}, {line}" for line in table.index]
+        shown = rows["shown"].where(rows["shown"] != "", rows["unit"])
+        yield rows.assign(where=where, name=rows["picture"], picture=pd.Series(pictures, rows.index), shown=shown)
 
 
 def _text(cell: Any) -> str:
@@ -232,36 +220,31 @@ def _text(cell: Any) -> str:
     return "" if cell is None or cell != cell else str(cell).strip()
 
 
-def _table(file: Path) -> tuple[Mapping[str, Sequence[Any]], Sequence[str]]:
-    """Column to cells, of pictures within where they are; and where each row stands."""
+def _table(file: Path) -> pd.DataFrame:
+    """The cells, of pictures within where they are; the index says where each row stands."""
     if file.suffix == ".jsonl":
         lines = read_text(file, LARGEST, raises=UsageError, hint=TEXTS["refused"]["json"][1]).splitlines()
         try:
             rows = [dict(parse_json(line)) for line in lines]
         except (ValueError, TypeError) as error:
             raise refused("json", show(file)) from error
-        names = dict.fromkeys(name for row in rows for name in row)
-        return {name: [row.get(name) for row in rows] for name in names}, [f"line {n + 1}" for n in range(len(rows))]
+        return pd.DataFrame(rows, [f"line {n + 1}" for n in range(len(rows))], dtype=object)
     if file.suffix != ".parquet":
         table = read_csv(file, strip=True, hint=TEXTS["refused"]["column"][1])
-        return table.columns, [f"line {line}" for line in table.lines]
+        return table.frame().set_axis([f"line {line}" for line in table.lines])
     try:
         with pq.ParquetFile(file) as parquet:
-            schema, named = parquet.schema_arrow, {one for usual in TEXTS["columns"].values() for one in usual}
-            within = [name for name in _WITHIN if name in schema.names and not _is_text(schema.field(name).type)]
-            columns = parquet.read(columns=[one for one in schema.names if one in named - {*within}]).to_pydict()
-            sizes = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
+            kinds, named = parquet.schema_arrow, {one for usual in TEXTS["columns"].values() for one in usual}
+            within = [
+                name for name in _WITHIN if name in kinds.names and not pa.types.is_string(kinds.field(name).type)
+            ]
+            columns = parquet.read(columns=[name for name in kinds.names if name in named - {*within}]).to_pydict()
+            groups = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
     except (pa.ArrowException, OSError, ValueError) as error:
         raise refused("table", show(file), str(error).splitlines()[0]) from error
-    places = [Picture(file, group, row) for group, size in enumerate(sizes) for row in range(size)]
-    return columns | ({"picture": places} if within else {}), [f"row {n + 1}" for n in range(len(places))]
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)
-
-
-_WITHIN = ("image", "picture")
+    cells = [Picture(file, group, row) for group, size in enumerate(groups) for row in range(size)]
+    columns |= {"picture": cells} if within else {}
+    return pd.DataFrame(columns, [f"row {n + 1}" for n in range(len(cells))], dtype=object)
 
 
 @lru_cache(maxsize=2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -18,9 +17,9 @@ from gslopes.core.text import many
 from gslopes.faces.components import Components, default_components, model_records
 from gslopes.faces.find import MtcnnFinder
 from gslopes.frame.plan import Plan
-from gslopes.photos.folder import PhotoFile, count_parts, list_photos, listing
+from gslopes.photos.folder import PhotoFile, count_parts, list_photos, listing, size_of
 from gslopes.slopes.config import RunConfig
-from gslopes.slopes.pairs import PairSet, Unit, read_pairs
+from gslopes.slopes.pairs import PairSet, read_pairs
 
 # Of one counterfactual photo on one core of an AMD EPYC.
 SECONDS_A_PICTURE = 0.022
@@ -61,16 +60,7 @@ class Walk:
     @property
     def images(self) -> int:
         """Counterfactual photos if every photo has a usable face."""
-        return sum(self.along(name) * len(values) for name, values in self.values.items())
-
-    @property
-    def units(self) -> Mapping[str, Unit]:
-        """Those of the set."""
-        return {} if self.pairs is None else self.pairs.units
-
-    def along(self, sweep: str) -> int:
-        """Photos, or units, with a sweep, at most."""
-        return len(self.files) if self.pairs is None else self.pairs.having(sweep)
+        return len(self.files) * sum(len(values) for values in self.values.values())
 
     @property
     def calls(self) -> int:
@@ -103,10 +93,9 @@ class Walk:
 
         sample: of how many photos its placebo sweeps are.
         """
-        fakes = {name: len(values) for name, values in self.values.items() if placebo.is_placebo(name)}
-        every = sum(self.along(name) * count for name, count in fakes.items())
-        placebos = sum(min(sample, self.along(name)) * count for name, count in fakes.items())
-        return self.images - every + placebos, placebos
+        fake = sum(len(values) for name, values in self.values.items() if placebo.is_placebo(name))
+        placebos = min(sample, len(self.files)) * fake
+        return self.images - len(self.files) * fake + placebos, placebos
 
     def files_of(self, part: int) -> tuple[PhotoFile, ...]:
         """The photos of one part."""
@@ -122,8 +111,8 @@ def look_at(config: RunConfig, components: Components | None = None) -> Walk:
     classifiers = tuple(dict.fromkeys(map(canonical_name, config.score.classifiers)))
     if config.pairs is not None:
         pairs = read_pairs(config.pairs, config.baseline or "", config.limit, config.compose.placebo)
-        files = tuple(PhotoFile(unit.whole.path, name) for name, unit in pairs.units.items())
-        return Walk(config, files, dict(pairs.values), pairs.facts, classifiers, None, pairs)
+        files = tuple(PhotoFile(picture.path, str(name)) for name, picture in pairs.units["picture"].items())
+        return Walk(config, files, dict(pairs.values), dict(pairs.facts), classifiers, None, pairs)
     values = config.sweeps()
     files, inputs = read_inputs(config)
     return Walk(config, files, values, inputs, classifiers, components)
@@ -162,10 +151,11 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     facts |= {"classifiers": list(walk.classifiers), "device": walk.device, "engine": config.engine}
     facts |= {"parts_done": done, "run": str(run) if run else None}
     minutes = walk.images * SECONDS_A_PICTURE / 60
-    size = sum(file.path.stat().st_size for file in walk.files) * sum(map(len, walk.values.values()))
-    if (pairs := walk.pairs) is not None:
-        size = pairs.size * len(walk.values) // max(1, sum(not placebo.is_placebo(name) for name in walk.values))
-    lacking = 0 if pairs is None else sum(bool(unit.lacks) for unit in pairs.units.values())
+    pairs, count = walk.pairs, sum(map(len, walk.values.values()))
+    size = sum(file.path.stat().st_size for file in walk.files) * count
+    if pairs is not None:
+        size = sum(map(size_of, {one.path for one in pairs.edits["picture"]})) * (4 if config.compose.placebo else 1)
+    lacking = 0 if pairs is None else int((pairs.units["lacks"] != "").sum())
     time = f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
     disk = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
     word, sweeps = ("crossed", walk.grid.by_name) if walk.grid else ("sweep  ", walk.values)

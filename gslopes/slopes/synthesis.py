@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ import pandas as pd
 from gslopes.core import placebo, runfolder, runtime, tables
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import RemoteTask
-from gslopes.core.files import csv_bytes, read_regular
+from gslopes.core.files import read_regular
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
@@ -28,15 +28,14 @@ from gslopes.core.records import Detections, EditedChips, Editor, Face, FloatArr
 from gslopes.core.runfolder import SYNTHESIS, differences
 from gslopes.faces.components import Components
 from gslopes.faces.compose.crossed import chips_between, compose_grids, crossed_placebo
-from gslopes.faces.compose.encode import QUALITY, SUFFIX, Variants, encode
+from gslopes.faces.compose.encode import ENDINGS, Variants, encode, ending
 from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
 from gslopes.faces.compose.paste import Composite, Edits, compose_each
 from gslopes.faces.compose.placebo import lightened, qualities, randomised
 from gslopes.faces.find import choose
-from gslopes.frame.brought import link
 from gslopes.photos.decode import LARGEST_FILE
 from gslopes.photos.folder import BATCH_PIXELS, PhotoFile, open_photo, photo_batches, photo_of, size_of
-from gslopes.slopes.pairs import Picture, Unit, file_name
+from gslopes.slopes.pairs import PairSet, file_name
 from gslopes.slopes.plan import Walk
 
 Row = dict[str, Any]
@@ -92,7 +91,9 @@ class Synthesis:
             raise UsageError("Components passed as objects cannot be sent to other processes.", hint)
         run, plan = self.run.absolute(), self.plan
         needs = (run / runfolder.MANIFEST, plan.config.photos)
-        return RemoteTask(partial(_elsewhere, run, plan, self.same, self.components.models), needs, self._name)
+        return RemoteTask(
+            partial(_elsewhere, type(self), run, plan, self.same, self.components.models), needs, self._name
+        )
 
     def _name(self, part: int) -> str:
         names = [file.relative for file in self.plan.files_of(part)]
@@ -192,10 +193,12 @@ class Synthesis:
 
     def _written(self, attribute: str, photo: Photo, composite: Composite) -> list[Row]:
         """Write the K pictures of one photo, and those of its placebos, one at a time; their rows."""
-        files = Variants(photo.pixels, photo.gray, photo.icc, self.plan.config.compose.format)
-        count = len(self.plan.values[attribute])
-        rows = self._write(attribute, photo.id, composite, files, range(count), [QUALITY] * count)
-        return rows + self._placebos(attribute, photo.id, composite, files)
+        files = self._files(photo)
+        made = (files.encode(patch, composite.box) for patch in composite.patches)
+        return self._write(attribute, photo.id, composite, made) + self._placebos(attribute, photo.id, composite, files)
+
+    def _files(self, photo: Photo) -> Variants:
+        return Variants(photo.pixels, photo.gray, photo.icc, self.plan.config.compose.format)
 
     def _placebos(
         self, attribute: str, photo: str, whole: Composite, files: Variants, known: Collection[str] = ()
@@ -206,30 +209,26 @@ class Synthesis:
         def changed(light: bool, part: Composite, own: Sequence[float], of: str) -> Composite:
             return lightened(part, own) if light else randomised(part, own, photo + of, seed)
 
-        shown: Sequence[int]
-        count, (same, light, random) = len(values), placebo.names(attribute)
+        same, light, random = placebo.names(attribute)
         for sweep in (same, light, random) if self.plan.config.compose.placebo else ():
-            shown, packed = range(count), [QUALITY] * count
             if sweep in known:
                 continue
             if sweep == same:
-                fake, shown, packed = whole, [count // 2] * count, qualities(photo, count, seed)
+                centre, packed = whole.patches[len(values) // 2], qualities(photo, len(values), seed)
+                made = (files.encode(centre, whole.box, quality) for quality in packed)
             else:
                 change = partial(changed, sweep == light)
                 fake = crossed_placebo(whole, grid, change) if grid else change(whole, values, "")
-            rows += self._write(sweep, photo, fake, files, shown, packed)
+                made = (files.encode(patch, fake.box) for patch in fake.patches)
+            rows += self._write(sweep, photo, whole, made)
         return rows
 
-    def _write(
-        self, sweep: str, photo: str, whole: Composite, files: Variants, shown: Sequence[int], packed: Sequence[int]
-    ) -> list[Row]:
-        """Write K pictures of the photo of this id, at step k the picture of ``whole`` at ``shown[k]``; their rows."""
+    def _write(self, sweep: str, photo: str, whole: Composite, pictures: Iterable[bytes]) -> list[Row]:
+        """Write K pictures of the photo of this id, of which ``whole`` says where they may change; their rows."""
         rows = []
-        form = self.plan.config.compose.format
         runfolder.make_folder(self.run / "edits" / sweep)
-        for step, value in enumerate(self.plan.values[sweep]):
-            file = f"edits/{sweep}/{photo[:16]}-{step}{SUFFIX[form]}"
-            data = files.encode(whole.patches[shown[step]], whole.box, packed[step])
+        for step, (value, data) in enumerate(zip(self.plan.values[sweep], pictures, strict=True)):
+            file = ending(f"edits/{sweep}/{photo[:16]}-{step}", data)
             runfolder.write_changed(self.run / file, data)
             row = {"photo": photo, "attribute": sweep, "step": step, "value": value}
             rows.append(row | {"file": file, "mask_area": whole.mask_area})
@@ -248,7 +247,12 @@ def swept_on(device: str, editor: Editor, chips: Any, values: FloatArray, pictur
 
 
 def _elsewhere(
-    run: Path, plan: Walk, same: Mapping[str, str], models: dict[str, dict[str, str]], device: str
+    kind: type[Synthesis],
+    run: Path,
+    plan: Walk,
+    same: Mapping[str, str],
+    models: dict[str, dict[str, str]],
+    device: str,
 ) -> Synthesis:
     """The work in another process.  Raises: ModelError if other models are there."""
     plan = replace(plan, config=replace(plan.config, device=device))
@@ -256,14 +260,14 @@ def _elsewhere(
     if components.models != models:
         differing = "; ".join(differences(models, components.models))
         raise ModelError(f"A worker has other models: {differing}.", "Install the same models on every machine.")
-    return making(run, plan, components, same)
+    return kind(run, plan, components, same)
 
 
 # -- a set that others made ------------------------------------------------------------------------------------------
 
 
 class Reading(Synthesis):
-    """In place of editing: the pictures of a set, linked or copied, and placebo sweeps where it has none of a kind.
+    """In place of editing: the pictures of a set, copied, and placebo sweeps where it has none of a kind.
 
     JPEG and PNG stay as they are, others become PNG. Our placebos are made of the whole picture, by as much as the
     unit's pictures differ.
@@ -271,77 +275,45 @@ class Reading(Synthesis):
 
     def _make(self, part: int, tick: Tick, photos: list[Row], edits: list[Row]) -> None:
         for file in self.plan.files_of(part):
-            unit = self.plan.units[file.relative]
             try:
-                row, made = self._unit(unit)
-                photos.append(row)
-                edits += made
+                seen, made = self._unit(file.relative)
             except PhotoError as error:
-                photos.append(_skipped(unit.shown, cast("SkipReason", error.reason), unit.photo))
+                unit: Any = cast("PairSet", self.plan.pairs).units.loc[file.relative]
+                seen, made = _skipped(unit["shown"], cast("SkipReason", error.reason), unit["photo"]), []
+            photos.append(seen)
+            edits += made
             tick(1)
 
-    def _unit(self, unit: Unit) -> tuple[Row, list[Row]]:
+    def _unit(self, name: str) -> tuple[Row, list[Row]]:
         """Its row of the table photos, and those of its pictures.  Raises: PhotoError."""
-        if not unit.sweeps:
-            raise PhotoError(unit.shown, SkipReason(Reason.VALUES_MISSING, unit.lacks))
-        wanted = dict.fromkeys((unit.whole, *(one for pictures in unit.sweeps.values() for one in pictures)))
-        files = {picture: picture.read() for picture in wanted}
-        opened = {picture: photo_of(data, picture.path) for picture, data in files.items()}
+        pairs = cast("PairSet", self.plan.pairs)
+        own, unit = pairs.edits.loc[name:name], cast("Any", pairs.units.loc[name])  # edits are sorted
+        if own.empty:
+            raise PhotoError(name, SkipReason(Reason.VALUES_MISSING, unit["lacks"]))
+        data = {picture: picture.read() for picture in {unit["picture"], *own["picture"]}}
+        opened = {picture: photo_of(read, picture.path) for picture, read in data.items()}
         if len({photo.pixels.shape for photo in opened.values()}) > 1:
-            raise PhotoError(unit.shown, SkipReason(Reason.SIZES_DIFFER))
-        photo = replace(opened[unit.whole], id=unit.photo)
+            raise PhotoError(name, SkipReason(Reason.SIZES_DIFFER))
+        for picture, photo in opened.items():
+            if not data[picture].startswith(tuple(ENDINGS)):
+                data[picture] = encode(photo.pixels, photo.gray, photo.icc, "png")
+        photo = replace(opened[unit["picture"]], id=unit["photo"])
         height, width = photo.pixels.shape[:2]
         seen = self.components.finder([photo])[0]
         face = choose(seen, width, height, self.plan.config.find.min_face)
-        name = self._place(f"{runfolder.GIVEN}/{file_name(unit.shown)}", unit.whole, files[unit.whole], photo)
-        row = _seen(name.partition("/")[2], photo, SkipReason(), face if isinstance(face, Face) else seen)
-        edits = []
-        for sweep, pictures in unit.sweeps.items():
-            for step, picture in enumerate(pictures):
-                stem = f"edits/{sweep}/{unit.photo[:16]}-{step}"
-                file = self._place(stem, picture, files[picture], opened[picture])
-                made = {"photo": unit.photo, "attribute": sweep, "step": step, "value": self.plan.values[sweep][step]}
-                edits.append(made | {"file": file, "mask_area": 1.0})
+        own_file = ending(file_name(unit["shown"]), data[unit["picture"]])
+        runfolder.make_folder(self.run / runfolder.GIVEN)
+        runfolder.write_changed(self.run / runfolder.GIVEN / own_file, data[unit["picture"]])
+        row = _seen(own_file, photo, SkipReason(), face if isinstance(face, Face) else seen)
+        rows: list[Row] = []
+        everywhere, files = np.ones((height, width), np.float32), self._files(photo)
+        for attribute, part in own.groupby("attribute", sort=False):
+            sweep, patches = str(attribute), np.stack([opened[picture].pixels for picture in part["picture"]])
+            whole = Composite(photo.pixels, patches, everywhere, (0, 0, width, height), 1.0)
+            rows += self._write(sweep, photo.id, whole, [data[picture] for picture in part["picture"]])
             if not placebo.is_placebo(sweep):
-                patches = np.stack([opened[picture].pixels for picture in pictures])
-                everywhere = np.ones((height, width), np.float32)
-                whole = Composite(photo.pixels, patches, everywhere, (0, 0, width, height), 1.0)
-                packed = Variants(photo.pixels, photo.gray, photo.icc, self.plan.config.compose.format)
-                edits += self._placebos(sweep, unit.photo, whole, packed, unit.sweeps)
-        return row | {"status": "used"}, edits
-
-    def _place(self, stem: str, picture: Picture, data: bytes, photo: Photo) -> str:
-        """Put a picture into the run folder; its name there."""
-        suffix = next((suffix for begins, suffix in _SENT.items() if data.startswith(begins)), "")
-        file = stem if suffix and stem.lower().endswith(suffix) else f"{stem}{suffix or '.png'}"
-        runfolder.make_folder((self.run / file).parent)
-        if suffix and picture.group < 0:
-            link(str(picture.path), self.run / file)
-        else:
-            made = data if suffix else encode(photo.pixels, photo.gray, photo.icc, "png")
-            runfolder.write_changed(self.run / file, made)
-        return file
-
-
-GROUP = "group"
-
-
-def write_groups(run: Path, plan: Walk) -> None:
-    """Write the groups of a set's units, where it names them, as a table about photos.  Raises: StorageError."""
-    groups = {unit.photo: unit.group for unit in plan.units.values()}
-    if any(groups.values()):
-        table = pd.DataFrame({"photo": [*groups], GROUP: [*groups.values()]})
-        runfolder.write_changed(run / runfolder.GIVEN_TABLE, csv_bytes(table))
-
-
-_SENT = {b"\xff\xd8\xff": ".jpg", b"\x89PNG": ".png"}  # to classifiers, as it is
-
-
-def making(run: Path, plan: Walk, components: Components, same: Mapping[str, str] | None = None) -> Synthesis:
-    """The work of the stage.  same: as of ``Synthesis``, if it is known."""
-    if plan.pairs is not None:
-        return Reading(run, plan, components, {})
-    return Synthesis(run, plan, components, same_bytes(plan.files) if same is None else same)
+                rows += self._placebos(sweep, photo.id, whole, files, {*own["attribute"]})
+        return row | {"status": "used"}, rows
 
 
 def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:

@@ -41,7 +41,7 @@ from gslopes.faces.config import values_for  # noqa: E402
 from gslopes.faces.find import MtcnnFinder, choose  # noqa: E402
 from gslopes.faces.gate import manipulation  # noqa: E402
 from gslopes.faces.gate.sweep_measurer import cielab, luminance, sharpness  # noqa: E402
-from gslopes.faces.zoo import load, reader  # noqa: E402
+from gslopes.faces.zoo import load, reader, recogniser  # noqa: E402
 from gslopes.faces.zoo.framing import CHIP  # noqa: E402
 from gslopes.faces.zoo.spec import HOME_VARIABLE, identify  # noqa: E402
 from gslopes.photos.folder import open_photo  # noqa: E402
@@ -160,7 +160,7 @@ def row_of(editor: str, read: dict[str, FloatArray], rows: Any, every: bool) -> 
                        "means": swept.mean(0).round(3).tolist(),
                        "centre - photo": cell(manipulation.mean(swept[:, len(values) // 2] - own))}  # fmt: skip
     found["sharpness"] = cell(manipulation.mean(read["sharpness"][rows]))
-    alike = measures.cosine(read["descriptor"][rows, 1:], read["descriptor"][rows, :1])
+    alike = recogniser.cosine(read["descriptor"][rows, 1:], read["descriptor"][rows, :1])
     found["identity"] = {f"{v:+.2f}": round(float(c), 3) for v, c in zip(values, alike.mean(0), strict=True)}
     for name in ALSO:
         moved = read[name][rows, 1:] - read[name][rows, :1]
@@ -198,8 +198,8 @@ def pairs(given: argparse.Namespace, read: dict[str, FloatArray]) -> dict[str, A
     first = read["descriptor"][known, 0]
     second = human_models.read(given.models, np.stack(smiling))["descriptor"]
     cosines = {
-        "one person": measures.cosine(first, second),
-        "two persons": measures.cosine(first, np.roll(second, 1, 0)),
+        "one person": recogniser.cosine(first, second),
+        "two persons": recogniser.cosine(first, np.roll(second, 1, 0)),
     }
     return {name: cell(manipulation.mean(each)) for name, each in cosines.items()}
 

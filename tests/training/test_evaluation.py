@@ -1,21 +1,17 @@
 """The tables of an editor's card, from readings that are planted; who is who, and what a two-sample test sees."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from gslopes.core.errors import UsageError
 from gslopes.core.records import Face, Photo
 from gslopes.faces.edit.editors import editor_of
-from gslopes.faces.find import MtcnnFinder
 from gslopes.faces.gate.manipulation import Estimate
-from gslopes.photos.folder import open_photo
 from training.evaluation import measures
 from training.evaluation.composites import VALUES, HeldOut, ways
 from training.evaluation.editor import Composites, edited_table, group_table, leakage_table, reached, realism_table
-from training.evaluation.measures import cosine, face_embedder, nearest_itself, two_sample_auc
+from training.evaluation.measures import nearest_itself, two_sample_auc
 from training.evaluation.models import tables_as_text
 from training.measure import group_names, thirds
 
@@ -168,11 +164,6 @@ def test_a_fader_network_is_judged_as_published_too(name, reader, published):
     assert found[0][0] == "face"
 
 
-def test_cosine_is_of_rows_and_broadcasts() -> None:
-    assert cosine([[1, 0], [3, 4]], [[0, 2], [6, 8]]).tolist() == pytest.approx([0, 1])
-    assert cosine(np.eye(3)[:, None], np.eye(3)[None]).tolist() == np.eye(3).tolist()
-
-
 def test_a_face_is_nearest_to_itself_only_if_no_other_photo_is_nearer() -> None:
     photos = np.eye(4)
     edited = photos + 0.4 * np.roll(photos, 1, 1)
@@ -182,44 +173,6 @@ def test_a_face_is_nearest_to_itself_only_if_no_other_photo_is_nearer() -> None:
     assert nearest_itself(photos[:3], np.vstack([photos[:2], photos[:1]])).value == pytest.approx(1 / 3)  # ties
     photos[3] = np.nan  # a face without an embedding is not itself, and spoils no other
     assert nearest_itself(photos, photos).value == 0.75
-
-
-def test_without_the_weights_the_error_names_the_extra(monkeypatch) -> None:
-    pytest.importorskip("dlib", reason="dlib is not installed: pip install 'gslopes[train]'")
-    monkeypatch.setattr("training.evaluation.measures._PACKAGE", "no_such_package_of_weights")
-    with pytest.raises(UsageError, match=r"gslopes\[train\]"):
-        face_embedder()
-
-
-@pytest.fixture(scope="module")
-def embedding() -> Any:
-    pytest.importorskip("dlib", reason="the extra train is not installed: pip install 'gslopes[train]'")
-    try:
-        return face_embedder()
-    except UsageError as error:
-        pytest.skip(str(error))
-
-
-@pytest.fixture(scope="module")
-def london(embedding, unpacked) -> tuple[np.ndarray, np.ndarray]:
-    """Embeddings (10, 128) of ten persons, neutral and smiling."""
-    folder = unpacked("london")
-    names = sorted(path.name for path in (folder / "neutral").glob("*.jpg"))[::10][:10]
-    finder = MtcnnFinder(100)
-    found = []
-    for kind in ("neutral", "smiling"):
-        photos = [open_photo(folder / kind / name) for name in names]
-        points = [detections.points[0] for detections in finder(photos)]
-        found.append(embedding([photo.pixels for photo in photos], points))
-    return found[0], found[1]
-
-
-@pytest.mark.slow
-def test_a_smile_changes_a_person_less_than_another_person_does(london) -> None:
-    neutral, smiling = london
-    each = cosine(neutral[:, None], smiling[None])
-    same, different = np.diag(each), each[~np.eye(10, dtype=bool)]
-    assert same.min() > different.max()
 
 
 def blots(n: int, size: int = 32, seed: int = 0) -> np.ndarray:

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from importlib import import_module, util
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from gslopes.core.errors import ModelError, UsageError
-from gslopes.core.geometry import similarity, warp
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray
 from gslopes.faces.gate import manipulation
-from gslopes.faces.gate.manipulation import Estimate, Floats
+from gslopes.faces.gate.manipulation import Estimate
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
+from gslopes.faces.zoo.recogniser import cosine
 from gslopes.stats.agreement import auc
 from gslopes.stats.resampling import Rows
 
 # -- is it still the same person? --------------------------------------------------------------------------------------
-
-
-def cosine(a: ArrayLike, b: ArrayLike) -> Floats:
-    """Cosine similarity of embeddings (n, D) row by row, (n,); the two broadcast."""
-    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    length = np.linalg.norm(x, axis=-1) * np.linalg.norm(y, axis=-1)
-    return np.asarray((x * y).sum(-1) / np.maximum(length, 1e-12))
 
 
 def nearest_itself(edited: ArrayLike, photos: ArrayLike) -> Estimate:
@@ -45,51 +32,6 @@ def nearest_itself(edited: ArrayLike, photos: ArrayLike) -> Estimate:
     own = np.diag(each).copy()
     np.fill_diagonal(each, -np.inf)
     return manipulation.mean((own > each.max(1)).astype(np.float64))
-
-
-# dlib's chip: 150 pixels, the mean face's unit square in the middle with a quarter of it as margin. The eyes' centres
-# and the tip of the nose are those of its 68 mean landmarks; corners of the mouth are left out, as a smile moves them.
-_SIZE = 150
-_FACE = np.array([(0.2255, 0.2160), (0.7548, 0.2160), (0.4901, 0.5156)])
-_TEMPLATE = (_FACE + 0.25) / 1.5 * _SIZE - 0.5
-_PACKAGE, _WEIGHTS = "face_recognition_models", "models/dlib_face_recognition_resnet_model_v1.dat"
-
-
-def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
-    """Dlib's face recogniser, an optional third party: it shares no weights with ours, nor, to our knowledge, photos.
-
-    Called with n photos, (H, W, 3) uint8 RGB of any sizes, and their points (n, 5, 2), x y of left eye, right eye, nose
-    tip and corners of the mouth, photo frame, it gives embeddings (n, 128) float32; NaN where the points lie in one
-    place. For an edited photo give the points of the unedited one, so that both are aligned alike.
-
-    A ResNet of 29 layers on faces aligned to 150 pixels. Two photos of one person are on average closer than those of
-    two persons, but the embeddings have a common direction: on the London set the cosine of two persons is 0.84 on
-    average, of one person neutral and smiling 0.99. Read values next to such pairs, never alone.
-
-    Source: King 2017, http://blog.dlib.net/2017/02/high-quality-face-recognition-with-deep.html; weights in the public
-    domain, from the package face_recognition_models.
-
-    Raises: UsageError if the extra ``train`` is not installed; ModelError if its weights are damaged.
-    """
-    # found, not imported: its __init__ wants a module that newer setuptools no longer have
-    package = util.find_spec(_PACKAGE)
-    if util.find_spec("dlib") is None or package is None or not package.submodule_search_locations:
-        raise UsageError(f"Comparing identities needs dlib and {_PACKAGE}.", "Run: pip install 'gslopes[train]'.")
-    file = Path(package.submodule_search_locations[0]) / _WEIGHTS
-    try:
-        network: Any = import_module("dlib").face_recognition_model_v1(str(file))
-    except RuntimeError as error:
-        raise ModelError(f"{file.name} of {_PACKAGE} cannot be loaded: {error}.", "Install it again.") from error
-
-    def embedded(photos: Sequence[ByteArray], points: ArrayLike) -> FloatArray:
-        rows = []
-        for photo, place in zip(photos, np.asarray(points, np.float64), strict=True):
-            matrix = similarity(place[:3], _TEMPLATE)
-            chip = None if matrix is None else np.ascontiguousarray(warp(photo, matrix, _SIZE))
-            rows.append(np.full(128, np.nan) if chip is None else np.array(network.compute_face_descriptor(chip)))
-        return np.array(rows, np.float32).reshape(len(rows), 128)
-
-    return embedded
 
 
 # -- does it look like a photo? A small network that learns to tell them apart, as a two-sample test -------------------
@@ -135,7 +77,7 @@ def two_sample_auc(
 
 def _train_and_score(
     chips: ByteArray, fake: NDArray[np.bool_], train: NDArray[np.bool_], test: NDArray[np.bool_], seed: int
-) -> Floats:
+) -> NDArray[np.float64]:
     """Logits of a network trained on the rows ``train`` for the rows ``test``."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

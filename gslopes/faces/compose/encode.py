@@ -13,6 +13,7 @@ from gslopes.core.records import ByteArray
 
 Format = Literal["jpeg", "png"]
 SUFFIX: dict[str, str] = {"jpeg": ".jpg", "png": ".png"}
+ENDINGS = {b"\xff\xd8\xff": ".jpg", b"\x89PNG": ".png"}  # of what is written, by its first bytes
 
 QUALITY = 95
 BLOCK = 8  # side of a JPEG's blocks, pixels
@@ -37,6 +38,16 @@ def encode(pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "j
     else:
         image.save(file, "PNG", compress_level=min(9, 1 + max(0, QUALITY - quality)), icc_profile=icc)
     return file.getvalue()
+
+
+def ending(name: str, data: bytes) -> str:
+    r"""A file's name with what its bytes are.
+
+    >>> ending("face", b"\x89PNG"), ending("1.png", b"\x89PNG")
+    ('face.png', '1.png')
+    """
+    suffix = next(suffix for begins, suffix in ENDINGS.items() if data.startswith(begins))
+    return name.removesuffix(suffix) + suffix
 
 
 class Variants:

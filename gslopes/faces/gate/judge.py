@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,7 +26,7 @@ from gslopes.core.progress import Tick
 from gslopes.core.reasons import SkipReason
 from gslopes.core.runfolder import SYNTHESIS, part_path
 from gslopes.core.runtime import pick_device
-from gslopes.faces.gate.verdict import PER_UNIT, GateConfig, Measured, verdict
+from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
 from gslopes.faces.zoo import identify
 from gslopes.photos.folder import open_photo
 
@@ -68,23 +68,14 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     verdicts = tables.VERDICTS.empty()
     if frames:
         each = pd.concat(frames, ignore_index=True).groupby("attribute", sort=False)
-        units = _units(runfolder.read_manifest(run))
-        configs = {name: replace(config, off_target=config.off_target * units.get(str(name), 1)) for name, _ in each}
         necks = {name: not heads.isdisjoint({name, *str(name).split("+")}) for name, _ in each}
-        verdicts = pd.concat([judged(rows, configs[name], neck=necks[name]) for name, rows in each]).sort_index()
+        verdicts = pd.concat([judged(rows, config, neck=necks[name]) for name, rows in each]).sort_index()
     runfolder.write_table(tables.VERDICTS, verdicts, run / "verdicts.parquet")
     thresholds = {name: value for name, value in to_dict(config).items() if name != "on"}
     content = runfolder.read_manifest(run)
     content["gate"] = {**content.get("gate", {}), "thresholds": thresholds, "reader": digest, "heads": sorted(heads)}
     runfolder.write_json(run / runfolder.MANIFEST, content)
     return verdicts
-
-
-def _units(manifest: Mapping[str, Any]) -> dict[str, float]:
-    """Sweep to how many of our units are one of a set that others made: its values may be 0 and 1, or 0 to 100."""
-    if not (manifest.get("config") or {}).get("pairs"):
-        return {}
-    return {name: PER_UNIT / (max(of) - min(of)) for name, of in manifest["values"].items()}
 
 
 def heads_of(manifest: Mapping[str, Any]) -> set[str]:
@@ -125,7 +116,7 @@ class Judging:
         verdicts: list[Row] = []
         readings: list[Row] = []
         for sweep, key in self._sweeps(part, tick):
-            measured, read = self.measurer(sweep) if len(sweep.box) else (Measured(looked=1), {})
+            measured, read = self.measurer(sweep)
             numbers = {name: getattr(measured, name) for name in MEASURED}
             empty = {"kept": True, **SkipReason().columns, "mask_area": sweep.mask_area}
             verdicts.append(key | numbers | empty)

@@ -16,11 +16,11 @@ from gslopes.faces.gate.verdict import JUDGED, Measured
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.faces.zoo.reader import FaceReader, attribute, target
+from gslopes.faces.zoo.recogniser import cosine, face_embedder, recognises
 
 CHIP_SIZE = 128
 # A face is looked for where it was, in a crop in which it is so large: a small part of the cost of the whole photo.
 FACE, MARGIN, LEAST_FACE, MIN_IOU = 96, 0.6, 40, 0.3
-BROAD = 8.0  # pixels of a chip: shades wider than this are light, not features
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,17 +54,21 @@ class SweepMeasurer:
     def __init__(self, reader: FaceReader, device: str, min_face: int, look: bool = True) -> None:
         self.reader, self.device, self.look = reader, device, look
         self.near, self.far = Mtcnn(LEAST_FACE), Mtcnn(min_face)
+        self.embed = face_embedder() if recognises() else None
 
     def __call__(self, sweep: Sweep) -> tuple[Measured, dict[str, NDArray[np.float64]]]:
         """(what the gate judges, readings by name, (1 + K,) each, the original's first: NaN if it is gone)."""
-        readings = self._read(sweep)
+        if not len(sweep.box):  # in a picture that others made
+            return Measured(looked=1), {}
+        readings, ours = self._read(sweep), sweep.mask_area < 1
         looked, found = self._found(sweep)
         moved, offs = [], []
-        for name, values in (sweep.axes or {sweep.attribute: sweep.values}).items():
+        for name, values in (sweep.axes or {sweep.attribute: sweep.values if ours else _as_ours(sweep.values)}).items():
             levels, at = np.unique(values, return_inverse=True)
             means = {key: np.bincount(at, scores[1:]) / np.bincount(at) for key, scores in readings.items()}
             moved.append(gate.follows(means[name], levels) if name in means else (np.nan, np.nan))
-            others = [other for other in JUDGED if other in means and other != name]
+            known = ours or name in means  # what moves with an attribute that no reader knows may be it
+            others = [other for other in JUDGED if other in means and other != name and known]
             offs.append(gate.steepest([means[other] for other in others], others, levels))
         off, whose = max(offs, key=lambda one: abs(one[0]))
         height, width = sweep.pictures[0].shape[:2]
@@ -77,7 +81,7 @@ class SweepMeasurer:
             shift=min(shift for _, shift in moved),
             off_target=off,
             off_target_reading=whose,
-            mask_share=sweep.mask_area * width * height / area if sweep.mask_area < 1 else np.nan,
+            mask_share=sweep.mask_area * width * height / area if ours else np.nan,
             change=gate.largest_change([picture[y0:y1, x0:x1] for picture in sweep.pictures]),
         )
         return measured, readings
@@ -99,8 +103,10 @@ class SweepMeasurer:
             readings[sweep.attribute] = np.asarray(found[1], np.float64)
         readings |= {"luminance": luminance(chips, inside), "sharpness": sharpness(chips, inside)}
         if sweep.mask_area == 1:
-            background = [around(picture, sweep.box) for picture in all_of_them]
-            readings |= {"background": np.array(background), "likeness": likeness(chips, inside)}
+            readings["background"] = np.array([around(picture, sweep.box) for picture in all_of_them])
+            if self.embed is not None:
+                embedded = self.embed(all_of_them, np.broadcast_to(sweep.points, (len(all_of_them), 5, 2)))
+                readings["identity"] = cosine(embedded, embedded[0])
         if sweep.original is None:
             for values in readings.values():
                 values[0] = np.nan
@@ -118,6 +124,11 @@ class SweepMeasurer:
         for index, detections in zip(lost, self.far([pictures[index] for index in lost]), strict=True):
             matches[index] = _same(detections.boxes, sweep.box)
         return len(matches), sum(matches)
+
+
+def _as_ours(values: Sequence[float]) -> list[float]:
+    """Values of others, as far apart as ours are from end to end, -2 to 2: the gate's bounds are per unit of that."""
+    return np.interp(values, (min(values), max(values)), (-2, 2)).tolist()
 
 
 def _around_face(
@@ -181,18 +192,6 @@ def around(picture: ByteArray, box: NDArray[np.float64]) -> float:
     outside = np.ones((height, width), bool)
     outside[y0:y1, x0:x1] = False
     return float(cielab(picture)[..., 0][outside].mean()) if outside.any() else np.nan
-
-
-def likeness(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Correlation of each chip's L*, without its broad shades, with the first one's, (n,): how far it is that face.
-
-    Arguments as ``sharpness``.  No network that knows faces again: it falls with pose and expression as well.
-    """
-    fine = [light - cv2.GaussianBlur(light, (0, 0), BROAD) for light in (cielab(chip)[..., 0] for chip in chips)]
-    rows = np.stack([detail[masks[0] >= 0.5] for detail in fine]).astype(np.float64)
-    rows -= rows.mean(axis=1, keepdims=True)
-    length = np.maximum(np.linalg.norm(rows, axis=1), 1e-9)
-    return np.asarray(rows @ rows[0] / (length * length[0]), np.float64)
 
 
 def cielab(chip: ByteArray) -> NDArray[np.float32]:

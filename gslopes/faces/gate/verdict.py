@@ -24,8 +24,7 @@ VALIDITY = "validity.json"  # in a run folder: the summaries of its sweeps
 # Readings that should stay while another is edited: those of the reader.
 JUDGED = ("gender", "race", "young", "smiling")
 RESOLUTION = 0.02  # of probabilities
-MEASURES = ("luminance", "sharpness", "background", "likeness")  # readings that are no probabilities
-PER_UNIT = 4.0  # units from end to end, for which ``GateConfig.off_target`` is meant
+MEASURES = ("luminance", "sharpness", "background", "identity")  # readings that are no probabilities
 
 # Bounds of the area that may change, as a share of the face's box, and of the mean change within the box at the
 # farthest value, of 255. A face must be found again wherever it is looked for.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import tomllib
-from functools import cache
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -23,6 +22,7 @@ from gslopes.faces.zoo.framing import FRAMES
 from gslopes.faces.zoo.loading import LoadedModel, load
 
 LEAST = 1e-6  # below this, White and Black together say nothing
+WORDS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))
 Probabilities = TypeVar("Probabilities", Tensor, NDArray[np.float64])
 
 
@@ -93,18 +93,13 @@ def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
     return white / both.clip(LEAST)
 
 
-@cache
-def _words() -> dict[str, Any]:
-    return tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))
-
-
 def target(read: dict[str, Probabilities], name: str) -> tuple[str, Probabilities] | None:
     """Of a sweep that others named: which of our readings it is, and how far a face is towards its greater value.
 
     name: see ``core.placebo.ends_of``, or an attribute with numbers.  None if ``words.toml`` does not know it.
     """
-    ends = ends_of(name) or _words()["numbers"].get(name.casefold(), ("", "", ""))
-    (reading, up), (other, down) = (_words()["ends"].get(text.casefold(), ("", "")) for text in ends[1:])
+    ends = ends_of(name) or WORDS["numbers"].get(name.casefold(), ("", "", ""))
+    (reading, up), (other, down) = (WORDS["ends"].get(text.casefold(), ("", "")) for text in ends[1:])
     if reading != other or up == down:
         return None
     if up and down:

@@ -279,10 +279,7 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
                 unedited = measured(inputs.unedited[classifier], sweep.measures)
                 yield "drawing", drawing_rows(sweep, unedited, options, codes)
         if inputs.moved is not None:
-            yield (
-                "explained",
-                explained_rows(sweep, inputs.moved[inputs.moved["attribute"] == attribute], options, codes),
-            )
+            yield "explained", explained_rows(sweep, inputs.moved, options, codes)
     yield "slopes", rows
     named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
     compared = [group_slopes(sweep, name, texts, options, units) for name, texts in named]

@@ -34,7 +34,7 @@ _TOLERANCE = 1e-6
 class Answers:
     """One classifier's answers for one attribute, over the photos answered at all K values.
 
-    values: (K,) float64, increasing; the centre is the middle one.
+    values: (K,) float64, increasing; the centre is the middle one, of an even number the upper of two.
     labels: (L,) str, sorted: every label returned for this attribute, those on dropped photos too.
     photos: (n,) str, sorted, answered at all K values; the others drop out whole and are counted in ``dropped``.
     dropped: reason (refused, failed, missing: not asked at some value) to number of photos, each counted once, under
@@ -232,12 +232,12 @@ def differing_photos(one: Answers, other: Answers, labels: NDArray[np.object_]) 
 def values_by_attribute(
     scores: pa.Table, asked: pa.Table, given: Mapping[str, Sequence[float]] | None = None
 ) -> dict[str, Array]:
-    """The K values of every attribute that has scores, (K,) float64, increasing, K odd or 2.
+    """The K values of every attribute that has scores, (K,) float64, increasing.
 
     scores, asked: Arrow tables of the schemas in core.tables.
     given: attribute to its K values; one that is not in it takes its values from the scores table.
 
-    Raises: ConfigError if given values are neither two nor an odd number, or do not increase; TableError if the tables'
+    Raises: ConfigError if given values are fewer than two, or do not increase; TableError if the tables'
         are so, or contradict the given ones, or leave the values of some step unknown.
     """
     pairs = scores.group_by(["attribute", "step", "value"]).aggregate([]).to_pandas().sort_values("step")
@@ -249,8 +249,8 @@ def values_by_attribute(
         count = max(int(last.get(name, 0)), *steps) + 1
         values = in_table if given_here is None else np.asarray(given_here, dtype=np.float64)
         error: type[ConfigError | TableError] = TableError if given_here is None else ConfigError
-        if values.ndim != 1 or (len(values) != 2 and (len(values) < 3 or len(values) % 2 == 0)):
-            hint = "Pass the values of the sweep: two, or an odd number, of which one is the centre."
+        if values.ndim != 1 or len(values) < 2:
+            hint = "Pass the values of the sweep, two or more."
             raise error(f"The sweep of {attribute} has {len(values)} values.", hint)
         if not np.isfinite(values).all() or (np.diff(values) <= 0).any():
             raise error(f"The values of {attribute} do not increase: {values.tolist()}.", "Sort them.")

@@ -9,7 +9,7 @@ Interval: of adjusted t, of share Fieller's, from the covariance of both by leav
 with as many degrees of freedom as units less one and the readings.
 
 It does not say whether the reading is the cause, and nothing of what no reader reads.  Readings err: the share is
-rather too small.  Likeness and sharpness have no direction in which a label could follow, and are left out.
+rather too small.  Identity and sharpness have no direction in which a label could follow, and are left out.
 
 Sources: Miller 1974, The jackknife, Biometrika 61, 1-15; Fieller 1954, Journal of the Royal Statistical Society B 16,
 175-185.
@@ -18,22 +18,26 @@ Sources: Miller 1974, The jackknife, Biometrika 61, 1-15; Fieller 1954, Journal 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 
+from gslopes.core.tables import EXPLAINED
+from gslopes.faces.gate.verdict import JUDGED
 from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.measures import SCALE, Kind, outcomes
+from gslopes.slopes.fit.measures import answers_by_measure
 from gslopes.slopes.fit.options import RARE, FitOptions
+from gslopes.slopes.fit.reach import log_odds
 from gslopes.stats.clusters import codes_of
 from gslopes.stats.intervals import fieller, t_quantile
 
 Array = NDArray[np.float64]
 SPARE = 10  # units more than readings
 NOT_APART, FEW, STILL = "its slope may be 0", "too few units were read", "no other reading moves"
-NUMBERS = ("slope", "adjusted", "adjusted_low", "adjusted_high", "share", "share_low", "share_high", "most")
 
 
 def explained_rows(
@@ -41,67 +45,52 @@ def explained_rows(
 ) -> pd.DataFrame:
     """Rows of core.tables.EXPLAINED of one classifier and attribute.
 
-    moved: columns photo, step, reading and score, of this attribute alone, without the readings of the attribute.
+    moved: columns photo, attribute, step, reading and score, without the readings of the attribute; probabilities are
+        taken as log-odds.
     cluster: photo to the code of its cluster, or None.
     """
-    steps, photos = list(range(len(answers.values))), answers.photos
-    by_reading = {
-        str(name): rows.pivot(index="photo", columns="step", values="score") for name, rows in moved.groupby("reading")
-    }
-    each = {name: wide.reindex(index=photos, columns=steps).to_numpy(float) for name, wide in by_reading.items()}
-    read = np.isfinite(np.array([np.zeros((len(photos), len(steps))), *each.values()])).all(axis=(0, 2))
-    part, n = answers.only(read), int(read.sum())
+    count, moved = len(answers.values), moved[moved["attribute"] == answers.attribute]
+    moved = moved.assign(score=moved["score"].mask(moved["reading"].isin(JUDGED), log_odds(moved["score"])))
+    read = moved.pivot(index="photo", columns=["reading", "step"], values="score").reindex(answers.photos)
+    whole = read.notna().all(axis=1).to_numpy()
+    part, n, names = answers.only(whole), int(whole.sum()), sorted(set(moved["reading"]))
+    z = np.array([np.broadcast_to(part.values, (n, count)), *(read.loc[whole, name].to_numpy(float) for name in names)])
+    z = np.moveaxis(z - z.mean(axis=2, keepdims=True), 0, 2)  # (n, K, 1 + readings)
+    spread = np.sqrt(np.square(z).mean(axis=(0, 1))) if n else np.zeros(1 + len(names))
+    z, names = z[:, :, spread > 1e-6], [name for name, wide in zip(names, spread[1:], strict=True) if wide > 1e-6]
+    z[:, :, 1:] /= spread[spread > 1e-6][1:]
     units = codes_of(None if cluster is None else np.array([cluster[photo] for photo in part.photos.tolist()]), n)
-    within = {name: one[read] - one[read].mean(axis=1, keepdims=True) for name, one in each.items()}
-    within = {name: one / one.std() for name, one in within.items() if n and one.std() > 1e-6}
-    along = np.broadcast_to(answers.values - answers.values.mean(), (n, len(steps)))
-    note = FEW if len(set(units.tolist())) < len(within) + SPARE else "" if within else STILL
-    regression = None if note else _Regression(np.stack([along, *within.values()], axis=-1), units, list(within))
+    member = sparse.csr_array((np.ones(n), (units, np.arange(n))))
+    steps = [replace(part, present=part.present[:, [k]], score=part.score[:, [k]]) for k in range(count)]
+    each = [answers_by_measure(step, part.labels) for step in steps]
+    note = FEW if member.shape[0] < len(names) + SPARE else "" if names else STILL
+    # sums over all units, and over all but each: of products within, and per label with its answers
+    products = np.einsum("un,npq->upq", member.toarray(), np.einsum("nkp,nkq->npq", z, z))
+    within = products.sum(axis=0) - np.concatenate([np.zeros_like(products[:1]), products])
+    inverse, limit = np.linalg.pinv(within), float(t_quantile(len(products) - 1 - len(names)))
     rows: list[dict[str, Any]] = []
-    kinds: tuple[Kind, ...] = ("rate", "measure")
-    for kind in kinds:
-        found = outcomes(part, kind)
-        for place, label in enumerate(part.labels.tolist()):
-            measure = answers.measures.get(label, "presence")
-            if (measure == "presence") != (kind == "rate"):
-                continue
-            own, numbers = slice(found.starts[place], found.starts[place + 1]), np.zeros((n, len(steps)))
-            numbers[found.unit[own]] = SCALE[kind] * found.numbers[own].astype(np.float64)
-            rare = int((np.ptp(numbers, axis=1) > 0).sum()) < options.min_varying
-            row = {"label": label, "measure": measure, "n": n, "reading": "", "note": RARE if rare else note}
-            rows.append(row | (regression(numbers) if regression and not rare else {}))
-    frame = pd.DataFrame(rows, columns=["label", "measure", "n", "reading", "note", *NUMBERS])
-    return frame.assign(classifier=answers.classifier, attribute=answers.attribute)
+    for place, label in enumerate(part.labels.tolist()):
+        numbers = np.stack([step[[place]].toarray()[0] for step in each], axis=1)
+        rare = int((np.ptp(numbers, axis=1) > 0).sum()) < options.min_varying
+        row = {"label": label, "measure": part.measures.get(label, "presence"), "note": RARE if rare else note}
+        if not rare and not note:
+            products = member @ np.einsum("nkp,nk->np", z, numbers)
+            row |= _attributed(within, inverse, products.sum(axis=0) - np.pad(products, ((1, 0), (0, 0))), limit, names)
+        rows.append(row)
+    frame = pd.DataFrame(rows, columns=EXPLAINED.columns, dtype=object).fillna({"reading": ""})
+    return frame.assign(classifier=answers.classifier, attribute=answers.attribute, n=n)
 
 
-class _Regression:
-    """Of answers on the value and the readings, z (n, K, 1 + p), without each photo's mean.  units: (n,) codes."""
-
-    def __init__(self, z: Array, units: NDArray[np.int64], names: list[str]) -> None:
-        self.z, self.units, self.names = z, units, names
-        squares = self._by_unit(np.einsum("nkp,nkq->npq", z, z))
-        self.whole = squares.sum(axis=0)
-        self.without, self.alone = np.linalg.pinv(self.whole - squares), (self.whole - squares)[:, 0, 0]
-
-    def _by_unit(self, rows: Array) -> Array:
-        summed = np.zeros((int(self.units.max()) + 1, *rows.shape[1:]))
-        np.add.at(summed, self.units, rows)
-        return summed
-
-    def __call__(self, numbers: Array) -> dict[str, Any]:
-        """The columns of one label.  numbers: (n, K) answers."""
-        products = self._by_unit(np.einsum("nkp,nk->np", self.z, numbers))
-        whole, count = products.sum(axis=0), len(products)
-        coefficients, slope = np.linalg.pinv(self.whole) @ whole, float(whole[0] / self.whole[0, 0])
-        adjusted, left = float(coefficients[0]), whole - products
-        apart = np.stack([np.einsum("uq,uq->u", self.without[:, 0], left), left[:, 0] / self.alone])
-        (spread, shared), (_, of_slope) = np.cov(apart, ddof=0) * (count - 1)
-        limit = float(t_quantile(count - 1 - len(self.names)))
-        low, high = map(float, fieller(adjusted, slope, spread, of_slope, shared, limit))
-        parts = coefficients[1:] * self.whole[0, 1:] / self.whole[0, 0]
-        largest, half = int((parts * np.sign(slope)).argmax()), limit * float(np.sqrt(spread))
-        row = {"slope": slope, "adjusted": adjusted, "adjusted_low": adjusted - half, "adjusted_high": adjusted + half}
-        if not np.isfinite(low):
-            return row | {"note": NOT_APART}
-        share = {"share": 1 - adjusted / slope, "share_low": 1 - high, "share_high": 1 - low}
-        return row | share | {"reading": self.names[largest], "most": float(parts[largest]) / slope}
+def _attributed(within: Array, inverse: Array, answers: Array, limit: float, names: list[str]) -> dict[str, Any]:
+    """The columns of one label; its answers, (1 + U, 1 + readings), as the rest.  limit: of t."""
+    fitted, alone = np.einsum("upq,uq->up", inverse, answers), answers[:, 0] / within[:, 0, 0]
+    adjusted, slope = float(fitted[0, 0]), float(alone[0])
+    (spread, shared), (_, of_slope) = np.cov(fitted[1:, 0], alone[1:], ddof=0) * (len(alone) - 2)
+    low, high = map(float, fieller(adjusted, slope, spread, of_slope, shared, limit))
+    parts, half = fitted[0, 1:] * within[0, 0, 1:] / within[0, 0, 0], limit * float(np.sqrt(spread))
+    row = {"slope": slope, "adjusted": adjusted, "adjusted_low": adjusted - half, "adjusted_high": adjusted + half}
+    if not np.isfinite(low):
+        return row | {"note": NOT_APART}
+    most = int((parts * np.sign(slope)).argmax())
+    share = {"share": 1 - adjusted / slope, "share_low": 1 - high, "share_high": 1 - low}
+    return row | share | {"reading": names[most], "most": float(parts[most]) / slope}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.core import runfolder, tables
+from gslopes.core import placebo, runfolder, tables
 from gslopes.core.files import csv_bytes
 from gslopes.core.progress import Tick, Watch, counted
 from gslopes.core.reasons import explained, listed
@@ -54,7 +54,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         clear(report)
         papers, findings = _write_tables(report, source, options)
         album = page_data.build_album(run, report, _steps(source), options.embed, tick)
-    credited, is_set = loading.read_credits(run) if pictured else {}, loading.is_set(source.manifest)
+    credited, is_set = loading.read_credits(run) if pictured else {}, placebo.of_a_set(source.manifest)
     funnels = {(funnel.classifier, funnel.attribute): funnel for funnel in loading.funnels(run)}
     screens, entries, scores = [], {}, {}
     for finding in source.findings:

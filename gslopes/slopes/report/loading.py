@@ -249,12 +249,6 @@ STEPS = {
 PAIRED = {**STEPS, "found": "units of the set", "edited": "with pictures at every value", "kept": "kept by the gate"}
 
 
-def is_set(manifest: Mapping[str, Any]) -> bool:
-    """Whether others made the pictures.  manifest: the content of run.json."""
-    config = manifest.get("config")
-    return isinstance(config, Mapping) and bool(config.get("pairs"))
-
-
 @dataclass(frozen=True, slots=True)
 class Funnel:
     """Photos of one classifier and attribute.

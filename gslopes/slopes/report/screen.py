@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from gslopes.core import placebo
 from gslopes.report import numbers, units, words
 from gslopes.report.quote import LIMITS, SOURCE, About
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions
 from gslopes.slopes.report.decisions import Decision, Headline, headline
-from gslopes.slopes.report.loading import PAIRED, STEPS, Finding, Funnel, is_set
+from gslopes.slopes.report.loading import PAIRED, STEPS, Finding, Funnel
 from gslopes.slopes.report.page_data import Album
 from gslopes.slopes.report.tasks import Scale
 
@@ -209,6 +210,6 @@ def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
             editors.append(words.printable(f"{name} {digest}".strip()))
     who = f"by {', '.join(editors)}" if editors else "by an editor that run.json does not name"
     looks = " and ".join(f"from {' to '.join(words.ends(attribute))}-looking" for attribute in attributes)
-    who = "by others" if is_set(manifest) else who
+    who = "by others" if placebo.of_a_set(manifest) else who
     title = f"Answers and {' and '.join(map(words.perceived, attributes))} of the face"
     return About(title, ("photo", "photos"), f"faces edited {looks} {who}", LIMITS, SOURCE)

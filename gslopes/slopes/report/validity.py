@@ -27,7 +27,7 @@ NAMES = {
     "luminance": "luminance (L*, of 100)",
     "sharpness": "sharpness (log variance)",
     "background": "background (L*, of 100)",
-    "likeness": "likeness (correlation with the unit's first picture)",
+    "identity": "identity (cosine with the unit as it was)",
 }
 
 
@@ -96,22 +96,23 @@ def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
     both = frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]).sort_values(["q", "label"])
     for (classifier, attribute), part in both.groupby(keys, sort=True):
         rows = [row | _texts(row) for row in part[:MOST].to_dict("records")]
-        moving = [row for row in rows if row["decision"] in ("finding", "open") and row["said"]]
-        first = max(moving, key=lambda row: row["share_low"], default=None)
+        moving = [row for row in rows if row["decision"] in ("finding", "open") and not row["note"]]
         about = {"classifier": words.printable(classifier), "attribute": words.perceived(str(attribute))}
+        first = max(moving, key=lambda row: row["share_low"], default=None)
         panels.append(about | {"rows": rows, "left": len(part) - len(rows), "first": first})
     return panels
 
 
-def _texts(row: Mapping[Any, Any]) -> dict[str, Any]:
+def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
     """As the page writes them."""
     write, whole = units.writer(units.measure_of(row)), partial(numbers.share, digits=0)
-    said = row["share"] == row["share"]
-    share = numbers.with_interval(row["share"], row["share_low"], row["share_high"], whole)
     adjusted = numbers.with_interval(row["adjusted"], row["adjusted_low"], row["adjusted_high"], write)
-    texts = {"label": words.readable(row["label"]), "slope": write(row["slope"]), "said": said}
-    texts |= {"adjusted": f"{adjusted} {units.short(row)}".strip(), "share": share if said else row["note"]}
-    return texts | {"reading": f"{NAMES.get(row['reading'], row['reading'])}, {whole(row['most'])}" if said else ""}
+    texts = {"label": words.readable(row["label"]), "slope": write(row["slope"])}
+    texts |= {"adjusted": f"{adjusted} {units.short(row)}".strip()}
+    if row["note"]:
+        return texts | {"share": row["note"], "reading": ""}
+    share = numbers.with_interval(row["share"], row["share_low"], row["share_high"], whole)
+    return texts | {"share": share, "reading": f"{NAMES[row['reading']]}, {whole(row['most'])}"}
 
 
 def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:

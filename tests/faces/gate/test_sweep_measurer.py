@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gslopes.core.records import Detections
-from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer, around, likeness, luminance, sharpness
+from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer, around, luminance, sharpness
 from gslopes.faces.zoo.reader import FaceReader
 
 BOX = np.array([20.0, 20.0, 60.0, 80.0])
@@ -124,20 +124,41 @@ def test_blur_lowers_sharpness_and_light_raises_luminance_within_the_mask_alone(
         np.testing.assert_array_equal(measure(photos, masks), measure(other, masks))
 
 
-def test_of_pictures_that_others_made_background_and_likeness_are_read() -> None:
-    lot = np.random.default_rng(0)
+def test_the_background_is_what_lies_around_the_face() -> None:
     box = np.array([30.0, 30, 60, 60])
-    picture = lot.integers(60, 200, (96, 96, 3), np.uint8)
-    darker = picture.copy()
+    picture = np.random.default_rng(0).integers(60, 200, (96, 96, 3), np.uint8)
+    darker, inside = picture.copy(), picture.copy()
     darker[:, :10] = 0
-    inside = picture.copy()
     inside[30:60, 30:60] = 0
     lights = [around(one, box) for one in (picture, darker, inside)]
     assert lights[1] < lights[0] == lights[2], "the face itself is no background"
     assert np.isnan(around(picture, np.array([0.0, 0, 96, 96])))
-    chip = lot.integers(0, 255, (3, 64, 64, 3), np.uint8)
-    chip[1] = np.clip(chip[0].astype(int) // 2 + 40, 0, 255)  # the same details in another light
-    alike = likeness(chip, np.ones((3, 64, 64), np.float32))
-    assert alike[0] == pytest.approx(1)
-    assert alike[1] > 0.95
-    assert abs(alike[2]) < 0.2
+
+
+def test_of_others_pictures_the_reader_checks_the_names_that_it_knows_and_no_others(portrait, measurer) -> None:
+    pixels, box, points = portrait
+    darker = (pixels * 0.6).astype(np.uint8)
+    known, unknown, numbers = (
+        measurer(Sweep(name, values, [pixels, darker], pixels, box, points, 1.0))
+        for name, values in (("race: Black − White", [0, 1]), ("ethnicity: Roma − White", [0, 1]), ("young", [20, 80]))
+    )
+    assert np.isfinite([known[0].tau, known[0].shift, known[0].off_target]).all()
+    assert {"race", "background"} & set(known[1]) == {"background"}, "race is read under the name that others gave it"
+    assert np.isnan([unknown[0].tau, unknown[0].shift, unknown[0].off_target]).all()
+    assert {"race", "background"} <= set(unknown[1])
+    moved = [numbers[1][name][2] - numbers[1][name][1] for name in ("gender", "race", "smiling")]
+    assert abs(numbers[0].off_target) == pytest.approx(np.abs(moved).max() / 4), "as if from -2 to 2, whatever the unit"
+    assert known[0].mask_share != known[0].mask_share
+
+
+def test_identity_is_a_cosine_with_the_unit_as_it_was_where_faces_are_recognised(portrait, measurer, monkeypatch):
+    pixels, box, points = portrait
+    monkeypatch.setattr(measurer, "embed", lambda photos, where: np.array([[1, 0], [1, 0], [0, 1]], float))
+    _, readings = measurer(Sweep("race: a − b", [0, 1], [pixels, pixels[::-1]], pixels, box, points, 1.0))
+    assert readings["identity"].tolist() == [1, 1, 0]
+    assert "identity" not in measurer(Sweep("gender", [0, 1], [pixels, pixels], pixels, box, points, 0.1))[1]
+
+
+def test_a_unit_without_a_face_is_lost(quick) -> None:
+    measured, readings = quick(sweep([120] * 5, box=np.empty(0), points=np.empty((0, 5, 2)), mask_area=1.0))
+    assert (measured.looked, measured.found, readings) == (1, 0, {})

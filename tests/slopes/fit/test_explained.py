@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special
 
 from gslopes.core import placebo, tables
 from gslopes.slopes.fit.analysis import analyse
@@ -31,7 +32,8 @@ def drawn(
         *("c", "race", values, label, photos, {}, *pairs, numbers.astype(np.float32), 0.0), measures={"score": "value"}
     )
     index = pd.MultiIndex.from_product([NAMES, photos, range(count)], names=["reading", "photo", "step"])
-    return answers, pd.Series(readings.ravel(), index, name="score").reset_index()
+    readings[2:] = special.expit(readings[2:])  # probabilities
+    return answers, pd.Series(readings.ravel(), index, name="score").reset_index().assign(attribute="race")
 
 
 def explained(*about: float, seed: int = 0, **more: float) -> pd.Series:
