@@ -180,6 +180,52 @@ def test_a_set_is_walked_and_asked_about_once(write: Write, home: Path, config: 
     assert "pictures of 4 units that others made, each from x to y" in " ".join(html.split())
 
 
+def test_placebos_that_a_set_lacks_are_ours_and_light_changes_by_as_much_as_the_pair_does(
+    write: Write, home: Path, config: Path, tmp_path: Path
+) -> None:
+    path = write(units(["x", "y"], 3))
+    dim = np.full((24, 24, 3), 90, np.uint8)
+    for unit, step in enumerate((4, 12, 30)):  # each pair differs by its own amount
+        for name, pixels in (("x", dim), ("y", dim + np.uint8(step))):
+            Image.fromarray(pixels).save(path.parent / f"{unit}-{name}.png")
+    made = gslopes.synthesise(None, tmp_path / "run", pairs=path, config=config)
+    edits = tables.read(tables.EDITS, made.folder / "edits.parquet")
+    assert edits["attribute"].nunique() == 4
+    sweep = "race: y − x"
+
+    def mean(unit: int, kind: str, step: int) -> float:
+        photo = photos.loc[f"u{unit}.png", "photo"]
+        name = placebo.name(sweep, kind) if kind else sweep
+        row = edits[(edits["photo"] == photo) & (edits["attribute"] == name) & (edits["step"] == step)].iloc[0]
+        with Image.open(made.folder / row["file"]) as picture:
+            return float(np.asarray(picture.convert("RGB")).mean())
+
+    photos = tables.read(tables.PHOTOS, made.folder / "photos.parquet").set_index("path")
+    for unit in range(3):
+        own, light, same = (mean(unit, kind, 1) - mean(unit, kind, 0) for kind in ("", "light", "same"))
+        assert light == pytest.approx(own, abs=1), "brighter as the pair is, and by as much"
+        assert same == pytest.approx(0, abs=0.5)
+
+
+@pytest.mark.parametrize("values", [[20, 30, 40, 70], [0, 1, 2, 3, 4, 5]])
+def test_an_even_number_of_values_has_slopes_over_all_of_them(
+    write: Write, home: Path, config: Path, tmp_path: Path, values: list[int]
+) -> None:
+    path = write(units(values, 12, "age"))
+    for unit in range(12):
+        for value in values:
+            Image.new("RGB", (24, 24), (2 * value + unit,) * 3).save(path.parent / f"{unit}-{value}.png")
+
+    def brightness(pictures: Sequence[np.ndarray]) -> list[dict[str, float]]:
+        return [{"light": float(one.mean())} for one in pictures]
+
+    audit = gslopes.audit(None, tmp_path / "run", pairs=path, classifier=brightness, config=config, gate=False)
+    row = audit.tables["slopes"].query("attribute == 'age' and estimator == 'photo-measure'").iloc[0]
+    assert row["slope"] == pytest.approx(2, abs=1e-3)
+    assert row["n"] == 12
+    assert audit.page.is_file()
+
+
 def test_a_unit_whose_pictures_differ_in_size_or_cannot_be_read_is_skipped(
     write: Write, home: Path, config: Path, tmp_path: Path
 ) -> None:

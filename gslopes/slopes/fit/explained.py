@@ -5,14 +5,13 @@ each photo with its own level: slope, of the answer on the value; adjusted, of t
 readings: the slope where none of them moves; share, 1 - adjusted / slope.  One reading's part is its coefficient times
 its own slope on the value; the parts sum to slope - adjusted.
 
-Interval: of adjusted t, of share Fieller's, from the covariance of both by leaving out one unit at a time (jackknife),
-with as many degrees of freedom as units less one and the readings.
+Intervals are t's over units, corrected for skewness, each unit's influence by leaving it out (jackknife). There is no
+share where the slope's own interval contains 0.
 
 It does not say whether the reading is the cause, and nothing of what no reader reads.  Readings err: the share is
 rather too small.  Identity and sharpness have no direction in which a label could follow, and are left out.
 
-Sources: Miller 1974, The jackknife, Biometrika 61, 1-15; Fieller 1954, Journal of the Royal Statistical Society B 16,
-175-185.
+Source: Miller 1974, The jackknife, Biometrika 61, 1-15.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from gslopes.slopes.fit.measures import answers_by_measure
 from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.slopes.fit.reach import log_odds
 from gslopes.stats.clusters import codes_of
-from gslopes.stats.intervals import fieller, t_quantile
+from gslopes.stats.intervals import Estimate, linearised
 
 Array = NDArray[np.float64]
 SPARE = 10  # units more than readings
@@ -67,7 +66,7 @@ def explained_rows(
     # sums over all units, and over all but each: of products within, and per label with its answers
     products = np.einsum("un,npq->upq", member.toarray(), np.einsum("nkp,nkq->npq", z, z))
     within = products.sum(axis=0) - np.concatenate([np.zeros_like(products[:1]), products])
-    inverse, limit = np.linalg.pinv(within), float(t_quantile(len(products) - 1 - len(names)))
+    inverse = np.linalg.pinv(within)
     rows: list[dict[str, Any]] = []
     for place, label in enumerate(part.labels.tolist()):
         numbers = np.stack([step[[place]].toarray()[0] for step in each], axis=1)
@@ -75,22 +74,26 @@ def explained_rows(
         row = {"label": label, "measure": part.measures.get(label, "presence"), "note": RARE if rare else note}
         if not rare and not note:
             products = member @ np.einsum("nkp,nk->np", z, numbers)
-            row |= _attributed(within, inverse, products.sum(axis=0) - np.pad(products, ((1, 0), (0, 0))), limit, names)
+            row |= _attributed(within, inverse, products.sum(axis=0) - np.pad(products, ((1, 0), (0, 0))), names)
         rows.append(row)
     frame = pd.DataFrame(rows, columns=EXPLAINED.columns, dtype=object).fillna({"reading": ""})
     return frame.assign(classifier=answers.classifier, attribute=answers.attribute, n=n)
 
 
-def _attributed(within: Array, inverse: Array, answers: Array, limit: float, names: list[str]) -> dict[str, Any]:
-    """The columns of one label; its answers, (1 + U, 1 + readings), as the rest.  limit: of t."""
+def _attributed(within: Array, inverse: Array, answers: Array, names: list[str]) -> dict[str, Any]:
+    """The columns of one label; its answers, (1 + U, 1 + readings), as the rest."""
     fitted, alone = np.einsum("upq,uq->up", inverse, answers), answers[:, 0] / within[:, 0, 0]
-    adjusted, slope = float(fitted[0, 0]), float(alone[0])
-    (spread, shared), (_, of_slope) = np.cov(fitted[1:, 0], alone[1:], ddof=0) * (len(alone) - 2)
-    low, high = map(float, fieller(adjusted, slope, spread, of_slope, shared, limit))
-    parts, half = fitted[0, 1:] * within[0, 0, 1:] / within[0, 0, 0], limit * float(np.sqrt(spread))
-    row = {"slope": slope, "adjusted": adjusted, "adjusted_low": adjusted - half, "adjusted_high": adjusted + half}
-    if not np.isfinite(low):
+    slope, adjusted, share = map(_jackknifed, (alone, fitted[:, 0], 1 - fitted[:, 0] / alone))
+    row = {"slope": slope.value, "adjusted": adjusted.value}
+    row |= {"adjusted_low": adjusted.low, "adjusted_high": adjusted.high}
+    if not slope.low * slope.high > 0:
         return row | {"note": NOT_APART}
-    most = int((parts * np.sign(slope)).argmax())
-    share = {"share": 1 - adjusted / slope, "share_low": 1 - high, "share_high": 1 - low}
-    return row | share | {"reading": names[most], "most": float(parts[most]) / slope}
+    parts = fitted[0, 1:] * within[0, 0, 1:] / within[0, 0, 0] / slope.value
+    most = {"reading": names[parts.argmax()], "most": float(parts.max())}
+    return row | {"share": share.value, "share_low": share.low, "share_high": share.high} | most
+
+
+def _jackknifed(values: Array) -> Estimate:
+    """values: (1 + U,) of all units, and of all but each."""
+    units = len(values) - 1
+    return linearised(float(values[0]), (values[1:].mean() - values[1:]) * (units - 1) / units)
