@@ -1,4 +1,8 @@
-"""A grid of two attributes: each photo at every value of the first one, and there at every value of the second."""
+"""A grid of two attributes: each photo at every value of the first one, and there at every value of the second.
+
+Its pictures are one sweep of the tables, and its slopes are those of views of it, see ``slopes.fit.crossed``:
+``gender-x-race`` names the sweep and the interaction, ``gender-x-race=-2`` the slope of gender where race is -2.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +13,18 @@ from typing import Any
 
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
+from gslopes.core.placebo import CROSS
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
     """Two attributes with their values, ascending, an odd number of each.
 
-    In the tables its pictures are one sweep, ``name``: step i J + j shows value i of the first attribute and value j of
-    the second, of J. The column value is the step.
+    Step i J + j of its sweep shows value i of the first attribute and value j of the second, of J.
 
     >>> grid = Grid(("gender", "race"), ((-2.0, 0.0, 2.0), (-1.0, 0.0, 1.0)))
     >>> grid.name, grid.axes["race"]
-    ('gender+race', [-1.0, 0.0, 1.0, -1.0, 0.0, 1.0, -1.0, 0.0, 1.0])
+    ('gender-x-race', [-1.0, 0.0, 1.0, -1.0, 0.0, 1.0, -1.0, 0.0, 1.0])
     """
 
     names: tuple[str, str]
@@ -29,12 +33,7 @@ class Grid:
     @property
     def name(self) -> str:
         """That of its sweep."""
-        return "+".join(self.names)
-
-    @property
-    def by_name(self) -> dict[str, tuple[float, ...]]:
-        """Attribute to its values."""
-        return dict(zip(self.names, self.values, strict=True))
+        return CROSS.join(self.names)
 
     @property
     def steps(self) -> list[float]:
@@ -48,15 +47,26 @@ class Grid:
         return {name: [cell[axis] for cell in cells] for axis, name in enumerate(self.names)}
 
 
-def check_plain(manifest: Mapping[str, Any], run: Path) -> None:
-    """Raises: UsageError for a run that crosses two attributes."""
-    if manifest.get("grid"):
-        raise UsageError(f"{show(run)} crosses two attributes.", "Name a run whose attributes are edited one by one.")
+def split(attribute: str) -> tuple[str, str, str]:
+    """(the attribute that moves, the other one, the value of that), empty where there is none.
+
+    >>> split("gender"), split("gender-x-race"), split("race-x-gender=-2")
+    (('gender', '', ''), ('gender', 'race', ''), ('race', 'gender', '-2'))
+    """
+    first, _, rest = attribute.partition(CROSS)
+    other, _, value = rest.partition("=")
+    return first, other, value
 
 
 def grid_of(manifest: Mapping[str, Any]) -> Grid | None:
     """The grid of a run, by its ``run.json``; None where its sweeps are plain ones."""
-    if not (facts := manifest.get("grid")):
-        return None
-    (one, first), (other, second) = facts.items()
-    return Grid((one, other), (tuple(first), tuple(second)))
+    values = manifest.get("values") or {}
+    pairs = [split(name)[:2] for name in values if CROSS in name]
+    names = next((pair for pair in pairs if set(pair) <= set(values)), None)
+    return names and Grid(names, (tuple(values[names[0]]), tuple(values[names[1]])))
+
+
+def check_plain(manifest: Mapping[str, Any], run: Path) -> None:
+    """Raises: UsageError for a run that crosses two attributes."""
+    if grid_of(manifest):
+        raise UsageError(f"{show(run)} crosses two attributes.", "Name a run whose attributes are edited one by one.")

@@ -264,3 +264,11 @@ def extent(text: str) -> tuple[float, float]:
     if len(ends) not in (1, 2):
         raise ValueError(f"{text!r} is not two numbers such as -2,2, nor one such as 2.")
     return (ends[0], ends[1]) if len(ends) == 2 else (-abs(ends[0]), abs(ends[0]))
+
+
+def counts(text: str) -> tuple[int, int]:
+    """``5,3`` as two whole numbers."""
+    first, comma, second = text.partition(",")
+    if not (comma and first.strip().isdecimal() and second.strip().isdecimal()):
+        raise ValueError(f"{text!r} is not two odd numbers such as 5,3.")
+    return int(first), int(second)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KINDS = ("same", "light", "random")
+CROSS = "-x-"  # between the names of two attributes that are crossed, see ``core.crossed``
 SIGNED = frozenset({"light"})  # kinds whose sign says something: that one brightens as the edit does
 TEXTS = {"same": "the same picture", "light": "light alone", "random": "a random change"}
 
@@ -87,4 +88,4 @@ def plain(text: str) -> str:
     ('skin dark', False)
     """
     text = printable(text)[:60].replace(": ", " ").replace(" − ", " - ").replace("/", "∕").lstrip(".")
-    return text.replace("-", "\N{NON-BREAKING HYPHEN}") if is_placebo(text) else text
+    return text.replace("-", "\N{NON-BREAKING HYPHEN}") if is_placebo(text) or CROSS in text else text

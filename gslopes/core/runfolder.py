@@ -171,13 +171,13 @@ def _is_sound(key: str, value: Any) -> bool:
     """Whether what ``run.json`` says under a key has the form in which it is used."""
     if key == "seed":
         return isinstance(value, int)
-    if key not in ("config", "versions", "classifiers", "models", "gate", "values", "grid"):
+    if key not in ("config", "versions", "classifiers", "models", "gate", "values"):
         return True
     if not isinstance(value, dict):
         return False
     if key in ("classifiers", "models"):
         return all(isinstance(section, dict) for section in value.values())
-    if key in ("values", "grid"):  # attribute to the values of its sweep
+    if key == "values":  # attribute to the values of its sweep
         sweeps = [sweep if isinstance(sweep, list) and len(sweep) > 1 else [None] for sweep in value.values()]
         return all(isinstance(number, (int, float)) and abs(number) <= FARTHEST for sweep in sweeps for number in sweep)
     if key == "gate":

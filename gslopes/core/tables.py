@@ -50,14 +50,10 @@ _KINDS |= {name: getattr(pa, name)() for name in ("int16", "int32", "int64", "fl
 def read_tables(file: Path) -> dict[str, Table]:
     """Name to table of a TOML file: a section a table, with its ``key`` and its ``columns``, one a line.
 
-    A line has the column's name, its type (``?``: it may be null) and the meaning and unit of its values; a table
-    ``like`` an earlier one has its key and columns.
+    A line has the column's name, its type (``?``: it may be null) and the meaning and unit of its values.
     """
-    made: dict[str, Table] = {}
+    made = {}
     for name, declared in tomllib.loads(file.read_text("utf-8")).items():
-        if like := declared.get("like"):
-            made[name] = Table(name, made[like].schema, made[like].key)
-            continue
         lines = [line.split(maxsplit=2) for line in declared["columns"].strip().splitlines()]
         fields = [column(name, _KINDS[kind.rstrip("?")], unit, null=kind.endswith("?")) for name, kind, unit in lines]
         made[name] = Table(name, pa.schema(fields), tuple(declared["key"].split()))
@@ -72,7 +68,7 @@ def column(name: str, kind: pa.DataType, unit: str, *, null: bool = False) -> pa
 TABLES: dict[str, Table] = read_tables(Path(__file__).with_name("tables.toml"))
 
 (PHOTOS, EDITS, VERDICTS, READINGS, ASKED, SCORES, SLOPES, GROUPS, DIFFERENCES, BALANCE,
- CROSSED, PLACEBOS, REACH, GATING, ERROR_RATES, ERROR_SLOPES, OBSERVED, DRAWING, EXPLAINED,
+ PLACEBOS, REACH, GATING, ERROR_RATES, ERROR_SLOPES, OBSERVED, DRAWING, EXPLAINED,
  MANIFEST, SOURCES, CENSUS, COMPOSITION) = TABLES.values()  # fmt: skip
 
 EVERY = "every label that was returned"  # in the column cut of SLOPES: nothing is cut

@@ -11,6 +11,7 @@ import numpy as np
 
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import check, extent, option
+from gslopes.core.placebo import CROSS
 from gslopes.core.records import FloatArray
 
 
@@ -80,6 +81,9 @@ class EditConfig:
             raise ConfigError("No attribute is given.", "Name one, such as gender.")
         if len(set(self.attributes)) < len(self.attributes):
             raise ConfigError(f"An attribute is given twice: {', '.join(self.attributes)}.", "Name each once.")
+        if taken := [name for name in self.attributes if CROSS in name]:
+            hint = f"Give the editor's attribute a name without {CROSS}."
+            raise ConfigError(f"The attribute {taken[0]!r} has the name of two that are crossed.", hint)
         for name in self.attributes:
             values_for(name, self.steps, self.range)
 

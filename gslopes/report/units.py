@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from gslopes.core.crossed import split
 from gslopes.report import numbers
 from gslopes.report.numbers import Format
 
@@ -42,7 +43,8 @@ def after(row: Any) -> str:
 
 def is_crossed(row: Any) -> bool:
     """Whether a row is of two attributes, and its slope their interaction."""
-    return "+" in str(row.get("attribute", ""))
+    _, other, value = split(str(row.get("attribute", "")))
+    return bool(other) and not value
 
 
 def unit_of(row: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from gslopes.core.crossed import split
 from gslopes.core.placebo import ends_of
 from gslopes.core.text import many as many
 from gslopes.core.text import printable as printable
@@ -33,6 +34,7 @@ def ends(attribute: str) -> tuple[str, str]:
     """
     if contrast := ends_of(attribute):
         return contrast[2], contrast[1]
+    attribute = split(attribute)[0]
     return _ENDS.get(attribute, (f"less {printable(attribute)}", f"more {printable(attribute)}"))
 
 
@@ -51,12 +53,28 @@ def perceived(attribute: str) -> str:
 
     >>> perceived("young"), perceived("race: Asian − White")
     ('perceived age', 'perceived race (Asian against White)')
+    >>> perceived("gender-x-race"), perceived("gender-x-race=-2")
+    ('the interaction of perceived gender and perceived race', 'perceived gender on darker-skinned faces (race −2)')
     """
     if contrast := ends_of(attribute):
         return f"{perceived(contrast[0])} ({contrast[1]} against {contrast[2]})"
-    if "+" in attribute:
-        return f"the interaction of {' and '.join(map(perceived, attribute.split('+')))}"
+    first, other, value = split(attribute)
+    if value:
+        return f"{perceived(first)} on {faces(other, float(value))} ({printable(other)} {value.replace('-', '−')})"
+    if other:
+        return f"the interaction of {perceived(first)} and {perceived(other)}"
     return _NAMES.get(attribute, f"perceived {printable(attribute)}")
+
+
+def faces(attribute: str, value: float) -> str:
+    """Faces at a value of an attribute.
+
+    >>> faces("race", -2), faces("gender", 1), faces("beard", 2), faces("young", 0)
+    ('darker-skinned faces', 'masculine faces', 'faces with more beard', 'faces in between')
+    """
+    end = ("darker-skinned", "lighter-skinned") if attribute == "race" else ends(attribute)
+    name = end[value > 0]
+    return "faces in between" if value == 0 else f"{name} faces" if attribute in _ENDS else f"faces with {name}"
 
 
 def both(first: str, second: str) -> str:

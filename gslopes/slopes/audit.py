@@ -52,7 +52,7 @@ from gslopes.slopes.report.decisions import CONDITION
 QUIET = OneProcess()
 ASKS = {"score", UNEDITED}
 FITTED = (
-    *(tables.SLOPES, tables.CROSSED, tables.GROUPS, tables.DIFFERENCES, tables.BALANCE, tables.PLACEBOS),
+    *(tables.SLOPES, tables.GROUPS, tables.DIFFERENCES, tables.BALANCE, tables.PLACEBOS),
     *(tables.REACH, tables.GATING, tables.ERROR_RATES, tables.ERROR_SLOPES, tables.OBSERVED, tables.DRAWING),
     tables.EXPLAINED,
 )

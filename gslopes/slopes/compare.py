@@ -8,13 +8,14 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core import placebo, runfolder, summary, tables
-from gslopes.core.crossed import check_plain
+from gslopes.core.crossed import grid_of
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.photos.people import read_about
 from gslopes.slopes import presence
 from gslopes.slopes.config import FitConfig
-from gslopes.slopes.fit.answers import Answers, gather, present, values_by_attribute
+from gslopes.slopes.fit.answers import Answers, gather, present
+from gslopes.slopes.fit.crossed import along
 from gslopes.slopes.fit.differences import COLUMNS, paired_differences
 from gslopes.slopes.method import PRESENCE
 from gslopes.slopes.report import answers as matrix
@@ -108,9 +109,8 @@ def units_of(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:
 
 def _answers(run: Path) -> dict[tuple[str, str], Answers]:
     manifest = runfolder.read_manifest(run)
-    check_plain(manifest, run)
     scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
-    values = values_by_attribute(scores, asked, manifest.get("values"))
+    scores, asked, values = along(scores, asked, manifest.get("values"), grid_of(manifest))
     names = asked.column("classifier").unique().to_pylist()
     cuts = presence.cuts(names, FitConfig().presence)  # which labels would count if it were fitted
     if (run / PRESENCE).is_file():

@@ -29,7 +29,7 @@ from gslopes.core import placebo
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.crossed import Grid
 from gslopes.core.errors import ConfigError
-from gslopes.core.options import check, merged, option, put, section
+from gslopes.core.options import check, counts, merged, option, put, section
 from gslopes.core.runfolder import GIVEN
 from gslopes.core.runtime import check_device
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
@@ -38,8 +38,8 @@ from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.report import ReportConfig
 
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
-# asked about the same pictures, and each is recorded with its own version.
-_CONDITIONS = ("device", "engine", "workers", "seed", "gate", "score", "fit", "report")
+# asked about the same pictures, and each is recorded with its own version. What is crossed is known by its values.
+_CONDITIONS = ("device", "engine", "workers", "seed", "gate", "score", "fit", "report", "cross", "grid")
 
 # What can be set as Joo & Kärkkäinen (2020) have it; see ``slopes.method``.
 PUBLISHED: Mapping[tuple[str, str], Any] = {
@@ -136,7 +136,7 @@ class RunConfig:
         (5, 3),
         help="With --cross, the numbers of values of both attributes, odd.",
         metavar="N,M",
-        parse=lambda text: tuple(int(number) for number in text.split(",")),
+        parse=counts,
         advanced=True,
     )
     find: FindConfig = section(FindConfig)
@@ -161,34 +161,37 @@ class RunConfig:
     @property
     def crossed(self) -> Grid | None:
         """The grid of values, with ``cross``.  Raises: ConfigError if there can be none."""
-        names, counts = self.edit.attributes, self.grid
+        names = self.edit.attributes
         if not self.cross:
             return None
-        if self.pairs is not None or self.as_published or self.edit.steps is not None:
-            other = "--pairs" if self.pairs is not None else "--as-published" if self.as_published else "--steps"
+        against = {"--pairs": self.pairs, "--as-published": self.as_published, "--steps": self.edit.steps}
+        for other in (name for name, given in against.items() if given):
             raise ConfigError(f"--cross does not go with {other}.", "Leave one out; --grid 5,3 says how many values.")
         if len(names) != 2:
             hint = "Name both, as in --attribute gender --attribute race --cross."
             raise ConfigError(f"--cross takes two attributes, not {len(names)}.", hint)
-        if min(counts) < 3 or not all(count % 2 for count in counts):
-            message = f"A grid of {counts[0]} by {counts[1]} values has no centre to compare with."
+        if min(self.grid) < 3 or not all(count % 2 for count in self.grid):
+            message = f"A grid of {self.grid[0]} by {self.grid[1]} values has no centre to compare with."
             raise ConfigError(message, "Give --grid two odd numbers such as 5,3.")
-        each = zip(names, counts, strict=True)
-        values = [tuple(float(str(value)) for value in values_for(*one, self.edit.range)) for one in each]
-        return Grid((names[0], names[1]), (values[0], values[1]))
+        each = (values_for(*one, self.edit.range) for one in zip(names, self.grid, strict=True))
+        first, second = (tuple(float(str(value)) for value in values) for values in each)
+        return Grid((names[0], names[1]), (first, second))
 
     def sweeps(self) -> dict[str, list[float]]:
-        """Each sweep of the tables with its K values, placebo sweeps among them.  Raises: as ``EditConfig.sweeps``."""
+        """Attribute to its K values, and each placebo sweep; with ``cross``, the grid's sweep in place of plain ones'.
+
+        Raises: as ``EditConfig.sweeps``.
+        """
         sweeps = self.edit.sweeps(self.compose.placebo)
-        if (grid := self.crossed) is None:
-            return sweeps
-        return dict.fromkeys((grid.name, *(placebo.names(grid.name) if self.compose.placebo else ())), grid.steps)
+        if grid := self.crossed:
+            sweeps = dict(zip(grid.names, map(list, grid.values), strict=True))
+            sweeps |= dict.fromkeys((grid.name, *placebo.names(grid.name) * self.compose.placebo), grid.steps)
+        return sweeps
 
     def identity(self) -> dict[str, Any]:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
         sections: dict[str, Any] = to_dict(self)
-        plain = () if self.cross else ("cross", "grid")
-        return {key: value for key, value in sections.items() if key not in (*_CONDITIONS, *plain)}
+        return {key: value for key, value in sections.items() if key not in _CONDITIONS}
 
 
 def configure(photos: str | Path | None, options: Mapping[str, Any], out: Path | None = None) -> RunConfig:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from gslopes.core import placebo
 from gslopes.core.config import read_toml
+from gslopes.core.crossed import split
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,8 +42,9 @@ def is_expected(label: str, attribute: str) -> bool:
     >>> is_expected("Male", "gender"), is_expected("Mandarin", "gender"), is_expected("Black_Hair", "race")
     (True, False, False)
     """
-    if "+" in attribute:
-        return any(is_expected(label, one) for one in attribute.split("+"))
+    attribute, other, value = split(attribute)
+    if other and not value and is_expected(label, other):
+        return True
     words = words_of(label)
     named, *_ = placebo.ends_of(attribute) or (placebo.split(attribute)[0],)
     anywhere, alone, people = _lists(named)

@@ -48,7 +48,6 @@ def fit_folder(
     """
     from gslopes.slopes.fit.analysis import analyse
     from gslopes.slopes.fit.answers import ALL, present
-    from gslopes.slopes.fit.crossed import VIEWS
 
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
@@ -56,7 +55,7 @@ def fit_folder(
     unedited = unedited_answers(run, limits)
     drawn = method.drawn(runfolder.read_manifest(run).get("config") or {}) if unedited else ()
     sweeps = asked.select(["classifier", "attribute"]).group_by(["classifier", "attribute"]).aggregate([]).num_rows
-    sweeps *= 1 if grid is None else VIEWS
+    sweeps *= 1 if grid is None else 7  # views of each
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
         fitted = analyse(
             present(scores, limits),
@@ -81,8 +80,6 @@ def fit_folder(
     runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited})
     cut = [str(limits.get(name, ALL)) for name in fitted.slopes["classifier"]]
     fitted = replace(fitted, slopes=expected.marked(fitted.slopes.assign(cut=cut)))
-    if len(fitted.crossed):
-        fitted = replace(fitted, crossed=expected.marked(fitted.crossed))
     order = sorted(fitted.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
     for table, frame in order:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")
@@ -98,18 +95,15 @@ def _answers(run: Path, table: tables.Table) -> pa.Table:
     return pa.concat_tables([table_of_all, tables.read_arrow(table, dropped)]).unify_dictionaries()
 
 
-def reach_of(run: Path, values: Mapping[str, Sequence[float]]) -> pd.DataFrame | None:
+def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     """How far each edit moved the reader, and what it reads in the unedited photo; None if nothing was read.
 
     Columns: photo, attribute, reading, reach and odds.
     """
-    from gslopes.slopes.fit.crossed import along
     from gslopes.slopes.fit.reach import log_odds, photo_reach
 
     path, keys, rows = run / "readings.parquet", ["photo", "attribute", "reading"], []
     frame = tables.read(tables.READINGS, path) if path.exists() else tables.READINGS.empty()
-    if grid := grid_of(runfolder.read_manifest(run)):
-        frame, values = along(frame, grid), grid.by_name
     own = frame[(frame["step"] >= 0) & ~frame["reading"].isin(MEASURES) & (frame["reading"] == frame["attribute"])]
     for key, part in own.sort_values("step").groupby(keys, sort=False):
         photo, attribute, reading = map(str, key)

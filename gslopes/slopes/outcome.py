@@ -98,14 +98,12 @@ def counts(found: Tables) -> tuple[int, int, int]:
 
 def judged(found: Tables) -> pd.DataFrame:
     """The slope to read of every label, decided.  Raises: UsageError before the fit."""
-    from gslopes.slopes.report.crossed import with_interactions
     from gslopes.slopes.report.decisions import findings_table
 
     if "slopes" not in found:
         hint = f"Fit it: gslopes audit {show(found.folder)} --only fit."
         raise UsageError(f"{show(found.folder)} is not fitted yet.", hint)
-    slopes = with_interactions(found["slopes"], found.folder)
-    return findings_table(slopes, found.get(tables.ERROR_SLOPES.name))
+    return findings_table(found["slopes"], found.get(tables.ERROR_SLOPES.name))
 
 
 def headline(found: Tables) -> Headline:
@@ -119,7 +117,6 @@ def headline(found: Tables) -> Headline:
 def terminal(found: Tables) -> str:
     """The evidence; before the fit, how many photos were edited."""
     from gslopes.report.terminal import wrap
-    from gslopes.slopes.report.crossed import with_interactions
     from gslopes.slopes.report.evidence import print_evidence
     from gslopes.slopes.report.loading import cautions, drawings, funnels, placebos, unanswered, with_units
 
@@ -127,10 +124,7 @@ def terminal(found: Tables) -> str:
         photos, used, _ = counts(found)
         return f"{used:,} edited of {many(photos, 'photo')}"
     run = found.folder
-    slopes, said = (
-        with_interactions(with_units(found["slopes"], run), run),
-        [*unanswered(run), *map(wrap, cautions(run))],
-    )
+    slopes, said = with_units(found["slopes"], run), [*unanswered(run), *map(wrap, cautions(run))]
     drawn, fakes = drawings(run), placebos(run, slopes)
     return print_evidence(slopes, funnels=funnels(run), unanswered=said, drawn=drawn, placebos=fakes)
 

@@ -29,7 +29,7 @@ SECONDS_A_PICTURE = 0.022
 class Walk:
     """A checked configuration with what it means in numbers.
 
-    files: the photos, in order.  values: attribute to its K values.  inputs: a digest of what is read.
+    files: the photos, in order.  values: as of ``RunConfig.sweeps``.  inputs: a digest of what is read.
     classifiers: canonical names.  components: None for those that the configuration names.
     pairs: the set, where others made the pictures; the files are then one of each unit, by its name.
     """
@@ -60,7 +60,8 @@ class Walk:
     @property
     def images(self) -> int:
         """Counterfactual photos if every photo has a usable face."""
-        return len(self.files) * sum(len(values) for values in self.values.values())
+        made = [len(values) for name, values in self.values.items() if not self.grid or name not in self.grid.names]
+        return len(self.files) * sum(made)
 
     @property
     def calls(self) -> int:
@@ -74,7 +75,6 @@ class Walk:
         if self.pairs is None:
             models = model_records(self.config) if self.components is None else self.components.models
         facts = {"identity": self.config.identity(), "seed": self.config.seed, "values": self.values}
-        facts |= {"grid": {name: list(values) for name, values in self.grid.by_name.items()}} if self.grid else {}
         return {**facts, "models": models, "inputs": self.inputs}
 
     def ready(self) -> Components:
@@ -151,18 +151,20 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     facts |= {"classifiers": list(walk.classifiers), "device": walk.device, "engine": config.engine}
     facts |= {"parts_done": done, "run": str(run) if run else None}
     minutes = walk.images * SECONDS_A_PICTURE / 60
-    pairs, count = walk.pairs, sum(map(len, walk.values.values()))
-    size = sum(file.path.stat().st_size for file in walk.files) * count
+    size, pairs = sum(file.path.stat().st_size for file in walk.files) * walk.images // len(walk.files), walk.pairs
     if pairs is not None:
         size = sum(map(size_of, {one.path for one in pairs.edits["picture"]})) * (4 if config.compose.placebo else 1)
     lacking = 0 if pairs is None else int((pairs.units["lacks"] != "").sum())
     time = f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
     disk = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
-    word, sweeps = ("crossed", walk.grid.by_name) if walk.grid else ("sweep  ", walk.values)
+    sweeps = {name: values for name, values in walk.values.items() if not walk.grid or name in walk.grid.names}
+    pairs_of = f"crossed      {' × '.join(map(str, config.grid))} pictures a photo"
+    pairs_of += f", and as many for each of {len(placebo.KINDS)} placebos" * config.compose.placebo
     lines = [
         f"photos       {len(walk.files):,} {'units ' * (pairs is not None)}in {show(config.pairs or config.photos)}",
         *([f"incomplete   {many(lacking, 'unit')}, left out where values lack"] if lacking else []),
-        *(f"{word}      {name}: {', '.join(f'{v:.3g}' for v in values)}" for name, values in sweeps.items()),
+        *(f"sweep        {name}: {', '.join(f'{v:.3g}' for v in values)}" for name, values in sweeps.items()),
+        *([pairs_of] if walk.grid else []),
         f"images       {walk.images:,} at most (photos without a usable face give none)",
         f"classifiers  {', '.join(walk.classifiers) or 'none'}",
         f"calls        {walk.calls:,} at most, a picture each",

@@ -24,13 +24,13 @@ from gslopes.core.files import read_regular
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import Detections, EditedChips, Editor, Face, FloatArray, Photo
+from gslopes.core.records import ByteArray, Detections, EditedChips, Editor, Face, FloatArray, Photo
 from gslopes.core.runfolder import SYNTHESIS, differences
 from gslopes.faces.components import Components
-from gslopes.faces.compose.crossed import chips_between, compose_grids, crossed_placebo
+from gslopes.faces.compose.crossed import crossed, crossed_placebo
 from gslopes.faces.compose.encode import ENDINGS, Variants, encode, ending
 from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
-from gslopes.faces.compose.paste import Composite, Edits, compose_each
+from gslopes.faces.compose.paste import Composite, compose_all
 from gslopes.faces.compose.placebo import lightened, qualities, randomised
 from gslopes.faces.find import choose
 from gslopes.photos.decode import LARGEST_FILE
@@ -165,26 +165,26 @@ class Synthesis:
         if not usable_rows:
             return
         seen, found = [given[0][index] for index in usable_rows], [given[1][index] for index in usable_rows]
-        blend, device, grid = self.plan.config.compose.blend, self.plan.device, self.plan.grid
-        chips = chips[usable_rows]
 
-        def edited(attribute: str, values: Sequence[float], of: Any = chips) -> Edits:
-            editor = self.components.editors[attribute]
-            swept = swept_on(device, editor, of, np.asarray(values, np.float32), grid is not None)
-            inside = [masks[editor.border][index] for index in usable_rows]
-            around = [heads[editor.border][i] if self._region(editor) == "head" else None for i in usable_rows]
-            return Edits(swept, inside, editor.blend if blend == "auto" else blend, around)
+        def composed(attribute: str, rows: Sequence[int], photos: Sequence[Photo], chips: ByteArray) -> Any:
+            """Along one attribute.  rows: of the usable photos, whose faces and masks these photos have."""
+            editor, device = self.components.editors[attribute], self.plan.device
+            swept = swept_on(device, editor, chips, np.asarray(self.plan.values[attribute], np.float32))
+            inside = [masks[editor.border][usable_rows[row]] for row in rows]
+            at_head = self._region(editor) == "head"
+            around = [heads[editor.border][usable_rows[row]] if at_head else None for row in rows]
+            blend = self.plan.config.compose.blend
+            blend = editor.blend if blend == "auto" else blend
+            return compose_all(photos, [found[row] for row in rows], swept, inside, blend, device, around)
 
-        if grid is not None:
-            first = edited(grid.names[0], grid.values[0])
-            second = edited(grid.names[1], grid.values[1], chips_between(chips, first))
-            for photo, whole in zip(seen, compose_grids(seen, found, first, second, device), strict=True):
-                edits += self._written(grid.name, photo, whole)
-            return
-        for attribute in self.components.editors:
-            composites = compose_each(seen, found, [edited(attribute, self.plan.values[attribute])], device)
-            for photo, whole in zip(seen, composites, strict=True):
-                edits += self._written(attribute, photo, whole)
+        grid, every = self.plan.grid, range(len(seen))
+        for attribute in self.components.editors if grid is None else grid.names[:1]:
+            for row, whole in enumerate(composed(attribute, every, seen, chips[usable_rows])):
+                if grid is not None:
+                    pictures = [replace(seen[row], pixels=pixels) for pixels in whole.pictures]
+                    again = np.stack([warp(picture.pixels, found[row].matrix, size) for picture in pictures])
+                    whole = crossed(whole, [*composed(grid.names[1], [row] * len(pictures), pictures, again)])
+                edits += self._written(grid.name if grid else attribute, seen[row], whole)
 
     def _region(self, editor: Editor) -> str:
         """Which part of the face an editor may change."""
@@ -235,13 +235,9 @@ class Synthesis:
         return rows
 
 
-def swept_on(device: str, editor: Editor, chips: Any, values: FloatArray, pictures: bool = False) -> EditedChips:
-    """The editor's sweep: on a CUDA device pictures stay there where it can leave them, elsewhere its ends do.
-
-    pictures: whether there must be pictures, wherever they are.
-    """
-    name = "sweep_there" if device.startswith("cuda") else "sweep" if pictures else "sweep_ends"
-    sweep = getattr(editor, name, editor.sweep)
+def swept_on(device: str, editor: Editor, chips: ByteArray, values: FloatArray) -> EditedChips:
+    """The editor's sweep: on a CUDA device pictures stay there where it can leave them, elsewhere its ends do."""
+    sweep = getattr(editor, "sweep_there" if device.startswith("cuda") else "sweep_ends", editor.sweep)
     swept: EditedChips = sweep(chips, values)
     return swept
 

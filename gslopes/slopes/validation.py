@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
-from gslopes.core.crossed import grid_of
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.core.text import many
@@ -22,7 +21,6 @@ from gslopes.faces.gate.manipulation import Estimate, Groups
 from gslopes.faces.gate.verdict import JUDGED, RESOLUTION
 from gslopes.photos.people import read_about
 from gslopes.report import numbers
-from gslopes.slopes.fit.crossed import along
 from gslopes.slopes.plan import read_manifest
 from gslopes.stats.clusters import normal_texts
 
@@ -66,10 +64,9 @@ def summarise(run: Path, photos_csv: Path | None = None, groups: Sequence[str] =
 
     Raises: TableError if the run was not judged; UsageError if the CSV does not fit.
     """
-    grid = grid_of(read_manifest(run))
-    verdicts = along(tables.read(tables.VERDICTS, run / "verdicts.parquet"), grid)
-    values = grid.by_name if grid else _values_of(run, verdicts["attribute"])
-    readings = along(tables.read(tables.READINGS, run / "readings.parquet"), grid)
+    verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet")
+    values = _values_of(run, verdicts["attribute"])
+    readings = tables.read(tables.READINGS, run / "readings.parquet")
     about = about_photos(run, photos_csv, groups)
     return [
         _one(str(name), values[str(name)], sweeps, readings[readings["attribute"] == name], about)

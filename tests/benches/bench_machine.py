@@ -27,7 +27,7 @@ from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.faces.components import default_components
 from gslopes.faces.compose.encode import Variants
 from gslopes.faces.compose.masks import mask_is_degenerate
-from gslopes.faces.compose.paste import Edits, compose_each
+from gslopes.faces.compose.paste import compose_all
 from gslopes.faces.find import choose
 from gslopes.frame.commands import say
 from gslopes.frame.executors import OneProcess
@@ -170,7 +170,7 @@ def time_steps(
         with clock("compose"):
             seen, found = [photo for photo, _ in edited], [face for _, face in edited]
             heads = [None] * len(kept)
-            wholes = list(compose_each(seen, found, [Edits(swept, masks[kept], editor.blend, heads)], device))
+            wholes = list(compose_all(seen, found, swept, masks[kept], editor.blend, device, heads))
         for photo, whole in zip(seen, wholes, strict=True):
             with clock("encode"):
                 files = Variants(photo.pixels, photo.gray, photo.icc)

@@ -41,7 +41,7 @@ from gslopes.core.geometry import OFFSET, similarity, warp  # noqa: E402
 from gslopes.core.records import Motion  # noqa: E402
 from gslopes.faces import zoo  # noqa: E402
 from gslopes.faces.compose.masks import mask_is_degenerate, soft_mask  # noqa: E402
-from gslopes.faces.compose.paste import Edit, compose_edits  # noqa: E402
+from gslopes.faces.compose.paste import compose  # noqa: E402
 from gslopes.faces.compose.skin import mirrored_classes, region_classes  # noqa: E402
 from gslopes.faces.edit.editors import PhotoValues, stands_at, way  # noqa: E402
 from gslopes.faces.zoo.framing import CHIP  # noqa: E402
@@ -128,8 +128,7 @@ class Peer:
             index, moves = used[row], Motion(fields[row], distances[row])
             near = chips[row].astype(np.float32)
             gray = not np.ptp(photos[index], axis=2).any()
-            edit = Edit(edited, near, masks[row], "ratio", moves)
-            whole = compose_edits(photos[index], gray, [edit], found[index])
+            whole = compose(photos[index], gray, edited, near, masks[row], found[index], "ratio", motion=moves)
             for step in range(len(VALUES)):
                 write(out / f"{files[index].stem}-{step}.jpg", whole.picture(step), gray)
 

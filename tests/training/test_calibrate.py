@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gslopes.core.geometry import similarity, warp
+from gslopes.faces.compose.paste import compose
 from gslopes.faces.config import values_for
 from gslopes.faces.edit.editors import FaderEditor
 from gslopes.faces.zoo.framing import CHIP
@@ -11,7 +12,6 @@ from gslopes.frame.executors import OneProcess
 from gslopes.photos import drawn as rendered
 from gslopes.slopes.demo import SIZE, drawn_in_place
 from gslopes.stats.ols import line_weights
-from tests.faces.compose.conftest import compose
 from training.calibrate import CONFOUNDERS, EDITOR, GRID, PlantedClassifier, calibrate, naive, totals
 from training.data import CONFOUND
 

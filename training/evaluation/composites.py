@@ -19,7 +19,7 @@ from gslopes.core.errors import DataMissing
 from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.records import ByteArray, EditedChips, Face, FloatArray, Photo
 from gslopes.faces.compose.masks import heads_of
-from gslopes.faces.compose.paste import Edits, compose_each
+from gslopes.faces.compose.paste import compose
 from gslopes.faces.compose.skin import ParserMasker
 from gslopes.faces.edit.editors import FaceEditor, FaderEditor, editor_of
 from gslopes.faces.zoo import load
@@ -175,8 +175,10 @@ def swept(
         pictures: dict[tuple[str, str], list[list[ByteArray]]] = {}
         for region, blend in chosen:
             pictures[region, blend], edits = [], swept_by[blend]
-            around = heads if region == "head" else [None] * len(photos)
-            for whole in compose_each(photos, faces, [Edits(edits, list(masks[region]), blend, around)], "cpu"):
+            for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
+                head = heads[i] if region == "head" else None
+                given = photo.pixels, photo.gray, edits.edited[i], edits.neutral[i], masks[region][i], face.matrix
+                whole = compose(*given, blend, motion=edits.motion_of(i), tone=edits.tone_of(i), head=head)
                 pictures[region, blend].append([whole.picture(k) for k in range(len(values))])
         yield Swept(rows, masks, pictures)
 

@@ -22,7 +22,7 @@ from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.faces.components import Components
 from gslopes.faces.compose.encode import SUFFIX, Variants, encode
 from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
-from gslopes.faces.compose.paste import Composite, Edits, compose_each
+from gslopes.faces.compose.paste import Composite, compose_all
 from gslopes.faces.find import choose
 from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
 from gslopes.photos.decode import in_srgb
@@ -63,8 +63,7 @@ class Sweeper:
         if mask_is_degenerate(mask):
             return None
         swept = editor.sweep(chip, np.asarray(self.values, np.float32))
-        edits = Edits(swept, [mask], editor.blend, [head])
-        (composite,) = compose_each([photo], [face], [edits], self.device)
+        (composite,) = compose_all([photo], [face], swept, [mask], editor.blend, self.device, [head])
         from gslopes.faces.gate.sweep_measurer import Sweep
 
         pictures = [composite.picture(step) for step in range(len(composite))]

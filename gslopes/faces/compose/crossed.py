@@ -1,78 +1,48 @@
-"""A photo at every pair of values of two attributes: the chip that one editor made is what the other one edits.
+"""A photo at every pair of values of two attributes: each picture along the first one is edited along the second.
 
-Each pair goes into the photo once, in floats; what both editors move is added up. Placebos are crossed likewise: what
-one gives along each attribute, with the other one at its centre, is added.
+Placebos are crossed likewise: what one gives along each attribute, the other one as it is at the centre, is added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gslopes.core.crossed import Grid
-from gslopes.core.records import ByteArray, EditedChips, Face, FloatArray, Photo
-from gslopes.faces.compose.paste import Composite, Edits, compose_each
+from gslopes.faces.compose.paste import Box, Composite
 
 
-def chips_between(chips: ByteArray, first: Edits) -> FloatArray:
-    """The chips that the second editor is given, (B I, S, S, 3) float32: within its mask what the first one made.
+def crossed(first: Composite, rows: Sequence[Composite]) -> Composite:
+    """A photo's grid as one sweep.
 
-    chips: (B, S, S, 3).  first: at I values.
+    first: the photo at I values.  rows: each of these pictures at J values, by the photo's own masks.
     """
-    swept = first.swept
-    edited = swept.edited if isinstance(swept.edited, np.ndarray) else swept.edited.cpu().numpy()
-    whole = chips.astype(np.float32)
-    from_level = whole if first.blend == "paste" else swept.neutral
-    change = np.stack(first.masks)[:, None, ..., None] * (edited - from_level[:, None])
-    return np.clip(whole[:, None] + change, 0, 255).reshape(-1, *chips.shape[1:])
-
-
-def compose_grids(
-    photos: Sequence[Photo], faces: Sequence[Face], first: Edits, second: Edits, device: str
-) -> Iterator[Composite]:
-    """One ``Composite`` of I J pictures for each of B photos.
-
-    first: of the photos' chips at I values.  second: of ``chips_between`` at J; its masks and heads are the photos'.
-    """
-    count = first.swept.edited.shape[1]
-    rows = [row for row in range(len(photos)) for _ in range(count)]
-    below = Edits(_one_each(first.swept), [first.masks[r] for r in rows], first.blend, [first.heads[r] for r in rows])
-    above = replace(second, masks=[second.masks[r] for r in rows], heads=[second.heads[r] for r in rows])
-    made = compose_each([photos[r] for r in rows], [faces[r] for r in rows], [below, above], device)
-    for _ in photos:
-        parts = list(islice(made, count))
-        yield replace(parts[count // 2], patches=np.concatenate([part.patches for part in parts]))
-
-
-def _one_each(swept: EditedChips) -> EditedChips:
-    """B chips at I values as B I chips at one; of their distances that comes first."""
-
-    def apart(values: Any) -> Any:
-        return values.reshape(-1, 1, *values.shape[2:])
-
-    count, motion, tone = swept.edited.shape[1], swept.motion, swept.tone
-    if motion is not None:
-        turned = np.stack([np.roll(motion.distances, -step, 1) for step in range(count)], 1)
-        motion = replace(motion, field=motion.field.repeat(count, 0), distances=turned.reshape(-1, count))
-    if tone is not None:
-        tone = replace(tone, shares=apart(tone.shares))
-    return EditedChips(apart(swept.edited), swept.neutral.repeat(count, 0), motion, tone)
+    middle, wide = rows[len(rows) // 2], np.zeros(first.photo.shape[:2], np.float32)
+    for x0, y0, x1, y1, weight in ((*part.box, part.weight) for part in (first, middle)):
+        wide[y0:y1, x0:x1] = np.maximum(wide[y0:y1, x0:x1], weight)
+    corners = np.array([first.box, middle.box])
+    (x0, y0), (x1, y1) = corners.min(0)[:2].tolist(), corners.max(0)[2:].tolist()
+    box = (x0, y0, x1, y1)
+    patches = _cut((row.picture(k) for row in rows for k in range(len(row))), box)
+    area = float(np.count_nonzero(wide)) / wide.size
+    return Composite(first.photo, patches, wide[y0:y1, x0:x1].copy(), box, area, axes=(first, middle))
 
 
 def crossed_placebo(
     whole: Composite, grid: Grid, make: Callable[[Composite, Sequence[float], str], Composite]
 ) -> Composite:
     """A placebo of a grid.  make: a plain one, of a sweep, its values and its attribute."""
-    cells, middle = np.arange(len(whole)).reshape(*map(len, grid.values)), [len(own) // 2 for own in grid.values]
-    base, total = whole.patches[cells[middle[0], middle[1]]].astype(np.int16), np.zeros(1, np.int16)
-    sweeps = (cells[:, middle[1]], whole.under), (cells[middle[0]], whole.motion)
-    for axis, (steps, motion) in enumerate(sweeps):
-        sweep = replace(whole, patches=whole.patches[steps], motion=motion)
-        part = make(sweep, grid.values[axis], grid.names[axis])
-        total = total + np.expand_dims(part.patches.astype(np.int16) - base, 1 - axis)
-    patches = np.clip(base + total, 0, 255).astype(np.uint8)
-    return replace(whole, patches=patches.reshape(whole.patches.shape))
+    one, two = (make(*each) for each in zip(whole.axes, grid.values, grid.names, strict=True))
+    base = _cut([whole.axes[0].picture(len(one) // 2)], whole.box).astype(np.int16)
+    change = _cut(map(one.picture, range(len(one))), whole.box) - base
+    levels = change[:, None] + _cut(map(two.picture, range(len(two))), whole.box)
+    patches = np.clip(levels, 0, 255).astype(np.uint8).reshape(whole.patches.shape)
+    return Composite(whole.photo, patches, whole.weight, whole.box, whole.mask_area)
+
+
+def _cut(pictures: Iterable[NDArray[Any]], box: Box) -> NDArray[Any]:
+    x0, y0, x1, y1 = box
+    return np.stack([picture[y0:y1, x0:x1].copy() for picture in pictures])  # no whole picture is held

@@ -21,20 +21,7 @@ from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion, Tone
 from gslopes.core.runtime import batch_size
 from gslopes.faces.compose.masks import LEFT, MEAN, NEAR, SIDE, Head, bust_matrix, padded
-from gslopes.faces.compose.paste import (
-    FRACTIONS,
-    Box,
-    Composite,
-    Edits,
-    around,
-    in_box,
-    in_photo,
-    sigma_of,
-    to_photo,
-    unfolded,
-    warp_mask,
-    within,
-)
+from gslopes.faces.compose.paste import FRACTIONS, Box, Composite, in_photo, sigma_of, to_photo, warp_mask, within
 from gslopes.faces.compose.tone import Turn, step, turn_of
 from gslopes.faces.zoo.spec import Blend
 
@@ -44,60 +31,42 @@ PIXEL = 80  # bytes that a pixel of the canvas takes for each of K pictures
 @torch.inference_mode()
 def compose_batch(
     photos: Sequence[tuple[ByteArray, bool]],
-    edits: Sequence[Edits],
+    swept: EditedChips,
+    masks: Sequence[FloatArray],
     matrices: Sequence[NDArray[np.float64]],
+    blend: Blend,
     device: str,
+    heads: Sequence[Head | None],
 ) -> list[Composite]:
-    """One ``Composite`` a photo, of one edit or, as of ``paste.compose_edits``, a second one on top of it.
+    """One ``Composite`` a photo.
 
-    photos: each with whether it is gray.  edits: of all of them; ``swept.edited`` may be a tensor, on this device.
-    matrices: as for ``paste.compose``, one a photo.
+    photos: each with whether it is gray.  swept: of all of them; ``edited`` may be a tensor, on this device.
+    masks, matrices, blend, heads: as for ``paste.compose``, one a photo.
 
     Raises: ModelError if a chip holds values that are no numbers.
     """
+    heads = [None] * len(photos) if blend == "paste" else heads
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-        stacks = [_Stack(photos, one, matrices, device) for one in edits]
-        for places in zip(*(stack.places for stack in stacks), strict=True):
-            for place in places:
-                place.widen(around([one.box for one in places]))
-            distances = zip(*unfolded([one.moves for one in places], [one.motion for one in places]), strict=True)
-            for place, own in zip([one for one in places if one.motion], distances, strict=True):
-                place.distances = np.array(own, np.float32)
-        for rows in _parts(stacks[-1].places, stacks[-1].layers.shape[1], device):
-            _blend([([one.places[row] for row in rows], one.layers[rows], one.blend) for one in stacks])
-    return [places[-1].composite(places[:-1]) for places in zip(*(stack.places for stack in stacks), strict=True)]
-
-
-class _Stack:
-    """The edits of B photos on the device: layers (B, K, 3, S, S), where they go, and how."""
-
-    def __init__(
-        self,
-        photos: Sequence[tuple[ByteArray, bool]],
-        edits: Edits,
-        matrices: Sequence[NDArray[np.float64]],
-        device: str,
-    ) -> None:
-        self.blend, swept = edits.blend, edits.swept
-        heads = [None] * len(photos) if self.blend == "paste" else edits.heads
-        layers = _layers(swept, self.blend, device)
+        layers = _layers(swept, blend, device)
         if not bool(torch.isfinite(layers).all()):
             raise ModelError("The editor gave a picture with values that are not finite numbers.")
         known = [head for head in heads if head is not None]
         if known:
-            if swept.tone is not None and self.blend == "ratio":
+            if swept.tone is not None and blend == "ratio":
                 layers = _toned(layers, swept, known, swept.tone)
             layers = _widened(layers, known)
-        each = zip(photos, edits.masks, matrices, heads, strict=True)
-        self.places = [_Place(swept.motion_of(row), *rest) for row, rest in enumerate(each)]
-        self.layers = _smoothed(layers, [place.sigma for place in self.places])
+        each = zip(photos, masks, matrices, heads, strict=True)
+        placed = [_Place(swept.motion_of(row), *rest) for row, rest in enumerate(each)]
+        layers = _smoothed(layers, [place.sigma for place in placed])
+        for rows in _parts(placed, layers.shape[1], device):
+            _blend([placed[row] for row in rows], layers[rows], blend)
+    return [place.composite for place in placed]
 
 
 class _Place:
     """Where a photo's edit goes, found on the CPU.
 
-    weight (h, w) and box as in a Composite.  moves, distances: see ``paste.unfolded``.
-    matrix: photo frame to that of the layers.
+    weight (h, w), box and field (h, w, 2) or None as in a Composite.  matrix: photo frame to that of the layers.
     """
 
     def __init__(
@@ -113,28 +82,19 @@ class _Place:
         if head is not None:
             mask, matrix = head.mask, bust_matrix(matrix, len(mask))
             moves = None if moves is None else padded(moves)
-        self.matrix, self.sigma, self.moves = matrix, sigma_of(matrix), moves
+        self.matrix, self.sigma = matrix, sigma_of(matrix)
         self.weight, self.box = warp_mask(mask, matrix, *self.pixels.shape[:2])
-        self.motion = motion
-        self.distances = np.zeros(0, np.float32)
+        self.motion: Motion | None = None
+        if moves is not None and motion is not None and self.weight.size:
+            field = in_photo(to_photo(moves, matrix, self.box), matrix)
+            field[self.weight == 0] = 0
+            self.motion = Motion(field, motion.distances)
         self.patches = np.empty((0, *self.weight.shape, 3), np.uint8)
 
-    def widen(self, box: Box) -> None:
-        """Take a box around its own; its motion becomes one of the photo."""
-        self.weight, self.box = in_box(self.weight, self.box, box), box
-        if self.moves is None or self.motion is None or not self.weight.size:
-            self.moves = self.motion = None
-            return
-        field = in_photo(to_photo(self.moves, self.matrix, box), self.matrix)
-        field[self.weight == 0] = 0
-        self.motion = Motion(field, self.motion.distances)
-
-    def composite(self, under: Sequence[_Place]) -> Composite:
-        """What has become of the photo.  under: its other places."""
-        weight = np.maximum.reduce([self.weight, *(place.weight for place in under)])
-        area = float(np.count_nonzero(weight)) / (self.pixels.shape[0] * self.pixels.shape[1])
-        below = under[0].motion if under else None
-        return Composite(self.pixels, self.patches, weight, self.box, area, self.motion, below)
+    @property
+    def composite(self) -> Composite:
+        area = float(np.count_nonzero(self.weight)) / (self.pixels.shape[0] * self.pixels.shape[1])
+        return Composite(self.pixels, self.patches, self.weight, self.box, area, self.motion)
 
 
 def _parts(placed: list[_Place], steps: int, device: str) -> Iterator[list[int]]:
@@ -212,32 +172,28 @@ def _gaussian(layers: Tensor, sigmas: list[float], beyond: str) -> Tensor:
 # --- On canvases (B, K, 3, H, W) --------------------------------------------------------------------------------------
 
 
-def _blend(edits: Sequence[tuple[list[_Place], Tensor, Blend]]) -> None:
-    """Give each place of the last edit its patches."""
-    placed, layers, _ = edits[-1]
+def _blend(placed: list[_Place], layers: Tensor, blend: Blend) -> None:
+    """Give each its patches."""
     height, width = (max(place.weight.shape[axis] for place in placed) for axis in (0, 1))
     shapes = [place.weight.shape for place in placed]
-    mixed = _canvas([_cut(place.pixels, place.box) for place in placed], height, width, layers)[:, None].float()
-    masks = [
-        _canvas([place.weight[..., None] for place in places], height, width, layers)[:, None] for places, *_ in edits
-    ]
+    photo = _canvas([_cut(place.pixels, place.box) for place in placed], height, width, layers)
+    mask = _canvas([place.weight[..., None] for place in placed], height, width, layers)[:, None]
     gray = [row for row, place in enumerate(placed) if place.gray]
-    for (places, layers, blend), mask in zip(edits, masks, strict=True):
-        if gray:
-            luma = layers.new_tensor(LUMA)[:, None, None]
-            layers[gray] = (layers[gray] * luma).sum(2, keepdim=True).expand_as(layers[gray])
-        chips = layers.flatten(1, 2)
-        grid = torch.stack([_grid(place.matrix, place.box, height, width, layers) for place in places])
-        carried = F.grid_sample(chips, grid, "bicubic", padding_mode="border", align_corners=True)
-        # cubic interpolation runs beyond the chip's own values, where nothing was drawn
-        carried = carried.clamp(chips.amin((2, 3), keepdim=True), chips.amax((2, 3), keepdim=True))
-        carried = carried.view(*layers.shape[:3], height, width)
-        if blend == "ratio":
-            mixed = mixed + (mixed + OFFSET) * torch.expm1(mask * carried)
-        else:
-            mixed = mixed + mask * (carried - mixed if blend == "paste" else carried)
-    if any(place.motion is not None for places, *_ in edits for place in places):
-        mixed = _moved(mixed, torch.stack(masks).amax(0), [places for places, *_ in edits], shapes)
+    if gray:
+        luma = layers.new_tensor(LUMA)[:, None, None]
+        layers[gray] = (layers[gray] * luma).sum(2, keepdim=True).expand_as(layers[gray])
+    chips = layers.flatten(1, 2)
+    grid = torch.stack([_grid(place.matrix, place.box, height, width, layers) for place in placed])
+    carried = F.grid_sample(chips, grid, "bicubic", padding_mode="border", align_corners=True)
+    # cubic interpolation runs beyond the chip's own values, where nothing was drawn
+    carried = carried.clamp(chips.amin((2, 3), keepdim=True), chips.amax((2, 3), keepdim=True))
+    carried, photo = carried.view(*layers.shape[:3], height, width), photo[:, None].float()
+    if blend == "ratio":
+        mixed = photo + (photo + OFFSET) * torch.expm1(mask * carried)
+    else:
+        mixed = photo + mask * (carried - photo if blend == "paste" else carried)
+    if any(place.motion is not None for place in placed):
+        mixed = _moved(mixed, mask, placed, shapes)
     levels = mixed.round_().clamp_(0, 255).to(torch.uint8).permute(0, 1, 3, 4, 2).contiguous()
     pinned = torch.empty(levels.shape, dtype=torch.uint8, pin_memory=levels.is_cuda)
     down = pinned.copy_(levels).numpy()
@@ -268,24 +224,21 @@ def _grid(matrix: NDArray[np.float64], box: Box, height: int, width: int, chips:
     return (points * (2 / (chips.shape[-1] - 1)) - 1).float()
 
 
-def _moved(mixed: Tensor, mask: Tensor, edits: list[list[_Place]], shapes: list[tuple[int, ...]]) -> Tensor:
+def _moved(mixed: Tensor, mask: Tensor, placed: list[_Place], shapes: list[tuple[int, ...]]) -> Tensor:
     """As ``paste.Mover``, where there is something of the mask and a distance."""
     _, steps, _, height, width = mixed.shape
+    still = [(np.zeros((*shape, 2), np.float32), np.zeros(steps, np.float32)) for shape in shapes]
+    motions = [one if place.motion is None else (place.motion.field, place.motion.distances)
+               for place, one in zip(placed, still, strict=True)]  # fmt: skip
+    field = _canvas([field for field, _ in motions], height, width, mixed).permute(0, 2, 3, 1)[:, None]
+    units = torch.from_numpy(np.stack([distances for _, distances in motions])).to(mixed)[:, :, None, None, None]
     for axis, size in ((3, height), (4, width)):  # beyond its own edge each picture goes on as it ends
         ends = mixed.new_tensor([shape[axis - 3] - 1 for shape in shapes]).long()[:, None]
         at = torch.minimum(torch.arange(size, device=mixed.device), ends)
         at = at[:, None, None, :, None] if axis == 3 else at[:, None, None, None, :]
         mixed = mixed.gather(axis, at.expand_as(mixed))
     y, x = torch.meshgrid(*(torch.arange(n).to(mixed) for n in (height, width)), indexing="ij")
-    moved_by, still = mixed.new_zeros(1), mixed.new_ones(1, dtype=torch.bool)
-    for placed in edits:
-        none = [(np.zeros((*shape, 2), np.float32), np.zeros(steps, np.float32)) for shape in shapes]
-        motions = [one if place.motion is None else (place.motion.field, place.distances)
-                   for place, one in zip(placed, none, strict=True)]  # fmt: skip
-        field = _canvas([field for field, _ in motions], height, width, mixed).permute(0, 2, 3, 1)[:, None]
-        units = torch.from_numpy(np.stack([distances for _, distances in motions])).to(mixed)[:, :, None, None, None]
-        moved_by, still = moved_by + field * (FRACTIONS * units), still & (units == 0)
-    moved_by = moved_by.round() / FRACTIONS  # (B, K, height, width, 2)
+    moved_by = (field * (FRACTIONS * units)).round() / FRACTIONS  # (B, K, height, width, 2)
     grid = (2 * (torch.stack([x, y], -1) - moved_by) + 1) / mixed.new_tensor([width, height]) - 1
     flat = F.grid_sample(mixed.flatten(0, 1), grid.flatten(0, 1), "bicubic", padding_mode="border", align_corners=False)
-    return torch.where((mask > 0) & ~still, flat.view_as(mixed), mixed)
+    return torch.where((mask > 0) & (units != 0), flat.view_as(mixed), mixed)

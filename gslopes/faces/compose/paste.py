@@ -34,7 +34,9 @@ class Composite:
     box: x0 y0 x1 y1 in whole pixels of the photo, x1 and y1 exclusive; all 0 if the mask touches no pixel.
     mask_area: share of the photo's pixels that may change, in [0, 1].
     motion: how parts of the face moved: (h, w, 2) pixels of the photo a unit, and K distances from the photo's own
-        value; None where nothing did.  under: with an edit below this one.
+        value; None where nothing did.
+    axes: of a grid, see ``faces.compose.crossed``, its sweep along the first attribute, and the one along the second
+        where the first is at its centre.
     """
 
     photo: ByteArray
@@ -43,7 +45,7 @@ class Composite:
     box: Box
     mask_area: float
     motion: Motion | None = None
-    under: Motion | None = None
+    axes: tuple[Composite, ...] = ()
 
     def __len__(self) -> int:
         return len(self.patches)
@@ -61,151 +63,81 @@ class Composite:
         return np.stack([self.picture(k) for k in range(len(self))])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Edit:
-    """A chip at K values, and how it goes into its photo; below another edit its first value alone counts.
+def compose(
+    pixels: ByteArray,
+    gray: bool,
+    edited: FloatArray | Ends,
+    neutral: FloatArray,
+    mask: FloatArray,
+    matrix: Matrix,
+    blend: Blend = "difference",
+    *,
+    motion: Motion | None = None,
+    tone: Tone | None = None,
+    head: Head | None = None,
+) -> Composite:
+    """Blend K edited chips into their photo.
 
-    edited: (K, S, S, 3) float32 RGB, 0 to 255, the editor's pictures; or the ``Ends`` that they are on the way to.
-    neutral: (S, S, 3) float32 RGB, 0 to 255, that at the photo's own value.
-    mask: (S, S) float32 in [0, 1], chip frame.
+    pixels: (H, W, 3) uint8 RGB.  gray: whether the photo is gray; the edit is then reduced to its luminance.
+    edited: (K, S, S, 3) float32 RGB, 0 to 255, the decoder's pictures; or the ``Ends`` that they are on the way to.
+    neutral: (S, S, 3) float32 RGB, 0 to 255, the decoder's picture at the photo's own value.
+    mask: (S, S) float32 in [0, 1], chip frame.  matrix: (2, 3), photo frame to chip frame.
     blend: with m the mask in the photo, ``difference``: photo + m·(edited - neutral); ``ratio``, for skin tones:
-        photo·exp(m·log(edited / neutral)), all offset by ``OFFSET`` levels; ``paste``: m·edited + (1 - m)·photo.
-    motion: how parts of the face move at the K values, after the blend.  tone: what becomes of the skin's colour at
-        them, where the blend is ``ratio`` and the head is known.
+        photo·exp(m·log(edited / neutral)), all offset by ``OFFSET`` levels;
+        ``paste``: m·edited + (1 - m)·photo. The result is rounded and clipped once.
+    motion: how parts of the face move at the K values, after the blend; see ``faces.compose.paste``.
+    tone: what becomes of the skin's colour at them, where the blend is ``ratio`` and the head is known.
     head: where ears and neck are, to which the face's edit is carried; ``paste`` has nothing to carry.
-    """
-
-    edited: FloatArray | Ends
-    neutral: FloatArray
-    mask: FloatArray
-    blend: Blend = "difference"
-    motion: Motion | None = None
-    tone: Tone | None = None
-    head: Head | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Edits:
-    """The edits of B photos' chips.  masks, heads: one a photo."""
-
-    swept: EditedChips
-    masks: Sequence[FloatArray]
-    blend: Blend
-    heads: Sequence[Head | None]
-
-    def of(self, row: int) -> Edit:
-        """That of one photo."""
-        swept = self.swept
-        given = swept.edited[row], swept.neutral[row], self.masks[row], self.blend
-        return Edit(*given, swept.motion_of(row), swept.tone_of(row), self.heads[row])
-
-
-def compose_edits(pixels: ByteArray, gray: bool, edits: Sequence[Edit], matrix: Matrix) -> Composite:
-    """Blend one edit into its photo, or a second one on top of the first; motions add up.
-
-    pixels: (H, W, 3) uint8 RGB.  gray: whether the photo is gray; edits are then reduced to their luminance.
-    matrix: (2, 3), photo frame to chip frame.  The result is sampled, rounded and clipped once; its ``motion`` is the
-    last edit's, ``under`` the first one's.
 
     Raises: ModelError if a chip holds values that are no numbers.
     """
-    height, width = pixels.shape[:2]
-    carried = [_carried(edit, matrix) for edit in edits]
-    places = [warp_mask(mask, frame, height, width) for _, _, mask, frame, _ in carried]
-    box = around([box for _, box in places])
-    weights = [in_box(weight, own, box) for weight, own in places]
-    weight = weights[0] if len(weights) == 1 else np.maximum(*weights)
-    x0, y0, x1, y1 = box
-    base, layers = pixels[y0:y1, x0:x1], [layer for layer, *_ in carried]
-    if gray:
-        layers, base = [(layer @ np.array(LUMA, np.float32))[..., None] for layer in layers], base[..., :1]
-    patches = np.empty((len(carried[-1][1]), *weight.shape, 3), np.uint8)
-    motions: list[Motion | None] = [None] * len(edits)
-    for index, (edit, (*_, frame, moves), share) in enumerate(zip(edits, carried, weights, strict=True)):
-        if moves is not None and edit.motion is not None and weight.size:
-            field = in_photo(to_photo(moves, frame, box), frame)
-            field[share == 0] = 0
-            motions[index] = Motion(field, edit.motion.distances)
-    known = [motion.field for motion in motions if motion is not None]
-    move, distances = (
-        Mover(*known) if known else None,
-        unfolded([one[-1] for one in carried], [e.motion for e in edits]),
-    )
-    photo = base.astype(np.float32)
-    held = [(-1, photo)] * len(edits)  # of each edit the layer that was carried over last
-    for k, patch in enumerate(patches if weight.size else ()):
-        mixed = photo
-        for own, (edit, (_, shown, _, frame, _), weight_of) in enumerate(zip(edits, carried, weights, strict=True)):
-            (index, part), share = shown[k if edit is edits[-1] else 0], weight_of[..., None]
-            if held[own][0] != index:
-                there = to_photo(layers[own][index], frame, box)
-                held[own] = index, there if edit.blend == "paste" else np.asarray(share * there, np.float32)
-            change, below = held[own][1], mixed
-            # where the weight is 0 the photo comes out as it went in, in every blend
-            if edit.blend == "ratio":
-                mixed = np.expm1(np.float32(part) * change)
-                mixed *= below + OFFSET
-                mixed += below
-            else:
-                mixed = (share * (change - below) if edit.blend == "paste" else change) + below
-        mixed = mixed if move is None else move(mixed, *distances[k])
-        patch[:] = np.clip(np.rint(mixed, out=mixed), 0, 255, out=mixed)
-    area = float(np.count_nonzero(weight)) / (height * width)
-    return Composite(pixels, patches, weight, box, area, motions[-1], motions[0] if len(motions) > 1 else None)
-
-
-def _carried(
-    edit: Edit, matrix: Matrix
-) -> tuple[FloatArray, list[tuple[int, float]], FloatArray, Matrix, FloatArray | None]:
-    """(layers and which are shown as of ``_layers``, the mask, the frame of both, how they move there a unit)."""
-    mask, head = edit.mask, None if edit.blend == "paste" else edit.head
-    layers, shown = _layers(edit.edited, edit.neutral, edit.blend, whole=edit.tone is not None)
+    head = None if blend == "paste" else head
+    inner = mask if head is None else head.face
+    # what is carried into the photo: pictures for ``paste``, levels to add for ``difference``, logarithms for ``ratio``
+    layers, shown = _layers(edited, neutral, blend, whole=tone is not None)
     if not np.isfinite(layers).all():
         raise ModelError("The editor gave a picture with values that are not finite numbers.")
-    moves = None if edit.motion is None else within(edit.motion, mask if head is None else head.face)
+    moves = None if motion is None else within(motion, inner)
     if head is not None:
-        if edit.tone is not None and edit.blend == "ratio":
-            layers = toned(layers, edit.neutral, head.skin, edit.tone)
+        if tone is not None and blend == "ratio":
+            layers = toned(layers, neutral, head.skin, tone)
         layers, mask, matrix = head.widened(layers), head.mask, bust_matrix(matrix, len(mask))
         moves = None if moves is None else padded(moves)
-    return layers, shown, mask, matrix, moves
-
-
-def around(boxes: Sequence[Box]) -> Box:
-    """The smallest box around all; one without a pixel does not count."""
-    x0, y0, x1, y1 = np.array([box for box in boxes if box[2] > box[0]] or [(0, 0, 0, 0)]).T
-    return int(x0.min()), int(y0.min()), int(x1.max()), int(y1.max())
-
-
-def in_box(weight: FloatArray, own: Box, box: Box) -> FloatArray:
-    """The weight of its own box in one around that, 0 beyond."""
-    if own == box:
-        return weight
-    wide = np.zeros((box[3] - box[1], box[2] - box[0]), np.float32)
-    wide[own[1] - box[1] : own[3] - box[1], own[0] - box[0] : own[2] - box[0]] = weight
-    return wide
-
-
-def unfolded(fields: Sequence[FloatArray | None], motions: Sequence[Motion | None]) -> list[tuple[float, ...]]:
-    """For each of K pictures the distances of all motions, shorter where two together might fold.
-
-    fields: of a unit, as ``within`` allows them.  Of a motion below another one its first distance is all pictures'.
-    """
-    own = [None if one is None else one.distances[: None if one is motions[-1] else 1] for one in motions]
-    known = [(field, one) for field, one in zip(fields, own, strict=True) if field is not None and one is not None]
-    rows = list(zip(*np.broadcast_arrays(*(distances for _, distances in known)), strict=True))
-    if len(known) < 2:
-        return [tuple(map(float, row)) for row in rows]
-    steep = [steepness(field) for field, _ in known]
-    shares = [STEEPEST / max(float(np.abs(row) @ steep), STEEPEST) for row in rows]
-    return [tuple(share * float(one) for one in row) for share, row in zip(shares, rows, strict=True)]
+    weight, box = warp_mask(mask, matrix, pixels.shape[0], pixels.shape[1])
+    x0, y0, x1, y1 = box
+    base = pixels[y0:y1, x0:x1]
+    if gray:
+        layers, base = (layers @ np.array(LUMA, np.float32))[..., None], base[..., :1]
+    patches = np.empty((len(shown), *weight.shape, 3), np.uint8)
+    field = None
+    if moves is not None and weight.size:
+        field = in_photo(to_photo(moves, matrix, box), matrix)
+        field[weight == 0] = 0
+    distances = np.zeros(len(shown), np.float32) if motion is None else motion.distances
+    if weight.size:
+        photo, share = base.astype(np.float32), weight[..., None]
+        move = None if field is None else Mover(field)
+        carried, at = layers[0], -1
+        for patch, (index, part), distance in zip(patches, shown, distances.tolist(), strict=True):
+            if index != at:
+                carried, at = to_photo(layers[index], matrix, box), index
+                carried = share * (carried - photo if blend == "paste" else carried)
+            # where the weight is 0 the photo comes out as it went in, in every blend
+            mixed = carried + photo if blend != "ratio" else np.expm1(np.float32(part) * carried)
+            if blend == "ratio":
+                mixed *= photo + OFFSET
+                mixed += photo
+            mixed = mixed if move is None else move(mixed, distance)
+            patch[:] = np.clip(np.rint(mixed, out=mixed), 0, 255, out=mixed)
+    area = float(np.count_nonzero(weight)) / (pixels.shape[0] * pixels.shape[1])
+    moved = None if motion is None or field is None else Motion(field, motion.distances)
+    return Composite(pixels, patches, weight, box, area, moved)
 
 
 def _layers(
     edited: FloatArray | Ends, neutral: FloatArray, blend: Blend, whole: bool
 ) -> tuple[FloatArray, list[tuple[int, float]]]:
-    """What is carried into the photo, (n, S, S, 3), and for each value which of them and what part of it: pictures for
-    ``paste``, levels to add for ``difference``, logarithms for ``ratio``.
+    """What is carried into the photo, (n, S, S, 3), and for each value which of them and what part of it.
 
     whole: one for each value. Otherwise all values on the way to one of the ``Ends`` have its layer.
     """
@@ -237,20 +169,25 @@ def _of_ends(edited: Ends, neutral: FloatArray, whole: bool) -> tuple[FloatArray
     return np.stack(layers), shown
 
 
-def compose_each(
-    photos: Sequence[Photo], faces: Sequence[Face], edits: Sequence[Edits], device: str
+def compose_all(
+    photos: Sequence[Photo],
+    faces: Sequence[Face],
+    swept: EditedChips,
+    masks: Sequence[FloatArray],
+    blend: Blend,
+    device: str,
+    heads: Sequence[Head | None],
 ) -> Iterator[Composite]:
-    """As ``compose_edits`` for each photo: on a CUDA device all at once, see ``faces.compose.device``, elsewhere in
-    turn.
-    """
+    """As ``compose`` for each photo: on a CUDA device all at once, see ``faces.compose.device``, elsewhere in turn."""
     if device.startswith("cuda"):
         from gslopes.faces.compose.device import compose_batch
 
         pictures, matrices = [(photo.pixels, photo.gray) for photo in photos], [face.matrix for face in faces]
-        yield from compose_batch(pictures, edits, matrices, device)
+        yield from compose_batch(pictures, swept, masks, matrices, blend, device, heads)
         return
     for row, (photo, face) in enumerate(zip(photos, faces, strict=True)):
-        yield compose_edits(photo.pixels, photo.gray, [one.of(row) for one in edits], face.matrix)
+        given = photo.pixels, photo.gray, swept.edited[row], swept.neutral[row], masks[row], face.matrix, blend
+        yield compose(*given, motion=swept.motion_of(row), tone=swept.tone_of(row), head=heads[row])
 
 
 def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tuple[FloatArray, Box]:
@@ -361,20 +298,17 @@ def in_photo(field: FloatArray, matrix: NDArray[np.float64]) -> FloatArray:
 
 
 class Mover:
-    """Moves pictures of one box of a photo by ``fields``, (h, w, 2) pixels a unit, together; where they are 0 pixels
-    stay exactly.
-    """
+    """Moves pictures of one box of a photo by ``field``, (h, w, 2) pixels a unit; where it is 0 pixels stay exactly."""
 
-    def __init__(self, *fields: FloatArray) -> None:
-        y, x = np.mgrid[: fields[0].shape[0], : fields[0].shape[1]].astype(np.float32) if fields else (0, 0)
+    def __init__(self, field: FloatArray) -> None:
+        y, x = np.mgrid[: field.shape[0], : field.shape[1]].astype(np.float32)
         self.x, self.y = x, y
-        self.units = [np.ascontiguousarray(field.transpose(2, 0, 1)) * np.float32(FRACTIONS) for field in fields]
+        self.unit = np.ascontiguousarray(field.transpose(2, 0, 1)) * np.float32(FRACTIONS)
 
-    def __call__(self, picture: FloatArray, *distances: float) -> FloatArray:
-        """A picture (h, w, C) float32 after these units of each: cubic, to ``FRACTIONS`` of a pixel."""
-        if not any(distances):
+    def __call__(self, picture: FloatArray, distance: float) -> FloatArray:
+        """A picture (h, w, C) float32 after ``distance`` units: cubic, places rounded to ``FRACTIONS`` of a pixel."""
+        if not distance:
             return picture
-        moved_by = [unit * np.float32(distance) for unit, distance in zip(self.units, distances, strict=True)]
-        right, down = np.rint(sum(moved_by[1:], moved_by[0])) / np.float32(FRACTIONS)
+        right, down = np.rint(self.unit * np.float32(distance)) / np.float32(FRACTIONS)
         moved = cv2.remap(picture, self.x - right, self.y - down, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
         return np.asarray(moved, np.float32).reshape(picture.shape)

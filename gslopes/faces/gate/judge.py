@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.config import to_dict
-from gslopes.core.crossed import grid_of
+from gslopes.core.crossed import grid_of, split
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import Executor, RemoteTask
 from gslopes.core.progress import Tick
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MEASURED = [field.name for field in fields(Measured)]
 Row = dict[str, Any]
-_FACE = ("box", "points")
+_FACE, WHY = ("box", "points"), ("kept", "reason", "detail")
 
 
 # -- the stage --------------------------------------------------------------------------------------------------------
@@ -68,8 +68,12 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     verdicts = tables.VERDICTS.empty()
     if frames:
         each = pd.concat(frames, ignore_index=True).groupby("attribute", sort=False)
-        necks = {name: not heads.isdisjoint({name, *str(name).split("+")}) for name, _ in each}
+        grid = grid_of(runfolder.read_manifest(run))
+        necks = {name: not heads.isdisjoint(grid.names if grid else {name}) for name, _ in each}
         verdicts = pd.concat([judged(rows, config, neck=necks[name]) for name, rows in each]).sort_index()
+        if grid:  # a photo's pictures go, or stay, along both
+            worse = verdicts.sort_values("kept", kind="stable").drop_duplicates("photo").set_index("photo")
+            verdicts = verdicts.assign(**{name: worse.loc[verdicts["photo"], name].to_numpy() for name in WHY})
     runfolder.write_table(tables.VERDICTS, verdicts, run / "verdicts.parquet")
     thresholds = {name: value for name, value in to_dict(config).items() if name != "on"}
     content = runfolder.read_manifest(run)
@@ -158,10 +162,13 @@ class Judging:
                         continue  # it is asked about together with its sweep
                     steps = unedited.sort_values("step")
                     pictures = [open_photo(file, self.run).pixels for file in steps["file"]]
-                    values, area = steps["value"].tolist(), float(steps["mask_area"].iloc[0])
-                    axes = grid.axes if grid and grid.name == attribute else {}
-                    sweep = Sweep(str(attribute), values, pictures, original, box, points, area, axes)
-                    yield sweep, {"photo": row["photo"], "attribute": str(attribute)}
+                    area, axes = float(steps["mask_area"].iloc[0]), grid.axes if grid else {}
+                    for turn, (name, values) in enumerate((axes or {str(attribute): steps["value"].tolist()}).items()):
+                        # along the second attribute the other corners of a grid are first and last
+                        order = sorted(range(len(values)), key=lambda k: (values[k], (-1) ** turn * k))
+                        swept = [values[k] for k in order], [pictures[k] for k in order]
+                        sweep = Sweep(name, *swept, original, box, points, area)
+                        yield sweep, {"photo": row["photo"], "attribute": name}
             tick(1)
 
 
@@ -260,7 +267,8 @@ class SweepSelection:
 def _where(rows: pd.DataFrame, wanted: Callable[[tuple[str, str], str], bool]) -> pd.DataFrame:
     """The rows that are wanted by their (photo, attribute) and kind of placebo."""
     kinds = {name: placebo.split(name) for name in rows["attribute"].unique()}
-    sweeps = ((photo, *kinds[name]) for photo, name in zip(rows["photo"], rows["attribute"], strict=True))
+    judged = {name: (split(attribute)[0], kind) for name, (attribute, kind) in kinds.items()}  # both of a grid alike
+    sweeps = ((photo, *judged[name]) for photo, name in zip(rows["photo"], rows["attribute"], strict=True))
     return rows[np.array([wanted((photo, attribute), kind) for photo, attribute, kind in sweeps], bool)]
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -27,8 +27,8 @@ FACE, MARGIN, LEAST_FACE, MIN_IOU = 96, 0.6, 40, 0.3
 class Sweep:
     """One photo's pictures along one attribute.
 
-    attribute: its name.  values: (K,).  pictures: K of (H, W, 3) uint8 RGB.
-    axes: of a grid, each attribute's value in each picture.
+    attribute: its name.  values: (K,), ascending; readings at equal ones count as their mean.
+    pictures: K of (H, W, 3) uint8 RGB.
     original: the photo as it was, or None if it is gone.  box: (4,) x0 y0 x1 y1.  points: (5, 2).
     mask_area: share of the photo's pixels that may change; 1 of pictures that others made.
     """
@@ -40,7 +40,6 @@ class Sweep:
     box: NDArray[np.float64]
     points: NDArray[np.float64]
     mask_area: float
-    axes: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 class SweepMeasurer:
@@ -60,25 +59,27 @@ class SweepMeasurer:
         """(what the gate judges, readings by name, (1 + K,) each, the original's first: NaN if it is gone)."""
         if not len(sweep.box):  # in a picture that others made
             return Measured(looked=1), {}
-        readings, ours = self._read(sweep), sweep.mask_area < 1
+        ours = sweep.mask_area < 1
+        values, at, each = np.unique(
+            sweep.values if ours else _as_ours(sweep.values), return_inverse=True, return_counts=True
+        )
+        readings = self._read(sweep)
+        means = {name: np.bincount(at, scores[1:]) / each for name, scores in readings.items()}
+        readings = {name: np.append(readings[name][:1], mean) for name, mean in means.items()}
         looked, found = self._found(sweep)
-        moved, offs = [], []
-        for name, values in (sweep.axes or {sweep.attribute: sweep.values if ours else _as_ours(sweep.values)}).items():
-            levels, at = np.unique(values, return_inverse=True)
-            means = {key: np.bincount(at, scores[1:]) / np.bincount(at) for key, scores in readings.items()}
-            moved.append(gate.follows(means[name], levels) if name in means else (np.nan, np.nan))
-            known = ours or name in means  # what moves with an attribute that no reader knows may be it
-            others = [other for other in JUDGED if other in means and other != name and known]
-            offs.append(gate.steepest([means[other] for other in others], others, levels))
-        off, whose = max(offs, key=lambda one: abs(one[0]))
+        target = means.get(sweep.attribute)
+        tau, shift = (np.nan, np.nan) if target is None else gate.follows(target, values)
+        known = ours or target is not None  # what moves with an attribute that no reader knows may be it
+        others = [name for name in JUDGED if name in means and name != sweep.attribute and known]
+        off, whose = gate.steepest([means[name] for name in others], others, values)
         height, width = sweep.pictures[0].shape[:2]
         x0, y0, x1, y1 = _inside(sweep.box, width, height)
         area = float(np.prod(np.maximum(sweep.box[2:] - sweep.box[:2], 1)))
         measured = Measured(
             looked=looked,
             found=found,
-            tau=min(tau for tau, _ in moved),
-            shift=min(shift for _, shift in moved),
+            tau=tau,
+            shift=shift,
             off_target=off,
             off_target_reading=whose,
             mask_share=sweep.mask_area * width * height / area if ours else np.nan,
@@ -115,9 +116,7 @@ class SweepMeasurer:
     def _found(self, sweep: Sweep) -> tuple[int, int]:
         """(at how many values the face was looked for, at how many it was found where it was)."""
         last = len(sweep.pictures) - 1
-        axes = [np.asarray(values) for values in sweep.axes.values()]
-        corners = np.flatnonzero(np.all([(v == v.min()) | (v == v.max()) for v in axes], 0)) if axes else [0, last]
-        pictures = [sweep.pictures[step] for step in sorted({*corners, last // 2})] if self.look else []
+        pictures = [sweep.pictures[step] for step in (0, last // 2, last)] if self.look else []
         patches, box = _around_face(pictures, sweep.box)
         matches = [_same(detections.boxes, box) for detections in self.near(patches)]
         lost = [index for index, match in enumerate(matches) if not match]

@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, tables
-from gslopes.core.crossed import Grid
+from gslopes.core.crossed import Grid, split
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.tables import MEASURED
-from gslopes.slopes.fit.answers import Answers, gather, values_by_attribute
-from gslopes.slopes.fit.crossed import expanded, views
+from gslopes.slopes.fit.answers import Answers, gather
+from gslopes.slopes.fit.crossed import along, views
 from gslopes.slopes.fit.decision import decide, placebo_differences
 from gslopes.slopes.fit.differences import group_slopes
 from gslopes.slopes.fit.drawing import drawing_rows
@@ -47,6 +47,7 @@ from gslopes.stats.clusters import FEW, effective_units, named_codes, normal_tex
 from gslopes.stats.multiplicity import LEVEL
 
 Codes = NDArray[np.int64]
+OF_VIEWS = ("slopes", "placebos", "balance")  # tables with rows of interactions, and of slopes at an end
 _CLUSTER = "\0cluster"  # its key among the columns, which may be one of the groups as well
 
 
@@ -54,8 +55,8 @@ _CLUSTER = "\0cluster"  # its key among the columns, which may be one of the gro
 class FitTables:
     """The tables of a fit, each with the columns of its schema in core.tables.
 
-    slopes: a row for each classifier, attribute, estimator and label, with its decision.
-    crossed: likewise, of the other views of a grid of two attributes, see ``slopes.fit.crossed``.
+    slopes: a row for each classifier, attribute, estimator and label, with its decision; where two attributes are
+        crossed for each view of their grid, see ``slopes.fit.crossed``.
     groups, differences: by columns of a photos table.
     balance: how many photos count, why others do not, and what to be warned of.
     placebos: paired differences from the placebo sweeps.
@@ -67,7 +68,6 @@ class FitTables:
     """
 
     slopes: pd.DataFrame
-    crossed: pd.DataFrame
     groups: pd.DataFrame
     differences: pd.DataFrame
     balance: pd.DataFrame
@@ -137,7 +137,7 @@ def analyse(
     unedited: classifier to its answers about the photos as they were, with K = 1, see ``slopes.fit.observed``.
     drawn: attributes whose pictures are drawn, so that value 0 is not the photo.
     moved: what an independent reader saw move next to the attribute, see ``slopes.fit.explained``; or None.
-    grid: where two attributes are crossed; scores and asked are along it, as are gates.
+    grid: where two attributes are crossed; scores and asked are along it.
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 
     Raises: TableError, ConfigError as ``answers.values_by_attribute``; TableError for a status that is unknown or a
@@ -153,16 +153,14 @@ def analyse(
     _check_scores(answers, numbers=MEASURED in options.estimators)
     chosen = None if photos is None else sorted({str(photo) for photo in photos})
     crossed = {} if grid is None else views(grid)
-    if grid is None:
-        by_attribute = values_by_attribute(answers, questions, values)
-    else:
-        answers, questions = expanded(answers, grid), expanded(questions, grid)
-        by_attribute = {name: view.values for name, view in crossed.items()}
+    answers, questions, by_attribute = along(answers, questions, values, grid)
+    if crossed:
         options = replace(options, estimators=tuple(name for name in options.estimators if name != "paper"))
-        gates = {name: verdicts for name in by_attribute for verdicts in (gates or {}).values()}
+        gates = {name: gates[split(name)[0]] for name in crossed} if gates else gates
     sweeps_by_pair: dict[tuple[str, str], Answers] = {}
     for sweep in gather(answers, questions, by_attribute):
-        sweep = replace(sweep, orders=crossed[sweep.attribute].orders) if crossed else sweep
+        if crossed:
+            sweep = replace(sweep, orders=crossed[placebo.split(sweep.attribute)[0]].orders)
         part = sweep if chosen is None else sweep.only(np.isin(sweep.photos.astype(str), chosen))
         sweeps_by_pair[sweep.classifier, sweep.attribute] = part
     seen = {photo for sweep in sweeps_by_pair.values() for photo in sweep.photos.tolist()}
@@ -182,12 +180,11 @@ def analyse(
     )
     frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
     for key in sweeps_by_pair:
-        main = grid is None or placebo.split(key[1])[0] in grid.names
+        plain = placebo.CROSS not in key[1]
         for name, frame in _tables_of(inputs, *key):
-            table = name if main else {"slopes": "crossed", "placebos": "placebos"}.get(name)
-            if table:
-                frames[table].append(of_rows(frame, sweeps_by_pair[key].measures))
-            if name == "slopes" and not main:
+            if plain or name in OF_VIEWS:
+                frames[name].append(of_rows(frame, sweeps_by_pair[key].measures))
+            if name == "slopes" and not plain:
                 break
         if tick is not None:
             tick(1)

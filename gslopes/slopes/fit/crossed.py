@@ -1,13 +1,13 @@
 """The slopes of a grid of two attributes, as sweeps that share pictures: views of one table of answers.
 
-==================  ================================================================================================
-view                what its slope is
-==================  ================================================================================================
-``gender``          main slope: over all pictures, per unit of gender, as on average over the values of race
-``race``            likewise
-``gender+race``     interaction: by how much a unit of race changes the slope of gender, per unit of both
-``gender@race=2``   slope of gender where race is at that end; so are the three others
-==================  ================================================================================================
+===================  ===============================================================================================
+view                 what its slope is
+===================  ===============================================================================================
+``gender``           main slope: over all pictures, per unit of gender, as on average over the values of race
+``race``             likewise
+``gender-x-race``    interaction: by how much a unit of race changes the slope of gender, per unit of both
+``gender-x-race=2``  slope of gender where race is at that end; so are the three others
+===================  ===============================================================================================
 
 The grid is full, so the first three are orthogonal. A value of a view is that of the attribute; of the interaction the
 product of both, less their means.
@@ -20,6 +20,7 @@ exchangeable. Where only the mean interaction is 0, it holds with many photos, a
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import permutations, product
 from typing import NamedTuple
 
@@ -30,9 +31,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core import placebo
-from gslopes.core.crossed import Grid
+from gslopes.core.crossed import Grid, split
+from gslopes.slopes.fit.answers import values_by_attribute
 
-VIEWS = 7  # of a grid
 Whole = NDArray[np.int64]
 
 
@@ -47,13 +48,8 @@ class View(NamedTuple):
     orders: NDArray[np.int8] | None = None
 
 
-def at_end(attribute: str, other: str, value: float) -> str:
-    """The name of the view of an attribute where the other one has a value."""
-    return f"{attribute}@{other}={value:g}"
-
-
 def views(grid: Grid) -> dict[str, View]:
-    """Name to view, main slopes first; each followed by those of the placebo sweeps."""
+    """Name to view: main slopes, the interaction, and the slopes at an end."""
     shape, axes = tuple(map(len, grid.values)), [np.array(values) for values in grid.axes.values()]
     cells, (rows, columns) = np.arange(shape[0] * shape[1]).reshape(shape), map(_orders, shape)
     found = {
@@ -61,11 +57,11 @@ def views(grid: Grid) -> dict[str, View]:
         grid.names[1]: _view(axes[1], cells, rows[:1], columns),
         grid.name: _view((axes[0] - axes[0].mean()) * (axes[1] - axes[1].mean()), cells, rows, columns),
     }
-    for axis, (name, other) in enumerate((grid.names, grid.names[::-1])):
+    for axis, names in enumerate((grid.names, grid.names[::-1])):
         for end in (0, -1):
-            steps = np.take(cells, [end], 1 - axis).ravel()
-            found[at_end(name, other, grid.values[1 - axis][end])] = View(steps, axes[axis][steps])
-    return {name: view for own, view in found.items() for name in (own, *placebo.names(own))}
+            steps = np.take(cells, end, 1 - axis)
+            found[f"{placebo.CROSS.join(names)}={grid.values[1 - axis][end]:g}"] = View(steps, axes[axis][steps])
+    return found
 
 
 def _orders(count: int) -> Whole:
@@ -84,14 +80,27 @@ def _view(values: NDArray[np.float64], cells: Whole, rows: Whole, columns: Whole
     return View(steps, values[steps], np.array(orders, np.int8))
 
 
-def expanded(table: pa.Table, grid: Grid) -> pa.Table:
-    """A table of answers along the grid as one along its views: a picture's row in each that has it."""
+def along(
+    scores: pa.Table, asked: pa.Table, given: Mapping[str, Sequence[float]] | None, grid: Grid | None
+) -> tuple[pa.Table, pa.Table, Mapping[str, NDArray[np.float64]]]:
+    """Tables of answers, along the views of a grid if there is one, and the values of each sweep; see
+    ``answers.values_by_attribute``.
+    """
+    if grid is None:
+        return scores, asked, values_by_attribute(scores, asked, given)
+    every = {"": grid.name, **{f"-{kind}": placebo.name(grid.name, kind) for kind in placebo.KINDS}}
+    found = {name + kind: (sweep, view) for name, view in views(grid).items() for kind, sweep in every.items()}
+    values = {name: view.values for name, (_, view) in found.items()}
+    return _along(scores, found), _along(asked, found), values
+
+
+def _along(table: pa.Table, found: Mapping[str, tuple[str, View]]) -> pa.Table:
+    """A picture's row in each view that has it.  found: view to its sweep and steps."""
     attribute, step, parts = table.column("attribute").cast(pa.string()), table.column("step").to_numpy(), []
-    for name, view in views(grid).items():
-        kind, place = placebo.split(name)[1], np.full(len(grid.steps), -1)
+    for name, (sweep, view) in found.items():
+        place = np.full(step.max(initial=view.steps.max()) + 1, -1)
         place[view.steps] = np.arange(len(view.steps))
-        own = pc.equal(attribute, placebo.name(grid.name, kind) if kind else grid.name)
-        rows = np.flatnonzero(own.to_numpy(zero_copy_only=False) & (place[step] >= 0))
+        rows = np.flatnonzero(pc.equal(attribute, sweep).to_numpy(zero_copy_only=False) & (place[step] >= 0))
         at, part = place[step[rows]], table.take(pa.array(rows))
         content = {column: part.column(column) for column in table.column_names}
         content |= {"attribute": pa.array([name] * len(rows), pa.string()), "step": pa.array(at, pa.int16())}
@@ -100,18 +109,13 @@ def expanded(table: pa.Table, grid: Grid) -> pa.Table:
     return pa.concat_tables(parts).unify_dictionaries()
 
 
-def along(frame: pd.DataFrame, grid: Grid | None) -> pd.DataFrame:
-    """Readings, or verdicts, along a grid as along each attribute alone: means over the values of the other one."""
-    if grid is None:
-        return frame
-    own, parts = frame[frame["attribute"] == grid.name], []
-    for name, values in grid.axes.items():
-        part = own.assign(attribute=name)
-        if "step" in frame:
-            levels = dict(enumerate(np.unique(values, return_inverse=True)[1].tolist())) | {-1: -1}
-            keys = part.assign(step=part["step"].map(levels)).groupby(
-                ["photo", "attribute", "reading", "step"], sort=False
-            )
-            part = keys["score"].mean().reset_index()
-        parts.append(part)
-    return pd.concat(parts, ignore_index=True)
+def with_ends(slopes: pd.DataFrame) -> pd.DataFrame:
+    """The table of slopes; of interactions with the column ends: for the second attribute's lowest and highest value
+    (that, how far the label goes there from end to end of the first one).
+    """
+    names = [name for name in slopes["attribute"].unique() if placebo.CROSS in name and not placebo.is_placebo(name)]
+    at = {one: sorted((float(split(view)[2]), view) for view in names if view.startswith(f"{one}=")) for one in names}
+    keys = [tuple(key) for key in slopes[["attribute", "classifier", "label", "estimator"]].to_numpy(object)]
+    change = dict(zip(keys, slopes["y_last"] - slopes["y_first"], strict=True))  # none where a label was never returned
+    ends = [tuple((value, change.get((view, *key), 0.0)) for value, view in at.get(name, ())) for name, *key in keys]
+    return slopes.assign(ends=pd.Series(ends, slopes.index, object)) if names else slopes

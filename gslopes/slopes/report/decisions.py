@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core import placebo, runfolder, summary, tables
+from gslopes.core.crossed import split
 from gslopes.core.files import csv_bytes
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.layouts import to_latex
@@ -238,7 +239,7 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
 
     between: the ends, such as ``between the feminine and the masculine end``.
     """
-    if pd.notna(row.get("at_low")) and pd.notna(row.get("at_high")):
+    if row.get("ends"):
         return _at_both_ends(row, name)
     measure, between = units.measure_of(row), f" {between}".rstrip()
     own = f" {units.short(row)}".rstrip()
@@ -254,27 +255,31 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
     return f"{what} {verb} from {first} to {last}{unit}{between}"
 
 
-FACES = {"race": ("darker-skinned faces", "lighter-skinned ones"), "gender": ("feminine faces", "masculine ones")}
-
-
 def _at_both_ends(row: pd.Series, name: str) -> str:
-    """What a label does along the first of two attributes at both ends of the second; see ``slopes.report.crossed``."""
-    measure, (first, second) = units.measure_of(row), str(row["attribute"]).split("+")
-    faces = FACES.get(second, [f"faces that look {end}" for end in words.ends(second)])
-    changes = [row[end] * (100 if measure == "presence" else 1) for end in ("at_low", "at_high")]
-    lead, sizes = max(changes, key=abs), numbers.change(*map(abs, changes))
+    """What a label does along the first of two attributes at both ends of the second; see ``fit.crossed.with_ends``."""
+    measure, (first, second, _) = units.measure_of(row), split(str(row["attribute"]))
+    at, changes = zip(*row["ends"], strict=True)
+    lead, sizes = max(changes, key=abs), [size * (100 if measure == "presence" else 1) for size in map(abs, changes)]
     verbs = ["falls" if change * lead < 0 else "rises" for change in changes]
     what = {"presence": "", "value": "The mean of "}.get(measure, "The mean score of ") + f"“{name}”"
     unit = {"presence": " of 100 photos", "value": f" {units.short(row)}".rstrip()}.get(measure, "")
     again = "" if verbs[0] == verbs[1] else f"{verbs[1]} "
+    where = [f"on {words.faces(second, value)}" for value in at]
+    if where[0] == where[1]:
+        where = [f"where {words.perceived(second)} is {numbers.value(value, sign=True)}" for value in at]
+    by, again_by = numbers.change(*sizes)
     towards = f"{what} {verbs[0]} toward {words.ends(first)[int(lead > 0)]}"
-    return f"{towards} by {sizes[0]}{unit} on {faces[0]} and {again}by {sizes[1]} on {faces[1]}"
+    return f"{towards} by {by}{unit} {where[0]} and {again}by {again_by} {where[1].replace('faces', 'ones', 1)}"
 
 
 def slope_of(row: pd.Series) -> str:
     """The slope of a label with its interval and unit."""
-    slope = numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(units.measure_of(row)))
-    return f"{'interaction' if units.is_crossed(row) else 'slope'} {slope} {units.after(row)}"
+    return f"{'interaction' if units.is_crossed(row) else 'slope'} {interval_of(row)} {units.after(row)}"
+
+
+def interval_of(row: pd.Series) -> str:
+    """The slope of a label with its interval."""
+    return numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(units.measure_of(row)))
 
 
 # -- the table of findings --------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from gslopes.report import numbers, units, words
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.expected import WORD
 from gslopes.slopes.report import decisions, drawing
-from gslopes.slopes.report.crossed import with_interactions
 from gslopes.slopes.report.decisions import Decision, headline
 from gslopes.slopes.report.loading import Drawn, Funnel, drawings, unanswered, with_units
 from gslopes.slopes.report.paper import no_label
@@ -142,9 +141,7 @@ def summary(run: Path, slopes: pd.DataFrame) -> str:
     """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES."""
     silent, drawn = unanswered(run), drawings(run)
     sentences = []
-    for classifier, attribute, rows, _ in decisions.by_pair(
-        tables.reading(with_interactions(with_units(slopes, run), run))
-    ):
+    for classifier, attribute, rows, _ in decisions.by_pair(tables.reading(with_units(slopes, run))):
         said = headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute)))
         sentences.append(f"{words.printable(classifier)}: {said.sentence}")
     return " ".join([*sentences, *silent]) if sentences else no_label(silent)

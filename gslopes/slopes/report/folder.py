@@ -83,8 +83,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         leading &= (rows["label"] == label) | (label == "")
         quoted = of_findings(run, rows, lead, about, leading)
     write_card(report, quoted)
-    values = {name: numbers.tolist() for name, numbers in source.values.items()}
-    sweeps = validity.sweeps(run, values, is_set)
+    sweeps = validity.sweeps(run, source.manifest.get("values", {}), is_set)
     html = page.render(
         source.manifest if pictured else page.anonymous(source.manifest),
         _photos(source, options),
@@ -104,10 +103,10 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         tasks=tasks.sentences(screens),
         pairs=is_set,
         explained=validity.explained(run, tables.reading(source.real)),
-        crossed=crossed.panels(run, source.slopes, report if pictured else None, credited),
+        crossed=crossed.panels(source, pictured, credited),
         errors=observed.error_panels(run),
         observed=observed.panels(run),
-        album=len(album.photos) if any(values.values()) else 0,
+        album=len(album.photos) if _steps(source) else 0,
         method=differs,
         numbered=numbered,
         papers=papers,
@@ -136,7 +135,7 @@ def _steps(source: Source) -> dict[str, int]:
 def _write_tables(report: Path, source: Source, options: ReportConfig) -> tuple[list[str], pd.DataFrame]:
     """Write the findings, the slopes and the paper's tables; the names of the latter, and the findings."""
     wrong = loading.read_rows(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
-    findings = decisions.write_findings(report, crossed.with_interactions(source.slopes, source.run), wrong)
+    findings = decisions.write_findings(report, source.slopes, wrong)
     runfolder.write_bytes(report / "slopes.csv", csv_bytes(source.slopes.reindex(columns=list(decisions.TIDY))))
     slopes = source.real[source.real["estimator"] == PAPER]
     return paper.write(report, source.run, slopes, findings, p=options.p, slope=options.slope), findings

@@ -20,6 +20,7 @@ from gslopes.core.reasons import counted
 from gslopes.core.tables import SOURCES
 from gslopes.report import fonts, words
 from gslopes.report.words import link
+from gslopes.slopes.fit.crossed import with_ends
 from gslopes.slopes.fit.options import NEVER
 
 Embed = Literal["thumbs", "none"]
@@ -87,20 +88,17 @@ def load(run: Path) -> Source:
     manifest = runfolder.read_manifest(run)
     slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
     real = slopes[~placebo.among(slopes["attribute"])]
-    by_attribute = manifest.get("values", {})
+    grid = grid_of(manifest)
+    by_attribute = {} if grid else manifest.get("values", {})
     values = {name: np.array(by_attribute.get(name) or (), np.float64) for name in sorted(set(real["attribute"]))}
-    outcomes, drawn, placebo_rows, grid = outcomes_of(run), drawings(run), placebos(run, slopes), grid_of(manifest)
+    outcomes, drawn, placebo_rows = outcomes_of(run), drawings(run), placebos(run, slopes)
     findings = []
-    for index, (pair, rows) in enumerate(real.groupby(["classifier", "attribute"], sort=True)):
+    plain = real[~real["attribute"].str.contains(placebo.CROSS, regex=False)]
+    for index, (pair, rows) in enumerate(plain.groupby(["classifier", "attribute"], sort=True)):
         classifier, attribute = key = str(pair[0]), str(pair[1])
         fake = placebo_rows[(placebo_rows["classifier"] == classifier) & (placebo_rows["attribute"] == attribute)]
-        facts = (
-            values[attribute],
-            rows,
-            fake,
-            outcomes.get((classifier, grid.name) if grid else key, {}),
-            drawn.get(key, {}),
-        )
+        asked = outcomes.get((classifier, grid.name) if grid else key, {})
+        facts = values[attribute], rows, fake, asked, drawn.get(key, {})
         findings.append(Finding(f"f{index}", classifier, attribute, *facts))
     return Source(run, manifest, slopes, values, findings)
 
@@ -218,14 +216,15 @@ def placebos(run: Path, slopes: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_units(slopes: pd.DataFrame, run: Path) -> pd.DataFrame:
-    """The slopes with the column units: as how many units of equal size their photos count, rounded down.
+    """The slopes with the column units: as how many units of equal size their photos count, rounded down; see also
+    ``fit.crossed.with_ends``.
 
     Raises: TableError if the table balance is damaged.
     """
     keys = ["classifier", "attribute"]
     known = read_rows(tables.BALANCE, run, [*keys, "units", "used", "effective_units"]).query("units < used")
     worth = slopes[keys].merge(known, how="left", on=keys)["effective_units"].set_axis(slopes.index)
-    return slopes.assign(units=(worth.fillna(slopes["n"]) + 1e-9).astype(int))
+    return with_ends(slopes.assign(units=(worth.fillna(slopes["n"]) + 1e-9).astype(int)))
 
 
 def of_pair(classifier: str, attribute: str) -> pc.Expression:
@@ -286,11 +285,10 @@ def funnels(run: Path) -> list[Funnel]:
     kept_sweeps = (
         verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique().to_dict() if gated else {}
     )
-    grid, known = grid_of(runfolder.read_manifest(run)), zip(asked["classifier"], asked["attribute"], strict=True)
-    pairs: list[tuple[str, str]] = sorted({*judged, *(() if grid else known)})
-    listed = []
+    pairs: list[tuple[str, str]] = sorted({*judged, *zip(asked["classifier"], asked["attribute"], strict=True)})
+    listed, grid = [], grid_of(runfolder.read_manifest(run))
     for classifier, attribute in pairs:
-        if placebo.is_placebo(str(attribute)):
+        if placebo.is_placebo(str(attribute)) or placebo.CROSS in attribute:
             continue
         sweep = grid.name if grid else attribute
         rows = asked[(asked["classifier"] == classifier) & (asked["attribute"] == sweep)]
@@ -299,7 +297,7 @@ def funnels(run: Path) -> list[Funnel]:
         counts: dict[str, int | None] = {
             "found": len(photos) or None,
             "edited": edited.get(sweep),
-            "kept": kept_sweeps.get(sweep),
+            "kept": kept_sweeps.get(attribute),
             "asked": rows["photo"].nunique() or None,
             "answered": int((answered == steps).sum()) if len(rows) else None,
             "judged": judged.get((classifier, attribute)),

@@ -10,12 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.core import placebo, runfolder, tables
-from gslopes.core.crossed import grid_of
+from gslopes.core import placebo, tables
 from gslopes.core.files import read_json
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.report import numbers, units, words
-from gslopes.slopes.fit.crossed import along
 from gslopes.slopes.report import loading
 from gslopes.stats.intervals import mean_t
 
@@ -42,9 +40,6 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
         ["photo", "attribute", "kept", "reason", "looked", "found", "tau", "shift", "off_target", "off_target_reading"],
     )
     readings = loading.read_rows(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
-    if grid := grid_of(runfolder.read_manifest(run)):
-        verdicts, readings = along(verdicts, grid), along(readings, grid)
-        values = grid.by_name
     side_effects = what_else_moves(run)
     entries = []
     for name, of_group in verdicts.groupby("attribute", sort=True):

@@ -10,10 +10,10 @@ from gslopes.core.geometry import warp
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Detections
 from gslopes.faces.components import Components
+from gslopes.faces.compose.paste import compose
 from gslopes.faces.find import choose
 from gslopes.photos.folder import open_photo
 from tests.contexts.drawn import Finder, Lighter, Measurer, masker
-from tests.faces.compose.conftest import compose
 
 
 @pytest.mark.slow

@@ -10,13 +10,12 @@ from gslopes.core.records import EditedChips
 from gslopes.faces import zoo
 from gslopes.faces.compose.device import compose_batch
 from gslopes.faces.compose.masks import heads_of
-from gslopes.faces.compose.paste import Edits
+from gslopes.faces.compose.paste import compose
 from gslopes.faces.compose.skin import ParserMasker
 from gslopes.faces.edit.editors import editor_of
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.photos.folder import open_photo
 from gslopes.slopes.demo import astronaut
-from tests.faces.compose.conftest import compose
 
 VALUES = np.array([-2, 0, 1.5], np.float32)
 
@@ -51,8 +50,7 @@ def test_a_batch_gives_what_one_after_the_other_gives_but_for_rounding(given, na
     swept, there = editor.sweep(chips, VALUES), editor.sweep_there(chips, VALUES)
     assert (swept.tone is not None) is (name == "race-field")
     matrices = [face.matrix for face in faces]
-    edits = [Edits(there, masks, blend, heads)]
-    batch = compose_batch([(one.pixels, one.gray) for one in photos], edits, matrices, "cpu")
+    batch = compose_batch([(one.pixels, one.gray) for one in photos], there, masks, matrices, blend, "cpu", heads)
     for row, (photo, made) in enumerate(zip(photos, batch, strict=True)):
         one = compose(
             *(photo.pixels, photo.gray, swept.edited[row], swept.neutral[row], masks[row], matrices[row], blend),
@@ -75,6 +73,7 @@ def test_a_batch_gives_what_one_after_the_other_gives_but_for_rounding(given, na
 def test_a_chip_that_holds_no_numbers_is_an_error(given):
     photos, faces, chips, masks, heads = given
     swept = EditedChips(np.full((4, 1, 128, 128, 3), np.nan, np.float32), chips.astype(np.float32))
-    edits = [Edits(swept, masks, "paste", heads)]
     with pytest.raises(ModelError, match="finite"):
-        compose_batch([(p.pixels, p.gray) for p in photos], edits, [f.matrix for f in faces], "cpu")
+        compose_batch(
+            [(p.pixels, p.gray) for p in photos], swept, masks, [f.matrix for f in faces], "paste", "cpu", heads
+        )

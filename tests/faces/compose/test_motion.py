@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from gslopes.core.records import Motion
 from gslopes.faces.compose.masks import soft_mask
-from gslopes.faces.compose.paste import STEEPEST, within
-from tests.faces.compose.conftest import compose, compose_there
+from gslopes.faces.compose.paste import STEEPEST, compose, within
+from tests.faces.compose.conftest import compose_there
 
 S = 64
 IDENTITY = np.array([(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])

@@ -9,9 +9,9 @@ import torch
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.faces import zoo
 from gslopes.faces.compose.masks import border_ramp
+from gslopes.faces.compose.paste import compose
 from gslopes.faces.edit.editors import EndsEditor, editor_of, way
 from gslopes.faces.zoo.reader import FaceReader
-from tests.faces.compose.conftest import compose
 from tests.fixtures import round_to_tf32
 from training.chips import face_window
 

@@ -57,7 +57,7 @@ def test_every_table_has_its_schema_and_is_the_same_once_read(found, tmp_path) -
         pd.testing.assert_frame_equal(tables.read(table, tmp_path / f"{table.name}.parquet"), frame)
         names.append(table.name)
     assert names == [
-        *("slopes", "crossed", "groups", "differences", "balance", "placebos"),
+        *("slopes", "groups", "differences", "balance", "placebos"),
         *("reach", "gating", "error_rates", "error_slopes", "observed", "drawing", "explained"),
     ]
     assert set(found.slopes["estimator"]) == set(BY_PRESENCE)

@@ -12,7 +12,7 @@ from gslopes.core import placebo, tables
 from gslopes.core.crossed import Grid
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.answers import gather
-from gslopes.slopes.fit.crossed import VIEWS, along, at_end, expanded, views
+from gslopes.slopes.fit.crossed import along, views, with_ends
 from gslopes.slopes.fit.estimators import estimate
 from gslopes.slopes.fit.options import FitOptions
 from tests.slopes.fit.conftest import build
@@ -41,8 +41,8 @@ def interactions(rng: np.random.Generator, audits: int, photos: int, *effects: f
     options = FitOptions(estimators=("photo-rate",), permutations=499)
     for _ in range(audits):
         frames = answered(drawn(rng, photos, 5, *effects))
-        both = [expanded(tables.check(t, f), GRID) for t, f in zip((tables.SCORES, tables.ASKED), frames, strict=True)]
-        own = [table.filter(pc.field("attribute") == GRID.name) for table in both]
+        given = (tables.check(table, frame) for table, frame in zip((tables.SCORES, tables.ASKED), frames, strict=True))
+        own = [table.filter(pc.field("attribute") == GRID.name) for table in along(*given, None, GRID)[:2]]
         (sweep,) = gather(own[0], own[1], {GRID.name: CROSSED[GRID.name].values})
         yield estimate(replace(sweep, orders=CROSSED[GRID.name].orders), options)
 
@@ -72,16 +72,22 @@ def test_slopes_are_those_of_the_photos_own_least_squares_planes():
     made = analyse(*answered(present), grid=GRID, options=FitOptions(permutations=0))
     design = np.stack([np.ones(15), GENDER, RACE, GENDER * RACE], 1)
     plane = 100 * np.linalg.lstsq(design, present.mean(0).T, rcond=None)[0]
-    rows = pd.concat([made.slopes, made.crossed]).set_index(["attribute", "label"])["slope"]
+    rows = made.slopes.set_index(["attribute", "label"])["slope"]
     for place, name in ((1, "gender"), (2, "race"), (3, GRID.name)):
         np.testing.assert_allclose(rows[name].to_numpy(), plane[place], atol=1e-6)
-    for end in (0, -1):
-        slope = 100 * np.polyfit(GRID.values[0], present.mean(0).reshape(3, 5, 3)[..., end].T, 1)[0]
-        np.testing.assert_allclose(rows[at_end("gender", "race", GRID.values[1][end])].to_numpy(), slope, atol=1e-6)
-        slope = 100 * np.polyfit(GRID.values[1], present.mean(0).reshape(3, 5, 3)[:, end].T, 1)[0]
-        np.testing.assert_allclose(rows[at_end("race", "gender", GRID.values[0][end])].to_numpy(), slope, atol=1e-6)
+    shares = present.mean(0).reshape(3, 5, 3)
+    for end, value in ((0, "-2"), (-1, "2")):
+        slope = 100 * np.polyfit(GRID.values[0], shares[..., end].T, 1)[0]
+        np.testing.assert_allclose(rows[f"gender-x-race={value}"].to_numpy(), slope, atol=1e-6)
+        slope = 100 * np.polyfit(GRID.values[1], shares[:, end].T, 1)[0]
+        np.testing.assert_allclose(rows[f"race-x-gender={value}"].to_numpy(), slope, atol=1e-6)
     ends = made.slopes.set_index(["attribute", "label"]).loc["gender"]
     np.testing.assert_allclose(ends["y_first"], present[..., :3].mean((0, 2)), atol=1e-6)
+    both = with_ends(made.slopes).set_index(["attribute", "label"])["ends"]
+    changes = shares[:, -1, [0, -1]] - shares[:, 0, [0, -1]]
+    for own, change in zip(both[GRID.name], changes, strict=True):
+        np.testing.assert_allclose(own, list(zip((-2, 2), change, strict=True)), atol=1e-6)
+    assert set(both["gender"]) == set(both["gender-x-race=2"]) == {()}
 
 
 def test_a_planted_interaction_beyond_its_placebos_is_a_finding_and_no_main_slope_is():
@@ -90,14 +96,17 @@ def test_a_planted_interaction_beyond_its_placebos_is_a_finding_and_no_main_slop
     parts += [answered(drawn(rng, 60, 4, 0.0, 0.0), name) for name in placebo.names(GRID.name)]
     scores, asked = (pd.concat(frames) for frames in zip(*parts, strict=True))
     made = analyse(scores, asked, grid=GRID, options=FitOptions(permutations=999))
-    read = made.crossed[(made.crossed["attribute"] == GRID.name) & (made.crossed["estimator"] == "photo-rate")]
+    read = made.slopes[(made.slopes["attribute"] == GRID.name) & (made.slopes["estimator"] == "photo-rate")]
     assert (read["decision"] == "finding").all()
     assert (read["ci_low"] < 6).all()
     assert (read["ci_high"] > 6).all()
     mains = made.slopes[made.slopes["attribute"].isin(GRID.names)]
     assert "finding" not in set(mains["decision"])
-    assert set(made.placebos["attribute"]) == {name for name in CROSSED if not placebo.is_placebo(name)}
-    assert made.placebos["attribute"].nunique() == VIEWS
+    assert set(made.placebos["attribute"]) == set(CROSSED)
+    assert list(CROSSED) == [
+        *("gender", "race", "gender-x-race"),
+        *("gender-x-race=-2", "gender-x-race=2", "race-x-gender=-2", "race-x-gender=2"),
+    ]
 
 
 @pytest.mark.parametrize(("main", "spread"), [(0.0, 0.0), (0.06, 0.0), (0.03, 0.03)])
@@ -119,21 +128,10 @@ def test_500_audits_hold_level_power_and_interval(photos, main, interaction, spr
     assert (least <= share <= most, 0.93 <= held <= 0.97) == (True, True), (share, held)
 
 
-def test_readings_along_a_grid_are_means_over_the_other_attribute():
-    rows = [
-        ("p", GRID.name, step, "gender", float(score)) for step, score in zip(range(-1, 15), [9, *GENDER], strict=True)
-    ]
-    frame = pd.DataFrame(rows, columns=["photo", "attribute", "step", "reading", "score"])
-    made = along(frame, GRID)
-    assert made[made["attribute"] == "gender"]["score"].tolist() == [9, -2, -1, 0, 1, 2]
-    assert made[made["attribute"] == "race"]["score"].tolist() == [9, 0, 0, 0]
-    assert along(frame, None) is frame
-
-
 def test_a_picture_without_an_answer_leaves_its_photo_out_of_every_view_that_has_it():
     scores, asked = answered(drawn(np.random.default_rng(3), 20, 2, 0.05, 0.0))
     asked.loc[(asked["photo"] == asked["photo"][0]) & (asked["step"] == 14), "status"] = "refused"
     made = analyse(scores, asked, grid=GRID, options=FitOptions(permutations=0))
-    n = pd.concat([made.slopes, made.crossed]).groupby("attribute")["n"].max()
-    assert n[["gender", "race", GRID.name, "gender@race=2", "race@gender=2"]].tolist() == [19] * 5
-    assert n[["gender@race=-2", "race@gender=-2"]].tolist() == [20, 20]
+    n = made.slopes.groupby("attribute")["n"].max()
+    assert n[["gender", "race", GRID.name, "gender-x-race=2", "race-x-gender=2"]].tolist() == [19] * 5
+    assert n[["gender-x-race=-2", "race-x-gender=-2"]].tolist() == [20, 20]
