@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -9,11 +10,19 @@ from PIL import Image
 
 import gslopes
 from gslopes.core import placebo, tables
+from gslopes.core.crossed import split
 from gslopes.core.errors import ConfigError, UsageError
+from gslopes.crops import sweep
+from gslopes.export.pictures import ExportConfig, pictures
+from gslopes.report import units, words
+from gslopes.slopes.audit import redo, score_photos
 from gslopes.slopes.compare import compare_runs
 from gslopes.slopes.config import configure
 from gslopes.slopes.demo import astronaut
+from gslopes.slopes.expected import is_expected
 from gslopes.slopes.plan import look_at
+from gslopes.slopes.report.changes import print_changes
+from gslopes.slopes.report.decisions import effect_of
 from tests.fixtures import assert_one_minute, assert_page_fits
 
 BOTH = ["gender", "race"]
@@ -28,6 +37,10 @@ BOTH = ["gender", "race"]
         ({"grid": (5, 4)}, "A grid of 5 by 4 values has no centre"),
         ({"steps": 5}, "--cross does not go with --steps"),
         ({"as_published": True}, "--cross does not go with --as-published"),
+        ({"attribute": ["gender", "gender"]}, "An attribute is given twice"),
+        ({"attribute": ["gender", "a-x-b"]}, "The attribute 'a-x-b' has the name of two that are crossed"),
+        ({"grid": "x"}, "grid: 'x' is not two odd numbers such as 5,3"),
+        ({"grid": (5,)}, "grid"),
     ],
 )
 def test_what_cannot_be_crossed_is_said_before_any_work(options, sentence):
@@ -54,6 +67,56 @@ def test_a_grid_is_one_sweep_of_the_tables_and_its_cost_is_said(tmp_path):
     assert not {"cross", "grid"} & set(plain)  # runs made before there were any go on
 
 
+def test_on_the_command_line_a_grid_that_is_none_is_one_sentence_and_the_plan_says_the_cost(gslopes, tmp_path):
+    Image.new("RGB", (64, 64)).save(tmp_path / "a.png")
+    attributes = ("--attribute", "gender", "--attribute", "race")
+    given = "audit", tmp_path, *attributes, "--cross", "--dry-run", "--out", tmp_path / "run"
+    for text in ("x", "5", "5,3,1", "-5,3", "5.0,3"):
+        told = gslopes(*given, f"--grid={text}").stderr
+        assert f"'{text}' is not two odd numbers such as 5,3." in told
+    plan = gslopes(*given).stdout
+    assert "sweep        gender: -2, -1, 0, 1, 2\n" in plan
+    assert "sweep        race: -2, 0, 2\n" in plan
+    assert "crossed      5 × 3 pictures a photo, and as many for each of 3 placebos\n" in plan
+    assert "images       60 at most" in plan
+    plan = gslopes(*given, "--grid=3,3", "--no-placebo").stdout
+    assert "crossed      3 × 3 pictures a photo\n" in plan
+    assert "images       9 at most" in plan
+
+
+def test_an_attribute_with_a_plus_in_its_name_is_an_attribute():
+    assert words.perceived("nose+chin") == "perceived nose+chin"
+    assert not units.is_crossed({"attribute": "nose+chin"})
+    grid = configure("photos", {"attribute": ["nose+chin", "race"], "cross": True}).crossed
+    assert split(grid.name) == ("nose+chin", "race", "")
+    assert words.perceived(grid.name) == "the interaction of perceived nose+chin and perceived race"
+    assert not is_expected("Male", "nose+chin")
+
+
+ROW = {"attribute": "gender-x-race", "measure": "presence", "slope": -1.0, "y_first": 0.1, "y_last": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sentence"),
+    [
+        (
+            (-2, -0.09),
+            (2, -0.03),
+            "rises toward feminine by 9 of 100 photos on darker-skinned faces and by 3 on light",
+        ),
+        (
+            (-2, 0.03),
+            (2, 0.09),
+            "rises toward masculine by 3 of 100 photos on darker-skinned faces and by 9 on light",
+        ),
+        ((-2, -0.03), (2, 0.09), "falls toward masculine by 3 of 100 photos on darker-skinned faces and rises by 9 on"),
+        ((1, 0.09), (2, 0.03), "by 9 of 100 photos where perceived race is +1 and by 3 where perceived race is +2"),
+    ],
+)
+def test_the_sentence_says_what_a_label_does_at_both_ends_of_the_second_attribute(low, high, sentence):
+    assert sentence in effect_of(pd.Series(ROW | {"ends": (low, high)}), "nurse")
+
+
 def dark(pictures: list) -> list:
     return [{"dark": 1.0 - float(picture.mean()) / 255} for picture in pictures]
 
@@ -68,8 +131,8 @@ def crossed(tmp_path_factory) -> gslopes.frame.result.Result:
     return again(folder)
 
 
-def again(folder: Path) -> gslopes.frame.result.Result:
-    options = {"attribute": BOTH, "cross": True, "grid": (3, 3), "fit.min_varying": 2}
+def again(folder: Path, **others: Any) -> gslopes.frame.result.Result:
+    options = {"attribute": BOTH, "cross": True, "grid": (3, 3), "fit.min_varying": 2, **others}
     return gslopes.audit(folder / "photos", folder / "run", classifier=dark, **options)
 
 
@@ -95,8 +158,46 @@ def test_from_photos_to_interactions_and_what_is_done_is_not_done_again(crossed)
     before = {file: file.stat().st_mtime_ns for file in (run / "edits").rglob("*.jpg")}
     again(run.parent)
     assert {file: file.stat().st_mtime_ns for file in (run / "edits").rglob("*.jpg")} == before
+
+
+@pytest.mark.slow
+def test_the_same_run_without_its_cross_is_another(crossed):
+    with pytest.raises(UsageError, match="was made by another configuration"):
+        gslopes.audit(crossed.folder.parent / "photos", crossed.folder, attribute=BOTH, classifier=dark)
+
+
+@pytest.mark.slow
+def test_two_crossed_runs_are_compared_view_by_view_and_others_ask_for_a_plain_one(crossed):
+    changes = compare_runs(crossed.folder, crossed.folder)
+    assert set(changes["attribute"]) == set(crossed.findings["attribute"])
+    assert (changes["difference"] == 0).all()
+    assert "along the interaction of perceived gender and perceived race" in print_changes(changes)
+    with pytest.raises(UsageError, match="crosses two attributes") as refused:
+        pictures(crossed.folder, ExportConfig())
+    assert "one by one" in refused.value.hint
     with pytest.raises(UsageError, match="crosses two attributes"):
-        compare_runs(run, run)
+        sweep.read(crossed.folder, sweep.SweepConfig())
+
+
+@pytest.mark.slow
+def test_groups_have_main_slopes_of_a_crossed_run(crossed):
+    folder = crossed.folder.parent
+    (folder / "people.csv").write_text("path,side\n0.png,left\n1.png,left\n2.png,right\n")
+    found = again(folder, photos_csv=folder / "people.csv", groups=("side",)).tables["groups"]
+    assert {(row.attribute, row.group, row.n) for row in found.itertuples() if row.label == "dark"} >= {
+        (name, *side) for name in BOTH for side in (("left", 2), ("right", 1))
+    }
+    assert not any("-x-" in name for name in found["attribute"])
+
+
+@pytest.mark.slow
+def test_a_task_of_a_language_model_is_asked_of_a_grid(crossed, provider, tmp_path):
+    provider.chat.number = (60_000, 0.0)
+    score_photos(crossed.folder, ["llm:some-model"], tasks=("salary",), device="cpu", cache=tmp_path, yes=True)
+    made = redo(crossed.folder, "fit").tables["slopes"]
+    own = made[made["classifier"].str.startswith("llm") & (made["estimator"] == tables.MEASURED)]
+    assert set(crossed.findings["attribute"]) <= set(own["attribute"])
+    assert "USD a year per unit" in set(own["unit"])
 
 
 @pytest.mark.slow

@@ -135,3 +135,11 @@ def test_a_picture_without_an_answer_leaves_its_photo_out_of_every_view_that_has
     n = made.slopes.groupby("attribute")["n"].max()
     assert n[["gender", "race", GRID.name, "gender-x-race=2", "race-x-gender=2"]].tolist() == [19] * 5
     assert n[["gender-x-race=-2", "race-x-gender=-2"]].tolist() == [20, 20]
+
+
+def test_a_cell_that_nobody_answered_leaves_the_slopes_that_do_without_it():
+    scores, asked = answered(drawn(np.random.default_rng(3), 20, 2, 0.05, 0.0))
+    asked.loc[asked["step"] == 14, "status"] = "refused"
+    made = analyse(scores, asked, grid=GRID, options=FitOptions(permutations=0)).slopes.groupby("attribute")
+    assert (made["n"].max() == 20).to_dict() == {name: name.endswith("=-2") for name in CROSSED}
+    assert set(made["decision"].unique().explode()[list(CROSSED)[:3]]) == {"unjudged"}
