@@ -68,18 +68,19 @@ def test_a_grid_is_one_sweep_of_the_tables_and_its_cost_is_said(tmp_path):
 
 
 def test_on_the_command_line_a_grid_that_is_none_is_one_sentence_and_the_plan_says_the_cost(gslopes, tmp_path):
-    Image.new("RGB", (64, 64)).save(tmp_path / "a.png")
+    (tmp_path / "photos").mkdir()
+    Image.new("RGB", (64, 64)).save(tmp_path / "photos" / "a.png")
     attributes = ("--attribute", "gender", "--attribute", "race")
-    given = "audit", tmp_path, *attributes, "--cross", "--dry-run", "--out", tmp_path / "run"
+    given = "audit", tmp_path / "photos", *attributes, "--cross", "--dry-run", "--out", tmp_path / "run"
     for text in ("x", "5", "5,3,1", "-5,3", "5.0,3"):
-        told = gslopes(*given, f"--grid={text}").stderr
+        told = gslopes(*given, f"--grid={text}").err
         assert f"'{text}' is not two odd numbers such as 5,3." in told
-    plan = gslopes(*given).stdout
+    plan = gslopes(*given).out
     assert "sweep        gender: -2, -1, 0, 1, 2\n" in plan
     assert "sweep        race: -2, 0, 2\n" in plan
     assert "crossed      5 × 3 pictures a photo, and as many for each of 3 placebos\n" in plan
     assert "images       60 at most" in plan
-    plan = gslopes(*given, "--grid=3,3", "--no-placebo").stdout
+    plan = gslopes(*given, "--grid=3,3", "--no-placebo").out
     assert "crossed      3 × 3 pictures a photo\n" in plan
     assert "images       9 at most" in plan
 

@@ -35,7 +35,7 @@ def panels(source: loading.Source, pictured: bool, known: Mapping[str, Any]) -> 
         part = own[own["attribute"] == grid.name]
         said = decisions.headline(part, decisions.decide(part), grid.name)
         answers = matrix.read(source.run, str(name), grid.name, np.array(grid.steps))
-        found = own[own["decision"].isin([decisions.FINDING, decisions.OPEN])]
+        found = own[own["decision"].isin([decisions.FINDING, decisions.OPEN]) & own["label"].isin(answers.labels)]
         rank = found.assign(_main=found["attribute"] != grid.name, _size=-found["t"].abs())
         chosen = list(dict.fromkeys(rank.sort_values(["expected", "_main", "_size", "label"])["label"].astype(str)))
         row = matrix.typical(answers, said.strongest or (chosen or [""])[0])
