@@ -20,11 +20,11 @@ from gslopes.core.placebo import CROSS
 class Grid:
     """Two attributes with their values, ascending, an odd number of each.
 
-    Step i J + j of its sweep shows value i of the first attribute and value j of the second, of J.
+    Step j I + i of its sweep shows value i of the first attribute, of I, and value j of the second.
 
     >>> grid = Grid(("gender", "race"), ((-2.0, 0.0, 2.0), (-1.0, 0.0, 1.0)))
     >>> grid.name, grid.axes["race"]
-    ('gender-x-race', [-1.0, 0.0, 1.0, -1.0, 0.0, 1.0, -1.0, 0.0, 1.0])
+    ('gender-x-race', [-1.0, -1.0, -1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
     """
 
     names: tuple[str, str]
@@ -43,7 +43,7 @@ class Grid:
     @property
     def axes(self) -> dict[str, list[float]]:
         """Attribute to its value at every step."""
-        cells = [(a, b) for a in self.values[0] for b in self.values[1]]
+        cells = [(a, b) for b in self.values[1] for a in self.values[0]]
         return {name: [cell[axis] for cell in cells] for axis, name in enumerate(self.names)}
 
 

@@ -54,27 +54,27 @@ def perceived(attribute: str) -> str:
     >>> perceived("young"), perceived("race: Asian − White")
     ('perceived age', 'perceived race (Asian against White)')
     >>> perceived("gender-x-race"), perceived("gender-x-race=-2")
-    ('the interaction of perceived gender and perceived race', 'perceived gender on darker-skinned faces (race −2)')
+    ('the interaction of perceived gender and perceived race', 'perceived gender where perceived race is −2')
     """
     if contrast := ends_of(attribute):
         return f"{perceived(contrast[0])} ({contrast[1]} against {contrast[2]})"
     first, other, value = split(attribute)
     if value:
-        return f"{perceived(first)} on {faces(other, float(value))} ({printable(other)} {value.replace('-', '−')})"
+        return f"{perceived(first)} where {perceived(other)} is {value.replace('-', '−')}"
     if other:
         return f"the interaction of {perceived(first)} and {perceived(other)}"
     return _NAMES.get(attribute, f"perceived {printable(attribute)}")
 
 
-def faces(attribute: str, value: float) -> str:
-    """Faces at a value of an attribute.
+def faces(attribute: str) -> tuple[str, str]:
+    """Faces at the negative end of an attribute against those at the positive one.
 
-    >>> faces("race", -2), faces("gender", 1), faces("beard", 2), faces("young", 0)
-    ('darker-skinned faces', 'masculine faces', 'faces with more beard', 'faces in between')
+    >>> faces("race"), faces("beard")
+    (('darker-skinned faces', 'lighter-skinned faces'), ('faces with less beard', 'faces with more beard'))
     """
-    end = ("darker-skinned", "lighter-skinned") if attribute == "race" else ends(attribute)
-    name = end[value > 0]
-    return "faces in between" if value == 0 else f"{name} faces" if attribute in _ENDS else f"faces with {name}"
+    first, last = ("darker-skinned", "lighter-skinned") if attribute == "race" else ends(attribute)
+    known = attribute in _ENDS
+    return (f"{first} faces", f"{last} faces") if known else (f"faces with {first}", f"faces with {last}")
 
 
 def both(first: str, second: str) -> str:

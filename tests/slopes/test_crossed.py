@@ -94,28 +94,17 @@ def test_an_attribute_with_a_plus_in_its_name_is_an_attribute():
     assert not is_expected("Male", "nose+chin")
 
 
-ROW = {"attribute": "gender-x-race", "measure": "presence", "slope": -1.0, "y_first": 0.1, "y_last": 0.2}
-
-
 @pytest.mark.parametrize(
     ("low", "high", "sentence"),
     [
-        (
-            (-2, -0.09),
-            (2, -0.03),
-            "rises toward feminine by 9 of 100 photos on darker-skinned faces and by 3 on light",
-        ),
-        (
-            (-2, 0.03),
-            (2, 0.09),
-            "rises toward masculine by 3 of 100 photos on darker-skinned faces and by 9 on light",
-        ),
-        ((-2, -0.03), (2, 0.09), "falls toward masculine by 3 of 100 photos on darker-skinned faces and rises by 9 on"),
-        ((1, 0.09), (2, 0.03), "by 9 of 100 photos where perceived race is +1 and by 3 where perceived race is +2"),
+        (-0.09, -0.03, "rises toward feminine by 9 of 100 photos on darker-skinned faces and by 3 on lighter-skinned"),
+        (0.03, 0.09, "rises toward masculine by 3 of 100 photos on darker-skinned faces and by 9 on lighter-skinned"),
+        (-0.03, 0.09, "falls toward masculine by 3 of 100 photos on darker-skinned faces and rises by 9 on lighter"),
     ],
 )
 def test_the_sentence_says_what_a_label_does_at_both_ends_of_the_second_attribute(low, high, sentence):
-    assert sentence in effect_of(pd.Series(ROW | {"ends": (low, high)}), "nurse")
+    row = {"attribute": "gender-x-race", "measure": "presence", "slope": -1.0, "y_first": low, "y_last": high}
+    assert f"“nurse” {sentence}" in effect_of(pd.Series(row), "nurse")
 
 
 def dark(pictures: list) -> list:
@@ -206,7 +195,7 @@ def test_a_task_of_a_language_model_is_asked_of_a_grid(crossed, provider, tmp_pa
 def test_the_page_shows_a_grid_and_fits(crossed, chromium):
     html = crossed.page.read_text("utf-8")
     assert "oes it depend on both?" in html
-    assert len(set(re.findall(r"pictures/gender-x-race[^\"]*", html))) == 9  # three strips for each photo
+    assert len(set(re.findall(r"pictures/gender-x-race[^\"]*", html))) == 3  # a strip for each photo
     for width, height in ((1280, 900), (390, 844)):
         assert_page_fits(chromium, crossed.page, width, height)
     assert_one_minute(chromium, crossed.page)

@@ -26,7 +26,7 @@ def crossed(first: Composite, rows: Sequence[Composite]) -> Composite:
     corners = np.array([first.box, middle.box])
     (x0, y0), (x1, y1) = corners.min(0)[:2].tolist(), corners.max(0)[2:].tolist()
     box = (x0, y0, x1, y1)
-    patches = _cut((row.picture(k) for row in rows for k in range(len(row))), box)
+    patches = _cut((row.picture(k) for k in range(len(middle)) for row in rows), box)
     area = float(np.count_nonzero(wide)) / wide.size
     return Composite(first.photo, patches, wide[y0:y1, x0:x1].copy(), box, area, axes=(first, middle))
 
@@ -38,7 +38,7 @@ def crossed_placebo(
     one, two = (make(*each) for each in zip(whole.axes, grid.values, grid.names, strict=True))
     base = _cut([whole.axes[0].picture(len(one) // 2)], whole.box).astype(np.int16)
     change = _cut(map(one.picture, range(len(one))), whole.box) - base
-    levels = change[:, None] + _cut(map(two.picture, range(len(two))), whole.box)
+    levels = change + _cut(map(two.picture, range(len(two))), whole.box)[:, None]
     patches = np.clip(levels, 0, 255).astype(np.uint8).reshape(whole.patches.shape)
     return Composite(whole.photo, patches, whole.weight, whole.box, whole.mask_area)
 

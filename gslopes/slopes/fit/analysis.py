@@ -160,7 +160,8 @@ def analyse(
     sweeps_by_pair: dict[tuple[str, str], Answers] = {}
     for sweep in gather(answers, questions, by_attribute):
         if crossed:
-            sweep = replace(sweep, orders=crossed[placebo.split(sweep.attribute)[0]].orders)
+            view = crossed[placebo.split(sweep.attribute)[0]]
+            sweep = replace(sweep, orders=view.orders, ends=view.ends)
         part = sweep if chosen is None else sweep.only(np.isin(sweep.photos.astype(str), chosen))
         sweeps_by_pair[sweep.classifier, sweep.attribute] = part
     seen = {photo for sweep in sweeps_by_pair.values() for photo in sweep.photos.tolist()}

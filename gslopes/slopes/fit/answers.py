@@ -45,6 +45,7 @@ class Answers:
     threshold: the smallest score that the classifier returned; 0 if it returned none.
     measures: label to measure, of the labels that are not judged by presence; see ``slopes.fit.measures``.
     orders: (T, K) of the K answers, from which permutations are drawn; None for all of them.
+    ends: (2, K) weights of the answers that make y_first and y_last; None for those of the first and the last value.
     """
 
     classifier: str
@@ -60,6 +61,7 @@ class Answers:
     threshold: float
     measures: Mapping[str, str] = field(default_factory=dict)
     orders: NDArray[np.int8] | None = None
+    ends: NDArray[np.float64] | None = None
 
     def only(self, keep: NDArray[np.bool_]) -> Answers:
         """The same for some of the photos; ``keep`` is (n,) bool. All labels stay."""

@@ -10,7 +10,8 @@ view                 what its slope is
 ===================  ===============================================================================================
 
 The grid is full, so the first three are orthogonal. A value of a view is that of the attribute; of the interaction the
-product of both, less their means.
+product of both, less their means. Its y_first and y_last are how far a label goes from end to end of the first
+attribute where the second one is at its lowest and its highest value.
 
 Permutations move whole rows or columns of a photo's grid: rows for the slope of the first attribute, columns for that
 of the second, both for the interaction. A photo's own main effects, of whatever shape, sum to 0 over any such order, so
@@ -25,13 +26,12 @@ from itertools import permutations, product
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core import placebo
-from gslopes.core.crossed import Grid, split
+from gslopes.core.crossed import Grid
 from gslopes.slopes.fit.answers import values_by_attribute
 
 Whole = NDArray[np.int64]
@@ -40,22 +40,27 @@ Whole = NDArray[np.int64]
 class View(NamedTuple):
     """steps: (K,) of the grid's pictures, by their values.  values: (K,).
 
-    orders: (T, K) of its pictures, from which permutations are drawn; None for all orders.
+    orders, ends: as of ``Answers``; of the interaction from end to end of the first attribute, at both of the second.
     """
 
     steps: Whole
     values: NDArray[np.float64]
     orders: NDArray[np.int8] | None = None
+    ends: NDArray[np.float64] | None = None
 
 
 def views(grid: Grid) -> dict[str, View]:
     """Name to view: main slopes, the interaction, and the slopes at an end."""
     shape, axes = tuple(map(len, grid.values)), [np.array(values) for values in grid.axes.values()]
-    cells, (rows, columns) = np.arange(shape[0] * shape[1]).reshape(shape), map(_orders, shape)
+    cells, (rows, columns) = np.arange(shape[0] * shape[1]).reshape(shape[::-1]).T, map(_orders, shape)
+    ends = np.zeros((3, 2, cells.size))
+    for end in (0, -1):
+        ends[0, end, cells[end]], ends[1, end, cells[:, end]] = 1 / shape[1], 1 / shape[0]
+        ends[2, end, cells[[0, -1], end]] = -1, 1
     found = {
-        grid.names[0]: _view(axes[0], cells, rows, columns[:1]),
-        grid.names[1]: _view(axes[1], cells, rows[:1], columns),
-        grid.name: _view((axes[0] - axes[0].mean()) * (axes[1] - axes[1].mean()), cells, rows, columns),
+        grid.names[0]: _view(axes[0], ends[0], cells, rows, columns[:1]),
+        grid.names[1]: _view(axes[1], ends[1], cells, rows[:1], columns),
+        grid.name: _view((axes[0] - axes[0].mean()) * (axes[1] - axes[1].mean()), ends[2], cells, rows, columns),
     }
     for axis, names in enumerate((grid.names, grid.names[::-1])):
         for end in (0, -1):
@@ -72,12 +77,12 @@ def _orders(count: int) -> Whole:
     return np.concatenate([plain[:1], np.random.default_rng(count).permuted(plain, axis=1)])
 
 
-def _view(values: NDArray[np.float64], cells: Whole, rows: Whole, columns: Whole) -> View:
-    """values: (I J,) of the cells.  rows, columns: orders of both."""
+def _view(values: NDArray[np.float64], ends: NDArray[np.float64], cells: Whole, rows: Whole, columns: Whole) -> View:
+    """values: (I J,) of the pictures.  rows, columns: orders of both."""
     steps = np.argsort(values, kind="stable")
     place = np.argsort(steps)  # of each cell among the view's pictures
-    orders = [place[cells[np.ix_(row, column)].ravel()[steps]] for row, column in product(rows, columns)]
-    return View(steps, values[steps], np.array(orders, np.int8))
+    orders = [place[cells[np.ix_(row, column)].T.ravel()[steps]] for row, column in product(rows, columns)]
+    return View(steps, values[steps], np.array(orders, np.int8), ends[:, steps])
 
 
 def along(
@@ -107,15 +112,3 @@ def _along(table: pa.Table, found: Mapping[str, tuple[str, View]]) -> pa.Table:
         content |= {"value": pa.array(view.values[at], pa.float32())} if "value" in content else {}
         parts.append(pa.table(content))
     return pa.concat_tables(parts).unify_dictionaries()
-
-
-def with_ends(slopes: pd.DataFrame) -> pd.DataFrame:
-    """The table of slopes; of interactions with the column ends: for the second attribute's lowest and highest value
-    (that, how far the label goes there from end to end of the first one).
-    """
-    names = [name for name in slopes["attribute"].unique() if placebo.CROSS in name and not placebo.is_placebo(name)]
-    at = {one: sorted((float(split(view)[2]), view) for view in names if view.startswith(f"{one}=")) for one in names}
-    keys = [tuple(key) for key in slopes[["attribute", "classifier", "label", "estimator"]].to_numpy(object)]
-    change = dict(zip(keys, slopes["y_last"] - slopes["y_first"], strict=True))  # none where a label was never returned
-    ends = [tuple((value, change.get((view, *key), 0.0)) for value, view in at.get(name, ())) for name, *key in keys]
-    return slopes.assign(ends=pd.Series(ends, slopes.index, object)) if names else slopes

@@ -163,11 +163,9 @@ def ends(answers: Answers, kind: Kind) -> dict[str, NDArray[np.float64]]:
     absent, level = (0.0, answers.present) if kind == "rate" else (answers.threshold, answers.score)
     level = np.where(answers.present, level, absent)
     photos, missing = max(len(answers.photos), 1), len(answers.photos) - answers.active
-    first, last = (
-        np.bincount(answers.label, level[:, answers.values == answers.values[k]].mean(1), len(answers.labels))
-        + absent * missing
-        for k in (0, -1)
-    )
+    weights = np.eye(len(answers.values))[[0, -1]] if answers.ends is None else answers.ends
+    sums = [np.bincount(answers.label, level @ weight, len(answers.labels)) for weight in weights]
+    first, last = (of + absent * missing * weight.sum() for of, weight in zip(sums, weights, strict=True))
     return {"y_first": first / photos, "y_last": last / photos}
 
 

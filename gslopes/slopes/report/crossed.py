@@ -7,26 +7,26 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.compute as pc
 
-from gslopes.core import runfolder, tables
+from gslopes.core import tables
 from gslopes.core.crossed import Grid, grid_of, split
 from gslopes.report import numbers, units, words
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.crossed import views
 from gslopes.slopes.report import answers as matrix
-from gslopes.slopes.report import decisions, loading, pictures
+from gslopes.slopes.report import decisions, loading
+from gslopes.slopes.report.page_data import Album
 
 MAPS = 6  # heat maps of a classifier
 PHOTOS = 12  # whose grids are shown
 
 
-def panels(source: loading.Source, pictured: bool, known: Mapping[str, Any]) -> list[dict[str, Any]]:
+def panels(source: loading.Source, album: Album, known: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A part of the page for each classifier; none for a run of plain sweeps.
 
-    pictured: whether pictures are written.  known: photo to credit.
+    known: photo to credit.
 
-    Raises: TableError, StorageError.
+    Raises: TableError.
     """
     if (grid := grid_of(source.manifest)) is None:
         return []
@@ -40,12 +40,12 @@ def panels(source: loading.Source, pictured: bool, known: Mapping[str, Any]) -> 
         chosen = list(dict.fromkeys(rank.sort_values(["expected", "_main", "_size", "label"])["label"].astype(str)))
         row = matrix.typical(answers, said.strongest or (chosen or [""])[0])
         first = answers.photos[[] if row is None else [answers.photo[row]]]
-        shown = list(dict.fromkeys([*first, *answers.photos]))[:PHOTOS] if pictured else []
+        shown = [photo for photo in dict.fromkeys([*first, *answers.photos]) if (photo, grid.name) in album.files]
         made.append(
             {
                 "classifier": words.printable(name),
                 "sentence": said.sentence,
-                "photos": [(strips, known.get(photo)) for photo in shown if (strips := _strips(source, grid, photo))],
+                "photos": [(album.files[photo, grid.name], known.get(photo)) for photo in shown[:PHOTOS]],
                 "names": [words.perceived(name) for name in grid.names],
                 "ends": [words.ends(name) for name in grid.names],
                 "values": [[numbers.value(value, sign=True) for value in values] for values in grid.values],
@@ -54,19 +54,6 @@ def panels(source: loading.Source, pictured: bool, known: Mapping[str, Any]) -> 
             }
         )
     return made
-
-
-def _strips(source: loading.Source, grid: Grid, photo: str) -> list[str]:
-    """Write one photo's grid, a strip for each value of the second attribute, from the last to the first."""
-    run, where, count = source.run, pc.field("photo") == photo, len(grid.values[1])
-    edits = loading.read_rows(tables.EDITS, run, ["attribute", "step", "file"], where)
-    files = [run / file for file in edits[edits["attribute"] == grid.name].sort_values("step")["file"]]
-    boxes = loading.read_rows(tables.PHOTOS, run, ["box", "status"], where)
-    box = loading.face_box(boxes[boxes["status"] == "used"]["box"].iloc[0])
-    strips = [pictures.Wanted(photo, f"{grid.name}-{at}", box, tuple(files[at::count])) for at in range(count)]
-    for strip in strips:
-        runfolder.make_folder(run / "report" / pictures.FOLDER / runfolder.slug(strip.attribute))
-    return [file for strip in strips[::-1] if (file := pictures.make(run / "report", run, strip))]
 
 
 def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) -> dict[str, Any]:

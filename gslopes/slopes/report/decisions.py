@@ -239,7 +239,7 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
 
     between: the ends, such as ``between the feminine and the masculine end``.
     """
-    if row.get("ends"):
+    if units.is_crossed(row):
         return _at_both_ends(row, name)
     measure, between = units.measure_of(row), f" {between}".rstrip()
     own = f" {units.short(row)}".rstrip()
@@ -256,20 +256,16 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
 
 
 def _at_both_ends(row: pd.Series, name: str) -> str:
-    """What a label does along the first of two attributes at both ends of the second; see ``fit.crossed.with_ends``."""
+    """What a label does along the first of two attributes at both ends of the second, of which the row has y."""
     measure, (first, second, _) = units.measure_of(row), split(str(row["attribute"]))
-    at, changes = zip(*row["ends"], strict=True)
-    lead, sizes = max(changes, key=abs), [size * (100 if measure == "presence" else 1) for size in map(abs, changes)]
+    changes = [row[end] * (100 if measure == "presence" else 1) for end in ("y_first", "y_last")]
+    lead, sizes = max(changes, key=abs), numbers.change(*map(abs, changes))
     verbs = ["falls" if change * lead < 0 else "rises" for change in changes]
     what = {"presence": "", "value": "The mean of "}.get(measure, "The mean score of ") + f"“{name}”"
     unit = {"presence": " of 100 photos", "value": f" {units.short(row)}".rstrip()}.get(measure, "")
     again = "" if verbs[0] == verbs[1] else f"{verbs[1]} "
-    where = [f"on {words.faces(second, value)}" for value in at]
-    if where[0] == where[1]:
-        where = [f"where {words.perceived(second)} is {numbers.value(value, sign=True)}" for value in at]
-    by, again_by = numbers.change(*sizes)
-    towards = f"{what} {verbs[0]} toward {words.ends(first)[int(lead > 0)]}"
-    return f"{towards} by {by}{unit} {where[0]} and {again}by {again_by} {where[1].replace('faces', 'ones', 1)}"
+    towards, (low, high) = f"{verbs[0]} toward {words.ends(first)[int(lead > 0)]}", words.faces(second)
+    return f"{what} {towards} by {sizes[0]}{unit} on {low} and {again}by {sizes[1]} on {high}"
 
 
 def slope_of(row: pd.Series) -> str:

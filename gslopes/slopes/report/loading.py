@@ -20,7 +20,6 @@ from gslopes.core.reasons import counted
 from gslopes.core.tables import SOURCES
 from gslopes.report import fonts, words
 from gslopes.report.words import link
-from gslopes.slopes.fit.crossed import with_ends
 from gslopes.slopes.fit.options import NEVER
 
 Embed = Literal["thumbs", "none"]
@@ -89,7 +88,7 @@ def load(run: Path) -> Source:
     slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
     real = slopes[~placebo.among(slopes["attribute"])]
     grid = grid_of(manifest)
-    by_attribute = {} if grid else manifest.get("values", {})
+    by_attribute = {grid.name: grid.steps} if grid else manifest.get("values", {})
     values = {name: np.array(by_attribute.get(name) or (), np.float64) for name in sorted(set(real["attribute"]))}
     outcomes, drawn, placebo_rows = outcomes_of(run), drawings(run), placebos(run, slopes)
     findings = []
@@ -216,15 +215,14 @@ def placebos(run: Path, slopes: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_units(slopes: pd.DataFrame, run: Path) -> pd.DataFrame:
-    """The slopes with the column units: as how many units of equal size their photos count, rounded down; see also
-    ``fit.crossed.with_ends``.
+    """The slopes with the column units: as how many units of equal size their photos count, rounded down.
 
     Raises: TableError if the table balance is damaged.
     """
     keys = ["classifier", "attribute"]
     known = read_rows(tables.BALANCE, run, [*keys, "units", "used", "effective_units"]).query("units < used")
     worth = slopes[keys].merge(known, how="left", on=keys)["effective_units"].set_axis(slopes.index)
-    return with_ends(slopes.assign(units=(worth.fillna(slopes["n"]) + 1e-9).astype(int)))
+    return slopes.assign(units=(worth.fillna(slopes["n"]) + 1e-9).astype(int))
 
 
 def of_pair(classifier: str, attribute: str) -> pc.Expression:

@@ -53,7 +53,7 @@ def write(
     for attribute in {sweep.attribute for sweep in sweeps}:
         runfolder.make_folder(report / FOLDER / runfolder.slug(attribute))
     with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
-        made = workers.map(lambda sweep: make(report, run, sweep, side), sweeps)
+        made = workers.map(lambda sweep: _make(report, run, sweep, side), sweeps)
         written: dict[tuple[str, str], str] = {}
         for sweep, name in zip(sweeps, made, strict=True):
             if name:
@@ -67,8 +67,7 @@ def write(
     return written
 
 
-def make(report: Path, run: Path, sweep: Wanted, side: int = _WIDE) -> str:
-    """Write the strip of one sweep, unless it is there; its path relative to the report, empty without a picture."""
+def _make(report: Path, run: Path, sweep: Wanted, side: int) -> str:
     name = f"{FOLDER}/{runfolder.slug(sweep.attribute)}/{sweep.photo[:16]}.webp"
     if _fresh(report / name, sweep.files, side * len(sweep.files)):
         return name
