@@ -20,7 +20,8 @@ from gslopes.core.placebo import CROSS
 class Grid:
     """Two attributes with their values, ascending, an odd number of each.
 
-    Step j I + i of its sweep shows value i of the first attribute, of I, and value j of the second.
+    Step j I + i of its sweep, which is its value in the tables, shows value i of the first attribute, of I, and value j
+    of the second.
 
     >>> grid = Grid(("gender", "race"), ((-2.0, 0.0, 2.0), (-1.0, 0.0, 1.0)))
     >>> grid.name, grid.axes["race"]
@@ -34,11 +35,6 @@ class Grid:
     def name(self) -> str:
         """That of its sweep."""
         return CROSS.join(self.names)
-
-    @property
-    def steps(self) -> list[float]:
-        """The values of its sweep."""
-        return [float(step) for step in range(len(self.values[0]) * len(self.values[1]))]
 
     @property
     def axes(self) -> dict[str, list[float]]:

@@ -185,7 +185,8 @@ class RunConfig:
         sweeps = self.edit.sweeps(self.compose.placebo)
         if grid := self.crossed:
             sweeps = dict(zip(grid.names, map(list, grid.values), strict=True))
-            sweeps |= dict.fromkeys((grid.name, *placebo.names(grid.name) * self.compose.placebo), grid.steps)
+            steps = [float(step) for step in range(self.grid[0] * self.grid[1])]
+            sweeps |= dict.fromkeys((grid.name, *placebo.names(grid.name) * self.compose.placebo), steps)
         return sweeps
 
     def identity(self) -> dict[str, Any]:

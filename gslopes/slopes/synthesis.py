@@ -206,9 +206,8 @@ class Synthesis:
         """Write the pictures of a photo's placebos, but for known ones; their rows."""
         values, seed, rows, grid = self.plan.values[attribute], self.plan.config.seed, list[Row](), self.plan.grid
 
-        def changed(light: bool, part: Composite, own: Sequence[float], of: str) -> Composite:
-            return lightened(part, own) if light else randomised(part, own, photo + of, seed)
-
+        along = zip(whole.axes, grid.values, grid.names, strict=True) if grid else [(whole, values, "")]
+        axes = [(part, own, photo + name) for part, own, name in along]
         same, light, random = placebo.names(attribute)
         for sweep in (same, light, random) if self.plan.config.compose.placebo else ():
             if sweep in known:
@@ -217,8 +216,8 @@ class Synthesis:
                 centre, packed = whole.patches[len(values) // 2], qualities(photo, len(values), seed)
                 made = (files.encode(centre, whole.box, quality) for quality in packed)
             else:
-                change = partial(changed, sweep == light)
-                fake = crossed_placebo(whole, grid, change) if grid else change(whole, values, "")
+                parts = [lightened(*own[:2]) if sweep == light else randomised(*own, seed) for own in axes]
+                fake = crossed_placebo(whole, *parts) if grid else parts[0]
                 made = (files.encode(patch, fake.box) for patch in fake.patches)
             rows += self._write(sweep, photo, whole, made)
         return rows

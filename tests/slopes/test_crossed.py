@@ -97,7 +97,11 @@ def test_an_attribute_with_a_plus_in_its_name_is_an_attribute():
 @pytest.mark.parametrize(
     ("low", "high", "sentence"),
     [
-        (-0.09, -0.03, "rises toward feminine by 9 of 100 photos on darker-skinned faces and by 3 on lighter-skinned"),
+        (
+            -0.09,
+            -0.03,
+            "rises toward feminine by 9 of 100 photos on darker-skinned faces and by 3 on lighter",
+        ),
         (0.03, 0.09, "rises toward masculine by 3 of 100 photos on darker-skinned faces and by 9 on lighter-skinned"),
         (-0.03, 0.09, "falls toward masculine by 3 of 100 photos on darker-skinned faces and rises by 9 on lighter"),
     ],

@@ -5,13 +5,12 @@ Placebos are crossed likewise: what one gives along each attribute, the other on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.crossed import Grid
 from gslopes.faces.compose.paste import Box, Composite
 
 
@@ -31,11 +30,8 @@ def crossed(first: Composite, rows: Sequence[Composite]) -> Composite:
     return Composite(first.photo, patches, wide[y0:y1, x0:x1].copy(), box, area, axes=(first, middle))
 
 
-def crossed_placebo(
-    whole: Composite, grid: Grid, make: Callable[[Composite, Sequence[float], str], Composite]
-) -> Composite:
-    """A placebo of a grid.  make: a plain one, of a sweep, its values and its attribute."""
-    one, two = (make(*each) for each in zip(whole.axes, grid.values, grid.names, strict=True))
+def crossed_placebo(whole: Composite, one: Composite, two: Composite) -> Composite:
+    """A placebo of a grid.  one, two: those of its axes."""
     base = _cut([whole.axes[0].picture(len(one) // 2)], whole.box).astype(np.int16)
     change = _cut(map(one.picture, range(len(one))), whole.box) - base
     levels = change + _cut(map(two.picture, range(len(two))), whole.box)[:, None]

@@ -109,6 +109,5 @@ def _along(table: pa.Table, found: Mapping[str, tuple[str, View]]) -> pa.Table:
         at, part = place[step[rows]], table.take(pa.array(rows))
         content = {column: part.column(column) for column in table.column_names}
         content |= {"attribute": pa.array([name] * len(rows), pa.string()), "step": pa.array(at, pa.int16())}
-        content |= {"value": pa.array(view.values[at], pa.float32())} if "value" in content else {}
         parts.append(pa.table(content))
     return pa.concat_tables(parts).unify_dictionaries()

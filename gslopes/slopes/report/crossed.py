@@ -33,18 +33,15 @@ def panels(source: loading.Source, album: Album, known: Mapping[str, Any]) -> li
     rows, made, at = tables.reading(source.real), [], [view for view in views(grid) if split(view)[2]]
     for name, own in rows.groupby("classifier", sort=True):
         part = own[own["attribute"] == grid.name]
-        said = decisions.headline(part, decisions.decide(part), grid.name)
-        answers = matrix.read(source.run, str(name), grid.name, np.array(grid.steps))
+        answers = matrix.read(source.run, str(name), grid.name, source.values[grid.name])
         found = own[own["decision"].isin([decisions.FINDING, decisions.OPEN]) & own["label"].isin(answers.labels)]
         rank = found.assign(_main=found["attribute"] != grid.name, _size=-found["t"].abs())
         chosen = list(dict.fromkeys(rank.sort_values(["expected", "_main", "_size", "label"])["label"].astype(str)))
-        row = matrix.typical(answers, said.strongest or (chosen or [""])[0])
-        first = answers.photos[[] if row is None else [answers.photo[row]]]
-        shown = [photo for photo in dict.fromkeys([*first, *answers.photos]) if (photo, grid.name) in album.files]
+        shown = [photo for photo in album.photos if (photo, grid.name) in album.files]
         made.append(
             {
                 "classifier": words.printable(name),
-                "sentence": said.sentence,
+                "sentence": decisions.headline(part, decisions.decide(part), grid.name).sentence,
                 "photos": [(album.files[photo, grid.name], known.get(photo)) for photo in shown[:PHOTOS]],
                 "names": [words.perceived(name) for name in grid.names],
                 "ends": [words.ends(name) for name in grid.names],

@@ -265,7 +265,7 @@ def _at_both_ends(row: pd.Series, name: str) -> str:
     unit = {"presence": " of 100 photos", "value": f" {units.short(row)}".rstrip()}.get(measure, "")
     again = "" if verbs[0] == verbs[1] else f"{verbs[1]} "
     towards, (low, high) = f"{verbs[0]} toward {words.ends(first)[int(lead > 0)]}", words.faces(second)
-    return f"{what} {towards} by {sizes[0]}{unit} on {low} and {again}by {sizes[1]} on {high}"
+    return f"{what} {towards} by {sizes[0]}{unit} on {low} and {again}by {sizes[1]} on {high.replace('faces', 'ones')}"
 
 
 def slope_of(row: pd.Series) -> str:

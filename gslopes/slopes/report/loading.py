@@ -88,7 +88,7 @@ def load(run: Path) -> Source:
     slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
     real = slopes[~placebo.among(slopes["attribute"])]
     grid = grid_of(manifest)
-    by_attribute = {grid.name: grid.steps} if grid else manifest.get("values", {})
+    by_attribute = {grid.name: manifest["values"][grid.name]} if grid else manifest.get("values", {})
     values = {name: np.array(by_attribute.get(name) or (), np.float64) for name in sorted(set(real["attribute"]))}
     outcomes, drawn, placebo_rows = outcomes_of(run), drawings(run), placebos(run, slopes)
     findings = []
