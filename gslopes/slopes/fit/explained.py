@@ -2,8 +2,8 @@
 
 Pictures that others made may differ in more than the attribute.  Per label, least squares over all photos and values,
 each photo with its own level: slope, of the answer on the value; adjusted, of the answer on the value and the other
-readings: the slope where none of them moves; share, 1 - adjusted / slope.  One reading's part is its coefficient times
-its own slope on the value; the parts sum to slope - adjusted.
+readings: the slope where none of them moves; share, 1 - adjusted / slope.  Named is the reading that has the greatest
+share if it is the only one.
 
 Intervals are t's over units, corrected for skewness, each unit's influence by leaving it out (jackknife). There is no
 share where the slope's own interval contains 0.
@@ -88,9 +88,10 @@ def _attributed(within: Array, inverse: Array, answers: Array, names: list[str])
     row |= {"adjusted_low": adjusted.low, "adjusted_high": adjusted.high}
     if not slope.low * slope.high > 0:
         return row | {"note": NOT_APART}
-    parts = fitted[0, 1:] * within[0, 0, 1:] / within[0, 0, 0] / slope.value
-    most = {"reading": names[parts.argmax()], "most": float(parts.max())}
-    return row | {"share": share.value, "share_low": share.low, "share_high": share.high} | most
+    own, shared = np.diag(within[0])[1:], within[0, 0, 1:]  # of each reading, as if it were the only one
+    most = 1 - (answers[0, 0] - shared * answers[0, 1:] / own) / (within[0, 0, 0] - shared**2 / own) / slope.value
+    alone_most = {"reading": names[most.argmax()], "most": float(most.max())}
+    return row | {"share": share.value, "share_low": share.low, "share_high": share.high} | alone_most
 
 
 def _jackknifed(values: Array) -> Estimate:

@@ -162,6 +162,7 @@ def _write_data(
         "classifier": words.printable(finding.classifier),
         "attribute": finding.attribute,
         "ends": words.ends(finding.attribute),
+        "named": placebo.ends_of(finding.attribute) is not None,
         "values": finding.values.tolist(),
         "perceived": words.perceived(finding.attribute),
         "labels": len(labels),

@@ -187,7 +187,8 @@ def strip(
     file = album.files.get((photo, finding.attribute), "")
     if not file:
         return None
-    values = [numbers.value(value, sign=True) for value in finding.values]
+    named = placebo.ends_of(finding.attribute)
+    values = named[:0:-1] if named else [numbers.value(value, sign=True) for value in finding.values]
     scores = numbers.apart(matrix.scores(answers)[row].tolist())
     cells = tuple(zip(values, scores, strict=True))
     return Strip(photo, album.names[album.index[photo]], words.readable(label), file, cells, known.get(photo))
@@ -210,6 +211,8 @@ def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
             editors.append(words.printable(f"{name} {digest}".strip()))
     who = f"by {', '.join(editors)}" if editors else "by an editor that run.json does not name"
     looks = " and ".join(f"from {' to '.join(words.ends(attribute))}-looking" for attribute in attributes)
-    who = "by others" if placebo.of_a_set(manifest) else who
     title = f"Answers and {' and '.join(map(words.perceived, attributes))} of the face"
-    return About(title, ("photo", "photos"), f"faces edited {looks} {who}", LIMITS, SOURCE)
+    what = f"faces edited {looks} {who}"
+    if placebo.of_a_set(manifest):
+        what = f"pictures {looks.replace('-looking', '')} that others made"
+    return About(title, ("photo", "photos"), what, LIMITS, SOURCE)

@@ -83,9 +83,9 @@ function explorerApp(root, album) {
   }
 
   function move() {
-    const { values, ends: two, middle } = ATTRIBUTES[state.attribute], value = values[state.step];
+    const { values, ends: two, middle, named } = ATTRIBUTES[state.attribute], value = values[state.step];
     slider.value = state.step;
-    const spoken = `${value > 0 ? "+" : ""}${short(value)}${state.step === middle ? ", neutral" : `, more ${two[value < 0 ? 0 : 1]}`}`;
+    const spoken = named ? two[state.step] : `${value > 0 ? "+" : ""}${short(value)}${state.step === middle ? ", neutral" : `, more ${two[value < 0 ? 0 : 1]}`}`;
     slider.setAttribute("aria-valuetext", spoken);
     now.textContent = spoken;
     const face = frame.querySelector("img");
