@@ -167,6 +167,36 @@ def faces(attribute: str, *labels: str) -> str:
     return table(("sweep", "photos in the fit", *labels), rows)
 
 
+def two_editors() -> str:
+    """A row a label that is judged along either editor's pictures: slopes, and what goes with other readings."""
+    rows: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in load("two-editors.json")["rows"]:
+        rows.setdefault(row["label"], {})[row["editor"]] = row
+    found = []
+    for label, each in rows.items():
+        cells = [_by_editor(each.get(editor), "slope", ("ci_low", "ci_high"), "+.1f") for editor in ("fader", "field")]
+        shares = [
+            _by_editor(each.get(editor), "share", ("share_low", "share_high"), ".0%") for editor in ("fader", "field")
+        ]
+        both = [each[editor]["decision"] == "finding" for editor in each]
+        found.append(
+            (
+                label.replace("_", " "),
+                cells[0],
+                cells[1],
+                "both" if sum(both) == 2 else "one" if any(both) else "neither",
+                *shares,
+            )
+        )
+    return table(("label", "Fader Network", "field editor", "finding of", "with other readings: Fader", "field"), found)
+
+
+def _by_editor(row: Mapping[str, Any] | None, name: str, ends: tuple[str, str], form: str) -> str:
+    if row is None or row[name] is None:
+        return "–"
+    return _ended({"value": row[name], "low": row[ends[0]], "high": row[ends[1]]}, form)
+
+
 def croppers() -> str:
     """The London portraits: how often croppers favour the woman of a pair."""
     found = load("london.json")["crops"]["women over men, %"]
@@ -257,6 +287,7 @@ MACROS: dict[str, Callable[..., str]] = {
     "interval": interval,
     "number": number,
     "planted_captions": planted_captions,
+    "two_editors": two_editors,
     "planted_contexts": planted_contexts,
     "retrained": retrained,
     "retrained_seeds": retrained_seeds,

@@ -43,6 +43,9 @@ class Picture:
     group: int = -1
     row: int = -1
 
+    def __str__(self) -> str:
+        return f"{self.path.name} {self.group} {self.row}"
+
     def read(self) -> bytes:
         """Its bytes.  Raises: PhotoError."""
         if self.group < 0:
@@ -203,20 +206,16 @@ def _tables(path: Path) -> Iterator[pd.DataFrame]:
             if not columns[name] and name in TEXTS["needed"]:
                 raise refused("column", show(file), name, ", ".join(map(str, table)))
         texts = {name: table[column].map(_text) if column else "" for name, column in columns.items()}
-        rows = pd.DataFrame(texts, table.index, dtype=object)
-        pictures = [
-            cell if isinstance(cell, Picture) else Picture(file.parent / _text(cell))
-            for cell in table[columns["picture"]]
+        rows = pd.DataFrame(texts, table.index, dtype=object).assign(name=texts["picture"])
+        files, cells = (Picture(file.parent / name) for name in rows["name"]), table[columns["picture"]]
+        rows["picture"] = [
+            cell if isinstance(cell, Picture) else named for cell, named in zip(cells, files, strict=True)
         ]
-        where = [f"{show(file)}, {line}" for line in table.index]
-        shown = rows["shown"].where(rows["shown"] != "", rows["unit"])
-        yield rows.assign(where=where, name=rows["picture"], picture=pd.Series(pictures, rows.index), shown=shown)
+        rows["where"] = [f"{show(file)}, {line}" for line in table.index]
+        yield rows.assign(shown=rows["shown"].where(rows["shown"] != "", rows["unit"]))
 
 
 def _text(cell: Any) -> str:
-    """A cell; of a picture within what says which one it is."""
-    if isinstance(cell, Picture):
-        return f"{cell.path.name} {cell.group} {cell.row}"
     return "" if cell is None or cell != cell else str(cell).strip()
 
 

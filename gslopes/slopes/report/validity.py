@@ -72,8 +72,8 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
 def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[str, str]]:
     """(reading, its mean change from end to end with the 95 % t interval), but for the attribute's own."""
     wide = readings.pivot_table(index=["reading", "photo"], columns="step", values="score").reindex(columns=[0, last])
-    moved = wide[last] - wide[0]
-    moved = moved.mask(wide.index.get_level_values("reading") == "identity", wide.min(axis=1)).groupby("reading")
+    apart = wide[last] - wide[0]
+    moved = apart.mask(wide.index.get_level_values("reading") == "identity", wide.min(axis=1)).groupby("reading")
     each = {str(name): mean_t(by.to_numpy(float)) for name, by in moved if name != attribute}
     texts = [numbers.with_interval(found.value, found.low, found.high, numbers.signed) for found in each.values()]
     return [(NAMES.get(name, words.printable(name)), text) for name, text in zip(each, texts, strict=True)]
