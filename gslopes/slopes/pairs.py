@@ -207,10 +207,9 @@ def _tables(path: Path) -> Iterator[pd.DataFrame]:
                 raise refused("column", show(file), name, ", ".join(map(str, table)))
         texts = {name: table[column].map(_text) if column else "" for name, column in columns.items()}
         rows = pd.DataFrame(texts, table.index, dtype=object).assign(name=texts["picture"])
-        files, cells = (Picture(file.parent / name) for name in rows["name"]), table[columns["picture"]]
-        rows["picture"] = [
-            cell if isinstance(cell, Picture) else named for cell, named in zip(cells, files, strict=True)
-        ]
+        cells = zip(table[columns["picture"]], rows["name"], strict=True)
+        pictures = [cell if isinstance(cell, Picture) else Picture(file.parent / name) for cell, name in cells]
+        rows["picture"] = pd.Series(pictures, rows.index)
         rows["where"] = [f"{show(file)}, {line}" for line in table.index]
         yield rows.assign(shown=rows["shown"].where(rows["shown"] != "", rows["unit"]))
 
