@@ -6,7 +6,7 @@ Its pictures are one sweep of the tables, and its slopes are those of views of i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,9 +54,9 @@ def split(attribute: str) -> tuple[str, str, str]:
     return first, other, value
 
 
-def grid_of(manifest: Mapping[str, Any]) -> Grid | None:
-    """The grid of a run, by its ``run.json``; None where its sweeps are plain ones."""
-    values = manifest.get("values") or {}
+def grid_of(values: Mapping[str, Sequence[float]] | None) -> Grid | None:
+    """The grid of a run, by the values of its sweeps; None where they are plain ones."""
+    values = values or {}
     pairs = [split(name)[:2] for name in values if CROSS in name]
     names = next((pair for pair in pairs if set(pair) <= set(values)), None)
     return names and Grid(names, (tuple(values[names[0]]), tuple(values[names[1]])))
@@ -64,5 +64,5 @@ def grid_of(manifest: Mapping[str, Any]) -> Grid | None:
 
 def check_plain(manifest: Mapping[str, Any], run: Path) -> None:
     """Raises: UsageError for a run that crosses two attributes."""
-    if grid_of(manifest):
+    if grid_of(manifest.get("values")):
         raise UsageError(f"{show(run)} crosses two attributes.", "Name a run whose attributes are edited one by one.")

@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core import placebo, runfolder, summary, tables
-from gslopes.core.crossed import grid_of
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.photos.people import read_about
@@ -110,7 +109,7 @@ def units_of(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:
 def _answers(run: Path) -> dict[tuple[str, str], Answers]:
     manifest = runfolder.read_manifest(run)
     scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
-    scores, asked, values = along(scores, asked, manifest.get("values"), grid_of(manifest))
+    scores, asked, values, _ = along(scores, asked, manifest.get("values"))
     names = asked.column("classifier").unique().to_pylist()
     cuts = presence.cuts(names, FitConfig().presence)  # which labels would count if it were fitted
     if (run / PRESENCE).is_file():

@@ -51,11 +51,11 @@ def fit_folder(
 
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
-    gates, grid = verdicts_of(run, values), grid_of(runfolder.read_manifest(run))
+    gates = verdicts_of(run, values)
     unedited = unedited_answers(run, limits)
     drawn = method.drawn(runfolder.read_manifest(run).get("config") or {}) if unedited else ()
     sweeps = asked.select(["classifier", "attribute"]).group_by(["classifier", "attribute"]).aggregate([]).num_rows
-    sweeps *= 1 if grid is None else 7  # views of each
+    sweeps *= 7 if grid_of(values) else 1  # views of each
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
         fitted = analyse(
             present(scores, limits),
@@ -72,7 +72,6 @@ def fit_folder(
             unedited=unedited,
             drawn=drawn,
             moved=moved_of(run),
-            grid=grid,
             tick=tick,
         )
     record = {name: str(cut) for name, cut in sorted(limits.items())}

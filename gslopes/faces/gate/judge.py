@@ -68,7 +68,7 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     verdicts = tables.VERDICTS.empty()
     if frames:
         each = pd.concat(frames, ignore_index=True).groupby("attribute", sort=False)
-        grid = grid_of(runfolder.read_manifest(run))
+        grid = grid_of(runfolder.read_manifest(run).get("values"))
         necks = {name: not heads.isdisjoint(grid.names if grid else {name}) for name, _ in each}
         verdicts = pd.concat([judged(rows, config, neck=necks[name]) for name, rows in each]).sort_index()
         if grid:  # a photo's pictures go, or stay, along both
@@ -146,7 +146,7 @@ class Judging:
     def _sweeps(self, part: int, tick: Tick) -> Iterator[tuple[Sweep, Row]]:
         from gslopes.faces.gate.sweep_measurer import Sweep
 
-        grid = grid_of(runfolder.read_manifest(self.run))
+        grid = grid_of(runfolder.read_manifest(self.run).get("values"))
         photos = tables.read(tables.PHOTOS, part_path(self.run, SYNTHESIS, tables.PHOTOS, part))
         edits = tables.read(tables.EDITS, part_path(self.run, SYNTHESIS, tables.EDITS, part))
         for row in photos.to_dict("records"):

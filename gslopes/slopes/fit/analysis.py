@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, tables
-from gslopes.core.crossed import Grid, split
+from gslopes.core.crossed import split
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.tables import MEASURED
 from gslopes.slopes.fit.answers import Answers, gather
-from gslopes.slopes.fit.crossed import along, views
+from gslopes.slopes.fit.crossed import along
 from gslopes.slopes.fit.decision import decide, placebo_differences
 from gslopes.slopes.fit.differences import group_slopes
 from gslopes.slopes.fit.drawing import drawing_rows
@@ -103,7 +103,6 @@ def analyse(
     unedited: Mapping[str, Answers] | None = None,
     drawn: Collection[str] = (),
     moved: pd.DataFrame | None = None,
-    grid: Grid | None = None,
     tick: Callable[[int], None] | None = None,
 ) -> FitTables:
     """Fit everything.
@@ -137,7 +136,6 @@ def analyse(
     unedited: classifier to its answers about the photos as they were, with K = 1, see ``slopes.fit.observed``.
     drawn: attributes whose pictures are drawn, so that value 0 is not the photo.
     moved: what an independent reader saw move next to the attribute, see ``slopes.fit.explained``; or None.
-    grid: where two attributes are crossed; scores and asked are along it.
     tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 
     Raises: TableError, ConfigError as ``answers.values_by_attribute``; TableError for a status that is unknown or a
@@ -152,8 +150,7 @@ def analyse(
     check_status(questions)
     _check_scores(answers, numbers=MEASURED in options.estimators)
     chosen = None if photos is None else sorted({str(photo) for photo in photos})
-    crossed = {} if grid is None else views(grid)
-    answers, questions, by_attribute = along(answers, questions, values, grid)
+    answers, questions, by_attribute, crossed = along(answers, questions, values)
     if crossed:
         options = replace(options, estimators=tuple(name for name in options.estimators if name != "paper"))
         gates = {name: gates[split(name)[0]] for name in crossed} if gates else gates

@@ -31,7 +31,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core import placebo
-from gslopes.core.crossed import Grid
+from gslopes.core.crossed import Grid, grid_of
 from gslopes.slopes.fit.answers import values_by_attribute
 
 Whole = NDArray[np.int64]
@@ -86,17 +86,17 @@ def _view(values: NDArray[np.float64], ends: NDArray[np.float64], cells: Whole, 
 
 
 def along(
-    scores: pa.Table, asked: pa.Table, given: Mapping[str, Sequence[float]] | None, grid: Grid | None
-) -> tuple[pa.Table, pa.Table, Mapping[str, NDArray[np.float64]]]:
-    """Tables of answers, along the views of a grid if there is one, and the values of each sweep; see
-    ``answers.values_by_attribute``.
+    scores: pa.Table, asked: pa.Table, given: Mapping[str, Sequence[float]] | None
+) -> tuple[pa.Table, pa.Table, Mapping[str, NDArray[np.float64]], dict[str, View]]:
+    """Tables of answers, along the views of a grid if the given values are of one, the values of each sweep, and the
+    views.  given: as of ``answers.values_by_attribute``.
     """
-    if grid is None:
-        return scores, asked, values_by_attribute(scores, asked, given)
-    every = {"": grid.name, **{f"-{kind}": placebo.name(grid.name, kind) for kind in placebo.KINDS}}
-    found = {name + kind: (sweep, view) for name, view in views(grid).items() for kind, sweep in every.items()}
+    if (grid := grid_of(given)) is None:
+        return scores, asked, values_by_attribute(scores, asked, given), {}
+    every, seen = {"": grid.name, **{f"-{kind}": placebo.name(grid.name, kind) for kind in placebo.KINDS}}, views(grid)
+    found = {name + kind: (sweep, view) for name, view in seen.items() for kind, sweep in every.items()}
     values = {name: view.values for name, (_, view) in found.items()}
-    return _along(scores, found), _along(asked, found), values
+    return _along(scores, found), _along(asked, found), values, seen
 
 
 def _along(table: pa.Table, found: Mapping[str, tuple[str, View]]) -> pa.Table:

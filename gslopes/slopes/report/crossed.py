@@ -28,7 +28,7 @@ def panels(source: loading.Source, album: Album, known: Mapping[str, Any]) -> li
 
     Raises: TableError.
     """
-    if (grid := grid_of(source.manifest)) is None:
+    if (grid := grid_of(source.manifest.get("values"))) is None:
         return []
     rows, made, at = tables.reading(source.real), [], [view for view in views(grid) if split(view)[2]]
     for name, own in rows.groupby("classifier", sort=True):

@@ -87,7 +87,7 @@ def load(run: Path) -> Source:
     manifest = runfolder.read_manifest(run)
     slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
     real = slopes[~placebo.among(slopes["attribute"])]
-    grid = grid_of(manifest)
+    grid = grid_of(manifest.get("values"))
     by_attribute = {grid.name: manifest["values"][grid.name]} if grid else manifest.get("values", {})
     values = {name: np.array(by_attribute.get(name) or (), np.float64) for name in sorted(set(real["attribute"]))}
     outcomes, drawn, placebo_rows = outcomes_of(run), drawings(run), placebos(run, slopes)
@@ -284,7 +284,7 @@ def funnels(run: Path) -> list[Funnel]:
         verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique().to_dict() if gated else {}
     )
     pairs: list[tuple[str, str]] = sorted({*judged, *zip(asked["classifier"], asked["attribute"], strict=True)})
-    listed, grid = [], grid_of(runfolder.read_manifest(run))
+    listed, grid = [], grid_of(runfolder.read_manifest(run).get("values"))
     for classifier, attribute in pairs:
         if placebo.is_placebo(str(attribute)) or placebo.CROSS in attribute:
             continue

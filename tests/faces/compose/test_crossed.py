@@ -127,7 +127,7 @@ def test_a_crossed_placebo_adds_what_the_plain_one_gives_along_each_attribute():
 def test_a_grid_is_read_back_from_what_run_json_says():
     values = {name: list(own) for name, own in zip(GRID.names, GRID.values, strict=True)}
     steps = [0, 1, 2, 3, 4, 5, 6, 7, 8]
-    assert grid_of({"values": values | {GRID.name: steps, "gender-x-race-same": steps}}) == GRID
-    assert grid_of({"values": values}) is None
-    assert grid_of({"values": {GRID.name: steps}}) is None
-    assert grid_of({}) is None
+    assert grid_of(values | {GRID.name: steps, "gender-x-race-same": steps}) == GRID
+    assert grid_of(values) is None
+    assert grid_of({GRID.name: steps}) is None
+    assert grid_of(None) is None

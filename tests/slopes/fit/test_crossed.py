@@ -20,6 +20,7 @@ from tests.slopes.fit.conftest import build
 GRID = Grid(("gender", "race"), ((-2.0, -1.0, 0.0, 1.0, 2.0), (-2.0, 0.0, 2.0)))
 GENDER, RACE = (np.array(values) for values in GRID.axes.values())
 STEPS = [float(step) for step in range(15)]
+GIVEN = {"gender": GRID.values[0], "race": GRID.values[1], GRID.name: STEPS}
 CROSSED = views(GRID)
 
 
@@ -42,7 +43,7 @@ def interactions(rng: np.random.Generator, audits: int, photos: int, *effects: f
     for _ in range(audits):
         frames = answered(drawn(rng, photos, 5, *effects))
         given = (tables.check(table, frame) for table, frame in zip((tables.SCORES, tables.ASKED), frames, strict=True))
-        own = [table.filter(pc.field("attribute") == GRID.name) for table in along(*given, None, GRID)[:2]]
+        own = [table.filter(pc.field("attribute") == GRID.name) for table in along(*given, GIVEN)[:2]]
         (sweep,) = gather(own[0], own[1], {GRID.name: CROSSED[GRID.name].values})
         yield estimate(replace(sweep, orders=CROSSED[GRID.name].orders), options)
 
@@ -69,7 +70,7 @@ def test_an_order_moves_whole_rows_and_columns_so_that_main_effects_stay_out_of_
 
 def test_slopes_are_those_of_the_photos_own_least_squares_planes():
     present = drawn(np.random.default_rng(3), 40, 3, 0.05, 0.03)
-    made = analyse(*answered(present), grid=GRID, options=FitOptions(permutations=0))
+    made = analyse(*answered(present), values=GIVEN, options=FitOptions(permutations=0))
     design = np.stack([np.ones(15), GENDER, RACE, GENDER * RACE], 1)
     plane = 100 * np.linalg.lstsq(design, present.mean(0).T, rcond=None)[0]
     rows = made.slopes.set_index(["attribute", "label"])["slope"]
@@ -93,7 +94,7 @@ def test_a_planted_interaction_beyond_its_placebos_is_a_finding_and_no_main_slop
     parts = [answered(drawn(rng, 60, 4, 0.0, 0.06))]
     parts += [answered(drawn(rng, 60, 4, 0.0, 0.0), name) for name in placebo.names(GRID.name)]
     scores, asked = (pd.concat(frames) for frames in zip(*parts, strict=True))
-    made = analyse(scores, asked, grid=GRID, options=FitOptions(permutations=999))
+    made = analyse(scores, asked, values=GIVEN, options=FitOptions(permutations=999))
     read = made.slopes[(made.slopes["attribute"] == GRID.name) & (made.slopes["estimator"] == "photo-rate")]
     assert (read["decision"] == "finding").all()
     assert (read["ci_low"] < 6).all()
@@ -129,7 +130,7 @@ def test_500_audits_hold_level_power_and_interval(photos, main, interaction, spr
 def test_a_picture_without_an_answer_leaves_its_photo_out_of_every_view_that_has_it():
     scores, asked = answered(drawn(np.random.default_rng(3), 20, 2, 0.05, 0.0))
     asked.loc[(asked["photo"] == asked["photo"][0]) & (asked["step"] == 14), "status"] = "refused"
-    made = analyse(scores, asked, grid=GRID, options=FitOptions(permutations=0))
+    made = analyse(scores, asked, values=GIVEN, options=FitOptions(permutations=0))
     n = made.slopes.groupby("attribute")["n"].max()
     assert n[["gender", "race", GRID.name, "gender-x-race=2", "race-x-gender=2"]].tolist() == [19] * 5
     assert n[["gender-x-race=-2", "race-x-gender=-2"]].tolist() == [20, 20]
@@ -138,6 +139,6 @@ def test_a_picture_without_an_answer_leaves_its_photo_out_of_every_view_that_has
 def test_a_cell_that_nobody_answered_leaves_the_slopes_that_do_without_it():
     scores, asked = answered(drawn(np.random.default_rng(3), 20, 2, 0.05, 0.0))
     asked.loc[asked["step"] == 14, "status"] = "refused"
-    made = analyse(scores, asked, grid=GRID, options=FitOptions(permutations=0)).slopes.groupby("attribute")
+    made = analyse(scores, asked, values=GIVEN, options=FitOptions(permutations=0)).slopes.groupby("attribute")
     assert (made["n"].max() == 20).to_dict() == {name: name.endswith("=-2") for name in CROSSED}
     assert set(made["decision"].unique().explode()[list(CROSSED)[:3]]) == {"unjudged"}
