@@ -1,6 +1,7 @@
 """Two attributes crossed, from photos to a page; and what cannot be crossed, said before any work."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,14 @@ import pytest
 from PIL import Image
 
 import gslopes
-from gslopes.core import placebo, tables
+from gslopes.core import placebo, runfolder, tables
 from gslopes.core.crossed import split
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.crops import sweep
 from gslopes.export.pictures import ExportConfig, pictures
+from gslopes.faces.gate.judge import SweepSelection, judge_folder
+from gslopes.faces.gate.verdict import GateConfig
+from gslopes.frame.executors import OneProcess
 from gslopes.report import units, words
 from gslopes.slopes.audit import redo, score_photos
 from gslopes.slopes.compare import compare_runs
@@ -203,3 +207,22 @@ def test_the_page_shows_a_grid_and_fits(crossed, chromium):
     for width, height in ((1280, 900), (390, 844)):
         assert_page_fits(chromium, crossed.page, width, height)
     assert_one_minute(chromium, crossed.page)
+
+
+@pytest.mark.slow
+def test_a_photo_is_kept_where_readers_follow_both_attributes_and_is_dropped_along_both(crossed, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(crossed.folder, run)
+    (part,) = (run / "parts" / "gate").rglob("verdicts*.parquet")
+    measured = tables.read(tables.VERDICTS, part)
+    photo = measured["photo"].iloc[0]
+    measured.loc[(measured["photo"] == photo) & (measured["attribute"] == "race"), ["tau", "shift"]] = -1.0
+    runfolder.write_table(tables.VERDICTS, measured, part)
+    judged = judge_folder(run, 1, GateConfig(), "cpu", OneProcess())
+    dropped = judged[~judged["kept"]]
+    assert set(zip(dropped["photo"], dropped["attribute"], strict=True)) >= {(photo, name) for name in BOTH}
+    assert dropped.groupby("photo")["reason"].nunique().eq(1).all()
+    selection = SweepSelection(run)
+    edits = tables.read(tables.EDITS, run / "edits.parquet")
+    assert set(edits["photo"]) - set(selection.keep(edits)["photo"]) == set(dropped["photo"])
+    assert not selection.edits(0)["photo"].isin(dropped["photo"]).any()
