@@ -178,10 +178,7 @@ class RunConfig:
         return Grid((names[0], names[1]), (first, second))
 
     def sweeps(self) -> dict[str, list[float]]:
-        """Attribute to its K values, and each placebo sweep; with ``cross``, the grid's sweep in place of plain ones'.
-
-        Raises: as ``EditConfig.sweeps``.
-        """
+        """As ``EditConfig.sweeps``; with ``cross`` both attributes' values, and the sweeps of the grid."""
         sweeps = self.edit.sweeps(self.compose.placebo)
         if grid := self.crossed:
             sweeps = dict(zip(grid.names, map(list, grid.values), strict=True))

@@ -96,6 +96,9 @@ def test_an_attribute_with_a_plus_in_its_name_is_an_attribute():
     assert split(grid.name) == ("nose+chin", "race", "")
     assert words.perceived(grid.name) == "the interaction of perceived nose+chin and perceived race"
     assert not is_expected("Male", "nose+chin")
+    assert is_expected("Male", "race-x-gender")
+    assert not is_expected("Male", "race-x-gender=-2")
+    assert split(placebo.plain("a-x-b"))[1] == ""  # an attribute that others named
 
 
 @pytest.mark.parametrize(
@@ -226,3 +229,5 @@ def test_a_photo_is_kept_where_readers_follow_both_attributes_and_is_dropped_alo
     edits = tables.read(tables.EDITS, run / "edits.parquet")
     assert set(edits["photo"]) - set(selection.keep(edits)["photo"]) == set(dropped["photo"])
     assert not selection.edits(0)["photo"].isin(dropped["photo"]).any()
+    asked = SweepSelection(crossed.folder, placebos=1).edits(0).groupby("attribute")["photo"].nunique()
+    assert asked.to_dict() == {"gender-x-race": 3, **dict.fromkeys(placebo.names("gender-x-race"), 1)}
