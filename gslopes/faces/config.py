@@ -45,7 +45,7 @@ def values_for(attribute: str, steps: int | None = None, extent: tuple[float, fl
     """
     count = STEPS.get(attribute, DEFAULT_STEPS) if steps is None else steps
     if count < 3 or count % 2 == 0:
-        hint = f"Give --steps an odd number such as {max(3, count + 1)}."
+        hint = f"Give an odd number of values such as {max(3, count + 1)}."
         raise ConfigError(f"A sweep of {count} values has no centre to compare with.", hint)
     low, high = EXTENT if extent is None else extent
     if not (math.isfinite(low) and math.isfinite(high) and low < high):

@@ -170,9 +170,6 @@ class RunConfig:
         if len(names) != 2:
             hint = "Name both, as in --attribute gender --attribute race --cross."
             raise ConfigError(f"--cross takes two attributes, not {len(names)}.", hint)
-        if min(self.grid) < 3 or not all(count % 2 for count in self.grid):
-            message = f"A grid of {self.grid[0]} by {self.grid[1]} values has no centre to compare with."
-            raise ConfigError(message, "Give --grid two odd numbers such as 5,3.")
         each = (values_for(*one, self.edit.range) for one in zip(names, self.grid, strict=True))
         first, second = (tuple(float(str(value)) for value in values) for values in each)
         return Grid((names[0], names[1]), (first, second))

@@ -37,8 +37,8 @@ BOTH = ["gender", "race"]
     [
         ({"attribute": ["gender"]}, "--cross takes two attributes, not 1"),
         ({"attribute": ["gender", "race", "young"]}, "--cross takes two attributes, not 3"),
-        ({"grid": (1, 3)}, "A grid of 1 by 3 values has no centre"),
-        ({"grid": (5, 4)}, "A grid of 5 by 4 values has no centre"),
+        ({"grid": (1, 3)}, "A sweep of 1 values has no centre"),
+        ({"grid": (5, 4)}, "A sweep of 4 values has no centre"),
         ({"steps": 5}, "--cross does not go with --steps"),
         ({"as_published": True}, "--cross does not go with --as-published"),
         ({"attribute": ["gender", "gender"]}, "An attribute is given twice"),

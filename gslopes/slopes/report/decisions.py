@@ -239,13 +239,13 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
 
     between: the ends, such as ``between the feminine and the masculine end``.
     """
-    if units.is_crossed(row):
-        return _at_both_ends(row, name)
     measure, between = units.measure_of(row), f" {between}".rstrip()
     own = f" {units.short(row)}".rstrip()
     name = name.removesuffix(f" ({own.lstrip()})")
     scale, unit = {"presence": (100, " of 100 photos"), "value": (1, own)}.get(measure, (1, ""))
     what = {"presence": "", "value": "The mean of "}.get(measure, "The mean score of ") + f"“{name}”"
+    if units.is_crossed(row):
+        return _at_both_ends(row, what, scale, unit)
     verb = "rises" if row["slope"] > 0 else "falls"
     first, last = numbers.change(scale * row["y_first"], scale * row["y_last"])
     if numbers.NONE in (first, last):
@@ -255,14 +255,12 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
     return f"{what} {verb} from {first} to {last}{unit}{between}"
 
 
-def _at_both_ends(row: pd.Series, name: str) -> str:
-    """What a label does along the first of two attributes at both ends of the second, of which the row has y."""
-    measure, (first, second, _) = units.measure_of(row), split(str(row["attribute"]))
-    changes = [row[end] * (100 if measure == "presence" else 1) for end in ("y_first", "y_last")]
+def _at_both_ends(row: pd.Series, what: str, scale: int, unit: str) -> str:
+    """As ``effect_of``: how far a label goes along the first of two attributes at both ends of the second."""
+    first, second, _ = split(str(row["attribute"]))
+    changes = [scale * row["y_first"], scale * row["y_last"]]
     lead, sizes = max(changes, key=abs), numbers.change(*map(abs, changes))
     verbs = ["falls" if change * lead < 0 else "rises" for change in changes]
-    what = {"presence": "", "value": "The mean of "}.get(measure, "The mean score of ") + f"“{name}”"
-    unit = {"presence": " of 100 photos", "value": f" {units.short(row)}".rstrip()}.get(measure, "")
     again = "" if verbs[0] == verbs[1] else f"{verbs[1]} "
     towards, (low, high) = f"{verbs[0]} toward {words.ends(first)[int(lead > 0)]}", words.faces(second)
     return f"{what} {towards} by {sizes[0]}{unit} on {low} and {again}by {sizes[1]} on {high.replace('faces', 'ones')}"
