@@ -92,13 +92,14 @@ def verdict(sweep: Measured, gate: GateConfig, *, neck: bool = False) -> SkipRea
     'face not found again (2 of 3 values)'
     """
     most_mask, moved = MASK[1] * (NECK if neck else 1), sweep.off_target_reading
+    masked = not np.isnan(sweep.mask_share)  # pictures that others made may differ in all of their pixels
     moves_too = Reason(f"the reading of {moved} moves too") if moved else Reason.NONE
     checks = (
         (sweep.found < sweep.looked, Reason.FACE_LOST, f"{sweep.found} of {sweep.looked} values"),
         (sweep.mask_share < MASK[0], Reason.MASK_TOO_SMALL, f"{sweep.mask_share:.2f} of its box"),
         (sweep.mask_share > most_mask, Reason.MASK_TOO_LARGE, f"{sweep.mask_share:.2f} of its box"),
         (sweep.change < CHANGE[0], Reason.TOO_LITTLE_CHANGE, f"{sweep.change:.1f} of 255"),
-        (sweep.change > CHANGE[1], Reason.TOO_MUCH_CHANGE, f"{sweep.change:.0f} of 255"),
+        (masked and sweep.change > CHANGE[1], Reason.TOO_MUCH_CHANGE, f"{sweep.change:.0f} of 255"),
         (sweep.shift < gate.shift, Reason.READING_DOES_NOT_FOLLOW, f"shift {sweep.shift:+.2f}"),
         (sweep.tau < gate.tau, Reason.READING_NOT_STEADY, f"tau {sweep.tau:+.2f}"),
         (abs(sweep.off_target) > gate.off_target, moves_too, f"{sweep.off_target:+.2f} per unit"),

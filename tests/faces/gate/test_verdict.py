@@ -22,6 +22,7 @@ GOOD = {
         ({"mask_share": 1.7}, "mask too large for the face (1.70 of its box)"),
         ({"change": 0.1}, "hardly any pixel changes (0.1 of 255)"),
         ({"change": 90.0}, "the pixels change too much (90 of 255)"),
+        ({"change": 90.0, "mask_share": np.nan}, ""),  # whole pictures that others made
         ({"shift": 0.02}, "the reading does not follow the edit (shift +0.02)"),
         ({"shift": -0.9, "tau": -1.0}, "the reading does not follow the edit (shift -0.90)"),
         ({"tau": 0.3}, "the reading does not rise steadily (tau +0.30)"),

@@ -1,6 +1,5 @@
 """The page of a set that others made, in a real browser: what no reader knows, what else moved, and room for it."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -49,7 +48,7 @@ def test_the_page_says_what_no_reader_knows_and_what_else_moved_and_has_room(
     page.goto(report.as_uri())
     text = page.locator("body").inner_text()
     assert "made by others" in text or "that others made" in text
-    assert re.search(r"pictures of (19|20) units that others made, each from day to evening", " ".join(text.split()))
+    assert f"pictures of {UNITS} units that others made, each from day to evening" in " ".join(text.split())
     assert "No reader knows perceived hour (evening against day)" in text
     assert page.locator(".strip.scores small").all_inner_texts()[:2] == ["day", "evening"]
     page.evaluate("document.getElementById('explorer').scrollIntoView()")
