@@ -220,29 +220,28 @@ def _text(cell: Any) -> str:
 
 def _table(file: Path) -> pd.DataFrame:
     """The cells, of pictures within where they are; the index says where each row stands."""
-    if file.suffix == ".jsonl":
-        lines = read_text(file, LARGEST, raises=UsageError, hint=TEXTS["refused"]["json"][1]).splitlines()
-        try:
-            rows = [dict(parse_json(line)) for line in lines]
-        except (ValueError, TypeError) as error:
-            raise refused("json", show(file)) from error
-        return pd.DataFrame(rows, [f"line {n + 1}" for n in range(len(rows))], dtype=object)
-    if file.suffix != ".parquet":
-        table = read_csv(file, strip=True, hint=TEXTS["refused"]["column"][1])
-        return table.frame().set_axis([f"line {line}" for line in table.lines])
+    if file.suffix not in (".jsonl", ".parquet"):
+        csv = read_csv(file, strip=True, hint=TEXTS["refused"]["column"][1])
+        return csv.frame().set_axis([f"line {line}" for line in csv.lines])
     try:
-        with pq.ParquetFile(file) as parquet:
-            kinds, named = parquet.schema_arrow, {one for usual in TEXTS["columns"].values() for one in usual}
-            within = [
-                name for name in _WITHIN if name in kinds.names and not pa.types.is_string(kinds.field(name).type)
-            ]
-            columns = parquet.read(columns=[name for name in kinds.names if name in named - {*within}]).to_pydict()
-            groups = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise refused("table", show(file), str(error).splitlines()[0]) from error
+        if file.suffix == ".jsonl":
+            lines = read_text(file, LARGEST, raises=UsageError).splitlines()
+            table = pd.DataFrame([dict(parse_json(line)) for line in lines], dtype=object)
+        else:
+            table = _parquet(file)
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        raise refused("table", show(file), (str(error).splitlines() or [""])[0]) from error
+    return table.set_axis([f"row {n + 1}" for n in range(len(table))])
+
+
+def _parquet(file: Path) -> pd.DataFrame:
+    with pq.ParquetFile(file) as parquet:
+        kinds, usual = parquet.schema_arrow, {name for names in TEXTS["columns"].values() for name in names}
+        within = {name for name in _WITHIN if name in kinds.names and not pa.types.is_string(kinds.field(name).type)}
+        table = parquet.read(columns=[name for name in kinds.names if name in usual - within]).to_pandas()
+        groups = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
     cells = [Picture(file, group, row) for group, size in enumerate(groups) for row in range(size)]
-    columns |= {"picture": cells} if within else {}
-    return pd.DataFrame(columns, [f"row {n + 1}" for n in range(len(cells))], dtype=object)
+    return table.assign(picture=cells) if within else table
 
 
 @lru_cache(maxsize=2)
