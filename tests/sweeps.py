@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.captions import sweep as captions
 from gslopes.crops import sweep as crops
 from gslopes.crops.asking import Given
 from gslopes.frame.executors import OneProcess
@@ -16,8 +15,3 @@ from gslopes.frame.run import carry_out
 def sweep_crops(run: Path, out: Path, *, croppers: Sequence[Any] = (), executor: Any = None, **options: Any) -> Result:
     """Whom croppers favour along a run of ``gslopes synthesise``."""
     return carry_out(plan(crops.SWEEP, run, out, options, given=Given(croppers)), executor or OneProcess())
-
-
-def sweep_captions(run: Path, out: Path, *, executor: Any = None, **options: Any) -> Result:
-    """What captions say along a run of ``gslopes audit``."""
-    return carry_out(plan(captions.SWEEP, run, out, options), executor or OneProcess())

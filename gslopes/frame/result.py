@@ -27,7 +27,6 @@ from gslopes.frame.spec import Audit
 AUDITS = {
     "audit": "gslopes.slopes.audit:SLOPES",
     "captions": "gslopes.captions.audit:CAPTIONS",
-    "captions sweep": "gslopes.captions.sweep:SWEEP",
     "contexts": "gslopes.contexts.audit:CONTEXTS",
     "crops": "gslopes.crops.audit:CROPS",
     "crops sweep": "gslopes.crops.sweep:SWEEP",

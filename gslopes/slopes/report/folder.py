@@ -28,6 +28,7 @@ from gslopes.slopes.report import (
     paper,
     paper_figures,
     screen,
+    switches,
     tasks,
     validity,
 )
@@ -99,6 +100,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         },
         sweeps=sweeps,
         tasks=tasks.sentences(screens),
+        switches=switches.write(report, run, source.findings),
         errors=observed.error_panels(run),
         observed=observed.panels(run),
         album=len(album.photos) if any(values.values()) else 0,

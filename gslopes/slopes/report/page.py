@@ -26,7 +26,7 @@ _PARTS: Mapping[str, Any] = {
     "data": {},
     "quote": None,
     "album": 0,
-    **dict.fromkeys(("sweeps", "errors", "observed", "papers", "prints", "method", "tasks"), ()),
+    **dict.fromkeys(("sweeps", "errors", "observed", "papers", "prints", "method", "tasks", "switches"), ()),
     **dict.fromkeys(("numbered", "unanswered"), ()),
 }
 
