@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 
 import bench_fit  # noqa: E402
+import bench_machine  # noqa: E402
 import bench_report  # noqa: E402
 import measure  # noqa: E402
 
@@ -50,6 +51,23 @@ class Kind:
     prepare: Callable[[Path, int], None]
     work: Callable[[Path, int], dict[str, Any] | None]
     command: bool = False
+
+
+# -- the walk ---------------------------------------------------------------------------------------------------------
+
+
+def astronauts(folder: Path, photos: int) -> None:
+    (folder / "photos").mkdir()
+    bench_machine.write_variants(folder / "photos", photos)
+
+
+def walk(folder: Path, size: int, **options: Any) -> None:
+    """Photos to counterfactual photos, one after the other: no placebos, one thread."""
+    from gslopes.frame.executors import OneProcess
+    from gslopes.slopes import audit as stages
+
+    options |= {"device": "cpu", "placebo": False, "executor": OneProcess(threads=1)}
+    stages.synthesise(folder / "photos", folder / "run", **options)
 
 
 # -- fit --------------------------------------------------------------------------------------------------------------
@@ -250,6 +268,8 @@ def contexts(folder: Path, size: int) -> None:
 
 
 KINDS = {
+    "walk": Kind((64, 256, 1024), "photo", astronauts, walk),
+    "values": Kind((3, 7, 17, 49), "value", lambda at, n: astronauts(at, 48), lambda at, n: walk(at, n, steps=n)),
     "fit-rows": Kind((100_000, 1_000_000, 10_000_000), "row", lambda at, n: fit_tables(at, n // 56, 100), fit),
     "fit-labels": Kind((10, 100, 1000), "label", lambda at, n: fit_tables(at, 1000, n), fit),
     "report": Kind((20, 200, 2000), "photo", lambda at, n: bench_report.make(at / "run", n, 1, 200), report),
