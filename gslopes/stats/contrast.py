@@ -76,6 +76,16 @@ class Units:
     sums: sparse.csr_array
     sizes: Array
 
+    @classmethod
+    def of(cls, numbers: sparse.csr_array, codes: Integers, weights: Array | None = None) -> Units:
+        """Numbers of photos, (L, n), summed over their units.
+
+        codes: (n,) of the units, from 0.  weights: (n,) of the photos; 1 each without them.
+        """
+        each, size = np.ones(len(codes)) if weights is None else weights, int(codes.max(initial=-1)) + 1
+        members = sparse.csr_array((each, (np.arange(len(codes)), codes)), (len(codes), size))
+        return cls((numbers @ members).tocsr(), np.bincount(codes, each, size).astype(np.float64))
+
     @property
     def means(self) -> Array:
         """(L,) mean over photos."""

@@ -189,11 +189,11 @@ class _Inputs:
     whole: Mapping[tuple[str, str], Answers]
 
     def sweep(self, classifier: str, attribute: str) -> Answers:
-        """The answers about sweeps that the gate kept."""
+        """The answers about sweeps that the gate kept, with their units."""
         sweep, kept = self.whole[classifier, attribute], self.kept(attribute)
-        if kept is None or placebo.split(attribute)[0] not in self.gates:
-            return sweep
-        return sweep.only(np.isin(sweep.photos.astype(str), kept)).labelled()
+        if kept is not None and placebo.split(attribute)[0] in self.gates:
+            sweep = sweep.only(np.isin(sweep.photos.astype(str), kept)).labelled()
+        return replace(sweep, units=self.units(sweep.photos))
 
     def kept(self, attribute: str) -> Sequence[str] | None:
         """Ids of the photos that count and whose sweeps the gate kept; None: all."""
@@ -228,35 +228,33 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
         everyone, verdicts = inputs.whole[classifier, attribute], inputs.gates[attribute]
         passed = verdicts.reindex(everyone.photos).eq(True).to_numpy(bool)
         gate = Gate(passed, dropped=int((~verdicts.astype(bool)).sum()), total=len(verdicts))
-        yield "gating", gating_rows(everyone, gate, options, inputs.units(everyone.photos))
+        yield "gating", gating_rows(replace(everyone, units=inputs.units(everyone.photos)), gate, options)
         if not len(sweep.photos):
             return  # the gate dropped them all: nothing but what the sample of them says
-    units = inputs.units(sweep.photos)
-    sizes = np.ones(len(sweep.photos)) if units is None else np.bincount(units).astype(np.float64)
+    sizes = np.ones(len(sweep.photos)) if sweep.units is None else np.bincount(sweep.units).astype(np.float64)
     asked = asked_about(inputs.asked, classifier, attribute, sweep.values, inputs.kept(attribute))
     balance, depend = _balance(sweep, sizes, asked, inputs)
     yield "balance", balance
-    rows = estimate(sweep, options, units)
+    rows = estimate(sweep, options)
     if asked.lost.any():
         present = label_counts(inputs.scores, classifier, attribute, sweep.labels, asked)
         ends = pd.DataFrame(dict(zip(("worst_low", "worst_high"), bounds(present, asked), strict=True)), sweep.labels)
         by_row = ends.reindex(rows["label"]).set_axis(rows.index)
         rows = rows.assign(**by_row.where(rows["estimator"] == "photo-rate"))
     if not placebo.is_placebo(attribute):
-        codes = None if units is None else dict(zip(sweep.photos.tolist(), units.tolist(), strict=True))
-        differences = placebo_differences(sweep, inputs.placebos(classifier, attribute), options, codes)
+        differences = placebo_differences(sweep, inputs.placebos(classifier, attribute), options)
         yield "placebos", differences
         rows = decide(rows, differences, options, lost=" and ".join(depend), units=sizes)
         if classifier in inputs.unedited:
-            yield from _observed(inputs, sweep, rows, codes)
+            yield from _observed(inputs, sweep, rows)
             if attribute in inputs.drawn:
                 unedited = measured(inputs.unedited[classifier], sweep.measures)
-                yield "drawing", drawing_rows(sweep, unedited, options, codes)
+                yield "drawing", drawing_rows(sweep, unedited, options)
     yield "slopes", rows
     named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
-    compared = [group_slopes(sweep, name, texts, options, units) for name, texts in named]
+    compared = [group_slopes(sweep, name, texts, options) for name, texts in named]
     fakes = None if placebo.is_placebo(attribute) else inputs.placebos(classifier, attribute)
-    wrong = error_tables(sweep, inputs.truths, options, units, fakes, inputs.returned(classifier))
+    wrong = error_tables(sweep, inputs.truths, options, fakes, inputs.returned(classifier))
     yield from zip(("error_rates", "error_slopes"), wrong, strict=True)
     if inputs.tones is not None:
         named.append(("skin tone", _texts(inputs.tones, sweep.photos)))
@@ -264,15 +262,13 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
     if inputs.reach is not None:
         for reading, part in inputs.reach[inputs.reach["attribute"] == attribute].groupby("reading"):
             seen = part.drop_duplicates("photo").set_index("photo")["reach"]
-            yield "reach", (rows := reach_rows(sweep, seen, options, units, named).assign(reading=str(reading)))
+            yield "reach", (rows := reach_rows(sweep, seen, options, named).assign(reading=str(reading)))
             own = rows if reading == attribute else own
     for groups, differences in compared:
         yield from (("groups", groups), ("differences", per_reach(differences, own)))
 
 
-def _observed(
-    inputs: _Inputs, sweep: Answers, rows: pd.DataFrame, codes: Mapping[str, int] | None
-) -> Iterator[tuple[str, pd.DataFrame]]:
+def _observed(inputs: _Inputs, sweep: Answers, rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """The observed difference of each pair of groups next to the slopes.  rows: of the sweep, with their decisions."""
     read, odds = tables.reading(rows), None
     decisions = dict(zip(read["label"], read["decision"], strict=True))
@@ -281,7 +277,7 @@ def _observed(
         odds = inputs.reach[own].drop_duplicates("photo").set_index("photo")["odds"]
     unedited = measured(inputs.unedited[sweep.classifier], sweep.measures)
     for name in inputs.groups:
-        frame = observed_rows(sweep, unedited, inputs.columns[name], odds, decisions, inputs.options, codes)
+        frame = observed_rows(sweep, unedited, inputs.columns[name], odds, decisions, inputs.options)
         yield "observed", frame.assign(column=name)
 
 

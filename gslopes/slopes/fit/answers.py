@@ -44,6 +44,7 @@ class Answers:
         numbers in a unit of their own.
     threshold: the smallest score that the classifier returned; 0 if it returned none.
     measures: label to measure, of the labels that are not judged by presence; see ``slopes.fit.measures``.
+    units: (n,) codes of the clusters that photos belong to; None where each photo is its own unit.
     """
 
     classifier: str
@@ -58,6 +59,7 @@ class Answers:
     score: NDArray[np.float32]
     threshold: float
     measures: Mapping[str, str] = field(default_factory=dict)
+    units: NDArray[np.int64] | None = None
 
     def only(self, keep: NDArray[np.bool_]) -> Answers:
         """The same for some of the photos; ``keep`` is (n,) bool. All labels stay."""
@@ -66,6 +68,7 @@ class Answers:
         return replace(
             self,
             photos=self.photos[keep],
+            units=None if self.units is None else self.units[keep],
             photo=new_code[self.photo[pairs]],
             label=self.label[pairs],
             present=self.present[pairs],
@@ -191,9 +194,10 @@ def _ranks(names: NDArray[np.object_], keep: NDArray[np.bool_]) -> tuple[NDArray
 
 
 def same_photos(one: Answers, other: Answers) -> tuple[Answers, Answers]:
-    """Both, cut to the photos that both have."""
+    """Both, cut to the photos that both have; the units are those of the first."""
     keep = [np.isin(sweep.photos.astype(str), rest.photos.astype(str)) for sweep, rest in ((one, other), (other, one))]
-    return one.only(keep[0]), other.only(keep[1])
+    first = one.only(keep[0])
+    return first, replace(other.only(keep[1]), units=first.units)
 
 
 def all_labels(one: Answers, other: Answers) -> NDArray[np.object_]:

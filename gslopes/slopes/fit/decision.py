@@ -54,22 +54,18 @@ CARRIED = "its interval rests on few photos: about as many as {:.0f} that count 
 NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"
 
 
-def placebo_differences(
-    edit: Answers, fakes: Mapping[str, Answers], options: FitOptions, cluster: Mapping[str, int] | None = None
-) -> pd.DataFrame:
+def placebo_differences(edit: Answers, fakes: Mapping[str, Answers], options: FitOptions) -> pd.DataFrame:
     """Rows of core.tables.PLACEBOS of one classifier and attribute.
 
     edit: answers along the attribute.  fakes: kind of placebo to the answers along it; the photos may be a sample.
-    cluster: photo to the code of its cluster, or None.
     """
     names = {KINDS[name]: name for name in options.estimators if name != "paper"}
     frames = []
     for what, fake in fakes.items():
         pair = same_photos(edit, fake)
-        units = None if cluster is None else np.array([cluster[photo] for photo in pair[0].photos], dtype=np.int64)
         labels = all_labels(edit, fake)
         for kind, name in names.items():
-            first, second = (unit_slopes(answers, kind, units, labels) for answers in pair)
+            first, second = (unit_slopes(answers, kind, labels) for answers in pair)
             tested = paired(first, second, options, signed=what in placebo.SIGNED)
             note = np.where(tested.varying > 0, "", "both sweeps say the same of every photo")
             head: dict[str, Any] = {"classifier": edit.classifier, "attribute": edit.attribute, "label": labels}

@@ -17,6 +17,7 @@ correction over clusters.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -47,7 +48,6 @@ def observed_rows(
     odds: pd.Series | None,
     found: Mapping[str, str],
     options: FitOptions,
-    cluster: Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
     """Rows of core.tables.OBSERVED of one classifier and attribute, without the column ``column``.
 
@@ -56,16 +56,16 @@ def observed_rows(
     groups: photo to its group; empty for none.
     odds: photo to the reader's log-odds in the unedited photo; None if nothing was read.  A distance that would have
         no interval, as of one photo, is left out.
-    found: label to the decision about its slope.  cluster: photo to the code of its cluster.
+    found: label to the decision about its slope.
 
     Of each pair the group that the reader sees nearer the attribute's positive end comes first.
     """
     sweep, unedited = same_photos(sweep, unedited)
     photos, labels = sweep.photos, all_labels(sweep, unedited)
     names = groups.reindex(photos).fillna("").to_numpy(dtype=object)
-    units = codes_of(None if cluster is None else np.array([cluster[photo] for photo in photos.tolist()]), len(photos))
+    units = codes_of(sweep.units, len(photos))
     measure = np.array([sweep.measures.get(label, "presence") for label in labels.tolist()], dtype=object)
-    answers, slopes = answers_by_measure(unedited, labels), slopes_by_measure(sweep, None, labels)
+    answers, slopes = answers_by_measure(unedited, labels), slopes_by_measure(replace(sweep, units=None), labels)
     read = np.full(len(photos), np.nan) if odds is None else odds.reindex(photos).to_numpy(np.float64)
     readable, seen = np.isfinite(read), sparse.csr_array(np.nan_to_num(read)[None, :])
     frames = []
@@ -105,10 +105,8 @@ def _welch(values: sparse.csr_array, one: Flags, other: Flags, units: Codes) -> 
     """Mean of one group's photos minus the other's, by Welch's t over units.  values: (L, n).  one, other: (n,)."""
     sides, skews = [], []
     for side in (one, other):
-        codes = np.unique(units[side], return_inverse=True)[1]
-        size = int(codes.max(initial=-1)) + 1
-        member = sparse.csr_array((np.ones(len(codes)), (np.flatnonzero(side), codes)), (len(side), size))
-        mean = contrast(Units((values @ member).tocsr(), np.bincount(codes, minlength=size).astype(np.float64)))
+        numbers = Units.of(values[:, np.flatnonzero(side)], np.unique(units[side], return_inverse=True)[1])
+        mean, size = contrast(numbers), len(numbers.sizes)
         still = np.where(mean.varying > 0, mean.se, 0.0)
         sides.append((mean.difference if size else np.nan * mean.se, still if size > 1 else np.nan * still, size))
         skews.append(mean.skew)

@@ -20,14 +20,13 @@ Sources: Manski 1990, American Economic Review 80, 319-323; Hajek 1971 in Founda
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy import sparse
 
 from gslopes.core.errors import TableError
 from gslopes.slopes.fit.answers import Answers
@@ -172,7 +171,7 @@ class Gate:
         return np.where(self.kept, 1.0, self.dropped / sampled)
 
 
-def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Codes | None = None) -> pd.DataFrame:
+def gating_rows(answers: Answers, gate: Gate, options: FitOptions) -> pd.DataFrame:
     """Rows of core.tables.GATING of one classifier and attribute.
 
     answers: over all photos asked about, dropped sweeps among them.  gate: of the same photos.
@@ -184,24 +183,17 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Code
         advice = "; read the ungated slope too" if complete else ", and no dropped one was asked about"
         note = f"the gate kept {share:.0%} of the sweeps{advice}"
     frames = []
-    units = codes_of(cluster, len(answers.photos))
+    alone, units = replace(answers, units=None), codes_of(answers.units, len(answers.photos))
     for estimator in (name for name in options.estimators if name != "paper"):
-        slopes = unit_slopes(answers, KINDS[estimator])
+        slopes = unit_slopes(alone, KINDS[estimator]).sums
         columns: dict[str, Array] = {}
         for name, weights in (("gated", gate.kept.astype(np.float64)), ("ungated", gate.weights)):
-            mean = contrast(_weighted(slopes, weights, units))
+            counted = np.flatnonzero(weights)
+            codes = codes_of(units[counted], len(counted))
+            mean = contrast(Units.of(slopes[:, counted], codes, weights[counted]))
             estimable = int((weights > 0).sum()) > 1 and (name == "gated" or complete)
             ends = {name: mean.difference, f"{name}_low": mean.low, f"{name}_high": mean.high}
             columns |= {key: value if estimable else np.full(len(value), np.nan) for key, value in ends.items()}
         counts = {"n": int(gate.kept.sum()), "dropped": gate.dropped, "sampled": sampled, "kept": share}
         frames.append(answers.frame(estimator=estimator, **counts, **columns, note=note))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-
-
-def _weighted(slopes: Units, weights: Array, units: Codes) -> Units:
-    """Weighted sums of the photos' slopes over each unit that counts.  weights: (n,).  units: (n,) codes from 0."""
-    counted = np.flatnonzero(weights)
-    codes = np.unique(units[counted], return_inverse=True)[1]
-    size = int(codes.max(initial=-1)) + 1
-    members = sparse.csr_array((weights[counted], (counted, codes)), shape=(len(weights), size))
-    return Units((slopes.sums @ members).tocsr(), np.bincount(codes, weights[counted], size).astype(np.float64))

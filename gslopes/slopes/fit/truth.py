@@ -127,7 +127,6 @@ def error_tables(
     answers: Answers,
     truths: Sequence[Truth],
     options: FitOptions,
-    cluster: Codes | None = None,
     placebos: Mapping[str, Answers] | None = None,
     returned: Collection[str] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -137,13 +136,13 @@ def error_tables(
     label that is given for every picture has rates, and no slope.  One that the classifier never returns has neither,
     and the photos of which it is true count for no other row.
 
-    answers: of one classifier and attribute.  cluster: (n,) codes of clusters of photos, or None.
+    answers: of one classifier and attribute.
     placebos: kind of placebo to the answers along it, whose photos may be a sample; None for a placebo itself, whose
         slopes have no decision.
     returned: all labels that the classifier returned, along other sweeps as well; the answers' own if None.
     """
     known = {plain(str(label)) for label in (answers.labels if returned is None else returned)}
-    units, middle = codes_of(cluster, len(answers.photos)), len(answers.values) // 2
+    units, middle = codes_of(answers.units, len(answers.photos)), len(answers.values) // 2
     rows = [row for one in truths for row in _judged(answers, one, known)]
     there = np.array([row.keep.any() for row in rows], dtype=bool)
     rates, slopes = [], []
@@ -218,12 +217,10 @@ def _against(
     own, theirs = (names.astype(str) for names in photos)
     _, *places = np.intersect1d(own, theirs, assume_unique=True, return_indices=True)
     codes = np.unique(units[places[0]], return_inverse=True)[1]
-    shape = len(codes), int(codes.max(initial=-1)) + 1
-    member = sparse.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)), shape)
     sides = []
     for rows, place in zip(zip(*pairs, strict=True), places, strict=True):
         lines = sparse.vstack([sparse.csr_array((row.lines * row.keep)[None, place]) for row in rows])
-        sides.append(Units(sparse.csr_array(lines @ member), np.asarray(member.sum(axis=0))))
+        sides.append(Units.of(sparse.csr_array(lines), codes))
     found = paired(sides[0], sides[1], options, signed=kind in SIGNED)
     p, _ = below_floor(found.p_perm, found.p, options.permutations, trusted=frame["trusted"].to_numpy(bool))
     return np.where((np.sign(found.difference) == np.sign(frame["slope"])) & ~np.isnan(p), p, 1.0)
