@@ -49,6 +49,7 @@ from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.permutation import below_floor
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 CARRIED = "its interval rests on few photos: about as many as {:.0f} that count alike"
 NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"
@@ -121,10 +122,7 @@ def _decide(rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, los
         if not len(placebos) or not ((placebos["placebo"] == kind) & (placebos["n"] > 1)).any():
             continue
         part = placebos[placebos["placebo"] == kind].set_index(["estimator", "label"]).reindex(keys)
-        p_perm, p, difference = (part[name].to_numpy(float) for name in ("p_perm", "p", "difference"))
-        p, _ = below_floor(p_perm, p, options.permutations, trusted=trusted)
-        same_sign = np.sign(difference) == np.sign(rows["slope"].to_numpy(float))
-        by_kind[kind] = part.assign(p_used=np.where(np.isnan(p) | ~same_sign, 1.0, p))
+        by_kind[kind] = part.assign(p_used=further(part, rows["slope"].to_numpy(float), options, trusted))
         largest = np.maximum(largest, by_kind[kind]["p_used"])
         if kind in placebo.SIGNED:  # where its range, as the page draws it about the placebo's slope, leaves out 0
             known = part["placebo_slope"].abs() > (part["ci_high"] - part["ci_low"]) / 2
@@ -169,6 +167,16 @@ def _decide_label(
     if detail != str(row["note"]) and row.get("influence", np.nan) < FEW:
         detail = "; ".join(filter(None, (detail, CARRIED.format(row["influence"]))))
     return decision, reason, detail
+
+
+def further(differences: pd.DataFrame, slopes: Array, options: FitOptions, trusted: bool | Flags) -> Array:
+    """(L,) p of the null hypothesis that slopes go no further than a placebo's, from the differences of both.
+
+    1 where the slope goes less far, and where no two units can tell.  trusted: whether t may be believed.
+    """
+    p_perm, p, difference = (differences[name].to_numpy(float) for name in ("p_perm", "p", "difference"))
+    p, _ = below_floor(p_perm, p, options.permutations, trusted=trusted)
+    return np.where(np.isnan(p) | (np.sign(difference) != np.sign(slopes)), 1.0, p)
 
 
 def placebo_q(q: Array, p: Array) -> Array:
