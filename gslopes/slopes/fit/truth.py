@@ -182,11 +182,16 @@ def _as_answers(answers: Answers, rows: Iterable[_Row]) -> Answers:
     """
     wrongs = [row.wrong & row.keep[:, None] & (not row.never) for row in rows]
     photos = [np.flatnonzero(wrong.any(axis=1)) for wrong in wrongs]
-    label = np.repeat(np.arange(len(wrongs)), list(map(len, photos))).astype(np.int32)
     present = np.concatenate([wrong[photo] for wrong, photo in zip(wrongs, photos, strict=True)])
-    pairs = {"photo": np.concatenate(photos).astype(np.int32), "label": label, "present": present}
-    names = np.array([f"{place:09}" for place in range(len(wrongs))], dtype=object)
-    return replace(answers, labels=names, **pairs, score=present.astype(np.float32), measures={})
+    return replace(
+        answers,
+        labels=np.array([f"{place:09}" for place in range(len(wrongs))], dtype=object),
+        photo=np.concatenate(photos).astype(np.int32),
+        label=np.repeat(np.arange(len(wrongs)), list(map(len, photos))).astype(np.int32),
+        present=present,
+        score=present.astype(np.float32),
+        measures={},
+    )
 
 
 def _tested(frame: pd.DataFrame, errors: Answers, options: FitOptions) -> pd.DataFrame:
@@ -211,7 +216,9 @@ def _decided(frame: pd.DataFrame, errors: Answers, fakes: Mapping[str, Answers],
     differences = placebo_differences(errors, fakes, replace(options, estimators=(READING,)))
     slopes, trusted = (frame[name].to_numpy() for name in ("slope", "trusted"))
     parts = [differences[differences["placebo"] == kind] for kind in fakes]
-    largest = np.max([further(part, slopes, options, trusted) for part in parts] or [[np.nan] * len(frame)], axis=0)
+    largest = np.max(
+        [further(part, slopes, options, trusted) for part in parts] or [np.full(len(frame), np.nan)], axis=0
+    )
     q_placebo = placebo_q(frame["q"].to_numpy(float), largest)
     cells = zip(frame["note"], frame["q"], q_placebo, strict=True)
     decided = [rule(bool(note), q, worst, fakes) for note, q, worst in cells]
