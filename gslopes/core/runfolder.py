@@ -167,6 +167,11 @@ def read_manifest(run: Path) -> dict[str, Any]:
     return manifest
 
 
+def is_gated(run: Path) -> bool:
+    """Whether sweeps that the gate dropped were kept from the classifiers.  Raises: as ``read_manifest``."""
+    return (run / "verdicts.parquet").exists() and bool(read_manifest(run).get("gate", {}).get("applied"))
+
+
 def _is_sound(key: str, value: Any) -> bool:
     """Whether what ``run.json`` says under a key has the form in which it is used."""
     if key == "seed":

@@ -137,6 +137,17 @@ def read_columns(table: Table, path: Path, columns: list[str], where: pc.Express
     return _read(table, path, columns=columns, filters=where).to_pandas()
 
 
+def read_rows(
+    table: Table, run: Path, columns: list[str] | None = None, where: pc.Expression | None = None
+) -> pd.DataFrame:
+    """Some columns and rows of a table of the run folder, all if not named; no row if it has no such table.
+
+    Raises: TableError if the file is damaged or of another schema.
+    """
+    path, columns = run / f"{table.name}.parquet", columns or table.columns
+    return read_columns(table, path, columns, where) if path.exists() else table.empty()[columns]
+
+
 def read_arrow(table: Table, path: Path) -> pa.Table:
     """The same as an Arrow table whose texts are dictionary-encoded: a long table of few names takes little memory.
 

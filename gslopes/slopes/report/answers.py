@@ -35,7 +35,7 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
     """
     where = loading.of_pair(classifier, attribute) & (pc.field("step") >= 0) & (pc.field("step") < len(values))
     scores, asked = (
-        pa.Table.from_pandas(loading.read_rows(table, run, table.columns, where), table.schema, preserve_index=False)
+        pa.Table.from_pandas(tables.read_rows(table, run, None, where), table.schema, preserve_index=False)
         for table in (tables.SCORES, tables.ASKED)
     )
     scores = present(scores, {classifier: cut_of(run, classifier)})

@@ -200,10 +200,10 @@ def write_comparisons(
     own_rows = loading.of_pair(classifier, attribute) & pc.field("estimator").isin([tables.READING, tables.MEASURED])
     frames = {}
     for kind, table in (("groups", tables.GROUPS), ("differences", tables.DIFFERENCES)):
-        frame = loading.read_rows(table, run, table.columns, own_rows)
+        frame = tables.read_rows(table, run, None, own_rows)
         measured = frame["estimator"] == tables.MEASURED  # of the labels that have rows by their measure, those
         frames[kind] = frame[measured | ~frame["label"].isin(frame.loc[measured, "label"])]
-    seen = loading.read_rows(tables.REACH, run, tables.REACH.columns, own_rows & (pc.field("reading") == attribute))
+    seen = tables.read_rows(tables.REACH, run, None, own_rows & (pc.field("reading") == attribute))
     uneven = frames["differences"]["column"][frames["differences"]["reach_share"] < HALF].unique()
     entry: dict[str, Any] = {"reach": reaches(seen, uneven, attribute, span) if len(frames["differences"]) else []}
     frames["groups"] = _per_reach(frames["groups"], seen, frames["groups"]["column"].isin(uneven))
@@ -268,7 +268,7 @@ def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
     Raises: TableError if the table is damaged.
     """
     own_rows = loading.of_pair(classifier, attribute)
-    rows = loading.read_rows(tables.BALANCE, run, ["used", "units"], own_rows)
+    rows = tables.read_rows(tables.BALANCE, run, ["used", "units"], own_rows)
     differing = rows[rows["units"] < rows["used"]]
     return [int(differing["used"].iloc[0]), int(differing["units"].iloc[0])] if len(differing) else []
 
@@ -292,7 +292,7 @@ class Album:
 
 def count_sweeps(run: Path, attributes: Mapping[str, int]) -> int:
     """How many sweeps ``build_album`` goes through."""
-    edits = loading.read_rows(tables.EDITS, run, ["photo", "attribute"])
+    edits = tables.read_rows(tables.EDITS, run, ["photo", "attribute"])
     return len(edits[edits["attribute"].isin(list(attributes))].drop_duplicates())
 
 
@@ -304,9 +304,9 @@ def build_album(
     attributes: name to K, real sweeps only.  With ``none`` a photo is named by its id: names may tell who is on it.
     tick: called with 1 for every sweep whose pictures are there.
     """
-    edits = loading.read_rows(tables.EDITS, run, ["photo", "attribute", "step", "file"])
+    edits = tables.read_rows(tables.EDITS, run, ["photo", "attribute", "step", "file"])
     edits = edits[edits["attribute"].isin(list(attributes))].sort_values(["attribute", "photo", "step"])
-    photos = loading.read_rows(tables.PHOTOS, run, ["photo", "path", "box", "status"])
+    photos = tables.read_rows(tables.PHOTOS, run, ["photo", "path", "box", "status"])
     photos = photos[photos["status"] == "used"].drop_duplicates("photo").set_index("photo")
     order = sorted(set(edits["photo"]) | set(photos.index), key=lambda photo: (_path(photos, photo), photo))
     names = [photo[:12] if embed == "none" else words.printable(_path(photos, photo)) for photo in order]

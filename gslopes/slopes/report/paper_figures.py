@@ -300,7 +300,7 @@ def _around(box: tuple[float, float, float, float]) -> tuple[float, float, float
 def _edits(run: Path, attribute: str, photos: Sequence[str]) -> dict[str, list[Path]]:
     """Photo to its K pictures in order."""
     where = (pc.field("attribute") == attribute) & pc.field("photo").isin(list(photos) or [""])
-    rows = loading.read_rows(tables.EDITS, run, ["photo", "step", "file"], where).drop_duplicates(["photo", "step"])
+    rows = tables.read_rows(tables.EDITS, run, ["photo", "step", "file"], where).drop_duplicates(["photo", "step"])
     ordered = rows.sort_values(["photo", "step"])
     return {str(photo): [run / file for file in group["file"]] for photo, group in ordered.groupby("photo")}
 
@@ -309,7 +309,7 @@ def _photos(run: Path, photos: Sequence[str]) -> dict[str, Photo]:
     where = pc.field("photo").isin(list(photos) or [""])
     columns = ["photo", "path", "box", "points", "width", "height"]
     by_photo = {}
-    for row in loading.read_rows(tables.PHOTOS, run, columns, where).drop_duplicates("photo").to_dict("records"):
+    for row in tables.read_rows(tables.PHOTOS, run, columns, where).drop_duplicates("photo").to_dict("records"):
         points = np.empty((0, 2)) if row["points"] is None else np.asarray(row["points"], float).reshape(-1, 2)
         size = int(row["width"]), int(row["height"])
         by_photo[str(row["photo"])] = Photo(words.printable(row["path"]), loading.face_box(row["box"]), points, size)

@@ -12,7 +12,6 @@ import pandas as pd
 from gslopes.core import placebo, tables
 from gslopes.core.files import read_json
 from gslopes.report import numbers, words
-from gslopes.slopes.report import loading
 from gslopes.stats.intervals import mean_t
 
 NAMES = {
@@ -30,12 +29,12 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
 
     values: attribute to its K values.
     """
-    verdicts = loading.read_rows(
+    verdicts = tables.read_rows(
         tables.VERDICTS,
         run,
         ["photo", "attribute", "kept", "reason", "looked", "found", "tau", "shift", "off_target", "off_target_reading"],
     )
-    readings = loading.read_rows(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
+    readings = tables.read_rows(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
     side_effects = what_else_moves(run)
     entries = []
     for name, of_group in verdicts.groupby("attribute", sort=True):
