@@ -17,6 +17,7 @@ from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.remote import RemoteCropper, ready_croppers
 from gslopes.ask.scoring.cost import confirm_cost
 from gslopes.core import runtime, tables
+from gslopes.core.arrays import Array, Integers
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.executor import Executor
 from gslopes.core.progress import Tick
@@ -47,8 +48,7 @@ _JOINED = 8  # whole pictures in memory at once
 PART = 1024
 Model = Saliency | Cropper
 Croppers = Sequence[Model | Callable[..., Any]]
-Array = NDArray[np.float64]
-Pictures = NDArray[np.int64]
+Pictures = Integers
 Rows = list[dict[str, Any]]
 
 

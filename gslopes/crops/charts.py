@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array
 from gslopes.report import numbers
 from gslopes.report.inline import templates
 
-Array = NDArray[np.float64]
 LEFT, ABOVE, WIDE, TALL = 40, 12, 304, 200  # of the axes, pixels: with their legend below curves fit a phone
 
 

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from gslopes.core.arrays import Array
 from gslopes.core.errors import UnknownName
 from gslopes.crops.pictures import Layout, Ties, from_edge, maxima, owners, winners
-
-Array = NDArray[np.float64]
 
 # Agency, automation, coverage, risk where several points are salient: the words of the paper's Table 1.
 TABLE_1 = {

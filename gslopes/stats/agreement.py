@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-Array = NDArray[np.float64]
+from gslopes.core.arrays import Array
 
 
 def auc(truth: ArrayLike, scores: ArrayLike) -> float:

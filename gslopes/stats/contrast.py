@@ -23,17 +23,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.stats.intervals import skewed_ends, skewed_test, welch_satterthwaite
 from gslopes.stats.ols import Lines, t_ratio
-from gslopes.stats.outcomes import Integers, Moments, departures
+from gslopes.stats.outcomes import Moments, departures
 from gslopes.stats.permutation import count_extreme, permutation_p, random_signs
 from gslopes.stats.resampling import seeded_blocks
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 _BLOCK = 1 << 25  # cells of one block of statistics
 _TIE = 1e-5
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, Integers
 from gslopes.stats.ols import line_weights
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Single = NDArray[np.float32]
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from gslopes.core.arrays import Array
+
 Rows = NDArray[np.intp]
 
 

@@ -12,13 +12,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special
 
+from gslopes.core.arrays import Array
 from gslopes.stats.clusters import effective_units
 from gslopes.stats.intervals import normal_quantile, t_quantile, t_test
 
-Array = NDArray[np.float64]
 FAR = 12.0  # log odds, beyond which an end is infinite
 
 

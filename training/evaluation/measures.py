@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from gslopes.core.arrays import Array
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.gate import manipulation
-from gslopes.faces.gate.manipulation import Estimate, Floats
+from gslopes.faces.gate.manipulation import Estimate
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
 from gslopes.stats.agreement import auc
 from gslopes.stats.resampling import Rows
@@ -25,7 +26,7 @@ from gslopes.stats.resampling import Rows
 # -- is it still the same person? --------------------------------------------------------------------------------------
 
 
-def cosine(a: ArrayLike, b: ArrayLike) -> Floats:
+def cosine(a: ArrayLike, b: ArrayLike) -> Array:
     """Cosine similarity of embeddings (n, D) row by row, (n,); the two broadcast."""
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
     length = np.linalg.norm(x, axis=-1) * np.linalg.norm(y, axis=-1)
@@ -135,7 +136,7 @@ def two_sample_auc(
 
 def _train_and_score(
     chips: ByteArray, fake: NDArray[np.bool_], train: NDArray[np.bool_], test: NDArray[np.bool_], seed: int
-) -> Floats:
+) -> Array:
     """Logits of a network trained on the rows ``train`` for the rows ``test``."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -26,10 +26,9 @@ from gslopes.contexts.measures.paired import (
     sums,
 )
 from gslopes.contexts.tables import filled
+from gslopes.core.arrays import Array, Flags
 from gslopes.stats.shares import difference_interval, independence_p
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Codes = NDArray[np.int8]
 CONGRUENT = {"feminine": "woman", "masculine": "man"}
 NOT_APPLICABLE = "not applicable: the context has no tags"

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from gslopes.core import placebo, tables
+from gslopes.core.arrays import Array, Integers, Objects
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.tables import MEASURED
 from gslopes.slopes.fit.answers import Answers, gather, values_by_attribute
@@ -43,7 +43,6 @@ from gslopes.slopes.fit.truth import Truth, check_truths, error_tables, split_tr
 from gslopes.stats.clusters import FEW, effective_units, named_codes, normal_texts
 from gslopes.stats.multiplicity import LEVEL
 
-Codes = NDArray[np.int64]
 _CLUSTER = "\0cluster"  # its key among the columns, which may be one of the groups as well
 
 
@@ -203,7 +202,7 @@ class _Inputs:
         names = gate.index[gate.eq(True)].astype(str).tolist()
         return names if self.photos is None else sorted({*names} & {*self.photos})
 
-    def units(self, photos: NDArray[np.object_]) -> Codes | None:
+    def units(self, photos: Objects) -> Integers | None:
         """(n,) codes of the photos' clusters; a photo without a text is its own."""
         return named_codes(_texts(self.columns[_CLUSTER], photos), photos) if self.cluster else None
 
@@ -294,9 +293,7 @@ def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
         raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
 
 
-def _balance(
-    sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _Inputs
-) -> tuple[pd.DataFrame, list[str]]:
+def _balance(sweep: Answers, sizes: Array, asked: Asked, inputs: _Inputs) -> tuple[pd.DataFrame, list[str]]:
     """A row of core.tables.BALANCE, and which losses depend on the value, or cannot be shown not to."""
     used, cluster = len(sweep.photos), inputs.cluster
     largest, effective = float(sizes.max()) / used if used else np.nan, effective_units(sizes)
@@ -355,7 +352,7 @@ def _truths(about: pd.DataFrame | None, given: Sequence[str], labels: Collection
     return truths
 
 
-def _texts(column: pd.Series, photos: NDArray[np.object_]) -> list[str]:
+def _texts(column: pd.Series, photos: Objects) -> list[str]:
     return column.reindex(photos).fillna("").tolist()
 
 

@@ -36,9 +36,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.core import placebo
+from gslopes.core.arrays import Array, Flags
 from gslopes.slopes.fit.answers import Answers, all_labels, columns_of, same_photos
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
@@ -47,9 +47,6 @@ from gslopes.stats.clusters import FEW, effective_units
 from gslopes.stats.contrast import Contrast, Units, contrast
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.permutation import below_floor
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 CARRIED = "its interval rests on few photos: about as many as {:.0f} that count alike"
 NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"

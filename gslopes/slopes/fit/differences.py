@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, Flags
 from gslopes.slopes.fit.answers import Answers, active_photos, all_labels, columns_of, differing_photos, same_photos
 from gslopes.slopes.fit.estimators import KINDS, linear
 from gslopes.slopes.fit.measures import Kind, choose, measured, outcomes, slopes_by_measure, unit_in, unit_slopes
@@ -20,9 +20,6 @@ from gslopes.stats.contrast import contrast, difference, membership_p
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.outcomes import moments, varying
 from gslopes.stats.permutation import below_floor
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 COLUMNS = (
     *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "differing", "share", "varying"),

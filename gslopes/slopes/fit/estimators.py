@@ -32,8 +32,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, Flags, Integers, Objects
 from gslopes.core.tables import MEASURED, READING
 from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers, columns_of
@@ -46,7 +46,6 @@ from gslopes.stats.ols import Lines, fit_lines, line_weights
 from gslopes.stats.outcomes import Moments, moments, varying
 from gslopes.stats.permutation import Permuted, below_floor, permute
 
-Array = NDArray[np.float64]
 NEVER = "never there at the centre"
 UNITS = {
     "paper": "share of y_centre per unit",
@@ -121,10 +120,10 @@ class _Test:
 
     lines: Lines
     influence: Array
-    varying: NDArray[np.int64]
-    tested: NDArray[np.bool_]
+    varying: Integers
+    tested: Flags
     p: Array
-    source: NDArray[np.object_]
+    source: Objects
     permuted: Permuted | None
 
 

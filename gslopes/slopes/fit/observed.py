@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 
+from gslopes.core.arrays import Flags, Integers
 from gslopes.slopes.fit.answers import Answers, all_labels, same_photos
 from gslopes.slopes.fit.measures import answers_by_measure, slopes_by_measure
 from gslopes.slopes.fit.options import FitOptions
@@ -34,9 +34,6 @@ from gslopes.stats.contrast import Contrast, Units, contrast, difference
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.shares import difference_interval, independence_p
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 ALIKE = "no test: the answers of each group are all the same, or of one unit"
 SAME, OPPOSITE, OBSERVED, EDIT, NEITHER = "same sign", "opposite signs", "observed only", "edit only", "neither"
 
@@ -101,7 +98,7 @@ def observed_rows(
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _welch(values: sparse.csr_array, one: Flags, other: Flags, units: Codes) -> Contrast:
+def _welch(values: sparse.csr_array, one: Flags, other: Flags, units: Integers) -> Contrast:
     """Mean of one group's photos minus the other's, by Welch's t over units.  values: (L, n).  one, other: (n,)."""
     sides, skews = [], []
     for side in (one, other):
@@ -113,7 +110,7 @@ def _welch(values: sparse.csr_array, one: Flags, other: Flags, units: Codes) -> 
     return difference(sides[0], sides[1], (skews[0], skews[1]))[0]
 
 
-def _shares_apart(given: Flags, one: Flags, other: Flags, units: Codes) -> tuple[float, float]:
+def _shares_apart(given: Flags, one: Flags, other: Flags, units: Integers) -> tuple[float, float]:
     """The interval of a difference of two shares, in points, photos of a unit alike.  given: (n,) with the label."""
     width = int(units.max()) + 1
     first, second = (

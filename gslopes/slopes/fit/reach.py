@@ -23,9 +23,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from gslopes.core.arrays import Array
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
@@ -35,7 +36,6 @@ from gslopes.stats.contrast import Units, spreads
 from gslopes.stats.intervals import fieller, t_quantile
 from gslopes.stats.ols import line_weights
 
-Array = NDArray[np.float64]
 UNREACHED = "the interval of the reach contains 0: the edit may not move the reader here"
 HALF = 0.5
 UNEVEN = "one group's reach is below half of the other's: compared per unit of reach alone"

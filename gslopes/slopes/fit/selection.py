@@ -28,6 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, Flags, Integers, Objects
 from gslopes.core.errors import TableError
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.estimators import KINDS
@@ -40,9 +41,6 @@ from gslopes.stats.ols import line_weights
 from gslopes.stats.outcomes import dense
 from gslopes.stats.permutation import below_floor, permute
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 STATUS = ("answered", "refused", "failed")
 LOSSES = (("refusal", "refused", "refusals"), ("failed", "failed", "failures"))  # prefix of columns, status, noun
 
@@ -54,7 +52,7 @@ class Asked:
     photos: (n,) ids, sorted.  values: (K,).
     """
 
-    photos: NDArray[np.object_]
+    photos: Objects
     values: Array
     status: NDArray[np.int8]
 
@@ -89,9 +87,7 @@ def asked_about(
     return Asked(ids.astype(object), values, table)
 
 
-def loss_trend(
-    found: Asked, status: str, units: Callable[[NDArray[np.object_]], Codes | None], options: FitOptions
-) -> Estimate:
+def loss_trend(found: Asked, status: str, units: Callable[[Objects], Integers | None], options: FitOptions) -> Estimate:
     """photo-rate of "refused" or "failed" over the photos asked about at all values, in points, with its t interval.
 
     p: permutation within units, or t below its floor; null hypothesis: a photo's losses are exchangeable over the
@@ -129,7 +125,7 @@ def bounds(present: Array, found: Asked) -> tuple[Array, Array]:
     return (observed + float(missing @ sides[0])) / total, (observed + float(missing @ sides[1])) / total
 
 
-def label_counts(scores: pa.Table, classifier: str, attribute: str, labels: NDArray[np.object_], found: Asked) -> Array:
+def label_counts(scores: pa.Table, classifier: str, attribute: str, labels: Objects, found: Asked) -> Array:
     """(L, K) answered pictures with each label, photos that drop out of the slopes among them."""
     pairs = _rows_of(scores, classifier, attribute).group_by(["photo", "label", "step"]).aggregate([])
     photo, label = (

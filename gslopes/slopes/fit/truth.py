@@ -24,8 +24,8 @@ from itertools import compress
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, Flags, Objects
 from gslopes.core.errors import ConfigError
 from gslopes.core.tables import READING
 from gslopes.core.text import many
@@ -46,9 +46,6 @@ _NAMES = ("column", "label", "measure")
 YES, NO = frozenset({"1", "1.0", "true", "yes", "y"}), frozenset({"0", "0.0", "-1", "-1.0", "false", "no", "n"})
 ALIKE = "all photos have this slope, which takes permutations to test (--set fit.permutations=10000)"
 EVERYWHERE = "given for every picture: say from which score it counts (--set fit.presence=0.5)"
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -267,7 +264,7 @@ def _said(answers: Answers, label: str) -> Flags:
     return returned
 
 
-def _right(answers: Answers, texts: NDArray[np.object_]) -> Flags:
+def _right(answers: Answers, texts: Objects) -> Flags:
     """(n, K) whether the true label has the highest score."""
     best = np.full((len(answers.photos), len(answers.values)), -np.inf, dtype=np.float32)
     score = np.where(answers.present, answers.score, -np.inf).astype(np.float32)

@@ -12,18 +12,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from gslopes.core import tables
+from gslopes.core.arrays import Array, Integers
 from gslopes.core.errors import ConfigError
 from gslopes.core.files import read_json
 from gslopes.slopes.fit.answers import ALL, Answers, Cut, gather, present
 from gslopes.slopes.report import loading
 from gslopes.stats.intervals import mean_t, wilson
 from gslopes.stats.ols import line_weights
-
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 
 def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
@@ -141,7 +138,7 @@ def movers(answers: Answers, most: int = 6) -> list[list[int]]:
     return [order[start : min(end, start + most)].tolist() for start, end in pairwise(ends)]
 
 
-def strongest(answers: Answers, most: int = 24) -> Whole:
+def strongest(answers: Answers, most: int = 24) -> Integers:
     """Rows, at most ``most`` a photo: labels whose score moves most, then those of the highest score."""
     varying = np.round(np.ptp(answers.score.astype(np.float64), axis=1), 2) if len(answers.score) else np.empty(0)
     order = np.lexsort((-answers.score.max(axis=1, initial=0.0), -varying, answers.photo))

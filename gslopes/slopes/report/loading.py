@@ -119,9 +119,9 @@ def lost(run: Path) -> dict[str, str]:
     """
     result = {}
     for (name,), statuses in sorted(outcomes_of(run, ["classifier"]).items()):
-        told = [(*statuses[status], status) for status in ("refused", "failed") if status in statuses]
-        if told:
-            parts = [f"{number:,} {status} ({why})" for number, why, status in told]
+        missed = [(*statuses[status], status) for status in ("refused", "failed") if status in statuses]
+        if missed:
+            parts = [f"{number:,} {status} ({why})" for number, why, status in missed]
             asked = sum(number for number, _ in statuses.values())
             result[name] = f"{' and '.join(parts)} of {words.many(asked, 'picture')}"
     return result

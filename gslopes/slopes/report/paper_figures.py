@@ -21,6 +21,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.arrays import Array
 from gslopes.core.errors import UnknownName
 from gslopes.report import charts, fonts, numbers, words
 from gslopes.report.charts import LIGHT, MARKERS, fitted_line, new_figure, new_sheet, sweep_axis, sweep_heads, text
@@ -29,7 +30,6 @@ from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import loading, paper, pictures
 from gslopes.slopes.report.loading import PAPER, Finding, Source
 
-Array = NDArray[np.float64]
 Picture = NDArray[np.uint8] | None
 PHOTOS, LABELS = 2, 6  # photos of Figure 3, and labels under each picture for each classifier
 _TIGHT = 1.5  # faces wide: the edits in Figure 1

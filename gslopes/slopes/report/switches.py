@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder
+from gslopes.core.arrays import Array, Flags
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers, words
 from gslopes.slopes.fit.answers import Answers
@@ -21,10 +22,9 @@ from gslopes.stats.intervals import mean_t, wilson
 
 KINDS = ("switch", "woman", "man", "none", "mixed")
 FAR = 1e9  # beyond any value
-Flags = NDArray[np.bool_]
 
 
-def kinds(woman: Flags, man: Flags, values: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+def kinds(woman: Flags, man: Flags, values: Array) -> tuple[NDArray[Any], Array]:
     """(n,) what the captions of each photo do, of ``KINDS``, and the value half-way where they switch, else NaN.
 
     They switch if all captions with *woman* lie on one side of all with *man*.
