@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gslopes.ask.croppers.policies import TABLE_1
 from gslopes.core import tables
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.files import read_json
@@ -30,7 +31,6 @@ from gslopes.crops.parity import (
     resampled,
 )
 from gslopes.crops.people import Groups
-from gslopes.crops.policies import TABLE_1
 from gslopes.crops.tables import CONSTANT, MEASURES, SENTENCES, TABLES
 from gslopes.crops.words import lost
 from gslopes.frame.run import Run

@@ -121,13 +121,13 @@ def choices_of(audit: Audit, manifest: Mapping[str, Any]) -> tuple[str, list[Cho
     flat = dict(config)
     for section in config.values():
         flat |= section if isinstance(section, dict) else {}
-    return ("", []) if audit.sibling else read_choices(audit.home / "method.toml", flat)
+    return read_choices(audit.home / "method.toml", flat)
 
 
 def _sections(page: Page) -> Iterator[dict[str, Any]]:
     """Name, title and HTML of every section that has something to show."""
-    template = f"{page.audit.sibling or 'sections'}.html.j2"
-    own, shared = (inline.templates(page.audit.home).get_template(name).module for name in (template, "parts.html.j2"))
+    templates = inline.templates(page.audit.home)
+    own, shared = (templates.get_template(f"{name}.html.j2").module for name in ("sections", "parts"))
     for section in page.audit.page:
         if (content := section.data(page)) is not None:
             macro = getattr(own, section.name, None) or getattr(shared, section.name)

@@ -29,7 +29,6 @@ AUDITS = {
     "captions": "gslopes.captions.audit:CAPTIONS",
     "contexts": "gslopes.contexts.audit:CONTEXTS",
     "crops": "gslopes.crops.audit:CROPS",
-    "crops sweep": "gslopes.crops.sweep:SWEEP",
 }
 
 

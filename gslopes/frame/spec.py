@@ -135,7 +135,6 @@ class Audit:
     models: name to what is asked, found before any work.
     more: whether more models may be asked later; else their versions identify the run.
     before: called once before the first stage that is not up to date: credentials, prices, a first question.
-    of_runs: what it is given is a run folder of another audit.
     configure: makes the configuration of a new run of source, options, stages to do and ready objects, where options
         depend on one another or the source is one of them.
     fixed: facts that follow from the options alone, which stay what they are where a run is done again.
@@ -163,7 +162,6 @@ class Audit:
     models: Callable[[Plan], Mapping[str, Any]] | None = None
     more: bool = False
     before: Callable[[Run, Executor], None] | None = None
-    of_runs: bool = False
     configure: Callable[[Path | None, Mapping[str, Any], Sequence[str], Any], Any] | None = None
     fixed: Callable[[Any], Mapping[str, Any]] | None = None
     looked_at: tuple[str, ...] = ()
@@ -174,15 +172,9 @@ class Audit:
 
     @cached_property
     def sentences(self) -> dict[str, Any]:
-        """The content of sentences.toml; of a sibling verb with its own section over it.
+        """The content of sentences.toml.
 
         Of it the help takes ``about``, ``examples`` and ``source``, what is given: an option of the configuration that
         is positional may name it instead.  ``question`` heads the page, see ``frame.page`` for the others.
         """
-        content = tomllib.loads((self.home / "sentences.toml").read_text("utf-8"))
-        return content | content.get(self.sibling, {})
-
-    @property
-    def sibling(self) -> str:
-        """The second word of the name, such as sweep of crops sweep; empty for the chief verb of an apartment."""
-        return self.name.partition(" ")[2]
+        return tomllib.loads((self.home / "sentences.toml").read_text("utf-8"))

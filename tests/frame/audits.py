@@ -13,19 +13,16 @@ from gslopes.captions import audit as captions
 from gslopes.contexts import audit as contexts
 from gslopes.contexts.config import ContextOptions
 from gslopes.crops import audit as crops
-from gslopes.crops import sweep
 from gslopes.frame.result import Result
-from tests import sweeps
 from tests.contexts.drawn import CANVAS, Finder, Tagger, small
 from tests.contexts.drawn import draw as draw_people_and_rooms
-from tests.crops.drawn import Brightness, a_face, draw_people, draw_sweep
+from tests.crops.drawn import Brightness, a_face, draw_people
 from tests.golden.walk import draw
 
 MODULES = {
     "captions": (captions, "CAPTIONS"),
     "contexts": (contexts, "CONTEXTS"),
     "crops": (crops, "CROPS"),
-    "crops sweep": (sweep, "SWEEP"),
 }
 
 
@@ -123,17 +120,6 @@ def audit_crops(people: Path, run: Path, /, **more: Any) -> Result:
     return gslopes.audit_crops(people, run, **crop_options(people, **{**quick, **more}))
 
 
-def synthesised(folder: Path) -> Path:
-    """A sweep of drawn faces."""
-    return draw_sweep(folder / "sweep")
-
-
-def sweep_crops(source: Path, run: Path, **more: Any) -> Result:
-    """Two croppers, two opponents."""
-    quick = {"others": 2, "cropper": ("centre",)}
-    return sweeps.sweep_crops(source, run, croppers=[Brightness()], **{**quick, **more})
-
-
 # -- contexts ---------------------------------------------------------------------------------------------------------
 
 
@@ -189,7 +175,6 @@ AUDITS = {
         told=lambda summary: summary.partition(": ")[2],
     ),
     "crops": Small(portraits, audit_crops, ({"min_group": 3}, "measure"), "look", 2, flags=named_in_small_groups),
-    "crops sweep": Small(synthesised, sweep_crops, ({"confirm_above": 9.0}, "report"), "sweep", 6),
     "contexts": Small(
         people_and_rooms, audit_contexts, ({"analysis": ContextOptions(permutations=18)}, "measure"), "cutout", 1,
         flags=reports,

@@ -25,9 +25,8 @@ import gslopes
 from gslopes.captions.config import AuditOptions
 from gslopes.contexts.config import ContextOptions
 from tests.contexts.drawn import Tagger, audit, draw
-from tests.crops.drawn import Brightness, Lighter, a_face, draw_sweep
+from tests.crops.drawn import Brightness, Lighter, a_face
 from tests.golden.page_text import run_text
-from tests.sweeps import sweep_crops
 
 Tables = dict[str, pd.DataFrame]
 FOLDER = Path(__file__).with_suffix("")
@@ -64,7 +63,7 @@ def contexts(folder: Path) -> Tables:
 
 
 def crops(folder: Path) -> Tables:
-    """Drawn discs side by side with most options, as published; a sweep."""
+    """Drawn discs side by side with most options, and as published."""
     people, csv_file = draw_portraits(folder)
     runs = folder / "runs"
     models = [Brightness(), Lighter()]
@@ -76,8 +75,6 @@ def crops(folder: Path) -> Tables:
 
     run("whole", *models, groups=("team", "side"), policies=("argmax", "sample", "average", "pad"))
     run("published", models[0], groups=("colour",), as_published=True, pairs=60, height=56)
-    swept = draw_sweep(folder / "swept")
-    sweep_crops(swept, runs / "sweep", croppers=models[:1], others=4, cropper=("centre",))
     return tables_of(runs)
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from gslopes.ask.croppers.joining import Layout, Ties, from_edge, maxima, owners, winners
 from gslopes.core.arrays import Array
 from gslopes.core.errors import UnknownName
-from gslopes.crops.pictures import Layout, Ties, from_edge, maxima, owners, winners
 
 # Agency, automation, coverage, risk where several points are salient: the words of the paper's Table 1.
 TABLE_1 = {
