@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.ask.answers import read_picture
 from gslopes.core import runfolder, tables
+from gslopes.core.arrays import Array
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Answer, ByteArray, FloatArray
@@ -76,7 +76,7 @@ class PlantedClassifier:
         pixels = np.stack([decode(data, "picture")[0] for data in pictures])
         return list(self.read(pixels).tolist())
 
-    def read(self, pixels: ByteArray) -> NDArray[np.float64]:
+    def read(self, pixels: ByteArray) -> Array:
         """(B, S, S, 3) uint8 RGB to (B, 2): cue and tone."""
         points = np.broadcast_to(self.points, (len(pixels), 5, 2))
         columns = rendered.gender_readout(pixels, points), rendered.tone_readout(pixels, points)

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.arrays import Array
 from gslopes.core.files import read_json
 from gslopes.core.reasons import counted
 from gslopes.core.tables import SOURCES
@@ -38,7 +38,7 @@ class Finding:
     key: str
     classifier: str
     attribute: str
-    values: NDArray[np.float64]
+    values: Array
     rows: pd.DataFrame
     placebo: pd.DataFrame
     outcomes: Mapping[str, tuple[int, str]] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Source:
     run: Path
     manifest: Mapping[str, Any]
     slopes: pd.DataFrame
-    values: Mapping[str, NDArray[np.float64]]
+    values: Mapping[str, Array]
     findings: Sequence[Finding]
 
     @property

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
+from gslopes.core.arrays import Array
 from gslopes.report import numbers, units, words
 from gslopes.report.numbers import rounded
 from gslopes.slopes.fit.answers import Answers
@@ -177,7 +177,7 @@ def _varying_photos(
     return result
 
 
-def _thousandths(scores: NDArray[np.float64]) -> list[float | None]:
+def _thousandths(scores: Array) -> list[float | None]:
     """Whole ones, or with two digits more where the scores differ by little.  scores: (K,)."""
     digits = 2 if np.nanmax(scores) - np.nanmin(scores) < 0.02 else None
     return [None if np.isnan(score) else round(1000 * float(score), digits) for score in scores]
