@@ -12,6 +12,7 @@ from gslopes.ask.scoring.score import models_of, score_stage
 from gslopes.core import tables
 from gslopes.core.errors import BudgetReached, ConfigError, UnknownName
 from gslopes.slopes import audit as stages
+from tests.again import redo
 from tests.ask import local_models
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
@@ -38,13 +39,13 @@ def score(run, cache, *tasks: str, name: str = MODEL, **others):
 
 
 def slopes_of(run):
-    found = tables.reading(stages.redo(run, "fit").tables["slopes"])
+    found = tables.reading(redo(run, "fit").tables["slopes"])
     found["task"] = found["classifier"].str.extract("prompt=([^,]+)")
     return found.set_index(["task", "label"])
 
 
 def page_of(run) -> str:
-    stages.redo(run, "report")
+    redo(run, "report")
     return (run / "report/index.html").read_text("utf-8")
 
 
