@@ -19,13 +19,13 @@ from gslopes.ask.croppers.remote import mtcnn
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError, UsageError
 from gslopes.core.files import sha256_of
-from gslopes.core.reasons import Reason, SkipReason, explained
+from gslopes.core.reasons import SkipReason, explained
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import frame_of
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.people import People, Portrait
 from gslopes.crops.tables import TABLES
-from gslopes.faces.find import tilted
+from gslopes.faces.find import choose
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
 from gslopes.photos.decode import in_srgb
@@ -109,19 +109,14 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
         height, width = photo.pixels.shape[:2]
         faces = finder([photo])[0]
         row |= {"photo": photo.id, "width": width, "height": height, "faces": len(faces.scores)}
-        index = 0
-        why: SkipReason | None = SkipReason(Reason.NO_FACE)
-        if len(faces.scores):
-            away = (faces.boxes[:, :2] + faces.boxes[:, 2:]) / 2 - np.array([width / 2, height / 2])
-            index = int(np.argmin(np.square(away).sum(axis=1)))
-            why = tilted(faces, index)
-        if why:
+        face = choose(faces, width, height, 1)
+        if isinstance(face, SkipReason):
             detail = "out of what is kept, still in who is favoured"
-            row |= SkipReason(why.reason, f"{why.detail}; {detail}" if why.detail else detail).columns
+            row |= SkipReason(face.reason, f"{face.detail}; {detail}" if face.detail else detail).columns
         else:
-            box = faces.boxes[index]
-            head = head_box(box.tolist(), width, height)
-            row["box"], row["head"] = box.astype(np.float32), np.array([head.x0, head.y0, head.x1, head.y1], np.float32)
+            head = head_box(face.box.tolist(), width, height)
+            sides = np.array([head.x0, head.y0, head.x1, head.y1], np.float32)
+            row |= {"box": face.box.astype(np.float32), "head": sides}
         for model in models:
             saliency += _alone(model, photo, row, run.config)
     return {"saliency": saliency, "traits": [], "people": people}

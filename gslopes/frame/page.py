@@ -99,13 +99,10 @@ def write_page(run: Run) -> Made:
 def render(page: Page) -> str:
     """The page as text, self-contained."""
     audit = page.audit
-    data = None if audit.data is None else audit.data(page)
     return inline.render(
         "audit.html.j2",
         house=audit.home,
         styles=("sections.css",),
-        scripts=() if data is None else ("sections.js",),
-        data=data,
         audit=audit,
         headline=page.headline.sentence,
         sections=list(_sections(page)),

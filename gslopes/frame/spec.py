@@ -60,9 +60,8 @@ class Stage:
         there is ``each``.
     items: what is cut into parts of ``part`` items, each committed by itself; units of progress are called ``unit``.
     each: names for which all parts are done, such as those of models; names of earlier runs stay in the tables.
-    keep: the rows of a part that go into the merged table; all by default.
     join: what becomes of the tables of all parts, where they are not merged one after another.
-    merging: reads and options that ``keep`` or ``join`` alone depend on: parts stay what they are where these change.
+    merging: reads and options that ``join`` alone depends on: parts stay what they are where these change.
     threads: whether its parts may be done side by side in threads.
     here: its parts are done in this process alone, such as those that ask models.
     when: whether the options have it; where not, what it made before is removed, but for its parts.
@@ -81,7 +80,6 @@ class Stage:
     part: int = 32
     unit: str = "photos"
     each: Callable[[Run], Sequence[str]] | None = None
-    keep: Callable[[Run, pd.DataFrame], pd.DataFrame] | None = None
     join: Callable[[Run, Tables], Made] | None = None
     merging: tuple[str, ...] = ()
     here: bool = False
@@ -131,7 +129,6 @@ class Audit:
     counts: things found, used; files that could not be read and questions that failed, which give exit code 3.
     terminal: what is printed of a result; None: its findings.  shown: tables that ``--json`` prints.
     page: its sections; without any, a stage of its own called report writes the page.
-    data: what the script of the page, sections.js, reads as JSON; None: no script.
     models: name to what is asked, found before any work.
     more: whether more models may be asked later; else their versions identify the run.
     before: called once before the first stage that is not up to date: credentials, prices, a first question.
@@ -158,7 +155,6 @@ class Audit:
     shown: tuple[str, ...]
     terminal: Callable[[Opened], str] | None = None
     page: tuple[Section, ...] = ()
-    data: Callable[[Page], Any] | None = None
     models: Callable[[Plan], Mapping[str, Any]] | None = None
     more: bool = False
     before: Callable[[Run, Executor], None] | None = None

@@ -15,13 +15,13 @@ often. They are given: slope and interval are over photos like those audited, ne
 
 from __future__ import annotations
 
-import hashlib
 import io
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -77,11 +77,11 @@ class CropsClassifier:
         how: dict[str, Any] = {"device": device, "seed": options.seed, "trust": trust}
         model: Any = load_cropper(options.cropper, finder=lambda photos: self._finder(photos), **how)
         self.name, self._options = name, options
-        self._service = model.at(1.0) if hasattr(model, "at") else None
+        self._service: Any = model.at(1.0) if hasattr(model, "at") else None
         self._model = self if self._service else model
         self._paths = _circle(options)
         self._place = {photo: place for place, photo in enumerate(self._paths)}
-        self.version = f"{model.version} opponents {hashlib.sha256(''.join(self._paths).encode()).hexdigest()[:16]}"
+        self.version = f"{model.version} opponents {sha256(''.join(self._paths).encode()).hexdigest()[:16]}"
         self.cached = names.split(full_name(options.cropper))[0] != "python"
         self.facts = {"opponents": f"{options.others} of {len(self._paths)} people given; the unit is the photo"}
         asked, self.limits, self.batch = 2 * options.others, LOCAL, 8
@@ -104,11 +104,11 @@ class CropsClassifier:
 
     def about(self, photo: str, pictures: Sequence[bytes]) -> None:
         """Note, before they are asked, that these pictures show one photo: they have the same opponents."""
-        self._photos |= dict.fromkeys(map(_digest, pictures), photo)
+        self._photos |= dict.fromkeys((sha256(data).digest() for data in pictures), photo)
 
     def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
         """Go on with a picture where an earlier process had to stop."""
-        key = _digest(picture)
+        key = sha256(picture).digest()
         self._keep[key] = keep
         if isinstance(begun, list):
             self._shares[key] = begun
@@ -117,9 +117,11 @@ class CropsClassifier:
         """Encoded pictures to the shares of their joined pictures, Unfinished while a service is to be asked again."""
         found: list[object] = []
         for data, pixels in zip(pictures, decoded(pictures), strict=True):
+            key = sha256(data).digest()
             try:
-                found.append(self._asked(_digest(data), pixels))
+                found.append(self._asked(key, pixels))
             except (AnswerError, Refused) as error:
+                self._own.pop(key, None)
                 found.append(error)
         return found
 
@@ -131,7 +133,7 @@ class CropsClassifier:
         """What the cropper sees first, in words and as a picture."""
         from gslopes.ask.croppers.joining import join
 
-        near = self._next_to(hashlib.sha256(data).hexdigest())
+        near = self._next_to(sha256(data).hexdigest())
         joined = join([*decoded([data]), cast("Seen", self._opponent(near[0]))[0]])[0]
         return f"the picture next to {len(near)} of {len(self._paths)} others, in both orders", joined
 
@@ -184,14 +186,11 @@ class CropsClassifier:
         """The service's rectangle of ratio 1, by one request.  Raises: AnswerError, Refused; as the service."""
         from PIL import Image
 
-        assert self._service is not None
-        buffer = io.BytesIO()
-        Image.fromarray(picture).save(buffer, "PNG", compress_level=1)
+        Image.fromarray(picture).save(buffer := io.BytesIO(), "PNG", compress_level=1)
         (raw,) = self._service.ask([buffer.getvalue()])
         if isinstance(raw, Exception):
             raise raw
-        left, top, width, height, *_ = self._service.parse(raw).box
-        return Crop(left, top, width, height)
+        return Crop(*self._service.parse(raw).box[:4])
 
     # -- opponents ----------------------------------------------------------------------------------------------------
 
@@ -201,7 +200,7 @@ class CropsClassifier:
         photo: its sha256, hex.  Raises: UsageError if they are too few.
         """
         count, near, place = len(self._paths), list[int](), self._place.get(photo)
-        start = int(hashlib.sha256(photo.encode()).hexdigest(), 16) if place is None else place + 1
+        start = int(sha256(photo.encode()).hexdigest(), 16) if place is None else place + 1
         for other in ((start + more) % count for more in range(count)):
             near += [other] if other != place and self._opponent(other) else []
             if len(near) == self._options.others:
@@ -236,10 +235,6 @@ class CropsClassifier:
         return mtcnn()
 
 
-def _digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()
-
-
 def _circle(options: CropsOptions) -> dict[str, Path]:
     """sha256 to path of the opponents, in their order.  Raises: UsageError if they are too few."""
     from gslopes.photos.folder import list_photos
@@ -257,6 +252,6 @@ def _circle(options: CropsOptions) -> dict[str, Path]:
 
 
 def _too_few(options: CropsOptions, count: int) -> UsageError:
-    holds = f"{show(options.opponents)} holds {count} photos that can be used"
-    few = f"{holds}, and a picture meets {options.others} others."
-    return UsageError(few, f"Add photos of other people, or give others={max(1, count - 1)}.")
+    need = f"photos that can be used, and a picture meets {options.others} others."
+    hint = f"Add photos of other people, or give others={max(1, count - 1)}."
+    return UsageError(f"{show(options.opponents)} holds {count} {need}", hint)
