@@ -1,7 +1,5 @@
 """What is asked, in which order, and what was said: from questions to raw answers to rows of the tables."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import threading

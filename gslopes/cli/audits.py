@@ -1,7 +1,5 @@
 """``gslopes contexts``, ``crops`` and ``captions``: each audit's verb."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import click

@@ -1,7 +1,5 @@
 """What arrays hold, as annotations name it; their shapes stand in the docstrings."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Pixels: similarities between frames and pictures carried along them, levels, and how light skin is."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import cv2

@@ -4,8 +4,6 @@ A stage works in *parts*. A part's last table is its commit marker: it appears, 
 the part is safely on the disk, so a run that was stopped at any moment redoes at most the parts it was in.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import filecmp

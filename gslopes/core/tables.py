@@ -6,8 +6,6 @@ the attribute (0 is neutral), shares and scores are in [0, 1]. They are declared
 ``tables.toml``.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

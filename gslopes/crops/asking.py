@@ -1,7 +1,5 @@
 """The stage that asks croppers about every pair of photos: who is asked, what it costs, and the rows of the answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 

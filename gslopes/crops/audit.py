@@ -1,7 +1,5 @@
 """The audit of crops: who is looked at, joined, asked about, measured and shown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path

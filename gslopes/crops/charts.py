@@ -1,7 +1,5 @@
 """Curves of the crop audits' pages, which curves.html.j2 draws."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from pathlib import Path

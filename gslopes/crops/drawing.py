@@ -1,7 +1,5 @@
 """The pairs that the page shows, drawn with their crops and each cropper's map."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 

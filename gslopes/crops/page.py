@@ -1,7 +1,5 @@
 """The sections of the page of a crop audit."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations

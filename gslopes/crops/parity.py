@@ -8,8 +8,6 @@ Here too are intervals by drawing people again, once for all pairs of groups, an
 groups' chances).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Who is on which photo, to which groups people belong, and which pairs of people are asked about."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Each photo alone: decoded, its face found, and each saliency model asked about it; then who is of which group."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@
 below the other, ``left`` is the upper one.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Texts of the crop audit, for terminal and page."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

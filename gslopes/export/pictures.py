@@ -1,7 +1,5 @@
 """What is exported: the pictures of a run as rows, in which split, with which facts; its answers as rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256

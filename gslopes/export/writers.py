@@ -1,7 +1,5 @@
 """The three forms in which pictures are written: each file whole and in its place, or not there."""
 
-from __future__ import annotations
-
 import io
 import json
 import struct

@@ -3,8 +3,6 @@
 Whatever is not a folder becomes one, RUN/given: the run resumes and reports without the objects that were given.
 """
 
-from __future__ import annotations
-
 import filecmp
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """The plan of an audit: everything is checked before anything expensive is done."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

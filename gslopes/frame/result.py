@@ -1,7 +1,5 @@
 """What an audit returns, and any finished run folder as that."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The verb of an audit on the command line, from what it declares."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path

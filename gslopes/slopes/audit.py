@@ -1,7 +1,5 @@
 """The audit of slopes: photos of faces, edited step by step, shown to classifiers; and a function for each stage."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

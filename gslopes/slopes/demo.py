@@ -5,8 +5,6 @@ can be drawn again with nothing but the cue changed; next to it is the slope tha
 editor. Then the shipped gender editor sweeps the public-domain portrait of the astronaut Eileen Collins.
 """
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Does a service still answer as it did?  A sample of a run's pictures is asked again, past the cache."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What the result of a walk says more than other audits': its photos, its funnel, and each stage taken alone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """How well two orders, or two people's answers, agree."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Photos of one person are alike: units of resampling and of standard errors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

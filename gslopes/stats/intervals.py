@@ -3,8 +3,6 @@
 Proportions are ours, not statsmodels': a share may be a mean of probabilities, and loading statsmodels takes a second.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import NamedTuple, overload

@@ -1,7 +1,5 @@
 """Many labels are tested at once: p-values adjusted for it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gslopes.core.arrays import Array

@@ -1,7 +1,5 @@
 """Ordinary least squares of many curves on the same few values at once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ A *unit* is what is resampled and permuted as one: a photo, or all photos of a c
 *outcomes* for a label are K numbers, one a condition. Almost all of them are 0 for almost all labels.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -26,8 +26,6 @@ Sources: Pitman 1937, doi 10.2307/2984124; Phipson & Smyth 2010, doi 10.2202/154
 Goeman 2018, doi 10.1007/s11749-017-0571-1 (subgroups); Janssen 1997, doi 10.1016/S0167-7152(97)00043-6 (studentised).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import permutations

@@ -3,8 +3,6 @@
 Ours, not scipy's: one draw of counts serves all labels as a matrix product.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

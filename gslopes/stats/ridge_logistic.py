@@ -5,8 +5,6 @@ Ours for speed: thousands of fits cost a few hundred matrix products.
 Source: Nesterov 1983; O'Donoghue & Candès 2015, doi 10.1007/s10208-013-9150-3, section 3.2 (restarts).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

@@ -5,8 +5,6 @@ images, whose test had p < .05 without an effect in 4 to 8 % of 1,000 sets a cel
 5.1 % of all (tests/benches, ``captions-salience``).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

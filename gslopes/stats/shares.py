@@ -4,8 +4,6 @@ Sums are by person, (U,) arrays: how many photos of each count, of how many.  Wi
 the usual ones: Wilson's and Newcombe's intervals, Pearson's test.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

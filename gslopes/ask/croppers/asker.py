@@ -1,7 +1,5 @@
 """What croppers are asked about joined pictures, and their answers: maps in batches of one layout, or rectangles."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Source: Yee et al. 2021, section 4: pasted at the top, left to right, at native size, on black.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Every policy answers with a share for each person: the chance that the focal point is that person's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

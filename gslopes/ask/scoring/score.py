@@ -1,7 +1,5 @@
 """The score stage: several classifiers side by side, each part's tables written as soon as its last answer is there."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence

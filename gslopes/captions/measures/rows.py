@@ -4,8 +4,6 @@ One interval for each, by what is counted: Newcombe's and Fisher's where a conce
 where an image counts by its share of captions; added pairs for changes; Wilson's for rates. Images are independent.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

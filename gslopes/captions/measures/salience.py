@@ -5,8 +5,6 @@ columns pulls the coefficient towards 0 and whose interval over splits is not a 
 and p otherwise are ours, by double selection and a score test.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

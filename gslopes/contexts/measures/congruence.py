@@ -3,8 +3,6 @@
 And RQ4, in what way: shares of demographic, concrete and abstract tags, tables 11 and 13 of the paper.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from itertools import combinations

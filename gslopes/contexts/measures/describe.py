@@ -4,8 +4,6 @@ Source: Barlas et al. 2020, section 5; the equations are numbered as in its spec
 gender, (3) recognised, (4) proportions, (5) vectors, (6) distance, (10) net of what the empty background got.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

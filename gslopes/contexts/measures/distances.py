@@ -1,7 +1,5 @@
 """RQ4, how much: distances of descriptions from their baseline by gender and group.  Tables 10 and 12 of the paper."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from itertools import combinations

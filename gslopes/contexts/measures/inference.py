@@ -1,7 +1,5 @@
 """Whom a tagger infers, what it recognises, and whether it is right: RQ1 to RQ3, tables 7 to 9 of the paper."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

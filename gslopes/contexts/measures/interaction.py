@@ -1,7 +1,5 @@
 """The controlled version, by counterfactuals of each person in each context: does context or face move answers more?"""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -7,8 +7,6 @@ resampled premultiplied and count by their opacity.
 Pictures of any colour space become sRGB first, so that person and background meet in one.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

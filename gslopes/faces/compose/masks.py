@@ -4,8 +4,6 @@ Everything here is in the chip frame. The chip of a photo that is cut tight ends
 runs over its border and a mask has to come down to zero before it gets there.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Source: Joo & Kärkkäinen 2020, §3.3 and §4.2. Pure arithmetic on arrays; photo and chip frames: see ``core.records``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

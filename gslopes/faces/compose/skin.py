@@ -3,8 +3,6 @@
 Source of the idea: Joo & Kärkkäinen 2020, §3.3: only changes on the skin of the face are kept.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from threading import local
 from typing import cast

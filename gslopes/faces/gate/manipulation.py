@@ -3,8 +3,6 @@
 Every interval is a percentile bootstrap over photos: it speaks of their choice, not of training a model again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

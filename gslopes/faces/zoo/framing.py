@@ -1,7 +1,5 @@
 """Which part of a photo a network sees: where five points of the face come to lie, in units of the picture's side."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gslopes.core.arrays import Array

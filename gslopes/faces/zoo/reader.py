@@ -1,7 +1,5 @@
 """Attributes read from faces by judge or labeller: preprocessing, probabilities, White among White and Black."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any, Self, TypeVar

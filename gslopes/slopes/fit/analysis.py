@@ -4,8 +4,6 @@ It is one pure function of tables. A placebo sweep is another attribute in the s
 ``photos``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 

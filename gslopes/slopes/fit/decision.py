@@ -28,8 +28,6 @@ Sources: intersection-union tests, Berger & Hsu 1996, doi 10.1214/ss/1032280304;
 2008, doi 10.1198/016214507000001373.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any

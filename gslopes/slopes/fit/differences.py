@@ -1,7 +1,5 @@
 """Differences between groups of photos, and between two runs over the same photos."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations

@@ -13,8 +13,6 @@ Interval: t over units, as a slope's.  p: of the null hypothesis that the drawin
 whole sweep does, by t over the units' differences; 1 where it goes less far.  q: adjusted over the labels.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

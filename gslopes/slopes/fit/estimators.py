@@ -26,8 +26,6 @@ were independent; see ``paper``.
 Source: summary-statistic analysis of repeated measures, Matthews et al. 1990, doi 10.1136/bmj.300.6719.230.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

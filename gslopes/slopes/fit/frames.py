@@ -1,7 +1,5 @@
 """Slopes from data frames as users have them: one public call, ``gslopes.fit_slopes``."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any

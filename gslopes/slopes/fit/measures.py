@@ -22,8 +22,6 @@ Where a score is missing, for fewer than 5 % of the pictures, the smallest score
 it.  A photo without its number at some value is left out: no number can stand for it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

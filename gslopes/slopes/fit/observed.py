@@ -14,8 +14,6 @@ taken for 0: both groups then share one (Student's t); where those of both are, 
 correction over clusters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations

@@ -13,8 +13,6 @@ A normal distribution with a correction for continuity stands for the permutatio
 refused or lost are not in it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar

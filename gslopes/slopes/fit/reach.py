@@ -17,8 +17,6 @@ Sources: Fieller 1954, Journal of the Royal Statistical Society B 16, 175-185; Z
 doi 10.1002/sim.3095.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -17,8 +17,6 @@ Both are weighted means of the photos' slopes (Hajek) with t over units, see ``s
 Sources: Manski 1990, American Economic Review 80, 319-323; Hajek 1971 in Foundations of Statistical Inference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 

@@ -16,8 +16,6 @@ attribute; a finding also goes further than every placebo, as in ``slopes.fit.de
 Source: Liang & Zeger 1986, doi 10.1093/biomet/73.1.13; ``stats.shares``, ``stats.clusters``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress

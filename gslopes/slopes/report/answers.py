@@ -3,8 +3,6 @@
 Rows are the pairs of photo and label of ``slopes.fit.answers.Answers``, of photos answered at all K values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from itertools import pairwise
 from pathlib import Path

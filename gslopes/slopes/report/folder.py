@@ -1,7 +1,5 @@
 """From a run folder to its report folder: load its findings, draw them, write the page."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path

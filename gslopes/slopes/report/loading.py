@@ -1,7 +1,5 @@
 """What a report is made of, read from a run folder: only the columns and rows that it needs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Error rates by value, and differences between real groups next to the slopes: for page, terminal and summary."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The page: one HTML file that asks nothing of any server; every label and file name in it is escaped."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

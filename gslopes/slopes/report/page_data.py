@@ -1,7 +1,5 @@
 """What the page's scripts read: columns of numbers, one small file for each finding, its groups, and a few photos."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ estimator has no interval to judge by: labels that are no finding are marked in 
 intervals, is in ``findings.csv`` and ``findings.tex``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ classifier's labels under each picture of two photos.  Figures 2 and 3 come once
 for each label that a reader asks for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

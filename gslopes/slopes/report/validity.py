@@ -1,7 +1,5 @@
 """Does the sweep move its target, what else moves, and on whom did it fail?"""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
