@@ -19,18 +19,21 @@ if sys.platform == "win32":  # no fcntl: run folders and the cache are locked wi
     raise ImportError("gslopes runs on Linux and macOS; on Windows, install it in WSL (wsl --install).")
 
 if TYPE_CHECKING:
-    from gslopes.ask.classifiers.in_memory import as_classifier
-    from gslopes.captions.audit import audit_captions
-    from gslopes.collect.api import census, collect_photos
-    from gslopes.contexts.audit import audit_contexts
-    from gslopes.crops.audit import audit_crops
-    from gslopes.export import export
-    from gslopes.frame.result import load
-    from gslopes.slopes.audit import audit, score_photos, synthesise
-    from gslopes.slopes.compare import compare_runs
-    from gslopes.slopes.demo import drawn_faces
-    from gslopes.slopes.fit.frames import fit_slopes
-    from gslopes.slopes.report import write_report
+    from gslopes.ask.classifiers.in_memory import as_classifier as as_classifier
+    from gslopes.captions.audit import audit_captions as audit_captions
+    from gslopes.collect.api import census as census
+    from gslopes.collect.api import collect_photos as collect_photos
+    from gslopes.contexts.audit import audit_contexts as audit_contexts
+    from gslopes.crops.audit import audit_crops as audit_crops
+    from gslopes.export import export as export
+    from gslopes.frame.result import load as load
+    from gslopes.slopes.audit import audit as audit
+    from gslopes.slopes.audit import score_photos as score_photos
+    from gslopes.slopes.audit import synthesise as synthesise
+    from gslopes.slopes.compare import compare_runs as compare_runs
+    from gslopes.slopes.demo import drawn_faces as drawn_faces
+    from gslopes.slopes.fit.frames import fit_slopes as fit_slopes
+    from gslopes.slopes.report import write_report as write_report
 
     __version__: str
 
@@ -52,24 +55,7 @@ _MODULES = {
     "write_report": "gslopes.slopes.report",
 }
 
-__all__ = [
-    "__version__",
-    "as_classifier",
-    "audit",
-    "audit_captions",
-    "audit_contexts",
-    "audit_crops",
-    "census",
-    "collect_photos",
-    "compare_runs",
-    "drawn_faces",
-    "export",
-    "fit_slopes",
-    "load",
-    "score_photos",
-    "synthesise",
-    "write_report",
-]
+__all__ = ["__version__", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

@@ -25,7 +25,6 @@ from gslopes.core.errors import GslopesError, PhotoError
 from gslopes.core.runfolder import read_manifest
 from gslopes.core.tables import Table
 from gslopes.crops.people import read_people
-from gslopes.crops.sweep import digest_of
 from gslopes.crops.tables import TABLES as CROPS
 from gslopes.frame.page import write_page
 from gslopes.frame.run import Run
@@ -58,7 +57,6 @@ READERS: dict[str, Callable[[Path, str], object]] = {
     "what a classifier is asked about": read_picture,
     "what the gate reads": lambda run, name: open_photo(name, run),
     "a cut-out": read_cutout,
-    "a cropper's sweep": lambda run, name: digest_of(run, [name]),
     "a person": a_person,
     "a sheet": a_sheet,
 }

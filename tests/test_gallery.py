@@ -10,6 +10,7 @@ import pytest
 import gslopes
 from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig
+from tests.again import redo
 from tests.fake_provider import PLANTED
 from tests.fake_provider.folder import write_run
 from tests.fake_provider.pictures import CENTRE
@@ -94,7 +95,7 @@ def test_the_paid_audit_shows_what_was_planted_service_by_service_and_says_that_
 def test_the_script_writes_the_slopes_of_a_run_folder(make, hook, tmp_path, monkeypatch) -> None:
     run = write_run(tmp_path / "run", 16, part=8)
     stages.score_photos(run, gslopes.as_classifier(light), device="cpu", cache=tmp_path / "cache")
-    stages.redo(run, "fit", FitConfig(permutations=0))
+    redo(run, "fit", FitConfig(permutations=0))
     (tmp_path / "models.toml").write_text((GALLERY / "models.toml").read_text("utf-8"))
     monkeypatch.setattr(make, "GALLERY", tmp_path)
     monkeypatch.setattr(sys, "argv", ["make.py", "imagenet", f"Drawn={run}", "--no-picture"])

@@ -1,7 +1,5 @@
 """What is asked, in which order, and what was said: from questions to raw answers to rows of the tables."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import threading
@@ -154,11 +152,15 @@ class PartProgress:
         return dict(Counter(outcome.version for outcome in self.in_order() if outcome.version))
 
     def orders(self) -> dict[str, list[float]]:
-        """Option to its scores where it was asked earlier and later, summed, and to how many answers have both."""
-        sums: dict[str, list[float]] = {}
-        for label, *both in (effect for outcome in self.in_order() for effect in outcome.orders):
-            sums[label] = [a + b for a, b in zip(sums.get(label, [0.0] * 3), (*both, 1), strict=True)]
-        return sums
+        """Option to one number a photo: how much higher it scores where it is asked earlier, a mean over the photo."""
+        effects: dict[tuple[str, str], list[float]] = {}
+        for question, outcome in zip(self.questions, self.in_order(), strict=True):
+            for label, early, late in outcome.orders:
+                effects.setdefault((label, question.photo), []).append(early - late)
+        by_label: dict[str, list[float]] = {}
+        for (label, _), each in effects.items():
+            by_label.setdefault(label, []).append(sum(each) / len(each))
+        return by_label
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------

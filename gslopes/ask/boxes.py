@@ -16,6 +16,7 @@ from gslopes.core.errors import AnswerError, ConfigError
 from gslopes.core.records import ByteArray, FloatArray
 
 RATIOS = (0.56, 1.0, 1.14, 2.0)
+RECTANGLE = "rectangle"  # what decides where a cropper gives no map, in place of a policy
 
 # -- records -----------------------------------------------------------------------------------------------------------
 

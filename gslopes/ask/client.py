@@ -6,8 +6,6 @@ so that a part asked again gives the same floating-point numbers.  Requests of s
 many as the classifier bears; a part is done when its last answer is there.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

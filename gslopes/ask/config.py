@@ -1,7 +1,5 @@
 """Who is asked, about what, and what it may cost."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

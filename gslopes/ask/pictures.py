@@ -1,7 +1,5 @@
 """Pictures as classifiers take them: arrays for a network, in sRGB, and files within a service's limits."""
 
-from __future__ import annotations
-
 import io
 import math
 import operator

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from gslopes.ask.cost import Budget, Limits, UsageStats, limits_of
+from gslopes.ask.cost import Budget, UsageStats, limits_of
 from gslopes.core.errors import AnswerError, GslopesError, Throttled, Unavailable, Unfinished
 from gslopes.core.records import Classifier
 
@@ -25,35 +25,36 @@ SPACING = 1.03  # times the quota's interval, between two requests
 
 
 class RateLimiter:
-    """Spaces requests evenly, shared by all threads that ask one classifier; unused quota is not made up for.
+    """Spaces the requests to each server evenly, shared by all threads; unused turns are not made up for.
 
-    limits: the quota.  wait: sleeps for this many seconds, less if the run is stopped; returns whether it is.
-    clock: seconds, monotonic.
+    wait: sleeps for this many seconds, less if the run is stopped; returns whether it is.  clock: seconds, monotonic.
     """
 
-    def __init__(
-        self, limits: Limits, wait: Callable[[float], bool], clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._limits, self._wait, self._clock = limits, wait, clock
+    def __init__(self, wait: Callable[[float], bool], clock: Callable[[], float] = time.monotonic) -> None:
+        self._wait, self._clock = wait, clock
         self._lock = threading.Lock()
-        self._next = clock()
+        self._next: dict[str, float] = {}  # when a server may be asked again
 
-    def acquire(self, pictures: int) -> bool:
-        """Wait until a request with this many pictures may be sent; False if the run was stopped meanwhile."""
+    def acquire(self, gap: float, server: str = "") -> float:
+        """Wait for one's turn; how many seconds that took.  Raises: Stopped.
+
+        gap: seconds from the beginning of this request to the next one.
+        """
+        began = self._clock()
         while True:
             with self._lock:
                 now = self._clock()
-                seconds = self._next - now
+                seconds = self._next.get(server, now) - now
                 if seconds <= 0:
-                    self._next = now + self._limits.seconds(pictures, 1) * SPACING
-                    return True
+                    self._next[server] = now + gap
+                    return now - began
             if self._wait(seconds):
-                return False
+                raise Stopped
 
-    def pause(self, seconds: float) -> None:
-        """Send nothing for this long: the service throttles."""
+    def pause(self, seconds: float, server: str = "") -> None:
+        """Send nothing for this long: the server throttles."""
         with self._lock:
-            self._next = max(self._next, self._clock() + seconds)
+            self._next[server] = max(self._next.get(server, 0.0), self._clock() + seconds)
 
 
 def seconds_to_wait(value: str, now: datetime | None = None) -> float | None:
@@ -156,7 +157,7 @@ class RequestSender:
         self._budget = budget
         self._usage = usage
         self._halt = halt
-        self._rate_limiter = RateLimiter(self._limits, halt.wait)
+        self._rate_limiter = RateLimiter(halt.wait)
         self.answered = 0  # requests so far: shows whether the service is up
 
     def send(self, pictures: dict[bytes, bytes], store: Store, retry: RetryPolicy) -> None:
@@ -222,8 +223,7 @@ class RequestSender:
             raise Stopped
         pictures, billed = pictures[:count], 0.0
         try:
-            if not self._rate_limiter.acquire(len(pictures)):
-                raise Stopped
+            self._rate_limiter.acquire(self._limits.seconds(len(pictures), 1) * SPACING)
             self._usage.add(requests=1)
             billed = cost  # an unknown error may come after billing
             with patience.attempt():

@@ -5,8 +5,6 @@ it is, percent-encoded and base64-encoded once; user names in addresses and six 
 SECURITY.md says what is not: a server that already has the key, and disguises it.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

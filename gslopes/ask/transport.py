@@ -5,8 +5,6 @@ follows redirects itself. A timeout of one read is not enough: a server that sen
 forever. So each read is cut into slices that look at the clock, which httpcore, the layer below httpx, lets us do.
 """
 
-from __future__ import annotations
-
 import os
 import ssl
 import threading

@@ -1,7 +1,5 @@
 """The audit of captions: what is read, parsed, measured, reviewed and shown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path

@@ -3,8 +3,6 @@
 Of a technique: what it needs, how it is to be read, what it assumes.
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the techniques work on: facts of every image at every stage, groups, boxes, coverage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations

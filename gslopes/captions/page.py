@@ -3,8 +3,6 @@
 Findings are sentences, one of each technique: no total, no ranking.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 Photos are linked, never copied.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -4,8 +4,6 @@ Zhao et al.'s demographics of COCO go under our names: annotators' perception of
 person is.  Source: Zhao, Wang & Russakovsky 2021, Understanding and Evaluating Racial Biases in Image Captioning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace

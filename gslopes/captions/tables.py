@@ -1,7 +1,5 @@
 """The tables of a captions audit, by name: see tables.toml."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from gslopes.core.tables import read_tables

@@ -1,7 +1,5 @@
 """Captions and labels as tuples: objects, attributes and relations; made in parts, and read back as what was said."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """``gslopes cache``: the answers that are kept, so that nothing is asked twice."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The group of all verbs, and the one place where errors become sentences and exit codes."""
 
-from __future__ import annotations
-
 import atexit
 import ctypes
 import errno

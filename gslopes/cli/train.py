@@ -1,7 +1,5 @@
 """``gslopes train``: the door to ``training/`` of a checkout."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 

@@ -1,7 +1,5 @@
 """``gslopes.collect_photos`` and ``gslopes.census``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -170,10 +170,7 @@ def searches_of(photos: Path, files: Sequence[PhotoFile]) -> list[tuple[str, str
 
 def _manifest_rows(photos: Path) -> list[dict[Any, Any]]:
     """Kept photos and what repeats them: a photo that two searches find belongs to both."""
-    path = photos / f"{MANIFEST.name}.parquet"
-    if not path.is_file():
-        return []
-    table = tables.read(MANIFEST, path)
+    table = tables.read_rows(MANIFEST, photos)
     table = table[table["status"].isin(["kept", "duplicate"])].sort_values("status", ascending=False, kind="stable")
     return table.to_dict("records")
 

@@ -1,7 +1,5 @@
 """``gslopes collect`` and ``gslopes census``: photos of people at work, found by search; who is shown in them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -160,7 +160,7 @@ class Collector:
         """The JSON of an answer.  Raises: ServiceError, which holds neither the address nor a key."""
         address = str(httpx.URL(url, params=dict(params)))
         rate_key = f"interface of {self.source.name}"  # its pace is its own, even where it also serves the photos
-        self.fetcher.rate.set_min_interval(rate_key, self.source.terms.gap)
+        self.fetcher.set_min_interval(rate_key, self.source.terms.gap)
         try:
             sent = {"Accept": "application/json", **headers}
             return parse_json(self.fetcher.get(address, headers=sent, rate_key=rate_key).body)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import httpcore
 import httpx
 
-from gslopes.ask.retry import Stopped, seconds_to_wait
+from gslopes.ask.retry import RateLimiter, seconds_to_wait
 from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, WatchedNetwork, decoded
 from gslopes.collect.source import DATA, read_rows
 from gslopes.core.errors import UsageError
@@ -145,43 +145,6 @@ class FetchPolicy:
     allowed: tuple[str, ...] = ()
 
 
-class HostRateLimiter:
-    """The turns of all hosts, shared by all threads.
-
-    min_interval: seconds between the beginnings of two requests to one host.
-    stop: set to make everything that waits raise Stopped.  clock: seconds, monotonic.
-    """
-
-    def __init__(self, min_interval: float, stop: threading.Event, clock: Callable[[], float] = time.monotonic) -> None:
-        self.min_interval, self.stop = min_interval, stop
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._free: dict[str, float] = {}
-        self._gaps: dict[str, float] = {}
-
-    def set_min_interval(self, host: str, min_interval: float) -> None:
-        """The least time between two requests to this host, seconds."""
-        with self._lock:
-            self._gaps[host] = max(min_interval, self._gaps.get(host, 0.0))
-
-    def pause(self, host: str, seconds: float) -> None:
-        """Leave this host alone for so long."""
-        with self._lock:
-            self._free[host] = max(self._free.get(host, 0.0), self._clock() + seconds)
-
-    def acquire(self, host: str) -> float:
-        """Wait for one's turn at a host; how many seconds that took.  Raises: Stopped."""
-        began = self._clock()
-        while True:
-            with self._lock:
-                now, free = self._clock(), self._free.get(host, 0.0)
-                if free <= now:
-                    self._free[host] = now + max(self.min_interval, self._gaps.get(host, 0.0))
-                    return now - began
-            if self.stop.wait(max(free - now, 0.0)):
-                raise Stopped
-
-
 class Fetcher:
     """Downloads over HTTP and HTTPS; its methods may be called from several threads.
 
@@ -190,7 +153,8 @@ class Fetcher:
 
     def __init__(self, policy: FetchPolicy, stop: threading.Event) -> None:
         self.policy, self.stop = policy, stop
-        self.rate = HostRateLimiter(policy.gap, stop)
+        self.rate = RateLimiter(stop.wait)
+        self._gaps: dict[str, float] = {}  # of hosts, and interfaces, that ask for more than the policy's
         self._exchange = Exchange(stop)
         self._pool = httpcore.ConnectionPool(
             ssl_context=httpx.create_ssl_context(trust_env=False),
@@ -202,6 +166,14 @@ class Fetcher:
     def close(self) -> None:
         """Close all connections."""
         self._pool.close()
+
+    def set_min_interval(self, host: str, seconds: float) -> None:
+        """The least time between the beginnings of two requests to this host; it only grows."""
+        self._gaps[host] = max(seconds, self._gaps.get(host, self.policy.gap))
+
+    def turn(self, host: str) -> float:
+        """Wait for one's turn at a host; how many seconds that took.  Raises: Stopped."""
+        return self.rate.acquire(self._gaps.get(host, self.policy.gap), host)
 
     def get(
         self,
@@ -232,14 +204,14 @@ class Fetcher:
             attempt = 0
             answer: Reply | str | None = None
             while answer is None:
-                deadline += self.rate.acquire(key)  # a queue at our own door is not the server's slowness
+                deadline += self.turn(key)  # a queue at our own door is not the server's slowness
                 try:
                     answer = self._request(address, extra_headers, limit, deadline)
                 except DownloadError as error:
                     wait, attempt = error.wait, attempt + 1
                     if wait is None or attempt == self.policy.max_attempts or wait > self.policy.max_retry_after:
                         raise
-                    self.rate.pause(key, max(wait, self.policy.backoff * 2 ** (attempt - 1)))
+                    self.rate.pause(max(wait, self.policy.backoff * 2 ** (attempt - 1)), key)
             if isinstance(answer, Reply):
                 return answer
             following = parse_url(answer, address)
@@ -364,7 +336,7 @@ class Robots:
                 self._known[key] = until, rules
         if isinstance(rules, DownloadError):
             raise rules
-        self._fetcher.rate.set_min_interval(key, min_interval(rules))
+        self._fetcher.set_min_interval(key, min_interval(rules))
         try:
             allowed = rules.can_fetch(str(url), AGENT)
         except ValueError as error:

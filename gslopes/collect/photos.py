@@ -1,7 +1,5 @@
 """A collection of photos: its plan, the searches one after the other, its manifest as Parquet and CSV."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Sequence

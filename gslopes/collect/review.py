@@ -1,7 +1,5 @@
 """The review of a census: photos whose reading is unsure, for people to say how the face looks to them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path

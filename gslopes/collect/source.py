@@ -4,8 +4,6 @@ What is searched for is data: CSV files in ``data/``, each with its source in it
 the user. A source turns a search into candidates; it downloads nothing and decides nothing.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import tomllib

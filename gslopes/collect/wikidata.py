@@ -9,8 +9,6 @@ Such labels are curated by volunteers, US-centred, and know ancestry, not appear
 Source: Yee et al. 2021, section 3.1 and appendix, doi 10.1145/3479594; their query is not published, this one is ours.
 """
 
-from __future__ import annotations
-
 import html
 import math
 import re

@@ -1,7 +1,5 @@
 """From the answers of a run to all of its tables; no tagger is asked again."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path

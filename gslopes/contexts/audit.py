@@ -1,7 +1,5 @@
 """The audit of contexts: people before stereotyped backgrounds, described by taggers with and without."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Settings of a context audit: its pictures, the columns of people.csv, and how answers become tables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal

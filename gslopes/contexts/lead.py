@@ -1,7 +1,5 @@
 """The finding of a context audit: its sentence, the numbers that are judged, and what is said next to them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

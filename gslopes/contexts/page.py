@@ -1,7 +1,5 @@
 """The page of a context audit; next to it the paper's tables and the sheet of cut-outs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path

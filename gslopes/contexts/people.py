@@ -3,8 +3,6 @@
 Here too: people's decisions about cut-outs, as the page of cut-outs saves them in review.csv.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

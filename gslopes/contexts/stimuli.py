@@ -3,8 +3,6 @@
 All of it is looked at and checked before any work; then people are cut out, and put in front of every background.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 from collections import Counter

@@ -1,7 +1,5 @@
 """The tables of a context audit, by name, see tables.toml; and what it says, see sentences.toml."""
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ Sections of a file are nested dataclasses. Nothing is evaluated, nothing is look
 guessed: ``3`` may stand for ``3.0``, a list for a tuple and a string for a path; every other type must match.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import tomllib
 import types

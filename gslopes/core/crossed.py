@@ -4,8 +4,6 @@ Its pictures are one sweep of the tables, and its slopes are those of views of i
 ``gender-x-race`` names the sweep and the interaction, ``gender-x-race=-2`` the slope of gender where race is -2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -25,8 +25,6 @@ Each error is one clear sentence (``message``) and, where there is one, the next
 prints both without a traceback unless ``--debug`` is given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any

@@ -1,7 +1,5 @@
 """What an executor is, and what a work must offer to be sent elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,17 +1,16 @@
 """Pixels: similarities between frames and pictures carried along them, levels, and how light skin is."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import cv2
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from gslopes.core.arrays import Array
 from gslopes.core.records import ByteArray
 
 
-def similarity(source: ArrayLike, target: ArrayLike) -> NDArray[np.float64] | None:
+def similarity(source: ArrayLike, target: ArrayLike) -> Array | None:
     """The least-squares similarity (no mirror) that carries source points (n, 2) onto target points, (2, 3).
 
     None if it has no inverse: points that coincide or are not finite.
@@ -33,7 +32,7 @@ def similarity(source: ArrayLike, target: ArrayLike) -> NDArray[np.float64] | No
     return np.array([(a.real, -a.imag, b.real), (a.imag, a.real, b.imag)])
 
 
-def warp(pixels: ByteArray, matrix: NDArray[np.float64], size: int) -> ByteArray:
+def warp(pixels: ByteArray, matrix: Array, size: int) -> ByteArray:
     """The aligned chip, (size, size, 3) uint8 RGB.
 
     pixels: (H, W, 3) uint8 RGB.  matrix: (2, 3), photo frame to chip frame.
@@ -49,7 +48,7 @@ def warp(pixels: ByteArray, matrix: NDArray[np.float64], size: int) -> ByteArray
     return cast(ByteArray, chip)
 
 
-def _crop(pixels: ByteArray, matrix: NDArray[np.float64], size: int) -> tuple[ByteArray, NDArray[np.float64]]:
+def _crop(pixels: ByteArray, matrix: Array, size: int) -> tuple[ByteArray, Array]:
     """The part of the photo around the chip, and the matrix from there: the work grows with the face, not the photo."""
     corners = np.array([(0, 0, 1), (size, 0, 1), (0, size, 1), (size, size, 1)], np.float64)
     back = cv2.invertAffineTransform(matrix)
@@ -63,7 +62,7 @@ def _crop(pixels: ByteArray, matrix: NDArray[np.float64], size: int) -> tuple[By
     return np.ascontiguousarray(pixels[y0:y1, x0:x1]), shifted
 
 
-def outside(matrix: NDArray[np.float64], width: int, height: int, size: int) -> float:
+def outside(matrix: Array, width: int, height: int, size: int) -> float:
     """Share of the chip's area that lies outside the photo, on a grid of 16 x 16 points."""
     line = (np.arange(16) + 0.5) * size / 16
     grid = np.stack([*np.meshgrid(line, line), np.ones((16, 16))], -1).reshape(-1, 3)

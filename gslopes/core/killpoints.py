@@ -4,8 +4,6 @@
 time). Without the variable they do nothing.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -8,8 +8,6 @@ The flags of the command line (``frame.commands``), the keys of TOML files, ``--
 functions follow from the fields.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import os

@@ -4,8 +4,6 @@ A reason is one of a fixed list, and a detail says what is particular to the row
 ``reason`` and ``detail``: rows are counted by the one and explained by the other.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum

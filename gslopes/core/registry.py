@@ -3,8 +3,6 @@
 Listing imports nothing, so that one broken or heavy plug-in neither slows down nor breaks the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module, metadata

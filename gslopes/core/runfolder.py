@@ -4,8 +4,6 @@ A stage works in *parts*. A part's last table is its commit marker: it appears, 
 the part is safely on the disk, so a run that was stopped at any moment redoes at most the parts it was in.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import filecmp
@@ -108,22 +106,31 @@ def settle(paths: Iterable[Path]) -> None:
                 os.close(handle)
 
 
-def write_table(table: Table, frame: pd.DataFrame, path: Path) -> None:
-    """``tables.write`` into a folder that need not exist yet, durable; a file that holds the same is left alone.
+@contextmanager
+def placed(path: Path) -> Iterator[Path]:
+    """A temporary file that takes a file's place, durably, once it is whole; a file that holds the same is left alone.
 
-    Raises: TableError, StorageError.
+    The folder need not exist yet.  Raises: StorageError.
     """
     fresh = path.with_name(f".{path.name}.new.tmp")
     make_folder(path.parent)
     with storage(path):
         try:
-            tables.write(table, frame, fresh)
+            yield fresh
+            settle([fresh])
             kill_point("table:temporary")
-            _put(fresh, path)
+            if not (path.is_file() and filecmp.cmp(fresh, path, shallow=False)):
+                fresh.replace(path)  # a file's time says when it last changed
             kill_point("table:placed")
         finally:
             fresh.unlink(missing_ok=True)
     settle([path])
+
+
+def write_table(table: Table, frame: pd.DataFrame, path: Path) -> None:
+    """``tables.write``, as ``placed``.  Raises: TableError, StorageError."""
+    with placed(path) as fresh:
+        tables.write(table, frame, fresh)
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -136,12 +143,6 @@ def make_folder(folder: Path) -> None:
     """Make a folder with those above it.  Raises: StorageError."""
     with storage(folder):
         folder.mkdir(parents=True, exist_ok=True)
-
-
-def _put(fresh: Path, path: Path) -> None:
-    """Let a new file take the place of the old one, unless that is the same: its time says when it last changed."""
-    if not (path.is_file() and filecmp.cmp(fresh, path, shallow=False)):
-        fresh.replace(path)
 
 
 # -- one run ----------------------------------------------------------------------------------------------------------
@@ -165,6 +166,11 @@ def read_manifest(run: Path) -> dict[str, Any]:
             hint = "Restore it, or make the run again: gslopes synthesise PHOTOS --out RUN."
             raise UsageError(f"{show(path)} is damaged: its {key!r} makes no sense.", hint)
     return manifest
+
+
+def is_gated(run: Path) -> bool:
+    """Whether sweeps that the gate dropped were kept from the classifiers.  Raises: as ``read_manifest``."""
+    return (run / "verdicts.parquet").exists() and bool(read_manifest(run).get("gate", {}).get("applied"))
 
 
 def _is_sound(key: str, value: Any) -> bool:
@@ -295,23 +301,16 @@ def merge(
     Raises: TableError if a part is missing or damaged; StorageError.
     """
     path = run / f"{name or table.name}.parquet"
-    temporary = path.with_name(f".{path.name}.tmp")
-    with storage(path):
-        try:
-            with pq.ParquetWriter(temporary, table.schema.remove_metadata(), compression="zstd") as writer:
-                for stage in stages:
-                    for index in range(count):
-                        frame = tables.read(table, part_path(run, stage, table, index))
-                        rows = tables.check(table, frame if keep is None else keep(frame))
-                        if rows.num_rows:
-                            writer.write_table(rows.cast(writer.schema))
-                        kill_point("merge:half")
-            settle([temporary])
-            kill_point("merge:written")
-            _put(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    settle([path])
+    with placed(path) as fresh:
+        with pq.ParquetWriter(fresh, table.schema.remove_metadata(), compression="zstd") as writer:
+            for stage in stages:
+                for index in range(count):
+                    frame = tables.read(table, part_path(run, stage, table, index))
+                    rows = tables.check(table, frame if keep is None else keep(frame))
+                    if rows.num_rows:
+                        writer.write_table(rows.cast(writer.schema))
+                    kill_point("merge:half")
+        kill_point("merge:written")
     return path
 
 

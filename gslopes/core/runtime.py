@@ -3,8 +3,6 @@
 This package is below those that must never need torch, so torch is imported by name, and only when asked for.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os

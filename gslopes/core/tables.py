@@ -6,8 +6,6 @@ the attribute (0 is neutral), shares and scores are in [0, 1]. They are declared
 ``tables.toml``.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -135,6 +133,17 @@ def read(table: Table, path: Path) -> pd.DataFrame:
 def read_columns(table: Table, path: Path, columns: list[str], where: pc.Expression | None = None) -> pd.DataFrame:
     """Some columns and rows of a table, without reading the others.  Raises: TableError as ``read``."""
     return _read(table, path, columns=columns, filters=where).to_pandas()
+
+
+def read_rows(
+    table: Table, run: Path, columns: list[str] | None = None, where: pc.Expression | None = None
+) -> pd.DataFrame:
+    """Some columns and rows of a table of the run folder, all if not named; no row if it has no such table.
+
+    Raises: TableError if the file is damaged or of another schema.
+    """
+    path, columns = run / f"{table.name}.parquet", columns or table.columns
+    return read_columns(table, path, columns, where) if path.exists() else table.empty()[columns]
 
 
 def read_arrow(table: Table, path: Path) -> pa.Table:

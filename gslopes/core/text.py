@@ -1,7 +1,5 @@
 """What others wrote, safe to print and plain to compare: it decides neither colour, nor line, nor shape of letter."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

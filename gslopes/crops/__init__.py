@@ -1,4 +1,4 @@
-"""Whom does an automatic crop keep? Two people side by side, each photo alone, one face moved along a sweep.
+"""Whom does an automatic crop keep? Two people side by side, and each photo alone.
 
 Source: Yee, Tantipongpipat & Mishra 2021, *Image Cropping on Twitter: Fairness Metrics, their Limitations, and the
 Importance of Representation, Design, and Agency*, doi 10.1145/3479594. What differs from the paper, and why, is said

@@ -1,9 +1,6 @@
 """The audit of crops: who is looked at, joined, asked about, measured and shown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,7 @@ from gslopes.crops.measures import measure
 from gslopes.crops.parity import half_width
 from gslopes.crops.people import People, check_sizes, read_people
 from gslopes.crops.portraits import digest_of, look, with_groups
-from gslopes.crops.tables import MEASURES, SWEPT, TABLES
+from gslopes.crops.tables import MEASURES, TABLES
 from gslopes.frame.ask import raise_if_no_use
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
@@ -104,7 +101,7 @@ CROPS = Audit(
     name="crops",
     home=Path(__file__).parent,
     config=CropsConfig,
-    tables={name: table for name, table in TABLES.items() if name not in SWEPT},
+    tables=TABLES,
     inputs=read,
     looked_at=("people",),
     outline=outline,
@@ -137,7 +134,5 @@ CROPS = Audit(
     shown=("parity", "positions", "policies", "gaze", "gaze_gaps"),
     page=page.SECTIONS,
     models=asking.resolve,
-    before=partial(
-        asking.agree_first, stage="pairs", pictures=lambda run: len(asking.pictures_asked(run.inputs, run.config))
-    ),
+    before=asking.agree_first,
 )  # fmt: skip

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from gslopes.ask.boxes import RATIOS, check_ratio
 from gslopes.ask.config import CostLimits
+from gslopes.ask.croppers.policies import check_policies
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import check, names, numbers, option, section
-from gslopes.crops.policies import check_policies
 
 CROPPERS = (
     "spectral-residual, fine-grained, faces, centre, random, smartcrop, "
@@ -25,45 +25,18 @@ EPSILON = 0.2  # parity fails below a ratio of 0.8: the four-fifths rule
 
 
 @dataclass(frozen=True, kw_only=True)
-class JoiningConfig:
-    """What is asked about joined photos."""
-
-    cropper: tuple[str, ...] = option(
-        ("spectral-residual",), help=f"The cropper; may be repeated: {CROPPERS}.", short="c"
-    )
-    cost_limits: CostLimits = section(CostLimits, group="score")
-    seed: ClassVar[int] = 0
-    ratios: ClassVar[tuple[float, ...]] = (1.0,)
-    height: ClassVar[int | None] = None
-    as_published: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check(self)
-        for ratio in self.ratios:
-            check_ratio(ratio)
-        if not self.ratios or not self.cropper:
-            raise ConfigError("A crop audit needs a cropper and a ratio at least.")
-
-    @property
-    def jpeg(self) -> int | None:
-        """Quality of the JPEG file that a joined picture goes through; None: it does not."""
-        return 75 if self.as_published else None
-
-    @property
-    def variant(self) -> str:
-        """How photos are joined, in words: part of the tables' keys."""
-        return (f"height {self.height}" if self.height else "native") + ", jpeg 75" * self.as_published
-
-
-@dataclass(frozen=True, kw_only=True)
-class CropsConfig(JoiningConfig):
-    """One crop audit; see ``crops.policies``.
+class CropsConfig:
+    """One crop audit; see ``ask.croppers.policies``.
 
     as_published: as Yee et al. 2021 did it: one photo a person, pairs drawn with replacement, the first group on the
         left, through a JPEG file, ties to the first; once more with all photos 256 pixels high; of photos alone those,
         too, that are at least 1.25 times as tall as wide with two salient regions.
     """
 
+    cropper: tuple[str, ...] = option(
+        ("spectral-residual",), help=f"The cropper; may be repeated: {CROPPERS}.", short="c"
+    )
+    cost_limits: CostLimits = section(CostLimits, group="score")
     people: Path | None = option(None, help="Who is on each photo, and of which groups.", metavar="CSV")
     groups: tuple[str, ...] = option(
         ("gender",),
@@ -71,12 +44,12 @@ class CropsConfig(JoiningConfig):
         metavar="COLUMN,COLUMN",
         parse=names,
     )
-    seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True)  # type: ignore[misc]
-    ratios: tuple[float, ...] = option(  # type: ignore[misc]
+    seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True)
+    ratios: tuple[float, ...] = option(
         RATIOS, help="Height/width of the crops.", metavar="R,R", parse=numbers, advanced=True
     )
-    as_published: bool = option(False, help="The choices of Yee et al. 2021.")  # type: ignore[misc]
-    height: int | None = option(  # type: ignore[misc]
+    as_published: bool = option(False, help="The choices of Yee et al. 2021.")
+    height: int | None = option(
         None, help="Resize photos to this height before joining.", metavar="PX", advanced=True, least=16
     )
     pairs: int | None = option(
@@ -93,9 +66,18 @@ class CropsConfig(JoiningConfig):
     embed: Literal["thumbs", "full", "none"] = option("thumbs", help="Pictures inside the page.", advanced=True)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check(self)
+        for ratio in self.ratios:
+            check_ratio(ratio)
+        if not self.ratios or not self.cropper:
+            raise ConfigError("A crop audit needs a cropper and a ratio at least.")
         check_policies(self.policies)
         object.__setattr__(self, "policies", tuple(dict.fromkeys(("argmax", *self.policies))))
+
+    @property
+    def variant(self) -> str:
+        """How photos are joined, in words: part of the tables' keys."""
+        return (f"height {self.height}" if self.height else "native") + ", jpeg 75" * self.as_published
 
     @property
     def variants(self) -> tuple[CropsConfig, ...]:
@@ -107,13 +89,3 @@ class CropsConfig(JoiningConfig):
     def draws(self) -> int:
         """Pictures drawn for each pair of groups; 0: all pairs."""
         return (self.pairs or DRAWS) if self.as_published else 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class SweepConfig(JoiningConfig):
-    """One face moved along an attribute."""
-
-    people: Path | None = option(
-        None, help="Whose photos they are: a column person.", metavar="CSV", shown="each photo is a person of its own"
-    )
-    others: int = option(8, help="Opponents of each person.", least=1)

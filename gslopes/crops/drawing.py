@@ -1,7 +1,5 @@
 """The pairs that the page shows, drawn with their crops and each cropper's map."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -9,15 +7,14 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageDraw
 
-from gslopes.ask.boxes import Saliency, SaliencyMap
+from gslopes.ask.boxes import RECTANGLE, Saliency, SaliencyMap
 from gslopes.ask.croppers import has_map
+from gslopes.ask.croppers.joining import check_map
+from gslopes.ask.croppers.policies import MIN_DISTANCE, find_peaks
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError
 from gslopes.crops.asking import material
 from gslopes.crops.config import INSIDE
-from gslopes.crops.pictures import check_map
-from gslopes.crops.policies import MIN_DISTANCE, find_peaks
-from gslopes.crops.tables import RECTANGLE
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 from gslopes.photos.people import CROSS

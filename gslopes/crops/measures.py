@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from gslopes.ask.croppers.policies import TABLE_1
 from gslopes.core import tables
+from gslopes.core.arrays import Array, Integers
 from gslopes.core.files import read_json
 from gslopes.core.text import many
 from gslopes.crops.config import BOOTSTRAP, EPSILON, INSIDE, CropsConfig
@@ -30,7 +31,6 @@ from gslopes.crops.parity import (
     resampled,
 )
 from gslopes.crops.people import Groups
-from gslopes.crops.policies import TABLE_1
 from gslopes.crops.tables import CONSTANT, MEASURES, SENTENCES, TABLES
 from gslopes.crops.words import lost
 from gslopes.frame.run import Run
@@ -43,8 +43,6 @@ CONSTANT_SPREAD = 1e-6
 TALL, LEAST_REGIONS = 1.25, 2  # as published: smallest height/width of a photo alone, and salient regions on it
 WHAT: dict[str, str] = SENTENCES["what"]
 WHAT |= {f"tall {name}": f"{text}, of photos {TALL} times as tall as wide" for name, text in WHAT.items()}
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 Rows = list[dict[str, Any]]
 
 
@@ -106,7 +104,7 @@ class Panel:
 
     of_photo: Mapping[str, int]
     count: int
-    groups: Mapping[str, Mapping[str, Codes]]
+    groups: Mapping[str, Mapping[str, Integers]]
     weights: Mapping[str, Mapping[str, Array]]
 
     @classmethod

@@ -1,7 +1,5 @@
 """The sections of the page of a crop audit."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -11,12 +9,12 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from gslopes.ask.boxes import RECTANGLE
 from gslopes.core import runfolder
 from gslopes.core.files import read_json
 from gslopes.core.reasons import listed
 from gslopes.crops import charts
 from gslopes.crops.measures import WHAT
-from gslopes.crops.tables import RECTANGLE
 from gslopes.crops.words import headline, main_rows, side_effect
 from gslopes.frame.page import Page, chart, sure
 from gslopes.frame.shown import grid_of

@@ -8,21 +8,17 @@ Here too are intervals by drawing people again, once for all pairs of groups, an
 groups' chances).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from gslopes.core.arrays import Array
 from gslopes.crops.config import EPSILON
 from gslopes.stats.intervals import normal_quantile, percentile, t_quantile, t_test, welch_satterthwaite
 from gslopes.stats.resampling import multinomial_counts
-
-Array = NDArray[np.float64]
 
 
 class Parity(NamedTuple):

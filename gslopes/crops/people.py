@@ -1,7 +1,5 @@
 """Who is on which photo, to which groups people belong, and which pairs of people are asked about."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -221,25 +219,3 @@ def published_draws(groups: Mapping[str, Sequence[int]], draws: int, seed: int =
         for couple in combinations(groups, 2)
     ]
     return np.concatenate([np.empty((0, 2), np.int64), *pairs])
-
-
-def opponents(count: int, others: int = 8, seed: int = 0, person: Sequence[str] | None = None) -> Pairs:
-    """(P, 2) of each of ``count`` photos with ``others`` others, the same for every value of a sweep.
-
-    Each photo is met equally often, as nearly as can be.
-    person: of each photo; no one meets another photo of the same person. None: each photo is a person of its own.
-    """
-    queue = np.random.default_rng([seed, 6]).permutation(count)
-    pairs: list[tuple[int, int]] = []
-    used = 0
-    for photo in range(count):
-        met = {photo}
-        for _ in range(others):
-            for _ in range(count):
-                other = int(queue[used % count])
-                used += 1
-                if other not in met and (person is None or person[other] != person[photo]):
-                    met.add(other)
-                    pairs.append((photo, other))
-                    break
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)

@@ -1,7 +1,5 @@
 """Each photo alone: decoded, its face found, and each saliency model asked about it; then who is of which group."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -14,18 +12,18 @@ import pandas as pd
 
 from gslopes.ask.boxes import Box, Saliency, crop_rectangle, resized
 from gslopes.ask.croppers import has_map
+from gslopes.ask.croppers.joining import check_map, focal_point, head_box, salient_regions, share_inside
 from gslopes.ask.croppers.remote import mtcnn
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError, UsageError
 from gslopes.core.files import sha256_of
-from gslopes.core.reasons import Reason, SkipReason, explained
+from gslopes.core.reasons import SkipReason, explained
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import frame_of
-from gslopes.crops.config import JoiningConfig
+from gslopes.crops.config import CropsConfig
 from gslopes.crops.people import People, Portrait
-from gslopes.crops.pictures import check_map, focal_point, head_box, salient_regions, share_inside
 from gslopes.crops.tables import TABLES
-from gslopes.faces.find import tilted
+from gslopes.faces.find import choose
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
 from gslopes.photos.decode import in_srgb
@@ -35,7 +33,7 @@ _MEMORY = 768 << 20  # bytes of decoded photos that are kept
 
 
 def reader_of(
-    paths: Sequence[Path], sizes: Sequence[tuple[int, int]], config: JoiningConfig
+    paths: Sequence[Path], sizes: Sequence[tuple[int, int]], config: CropsConfig
 ) -> Callable[[int], ByteArray]:
     """Number to the photo as joined, (H, W, 3) uint8 RGB; those read last are kept.
 
@@ -57,17 +55,17 @@ def digest_of(people: People) -> str:
     return lines.hexdigest()
 
 
-def scaled(photo: ByteArray, config: JoiningConfig) -> ByteArray:
+def scaled(photo: ByteArray, config: CropsConfig) -> ByteArray:
     """The photo at the size in which it is joined."""
     return resized(photo, *scaled_size(photo.shape[1], photo.shape[0], config))
 
 
-def scaled_size(width: int, height: int, config: JoiningConfig) -> tuple[int, int]:
+def scaled_size(width: int, height: int, config: CropsConfig) -> tuple[int, int]:
     """(width, height) of the photo as joined; with a height its width is truncated, as published."""
     return (max(1, width * config.height // height), config.height) if config.height else (width, height)
 
 
-def as_joined(used: pd.DataFrame, config: JoiningConfig) -> tuple[list[tuple[int, int]], dict[int, Box]]:
+def as_joined(used: pd.DataFrame, config: CropsConfig) -> tuple[list[tuple[int, int]], dict[int, Box]]:
     """Sizes of the photos as they are joined, and heads in them.  used: rows of PEOPLE."""
     sizes, heads = [], {}
     for index, row in enumerate(used.to_dict("records")):
@@ -109,25 +107,20 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
         height, width = photo.pixels.shape[:2]
         faces = finder([photo])[0]
         row |= {"photo": photo.id, "width": width, "height": height, "faces": len(faces.scores)}
-        index = 0
-        why: SkipReason | None = SkipReason(Reason.NO_FACE)
-        if len(faces.scores):
-            away = (faces.boxes[:, :2] + faces.boxes[:, 2:]) / 2 - np.array([width / 2, height / 2])
-            index = int(np.argmin(np.square(away).sum(axis=1)))
-            why = tilted(faces, index)
-        if why:
+        face = choose(faces, width, height, 1)
+        if isinstance(face, SkipReason):
             detail = "out of what is kept, still in who is favoured"
-            row |= SkipReason(why.reason, f"{why.detail}; {detail}" if why.detail else detail).columns
+            row |= SkipReason(face.reason, f"{face.detail}; {detail}" if face.detail else detail).columns
         else:
-            box = faces.boxes[index]
-            head = head_box(box.tolist(), width, height)
-            row["box"], row["head"] = box.astype(np.float32), np.array([head.x0, head.y0, head.x1, head.y1], np.float32)
+            head = head_box(face.box.tolist(), width, height)
+            sides = np.array([head.x0, head.y0, head.x1, head.y1], np.float32)
+            row |= {"box": face.box.astype(np.float32), "head": sides}
         for model in models:
             saliency += _alone(model, photo, row, run.config)
     return {"saliency": saliency, "traits": [], "people": people}
 
 
-def _alone(model: Saliency, photo: Photo, row: Mapping[str, Any], config: JoiningConfig) -> list[dict[str, Any]]:
+def _alone(model: Saliency, photo: Photo, row: Mapping[str, Any], config: CropsConfig) -> list[dict[str, Any]]:
     """A photo's own map in numbers, at its own scale and, of a model of one size, reduced as when joined."""
     pixels, (height, width) = scaled(in_srgb(photo.pixels, photo.icc), config), photo.pixels.shape[:2]
     factor = height / pixels.shape[0]

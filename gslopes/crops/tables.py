@@ -4,8 +4,6 @@
 below the other, ``left`` is the upper one.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 
@@ -13,7 +11,5 @@ from gslopes.core.tables import read_tables
 
 TABLES = read_tables(Path(__file__).with_suffix(".toml"))
 SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
-SWEPT = ("opponents", "sweep_slopes")  # of crops sweep
 MEASURES = ("parity", "positions", "policies", "gaze", "gaze_gaps")
 CONSTANT = "no interval: people do not differ"  # a note of parity
-RECTANGLE = "rectangle"  # the policy of croppers that give no map

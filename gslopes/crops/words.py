@@ -1,15 +1,14 @@
 """Texts of the crop audit, for terminal and page."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
+from gslopes.ask.boxes import RECTANGLE
 from gslopes.core.reasons import counted
-from gslopes.crops.tables import CONSTANT, RECTANGLE
+from gslopes.crops.tables import CONSTANT
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
@@ -42,13 +41,8 @@ def headline_of(tables: Tables) -> Headline:
     """Of the pairs of groups that can be judged, the one that is shown best to be uneven."""
     head, asked = main_rows(tables["parity"]), tables["pairs"]
     silent = set(asked["cropper"]) - set(asked.loc[asked["status"] == "answered", "cropper"])
-    return Headline(without_answer(headline(head[~head["cropper"].isin(silent)]), silent))
-
-
-def without_answer(sentence: str, croppers: Collection[str]) -> str:
-    """A headline that names the croppers without an answer, which it says nothing of."""
-    names = ", ".join(sorted(croppers))
-    return f"{sentence} No answer from {printable(names)}." if names and sentence != NOTHING else sentence
+    sentence, names = headline(head[~head["cropper"].isin(silent)]), ", ".join(sorted(silent))
+    return Headline(f"{sentence} No answer from {printable(names)}." if names and sentence != NOTHING else sentence)
 
 
 def headline(head: pd.DataFrame) -> str:

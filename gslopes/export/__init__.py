@@ -1,7 +1,5 @@
 """A run in the forms that other programs read: its pictures with facts, card and Croissant file; its answers."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The card of an export and its Croissant file: what was edited, by what, with which faults, whose photos."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """``gslopes export``: a run in the forms that other programs read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is exported: the pictures of a run as rows, in which split, with which facts; its answers as rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -93,9 +91,7 @@ def _read(run: Path, table: tables.Table) -> pd.DataFrame:
 
 def _judged(edits: pd.DataFrame, run: Path) -> pd.DataFrame:
     """The edits of real sweeps with the gate's verdict."""
-    path = run / "verdicts.parquet"
-    frame = tables.read(tables.VERDICTS, path) if path.is_file() else tables.VERDICTS.empty()
-    verdicts = frame[["photo", "attribute", "kept", "reason"]]
+    verdicts = tables.read_rows(tables.VERDICTS, run, ["photo", "attribute", "kept", "reason"])
     rows = edits[~placebo.among(edits["attribute"])].merge(verdicts, on=["photo", "attribute"], how="left")
     return rows.assign(kept=rows["kept"].eq(True) | rows["kept"].isna(), reason=rows["reason"].fillna(""))
 

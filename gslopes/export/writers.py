@@ -1,14 +1,11 @@
 """The three forms in which pictures are written: each file whole and in its place, or not there."""
 
-from __future__ import annotations
-
 import io
 import json
 import struct
 import tarfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gslopes.core import runfolder
-from gslopes.core.killpoints import kill_point
 from gslopes.report.inline import templates
 
 Record = dict[Any, Any]  # column to value
@@ -54,7 +50,7 @@ def write_imagefolder(path: Path, pictures: Iterable[Picture], suffix: str) -> N
 
 def write_parquet(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
     """One Parquet file with the pictures within, as ``datasets`` reads it: ``image`` is bytes and path."""
-    with _placed(path) as temporary:
+    with runfolder.placed(path) as temporary:
         writer: pq.ParquetWriter | None = None
         for group in _groups(pictures):
             if writer is None:
@@ -100,7 +96,7 @@ def write_tar(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
 
     Times, owners and modes are fixed, so that the same pictures make the same file.
     """
-    with _placed(path) as temporary, tarfile.open(temporary, "w", format=tarfile.PAX_FORMAT) as tar:
+    with runfolder.placed(path) as temporary, tarfile.open(temporary, "w", format=tarfile.PAX_FORMAT) as tar:
         for record, read in pictures:
             facts = json.dumps(plain(record), ensure_ascii=False).encode()
             for ending, content in ((suffix, read()), (".json", facts)):
@@ -120,23 +116,6 @@ WRITERS: Mapping[str, Callable[[Path, Iterable[Picture], str], None]] = {
 def _key(record: Record) -> str:
     """A picture's name in the whole export, without a full stop."""
     return f"{record['set']}_{name_of(record)}".replace(".", "p")
-
-
-@contextmanager
-def _placed(path: Path) -> Iterator[Path]:
-    """A temporary file that takes its place, durably, once it is whole.  Raises: StorageError."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    runfolder.make_folder(path.parent)
-    with runfolder.storage(path):
-        try:
-            yield temporary
-            runfolder.settle([temporary])
-            kill_point("file:temporary")
-            temporary.replace(path)
-            kill_point("file:placed")
-        finally:
-            temporary.unlink(missing_ok=True)
-    runfolder.settle([path])
 
 
 def plain(record: Record) -> Record:

@@ -1,7 +1,5 @@
 """How counterfactual faces are made: sections of every configuration that makes some."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 Source of the choice: Joo & Kärkkäinen 2020, §4.2: of several faces the one nearest the centre.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

@@ -4,8 +4,6 @@ Who was asked, and in which version, is in the ``run.json`` of the folder of the
 the answers of earlier commands stay in the tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 Whatever is not a folder becomes one, RUN/given: the run resumes and reports without the objects that were given.
 """
 
-from __future__ import annotations
-
 import filecmp
 import hashlib
 import os
@@ -24,7 +22,7 @@ from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.options import merged, options_of
 from gslopes.core.progress import tell
 from gslopes.core.runfolder import GIVEN, GIVEN_TABLE, MANIFEST, show
-from gslopes.frame.plan import Plan, is_run, plan
+from gslopes.frame.plan import Plan, plan
 from gslopes.frame.spec import Audit
 from gslopes.photos.decode import to_srgb
 from gslopes.photos.folder import list_photos, relative_name
@@ -48,7 +46,7 @@ def planned(audit: Audit, photos: Any, out: str | Path | None, options: Mapping[
     Raises: UsageError for what is no photo; RunFolderMismatch if the run has others; and as ``plan``.
     """
     photos = list(photos) if isinstance(photos, Iterator) else photos
-    if out is None and not (isinstance(photos, _PATH) and is_run(Path(photos), audit)):
+    if out is None and not (isinstance(photos, _PATH) and (Path(photos) / MANIFEST).is_file()):
         option = options_of(audit.config).get("attribute")
         usual = option.default if option else [audit.name]
         names = merged(audit.config, options).get("edit", {}).get("attributes", usual)

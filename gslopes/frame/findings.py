@@ -4,8 +4,6 @@ A number is judged if it has a q, the p adjusted over the tests of its table. It
 and its 95 % interval, where it has one, does not hold 0.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -99,13 +99,10 @@ def write_page(run: Run) -> Made:
 def render(page: Page) -> str:
     """The page as text, self-contained."""
     audit = page.audit
-    data = None if audit.data is None else audit.data(page)
     return inline.render(
         "audit.html.j2",
         house=audit.home,
         styles=("sections.css",),
-        scripts=() if data is None else ("sections.js",),
-        data=data,
         audit=audit,
         headline=page.headline.sentence,
         sections=list(_sections(page)),
@@ -121,13 +118,13 @@ def choices_of(audit: Audit, manifest: Mapping[str, Any]) -> tuple[str, list[Cho
     flat = dict(config)
     for section in config.values():
         flat |= section if isinstance(section, dict) else {}
-    return ("", []) if audit.sibling else read_choices(audit.home / "method.toml", flat)
+    return read_choices(audit.home / "method.toml", flat)
 
 
 def _sections(page: Page) -> Iterator[dict[str, Any]]:
     """Name, title and HTML of every section that has something to show."""
-    template = f"{page.audit.sibling or 'sections'}.html.j2"
-    own, shared = (inline.templates(page.audit.home).get_template(name).module for name in (template, "parts.html.j2"))
+    templates = inline.templates(page.audit.home)
+    own, shared = (templates.get_template(f"{name}.html.j2").module for name in ("sections", "parts"))
     for section in page.audit.page:
         if (content := section.data(page)) is not None:
             macro = getattr(own, section.name, None) or getattr(shared, section.name)

@@ -1,7 +1,5 @@
 """The plan of an audit: everything is checked before anything expensive is done."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -107,7 +105,7 @@ def plan(
     """
     about: dict[str, Any] = {"trust": trust, "given": given, "only": tuple(only)}
     config: Any
-    if source is not None and is_run(source, audit):
+    if source is not None and (source / runfolder.MANIFEST).is_file():
         made = _again(audit, source, out, options, about)
     else:
         if out is not None:
@@ -119,19 +117,12 @@ def plan(
         source = getattr(config, "photos", None) or source
         if source is None:
             raise ConfigError("Nothing is named to audit.", f"Name {audit.sentences['source']}.")
-        if out is not None and not audit.of_runs:
+        if out is not None:
             check_outside(out, source)
         made = Plan(audit, config, source.absolute(), out, **about)
         _ = made.inputs
     made.check()
     return made
-
-
-def is_run(source: Path, audit: Audit) -> bool:
-    """Whether this is a run folder, and not one that the audit takes as its source."""
-    if not (source / runfolder.MANIFEST).is_file():
-        return False
-    return not audit.of_runs or runfolder.read_manifest(source).get("kind", "") == audit.name
 
 
 def _check_name(out: Path) -> None:

@@ -1,7 +1,5 @@
 """What an audit returns, and any finished run folder as that."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,10 +25,8 @@ from gslopes.frame.spec import Audit
 AUDITS = {
     "audit": "gslopes.slopes.audit:SLOPES",
     "captions": "gslopes.captions.audit:CAPTIONS",
-    "captions sweep": "gslopes.captions.sweep:SWEEP",
     "contexts": "gslopes.contexts.audit:CONTEXTS",
     "crops": "gslopes.crops.audit:CROPS",
-    "crops sweep": "gslopes.crops.sweep:SWEEP",
 }
 
 

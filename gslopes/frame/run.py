@@ -202,8 +202,7 @@ def _in_parts(run: Run, stage: Stage) -> Made:
     if stage.join is not None:
         return stage.join(run, {table.name: _all_parts(run, folders, table, count) for table in made})
     for table in made:
-        keep = None if stage.keep is None else partial(stage.keep, run)
-        runfolder.merge(run.folder, table, folders, count, keep)
+        runfolder.merge(run.folder, table, folders, count)
     if stage.check is not None:
         stage.check(run)
     return {}

@@ -1,7 +1,5 @@
 """Findings as a terminal and the one chart of a page show them, the same for every audit."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Licence, creator and page of collected photos, from the collection's manifest into the run folder."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

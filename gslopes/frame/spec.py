@@ -60,9 +60,8 @@ class Stage:
         there is ``each``.
     items: what is cut into parts of ``part`` items, each committed by itself; units of progress are called ``unit``.
     each: names for which all parts are done, such as those of models; names of earlier runs stay in the tables.
-    keep: the rows of a part that go into the merged table; all by default.
     join: what becomes of the tables of all parts, where they are not merged one after another.
-    merging: reads and options that ``keep`` or ``join`` alone depend on: parts stay what they are where these change.
+    merging: reads and options that ``join`` alone depends on: parts stay what they are where these change.
     threads: whether its parts may be done side by side in threads.
     here: its parts are done in this process alone, such as those that ask models.
     when: whether the options have it; where not, what it made before is removed, but for its parts.
@@ -81,7 +80,6 @@ class Stage:
     part: int = 32
     unit: str = "photos"
     each: Callable[[Run], Sequence[str]] | None = None
-    keep: Callable[[Run, pd.DataFrame], pd.DataFrame] | None = None
     join: Callable[[Run, Tables], Made] | None = None
     merging: tuple[str, ...] = ()
     here: bool = False
@@ -131,11 +129,9 @@ class Audit:
     counts: things found, used; files that could not be read and questions that failed, which give exit code 3.
     terminal: what is printed of a result; None: its findings.  shown: tables that ``--json`` prints.
     page: its sections; without any, a stage of its own called report writes the page.
-    data: what the script of the page, sections.js, reads as JSON; None: no script.
     models: name to what is asked, found before any work.
     more: whether more models may be asked later; else their versions identify the run.
     before: called once before the first stage that is not up to date: credentials, prices, a first question.
-    of_runs: what it is given is a run folder of another audit.
     configure: makes the configuration of a new run of source, options, stages to do, ready objects and run folder,
         where options depend on one another or the source is one of them.
     fixed: facts that follow from the options alone, which stay what they are where a run is done again.
@@ -159,11 +155,9 @@ class Audit:
     shown: tuple[str, ...]
     terminal: Callable[[Opened], str] | None = None
     page: tuple[Section, ...] = ()
-    data: Callable[[Page], Any] | None = None
     models: Callable[[Plan], Mapping[str, Any]] | None = None
     more: bool = False
     before: Callable[[Run, Executor], None] | None = None
-    of_runs: bool = False
     configure: Callable[[Path | None, Mapping[str, Any], Sequence[str], Any, Path | None], Any] | None = None
     fixed: Callable[[Any], Mapping[str, Any]] | None = None
     looked_at: tuple[str, ...] = ()
@@ -174,15 +168,9 @@ class Audit:
 
     @cached_property
     def sentences(self) -> dict[str, Any]:
-        """The content of sentences.toml; of a sibling verb with its own section over it.
+        """The content of sentences.toml.
 
         Of it the help takes ``about``, ``examples`` and ``source``, what is given: an option of the configuration that
         is positional may name it instead.  ``question`` heads the page, see ``frame.page`` for the others.
         """
-        content = tomllib.loads((self.home / "sentences.toml").read_text("utf-8"))
-        return content | content.get(self.sibling, {})
-
-    @property
-    def sibling(self) -> str:
-        """The second word of the name, such as sweep of crops sweep; empty for the chief verb of an apartment."""
-        return self.name.partition(" ")[2]
+        return tomllib.loads((self.home / "sentences.toml").read_text("utf-8"))

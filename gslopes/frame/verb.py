@@ -1,7 +1,5 @@
 """The verb of an audit on the command line, from what it declares."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -42,7 +40,7 @@ def verb(audit: Audit) -> click.Command:
     said = audit.sentences
     source = f"[{said['source']}]" if optional else said["source"]
 
-    @command(*said["examples"], name=audit.sibling or audit.name, help=said["about"])
+    @command(*said["examples"], name=audit.name, help=said["about"])
     @click.argument("audited", metavar=source, type=PATH, required=not optional)
     @out_option(default=None)
     @options(audit.config)
@@ -99,23 +97,6 @@ def stage_verb(audit: Audit, stage: str, about: str, examples: Sequence[str], fl
         return _print_plan(audit, planned, as_json) if dry_run else _carry_out(planned, as_json)[1]
 
     return run
-
-
-class Verbs(click.Group):
-    """``gslopes NAME SOURCE`` audits; ``gslopes NAME OTHER ...`` is another verb of the same apartment."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The first word decides; without one it is the audit, whose help this is."""
-        first = next(iter(self.commands))
-        return super().parse_args(ctx, args if args and args[0] in self.commands else [first, *args])
-
-
-def verbs(audit: click.Command, *others: click.Command) -> click.Command:
-    """An apartment with one verb, or with several: the first one audits without being named."""
-    if not others:
-        return audit
-    commands = {str(child.name): child for child in (audit, *others)}
-    return Verbs(audit.name, commands=commands, help=audit.help, epilog=audit.epilog)
 
 
 def _if(declared: object, decorate: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -1,7 +1,5 @@
 """The bytes of a picture file to RGB pixels, whatever it holds; the only place that meets Pillow's many modes."""
 
-from __future__ import annotations
-
 import io
 import re
 import struct

@@ -1,7 +1,5 @@
 """A folder of photos, as the user has it: which files there are, and each one as pixels."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

@@ -10,8 +10,6 @@ where that is known.
 Source: an interval within bounds set beforehand, as in tests of equivalence, Schuirmann 1987, doi 10.1007/BF01068419.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

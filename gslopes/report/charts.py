@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core import runfolder
+from gslopes.core.arrays import Array
 from gslopes.report import fonts, numbers, words
 from gslopes.report.inline import TEMPLATES
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:  # matplotlib takes its time, and pages of SVG do without
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 Form = Literal["png", "pdf"]
 FORMS: tuple[Form, ...] = ("png", "pdf")
 MARKERS = "osD^vPX*"

@@ -1,7 +1,5 @@
 """How an audit differs from its paper: one choice a row, each with the paper's section, as text and as Markdown."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Table 3 of the paper: who is shown at work, as perceived, and how that compares with who does that work."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

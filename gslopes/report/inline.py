@@ -1,7 +1,5 @@
 """How every page is made: one shell template, one style sheet, and a policy that lets in their hashes alone."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

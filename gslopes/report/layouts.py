@@ -1,7 +1,5 @@
 """Tables of texts as Markdown, LaTeX and HTML: the one writer of each, for all pages and cards."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import pandas as pd

@@ -3,8 +3,6 @@
 The scripts of the pages write them alike, see templates/page-base.js.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from decimal import ROUND_HALF_UP, Decimal

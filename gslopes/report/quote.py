@@ -1,7 +1,5 @@
 """What others may say of a run: a sentence to quote and a model card snippet, with n, interval, date and limits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

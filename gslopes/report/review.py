@@ -3,8 +3,6 @@
 Each audit gives its items and questions, and a template that extends ``review.html.j2`` by what is shown of an item.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tables for a terminal, by rich: 100 columns at most, colours only where there is a terminal that shows them."""
 
-from __future__ import annotations
-
 import io
 import textwrap
 from collections.abc import Iterable, Sequence

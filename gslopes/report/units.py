@@ -1,7 +1,5 @@
 """How a slope is written by its label's measure: in points, in per cent of the odds, or in the number's own unit."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The words of every table, figure and page: they are part of being correct."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """The photos as they were, for classifiers to be asked about next to their edits; see ``slopes.fit.observed``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar

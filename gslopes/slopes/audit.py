@@ -1,12 +1,10 @@
 """The audit of slopes: photos of faces, edited step by step, shown to classifiers; and a function for each stage."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
@@ -25,7 +23,7 @@ from gslopes.core.runfolder import SYNTHESIS, show
 from gslopes.core.text import many
 from gslopes.faces.components import Components
 from gslopes.faces.gate.judge import judge_folder, reader_digest
-from gslopes.faces.gate.verdict import VALIDITY, GateConfig
+from gslopes.faces.gate.verdict import VALIDITY
 from gslopes.frame.ask import Questions, ask, check_models, check_versions, money
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
@@ -49,7 +47,6 @@ from gslopes.slopes.plan import Walk, complete_parts, look_at, missing_parts, ou
 from gslopes.slopes.report import ReportConfig
 from gslopes.slopes.report.decisions import CONDITION
 
-QUIET = OneProcess()
 ASKS = {"score", UNEDITED}
 FITTED = (
     *(tables.SLOPES, tables.GROUPS, tables.DIFFERENCES, tables.BALANCE, tables.PLACEBOS),
@@ -161,17 +158,6 @@ def score_photos(
         judged = replace(made.config.gate, on=None if gate else False)
         made = _plan_again(run, {"score": score, "device": device, "gate": judged}, **about)
     return _carried_out(made, executor, progress)
-
-
-def redo(run: str | Path, stage: Literal["gate", "fit", "report"], config: Any = None, device: str = "cpu") -> Walked:
-    """One stage of a run folder again, by another section of the configuration; the result's tables follow from it.
-
-    config: a GateConfig, FitConfig or ReportConfig; the stage's defaults if None.  device: for the gate's networks.
-
-    Raises: UsageError if an earlier stage is missing; UnknownName, ConfigError, ModelError, TableError, StorageError.
-    """
-    section = {"gate": GateConfig, "fit": FitConfig, "report": ReportConfig}[stage]
-    return _carried_out(_plan_again(run, {stage: config or section(), "device": device}, only=[stage]), QUIET)
 
 
 def _plan(photos: Any, out: str | Path | None, options: Mapping[str, Any], ready: Ready, **about: Any) -> Plan:

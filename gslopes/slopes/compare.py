@@ -1,7 +1,5 @@
 """Two run folders of the same photos, side by side: a model's next version, a mitigation, another editor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

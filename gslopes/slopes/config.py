@@ -16,8 +16,6 @@ TOML file:
     classifiers = ["celeba-tagger"]
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

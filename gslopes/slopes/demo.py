@@ -5,8 +5,6 @@ can be drawn again with nothing but the cue changed; next to it is the slope tha
 editor. Then the shipped gender editor sweeps the public-domain portrait of the astronaut Eileen Collins.
 """
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.ask.answers import read_picture
 from gslopes.core import runfolder, tables
+from gslopes.core.arrays import Array
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Answer, ByteArray, FloatArray
@@ -76,7 +74,7 @@ class PlantedClassifier:
         pixels = np.stack([decode(data, "picture")[0] for data in pictures])
         return list(self.read(pixels).tolist())
 
-    def read(self, pixels: ByteArray) -> NDArray[np.float64]:
+    def read(self, pixels: ByteArray) -> Array:
         """(B, S, S, 3) uint8 RGB to (B, 2): cue and tone."""
         points = np.broadcast_to(self.points, (len(pixels), 5, 2))
         columns = rendered.gender_readout(pixels, points), rendered.tone_readout(pixels, points)

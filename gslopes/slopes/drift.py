@@ -1,7 +1,5 @@
 """Does a service still answer as it did?  A sample of a run's pictures is asked again, past the cache."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Mapping
@@ -11,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.ask.classifiers import load_classifier
@@ -20,6 +17,7 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.scoring.cost import confirm_cost, estimate
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.arrays import Integers
 from gslopes.core.errors import UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
@@ -30,7 +28,6 @@ from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.permutation import below_floor
 
-Array = NDArray[np.float64]
 COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "q")
 FLIPS = 9_999  # changes of signs
 FEWEST = 1 + math.ceil(-math.log2(LEVEL))  # photos: with fewer, all changes of signs together show no p below LEVEL
@@ -155,12 +152,12 @@ def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
     return wide.reindex(index)
 
 
-def _highest(scores: pd.DataFrame) -> NDArray[np.int64]:
+def _highest(scores: pd.DataFrame) -> Integers:
     """(pictures,) column of the highest score; -1 where no label was returned."""
     return np.where(scores.notna().any(axis=1), scores.fillna(-np.inf).to_numpy().argmax(axis=1), -1)
 
 
-def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: NDArray[np.int64]) -> pd.DataFrame:
+def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.DataFrame:
     """How the mean of each label changes, (L, 9) with ``COLUMNS``, what is shown best first.
 
     Estimator: the mean over pictures of now minus before.  Interval: 95 %, t over photos; none where all photos change

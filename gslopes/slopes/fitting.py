@@ -101,8 +101,7 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     """
     from gslopes.slopes.fit.reach import log_odds, photo_reach
 
-    path, keys, rows = run / "readings.parquet", ["photo", "attribute", "reading"], []
-    frame = tables.read(tables.READINGS, path) if path.exists() else tables.READINGS.empty()
+    keys, rows, frame = ["photo", "attribute", "reading"], [], tables.read_rows(tables.READINGS, run)
     own = frame[(frame["step"] >= 0) & ~frame["reading"].isin(MEASURES) & (frame["reading"] == frame["attribute"])]
     for key, part in own.sort_values("step").groupby(keys, sort=False):
         photo, attribute, reading = map(str, key)
@@ -117,19 +116,17 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
 
 def moved_of(run: Path) -> pd.DataFrame | None:
     """What else moved along sweeps that others made, as ``slopes.fit.explained`` takes it; None for our own edits."""
-    path = run / "readings.parquet"
-    if not path.exists() or not placebo.of_a_set(runfolder.read_manifest(run)):
+    if not (run / "readings.parquet").exists() or not placebo.of_a_set(runfolder.read_manifest(run)):
         return None
-    frame = tables.read(tables.READINGS, path).query("step >= 0 and reading != attribute")
+    frame = tables.read_rows(tables.READINGS, run).query("step >= 0 and reading != attribute")
     return frame[frame["reading"].isin([*JUDGED, "luminance", "background"])]
 
 
 def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, pd.Series]:
     """Attribute to whether the gate kept each photo's sweep; empty if the gate was not applied.  Raises: TableError."""
-    path = run / "verdicts.parquet"
-    if not path.exists() or not runfolder.read_manifest(run).get("gate", {}).get("applied"):
+    if not runfolder.is_gated(run):
         return {}
-    frame = tables.read(tables.VERDICTS, path)
+    frame = tables.read_rows(tables.VERDICTS, run)
     frame = frame[frame["attribute"].isin(list(values))]
     return {str(name): rows.set_index("photo")["kept"].astype(bool) for name, rows in frame.groupby("attribute")}
 
@@ -147,8 +144,7 @@ def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]
 
 def tones_of(run: Path) -> pd.Series | None:
     """Photo to the third of its face's lightness, L* as read in the unedited photo; None if nothing was read."""
-    path = run / "readings.parquet"
-    frame = tables.read(tables.READINGS, path) if path.exists() else tables.READINGS.empty()
+    frame = tables.read_rows(tables.READINGS, run)
     rows = frame[(frame["reading"] == "luminance") & (frame["step"] == -1)].drop_duplicates("photo")
     if len(rows) < len(TONES):
         return None

@@ -1,7 +1,5 @@
 """How a run differs from Joo & Kärkkäinen (2020), with its reason, from the run's own configuration."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the result of a walk says more than other audits': its photos, its funnel, and each stage taken alone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -48,10 +46,9 @@ class Walked(Result):
     @cached_property
     def dropped(self) -> dict[str, int]:
         """Reason to number of sweeps that the gate kept from the classifiers; a photo has one for each attribute."""
-        path = self.folder / "verdicts.parquet"
-        if not path.exists() or not runfolder.read_manifest(self.folder).get("gate", {}).get("applied"):
+        if not runfolder.is_gated(self.folder):
             return {}
-        verdicts = tables.read(tables.VERDICTS, path)
+        verdicts = tables.read_rows(tables.VERDICTS, self.folder)
         return dict(Counter(verdicts.loc[~verdicts["kept"], "reason"]).most_common())
 
     @property
@@ -146,12 +143,10 @@ def write_summary(result: Result) -> None:
 
 def answers(run: Path) -> dict[str, dict[str, int]]:
     """Classifier to status to number of pictures.  Raises: TableError."""
-    counts: dict[str, dict[str, int]] = {}
-    if (run / "asked.parquet").is_file():
-        asked = tables.read_columns(tables.ASKED, run / "asked.parquet", ["classifier", "status"])
-        for classifier, statuses in asked.groupby("classifier", sort=False)["status"]:
-            counts[str(classifier)] = {str(status): int(n) for status, n in statuses.value_counts(sort=False).items()}
-    return counts
+    from gslopes.slopes.report.loading import outcomes_of
+
+    counted = outcomes_of(run, ["classifier"])
+    return {name: {status: n for status, (n, _) in statuses.items()} for (name,), statuses in counted.items()}
 
 
 def _gated(result: Result) -> tuple[str, dict[str, Any]]:

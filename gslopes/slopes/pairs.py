@@ -5,8 +5,6 @@ light, random: of such a sweep) and ``group``. A row without a value is the unit
 names: each of these is a sweep from 0, a baseline, to 1. Columns of other names, as of exports: ``data/pairs.toml``.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a pilot run tells about a label, for planning the audit: how often it is there, and how its answers vary."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a walk will do, before it does anything: its photos, and the values along which they are edited."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """What counts as a present label: the vendor's own cut of each classifier, or the user's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from gslopes.ask import names

@@ -4,8 +4,6 @@ What a part writes depends on the configuration and on its own photos alone: not
 what was done before. Its photos table is the commit marker.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence

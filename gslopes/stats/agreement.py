@@ -1,15 +1,13 @@
 """How well two orders, or two people's answers, agree."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-Array = NDArray[np.float64]
+from gslopes.core.arrays import Array
 
 
 def auc(truth: ArrayLike, scores: ArrayLike) -> float:

@@ -1,7 +1,5 @@
 """Photos of one person are alike: units of resampling and of standard errors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,20 +8,19 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize
 
+from gslopes.core.arrays import Array, Integers, Objects
 from gslopes.core.csv_table import normal_names
 from gslopes.stats.intervals import Estimate, linearised, t_quantile
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 FEW = 10.0  # effective units, below which a t over clusters is not to be trusted
 
 
-def codes_of(clusters: NDArray[Any] | None, n: int) -> Codes:
+def codes_of(clusters: NDArray[Any] | None, n: int) -> Integers:
     """(n,) the number, from 0, of each row's cluster; its own where there are none."""
     return np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
 
 
-def named_codes(names: Sequence[str], ids: NDArray[np.object_]) -> Codes:
+def named_codes(names: Sequence[str], ids: Objects) -> Integers:
     """(n,) the number of each row's cluster by its name; a row without a name is its own.
 
     names: (n,) texts.  ids: (n,) what tells the rows apart.
@@ -42,7 +39,7 @@ def normal_texts(column: pd.Series) -> pd.Series:
     return pd.Series(normal_names(column), index=column.index, dtype=object)
 
 
-def clustered_mean(values: Array, clusters: Codes) -> Estimate:
+def clustered_mean(values: Array, clusters: Integers) -> Estimate:
     """The mean of numbers, (n,), those of one cluster alike; t over clusters, corrected for skewness.
 
     clusters: (n,) codes from 0, as ``codes_of`` gives them.

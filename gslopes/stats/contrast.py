@@ -23,17 +23,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.stats.intervals import skewed_ends, skewed_test, welch_satterthwaite
 from gslopes.stats.ols import Lines, t_ratio
-from gslopes.stats.outcomes import Integers, Moments, departures
+from gslopes.stats.outcomes import Moments, departures
 from gslopes.stats.permutation import count_extreme, permutation_p, random_signs
 from gslopes.stats.resampling import seeded_blocks
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 _BLOCK = 1 << 25  # cells of one block of statistics
 _TIE = 1e-5
 
@@ -75,6 +73,16 @@ class Units:
 
     sums: sparse.csr_array
     sizes: Array
+
+    @classmethod
+    def of(cls, numbers: sparse.csr_array, codes: Integers, weights: Array | None = None) -> Units:
+        """Numbers of photos, (L, n), summed over their units.
+
+        codes: (n,) of the units, from 0.  weights: (n,) of the photos; 1 each without them.
+        """
+        each, size = np.ones(len(codes)) if weights is None else weights, int(codes.max(initial=-1)) + 1
+        members = sparse.csr_array((each, (np.arange(len(codes)), codes)), (len(codes), size))
+        return cls((numbers @ members).tocsr(), np.bincount(codes, each, size).astype(np.float64))
 
     @property
     def means(self) -> Array:

@@ -3,8 +3,6 @@
 Proportions are ours, not statsmodels': a share may be a mean of probabilities, and loading statsmodels takes a second.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import NamedTuple, overload
@@ -13,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-Array = NDArray[np.float64]
+from gslopes.core.arrays import Array, Flags
 
 
 def normal_quantile(confidence: float = 0.95) -> float:
@@ -239,7 +237,7 @@ class Share:
     high: float
 
 
-def estimate_share(chance: Array, answered: NDArray[np.bool_]) -> Share:
+def estimate_share(chance: Array, answered: Flags) -> Share:
     """The share of photos that count, such as those perceived as female.
 
     Estimator: the mean of 0 and 1 where a person answered and of calibrated probabilities elsewhere.  Interval:

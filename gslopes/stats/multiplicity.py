@@ -1,11 +1,9 @@
 """Many labels are tested at once: p-values adjusted for it."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from gslopes.core.arrays import Array
+
 LEVEL = 0.05  # of q, below which a number is a finding
 
 

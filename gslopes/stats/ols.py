@@ -1,15 +1,12 @@
 """Ordinary least squares of many curves on the same few values at once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from gslopes.core.arrays import Array
 from gslopes.stats.intervals import t_quantile, t_test
-
-Array = NDArray[np.float64]
 
 # A residual of this many rounding errors of the curve's largest point is taken for zero: the division y_k / y_c and
 # the subtraction of the mean leave one or two of them behind on a curve that is exactly straight.

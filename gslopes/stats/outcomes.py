@@ -4,17 +4,14 @@ A *unit* is what is resampled and permuted as one: a photo, or all photos of a c
 *outcomes* for a label are K numbers, one a condition. Almost all of them are 0 for almost all labels.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, Integers
 from gslopes.stats.ols import line_weights
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Single = NDArray[np.float32]
 
 

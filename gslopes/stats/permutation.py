@@ -26,8 +26,6 @@ Sources: Pitman 1937, doi 10.2307/2984124; Phipson & Smyth 2010, doi 10.2202/154
 Goeman 2018, doi 10.1007/s11749-017-0571-1 (subgroups); Janssen 1997, doi 10.1016/S0167-7152(97)00043-6 (studentised).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import permutations
@@ -36,10 +34,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, Flags, Integers, Objects
 from gslopes.stats.outcomes import Outcomes
 from gslopes.stats.resampling import seeded_blocks
 
-Array = NDArray[np.float64]
 Single = NDArray[np.float32]
 _CELLS = 1 << 25  # float32 in one block: 128 MiB
 _STATISTICS = 1 << 22  # labels times permutations in one block: some matrices of 16 MiB, however many labels there are
@@ -57,7 +55,7 @@ def permutation_p(exceeding: Any, count: int) -> Any:
     return (exceeding + 1) / (count + 1)
 
 
-def count_extreme(sums: Any, assignments: Iterable[NDArray[Any]], limit: Array) -> NDArray[np.int64]:
+def count_extreme(sums: Any, assignments: Iterable[NDArray[Any]], limit: Array) -> Integers:
     """(L,) how many assignments give a total as far from 0 as the limit.
 
     sums: (L, U), an array or a sparse matrix.  assignments: blocks of (U, b), such as signs.  limit: (L,), 0 or more.
@@ -73,9 +71,7 @@ def random_signs(shape: tuple[int, int], generator: np.random.Generator) -> NDAr
     return (2 * generator.integers(0, 2, shape, dtype=np.int8) - 1).astype(np.float32)
 
 
-def below_floor(
-    p_perm: Array, p: Array, count: int, *, trusted: bool | NDArray[np.bool_] = True
-) -> tuple[Array, NDArray[np.object_]]:
+def below_floor(p_perm: Array, p: Array, count: int, *, trusted: bool | Flags = True) -> tuple[Array, Objects]:
     """The p that is adjusted, and where it comes from.
 
     m permutations cannot show less than 1 / (m + 1), which after adjustment over some hundred labels shows nothing at
@@ -113,7 +109,7 @@ class Permuted:
 
 
 def permute(
-    outcomes: Outcomes, tested: NDArray[np.bool_], count: int, seed: int, *, bundles: int = 1024, paper: bool = False
+    outcomes: Outcomes, tested: Flags, count: int, seed: int, *, bundles: int = 1024, paper: bool = False
 ) -> Permuted:
     """Permute within photos.
 
@@ -185,7 +181,7 @@ class _Block:
         return statistic, np.where(empty, np.float32(np.inf), total / np.where(empty, 1, centre))
 
 
-def _sums(outcomes: Outcomes, block: NDArray[np.int64], chosen: NDArray[np.int64], size: int) -> tuple[Single, Array]:
+def _sums(outcomes: Outcomes, block: Integers, chosen: Integers, size: int) -> tuple[Single, Array]:
     """(l, G, K) centred sums of each bundle, times K, and (l,) the sum of what was taken off."""
     width = len(outcomes.values)
     result = np.zeros((len(block), size, width), dtype=np.float32)

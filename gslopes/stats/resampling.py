@@ -3,14 +3,13 @@
 Ours, not scipy's: one draw of counts serves all labels as a matrix product.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from gslopes.core.arrays import Array
+
 Rows = NDArray[np.intp]
 
 

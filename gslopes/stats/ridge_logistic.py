@@ -5,13 +5,10 @@ Ours for speed: thousands of fits cost a few hundred matrix products.
 Source: Nesterov 1983; O'Donoghue & Candès 2015, doi 10.1007/s10208-013-9150-3, section 3.2 (restarts).
 """
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-Array = NDArray[np.float64]
+from gslopes.core.arrays import Array
 
 
 def fit_ridge(features: Array, y: Array, weights: Array, ridge: float, *, tolerance: float = 1e-6) -> Array:

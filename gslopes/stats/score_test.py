@@ -5,20 +5,17 @@ images, whose test had p < .05 without an effect in 4 to 8 % of 1,000 sets a cel
 5.1 % of all (tests/benches, ``captions-salience``).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special
 
+from gslopes.core.arrays import Array
 from gslopes.stats.clusters import effective_units
 from gslopes.stats.intervals import normal_quantile, t_quantile, t_test
 
-Array = NDArray[np.float64]
 FAR = 12.0  # log odds, beyond which an end is infinite
 
 

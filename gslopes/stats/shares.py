@@ -4,8 +4,6 @@ Sums are by person, (U,) arrays: how many photos of each count, of how many.  Wi
 the usual ones: Wilson's and Newcombe's intervals, Pearson's test.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 
@@ -13,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from gslopes.core.arrays import Array, Flags
 from gslopes.stats.intervals import newcombe, t_quantile, wilson
 
-Array = NDArray[np.float64]
 _PRIOR = 2.0  # hits or misses; with as few of them it is half assumed that all photos of a person are alike
 
 
@@ -91,7 +89,7 @@ def difference_interval(first: tuple[Array, Array], second: tuple[Array, Array])
     return newcombe(*counts[0], *counts[1], max(-1.0, min(1.0, correlation)))
 
 
-def independence_p(hit: NDArray[np.bool_], group: NDArray[np.integer], person: NDArray[np.integer]) -> float:
+def independence_p(hit: Flags, group: NDArray[np.integer], person: NDArray[np.integer]) -> float:
     """P of Pearson's X² of a yes or no against groups, photos of one person alike; NaN where either never varies.
 
     With one photo a person by the chi-squared distribution, else by Rao and Scott's second-order correction as an F,

@@ -4,8 +4,6 @@ Objects are heads of noun phrases, their adjectives, participles and other nouns
 relations. Known limits: where a prepositional phrase attaches, appositions, relative clauses, and the tagger's errors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache

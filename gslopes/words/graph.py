@@ -9,8 +9,6 @@ bound over their senses.  Source: Wang et al. 2022, Measuring Representational H
 arXiv 2206.07173.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache

@@ -3,8 +3,6 @@
 This is how a captioner becomes a classifier: cache, sweep, slopes and permutation work on its labels as on any other's.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from gslopes.words.chunks import standard

@@ -6,8 +6,6 @@ needs no download, and tags a caption in under a millisecond.
 Source: Wartena 2019, A probabilistic morphology model for German lemmatization; tags of the British National Corpus.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Sequence

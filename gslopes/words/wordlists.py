@@ -3,8 +3,6 @@
 Lists are assumed exclusive, exhaustive and up to date, and are none of these. No list of slurs is shipped or printed.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Collection, Mapping

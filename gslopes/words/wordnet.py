@@ -6,8 +6,6 @@ satellite, r adverb) and the number of the lemma's sense.
 Source: Fellbaum (ed.) 1998, WordNet: An Electronic Lexical Database; database files of version 3.0.
 """
 
-from __future__ import annotations
-
 import io
 import math
 from functools import cache, lru_cache

@@ -23,7 +23,10 @@ import pandas as pd
 
 from gslopes.core import runfolder, tables
 from gslopes.report import units
-from gslopes.slopes import audit as stages
+from gslopes.frame.executors import OneProcess
+from gslopes.frame.plan import plan
+from gslopes.frame.run import carry_out
+from gslopes.slopes.audit import SLOPES
 from gslopes.slopes import method
 from gslopes.slopes.report import ReportConfig, decisions, loading, paper
 from gslopes.slopes.report.decisions import findings_table
@@ -170,7 +173,8 @@ def main() -> None:
     content: dict[str, Any] = {"runs": {name: numbers(run) for name, run in runs.items()}}
     for name, run in {} if given.no_picture else runs.items():
         shown = ReportConfig("thumbs" if "drawn" in facts else "none", labels=facts.get("figure2", ()))
-        page = stages.redo(run, "report", shown).page
+        again = plan(SLOPES, run, None, {"report": shown, "device": "cpu"}, only=["report"])
+        page = carry_out(again, OneProcess()).page
         if run == next(iter(runs.values())):
             runfolder.write_bytes(GALLERY / f"{given.name}.jpg", picture(page, facts.get("drawn", "")))
         if "figure2" in facts:

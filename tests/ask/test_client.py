@@ -13,8 +13,8 @@ import pytest
 
 from gslopes.ask.cache import AnswerCache
 from gslopes.ask.client import Client
-from gslopes.ask.cost import Budget, Limits, RequestUsage
-from gslopes.ask.retry import DAY, RateLimiter, RetryPolicy, seconds_to_wait
+from gslopes.ask.cost import Budget, Limits, RequestUsage, limits_of
+from gslopes.ask.retry import DAY, SPACING, RateLimiter, RetryPolicy, Stopped, seconds_to_wait
 from gslopes.core import tables
 from gslopes.core.errors import (
     BudgetReached,
@@ -308,11 +308,12 @@ def test_what_may_pass_is_sent_again_and_costs_nothing_twice(ask, error):
 
 def test_every_request_waits_for_its_turn_and_everybody_as_long_as_the_service_says(ask, monkeypatch):
     turns, waits = [], []
-    monkeypatch.setattr(RateLimiter, "acquire", lambda _, pictures: turns.append(pictures) or True)
+    monkeypatch.setattr(RateLimiter, "acquire", lambda _, gap: turns.append(gap))
     monkeypatch.setattr(RateLimiter, "pause", lambda _, seconds: waits.append(seconds))
-    service = Service(failing(1, lambda: Throttled("slow down.", 0.03)))
+    service = Service(failing(1, lambda: Throttled("slow down.", 0.03)), pictures_per_second=20)
     ask(service)
-    assert sorted(turns) == sorted(map(len, service.sent))
+    gaps = [limits_of(service).seconds(len(pictures), 1) * SPACING for pictures in service.sent]
+    assert sorted(turns) == sorted(gaps)
     assert max(waits) >= 0.03
 
 
@@ -512,23 +513,26 @@ def test_requests_of_all_threads_are_spaced_held_and_stopped():
         now[0] += seconds
         return stop[0]
 
-    rate = RateLimiter(Limits(requests_per_second=10, pictures_per_second=20), wait, lambda: now[0])
+    limits = Limits(requests_per_second=10, pictures_per_second=20)
+    one, eight = (limits.seconds(pictures, 1) * SPACING for pictures in (1, 8))
+    rate = RateLimiter(wait, lambda: now[0])
     turns = []
-    for pictures in (1, 1, 8, 1, 1):
-        assert rate.acquire(pictures)
+    for gap in (one, one, eight, one, one):
+        rate.acquire(gap)
         turns.append(now[0])
     gaps = [later - earlier for earlier, later in itertools.pairwise(turns)]
     assert gaps == pytest.approx([0.103, 0.103, 0.412, 0.103])
     now[0] += 100  # unused quota is not made up for
-    assert rate.acquire(1)
+    assert rate.acquire(one) == 0
     before = now[0]
-    assert rate.acquire(1)
+    assert rate.acquire(one) == pytest.approx(0.103)
     assert now[0] == pytest.approx(before + 0.103)
     rate.pause(5)
-    assert rate.acquire(1)
+    rate.acquire(one)
     assert now[0] >= before + 5
     stop[0] = True
-    assert not rate.acquire(1)
+    with pytest.raises(Stopped):
+        rate.acquire(one)
 
 
 # -- Retry-After -------------------------------------------------------------------------------------------------------

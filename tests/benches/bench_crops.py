@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from gslopes.ask.croppers import load_cropper
-from gslopes.crops.asking import Asker, MapBatch
-from gslopes.crops.config import CropsConfig
+from gslopes.ask.croppers.asker import Asker, MapBatch
 from gslopes.crops.parity import compared, parity
 from gslopes.crops.people import balanced_pairs
 from tests.benches.measure import machine, say
@@ -32,7 +31,7 @@ M, N, SIDE = 213, 606, 128
 def ask(name: str, photos: list[Any], pictures: Any, *, shortcut: bool = True) -> dict[str, float]:
     """Seconds and pictures of one way to ask."""
     sizes = [(SIDE, SIDE)] * len(photos)
-    asker = Asker(load_cropper(name), photos.__getitem__, sizes, CropsConfig(), shortcut=shortcut)
+    asker = Asker(load_cropper(name), photos.__getitem__, sizes, shortcut=shortcut)
     start, wall = time.process_time(), time.perf_counter()
     won = np.empty(len(pictures))
     for batch in asker.maps(pictures):

@@ -30,8 +30,6 @@ import pyarrow.parquet as pq
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 
-import bench_fit  # noqa: E402
-import bench_report  # noqa: E402
 import measure  # noqa: E402
 
 SIDE = 675  # pixels of a portrait of the London set
@@ -52,10 +50,31 @@ class Kind:
     command: bool = False
 
 
+# -- the walk ---------------------------------------------------------------------------------------------------------
+
+
+def astronauts(folder: Path, photos: int) -> None:
+    import bench_machine
+
+    (folder / "photos").mkdir()
+    bench_machine.write_variants(folder / "photos", photos)
+
+
+def walk(folder: Path, size: int, **options: Any) -> None:
+    """Photos to counterfactual photos, one after the other: no placebos, one thread."""
+    from gslopes.frame.executors import OneProcess
+    from gslopes.slopes import audit as stages
+
+    options |= {"device": "cpu", "placebo": False, "executor": OneProcess(threads=1)}
+    stages.synthesise(folder / "photos", folder / "run", **options)
+
+
 # -- fit --------------------------------------------------------------------------------------------------------------
 
 
 def fit_tables(folder: Path, photos: int, labels: int) -> None:
+    import bench_fit
+
     bench_fit.RETURNED = max(1, labels * 80 // 1000)
     bench_fit.write(folder, photos, labels)
 
@@ -74,7 +93,15 @@ def fit(folder: Path, size: int) -> dict[str, Any]:
 # -- report -----------------------------------------------------------------------------------------------------------
 
 
+def reported(folder: Path, photos: int) -> None:
+    import bench_report
+
+    bench_report.make(folder / "run", photos, 1, 200)
+
+
 def report(folder: Path, size: int) -> dict[str, Any]:
+    import bench_report
+
     from gslopes.slopes.report import write_report
 
     page = write_report(folder / "run", embed="thumbs")
@@ -250,9 +277,11 @@ def contexts(folder: Path, size: int) -> None:
 
 
 KINDS = {
+    "walk": Kind((64, 256, 1024), "photo", astronauts, walk),
+    "values": Kind((3, 7, 17, 49), "value", lambda at, n: astronauts(at, 48), lambda at, n: walk(at, n, steps=n)),
     "fit-rows": Kind((100_000, 1_000_000, 10_000_000), "row", lambda at, n: fit_tables(at, n // 56, 100), fit),
     "fit-labels": Kind((10, 100, 1000), "label", lambda at, n: fit_tables(at, 1000, n), fit),
-    "report": Kind((20, 200, 2000), "photo", lambda at, n: bench_report.make(at / "run", n, 1, 200), report),
+    "report": Kind((20, 200, 2000), "photo", reported, report),
     "score": Kind((210, 2100, 21_000), "picture", painted, score),
     "http": Kind((210, 2100), "picture", painted, http),
     "again": Kind((40, 200, 1000), "photo", finished, again, command=True),

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 from gslopes.core import tables
-from gslopes.slopes import audit as stages
+from tests.again import redo
 from tests.benches import measure
 from tests.fake_provider import PLANTED, Call, FakeProvider
 from tests.fake_provider.folder import write_run
@@ -90,7 +90,7 @@ def main() -> dict[str, object]:
         pictures = {hashlib.sha256(path.read_bytes()).hexdigest() for path in run.glob("edits/gender/*")}
         log = provider.log
         services = {name: about(name, log.of(name), pictures, log.billed(name)) for name in PLANTED}
-        slopes = stages.redo(run, "fit").tables["slopes"]
+        slopes = redo(run, "fit").tables["slopes"]
         tables.check(tables.SLOPES, slopes)
     paper = slopes[slopes["estimator"] == "paper"]
     found = paper.set_index(["classifier", "label"])

@@ -13,10 +13,7 @@ import numpy as np
 from scipy import special
 
 from gslopes.crops.parity import interval, parity, resampled
-from gslopes.crops.people import opponents
-from gslopes.crops.sweep import mean_slope
-from gslopes.stats.clusters import clustered_mean
-from gslopes.stats.intervals import percentile
+from gslopes.stats.intervals import mean_t
 from gslopes.stats.resampling import multinomial_counts
 from tests.crops.drawn import compared
 
@@ -95,38 +92,32 @@ def crops_pairs_small(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             yield f"the share of a pair of groups held, {title}, {policy}", method, held, given
 
 
-# -- sweeps -----------------------------------------------------------------------------------------------------------
+# -- the walk with a cropper ------------------------------------------------------------------------------------------
 
 
-def resampled_roles(slopes: np.ndarray, pairs: np.ndarray, people: int, rng: np.random.Generator) -> tuple[float, ...]:
-    """Percentiles of the mean over draws of people, who weigh as the edited one times as an opponent: as it was."""
-    times = multinomial_counts(people, 500, rng)
-    weights = times[:, pairs[:, 0]] * times[:, pairs[:, 1]]
-    return percentile(weights @ slopes / weights.sum(axis=1))
-
-
-def crops_sweep(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """Mean slope of pairs, 0: parts of the edited person, of the opponent and of the pair, normal unless skewed."""
-    sizes = {"edited": (0.1, 0.0, 0.02), "opponents": (0.02, 0.2, 0.0), "both": (0.1, 0.1, 0.1), "pairs": (0, 0, 0.1)}
-    sizes["both, skewed"] = (0.1, 0.1, 0.05)
-    for people, others in ((12, 3), (20, 5), (40, 8), (100, 5)):
+def crops_opponents(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """Mean slope of photos next to eight given opponents, 0 or theirs: parts of photo, opponent and pair, as said."""
+    sizes = {"photos": (0.1, 0.02, 0.0), "opponents": (0.02, 0.2, 0.0), "both, skewed": (0.1, 0.1, 0.05)}
+    for photos, people, place in (
+        (24, 24, "the same"),
+        (100, 100, "the same"),
+        (24, 128, "others"),
+        (100, 24, "others"),
+    ):
         for title, (own, other, each) in sizes.items():
             tally = Counter[str]()
-            for place in range(sets):
-                pairs = opponents(people, others, place)
-                person, opponent = pairs.T
+            for _ in range(sets):
                 draw = (lambda n: rng.exponential(1, n) - 1) if "skewed" in title else rng.standard_normal
-                slopes = own * draw(people)[person] + other * draw(people)[opponent] + each * draw(len(pairs))
-                found = mean_slope(slopes, person, person, opponent)
-                over_persons = clustered_mean(slopes, person)
-                ends = {"t over edited persons": (over_persons.low, over_persons.high)}
-                ends["bootstrap"] = resampled_roles(slopes, pairs, people, rng)
-                ends["the wider of both, as it was"] = max(ends.values(), key=lambda one: one[1] - one[0])
-                ends["t over people in both roles"] = found.low, found.high
-                tally.update(name for name, (low, high) in ends.items() if low <= 0 <= high)
-            for name, held in tally.items():
-                yield f"slope covered, {people} people, {others} opponents, varying by {title}", name, held, sets
+                start = np.arange(photos) if place == "the same" else rng.integers(people, size=photos)
+                met, of_others = (start[:, None] + np.arange(1, 9)) % people, other * draw(people)
+                slopes = own * draw(photos) + (of_others[met] + each * draw(photos * 8).reshape(photos, 8)).mean(1)
+                found = mean_t(slopes)
+                for truth, about in ((of_others.mean(), "these opponents"), (0.0, "any opponents")):
+                    tally[about] += bool(found.low <= truth <= found.high)
+            for about, held in tally.items():
+                what = f"{photos} photos next to {people} people, {place}, varying by {title}"
+                yield f"slope covered, {what}", f"t over photos, next to {about}", held, sets
 
 
-CASES = {"crops-pairs": crops_pairs, "crops-pairs-unseen": crops_pairs_unseen, "crops-sweep": crops_sweep}
+CASES = {"crops-pairs": crops_pairs, "crops-pairs-unseen": crops_pairs_unseen, "crops-opponents": crops_opponents}
 CASES |= {"crops-pairs-small": crops_pairs_small}

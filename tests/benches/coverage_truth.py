@@ -56,7 +56,7 @@ def error_rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             held: dict[str, list[bool]] = {}
             for _ in range(sets):
                 answers, known, clusters = drawn(rng, photos, slope, size)
-                rates, slopes = error_tables(answers, [known], options, clusters if size > 1 else None)
+                rates, slopes = error_tables(replace(answers, units=clusters if size > 1 else None), [known], options)
                 for row in rates.to_dict("records"):
                     if row["step"] in (3, 6):
                         at = truth[row["measure"]][row["step"]]
@@ -87,7 +87,7 @@ def answered(wrong: np.ndarray) -> tuple[Answers, Truth]:
 def missed(wrong: np.ndarray, options: FitOptions, clusters: np.ndarray | None = None) -> pd.Series:
     """The row of the slope of misses."""
     answers, known = answered(wrong)
-    slopes = error_tables(answers, [known], options, clusters, {}, ["smile"])[1]
+    slopes = error_tables(replace(answers, units=clusters), [known], options, {}, ["smile"])[1]
     return slopes.set_index("measure").loc["miss"]
 
 

@@ -59,6 +59,7 @@ import gslopes.slopes.fit.analysis, gslopes.ask.client
 import gslopes.slopes.audit, gslopes.faces.zoo
 from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig
+from tests.again import redo
 class Notes:
     def note(self, text):
         with open(self.file, "a") as file:
@@ -77,7 +78,7 @@ for line in sys.stdin:
                 stages.synthesise(f"{folder}/photos", run, config=f"{folder}/part.toml", device="cpu", **known)
             stages.score_photos(run, names, device="cpu", cache=cache, yes=True, executor=notes)
             if "liar" not in line:
-                gslopes.slopes.audit.redo(run, "fit", FitConfig(permutations=200))
+                redo(run, "fit", FitConfig(permutations=200))
             os._exit(0)
         except KeyboardInterrupt:
             os._exit(130)

@@ -13,7 +13,7 @@ import httpcore
 import httpx
 import pytest
 
-from gslopes.ask.retry import Stopped
+from gslopes.ask.retry import RateLimiter, Stopped
 from gslopes.ask.transport import Exchange
 from gslopes.collect.fetch import (
     AGENT,
@@ -21,7 +21,6 @@ from gslopes.collect.fetch import (
     DownloadError,
     Fetcher,
     FetchPolicy,
-    HostRateLimiter,
     PublicNetwork,
     Robots,
     is_public,
@@ -127,24 +126,26 @@ class Clock(threading.Event):
         return self.is_set()
 
 
-def paced(min_interval: float) -> tuple[HostRateLimiter, Clock]:
+def paced(min_interval: float) -> tuple[Fetcher, Clock]:
     clock = Clock()
-    return HostRateLimiter(min_interval, clock, lambda: clock.now), clock
+    fetcher = Fetcher(FetchPolicy(gap=min_interval), clock)
+    fetcher.rate = RateLimiter(clock.wait, lambda: clock.now)
+    return fetcher, clock
 
 
 def test_turns_at_one_host_are_a_gap_apart_and_hosts_do_not_wait_for_each_other():
-    rate, clock = paced(2.0)
+    fetcher, clock = paced(2.0)
     times = []
     for host in ("a", "b", "a", "b", "a"):
-        rate.acquire(host)
+        fetcher.turn(host)
         times.append(clock.now)
     assert times == [0, 0, 2, 2, 4]
-    rate.pause("a", 30)  # a host that asks for silence
-    assert rate.acquire("a") == pytest.approx(30)
+    fetcher.rate.pause(30, "a")  # a host that asks for silence
+    assert fetcher.turn("a") == pytest.approx(30)
     for asked, gap in ((1.0, 2.0), (9.0, 9.0)):  # a crawl delay only slows down
-        rate.set_min_interval("a", asked)
-        rate.acquire("a")
-        assert rate.acquire("a") == gap
+        fetcher.set_min_interval("a", asked)
+        fetcher.turn("a")
+        assert fetcher.turn("a") == gap
 
 
 # --- robots.txt ---

@@ -1,14 +1,10 @@
 """Drawn portraits with known brightness, croppers that look at it, and an audit of them."""
 
-import json
-
 import numpy as np
 import pandas as pd
 from PIL import Image, ImageFilter
-from scipy import stats
 
 from gslopes.ask.boxes import Crop, SaliencyMap, centres
-from gslopes.core import tables
 from gslopes.core.records import Detections
 from gslopes.crops.audit import CROPS, audit_crops
 from gslopes.frame.plan import plan
@@ -71,34 +67,6 @@ def draw_people(folder, counts, shift=(), seed=4, textured=False):
     frame = pd.DataFrame(rows)
     frame.to_csv(table, index=False)
     return table, frame
-
-
-VALUES = np.linspace(-2, 2, 5)
-
-
-def draw_sweep(run, people=16):
-    """A run of ``gslopes synthesise`` whose discs are lighter with the value; its placebos are not."""
-    (run / "edits").mkdir(parents=True)
-    level = 130 + 24 * stats.norm.ppf((np.arange(people) + 0.5) / people)
-    edits, photos = [], []
-    for person in range(people):
-        photo = f"{person:064x}"
-        row = {"photo": photo, "path": f"{person}.png", "width": 32, "height": 32, "status": "used", "reason": ""}
-        row |= {"faces": 1, "box": np.array([8, 8, 24, 24], np.float32), "points": None, "detection": None}
-        photos.append(row)
-        for attribute, rise in (("gender", 6.0), ("gender-same", 0.0), ("gender-random", 0.0)):
-            for step, value in enumerate(VALUES):
-                picture = np.full((32, 32, 3), 10, np.uint8)
-                picture[8:24, 8:24] = round(float(level[person] + rise * value))
-                name = f"edits/{person}-{attribute}-{step}.png"
-                Image.fromarray(picture).save(run / name)
-                key = {"photo": photo, "attribute": attribute, "step": step, "value": np.float32(value)}
-                edits.append({**key, "file": name, "mask_area": np.float32(0.2)})
-    tables.write(tables.EDITS, pd.DataFrame(edits), run / "edits.parquet")
-    tables.write(tables.PHOTOS, pd.DataFrame(photos), run / "photos.parquet")
-    values = {name: VALUES.tolist() for name in ("gender", "gender-same", "gender-random")}
-    (run / "run.json").write_text(json.dumps({"values": values, "config": {}}))
-    return run
 
 
 def compared(first, second):

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from gslopes.ask.boxes import SaliencyMap, centres, fitted
+from gslopes.ask.croppers import joining
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.records import Detections
-from gslopes.crops import pictures
 from gslopes.crops.config import CropsConfig
 from tests.crops.drawn import Brightness, Lighter, a_face, audit, draw_people, planned, row, truth
 from tests.fixtures import SIBLINGS, questions
@@ -241,7 +241,7 @@ def test_patches_on_half_of_a_group_are_found(tmp_path, monkeypatch):
             Image.fromarray(picture).save(folder / f"{group}{index}.png")
             lines.append(f"{group}{index},{group}")
     (tmp_path / "people.csv").write_text("\n".join(lines))
-    monkeypatch.setattr(pictures, "PERCENTILE", 85.0)
+    monkeypatch.setattr(joining, "PERCENTILE", 85.0)
     result = audit(folder, tmp_path / "people.csv", tmp_path / "run", Brightness(), finder=a_head, pairs=20)
     gaze = result.tables["gaze"].set_index(["cropper", "what", "group"]).loc["brightness"]
     assert gaze.loc[("point", "blue"), ["photos", "count"]].tolist() == [12, 6]

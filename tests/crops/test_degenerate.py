@@ -1,14 +1,12 @@
 """Audits with hardly anything in them, no answer, one value, four people: every table and page is made."""
 
-import numpy as np
 import pytest
 
 from gslopes.ask.boxes import Crop
 from gslopes.ask.config import CostLimits
 from gslopes.core.errors import AnswerError, ClassifierError, Refused
 from tests.broken import broken, shown
-from tests.crops.drawn import Brightness, audit, draw_people, draw_sweep
-from tests.sweeps import sweep_crops
+from tests.crops.drawn import Brightness, audit, draw_people
 
 
 class Partly(Brightness):
@@ -77,47 +75,19 @@ def test_four_people_and_a_cropper_that_hardly_answers(tmp_path, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ALL)
-def test_a_sweep_that_hardly_has_an_answer(tmp_path, name):
-    sweep = draw_sweep(tmp_path / "sweep", 6)
-    result = sweep_crops(sweep, tmp_path / "run", croppers=croppers(name), cropper=("centre",), others=2)
-    assert broken(shown(result.page.read_text("utf-8"))) == []
-
-
-@pytest.mark.slow
-def test_a_picture_that_fails_costs_its_pair_and_slope_and_interval_are_of_the_same_pairs(tmp_path):
-    sweep = draw_sweep(tmp_path / "sweep", 24)
-    result = sweep_crops(sweep, tmp_path / "run", croppers=[Partly(7)], others=4, cropper=("centre",))
-    rows = result.tables["sweep_slopes"].query("cropper == 'brightness'")
-    assert rows["pairs"].between(5, 95).all()
-    assert "it does not answer" in result.page.read_text("utf-8")
-    assert (rows["photos"] > 2).all()
-    gender = rows.set_index("attribute").loc["gender"]
-    assert gender["ci_low"] <= gender["slope"] <= gender["ci_high"]
-    asked = result.tables["opponents"].query("cropper == 'brightness' and attribute == 'gender'")
-    wide = asked.set_index(["photo", "opponent", "step"])["share"].unstack("step").dropna()
-    values = np.linspace(-2, 2, wide.shape[1])
-    slopes = [np.polyfit(values, photo.mean(), 1)[0] for _, photo in wide.groupby("photo")]
-    assert gender["slope"] == pytest.approx(np.mean(slopes))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sweep", [False, True])
-def test_a_cropper_that_failed_on_every_picture_is_an_error_and_is_asked_again_on_demand(tmp_path, sweep):
+def test_a_cropper_that_failed_on_every_picture_is_an_error_and_is_asked_again_on_demand(tmp_path):
     table, _ = draw_people(tmp_path / "people", {"blue": 2, "green": 2})
-    source, model = draw_sweep(tmp_path / "sweep", 4), Partly(1)
+    model = Partly(1)
 
     def ask(**terms):
-        if sweep:
-            return sweep_crops(source, tmp_path / "run", croppers=[model], others=1, cropper=("centre",), **terms)
         return audit(tmp_path / "people", table, tmp_path / "run", model, **terms)
 
     with pytest.raises(ClassifierError, match=r"The cropper brightness failed on all \d+ pictures: .*does not answer"):
         ask()
-    name, retry, asked = "opponents" if sweep else "pairs", CostLimits(retry_failed=True), [model.asked]
+    retry, asked = CostLimits(retry_failed=True), [model.asked]
     for every in (3, 3, 0):  # a finished run asks again about what failed, as often as it is told to
         model.every = every
-        status = set(ask(cost_limits=retry).tables[name]["status"])
+        status = set(ask(cost_limits=retry).tables["pairs"]["status"])
         asked.append(model.asked)
         assert status == ({"answered", "failed"} if every else {"answered"})
     assert asked == sorted(set(asked))

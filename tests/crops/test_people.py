@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +12,6 @@ from gslopes.crops.people import (
     People,
     balanced_pairs,
     check_sizes,
-    opponents,
     pictures_of,
     published_draws,
     read_people,
@@ -127,15 +125,6 @@ def test_both_orders_or_the_first_group_on_the_left():
     assert drawn[:, 0].max() < 2 <= drawn[:, 1].min()
     # what is drawn twice is asked once
     assert pictures_of(people, persons, CropsConfig(as_published=True, pairs=50)).tolist() == pairs
-
-
-def test_opponents_are_others_met_equally_often_and_never_of_the_same_person():
-    person = [f"p{number // 2}" for number in range(20)]
-    for known in (None, person):
-        pairs = opponents(20, 6, 1, known)
-        assert len({tuple(pair) for pair in pairs.tolist()}) == 20 * 6
-        assert not any(one == other or (known and known[one] == known[other]) for one, other in pairs)
-        assert np.ptp(np.bincount(pairs[:, 1])) <= 4
 
 
 def test_a_refusal_names_the_largest_of_many_groups():

@@ -108,7 +108,9 @@ KILLED = """
 import os, sys
 import gslopes.export
 gslopes.export.SHARD = 10e3
-for place in ("file:temporary", "file:placed", "file:temporary:3", "file:placed:3", ""):
+files = ("file:temporary", "file:placed", "file:temporary:3", "file:placed:3")
+shards = ("table:temporary", "table:placed", "file:temporary", "file:placed")
+for place in (*{"imagefolder": files, "parquet": shards}[sys.argv[2]], ""):
     child = os.fork()
     if child == 0:
         os.environ["GSLOPES_KILL_AT"] = place

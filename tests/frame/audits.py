@@ -10,26 +10,19 @@ import pytest
 
 import gslopes
 from gslopes.captions import audit as captions
-from gslopes.captions import sweep as captions_sweep
 from gslopes.contexts import audit as contexts
 from gslopes.contexts.config import ContextOptions
-from gslopes.core import tables
 from gslopes.crops import audit as crops
-from gslopes.crops import sweep
 from gslopes.frame.result import Result
-from tests import sweeps
 from tests.contexts.drawn import CANVAS, Finder, Tagger, small
 from tests.contexts.drawn import draw as draw_people_and_rooms
-from tests.crops.drawn import Brightness, a_face, draw_people, draw_sweep
-from tests.golden.houses import draw_answers
+from tests.crops.drawn import Brightness, a_face, draw_people
 from tests.golden.walk import draw
 
 MODULES = {
     "captions": (captions, "CAPTIONS"),
-    "captions sweep": (captions_sweep, "SWEEP"),
     "contexts": (contexts, "CONTEXTS"),
     "crops": (crops, "CROPS"),
-    "crops sweep": (sweep, "SWEEP"),
 }
 
 
@@ -100,16 +93,6 @@ def audit_captions(stages: Path, run: Path, **more: Any) -> Result:
     return gslopes.audit_captions(stages, run, groups=stages.parent / "groups.csv", **{"types": 5, **more})
 
 
-def captioned(folder: Path) -> Path:
-    """An audit of twelve photos by a captioner."""
-    return draw_answers(folder / "run")
-
-
-def shorten_slopes(run: Path) -> None:
-    """The same audit with one slope less."""
-    tables.write(tables.SLOPES, tables.read(tables.SLOPES, run / "slopes.parquet")[1:], run / "slopes.parquet")
-
-
 # -- crops ------------------------------------------------------------------------------------------------------------
 
 
@@ -135,17 +118,6 @@ def audit_crops(people: Path, run: Path, /, **more: Any) -> Result:
     """Two croppers."""
     quick = {"min_group": 2, "ratios": (1.0,)}
     return gslopes.audit_crops(people, run, **crop_options(people, **{**quick, **more}))
-
-
-def synthesised(folder: Path) -> Path:
-    """A sweep of drawn faces."""
-    return draw_sweep(folder / "sweep")
-
-
-def sweep_crops(source: Path, run: Path, **more: Any) -> Result:
-    """Two croppers, two opponents."""
-    quick = {"others": 2, "cropper": ("centre",)}
-    return sweeps.sweep_crops(source, run, croppers=[Brightness()], **{**quick, **more})
 
 
 # -- contexts ---------------------------------------------------------------------------------------------------------
@@ -198,15 +170,11 @@ def audit_discs(photos: Path, run: Path, **more: Any) -> Result:
 
 AUDITS = {
     "captions": Small(caption_stages, audit_captions, ({"types": 4}, "measure"), "parse", 3),
-    "captions sweep": Small(
-        captioned, sweeps.sweep_captions, ({"attribute": "gender"}, "outcomes"), "outcomes", 2, shorten_slopes
-    ),
     "audit": Small(
         discs, audit_discs, ({"fit.permutations": 60}, "fit"), "synthesise", 3,
         told=lambda summary: summary.partition(": ")[2],
     ),
     "crops": Small(portraits, audit_crops, ({"min_group": 3}, "measure"), "look", 2, flags=named_in_small_groups),
-    "crops sweep": Small(synthesised, sweep_crops, ({"confirm_above": 9.0}, "report"), "sweep", 6),
     "contexts": Small(
         people_and_rooms, audit_contexts, ({"analysis": ContextOptions(permutations=18)}, "measure"), "cutout", 1,
         flags=reports,

@@ -18,7 +18,7 @@ from gslopes.frame.executors import OneProcess
 from gslopes.frame.plan import plan
 from gslopes.frame.result import Result, load
 from gslopes.frame.run import Parts, Run, carry_out
-from gslopes.frame.spec import Audit, Headline, Inputs, Made, Section, Stage
+from gslopes.frame.spec import Audit, Headline, Inputs, Made, Section, Stage, Tables
 
 TABLES = """
 [words]
@@ -95,8 +95,9 @@ def ask(run: Run, words: list[str], name: str) -> Made:
     return {"answers": [{"model": name, "word": word, "value": 1 / len(word)} for word in words]}
 
 
-def short(run: Run, rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[rows["word"].str.len() <= run.config.longest]
+def short(run: Run, made: Tables) -> Made:
+    rows = made["answers"]
+    return {"answers": rows[rows["word"].str.len() <= run.config.longest]}
 
 
 def double(run: Run) -> Made:
@@ -142,7 +143,7 @@ def tiny(tmp_path: Path) -> Audit:
         Stage("read", ("inputs",), ("pictures/", "words"), read, options=()),
         Stage(
             "ask", ("words",), ("answers",), ask,
-            items=all_words, part=2, each=names, keep=short, options=("longest",), merging=("longest",),
+            items=all_words, part=2, each=names, join=short, options=("longest",), merging=("longest",),
         ),
         Stage("double", ("words",), ("doubled",), double, when=doubles, options=("double",)),
     )  # fmt: skip

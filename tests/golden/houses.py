@@ -24,14 +24,9 @@ from PIL import Image
 import gslopes
 from gslopes.captions.config import AuditOptions
 from gslopes.contexts.config import ContextOptions
-from gslopes.core import runfolder, tables
-from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.options import FitOptions
-from gslopes.words.labels import caption_labels
 from tests.contexts.drawn import Tagger, audit, draw
-from tests.crops.drawn import Brightness, Lighter, a_face, draw_sweep
+from tests.crops.drawn import Brightness, Lighter, a_face
 from tests.golden.page_text import run_text
-from tests.sweeps import sweep_captions, sweep_crops
 
 Tables = dict[str, pd.DataFrame]
 FOLDER = Path(__file__).with_suffix("")
@@ -68,7 +63,7 @@ def contexts(folder: Path) -> Tables:
 
 
 def crops(folder: Path) -> Tables:
-    """Drawn discs side by side with most options, as published; a sweep."""
+    """Drawn discs side by side with most options, and as published."""
     people, csv_file = draw_portraits(folder)
     runs = folder / "runs"
     models = [Brightness(), Lighter()]
@@ -80,8 +75,6 @@ def crops(folder: Path) -> Tables:
 
     run("whole", *models, groups=("team", "side"), policies=("argmax", "sample", "average", "pad"))
     run("published", models[0], groups=("colour",), as_published=True, pairs=60, height=56)
-    swept = draw_sweep(folder / "swept")
-    sweep_crops(swept, runs / "sweep", croppers=models[:1], others=4, cropper=("centre",))
     return tables_of(runs)
 
 
@@ -113,7 +106,7 @@ CATEGORIES = {1: "person", 2: "dog", 3: "bench", 4: "umbrella"}
 
 
 def captions(folder: Path) -> Tables:
-    """Sixty images with boxes, captions and groups: whole, reviewed, in the paper's senses; and a sweep."""
+    """Sixty images with boxes, captions and groups: whole, reviewed, in the paper's senses."""
     stages = draw_captions(folder)
     runs = folder / "runs"
     quick = {"splits": 20, "min_active": 3}
@@ -130,7 +123,6 @@ def captions(folder: Path) -> Tables:
     more: dict[str, Any] = {"truth": "human-captions", "senses": "paper", "limit": 40}
     more |= {"columns": ("gender",)}
     gslopes.audit_captions(stages, runs / "published", groups=folder / "groups.csv", **more, options=options)
-    sweep_captions(draw_answers(folder / "answers"), runs / "sweep")
     return tables_of(runs)
 
 
@@ -166,24 +158,6 @@ def draw_captions(folder: Path) -> Path:
     (stages / "system-captions.csv").write_text("\n".join(system) + "\n")
     (folder / "groups.csv").write_text("\n".join(groups) + "\n")
     return stages
-
-
-def draw_answers(run: Path) -> Path:
-    """An audit of twelve photos by a captioner that says man from some value on."""
-    name, asked, scores = "captioner-python:a:b", [], []
-    said = {side: caption_labels().labels(f"A {word} on a bench.") for side, word in ((True, "man"), (False, "woman"))}
-    for photo in range(12):
-        for step, value in enumerate(np.linspace(-2, 2, 7)):
-            key = (f"{photo:064x}", "gender", step)
-            asked.append((*key, name, "answered", "", ""))
-            scores += [(*key, value, name, label, 1.0) for label in said[bool(value > 0.1 + 0.1 * (photo - 6))]]
-    frames = [pd.DataFrame(rows, columns=t.columns) for rows, t in ((asked, tables.ASKED), (scores, tables.SCORES))]
-    slopes = analyse(frames[1], frames[0], options=FitOptions(permutations=99)).slopes
-    run.mkdir(parents=True)
-    for table, frame in ((tables.ASKED, frames[0]), (tables.SCORES, frames[1]), (tables.SLOPES, slopes)):
-        runfolder.write_table(table, frame, run / f"{table.name}.parquet")
-    runfolder.write_json(run / runfolder.MANIFEST, {"config": {}})
-    return run
 
 
 def shown(runs: Path) -> dict[str, str]:

@@ -9,7 +9,7 @@ from PIL import Image, ImageCms
 from gslopes.ask.pictures import batch_of, decoded
 from gslopes.ask.scoring.trial import try_classifier
 from gslopes.core.records import Answer
-from gslopes.crops.config import JoiningConfig
+from gslopes.crops.config import CropsConfig
 from gslopes.crops.portraits import reader_of
 from gslopes.photos.decode import decode, in_srgb
 from gslopes.photos.folder import open_srgb
@@ -92,7 +92,7 @@ def wide_file(tmp_path):
 def test_joined_pictures_hold_one_space(wide_file, tmp_path):
     plain = tmp_path / "plain.png"
     plain.write_bytes(png(SHEET))
-    read = reader_of([wide_file, plain], [(320, 64)] * 2, JoiningConfig())
+    read = reader_of([wide_file, plain], [(320, 64)] * 2, CropsConfig())
     assert np.abs(read(0).astype(int) - read(1)).max() <= 2
 
 

@@ -11,6 +11,7 @@ from gslopes.ask.cache import AnswerCache
 from gslopes.ask.classifiers.prompt import load_prompt
 from gslopes.core.errors import BudgetReached
 from gslopes.slopes import audit as stages
+from tests.again import redo
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
 
@@ -45,7 +46,7 @@ def test_the_planted_slope_is_found_and_a_second_run_asks_nothing(provider: Fake
     assert "84 calls" in printed
     assert "tokens" in printed
     assert "USD spent" in printed
-    slopes = stages.redo(run, "fit").tables["slopes"]
+    slopes = redo(run, "fit").tables["slopes"]
     found = slopes[slopes["estimator"] == "paper"].set_index("label")
     assert found.loc["nurse", "slope"] == pytest.approx(-0.25, abs=0.02)
     assert found.loc["doctor", "slope"] == pytest.approx(0.25, abs=0.02)
@@ -59,7 +60,7 @@ def test_refusals_have_a_slope_of_their_own(provider: FakeProvider, tmp_path):
     provider.chat.refusals = (0.5, 0.2)
     run = write_run(tmp_path / "run", 24, part=6)
     score(run, tmp_path / "cache", f"{NAME},repeats=1")
-    slopes = stages.redo(run, "fit").tables["slopes"]
+    slopes = redo(run, "fit").tables["slopes"]
     found = slopes[slopes["estimator"] == "paper"].set_index("label")
     assert found.loc["(refused)", "slope"] == pytest.approx(0.2, abs=0.05)
 

@@ -10,6 +10,7 @@ from gslopes.slopes.config import FitConfig
 from gslopes.slopes.fit.answers import ALL, Cut
 from gslopes.slopes.fitting import PRESENCE
 from gslopes.slopes.presence import cuts, vendor_cut
+from tests.again import redo
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
 
@@ -49,7 +50,7 @@ def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, t
     stages.score_photos(run, ["rekognition:rate=200"], device="cpu", cache=tmp_path / "cache", yes=True)
     found = {}
     for presence in ("none", "0.52", "vendor"):
-        slopes = stages.redo(run, "fit", FitConfig(presence=presence, permutations=0)).tables["slopes"]
+        slopes = redo(run, "fit", FitConfig(presence=presence, permutations=0)).tables["slopes"]
         found[presence] = slopes[slopes["estimator"] == "paper"].set_index("label")["slope"].get("Nurse", 0.0)
         cut = {"none": "every label that was returned", "0.52": "score at least 0.52", "vendor": "score at least 0.55"}
         assert set(slopes["cut"]) == {cut[presence]}

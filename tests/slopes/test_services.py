@@ -17,6 +17,7 @@ from gslopes.core import tables
 from gslopes.core.errors import CredentialsError
 from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig
+from tests.again import redo
 from tests.fake_provider import KINDS, PLANTED, Call, FakeProvider, drawn
 from tests.fake_provider.folder import write_run
 
@@ -34,7 +35,7 @@ def answers_of(run: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def assert_slopes_are_those_planted(run: Path, services: list[str]) -> None:
-    slopes = stages.redo(run, "fit", FitConfig(presence="none")).tables[
+    slopes = redo(run, "fit", FitConfig(presence="none")).tables[
         "slopes"
     ]  # the furniture of the fake hides the rest from rank 10
     found = slopes[slopes["estimator"] == "paper"].set_index(["classifier", "label"])

@@ -14,6 +14,7 @@ from gslopes.frame.plan import plan
 from gslopes.slopes import audit as stages
 from gslopes.slopes import outcome
 from gslopes.slopes.config import configure
+from tests.again import redo
 from tests.fixtures import paper_slopes
 
 TABLES = ("photos", "edits", "asked", "scores", "slopes")
@@ -105,7 +106,7 @@ def test_neither_a_picture_nor_a_question_is_repeated_and_every_stage_can_be_tak
     assert asked == len(set(counting.seen)) <= 15
     gslopes.score_photos(run, counting)
     assert len(counting.seen) == asked
-    slopes = stages.redo(run, "fit").tables["slopes"]
+    slopes = redo(run, "fit").tables["slopes"]
     tables_of_stages = read(run)
     paper = paper_slopes(tables_of_stages["scores"], tables_of_stages["asked"], values={"gender": [-2, 0, 2]})
     common = paper.columns[paper.notna().any()]
@@ -173,9 +174,9 @@ def test_stages_out_of_order_say_what_comes_first(faces, tmp_path):
         gslopes.score_photos(run, Counting())
     gslopes.synthesise(faces.photos, run, steps=3, **faces.known)
     with pytest.raises(UsageError, match="--only score"):
-        stages.redo(run, "fit")
+        redo(run, "fit")
     with pytest.raises(UsageError, match="--only score"):
-        stages.redo(run, "report")
+        redo(run, "report")
     runfolder.part_path(run, "synthesise", tables.PHOTOS, 0).unlink()
     with pytest.raises(UsageError, match=r"not complete.*repeat the command"):
         gslopes.score_photos(run, Counting())

@@ -106,7 +106,7 @@ def test_every_file_that_the_report_opens_is_in_its_stamp(audit):
     """Whatever a later section reads must be there as well, or a rerun could show an old one."""
     code = (
         "import os, sys\nfrom pathlib import Path\n"
-        "from gslopes.slopes import audit as stages\nimport gslopes.slopes.report.folder\n"
+        "from tests.again import redo\nimport gslopes.slopes.report.folder\n"
         "from gslopes.core import tables\n"
         "opened = set()\n"
         "sys.addaudithook(lambda event, args: event == 'open' and isinstance(args[0], (str, bytes)) "
@@ -114,7 +114,7 @@ def test_every_file_that_the_report_opens_is_in_its_stamp(audit):
         "import pyarrow.parquet as pq\nread = pq.read_table\n"
         "pq.read_table = lambda path, *a, **k: (opened.add(os.fspath(path)), read(path, *a, **k))[1]\n"
         "from matplotlib.figure import Figure\nfrom tests.fixtures import save_empty\nFigure.savefig = save_empty\n"
-        "run = Path(sys.argv[1])\nstages.redo(run, 'report')\nprint(*opened, sep='\\n')\n"
+        "run = Path(sys.argv[1])\nredo(run, 'report')\nprint(*opened, sep='\\n')\n"
     )
     (audit.run / "parts" / "report.json").unlink()
     ran = subprocess.run([sys.executable, "-c", code, audit.run], cwd=ROOT, capture_output=True, text=True, check=True)

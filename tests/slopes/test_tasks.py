@@ -8,9 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from gslopes.ask.scoring.score import models_of, score_stage
 from gslopes.core import tables
 from gslopes.core.errors import BudgetReached, ConfigError, UnknownName
 from gslopes.slopes import audit as stages
+from tests.again import redo
 from tests.ask import local_models
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
@@ -37,13 +39,13 @@ def score(run, cache, *tasks: str, name: str = MODEL, **others):
 
 
 def slopes_of(run):
-    found = tables.reading(stages.redo(run, "fit").tables["slopes"])
+    found = tables.reading(redo(run, "fit").tables["slopes"])
     found["task"] = found["classifier"].str.extract("prompt=([^,]+)")
     return found.set_index(["task", "label"])
 
 
 def page_of(run) -> str:
-    stages.redo(run, "report")
+    redo(run, "report")
     return (run / "report/index.html").read_text("utf-8")
 
 
@@ -256,3 +258,14 @@ def test_a_model_that_transformers_builds_from_a_config_goes_from_pictures_to_th
     assert ((levels >= 1) & (levels <= 5)).all()
     assert len(asked_of(run)) == 3
     assert "<b>Tasks</b>" in page_of(run)
+
+
+def test_what_the_order_of_options_moves_has_an_interval_over_photos(tmp_path):
+    parts = tmp_path / "parts" / score_stage("c")
+    parts.mkdir(parents=True)
+    for part, effects in enumerate(([0.1, 0.2], [0.3])):  # of three photos
+        content = {"models": {"v1": 3}, "order_effects": {"boss": effects, "assistant": [0.2] * len(effects)}}
+        (parts / f"models-{part:06d}.json").write_text(json.dumps(content))
+    found = models_of(tmp_path, "c")
+    assert found["models"] == {"v1": 6}
+    assert found["orders"] == "points more where an option is asked earlier: assistant +20.0, boss +20.0 [−4.8, +44.8]"

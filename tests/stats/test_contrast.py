@@ -1,5 +1,7 @@
 """Contrasts against scipy: paired differences, changes of signs, clusters."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse, stats
@@ -42,7 +44,7 @@ def test_a_mean_of_nothing_is_not_tested() -> None:
 def test_photos_of_a_cluster_count_as_one() -> None:
     present = np.repeat(drawn(2, photos=12), 5, axis=0)
     cluster = np.repeat(np.arange(12), 5)
-    units = unit_slopes(of(present), "rate", cluster)
+    units = unit_slopes(replace(of(present), units=cluster), "rate")
     once = unit_slopes(of(present[::5]), "rate")
     assert units.means[0] == pytest.approx(once.means[0])
     several, single = contrast(units), contrast(once)

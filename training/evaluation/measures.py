@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from gslopes.core.arrays import Array
 from gslopes.core.records import ByteArray
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Estimate
@@ -77,7 +78,7 @@ def two_sample_auc(
 
 def _train_and_score(
     chips: ByteArray, fake: NDArray[np.bool_], train: NDArray[np.bool_], test: NDArray[np.bool_], seed: int
-) -> NDArray[np.float64]:
+) -> Array:
     """Logits of a network trained on the rows ``train`` for the rows ``test``."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

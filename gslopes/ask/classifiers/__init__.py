@@ -5,8 +5,6 @@ instances are ``core.records.Classifier``.  Other packages add theirs by an entr
 gslopes' own are in ``catalogue``; their libraries are imported when one is loaded.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import sys

@@ -1,7 +1,5 @@
 """A function of the user's own: in which form it takes pictures, what it returns, and where it failed."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import sysconfig

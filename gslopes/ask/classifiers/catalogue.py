@@ -1,7 +1,5 @@
 """The classifiers of gslopes, from catalogue.toml: where each is, what it needs, its limits and price; imports none."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import suppress

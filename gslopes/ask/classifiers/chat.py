@@ -3,8 +3,6 @@
 Nothing of a reply is taken from a library's typed objects: servers leave fields out, send null, or put them elsewhere.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Classifiers that are Python objects: functions, torch modules, pipelines of transformers."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import fields

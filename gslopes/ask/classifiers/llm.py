@@ -12,8 +12,6 @@ of the options, the tokens and the model that answered; a parameter that the ser
 note.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

@@ -7,8 +7,6 @@ file takes a batch of pictures and returns one row of outputs each. Such a file 
 with your rights, and with ``--trust`` alone. The same model as an ONNX file (``onnx``) needs no trust.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import math

@@ -5,8 +5,6 @@ endpoints use, [label, score] pairs, or labels alone, whose score is 1; or numbe
 the path's last name. Two paths find labels and scores in parallel.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Sequence

@@ -7,8 +7,6 @@ Gateways and servers of one's own write them in these forms, among others:
     {"errors": [{"status": "RESOURCE_EXHAUSTED"}]}
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -33,8 +33,6 @@ kept with the answer. Both orders of a picture count alike, and how far they dif
 answered by a letter, whose probability a server can give, more by their text.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -15,8 +15,6 @@ version is a digest of the module's source and of what it imports from its own f
 the answers of two.
 """
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import hashlib

@@ -8,8 +8,6 @@ The first two are the public fake that our own tests use; the third is parsed as
 credentials. A picture that is not in the file is refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial

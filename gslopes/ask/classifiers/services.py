@@ -13,8 +13,6 @@ Every label is asked for that a picture's price buys; which count is decided whe
 another address: see ``ENDPOINT_VARIABLES`` of each.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -4,8 +4,6 @@ For example ``torchvision:resnet50``, ``torchvision:vit_b_16,top_k=0,threshold=0
 ``timm:convnext_tiny.fb_in1k`` or ``timm:resnet18,weights=mine.safetensors,labels=labels.txt``.
 """
 
-from __future__ import annotations
-
 import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

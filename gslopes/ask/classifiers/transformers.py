@@ -12,8 +12,6 @@ similarities (Radford et al. 2021, section 3.1.2); a label's text embedding is t
 a bias instead (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its labels has a score of its own.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -5,8 +5,6 @@ are ``boxes.Saliency`` or ``boxes.Cropper``. Its name and options are written as
 (``ask.names``). Other packages add theirs by an entry point of the group ``gslopes.croppers``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, cast
 

@@ -8,8 +8,6 @@ one JSON object a line, ``picture`` being ``picture_key`` of the picture that wa
     {"picture": "<64 hex digits>", "ratio": 0.56, "box": [left, top, width, height]}
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256

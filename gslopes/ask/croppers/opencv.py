@@ -5,8 +5,6 @@ side by side, None if that is not the same as shrinking the joined picture; ``sh
 ``maps_of_shrunk`` takes the shrunk photos put together.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cv2

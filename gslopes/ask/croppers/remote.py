@@ -1,7 +1,5 @@
 """Croppers over a network, asked by the one careful client: paced, paid for, kept by content, nothing asked twice."""
 
-from __future__ import annotations
-
 import io
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence

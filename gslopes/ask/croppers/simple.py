@@ -1,7 +1,5 @@
 """Croppers without a map: around faces, in the middle, anywhere, and the package smartcrop, as websites use it."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version

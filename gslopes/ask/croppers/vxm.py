@@ -9,8 +9,6 @@ leaky units down to one map, a sixteenth of the picture. Zero padding, so one ce
 The file has a Gaussian layer, too, which the published program reads and never applies; nor do we.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

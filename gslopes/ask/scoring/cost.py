@@ -1,7 +1,5 @@
 """Before the first question: what asking will take and cost, and whether the user confirms it."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

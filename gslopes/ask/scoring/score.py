@@ -1,7 +1,5 @@
 """The score stage: several classifiers side by side, each part's tables written as soon as its last answer is there."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.ask.answers import ClassifierCache, PartProgress, is_cached
 from gslopes.ask.cache import AnswerCache, writable_cache
@@ -32,6 +29,7 @@ from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
 from gslopes.core.text import many
 from gslopes.faces.gate.judge import SweepSelection
+from gslopes.stats.intervals import mean_t
 
 REFRESH = 0.2  # seconds between updates of the progress lines
 
@@ -176,7 +174,7 @@ class Scoring:
         def done(part: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: PartProgress) -> None:
             models = part_path(self.run, stage, tables.ASKED, part).with_name(f"models-{part:06d}.json")
             if progress.models() or models.exists():
-                runfolder.write_json(models, {"models": progress.models(), "orders": progress.orders()})
+                runfolder.write_json(models, {"models": progress.models(), "order_effects": progress.orders()})
             runfolder.write_table(tables.SCORES, scores, part_path(self.run, stage, tables.SCORES, part))
             kill_point("part:scores")
             runfolder.write_table(tables.ASKED, asked, part_path(self.run, stage, tables.ASKED, part))
@@ -224,21 +222,24 @@ def models_of(run: Path, name: str) -> dict[str, Any]:
     """Which model versions a service answered with, from the parts that are done; empty if it does not say.
 
     Returns: ``models``, version to pictures; ``orders``, by how much an option's score is higher where it is asked
-        earlier, in words, of options that are asked in both orders.
+        earlier, in words, of options that are asked in both orders; t intervals over photos.
     """
     models: Counter[str] = Counter()
-    sums: dict[str, NDArray[np.float64]] = {}
+    effects: dict[str, list[float]] = {}
     for path in sorted((run / "parts" / score_stage(name)).glob("models-*.json")):
         try:
             content = read_json(path)
             models.update({str(version): int(count) for version, count in content["models"].items()})
-            for label, each in content.get("orders", {}).items():
-                sums[str(label)] = sums.get(str(label), np.zeros(3)) + np.array(each, np.float64)
+            for label, each in content.get("order_effects", {}).items():
+                effects.setdefault(str(label), []).extend(map(float, each))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             hint = "Delete it, and repeat the command: its part is counted as one whose model is not known."
             raise UsageError(f"{runfolder.show(path)} is damaged.", hint) from error
-    effects = {label: round(100 * (early - late) / count, 1) + 0.0 for label, (early, late, count) in sums.items()}
-    largest = sorted(effects.items(), key=lambda pair: (-abs(pair[1]), pair[0]))
-    shown = ", ".join(f"{label} {effect:+.1f}" for label, effect in largest).replace("-", "\u2212")
+    means = {label: mean_t(100 * np.array(each, np.float64)) for label, each in effects.items()}
+    largest = sorted(means.items(), key=lambda pair: (-abs(round(pair[1].value, 1)), pair[0]))
+    shown = ", ".join(
+        f"{label} {mean.value:+.1f}" + f" [{mean.low:+.1f}, {mean.high:+.1f}]" * (mean.low < mean.high)
+        for label, mean in largest
+    ).replace("-", "\u2212")
     orders = {"orders": f"points more where an option is asked earlier: {shown}"} if shown else {}
     return {"models": dict(sorted(models.items())), **orders} if models else {}

@@ -1,7 +1,5 @@
 """Before any audit: a classifier and a few photos as they are, so that a mistake costs no more than these."""
 
-from __future__ import annotations
-
 import io
 import time
 from collections.abc import Sequence

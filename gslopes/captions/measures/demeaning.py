@@ -4,8 +4,6 @@ Lists of D1 are the user's files: without one its object half is not run, never 
 forms, not by synsets: ``girl.n.01`` is "a young woman".  Source: Wang et al. 2022.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 

@@ -5,8 +5,6 @@ Source: Wang et al. 2022, section on stereotyping; hypothesis generation, not a 
 S4 are descriptive, and ours.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping

@@ -5,8 +5,6 @@ Denying self-identification (I1, I2, I3), and reifying groups (R1): a gender wor
 Source: Wang et al. 2022 (D2); the others are ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 

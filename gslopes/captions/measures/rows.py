@@ -4,8 +4,6 @@ One interval for each, by what is counted: Newcombe's and Fisher's where a conce
 where an image counts by its share of captions; added pairs for changes; Wilson's for rates. Images are independent.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from scipy import sparse, special
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material, Pair, Presence, presence_of_images
+from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.contrast import Units, difference, spreads
 from gslopes.stats.intervals import mean_change, newcombe, normal_quantile, wilson
@@ -25,7 +24,6 @@ from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.shares import fisher
 from gslopes.words.graph import Fact
 
-Array = NDArray[np.float64]
 Sides = NDArray[np.int8]
 LEAST = 10  # images of a group, below which nothing is tested
 
@@ -39,7 +37,7 @@ class Differences:
 
     n: int
     n_other: int
-    active: NDArray[np.int64]
+    active: Integers
     share: Array
     other: Array
     difference: Array
@@ -86,7 +84,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> Differen
     return Differences(n, m, active, share, other, points, 100 * low, 100 * high, p, benjamini_hochberg(p))
 
 
-def _varies(shares: sparse.csr_array) -> NDArray[np.bool_]:
+def _varies(shares: sparse.csr_array) -> Flags:
     """(C,) whether at least ``LEAST`` images have a share above 0, and as many one below 1."""
     full = sparse.csr_array((shares.data >= 1 - 1e-9, shares.indices, shares.indptr), shares.shape).sum(axis=1)
     return np.asarray((np.diff(shares.indptr) >= LEAST) & (shares.shape[1] - np.asarray(full).ravel() >= LEAST))

@@ -5,26 +5,23 @@ columns pulls the coefficient towards 0 and whose interval over splits is not a 
 and p otherwise are ours, by double selection and a score test.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures.rows import Recorder, Row
+from gslopes.core.arrays import Array, Flags
 from gslopes.stats.clusters import FEW
 from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.score_test import choose_columns, informative_units, score_interval
 
-Array = NDArray[np.float64]
 RIDGE, VALID = 1.0, 0.9 * (1 + 1e-12)  # as published: penalty, and share of the splits of which more must count
 CLOSE = 0.003  # how near a split's fit comes to its optimum, see ``fit_ridge``
 EXPECTED = 5  # images that must be expected in each cell of group by mentioned
@@ -56,7 +53,7 @@ class Salience:
     accuracy: float = math.nan
 
 
-def fit(features: Array, tested: int, group: Array, mentioned: NDArray[np.bool_]) -> Salience:
+def fit(features: Array, tested: int, group: Array, mentioned: Flags) -> Salience:
     """The coefficient of the group in a logistic regression of being mentioned.
 
     Held fixed: the type's own size and place, always; of the other types' sizes, places and presences those that go
@@ -109,7 +106,7 @@ def _lacking(design: Array, group: Array, y: Array) -> str:
 
 
 def fit_published(
-    features: Array, group: Array, mentioned: NDArray[np.bool_], options: AuditOptions, ridge: float = RIDGE
+    features: Array, group: Array, mentioned: Flags, options: AuditOptions, ridge: float = RIDGE
 ) -> Salience:
     """As published: a ridge logistic regression on all types' columns, over random splits.  Its interval does not hold.
 

@@ -3,8 +3,6 @@
 And RQ4, in what way: shares of demographic, concrete and abstract tags, tables 11 and 13 of the paper.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from itertools import combinations
@@ -12,20 +10,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import ALL, GENDERS, INFERRED, Grid, by_person, person_words
 from gslopes.contexts.measures.paired import ALIKE, settled, welch
 from gslopes.contexts.tables import filled
+from gslopes.core.arrays import Array, Flags, Objects
 from gslopes.stats.clusters import Source, crossed, pooled_source
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.permutation import permutation_p
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Words = NDArray[np.object_]
 STRONG = 3.0  # how far a rating is from neutral; the contexts that the paper shows
 # Linguistic expectancy bias: for the gender that fits a context more abstract, fewer concrete and demographic tags.
 EXPECTED = {"demographics": -1, "concrete": -1, "abstract": 1}
@@ -156,7 +151,7 @@ def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextO
     return filled("congruence", rows)
 
 
-def _compared(genders: Words, groups: Words) -> list[tuple[str, str, Flags, Flags | None]]:
+def _compared(genders: Objects, groups: Objects) -> list[tuple[str, str, Flags, Flags | None]]:
     """(gender, group, which people, which others) of everybody, each gender and group, and of differences of two."""
     either = np.isin(genders, GENDERS)
     names = sorted(set(groups.tolist()) - {""})

@@ -4,8 +4,6 @@ Source: Barlas et al. 2020, section 5; the equations are numbered as in its spec
 gender, (3) recognised, (4) proportions, (5) vectors, (6) distance, (10) net of what the empty background got.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,12 +16,11 @@ from numpy.typing import NDArray
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.tables import filled
 from gslopes.contexts.typology import SUPERS, Typology, normalise
+from gslopes.core.arrays import Array, Flags, Integers, Objects
 
 VECTOR = SUPERS[:3]  # the paper's
 GROSS, NET = "gross", "net"
 EMPTY = "empty"  # the attribute of backgrounds without a person
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Key = tuple[str, str, int]
 """Photo, attribute and step of a picture."""
 
@@ -132,10 +129,10 @@ class Grid:
 
     classifier: str
     tags: str
-    photos: NDArray[np.object_]
-    person: NDArray[np.int64]
-    gender: NDArray[np.object_]
-    group: NDArray[np.object_]
+    photos: Objects
+    person: Integers
+    gender: Objects
+    group: Objects
     conditions: tuple[str, ...]
     contexts: tuple[str, ...]
     answered: Flags
@@ -232,6 +229,6 @@ def by_person(values: Array, grid: Grid, columns: list[int]) -> Array:
     return np.divide(totals, counts, out=np.full(grid.people, np.nan), where=counts > 0)
 
 
-def person_words(grid: Grid, words: NDArray[np.object_]) -> NDArray[np.object_]:
+def person_words(grid: Grid, words: Objects) -> Objects:
     """(people,) each person's word, that of the first photo.  words: (P,)."""
     return words[np.unique(grid.person, return_index=True)[1]]

@@ -1,7 +1,5 @@
 """RQ4, how much: distances of descriptions from their baseline by gender and group.  Tables 10 and 12 of the paper."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from itertools import combinations
@@ -9,16 +7,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 
 from gslopes.contexts.measures.describe import GENDERS, Grid, by_person, person_words
 from gslopes.contexts.measures.paired import ALIKE, ROUNDING, noted, settled
 from gslopes.contexts.tables import filled
+from gslopes.core.arrays import Array, Objects
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.multiplicity import LEVEL
 
-Array = NDArray[np.float64]
 LEAST = 3  # people of a cell
 SUMS = 2  # type of the sums of squares: one factor over the other, for cells of unequal size
 _ANOVA = ["term", "df", "sum_sq", "F", "p", "eta_sq"]
@@ -56,7 +53,7 @@ def _mean(values: Array) -> dict[str, Any]:
 # -- ANOVA ------------------------------------------------------------------------------------------------------------
 
 
-def anova(values: Array, gender: NDArray[np.object_], group: NDArray[np.object_]) -> pd.DataFrame:
+def anova(values: Array, gender: Objects, group: Objects) -> pd.DataFrame:
     """Two-way analysis of variance of one number a person: columns term, df, sum_sq, F, p, eta_sq (partial).
 
     Null hypotheses: the means do not differ by gender, by group, nor by their interaction.  An empty cell drops the
@@ -87,7 +84,7 @@ def anova(values: Array, gender: NDArray[np.object_], group: NDArray[np.object_]
     return table.rename(columns={"PR(>F)": "p"}).reset_index(drop=True).astype({"df": int})[_ANOVA]
 
 
-def tukey(values: Array, factor: NDArray[np.object_]) -> pd.DataFrame:
+def tukey(values: Array, factor: Objects) -> pd.DataFrame:
     """Tukey-Kramer comparisons of the levels of a factor: columns one, other, difference, ci_low, ci_high, p.
 
     The variance is that within the levels, as in the paper; where there is none, there is no test.

@@ -1,7 +1,5 @@
 """Whom a tagger infers, what it recognises, and whether it is right: RQ1 to RQ3, tables 7 to 9 of the paper."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -26,10 +24,9 @@ from gslopes.contexts.measures.paired import (
     sums,
 )
 from gslopes.contexts.tables import filled
+from gslopes.core.arrays import Array, Flags
 from gslopes.stats.shares import difference_interval, independence_p
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Codes = NDArray[np.int8]
 CONGRUENT = {"feminine": "woman", "masculine": "man"}
 NOT_APPLICABLE = "not applicable: the context has no tags"

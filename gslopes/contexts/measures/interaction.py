@@ -1,20 +1,17 @@
 """The controlled version, by counterfactuals of each person in each context: does context or face move answers more?"""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted, settled
 from gslopes.contexts.tables import filled
+from gslopes.core.arrays import Array, Integers
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_weights
 
-Array = NDArray[np.float64]
 CANVAS = "canvas"
 
 
@@ -62,7 +59,7 @@ def interaction_table(
     return filled("interaction", made)
 
 
-def compare(canvas: Array, condition: Array, values: Array, person: NDArray[np.int64]) -> dict[str, Any]:
+def compare(canvas: Array, condition: Array, values: Array, person: Integers) -> dict[str, Any]:
     """One label on the canvas and in front of a background.
 
     canvas, condition: (P, K) of 0 and 1.  person: (P,) codes.

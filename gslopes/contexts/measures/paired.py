@@ -3,24 +3,21 @@
 A *unit* is a person with all photos.  Sums over a unit's pictures are (U, B): B backgrounds of a context, 1 at least.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.contexts.config import ContextOptions
+from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.stats.clusters import Source, crossed
 from gslopes.stats.contrast import Units, contrast, difference
 from gslopes.stats.intervals import linearised, mean_t
 from gslopes.stats.permutation import permutation_p, random_signs
 from gslopes.stats.shares import share_interval
 
-Array = NDArray[np.float64]
 RARE = "too few people change their answer"
 ALIKE = "no interval: the same for everybody"
 FEW = 10  # discordant people, or people inferred, under which there is no test
@@ -35,7 +32,7 @@ def noted(*notes: str) -> str:
 # -- shares -----------------------------------------------------------------------------------------------------------
 
 
-def sums(values: Array, keep: NDArray[np.bool_], person: NDArray[np.int64], people: int) -> Array:
+def sums(values: Array, keep: Flags, person: Integers, people: int) -> Array:
     """(U, B) sums of values over each person's photos.  values, keep: (P, B).  person: (P,) codes."""
     result = np.zeros((people, values.shape[1]))
     np.add.at(result, person, np.where(keep, values, 0))
@@ -78,8 +75,8 @@ def over_rooms(value: float, moves: Array, photos: Array, ends: tuple[float, flo
 def share_change(
     before: Array,
     after: Array,
-    keep: NDArray[np.bool_],
-    person: NDArray[np.int64],
+    keep: Flags,
+    person: Integers,
     options: ContextOptions,
 ) -> dict[str, Any]:
     """How much a share moves between two pictures of the same photos, over pairs that were both answered.

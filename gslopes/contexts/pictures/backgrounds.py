@@ -1,7 +1,5 @@
 """The backgrounds of a run: the drawn rooms that ship, and folders of one's own, each with its contexts.toml."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

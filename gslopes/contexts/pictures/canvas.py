@@ -7,15 +7,13 @@ resampled premultiplied and count by their opacity.
 Pictures of any colour space become sRGB first, so that person and background meet in one.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from gslopes.core.arrays import Flags
 from gslopes.core.errors import GslopesError
 from gslopes.core.records import ByteArray, FloatArray
 
@@ -129,7 +127,7 @@ def paste(background: ByteArray, layer: FloatArray, alpha: FloatArray, where: Pl
 
 def box(alpha: FloatArray, least: float = 0.02) -> tuple[int, int, int, int]:
     """x0 y0 x1 y1 (exclusive) of what is not transparent.  Raises: ValueError if nothing is."""
-    seen: NDArray[np.bool_] = alpha > least
+    seen: Flags = alpha > least
     if not seen.any():
         raise ValueError("nothing of the picture is opaque")
     rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))

@@ -4,8 +4,6 @@
 surface of its colour in CIELAB, then GrabCut.  Whatever found the mask, its edge is softened, see ``matte``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Every person cut out of the backdrop, checked, and kept as a PNG with an alpha channel."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The charts of the page: intervals in strips, a row a context, a panel a tagger; and the paper's own figures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any

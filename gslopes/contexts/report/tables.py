@@ -4,8 +4,6 @@ In Table 14 an effect is found where q < 0.05 in its table; which contexts are f
 of Tables 7 and 9: see ``contexts.tables.sides``.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping

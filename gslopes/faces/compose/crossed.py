@@ -3,8 +3,6 @@
 Placebos are crossed likewise: what one gives along each attribute, the other one as it is at the centre, is added.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ before rounding differ by some thousandths of a level, so that a pixel in ten th
 Photos of all sizes share one canvas, padded; what comes down is uint8, the boxes alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import cv2

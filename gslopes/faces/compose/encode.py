@@ -1,7 +1,5 @@
 """Counterfactuals as files' bytes, in the photo's own colour space."""
 
-from __future__ import annotations
-
 import io
 import re
 from functools import cached_property

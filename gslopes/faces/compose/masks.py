@@ -4,15 +4,13 @@ Everything here is in the chip frame. The chip of a photo that is cut tight ends
 runs over its border and a mask has to come down to zero before it gets there.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, Flags
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
 from gslopes.core.geometry import warp
@@ -66,7 +64,7 @@ def border_ramp(size: int, width: float | None = None) -> FloatArray:
     return np.outer(line, line).astype(np.float32)
 
 
-def central_face(region: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def central_face(region: Flags) -> Flags:
     """The connected part of a region (S, S) with most of its area near the centre, specks and pinholes mended."""
     size = region.shape[0]
     width = 2 * max(1, round(BRIDGE * size / 2)) + 1
@@ -88,7 +86,7 @@ def mask_is_degenerate(mask: FloatArray) -> SkipReason | None:
     return None
 
 
-def _small_parts(region: NDArray[np.bool_], least: float) -> NDArray[np.bool_]:
+def _small_parts(region: Flags, least: float) -> Flags:
     """The connected parts of a region that have fewer pixels than ``least``."""
     _, labels, stats, _ = cv2.connectedComponentsWithStats(region.astype(np.uint8), connectivity=4)
     small = stats[:, cv2.CC_STAT_AREA] < least
@@ -153,7 +151,7 @@ def heads_of(
     return [None] * len(photos) if find is None else find(photos, faces, chips, border)
 
 
-def bust_matrix(matrix: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+def bust_matrix(matrix: Array, size: int) -> Array:
     """(2, 3), photo frame to the bust's, from ``matrix`` to the chip's, whose side is ``size``; pixels as large."""
     moved = np.array(matrix, np.float64)
     moved[0, 2] += round(LEFT * size)

@@ -3,8 +3,6 @@
 Source: Joo & Kärkkäinen 2020, §3.3 and §4.2. Pure arithmetic on arrays; photo and chip frames: see ``core.records``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -45,7 +43,7 @@ class Composite:
     box: Box
     mask_area: float
     motion: Motion | None = None
-    axes: tuple[Composite, ...] = ()
+    axes: tuple["Composite", ...] = ()
 
     def __len__(self) -> int:
         return len(self.patches)

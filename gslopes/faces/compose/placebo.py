@@ -8,8 +8,6 @@ and no brighter or darker on average; where the edit moves parts of the face, th
 random directions: what a change of this place and size does that has nothing to do with the attribute.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 

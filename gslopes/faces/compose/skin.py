@@ -3,8 +3,6 @@
 Source of the idea: Joo & Kärkkäinen 2020, §3.3: only changes on the skin of the face are kept.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from threading import local
 from typing import cast
@@ -12,10 +10,10 @@ from typing import cast
 import cv2
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import interpolate
 
+from gslopes.core.arrays import Array
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.geometry import warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
@@ -156,7 +154,7 @@ class ParserMasker:
         return [slice(start, start + step) for start in range(0, count, step)]
 
 
-def framed(pixels: ByteArray, matrix: NDArray[np.float64], side: int) -> ByteArray:
+def framed(pixels: ByteArray, matrix: Array, side: int) -> ByteArray:
     """A picture that may go far beyond the photo, (side, side, 3) uint8 RGB, for a parser alone, never for a result.
 
     pixels: (H, W, 3) uint8 RGB.  matrix: (2, 3), photo frame to the picture's.

@@ -9,8 +9,6 @@ what is gray, moves less.
 Source of the place: Reinhard, Ashikhmin, Gooch, Shirley 2001, Color transfer between images.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

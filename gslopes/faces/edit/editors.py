@@ -1,7 +1,5 @@
 """The editor for a model of the zoo, whichever network it has: an aligned chip at every value of an attribute."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast

@@ -3,20 +3,18 @@
 Every interval is a percentile bootstrap over photos: it speaks of their choice, not of training a model again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gslopes.core.arrays import Array
 from gslopes.stats.agreement import kendall
 from gslopes.stats.intervals import percentile
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.resampling import Rows, bootstrap_rows
 
-Floats = NDArray[np.float64]
 Statistic = Callable[[Rows], float]
 
 RESAMPLES = 500
@@ -99,7 +97,7 @@ def by_group(statistic: Statistic, groups: ArrayLike, least: int = 20, resamples
     return Groups(each, _estimate(max(values) - min(values), np.ptp(np.array(draws), axis=0)))
 
 
-def _estimate(value: float, resampled: Floats) -> Estimate:
+def _estimate(value: float, resampled: Array) -> Estimate:
     return Estimate(value, *(percentile(resampled) if np.isfinite(value) else (np.nan, np.nan)))
 
 
@@ -155,6 +153,6 @@ def share_of_target(
     return interval(ratio, len(a))
 
 
-def _shifts(readings: ArrayLike) -> Floats:
+def _shifts(readings: ArrayLike) -> Array:
     array = np.asarray(readings, np.float64)
     return array[:, -1] - array[:, 0]

@@ -1,7 +1,5 @@
 """What the gate measures on one photo's sweep: is the face still found, what does the reader say, how much changed?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ kept for a reading that rose by chance have answers that rose by chance; with mo
 few kept it is not. How many were dropped, and why, is therefore said next to every result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

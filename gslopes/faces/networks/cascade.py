@@ -3,8 +3,6 @@
 Its package is not imported: it imports torchvision, and that torch's compiler, which takes longer than a photo.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path

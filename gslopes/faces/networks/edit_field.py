@@ -8,8 +8,6 @@ It says what the face becomes at both ends of the attribute. Its teacher, which 
 changes, is in ``training.field_network``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise

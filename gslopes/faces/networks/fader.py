@@ -6,8 +6,6 @@ attribute in [-1, 1] instead of the reference's one-hot pair (1 - alpha, alpha) 
 the same functions; and, where the configuration asks for it, a 1x1 convolution that narrows the latent.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import cast
 

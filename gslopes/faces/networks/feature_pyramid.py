@@ -6,8 +6,6 @@ Panoptic Feature Pyramid Networks; narrower levels, since chips have 128 pixels.
 Convolutions of stride 2 are padded as TensorFlow does, right and below first, so that weights trained there fit.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """A small residual network that answers several questions about a face at once: tagger, judge and labeller."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Self, TypeVar

@@ -1,24 +1,19 @@
 """Which part of a photo a network sees: where five points of the face come to lie, in units of the picture's side."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
+
+from gslopes.core.arrays import Array
 
 # The editors' chip: eyes, nose tip and mouth corners. Hair to chin: the forehead is in it, and nothing that is edited
 # ends at its border.
-CHIP: NDArray[np.float64] = np.array(
-    [(0.35, 0.44), (0.65, 0.44), (0.5, 0.62), (0.374, 0.746), (0.626, 0.746)], np.float64
-)
+CHIP: Array = np.array([(0.35, 0.44), (0.65, 0.44), (0.5, 0.62), (0.374, 0.746), (0.626, 0.746)], np.float64)
 
 # The chip of judge and labeller: brows to chin, as tight as UTKFace is cropped; medians of that set's proportions.
-TIGHT: NDArray[np.float64] = np.array(
-    [(0.26, 0.23), (0.74, 0.23), (0.5, 0.5166), (0.2841, 0.7209), (0.7159, 0.7209)], np.float64
-)
+TIGHT: Array = np.array([(0.26, 0.23), (0.74, 0.23), (0.5, 0.5166), (0.2841, 0.7209), (0.7159, 0.7209)], np.float64)
 
 # CelebA's own framing, hair and shoulders in view: the square of full width that begins 14/89 of the width below the
 # top of the set's aligned pictures; medians of MTCNN's points over 9,980 of them.
-PORTRAIT: NDArray[np.float64] = np.array(
+PORTRAIT: Array = np.array(
     [(0.3904, 0.4712), (0.6106, 0.4712), (0.5, 0.6072), (0.4039, 0.7019), (0.5961, 0.7019)], np.float64
 )
 
@@ -27,6 +22,6 @@ PORTRAIT: NDArray[np.float64] = np.array(
 _EYES = (np.array([(0.1205750620789, 0.2137274526848), (0.6460604764104, 0.2289674387677)])
          + np.array([(0.3340850613712, 0.2290642403242), (0.8595674595992, 0.2134981538014)])) / 2  # fmt: skip
 _EYES = (0.25 + _EYES) / 1.5
-FAIRFACE: NDArray[np.float64] = _EYES[0] + (CHIP - CHIP[0]) * (_EYES[1, 0] - _EYES[0, 0]) / (CHIP[1, 0] - CHIP[0, 0])
+FAIRFACE: Array = _EYES[0] + (CHIP - CHIP[0]) * (_EYES[1, 0] - _EYES[0, 0]) / (CHIP[1, 0] - CHIP[0, 0])
 
 FRAMES = {"chip": CHIP, "tight": TIGHT, "portrait": PORTRAIT, "fairface": FAIRFACE}

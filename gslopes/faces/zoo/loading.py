@@ -1,7 +1,5 @@
 """From a spec to a network with its weights in it; weights as files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

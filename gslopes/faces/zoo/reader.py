@@ -1,7 +1,5 @@
 """Attributes read from faces by judge or labeller: preprocessing, probabilities, White among White and Black."""
 
-from __future__ import annotations
-
 import io
 import tomllib
 from pathlib import Path
@@ -9,10 +7,10 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from gslopes.core.arrays import Array
 from gslopes.core.errors import ModelError
 from gslopes.core.files import read_named, sha256_of, show
 from gslopes.core.geometry import similarity
@@ -23,7 +21,7 @@ from gslopes.faces.zoo.loading import LoadedModel, load
 
 LEAST = 1e-6  # below this, White and Black together say nothing
 WORDS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))
-Probabilities = TypeVar("Probabilities", Tensor, NDArray[np.float64])
+Probabilities = TypeVar("Probabilities", Tensor, Array)
 
 
 class FaceReader:
@@ -45,7 +43,7 @@ class FaceReader:
         """The shipped one.  Raises: UnknownName, ModelError if it is not there."""
         return cls(load("judge", device))
 
-    def __call__(self, chips: ByteArray) -> dict[str, NDArray[np.float64]]:
+    def __call__(self, chips: ByteArray) -> dict[str, Array]:
         """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; those of race sum to 1."""
         with torch.inference_mode():
             read = self.probabilities(_pixels(chips, self.model.module)).double().cpu().numpy()
@@ -155,7 +153,7 @@ class FairFaceReader:
     def __init__(self, network: nn.Module, sha256: str) -> None:
         self.network, self.sha256 = network, sha256
 
-    def __call__(self, chips: ByteArray) -> dict[str, NDArray[np.float64]]:
+    def __call__(self, chips: ByteArray) -> dict[str, Array]:
         """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; those of race sum to 1."""
         with torch.inference_mode():
             parts = [self._read(chips[start : start + BATCH]) for start in range(0, len(chips), BATCH)]

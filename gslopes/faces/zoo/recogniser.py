@@ -1,7 +1,5 @@
 """Is it still the same person? Dlib's face recogniser, where the extra ``identity`` is installed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from importlib import import_module, util
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a model is: the record in ``models/<name>/spec.toml``, which its weights carry as well."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ ticks for each photo done, and with the parts that are missing. Parts do not dep
 which they are done: the tables are always the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec

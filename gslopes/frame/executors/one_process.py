@@ -3,8 +3,6 @@
 Another number of threads moves sums by rounding, and with them numbers in the tables.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait

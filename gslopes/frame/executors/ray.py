@@ -4,8 +4,6 @@ Photos, run folder, models and gslopes itself must be on every machine: the fold
 system that all of them share; the rest installed. Nothing is sent but the configuration and the numbers of parts.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import socket

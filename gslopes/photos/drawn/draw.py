@@ -8,8 +8,6 @@ The cue works through filters: a pixel is skin times a factor that depends on th
 cheek therefore hold for every skin tone and light, which is what makes the cue readable.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Drawn faces as a folder of photos with what is known about them; and what a planted classifier measures in them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``gslopes audit``: the whole walk, or one of its stages; ``gslopes synthesise``: the first of them."""
 
-from __future__ import annotations
-
 from gslopes.frame.verb import stage_verb, verb
 from gslopes.slopes.audit import SLOPES
 

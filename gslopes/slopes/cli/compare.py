@@ -1,7 +1,5 @@
 """``gslopes compare``: what changed between two runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """``gslopes demo``: what gslopes does, without data and without network."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import cast

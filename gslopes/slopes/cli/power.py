@@ -1,7 +1,5 @@
 """``gslopes power``: how many photos does a finding need?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -4,8 +4,6 @@ It is one pure function of tables. A placebo sweep is another attribute in the s
 ``photos``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -13,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from gslopes.core import placebo, tables
+from gslopes.core.arrays import Array, Integers, Objects
 from gslopes.core.crossed import split
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.tables import MEASURED
@@ -46,7 +44,6 @@ from gslopes.slopes.fit.truth import Truth, check_truths, error_tables, split_tr
 from gslopes.stats.clusters import FEW, effective_units, named_codes, normal_texts
 from gslopes.stats.multiplicity import LEVEL
 
-Codes = NDArray[np.int64]
 OF_VIEWS = ("slopes", "placebos", "balance")  # tables with rows of interactions, and of slopes at an end
 _CLUSTER = "\0cluster"  # its key among the columns, which may be one of the groups as well
 
@@ -210,11 +207,11 @@ class _Inputs:
     whole: Mapping[tuple[str, str], Answers]
 
     def sweep(self, classifier: str, attribute: str) -> Answers:
-        """The answers about sweeps that the gate kept."""
+        """The answers about sweeps that the gate kept, with their units."""
         sweep, kept = self.whole[classifier, attribute], self.kept(attribute)
-        if kept is None or placebo.split(attribute)[0] not in self.gates:
-            return sweep
-        return sweep.only(np.isin(sweep.photos.astype(str), kept)).labelled()
+        if kept is not None and placebo.split(attribute)[0] in self.gates:
+            sweep = sweep.only(np.isin(sweep.photos.astype(str), kept)).labelled()
+        return replace(sweep, units=self.units(sweep.photos))
 
     def kept(self, attribute: str) -> Sequence[str] | None:
         """Ids of the photos that count and whose sweeps the gate kept; None: all."""
@@ -224,7 +221,7 @@ class _Inputs:
         names = gate.index[gate.eq(True)].astype(str).tolist()
         return names if self.photos is None else sorted({*names} & {*self.photos})
 
-    def units(self, photos: NDArray[np.object_]) -> Codes | None:
+    def units(self, photos: Objects) -> Integers | None:
         """(n,) codes of the photos' clusters; a photo without a text is its own."""
         return named_codes(_texts(self.columns[_CLUSTER], photos), photos) if self.cluster else None
 
@@ -249,37 +246,35 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
         everyone, verdicts = inputs.whole[classifier, attribute], inputs.gates[attribute]
         passed = verdicts.reindex(everyone.photos).eq(True).to_numpy(bool)
         gate = Gate(passed, dropped=int((~verdicts.astype(bool)).sum()), total=len(verdicts))
-        yield "gating", gating_rows(everyone, gate, options, inputs.units(everyone.photos))
+        yield "gating", gating_rows(replace(everyone, units=inputs.units(everyone.photos)), gate, options)
         if not len(sweep.photos):
             return  # the gate dropped them all: nothing but what the sample of them says
-    units = inputs.units(sweep.photos)
-    sizes = np.ones(len(sweep.photos)) if units is None else np.bincount(units).astype(np.float64)
+    sizes = np.ones(len(sweep.photos)) if sweep.units is None else np.bincount(sweep.units).astype(np.float64)
     asked = asked_about(inputs.asked, classifier, attribute, sweep.values, inputs.kept(attribute))
     balance, depend = _balance(sweep, sizes, asked, inputs)
     yield "balance", balance
-    rows = estimate(sweep, options, units)
+    rows = estimate(sweep, options)
     if asked.lost.any():
         present = label_counts(inputs.scores, classifier, attribute, sweep.labels, asked)
         ends = pd.DataFrame(dict(zip(("worst_low", "worst_high"), bounds(present, asked), strict=True)), sweep.labels)
         by_row = ends.reindex(rows["label"]).set_axis(rows.index)
         rows = rows.assign(**by_row.where(rows["estimator"] == "photo-rate"))
     if not placebo.is_placebo(attribute):
-        codes = None if units is None else dict(zip(sweep.photos.tolist(), units.tolist(), strict=True))
-        differences = placebo_differences(sweep, inputs.placebos(classifier, attribute), options, codes)
+        differences = placebo_differences(sweep, inputs.placebos(classifier, attribute), options)
         yield "placebos", differences
         rows = decide(rows, differences, options, lost=" and ".join(depend), units=sizes)
         if classifier in inputs.unedited:
-            yield from _observed(inputs, sweep, rows, codes)
+            yield from _observed(inputs, sweep, rows)
             if attribute in inputs.drawn:
                 unedited = measured(inputs.unedited[classifier], sweep.measures)
-                yield "drawing", drawing_rows(sweep, unedited, options, codes)
+                yield "drawing", drawing_rows(sweep, unedited, options)
         if inputs.moved is not None:
-            yield "explained", explained_rows(sweep, inputs.moved, options, codes)
+            yield "explained", explained_rows(sweep, inputs.moved, options)
     yield "slopes", rows
     named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
-    compared = [group_slopes(sweep, name, texts, options, units) for name, texts in named]
+    compared = [group_slopes(sweep, name, texts, options) for name, texts in named]
     fakes = None if placebo.is_placebo(attribute) else inputs.placebos(classifier, attribute)
-    wrong = error_tables(sweep, inputs.truths, options, units, fakes, inputs.returned(classifier))
+    wrong = error_tables(sweep, inputs.truths, options, fakes, inputs.returned(classifier))
     yield from zip(("error_rates", "error_slopes"), wrong, strict=True)
     if inputs.tones is not None:
         named.append(("skin tone", _texts(inputs.tones, sweep.photos)))
@@ -287,15 +282,13 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
     if inputs.reach is not None:
         for reading, part in inputs.reach[inputs.reach["attribute"] == attribute].groupby("reading"):
             seen = part.drop_duplicates("photo").set_index("photo")["reach"]
-            yield "reach", (rows := reach_rows(sweep, seen, options, units, named).assign(reading=str(reading)))
+            yield "reach", (rows := reach_rows(sweep, seen, options, named).assign(reading=str(reading)))
             own = rows if reading == attribute else own
     for groups, differences in compared:
         yield from (("groups", groups), ("differences", per_reach(differences, own)))
 
 
-def _observed(
-    inputs: _Inputs, sweep: Answers, rows: pd.DataFrame, codes: Mapping[str, int] | None
-) -> Iterator[tuple[str, pd.DataFrame]]:
+def _observed(inputs: _Inputs, sweep: Answers, rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """The observed difference of each pair of groups next to the slopes.  rows: of the sweep, with their decisions."""
     read, odds = tables.reading(rows), None
     decisions = dict(zip(read["label"], read["decision"], strict=True))
@@ -304,7 +297,7 @@ def _observed(
         odds = inputs.reach[own].drop_duplicates("photo").set_index("photo")["odds"]
     unedited = measured(inputs.unedited[sweep.classifier], sweep.measures)
     for name in inputs.groups:
-        frame = observed_rows(sweep, unedited, inputs.columns[name], odds, decisions, inputs.options, codes)
+        frame = observed_rows(sweep, unedited, inputs.columns[name], odds, decisions, inputs.options)
         yield "observed", frame.assign(column=name)
 
 
@@ -321,9 +314,7 @@ def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
         raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
 
 
-def _balance(
-    sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _Inputs
-) -> tuple[pd.DataFrame, list[str]]:
+def _balance(sweep: Answers, sizes: Array, asked: Asked, inputs: _Inputs) -> tuple[pd.DataFrame, list[str]]:
     """A row of core.tables.BALANCE, and which losses depend on the value, or cannot be shown not to."""
     used, cluster = len(sweep.photos), inputs.cluster
     largest, effective = float(sizes.max()) / used if used else np.nan, effective_units(sizes)
@@ -382,7 +373,7 @@ def _truths(about: pd.DataFrame | None, given: Sequence[str], labels: Collection
     return truths
 
 
-def _texts(column: pd.Series, photos: NDArray[np.object_]) -> list[str]:
+def _texts(column: pd.Series, photos: Objects) -> list[str]:
     return column.reindex(photos).fillna("").tolist()
 
 

@@ -21,10 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, Flags, Integers, Objects
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.tables import EVERY
-
-Array = NDArray[np.float64]
 
 # Values are float32 in the tables; two that differ by less are the same value written on two roads.
 _TOLERANCE = 1e-6
@@ -46,30 +45,33 @@ class Answers:
     measures: label to measure, of the labels that are not judged by presence; see ``slopes.fit.measures``.
     orders: (T, K) of the K answers, from which permutations are drawn; None for all of them.
     ends: (2, K) weights of the answers that make y_first and y_last; None for those of the first and the last value.
+    units: (n,) codes of the clusters that photos belong to; None where each photo is its own unit.
     """
 
     classifier: str
     attribute: str
     values: Array
-    labels: NDArray[np.object_]
-    photos: NDArray[np.object_]
+    labels: Objects
+    photos: Objects
     dropped: Mapping[str, int]
     photo: NDArray[np.int32]
     label: NDArray[np.int32]
-    present: NDArray[np.bool_]
+    present: Flags
     score: NDArray[np.float32]
     threshold: float
     measures: Mapping[str, str] = field(default_factory=dict)
     orders: NDArray[np.int8] | None = None
-    ends: NDArray[np.float64] | None = None
+    ends: Array | None = None
+    units: Integers | None = None
 
-    def only(self, keep: NDArray[np.bool_]) -> Answers:
+    def only(self, keep: Flags) -> Answers:
         """The same for some of the photos; ``keep`` is (n,) bool. All labels stay."""
         pairs = keep[self.photo]
         new_code = (np.cumsum(keep) - 1).astype(np.int32)
         return replace(
             self,
             photos=self.photos[keep],
+            units=None if self.units is None else self.units[keep],
             photo=new_code[self.photo[pairs]],
             label=self.label[pairs],
             present=self.present[pairs],
@@ -82,11 +84,11 @@ class Answers:
         return pd.DataFrame(named | columns)
 
     @property
-    def active(self) -> NDArray[np.int64]:
+    def active(self) -> Integers:
         """(L,) photos with the label at one step at least."""
         return np.bincount(self.label, minlength=len(self.labels))
 
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Integers:
         """(L, K) photos with the label at each step."""
         size = len(self.labels)
         return np.stack([np.bincount(self.label[column], minlength=size) for column in self.present.T], axis=1)
@@ -152,7 +154,7 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
         yield Answers(name, edit, values[edit], own, ids, dropped, *codes_of_pairs, present, table, threshold)
 
 
-def encode(*columns: pa.ChunkedArray) -> tuple[NDArray[np.int32], NDArray[np.object_]]:
+def encode(*columns: pa.ChunkedArray) -> tuple[NDArray[np.int32], Objects]:
     """The columns, one after the other, as (rows,) codes into (names,) the texts in them."""
     chunks: list[Any] = []
     for column in columns:  # of one dictionary for all chunks, or each of them would be looked through for each chunk
@@ -167,8 +169,8 @@ def encode(*columns: pa.ChunkedArray) -> tuple[NDArray[np.int32], NDArray[np.obj
 
 
 def _complete(
-    photo: NDArray[np.int32], step: NDArray[np.int16], said: NDArray[np.object_], photos: int, steps: int
-) -> tuple[NDArray[np.bool_], dict[str, int]]:
+    photo: NDArray[np.int32], step: NDArray[np.int16], said: Objects, photos: int, steps: int
+) -> tuple[Flags, dict[str, int]]:
     """(photos,) whether the photo was answered at every one of the steps, and why the other photos were not."""
     answered = said == "answered"
     pairs = np.unique(photo[answered].astype(np.int64) * steps + step[answered])
@@ -185,7 +187,7 @@ def _complete(
     return complete, {**dropped, "missing": int(rest.sum())}
 
 
-def _ranks(names: NDArray[np.object_], keep: NDArray[np.bool_]) -> tuple[NDArray[np.object_], NDArray[np.int32]]:
+def _ranks(names: Objects, keep: Flags) -> tuple[Objects, NDArray[np.int32]]:
     """The kept names, sorted, and each old code's new one (-1 for the others)."""
     codes = np.flatnonzero(keep)
     order = np.asarray(pc.sort_indices(pa.array(names[codes], pa.string())), dtype=np.int64)
@@ -195,24 +197,25 @@ def _ranks(names: NDArray[np.object_], keep: NDArray[np.bool_]) -> tuple[NDArray
 
 
 def same_photos(one: Answers, other: Answers) -> tuple[Answers, Answers]:
-    """Both, cut to the photos that both have."""
+    """Both, cut to the photos that both have; the units are those of the first."""
     keep = [np.isin(sweep.photos.astype(str), rest.photos.astype(str)) for sweep, rest in ((one, other), (other, one))]
-    return one.only(keep[0]), other.only(keep[1])
+    first = one.only(keep[0])
+    return first, replace(other.only(keep[1]), units=first.units)
 
 
-def all_labels(one: Answers, other: Answers) -> NDArray[np.object_]:
+def all_labels(one: Answers, other: Answers) -> Objects:
     """The labels of either sweep, sorted."""
     return np.array(sorted({*one.labels.tolist(), *other.labels.tolist()}), dtype=object)
 
 
-def active_photos(one: Answers, other: Answers, labels: NDArray[np.object_]) -> NDArray[np.int64]:
+def active_photos(one: Answers, other: Answers, labels: Objects) -> Integers:
     """(L,) photos with the label at one value of either sweep at least."""
     index, photos = pd.Index(labels), max(len(one.photos), 1)
     pairs = [index.get_indexer(pd.Index(sweep.labels))[sweep.label] * photos + sweep.photo for sweep in (one, other)]
     return np.bincount(np.unique(np.concatenate(pairs)) // photos, minlength=len(labels))
 
 
-def differing_photos(one: Answers, other: Answers, labels: NDArray[np.object_]) -> Array:
+def differing_photos(one: Answers, other: Answers, labels: Objects) -> Array:
     """(L,) photos about which the answers to the label differ at some value, scores by more than rounding.
 
     one, other: about the same photos.  labels: those of either.  NaN where their values are not the same.
@@ -319,7 +322,7 @@ def present(scores: pa.Table, cuts: Mapping[str, Cut]) -> pa.Table:
     return scores.filter(pa.array(keep))
 
 
-def _places(scores: pa.Table, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _places(scores: pa.Table, rows: Integers) -> Array:
     """(rows,) place of each label among its picture's, from 1; tied labels have the best place of them."""
     frame = scores.take(pa.array(rows)).select(["photo", "attribute", "step", "score"]).to_pandas()
     pictures = frame.groupby(["photo", "attribute", "step"], observed=True, sort=False)["score"]

@@ -19,8 +19,6 @@ what is permuted for the interaction is what they leave, and the test is exact w
 exchangeable. Where only the mean interaction is 0, it holds with many photos, as the statistic is studentised.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import permutations, product
 from typing import NamedTuple

@@ -28,17 +28,15 @@ Sources: intersection-union tests, Berger & Hsu 1996, doi 10.1214/ss/1032280304;
 2008, doi 10.1198/016214507000001373.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.core import placebo
+from gslopes.core.arrays import Array, Flags
 from gslopes.slopes.fit.answers import Answers, all_labels, columns_of, same_photos
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
@@ -48,28 +46,22 @@ from gslopes.stats.contrast import Contrast, Units, contrast
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.permutation import below_floor
 
-Array = NDArray[np.float64]
-
 CARRIED = "its interval rests on few photos: about as many as {:.0f} that count alike"
 NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"
 
 
-def placebo_differences(
-    edit: Answers, fakes: Mapping[str, Answers], options: FitOptions, cluster: Mapping[str, int] | None = None
-) -> pd.DataFrame:
+def placebo_differences(edit: Answers, fakes: Mapping[str, Answers], options: FitOptions) -> pd.DataFrame:
     """Rows of core.tables.PLACEBOS of one classifier and attribute.
 
     edit: answers along the attribute.  fakes: kind of placebo to the answers along it; the photos may be a sample.
-    cluster: photo to the code of its cluster, or None.
     """
     names = {KINDS[name]: name for name in options.estimators if name != "paper"}
     frames = []
     for what, fake in fakes.items():
         pair = same_photos(edit, fake)
-        units = None if cluster is None else np.array([cluster[photo] for photo in pair[0].photos], dtype=np.int64)
         labels = all_labels(edit, fake)
         for kind, name in names.items():
-            first, second = (unit_slopes(answers, kind, units, labels) for answers in pair)
+            first, second = (unit_slopes(answers, kind, labels) for answers in pair)
             tested = paired(first, second, options, signed=what in placebo.SIGNED)
             note = np.where(tested.varying > 0, "", "both sweeps say the same of every photo")
             head: dict[str, Any] = {"classifier": edit.classifier, "attribute": edit.attribute, "label": labels}
@@ -125,10 +117,7 @@ def _decide(rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, los
         if not len(placebos) or not ((placebos["placebo"] == kind) & (placebos["n"] > 1)).any():
             continue
         part = placebos[placebos["placebo"] == kind].set_index(["estimator", "label"]).reindex(keys)
-        p_perm, p, difference = (part[name].to_numpy(float) for name in ("p_perm", "p", "difference"))
-        p, _ = below_floor(p_perm, p, options.permutations, trusted=trusted)
-        same_sign = np.sign(difference) == np.sign(rows["slope"].to_numpy(float))
-        by_kind[kind] = part.assign(p_used=np.where(np.isnan(p) | ~same_sign, 1.0, p))
+        by_kind[kind] = part.assign(p_used=further(part, rows["slope"].to_numpy(float), options, trusted))
         largest = np.maximum(largest, by_kind[kind]["p_used"])
         if kind in placebo.SIGNED:  # where its range, as the page draws it about the placebo's slope, leaves out 0
             known = part["placebo_slope"].abs() > (part["ci_high"] - part["ci_low"]) / 2
@@ -173,6 +162,16 @@ def _decide_label(
     if detail != str(row["note"]) and row.get("influence", np.nan) < FEW:
         detail = "; ".join(filter(None, (detail, CARRIED.format(row["influence"]))))
     return decision, reason, detail
+
+
+def further(differences: pd.DataFrame, slopes: Array, options: FitOptions, trusted: bool | Flags) -> Array:
+    """(L,) p of the null hypothesis that slopes go no further than a placebo's, from the differences of both.
+
+    1 where the slope goes less far, and where no two units can tell.  trusted: whether t may be believed.
+    """
+    p_perm, p, difference = (differences[name].to_numpy(float) for name in ("p_perm", "p", "difference"))
+    p, _ = below_floor(p_perm, p, options.permutations, trusted=trusted)
+    return np.where(np.isnan(p) | (np.sign(difference) != np.sign(slopes)), 1.0, p)
 
 
 def placebo_q(q: Array, p: Array) -> Array:

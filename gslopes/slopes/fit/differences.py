@@ -1,15 +1,14 @@
 """Differences between groups of photos, and between two runs over the same photos."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, Flags
 from gslopes.slopes.fit.answers import Answers, active_photos, all_labels, columns_of, differing_photos, same_photos
 from gslopes.slopes.fit.estimators import KINDS, linear
 from gslopes.slopes.fit.measures import Kind, choose, measured, outcomes, slopes_by_measure, unit_in, unit_slopes
@@ -20,10 +19,6 @@ from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.outcomes import moments, varying
 from gslopes.stats.permutation import below_floor
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
 COLUMNS = (
     *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "differing", "share", "varying"),
     *("slope", "other_slope", "difference", "se", "p", "p_perm", "p_test", "ci_low", "ci_high", "q", "note"),
@@ -32,7 +27,7 @@ COLUMNS = (
 
 
 def group_slopes(
-    answers: Answers, column: str, groups: Sequence[str | None], options: FitOptions, cluster: Codes | None = None
+    answers: Answers, column: str, groups: Sequence[str | None], options: FitOptions
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Slopes of each group of photos, and differences between every two groups.
 
@@ -46,7 +41,6 @@ def group_slopes(
 
     answers: of one classifier and attribute.  column: the name under which the groups go.
     groups: (n,) each photo's group; photos with None or an empty text are in none.
-    cluster: (n,) codes of clusters of photos, or None.
 
     Returns frames with the columns of core.tables.GROUPS and DIFFERENCES.
     """
@@ -58,7 +52,7 @@ def group_slopes(
         head = {"column": column, "estimator": estimator}
         for name in present:
             part = answers.only(names == name)
-            numbers = outcomes(part, kind, _only(cluster, names == name))
+            numbers = outcomes(part, kind)
             sums, varies = moments(numbers), varying(numbers)
             lines = linear(kind, sums, part.values)
             sides[name], skews[name] = (lines.slope, lines.se, sums.units), sums.skew
@@ -72,7 +66,7 @@ def group_slopes(
         for group, other in combinations(present, 2):
             keep = (names == group) | (names == other)
             first = names[keep] == group
-            p_perm = membership_test(answers.only(keep), kind, first, _only(cluster, keep), options)
+            p_perm = membership_test(answers.only(keep), kind, first, options)
             welch, _ = difference(sides[group], sides[other], (skews[group], skews[other]))
             # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
             rare = (rarely[group] & rarely[other]) | few[group] | few[other]
@@ -87,13 +81,13 @@ def group_slopes(
     return _joined(rows), _joined(pairs)
 
 
-def membership_test(answers: Answers, kind: Kind, first: Flags, cluster: Codes | None, options: FitOptions) -> Array:
+def membership_test(answers: Answers, kind: Kind, first: Flags, options: FitOptions) -> Array:
     """(L,) two-sided p, null hypothesis: both groups have the same mean slope; NaN if nothing can be permuted.
 
     Units are photos, or clusters that lie in one group as a whole.  Where most photos lie in clusters that both groups
     share (one search, several people), membership is permuted inside the clusters.
 
-    answers: of the photos of both groups.  first: (n,) which of them are in the first.  cluster: (n,) codes, or None.
+    answers: of the photos of both groups.  first: (n,) which of them are in the first.
 
     Sources: Janssen 1997, doi 10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi 10.1214/13-AOS1090.
     """
@@ -101,19 +95,15 @@ def membership_test(answers: Answers, kind: Kind, first: Flags, cluster: Codes |
     if not m or first.all() or not first.any():
         return np.full(len(answers.labels), np.nan)
     codes = None
-    if cluster is not None:
-        codes = np.unique(cluster, return_inverse=True)[1]
+    if answers.units is not None:
+        codes = np.unique(answers.units, return_inverse=True)[1]
         sizes, members = np.bincount(codes), np.bincount(codes, first)
         mixed = (members > 0) & (members < sizes)
         if not mixed.any():
-            return membership_p(unit_slopes(answers, kind, codes), members > 0, m, seed)
+            return membership_p(unit_slopes(answers, kind), members > 0, m, seed)
         if sizes[mixed].sum() < 0.5 * len(first):
             return np.full(len(answers.labels), np.nan)
-    return membership_p(unit_slopes(answers, kind), first, m, seed, codes)
-
-
-def _only(cluster: Codes | None, keep: Flags) -> Codes | None:
-    return None if cluster is None else cluster[keep]
+    return membership_p(unit_slopes(replace(answers, units=None), kind), first, m, seed, codes)
 
 
 def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
@@ -156,7 +146,7 @@ def paired_differences(
     measures = common_measures(first, second, min_varying)
     first, second = same_photos(measured(first, measures), measured(second, measures))
     codes = None if cluster is None else named_codes([cluster.get(photo, "") for photo in first.photos], first.photos)
-    old, new = (slopes_by_measure(answers, codes, labels) for answers in (first, second))
+    old, new = (slopes_by_measure(replace(answers, units=codes), labels) for answers in (first, second))
     result = contrast(new.minus(old), permutations=permutations)
     either = (abs(old.sums) + abs(new.sums)).tocsr()
     either.eliminate_zeros()

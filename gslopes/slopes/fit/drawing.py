@@ -13,9 +13,6 @@ Interval: t over units, as a slope's.  p: of the null hypothesis that the drawin
 whole sweep does, by t over the units' differences; 1 where it goes less far.  q: adjusted over the labels.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,14 +28,11 @@ from gslopes.stats.contrast import Contrast, Units, contrast
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 
-def drawing_rows(
-    sweep: Answers, unedited: Answers, options: FitOptions, cluster: Mapping[str, int] | None = None
-) -> pd.DataFrame:
+def drawing_rows(sweep: Answers, unedited: Answers, options: FitOptions) -> pd.DataFrame:
     """Rows of core.tables.DRAWING of one classifier and attribute; none without a value 0.
 
     sweep: answers along the attribute.  unedited: the same classifier's about the photos as they were, K = 1, with the
         measures of the sweep.  Both are cut to the photos that both have.
-    cluster: photo to the code of its cluster.
     """
     sweep, unedited = same_photos(sweep, unedited)
     middle, n = np.flatnonzero(np.abs(sweep.values) < 1e-6), len(sweep.photos)
@@ -48,14 +42,13 @@ def drawing_rows(
     neutral = replace(sweep, present=sweep.present[:, middle], score=sweep.score[:, middle], threshold=floor)
     before, after = (answers_by_measure(one, labels) for one in (replace(unedited, threshold=floor), neutral))
     moved = Units(after, np.ones(n)).minus(Units(before, np.ones(n))).sums
-    along = slopes_by_measure(sweep, None, labels).sums * float(np.ptp(sweep.values))
-    units = codes_of(None if cluster is None else np.array([cluster[photo] for photo in sweep.photos.tolist()]), n)
+    along = slopes_by_measure(replace(sweep, units=None), labels).sums * float(np.ptp(sweep.values))
+    units = codes_of(sweep.units, n)
 
     def mean_of(values: sparse.csr_array) -> Contrast:
-        member = sparse.csr_array((np.ones(n), (np.arange(n), units)))
-        summed = sparse.csr_array(values @ member)
-        summed.eliminate_zeros()
-        return contrast(Units(summed, np.bincount(units).astype(np.float64)))
+        summed = Units.of(values, units)
+        summed.sums.eliminate_zeros()
+        return contrast(summed)
 
     drawn, swept = mean_of(moved), mean_of(along)
     sides = [values.multiply(np.sign(mean.difference)[:, None]) for values, mean in ((moved, drawn), (along, swept))]

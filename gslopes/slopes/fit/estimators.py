@@ -26,14 +26,12 @@ were independent; see ``paper``.
 Source: summary-statistic analysis of repeated measures, Matthews et al. 1990, doi 10.1136/bmj.300.6719.230.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, Flags, Integers, Objects
 from gslopes.core.tables import MEASURED, READING
 from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers, columns_of
@@ -46,7 +44,6 @@ from gslopes.stats.ols import Lines, fit_lines, line_weights
 from gslopes.stats.outcomes import Moments, moments, varying
 from gslopes.stats.permutation import Permuted, below_floor, permute
 
-Array = NDArray[np.float64]
 NEVER = "never there at the centre"
 UNITS = {
     "paper": "share of y_centre per unit",
@@ -87,13 +84,10 @@ def linear(kind: Kind, sums: Moments, values: Array) -> Lines:
     return infer(scale * slope, scale * (means.mean(axis=1) - slope * values.mean()), scale * line, sums)
 
 
-def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | None = None) -> pd.DataFrame:
-    """Rows of core.tables.SLOPES for every estimator and label; see ``slopes.fit.analysis.analyse``.
-
-    units: (n,) codes of clusters, or None where each photo is its own unit.
-    """
+def estimate(answers: Answers, options: FitOptions) -> pd.DataFrame:
+    """Rows of core.tables.SLOPES for every estimator and label; see ``slopes.fit.analysis.analyse``."""
     kinds = dict.fromkeys(KINDS[name] for name in options.estimators)
-    tests = {kind: _test(answers, kind, options, units) for kind in kinds}
+    tests = {kind: _test(answers, kind, options) for kind in kinds}
     frames = []
     for name in options.estimators:
         test = tests[KINDS[name]]
@@ -105,7 +99,7 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
     slopes = pd.concat([frame.dropna(axis=1, how="all") for frame in frames], ignore_index=True)
     numbers = {str(name) for frame in frames for name in frame.select_dtypes("number")}
     slopes = slopes.assign(**dict.fromkeys(sorted(numbers - set(slopes)), np.nan))  # no photo answered throughout
-    slopes = _explained(slopes, answers, options, None if units is None else len(np.unique(units)))
+    slopes = _explained(slopes, answers, options)
     if answers.measures and READING in set(slopes["estimator"]):  # one family, whatever labels are judged by
         read = slopes["measure"].notna()
         q = benjamini_hochberg(slopes["p_test"].where(read).to_numpy(float))
@@ -124,15 +118,15 @@ class _Test:
 
     lines: Lines
     influence: Array
-    varying: NDArray[np.int64]
-    tested: NDArray[np.bool_]
+    varying: Integers
+    tested: Flags
     p: Array
-    source: NDArray[np.object_]
+    source: Objects
     permuted: Permuted | None
 
 
-def _test(answers: Answers, kind: Kind, options: FitOptions, units: NDArray[np.int64] | None) -> _Test:
-    rows = replace(outcomes(answers, kind, units), orders=answers.orders)
+def _test(answers: Answers, kind: Kind, options: FitOptions) -> _Test:
+    rows = replace(outcomes(answers, kind), orders=answers.orders)
     sums, varies = moments(rows), varying(rows)
     lines, tested = linear(kind, sums, answers.values), varies >= options.min_varying
     p = np.where(tested, lines.p, np.nan)
@@ -166,7 +160,7 @@ def _paper(answers: Answers, test: _Test) -> pd.DataFrame:
     return frame if test.permuted is None else frame.assign(p_perm=test.permuted.p_paper)
 
 
-def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions, clusters: int | None) -> pd.DataFrame:
+def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:
     """With the column measure, in the row of each label that is to be read, and why labels are not judged."""
     measure = slopes["label"].map(lambda label: answers.measures.get(label, "presence"))
     read = slopes["estimator"] == np.where(measure == "presence", READING, MEASURED)
@@ -177,14 +171,14 @@ def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions, clus
     slopes = slopes.assign(measure=measure.where(read), sd=sd, unit=slopes["unit"].mask(by_number, units))
     counts = slopes[["varying", "active", "n"]].astype(int).to_numpy().tolist()
     cells = zip(measure, slopes["estimator"], counts, strict=True)
-    least = options.min_varying
+    least, clusters = options.min_varying, None if answers.units is None else len(np.unique(answers.units))
     notes = [_lacking(by, name, v, active, n, least, clusters) for by, name, (v, active, n) in cells]
     return slopes.assign(note=slopes["note"].mask(slopes["note"] == RARE, pd.Series(notes, index=slopes.index)))
 
 
 def _spread(answers: Answers) -> dict[str, float]:
     """Measured label to the standard deviation of its number at the centre, among photos."""
-    rows = outcomes(answers, "measure")
+    rows = outcomes(replace(answers, units=None), "measure")
     middle = rows.numbers[:, len(rows.values) // 2].astype(np.float64)
     spread = {}
     for label, start, stop in zip(answers.labels.tolist(), rows.starts[:-1], rows.starts[1:], strict=True):

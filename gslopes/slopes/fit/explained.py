@@ -14,9 +14,6 @@ rather too small.  Identity and sharpness have no direction in which a label cou
 Source: Miller 1974, The jackknife, Biometrika 61, 1-15.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -39,14 +36,11 @@ SPARE = 10  # units more than readings
 NOT_APART, FEW, STILL = "its slope may be 0", "too few units were read", "no other reading moves"
 
 
-def explained_rows(
-    answers: Answers, moved: pd.DataFrame, options: FitOptions, cluster: Mapping[str, int] | None = None
-) -> pd.DataFrame:
+def explained_rows(answers: Answers, moved: pd.DataFrame, options: FitOptions) -> pd.DataFrame:
     """Rows of core.tables.EXPLAINED of one classifier and attribute.
 
     moved: columns photo, attribute, step, reading and score, without the readings of the attribute; probabilities are
         taken as log-odds.
-    cluster: photo to the code of its cluster, or None.
     """
     count, moved = len(answers.values), moved[moved["attribute"] == answers.attribute]
     moved = moved.assign(score=moved["score"].mask(moved["reading"].isin(JUDGED), log_odds(moved["score"])))
@@ -58,7 +52,7 @@ def explained_rows(
     spread = np.sqrt(np.square(z).mean(axis=(0, 1))) if n else np.zeros(1 + len(names))
     z, names = z[:, :, spread > 1e-6], [name for name, wide in zip(names, spread[1:], strict=True) if wide > 1e-6]
     z[:, :, 1:] /= spread[spread > 1e-6][1:]
-    units = codes_of(None if cluster is None else np.array([cluster[photo] for photo in part.photos.tolist()]), n)
+    units = codes_of(part.units, n)
     member = sparse.csr_array((np.ones(n), (units, np.arange(n))))
     steps = [replace(part, present=part.present[:, [k]], score=part.score[:, [k]]) for k in range(count)]
     each = [answers_by_measure(step, part.labels) for step in steps]

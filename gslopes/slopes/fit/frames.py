@@ -1,16 +1,14 @@
 """Slopes from data frames as users have them: one public call, ``gslopes.fit_slopes``."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.core import tables
+from gslopes.core.arrays import Array
 from gslopes.core.config import from_dict
 from gslopes.core.errors import TableError, UsageError
 from gslopes.slopes.fit.options import FitOptions
@@ -125,7 +123,7 @@ def _standard(frame: pd.DataFrame, columns: Mapping[str, str], what: str) -> pd.
     return pd.DataFrame(standard).astype({"photo": str})
 
 
-def _with_steps(frame: pd.DataFrame, levels: Mapping[str, NDArray[np.float64]], what: str) -> pd.DataFrame:
+def _with_steps(frame: pd.DataFrame, levels: Mapping[str, Array], what: str) -> pd.DataFrame:
     """The rows of known attributes, with steps."""
     parts = [frame.iloc[:0].assign(step=0, value=0.0)]
     for name, level in levels.items():

@@ -22,8 +22,6 @@ Where a score is missing, for fewer than 5 % of the pictures, the smallest score
 it.  A photo without its number at some value is left out: no number can stand for it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -123,29 +121,26 @@ def numbers(sweep: Answers, pairs: Pairs) -> NDArray[np.float32]:
     return score.astype(np.float32)
 
 
-def outcomes(answers: Answers, kind: Kind = "rate", cluster: Pairs | None = None) -> Outcomes:
+def outcomes(answers: Answers, kind: Kind = "rate") -> Outcomes:
     """The answers as outcomes of one kind of number.
 
     kind: ``rate``: 1 where the label was returned, 0 elsewhere.  ``measure``: the numbers of the labels that are not
         judged by presence; the others have none.
-    cluster: (n,) codes from 0 of the units that photos belong to; each photo is its own without it.
     """
     photo, label, rows = answers.photo, answers.label, answers.present.astype(np.float32)
     if kind == "measure":
         measured_labels = np.array([label in answers.measures for label in answers.labels.tolist()], dtype=bool)
         pairs = np.flatnonzero(measured_labels[label])
         photo, label, rows = photo[pairs], label[pairs], numbers(answers, pairs)
-    return gathered(answers.values, len(answers.photos), photo, label, rows, len(answers.labels), cluster)
+    return gathered(answers.values, len(answers.photos), photo, label, rows, len(answers.labels), answers.units)
 
 
-def unit_slopes(
-    answers: Answers, kind: Kind, cluster: Pairs | None = None, labels: NDArray[np.object_] | None = None
-) -> Units:
+def unit_slopes(answers: Answers, kind: Kind, labels: NDArray[np.object_] | None = None) -> Units:
     """Each unit's slopes, in the unit of the measure.
 
     labels: those wanted, sorted, all of the answers' among them; the answers' own if None.
     """
-    rows = outcomes(answers, kind, cluster)
+    rows = outcomes(answers, kind)
     slopes = SCALE[kind] * (rows.numbers.astype(np.float64) @ line_weights(rows.values))
     names = answers.labels if labels is None else labels
     row = np.searchsorted(names.astype(str), answers.labels.astype(str)) if len(answers.labels) else np.empty(0, int)
@@ -169,12 +164,12 @@ def ends(answers: Answers, kind: Kind) -> dict[str, NDArray[np.float64]]:
     return {"y_first": first / photos, "y_last": last / photos}
 
 
-def slopes_by_measure(answers: Answers, cluster: Pairs | None, labels: NDArray[np.object_]) -> Units:
+def slopes_by_measure(answers: Answers, labels: NDArray[np.object_]) -> Units:
     """Each unit's slopes: photo-rate, but for labels that are judged by their number, the slopes of that."""
-    rate = unit_slopes(answers, "rate", cluster, labels)
+    rate = unit_slopes(answers, "rate", labels)
     if not answers.measures:
         return rate
-    number = unit_slopes(answers, "measure", cluster, labels)
+    number = unit_slopes(answers, "measure", labels)
     by_number = np.array([label in answers.measures for label in labels.tolist()])[:, None]
     return Units(sparse.csr_array(rate.sums.multiply(~by_number) + number.sums.multiply(by_number)), rate.sizes)
 

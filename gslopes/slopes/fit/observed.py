@@ -14,17 +14,16 @@ taken for 0: both groups then share one (Student's t); where those of both are, 
 correction over clusters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 
+from gslopes.core.arrays import Flags, Integers
 from gslopes.slopes.fit.answers import Answers, all_labels, same_photos
 from gslopes.slopes.fit.measures import answers_by_measure, slopes_by_measure
 from gslopes.slopes.fit.options import FitOptions
@@ -33,9 +32,6 @@ from gslopes.stats.contrast import Contrast, Units, contrast, difference
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.shares import difference_interval, independence_p
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 ALIKE = "no test: the answers of each group are all the same, or of one unit"
 SAME, OPPOSITE, OBSERVED, EDIT, NEITHER = "same sign", "opposite signs", "observed only", "edit only", "neither"
 
@@ -47,7 +43,6 @@ def observed_rows(
     odds: pd.Series | None,
     found: Mapping[str, str],
     options: FitOptions,
-    cluster: Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
     """Rows of core.tables.OBSERVED of one classifier and attribute, without the column ``column``.
 
@@ -56,16 +51,16 @@ def observed_rows(
     groups: photo to its group; empty for none.
     odds: photo to the reader's log-odds in the unedited photo; None if nothing was read.  A distance that would have
         no interval, as of one photo, is left out.
-    found: label to the decision about its slope.  cluster: photo to the code of its cluster.
+    found: label to the decision about its slope.
 
     Of each pair the group that the reader sees nearer the attribute's positive end comes first.
     """
     sweep, unedited = same_photos(sweep, unedited)
     photos, labels = sweep.photos, all_labels(sweep, unedited)
     names = groups.reindex(photos).fillna("").to_numpy(dtype=object)
-    units = codes_of(None if cluster is None else np.array([cluster[photo] for photo in photos.tolist()]), len(photos))
+    units = codes_of(sweep.units, len(photos))
     measure = np.array([sweep.measures.get(label, "presence") for label in labels.tolist()], dtype=object)
-    answers, slopes = answers_by_measure(unedited, labels), slopes_by_measure(sweep, None, labels)
+    answers, slopes = answers_by_measure(unedited, labels), slopes_by_measure(replace(sweep, units=None), labels)
     read = np.full(len(photos), np.nan) if odds is None else odds.reindex(photos).to_numpy(np.float64)
     readable, seen = np.isfinite(read), sparse.csr_array(np.nan_to_num(read)[None, :])
     frames = []
@@ -101,21 +96,19 @@ def observed_rows(
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _welch(values: sparse.csr_array, one: Flags, other: Flags, units: Codes) -> Contrast:
+def _welch(values: sparse.csr_array, one: Flags, other: Flags, units: Integers) -> Contrast:
     """Mean of one group's photos minus the other's, by Welch's t over units.  values: (L, n).  one, other: (n,)."""
     sides, skews = [], []
     for side in (one, other):
-        codes = np.unique(units[side], return_inverse=True)[1]
-        size = int(codes.max(initial=-1)) + 1
-        member = sparse.csr_array((np.ones(len(codes)), (np.flatnonzero(side), codes)), (len(side), size))
-        mean = contrast(Units((values @ member).tocsr(), np.bincount(codes, minlength=size).astype(np.float64)))
+        numbers = Units.of(values[:, np.flatnonzero(side)], np.unique(units[side], return_inverse=True)[1])
+        mean, size = contrast(numbers), len(numbers.sizes)
         still = np.where(mean.varying > 0, mean.se, 0.0)
         sides.append((mean.difference if size else np.nan * mean.se, still if size > 1 else np.nan * still, size))
         skews.append(mean.skew)
     return difference(sides[0], sides[1], (skews[0], skews[1]))[0]
 
 
-def _shares_apart(given: Flags, one: Flags, other: Flags, units: Codes) -> tuple[float, float]:
+def _shares_apart(given: Flags, one: Flags, other: Flags, units: Integers) -> tuple[float, float]:
     """The interval of a difference of two shares, in points, photos of a unit alike.  given: (n,) with the label."""
     width = int(units.max()) + 1
     first, second = (

@@ -1,7 +1,5 @@
 """What a fit computes next to the paper's estimator, and how hard it tries."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from gslopes.core.errors import ConfigError, UnknownName

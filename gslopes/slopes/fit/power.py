@@ -13,8 +13,6 @@ A normal distribution with a correction for continuity stands for the permutatio
 refused or lost are not in it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
@@ -24,11 +22,11 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 from gslopes.core import placebo
+from gslopes.core.arrays import Array, Flags
 from gslopes.core.errors import ConfigError
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.ols import line_weights
 
-Array = NDArray[np.float64]
 Pool = NDArray[np.float32]
 
 # Standard deviation of the photos' true slopes over their mean: 0.4 to 1.6, median 1.1, over the nine labels with a t
@@ -93,7 +91,7 @@ class Presence:
         """The largest slope, percentage points per unit."""
         return max(self.slope_of(shift) for shift in np.geomspace(1e-6, 20, 200))
 
-    def pool(self, slope: float) -> tuple[Pool, NDArray[np.bool_]]:
+    def pool(self, slope: float) -> tuple[Pool, Flags]:
         """(1 + kinds of placebo, M) slopes of photos, and (M,) whether their answers vary along the edit."""
         shift = self.shift_of(slope)
         size = int(np.clip(20_000 / min(self.rate, 1 - self.rate), 50_000, 400_000))
@@ -128,7 +126,7 @@ class Measured:
         """The largest slope that is looked for."""
         return 20 * max(self.sd, *self.fakes)
 
-    def pool(self, slope: float) -> tuple[Pool, NDArray[np.bool_]]:
+    def pool(self, slope: float) -> tuple[Pool, Flags]:
         """As ``Presence.pool``."""
         rng = np.random.default_rng(0)
         normal = rng.standard_normal((1 + len(placebo.KINDS), 100_000), np.float32)
@@ -160,7 +158,7 @@ class Design:
 
 
 @lru_cache(maxsize=2)
-def _pool(label: Presence | Measured, slope: float) -> tuple[Pool, NDArray[np.bool_]]:
+def _pool(label: Presence | Measured, slope: float) -> tuple[Pool, Flags]:
     return label.pool(slope)
 
 

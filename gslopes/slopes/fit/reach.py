@@ -17,15 +17,14 @@ Sources: Fieller 1954, Journal of the Royal Statistical Society B 16, 175-185; Z
 doi 10.1002/sim.3095.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from gslopes.core.arrays import Array
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
@@ -35,8 +34,6 @@ from gslopes.stats.contrast import Units, spreads
 from gslopes.stats.intervals import fieller, t_quantile
 from gslopes.stats.ols import line_weights
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 UNREACHED = "the interval of the reach contains 0: the edit may not move the reader here"
 HALF = 0.5
 UNEVEN = "one group's reach is below half of the other's: compared per unit of reach alone"
@@ -87,12 +84,11 @@ def reach_rows(
     answers: Answers,
     reach: pd.Series,
     options: FitOptions,
-    cluster: Codes | None = None,
     groups: Sequence[tuple[str, Sequence[str]]] = (),
 ) -> pd.DataFrame:
     """Rows of core.tables.REACH of one classifier and attribute, without the column reading.
 
-    reach: by photo, as ``photo_reach`` gives it.  cluster: (n,) codes, or None.
+    reach: by photo, as ``photo_reach`` gives it.
     groups: names of columns with (n,) each photo's group there; photos with an empty text are in none.
     """
     reaches = reach.reindex(answers.photos).to_numpy(float)
@@ -104,10 +100,10 @@ def reach_rows(
     frames = []
     for column, group, keep in parts:
         part = answers.only(keep)
-        codes = codes_of(None if cluster is None else cluster[keep], int(keep.sum()))
+        codes = codes_of(part.units, len(part.photos))
         unit_reach: Array = np.bincount(codes, reaches[keep], int(codes.max(initial=-1)) + 1).astype(np.float64)
         for estimator in (name for name in options.estimators if name != "paper"):
-            units = unit_slopes(part, KINDS[estimator], None if cluster is None else codes)
+            units = unit_slopes(part, KINDS[estimator])
             columns = ratios(units, unit_reach)
             note = np.where(np.isnan(columns["ratio"]), FEW_UNITS if len(unit_reach) < 3 else UNREACHED, "")
             head = {"estimator": estimator, "column": column, "group": group, "n": int(keep.sum())}

@@ -17,18 +17,16 @@ Both are weighted means of the photos' slopes (Hajek) with t over units, see ``s
 Sources: Manski 1990, American Economic Review 80, 319-323; Hajek 1971 in Foundations of Statistical Inference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy import sparse
 
+from gslopes.core.arrays import Array, Flags, Integers, Objects
 from gslopes.core.errors import TableError
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.estimators import KINDS
@@ -41,9 +39,6 @@ from gslopes.stats.ols import line_weights
 from gslopes.stats.outcomes import dense
 from gslopes.stats.permutation import below_floor, permute
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 STATUS = ("answered", "refused", "failed")
 LOSSES = (("refusal", "refused", "refusals"), ("failed", "failed", "failures"))  # prefix of columns, status, noun
 
@@ -55,7 +50,7 @@ class Asked:
     photos: (n,) ids, sorted.  values: (K,).
     """
 
-    photos: NDArray[np.object_]
+    photos: Objects
     values: Array
     status: NDArray[np.int8]
 
@@ -90,9 +85,7 @@ def asked_about(
     return Asked(ids.astype(object), values, table)
 
 
-def loss_trend(
-    found: Asked, status: str, units: Callable[[NDArray[np.object_]], Codes | None], options: FitOptions
-) -> Estimate:
+def loss_trend(found: Asked, status: str, units: Callable[[Objects], Integers | None], options: FitOptions) -> Estimate:
     """photo-rate of "refused" or "failed" over the photos asked about at all values, in points, with its t interval.
 
     p: permutation within units, or t below its floor; null hypothesis: a photo's losses are exchangeable over the
@@ -130,7 +123,7 @@ def bounds(present: Array, found: Asked) -> tuple[Array, Array]:
     return (observed + float(missing @ sides[0])) / total, (observed + float(missing @ sides[1])) / total
 
 
-def label_counts(scores: pa.Table, classifier: str, attribute: str, labels: NDArray[np.object_], found: Asked) -> Array:
+def label_counts(scores: pa.Table, classifier: str, attribute: str, labels: Objects, found: Asked) -> Array:
     """(L, K) answered pictures with each label, photos that drop out of the slopes among them."""
     pairs = _rows_of(scores, classifier, attribute).group_by(["photo", "label", "step"]).aggregate([])
     photo, label = (
@@ -172,7 +165,7 @@ class Gate:
         return np.where(self.kept, 1.0, self.dropped / sampled)
 
 
-def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Codes | None = None) -> pd.DataFrame:
+def gating_rows(answers: Answers, gate: Gate, options: FitOptions) -> pd.DataFrame:
     """Rows of core.tables.GATING of one classifier and attribute.
 
     answers: over all photos asked about, dropped sweeps among them.  gate: of the same photos.
@@ -184,24 +177,17 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Code
         advice = "; read the ungated slope too" if complete else ", and no dropped one was asked about"
         note = f"the gate kept {share:.0%} of the sweeps{advice}"
     frames = []
-    units = codes_of(cluster, len(answers.photos))
+    alone, units = replace(answers, units=None), codes_of(answers.units, len(answers.photos))
     for estimator in (name for name in options.estimators if name != "paper"):
-        slopes = unit_slopes(answers, KINDS[estimator])
+        slopes = unit_slopes(alone, KINDS[estimator]).sums
         columns: dict[str, Array] = {}
         for name, weights in (("gated", gate.kept.astype(np.float64)), ("ungated", gate.weights)):
-            mean = contrast(_weighted(slopes, weights, units))
+            counted = np.flatnonzero(weights)
+            codes = codes_of(units[counted], len(counted))
+            mean = contrast(Units.of(slopes[:, counted], codes, weights[counted]))
             estimable = int((weights > 0).sum()) > 1 and (name == "gated" or complete)
             ends = {name: mean.difference, f"{name}_low": mean.low, f"{name}_high": mean.high}
             columns |= {key: value if estimable else np.full(len(value), np.nan) for key, value in ends.items()}
         counts = {"n": int(gate.kept.sum()), "dropped": gate.dropped, "sampled": sampled, "kept": share}
         frames.append(answers.frame(estimator=estimator, **counts, **columns, note=note))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-
-
-def _weighted(slopes: Units, weights: Array, units: Codes) -> Units:
-    """Weighted sums of the photos' slopes over each unit that counts.  weights: (n,).  units: (n,) codes from 0."""
-    counted = np.flatnonzero(weights)
-    codes = np.unique(units[counted], return_inverse=True)[1]
-    size = int(codes.max(initial=-1)) + 1
-    members = sparse.csr_array((weights[counted], (counted, codes)), shape=(len(weights), size))
-    return Units((slopes.sums @ members).tocsr(), np.bincount(codes, weights[counted], size).astype(np.float64))

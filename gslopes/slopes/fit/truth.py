@@ -16,28 +16,25 @@ attribute; a finding also goes further than every placebo, as in ``slopes.fit.de
 Source: Liang & Zeger 1986, doi 10.1093/biomet/73.1.13; ``stats.shares``, ``stats.clusters``.
 """
 
-from __future__ import annotations
-
-import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy import sparse
 
+from gslopes.core.arrays import Array, Flags, Objects
 from gslopes.core.errors import ConfigError
-from gslopes.core.placebo import SIGNED
+from gslopes.core.tables import READING
 from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.decision import paired, placebo_q, rule
+from gslopes.slopes.fit.decision import further, placebo_differences, placebo_q, rule
+from gslopes.slopes.fit.measures import outcomes
 from gslopes.slopes.fit.options import NEVER, FitOptions
 from gslopes.stats.clusters import FEW, clustered_mean, codes_of, effective_units
-from gslopes.stats.contrast import Units
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import line_weights
-from gslopes.stats.outcomes import gathered, varying
+from gslopes.stats.outcomes import varying
 from gslopes.stats.permutation import below_floor, permute
 from gslopes.stats.shares import share_interval
 
@@ -47,9 +44,6 @@ _NAMES = ("column", "label", "measure")
 YES, NO = frozenset({"1", "1.0", "true", "yes", "y"}), frozenset({"0", "0.0", "-1", "-1.0", "false", "no", "n"})
 ALIKE = "all photos have this slope, which takes permutations to test (--set fit.permutations=10000)"
 EVERYWHERE = "given for every picture: say from which score it counts (--set fit.presence=0.5)"
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,15 +104,13 @@ def check_truths(truths: Sequence[Truth], labels: Collection[str]) -> None:
 class _Row:
     """One measure of one label.
 
-    names: its column, label and measure.  keep: (n,) photos that it is about.  wrong: (n, K).  lines: (n,) slopes of
-    the photos in points per unit, exactly 0 where the answers do not change.  note: why there is no test.  never:
-    whether the classifier never returns the label.
+    names: its column, label and measure.  keep: (n,) photos that it is about.  wrong: (n, K).  note: why there is no
+    test.  never: whether the classifier never returns the label.
     """
 
     names: tuple[str, str, str]
     keep: Flags
     wrong: Flags
-    lines: Array
     note: str = ""
     never: bool = False
 
@@ -127,7 +119,6 @@ def error_tables(
     answers: Answers,
     truths: Sequence[Truth],
     options: FitOptions,
-    cluster: Codes | None = None,
     placebos: Mapping[str, Answers] | None = None,
     returned: Collection[str] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -137,17 +128,17 @@ def error_tables(
     label that is given for every picture has rates, and no slope.  One that the classifier never returns has neither,
     and the photos of which it is true count for no other row.
 
-    answers: of one classifier and attribute.  cluster: (n,) codes of clusters of photos, or None.
+    answers: of one classifier and attribute.
     placebos: kind of placebo to the answers along it, whose photos may be a sample; None for a placebo itself, whose
         slopes have no decision.
     returned: all labels that the classifier returned, along other sweeps as well; the answers' own if None.
     """
     known = {plain(str(label)) for label in (answers.labels if returned is None else returned)}
-    units, middle = codes_of(cluster, len(answers.photos)), len(answers.values) // 2
+    units, middle = codes_of(answers.units, len(answers.photos)), len(answers.values) // 2
     rows = [row for one in truths for row in _judged(answers, one, known)]
-    there = np.array([row.keep.any() for row in rows], dtype=bool)
+    there = [bool(row.keep.any()) for row in rows]
     rates, slopes = [], []
-    for row in itertools.compress(rows, there):
+    for row in compress(rows, there):
         head: dict[str, object] = {"classifier": answers.classifier, "attribute": answers.attribute}
         head |= {**dict(zip(_NAMES, row.names, strict=True)), "n": int(row.keep.sum())}
         wrong, codes = row.wrong[row.keep], np.unique(units[row.keep], return_inverse=True)[1]
@@ -156,20 +147,20 @@ def error_tables(
             low, high = share_interval(np.bincount(codes, wrong[:, step]).astype(np.float64), sizes)
             facts = {"step": step, "value": value, "wrong": int(wrong[:, step].sum()), "ci_low": low, "ci_high": high}
             rates.append({**head, **facts, "rate": float(wrong[:, step].mean())})
-        mean = [np.nan] * 6 if row.never else [*clustered_mean(row.lines[row.keep], codes), wrong[:, middle].mean()]
+        lines = _lines(row.wrong, answers.values)[row.keep]
+        mean = [np.nan] * 6 if row.never else [*clustered_mean(lines, codes), wrong[:, middle].mean()]
         head |= dict(zip(("slope", "se", "ci_low", "ci_high", "p", "centre"), mean, strict=True)) | {"note": row.note}
         slopes.append({**head, "units": len(sizes), "trusted": effective_units(sizes) >= FEW})
     if not slopes:
         return pd.DataFrame(), pd.DataFrame()
-    frame = _tested(pd.DataFrame(slopes), list(itertools.compress(rows, there)), answers.values, units, options)
+    errors = _as_answers(answers, compress(rows, there))
+    frame = _tested(pd.DataFrame(slopes), errors, options)
     if placebos is not None:
-        against = []
+        fakes = {}
         for kind, fake in placebos.items():
-            others = [row for one in truths for row in _judged(fake, one, known)]
-            pairs = zip(rows, others, strict=True)
-            photos = answers.photos, fake.photos
-            against.append(_against(frame, list(itertools.compress(pairs, there)), kind, photos, units, options))
-        frame = _decided(frame, against, placebos)
+            others = (row for one in truths for row in _judged(fake, one, known))
+            fakes[kind] = _as_answers(fake, compress(others, there))
+        frame = _decided(frame, errors, fakes, options)
     return pd.DataFrame(rates), frame.drop(columns=["units", "trusted"])
 
 
@@ -179,15 +170,28 @@ def _lines(wrong: Flags, values: Array) -> Array:
     return np.asarray(100 * (numbers - numbers[:, :1]) @ line_weights(values))
 
 
-def _tested(
-    frame: pd.DataFrame, rows: Sequence[_Row], values: Array, units: Codes, options: FitOptions
-) -> pd.DataFrame:
+def _as_answers(answers: Answers, rows: Iterable[_Row]) -> Answers:
+    """The errors as answers: the place of each row is a label, which a photo has where it is wrong.
+
+    A photo that a row is not about never has it.
+    """
+    wrongs = [row.wrong & row.keep[:, None] & (not row.never) for row in rows]
+    photos = [np.flatnonzero(wrong.any(axis=1)) for wrong in wrongs]
+    present = np.concatenate([wrong[photo] for wrong, photo in zip(wrongs, photos, strict=True)])
+    return replace(
+        answers,
+        labels=np.array([f"{place:09}" for place in range(len(wrongs))], dtype=object),
+        photo=np.concatenate(photos).astype(np.int32),
+        label=np.repeat(np.arange(len(wrongs)), list(map(len, photos))).astype(np.int32),
+        present=present,
+        score=present.astype(np.float32),
+        measures={},
+    )
+
+
+def _tested(frame: pd.DataFrame, errors: Answers, options: FitOptions) -> pd.DataFrame:
     """With varying, p_perm, p_test and q, and the notes of the slopes that are not tested."""
-    pairs = [(row.wrong, np.flatnonzero(row.keep & row.wrong.any(axis=1) & (not row.never))) for row in rows]
-    label = np.repeat(np.arange(len(rows)), [len(place) for _, place in pairs]).astype(np.int32)
-    photo = np.concatenate([place for _, place in pairs]).astype(np.int32)
-    numbers = np.concatenate([wrong[place] for wrong, place in pairs]).astype(np.float32)
-    found = gathered(values, len(units), photo, label, numbers, len(rows), units)
+    found = outcomes(errors)
     varies, least, m = varying(found), options.min_varying, options.permutations
     each = zip(varies.tolist(), frame["units"].tolist(), frame["n"].tolist(), strict=True)
     counts = [f"{number} of {many(of, 'photo' if of == n else 'unit')}" for number, of, n in each]
@@ -202,39 +206,17 @@ def _tested(
     return frame.assign(varying=varies, p=p, p_perm=p_perm, p_test=p_test, q=benjamini_hochberg(p_test), note=note)
 
 
-def _against(
-    frame: pd.DataFrame,
-    pairs: Sequence[tuple[_Row, _Row]],
-    kind: str,
-    photos: tuple[NDArray[np.object_], NDArray[np.object_]],
-    units: Codes,
-    options: FitOptions,
-) -> Array:
-    """(L,) p of the null hypothesis that a slope goes no further than a placebo's, see ``slopes.fit.decision``.
-
-    Paired photo by photo; one that a row is not about counts as 0.  1 where the slope is the smaller one, and where no
-    two units can tell.  pairs: the rows of the edit and of the placebo.  photos: of both.
-    """
-    own, theirs = (names.astype(str) for names in photos)
-    _, *places = np.intersect1d(own, theirs, assume_unique=True, return_indices=True)
-    codes = np.unique(units[places[0]], return_inverse=True)[1]
-    shape = len(codes), int(codes.max(initial=-1)) + 1
-    member = sparse.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)), shape)
-    sides = []
-    for rows, place in zip(zip(*pairs, strict=True), places, strict=True):
-        lines = sparse.vstack([sparse.csr_array((row.lines * row.keep)[None, place]) for row in rows])
-        sides.append(Units(sparse.csr_array(lines @ member), np.asarray(member.sum(axis=0))))
-    found = paired(sides[0], sides[1], options, signed=kind in SIGNED)
-    p, _ = below_floor(found.p_perm, found.p, options.permutations, trusted=frame["trusted"].to_numpy(bool))
-    return np.where((np.sign(found.difference) == np.sign(frame["slope"])) & ~np.isnan(p), p, 1.0)
-
-
-def _decided(frame: pd.DataFrame, against: Sequence[Array], kinds: Collection[str]) -> pd.DataFrame:
-    """With q_placebo, decision and reason; see ``slopes.fit.decision``.  against: of each kind of placebo, (L,)."""
-    largest = np.max(against, axis=0) if against else np.full(len(frame), np.nan)
+def _decided(frame: pd.DataFrame, errors: Answers, fakes: Mapping[str, Answers], options: FitOptions) -> pd.DataFrame:
+    """With q_placebo, decision and reason; see ``slopes.fit.decision``."""
+    differences = placebo_differences(errors, fakes, replace(options, estimators=(READING,)))
+    slopes, trusted = (frame[name].to_numpy() for name in ("slope", "trusted"))
+    parts = [differences[differences["placebo"] == kind] for kind in fakes]
+    largest = np.max(
+        [further(part, slopes, options, trusted) for part in parts] or [np.full(len(frame), np.nan)], axis=0
+    )
     q_placebo = placebo_q(frame["q"].to_numpy(float), largest)
     cells = zip(frame["note"], frame["q"], q_placebo, strict=True)
-    decided = [rule(bool(note), q, worst, kinds) for note, q, worst in cells]
+    decided = [rule(bool(note), q, worst, fakes) for note, q, worst in cells]
     return frame.assign(q_placebo=q_placebo).join(pd.DataFrame(decided, columns=["decision", "reason"]))
 
 
@@ -254,19 +236,18 @@ def _judged(answers: Answers, one: Truth, known: Collection[str]) -> Iterator[_R
         parts = [(ERROR, labelled, named != true[:, None])]
         parts += [] if absent else [(MISS, labelled & true, ~named), (ALARM, labelled & ~true, named)]
         for measure, keep, wrong in parts:
-            yield _Row((one.column, one.label, measure), keep, wrong, _lines(wrong, answers.values), note, absent)
+            yield _Row((one.column, one.label, measure), keep, wrong, note, absent)
         return
     texts = np.array([plain(text) for text in cells], dtype=object)
     wrong = ~_right(answers, texts)
-    lines = _lines(wrong, answers.values)
     able = labelled & np.isin(texts.astype(str), list(known))
     note = "" if able.any() else never("any of the true labels")
-    yield _Row((one.column, ALL, ERROR), able if able.any() else labelled, wrong, lines, note, bool(note))
+    yield _Row((one.column, ALL, ERROR), able if able.any() else labelled, wrong, note, bool(note))
     # of all photos: a placebo's sample may lack a class, which is spelled alike along every sweep
     spelling = {plain(text): text for text in sorted({*map(str, one.cells)} - {""}, reverse=True)}
     for name, label in sorted(spelling.items()):
         note = "" if name in known else never(f"“{label}”")
-        yield _Row((one.column, label, MISS), texts == name, wrong, lines, note, bool(note))
+        yield _Row((one.column, label, MISS), texts == name, wrong, note, bool(note))
 
 
 def _answer(text: object) -> str:
@@ -281,7 +262,7 @@ def _said(answers: Answers, label: str) -> Flags:
     return returned
 
 
-def _right(answers: Answers, texts: NDArray[np.object_]) -> Flags:
+def _right(answers: Answers, texts: Objects) -> Flags:
     """(n, K) whether the true label has the highest score."""
     best = np.full((len(answers.photos), len(answers.values)), -np.inf, dtype=np.float32)
     score = np.where(answers.present, answers.score, -np.inf).astype(np.float32)

@@ -1,7 +1,5 @@
 """Tables and pictures of a run folder in, one page for its reader out; no torch, no network, nothing else needed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

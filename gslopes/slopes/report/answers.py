@@ -3,8 +3,6 @@
 Rows are the pairs of photo and label of ``slopes.fit.answers.Answers``, of photos answered at all K values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from itertools import pairwise
 from pathlib import Path
@@ -12,18 +10,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from gslopes.core import tables
+from gslopes.core.arrays import Array, Integers
 from gslopes.core.errors import ConfigError
 from gslopes.core.files import read_json
 from gslopes.slopes.fit.answers import ALL, Answers, Cut, gather, present
 from gslopes.slopes.report import loading
 from gslopes.stats.intervals import mean_t, wilson
 from gslopes.stats.ols import line_weights
-
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 
 def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
@@ -35,7 +30,7 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
     """
     where = loading.of_pair(classifier, attribute) & (pc.field("step") >= 0) & (pc.field("step") < len(values))
     scores, asked = (
-        pa.Table.from_pandas(loading.read_rows(table, run, table.columns, where), table.schema, preserve_index=False)
+        pa.Table.from_pandas(tables.read_rows(table, run, None, where), table.schema, preserve_index=False)
         for table in (tables.SCORES, tables.ASKED)
     )
     scores = present(scores, {classifier: cut_of(run, classifier)})
@@ -141,7 +136,7 @@ def movers(answers: Answers, most: int = 6) -> list[list[int]]:
     return [order[start : min(end, start + most)].tolist() for start, end in pairwise(ends)]
 
 
-def strongest(answers: Answers, most: int = 24) -> Whole:
+def strongest(answers: Answers, most: int = 24) -> Integers:
     """Rows, at most ``most`` a photo: labels whose score moves most, then those of the highest score."""
     varying = np.round(np.ptp(answers.score.astype(np.float64), axis=1), 2) if len(answers.score) else np.empty(0)
     order = np.lexsort((-answers.score.max(axis=1, initial=0.0), -varying, answers.photo))

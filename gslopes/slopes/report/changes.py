@@ -1,7 +1,5 @@
 """Two runs compared, for terminal and page: slopes side by side, differences with intervals, photos that changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What crossing two attributes adds to the page: interactions, grids of photos, a heat map a finding, its slopes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

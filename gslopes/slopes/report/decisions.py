@@ -1,7 +1,5 @@
 """Finding or none: what the fit decided about each label, as a word, as a sentence and as the first table."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

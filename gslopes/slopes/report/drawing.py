@@ -1,7 +1,5 @@
 """What drawing a face does by itself, next to the slopes: for page, terminal, headline and summary."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is printed after a fit: the finding in a sentence, then one line a label."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """From a run folder to its report folder: load its findings, draw them, write the page."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,6 +27,7 @@ from gslopes.slopes.report import (
     paper,
     paper_figures,
     screen,
+    switches,
     tasks,
     validity,
 )
@@ -104,6 +103,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         pairs=is_set,
         explained=validity.explained(run, tables.reading(source.real)),
         crossed=crossed.panels(source, album, credited),
+        switches=switches.write(report, run, source.findings),
         errors=observed.error_panels(run),
         observed=observed.panels(run),
         album=len(album.photos) if any(len(finding.values) for finding in source.findings) else 0,
@@ -134,7 +134,7 @@ def _steps(source: Source) -> dict[str, int]:
 
 def _write_tables(report: Path, source: Source, options: ReportConfig) -> tuple[list[str], pd.DataFrame]:
     """Write the findings, the slopes and the paper's tables; the names of the latter, and the findings."""
-    wrong = loading.read_rows(tables.ERROR_SLOPES, source.run, tables.ERROR_SLOPES.columns)
+    wrong = tables.read_rows(tables.ERROR_SLOPES, source.run)
     findings = decisions.write_findings(report, source.slopes, wrong)
     runfolder.write_bytes(report / "slopes.csv", csv_bytes(source.slopes.reindex(columns=list(decisions.TIDY))))
     slopes = source.real[source.real["estimator"] == PAPER]
@@ -188,8 +188,8 @@ def _write_explorer(
     scores: Mapping[str, Mapping[str, list[list[Any]]]],
     known: Mapping[str, dict[str, str]],
 ) -> None:
-    verdicts = loading.read_rows(tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason", "detail"])
-    out = verdicts[~verdicts["kept"].astype(bool)] if source.gated else verdicts[:0]
+    verdicts = tables.read_rows(tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason", "detail"])
+    out = verdicts[~verdicts["kept"].astype(bool)] if runfolder.is_gated(source.run) else verdicts[:0]
     why = zip(out["photo"], out["attribute"], map(explained, out["reason"], out["detail"]), strict=True)
     content = page_data.photo_listing(album, list(_steps(source)), why, known)
     runfolder.write_bytes(report / "data" / "photos.js", page_data.script("photos", content))
@@ -199,8 +199,8 @@ def _write_explorer(
 
 
 def _photos(source: Source, options: ReportConfig) -> page.Photos:
-    photos: pd.DataFrame = loading.read_rows(tables.PHOTOS, source.run, ["path", "status", "reason", "detail", "faces"])
-    kept = loading.read_rows(tables.VERDICTS, source.run, ["kept"])["kept"].astype(bool)
+    photos: pd.DataFrame = tables.read_rows(tables.PHOTOS, source.run, ["path", "status", "reason", "detail", "faces"])
+    kept = tables.read_rows(tables.VERDICTS, source.run, ["kept"])["kept"].astype(bool)
     skipped = photos[photos["status"] == "skipped"]
     used = photos[photos["status"] == "used"]
     reasons = Counter(map(listed, skipped["reason"], skipped["detail"]))
@@ -212,5 +212,5 @@ def _photos(source: Source, options: ReportConfig) -> page.Photos:
         several=int((used["faces"] > 1).sum()),
         reasons=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         skipped=tuple(named),
-        dropped=int((~kept).sum()) if source.gated else 0,
+        dropped=int((~kept).sum()) if runfolder.is_gated(source.run) else 0,
     )

@@ -1,7 +1,5 @@
 """What a report is made of, read from a run folder: only the columns and rows that it needs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.arrays import Array
 from gslopes.core.crossed import grid_of
 from gslopes.core.files import read_json
 from gslopes.core.reasons import counted
@@ -39,7 +37,7 @@ class Finding:
     key: str
     classifier: str
     attribute: str
-    values: NDArray[np.float64]
+    values: Array
     rows: pd.DataFrame
     placebo: pd.DataFrame
     outcomes: Mapping[str, tuple[int, str]] = field(default_factory=dict)
@@ -65,13 +63,8 @@ class Source:
     run: Path
     manifest: Mapping[str, Any]
     slopes: pd.DataFrame
-    values: Mapping[str, NDArray[np.float64]]
+    values: Mapping[str, Array]
     findings: Sequence[Finding]
-
-    @property
-    def gated(self) -> bool:
-        """Whether sweeps that the gate dropped were kept from the classifiers."""
-        return bool(self.manifest.get("gate", {}).get("applied"))
 
     @property
     def real(self) -> pd.DataFrame:
@@ -107,25 +100,17 @@ def load(run: Path) -> Source:
 LONGEST_TEXT = 200  # characters: a service's own reason, or a photo's title, may be a page
 
 
-def read_rows(table: tables.Table, run: Path, columns: list[str], where: pc.Expression | None = None) -> pd.DataFrame:
-    """Some columns and rows of a table of the run folder; no row if it has no such table.
-
-    Raises: TableError if the file is damaged or of another schema.
-    """
-    path = run / f"{table.name}.parquet"
-    if not path.exists():
-        return table.empty()[columns]
-    return tables.read_columns(table, path, columns, where)
-
-
-def outcomes_of(run: Path) -> dict[tuple[str, str], dict[str, tuple[int, str]]]:
+def outcomes_of(
+    run: Path, by: Sequence[str] = ("classifier", "attribute")
+) -> dict[tuple[str, ...], dict[str, tuple[int, str]]]:
     """For each classifier and attribute: status to how many pictures have it, and why, the most frequent first."""
-    asked = read_rows(tables.ASKED, run, ["classifier", "attribute", "status", "reason", "detail"])
-    result: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
-    for key, rows in asked.groupby(["classifier", "attribute", "status"], sort=True):
-        classifier, attribute, status = map(str, key)
-        why = "" if status == "answered" else counted(zip(rows["reason"], rows["detail"], strict=True))
-        result.setdefault((classifier, attribute), {})[status] = len(rows), words.shorten(why, LONGEST_TEXT)
+    asked = tables.read_rows(tables.ASKED, run, [*by, "status", "reason", "detail"])
+    result: dict[tuple[str, ...], dict[str, tuple[int, str]]] = {}
+    for key, of_key in asked.groupby(list(by), sort=False):
+        statuses = result.setdefault(tuple(map(str, key)), {})
+        for status, rows in of_key.groupby("status"):
+            why = "" if status == "answered" else counted(zip(rows["reason"], rows["detail"], strict=True))
+            statuses[str(status)] = len(rows), words.shorten(why, LONGEST_TEXT)
     return result
 
 
@@ -134,29 +119,23 @@ def lost(run: Path) -> dict[str, str]:
 
     'planted' to '5 refused (no face found) of 120 pictures'
     """
-    asked = read_rows(tables.ASKED, run, ["classifier", "status", "reason", "detail"])
     result = {}
-    for name, rows in asked.groupby("classifier", sort=True):
-        parts = []
-        for status in ("refused", "failed"):
-            of_status = rows[rows["status"] == status]
-            if len(of_status):
-                reasons = counted(zip(of_status["reason"], of_status["detail"], strict=True))
-                parts.append(f"{len(of_status):,} {status} ({words.shorten(reasons, LONGEST_TEXT)})")
-        if parts:
-            result[str(name)] = f"{' and '.join(parts)} of {words.many(len(rows), 'picture')}"
+    for (name,), statuses in sorted(outcomes_of(run, ["classifier"]).items()):
+        missed = [(*statuses[status], status) for status in ("refused", "failed") if status in statuses]
+        if missed:
+            parts = [f"{number:,} {status} ({why})" for number, why, status in missed]
+            asked = sum(number for number, _ in statuses.values())
+            result[name] = f"{' and '.join(parts)} of {words.many(asked, 'picture')}"
     return result
 
 
 def unanswered(run: Path) -> list[str]:
     """A sentence for each classifier that answered no picture: how many were refused, and how many failed."""
-    asked = read_rows(tables.ASKED, run, ["classifier", "status"])
-    sentences = []
-    for name, rows in asked.groupby("classifier", sort=False)["status"]:
-        counts = rows.value_counts().sort_index().to_dict()
-        if "answered" not in counts:
-            ends = {"failed": "pictures failed", "refused": "pictures were refused"}
-            texts = [f"{count:,} of {len(rows):,} {ends[str(status)]}" for status, count in counts.items()]
+    ends, sentences = {"failed": "pictures failed", "refused": "pictures were refused"}, []
+    for (name,), statuses in outcomes_of(run, ["classifier"]).items():
+        if "answered" not in statuses:
+            asked = sum(number for number, _ in statuses.values())
+            texts = [f"{number:,} of {asked:,} {ends[status]}" for status, (number, _) in statuses.items()]
             sentences.append(f"{words.printable(name)}: {' and '.join(texts)}.")
     return sentences
 
@@ -170,17 +149,17 @@ def notes(run: Path) -> list[str]:
 
 def cautions(run: Path) -> list[str]:
     """What each classifier's slopes must be read with, which true labels it never returns, which fonts are missing."""
-    warned = read_rows(tables.BALANCE, run, ["classifier", "attribute", "warning"])
+    warned = tables.read_rows(tables.BALANCE, run, ["classifier", "attribute", "warning"])
     warned = warned[~placebo.among(warned["attribute"]) & warned["warning"].fillna("").ne("")]
     sentences = [
         f"{words.printable(name)} along {words.perceived(str(attribute))}: {words.printable(warning)}."
         for name, attribute, warning in warned.itertuples(index=False)
     ]
-    notes = read_rows(tables.ERROR_SLOPES, run, ["classifier", "note"]).drop_duplicates()
+    notes = tables.read_rows(tables.ERROR_SLOPES, run, ["classifier", "note"]).drop_duplicates()
     for name, never in notes[notes["note"].str.contains(NEVER, regex=False)].groupby("classifier")["note"]:
         labels = words.shorten(", ".join(never.str.split(NEVER, n=1).str[1]), LONGEST_TEXT)
         sentences.append(words.printable(f"{name}{NEVER}{labels}: no error rate is given."))
-    drawn = read_rows(tables.SLOPES, run, ["classifier", "label"])
+    drawn = tables.read_rows(tables.SLOPES, run, ["classifier", "label"])
     return [*sentences, *fonts.advice(map(words.label, {*drawn["classifier"], *drawn["label"]}))]
 
 
@@ -194,7 +173,7 @@ def face_box(value: object) -> tuple[float, float, float, float] | None:
 
 def drawings(run: Path) -> dict[tuple[str, str], Drawn]:
     """For each classifier and attribute: what drawing the faces does by itself.  Raises: TableError."""
-    frame = read_rows(tables.DRAWING, run, tables.DRAWING.columns)
+    frame = tables.read_rows(tables.DRAWING, run)
     return {
         (str(pair[0]), str(pair[1])): {str(row["label"]): row for row in rows.to_dict("records")}
         for pair, rows in frame.groupby(["classifier", "attribute"])
@@ -208,7 +187,7 @@ def placebos(run: Path, slopes: pd.DataFrame) -> pd.DataFrame:
     opposite, where its sign says nothing.  Raises: TableError if the table is damaged.
     """
     keys = ["classifier", "attribute", "label", "estimator"]
-    rows = tables.reading(slopes)[keys].merge(read_rows(tables.PLACEBOS, run, tables.PLACEBOS.columns), on=keys)
+    rows = tables.reading(slopes)[keys].merge(tables.read_rows(tables.PLACEBOS, run), on=keys)
     half, signed = (rows["ci_high"] - rows["ci_low"]).fillna(0.0) / 2, rows["placebo"].isin(placebo.SIGNED)
     size = rows["placebo_slope"].where(signed, rows["placebo_slope"].abs())
     return rows.assign(low=size.where(signed, -size) - half, high=size + half)
@@ -220,7 +199,7 @@ def with_units(slopes: pd.DataFrame, run: Path) -> pd.DataFrame:
     Raises: TableError if the table balance is damaged.
     """
     keys = ["classifier", "attribute"]
-    known = read_rows(tables.BALANCE, run, [*keys, "units", "used", "effective_units"]).query("units < used")
+    known = tables.read_rows(tables.BALANCE, run, [*keys, "units", "used", "effective_units"]).query("units < used")
     worth = slopes[keys].merge(known, how="left", on=keys)["effective_units"].set_axis(slopes.index)
     return slopes.assign(units=(worth.fillna(slopes["n"]) + 1e-9).astype(int))
 
@@ -271,14 +250,14 @@ def funnels(run: Path) -> list[Funnel]:
 
     Raises: TableError if a table is damaged.
     """
-    photos = read_rows(tables.PHOTOS, run, ["photo", "status"])
-    edits = read_rows(tables.EDITS, run, ["photo", "attribute", "step"], pc.field("step") == 0)
-    verdicts = read_rows(tables.VERDICTS, run, ["photo", "attribute", "kept"])
-    asked = read_rows(tables.ASKED, run, ["photo", "attribute", "classifier", "step", "status"])
-    slopes = read_rows(tables.SLOPES, run, ["classifier", "attribute", "n"])
+    photos = tables.read_rows(tables.PHOTOS, run, ["photo", "status"])
+    edits = tables.read_rows(tables.EDITS, run, ["photo", "attribute", "step"], pc.field("step") == 0)
+    verdicts = tables.read_rows(tables.VERDICTS, run, ["photo", "attribute", "kept"])
+    asked = tables.read_rows(tables.ASKED, run, ["photo", "attribute", "classifier", "step", "status"])
+    slopes = tables.read_rows(tables.SLOPES, run, ["classifier", "attribute", "n"])
     groups = slopes.groupby(["classifier", "attribute"])
     judged = {(str(classifier), str(attribute)): int(rows["n"].max()) for (classifier, attribute), rows in groups}
-    gated = bool(runfolder.read_manifest(run).get("gate", {}).get("applied"))
+    gated = runfolder.is_gated(run)
     edited = edits.groupby("attribute")["photo"].nunique().to_dict()
     kept_sweeps = (
         verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique().to_dict() if gated else {}
@@ -316,7 +295,7 @@ def read_credits(run: Path) -> dict[str, dict[str, str]]:
     Raises: TableError if the table is damaged.
     """
     texts, links = ("title", "creator", "licence"), ("creator_url", "licence_url", "page")
-    rows = read_rows(SOURCES, run, ["photo", *texts, *links]).to_dict("records")
+    rows = tables.read_rows(SOURCES, run, ["photo", *texts, *links]).to_dict("records")
     return {
         str(row["photo"]): {name: words.shorten(words.printable(row[name]), LONGEST_TEXT) for name in texts}
         | {name: link(row[name]) for name in links}

@@ -1,7 +1,5 @@
 """Error rates by value, and differences between real groups next to the slopes: for page, terminal and summary."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,7 @@ import pandas as pd
 from gslopes.core import summary, tables
 from gslopes.report import numbers, units, words
 from gslopes.report.numbers import Format
-from gslopes.slopes.report import decisions, loading
+from gslopes.slopes.report import decisions
 from gslopes.stats.multiplicity import LEVEL
 
 MOST_ROWS = 40
@@ -32,7 +30,7 @@ def panels(run: Path) -> list[dict[str, Any]]:
 
     Raises: TableError if the table is damaged.
     """
-    frame = loading.read_rows(tables.OBSERVED, run, tables.OBSERVED.columns)
+    frame = tables.read_rows(tables.OBSERVED, run)
     keys = ["classifier", "attribute", "column", "group", "other"]
     return [_panel(part) for _, part in frame.groupby(keys, sort=True)]
 
@@ -123,8 +121,8 @@ def error_panels(run: Path) -> list[dict[str, Any]]:
 
     Raises: TableError if a table is damaged.
     """
-    slopes = loading.read_rows(tables.ERROR_SLOPES, run, tables.ERROR_SLOPES.columns)
-    rates = loading.read_rows(tables.ERROR_RATES, run, tables.ERROR_RATES.columns)
+    slopes = tables.read_rows(tables.ERROR_SLOPES, run)
+    rates = tables.read_rows(tables.ERROR_RATES, run)
     built = []
     for classifier, attribute, part, fake in decisions.by_pair(slopes):
         own_rates = rates[(rates["classifier"] == classifier) & (rates["attribute"] == attribute)]

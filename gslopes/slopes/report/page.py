@@ -1,7 +1,5 @@
 """The page: one HTML file that asks nothing of any server; every label and file name in it is escaped."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,7 +26,7 @@ _PARTS: Mapping[str, Any] = {
     "data": {},
     "quote": None,
     "album": 0,
-    **dict.fromkeys(("sweeps", "errors", "observed", "papers", "prints", "method", "tasks"), ()),
+    **dict.fromkeys(("sweeps", "errors", "observed", "papers", "prints", "method", "tasks", "switches"), ()),
     **dict.fromkeys(("numbered", "unanswered", "explained", "crossed"), ()),
     "pairs": False,
 }

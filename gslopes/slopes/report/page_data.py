@@ -1,7 +1,5 @@
 """What the page's scripts read: columns of numbers, one small file for each finding, its groups, and a few photos."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
+from gslopes.core.arrays import Array
 from gslopes.report import numbers, units, words
 from gslopes.report.numbers import rounded
 from gslopes.slopes.fit.answers import Answers
@@ -177,7 +175,7 @@ def _varying_photos(
     return result
 
 
-def _thousandths(scores: NDArray[np.float64]) -> list[float | None]:
+def _thousandths(scores: Array) -> list[float | None]:
     """Whole ones, or with two digits more where the scores differ by little.  scores: (K,)."""
     digits = 2 if np.nanmax(scores) - np.nanmin(scores) < 0.02 else None
     return [None if np.isnan(score) else round(1000 * float(score), digits) for score in scores]
@@ -200,10 +198,10 @@ def write_comparisons(
     own_rows = loading.of_pair(classifier, attribute) & pc.field("estimator").isin([tables.READING, tables.MEASURED])
     frames = {}
     for kind, table in (("groups", tables.GROUPS), ("differences", tables.DIFFERENCES)):
-        frame = loading.read_rows(table, run, table.columns, own_rows)
+        frame = tables.read_rows(table, run, None, own_rows)
         measured = frame["estimator"] == tables.MEASURED  # of the labels that have rows by their measure, those
         frames[kind] = frame[measured | ~frame["label"].isin(frame.loc[measured, "label"])]
-    seen = loading.read_rows(tables.REACH, run, tables.REACH.columns, own_rows & (pc.field("reading") == attribute))
+    seen = tables.read_rows(tables.REACH, run, None, own_rows & (pc.field("reading") == attribute))
     uneven = frames["differences"]["column"][frames["differences"]["reach_share"] < HALF].unique()
     entry: dict[str, Any] = {"reach": reaches(seen, uneven, attribute, span) if len(frames["differences"]) else []}
     frames["groups"] = _per_reach(frames["groups"], seen, frames["groups"]["column"].isin(uneven))
@@ -268,7 +266,7 @@ def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
     Raises: TableError if the table is damaged.
     """
     own_rows = loading.of_pair(classifier, attribute)
-    rows = loading.read_rows(tables.BALANCE, run, ["used", "units"], own_rows)
+    rows = tables.read_rows(tables.BALANCE, run, ["used", "units"], own_rows)
     differing = rows[rows["units"] < rows["used"]]
     return [int(differing["used"].iloc[0]), int(differing["units"].iloc[0])] if len(differing) else []
 
@@ -292,7 +290,7 @@ class Album:
 
 def count_sweeps(run: Path, attributes: Mapping[str, int]) -> int:
     """How many sweeps ``build_album`` goes through."""
-    edits = loading.read_rows(tables.EDITS, run, ["photo", "attribute"])
+    edits = tables.read_rows(tables.EDITS, run, ["photo", "attribute"])
     return len(edits[edits["attribute"].isin(list(attributes))].drop_duplicates())
 
 
@@ -304,9 +302,9 @@ def build_album(
     attributes: name to K, real sweeps only.  With ``none`` a photo is named by its id: names may tell who is on it.
     tick: called with 1 for every sweep whose pictures are there.
     """
-    edits = loading.read_rows(tables.EDITS, run, ["photo", "attribute", "step", "file"])
+    edits = tables.read_rows(tables.EDITS, run, ["photo", "attribute", "step", "file"])
     edits = edits[edits["attribute"].isin(list(attributes))].sort_values(["attribute", "photo", "step"])
-    photos = loading.read_rows(tables.PHOTOS, run, ["photo", "path", "box", "status"])
+    photos = tables.read_rows(tables.PHOTOS, run, ["photo", "path", "box", "status"])
     photos = photos[photos["status"] == "used"].drop_duplicates("photo").set_index("photo")
     order = sorted(set(edits["photo"]) | set(photos.index), key=lambda photo: (_path(photos, photo), photo))
     names = [photo[:12] if embed == "none" else words.printable(_path(photos, photo)) for photo in order]

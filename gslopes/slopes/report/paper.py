@@ -8,8 +8,6 @@ estimator has no interval to judge by: labels that are no finding are marked in 
 intervals, is in ``findings.csv`` and ``findings.tex``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,11 +16,10 @@ import pandas as pd
 
 from gslopes.core import runfolder
 from gslopes.core.files import csv_bytes, read_text
-from gslopes.core.tables import COMPOSITION
+from gslopes.core.tables import COMPOSITION, read_rows
 from gslopes.report import numbers, words
 from gslopes.report.composition import TITLE, by_occupation, table3
 from gslopes.report.layouts import RACES, TEXTS, to_latex, to_markdown
-from gslopes.slopes.report import loading
 from gslopes.slopes.report.decisions import FINDING
 
 FOLDER = "tables"
@@ -83,7 +80,7 @@ def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> dict[str
         for number, (rows, end) in enumerate(ends, 1):
             caption = f"Labels returned more often the more {end} the face looks ({thresholds})."
             frames[f"table{number}"] = _layout(rows), caption, "gender"
-    composition = loading.read_rows(COMPOSITION, run, COMPOSITION.columns)
+    composition = read_rows(COMPOSITION, run)
     if len(composition):
         frames["table3"] = table3(by_occupation(composition, {})), TITLE, ""
     if len(race):

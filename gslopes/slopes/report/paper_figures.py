@@ -5,8 +5,6 @@ classifier's labels under each picture of two photos.  Figures 2 and 3 come once
 for each label that a reader asks for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +19,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.arrays import Array
 from gslopes.core.errors import UnknownName
 from gslopes.report import charts, fonts, numbers, words
 from gslopes.report.charts import LIGHT, MARKERS, fitted_line, new_figure, new_sheet, sweep_axis, sweep_heads, text
@@ -29,7 +28,6 @@ from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import loading, paper, pictures
 from gslopes.slopes.report.loading import PAPER, Finding, Source
 
-Array = NDArray[np.float64]
 Picture = NDArray[np.uint8] | None
 PHOTOS, LABELS = 2, 6  # photos of Figure 3, and labels under each picture for each classifier
 _TIGHT = 1.5  # faces wide: the edits in Figure 1
@@ -300,7 +298,7 @@ def _around(box: tuple[float, float, float, float]) -> tuple[float, float, float
 def _edits(run: Path, attribute: str, photos: Sequence[str]) -> dict[str, list[Path]]:
     """Photo to its K pictures in order."""
     where = (pc.field("attribute") == attribute) & pc.field("photo").isin(list(photos) or [""])
-    rows = loading.read_rows(tables.EDITS, run, ["photo", "step", "file"], where).drop_duplicates(["photo", "step"])
+    rows = tables.read_rows(tables.EDITS, run, ["photo", "step", "file"], where).drop_duplicates(["photo", "step"])
     ordered = rows.sort_values(["photo", "step"])
     return {str(photo): [run / file for file in group["file"]] for photo, group in ordered.groupby("photo")}
 
@@ -309,7 +307,7 @@ def _photos(run: Path, photos: Sequence[str]) -> dict[str, Photo]:
     where = pc.field("photo").isin(list(photos) or [""])
     columns = ["photo", "path", "box", "points", "width", "height"]
     by_photo = {}
-    for row in loading.read_rows(tables.PHOTOS, run, columns, where).drop_duplicates("photo").to_dict("records"):
+    for row in tables.read_rows(tables.PHOTOS, run, columns, where).drop_duplicates("photo").to_dict("records"):
         points = np.empty((0, 2)) if row["points"] is None else np.asarray(row["points"], float).reshape(-1, 2)
         size = int(row["width"]), int(row["height"])
         by_photo[str(row["photo"])] = Photo(words.printable(row["path"]), loading.face_box(row["box"]), points, size)

@@ -1,7 +1,5 @@
 """The photos' pictures for the page: one strip of small squares for each sweep, or none at all."""
 
-from __future__ import annotations
-
 import io
 import shutil
 from collections.abc import Callable, Sequence

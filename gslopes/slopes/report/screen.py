@@ -1,7 +1,5 @@
 """The first screen: for each classifier and attribute the finding, one face, the labels; and what it is about."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath

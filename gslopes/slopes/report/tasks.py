@@ -48,7 +48,8 @@ def scale_of(finding: Finding, decided: Mapping[str, Decision], manifest: Mappin
         return None
     label = str(facts["scale"])
     task, orders = (words.printable(facts.get(key, "")) for key in ("task", "orders"))
-    model, name = names.split(finding.classifier)[1][0], words.readable(label)
+    model, (kind, _, listed) = names.split(finding.classifier)[1][0], label.partition(":")
+    name = f"a word of {listed}" if kind == "list" else words.readable(label)
     rows = finding.read[finding.read["label"] == label]
     if rows.empty:
         never = Decision(decisions.UNJUDGED, "no answer has it")

@@ -1,7 +1,5 @@
 """Does the sweep move its target, what else moves, and on whom did it fail?"""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -14,7 +12,6 @@ from gslopes.core import placebo, tables
 from gslopes.core.files import read_json
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.report import numbers, units, words
-from gslopes.slopes.report import loading
 from gslopes.stats.intervals import mean_t
 
 NAMES = {
@@ -34,12 +31,12 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
 
     values: attribute to its K values.  pairs: whether others made the pictures: then also how far each reading goes.
     """
-    verdicts = loading.read_rows(
+    verdicts = tables.read_rows(
         tables.VERDICTS,
         run,
         ["photo", "attribute", "kept", "reason", "looked", "found", "tau", "shift", "off_target", "off_target_reading"],
     )
-    readings = loading.read_rows(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
+    readings = tables.read_rows(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
     side_effects = what_else_moves(run)
     entries = []
     for name, of_group in verdicts.groupby("attribute", sort=True):
@@ -88,7 +85,7 @@ def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
     found: rows of core.tables.SLOPES to read.
     """
     keys, panels = ["classifier", "attribute"], []
-    frame = loading.read_rows(tables.EXPLAINED, run, tables.EXPLAINED.columns).dropna(subset="slope")
+    frame = tables.read_rows(tables.EXPLAINED, run, tables.EXPLAINED.columns).dropna(subset="slope")
     both = frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]).sort_values(["q", "label"])
     for (classifier, attribute), part in both.groupby(keys, sort=True):
         rows = [row | _texts(row) for row in part[:MOST].to_dict("records")]

@@ -8,10 +8,10 @@ import pytest
 
 from gslopes.ask.croppers import has_map, load_cropper
 from gslopes.ask.croppers.given import as_cropper, picture_key
+from gslopes.ask.croppers.joining import check_map, focal_point
 from gslopes.ask.croppers.simple import needed
 from gslopes.core.errors import AnswerError, ConfigError, ModelError, UnknownName, UsageError
 from gslopes.core.records import Detections
-from gslopes.crops.pictures import check_map, focal_point
 
 PICTURE = np.random.default_rng(0).integers(0, 255, (100, 200, 3)).astype(np.uint8)
 saliency = pytest.mark.parametrize("name", ["spectral-residual", "fine-grained"])

@@ -13,8 +13,8 @@ from onnx import TensorProto, helper
 from torch.nn import functional as F
 
 from gslopes.ask.croppers import load_cropper, vxm
+from gslopes.ask.croppers.joining import check_map, focal_point
 from gslopes.core.errors import ConfigError, ModelError, UsageError
-from gslopes.crops.pictures import check_map, focal_point
 from tests.crops.vxm_writer import build
 
 

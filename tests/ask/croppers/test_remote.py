@@ -1,7 +1,5 @@
 """Croppers over a network: nothing is asked twice, whatever they answer and whenever the audit was stopped."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +7,7 @@ import pytest
 from gslopes.ask.config import CostLimits
 from gslopes.core.errors import BudgetReached, ServiceError, UsageError
 from tests.crops.cropping_server import serve
-from tests.crops.drawn import Lighter, audit, draw_people, draw_sweep, planned, row, truth
-from tests.sweeps import sweep_crops
+from tests.crops.drawn import Lighter, audit, draw_people, planned, row, truth
 
 COUNTS = {"blue": 4, "green": 5}
 SAID = ("p", "kept", "other_kept", "both", "neither")
@@ -88,27 +85,19 @@ def test_refused_pictures_are_rows_that_say_so(service, portraits, tmp_path):
 
 @pytest.mark.slow
 def test_every_change_that_asks_anew_is_confirmed_anew(service, portraits, tmp_path):
-    def asks(above, *sweep, **options):
+    def asks(above, **options):
         limits = CostLimits(cache=tmp_path / "cache", confirm_above=above)
-        make = (
-            partial(sweep_crops, *sweep, tmp_path / "swept")
-            if sweep
-            else partial(audit, *portraits[:2], tmp_path / "run")
-        )
-        make(cropper=(f"{service.url},price=1000",), cost_limits=limits, **options)
+        cropper = (f"{service.url},price=1000",)
+        audit(*portraits[:2], tmp_path / "run", cropper=cropper, cost_limits=limits, **options)
 
-    sweep = draw_sweep(tmp_path / "sweep", 2)
     with pytest.raises(UsageError, match="cost up to 16"):
         asks(15, pairs=4)
     assert not (tmp_path / "run").exists()
     asks(16, pairs=4)
-    asks(60, sweep, others=1)
     before = sum(service.asked.values())
     for changed in ({"pairs": 20}, {"pairs": 4, "seed": 1}, {"pairs": 4, "ratios": (0.7,)}):
         with pytest.raises(UsageError, match="will cost"):
             asks(7, **changed)
-    with pytest.raises(UsageError, match="will cost up to 120"):
-        asks(119, sweep, others=2)
     assert sum(service.asked.values()) == before
 
 

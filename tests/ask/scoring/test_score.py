@@ -17,6 +17,7 @@ from gslopes.core import tables
 from gslopes.core.records import Answer
 from gslopes.frame.executors import OneProcess
 from gslopes.slopes import audit as stages
+from tests.again import redo
 from tests.fake_provider.folder import write_run
 
 PHOTOS, STEPS = 3, 7
@@ -134,9 +135,9 @@ def test_a_classifier_that_refuses_pictures_of_every_photo_leaves_the_others_the
         return [{"bright": 0.5, "dark": 0.25} for _ in pictures]
 
     stages.score_photos(run, [refusing, good])
-    slopes = stages.redo(run, "fit").tables["slopes"]
+    slopes = redo(run, "fit").tables["slopes"]
     assert set(slopes["classifier"]) >= {"good"}
-    page = stages.redo(run, "report").page
+    page = redo(run, "report").page
     assert "good" in page.read_text(encoding="utf-8")
 
 

@@ -13,9 +13,9 @@ from gslopes.faces.gate import judge as gate
 from gslopes.faces.gate import verdict as rules
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.faces.zoo import identify
-from gslopes.slopes import audit as stages
 from gslopes.slopes import validation
 from gslopes.slopes.config import FitConfig
+from tests.again import redo
 
 
 class Counting:
@@ -54,7 +54,7 @@ def drop(run: Path, photos: int, monkeypatch) -> list[str]:
         return real(frame, config).assign(reason=reasons, detail=details, kept=kept)
 
     monkeypatch.setattr(gate, "judged", judged)
-    stages.redo(run, "gate")
+    redo(run, "gate")
     return ids
 
 
@@ -71,7 +71,7 @@ def test_a_dropped_photo_is_not_asked_about(run, monkeypatch, lost):
     gslopes.score_photos(run, counting, dropped_sample=0)
     assert counting.asked <= (4 - lost) * 3
     assert not set(ids) & set(asked(run)["photo"])
-    slopes = stages.redo(run, "fit").tables["slopes"]
+    slopes = redo(run, "fit").tables["slopes"]
     assert set(slopes["n"]) == ({2} if lost == 2 else set())
 
 
@@ -79,8 +79,8 @@ def test_a_dropped_photo_is_not_asked_about(run, monkeypatch, lost):
 def test_a_dropped_photo_is_counted_on_the_page(run, monkeypatch):
     drop(run, 2, monkeypatch)
     gslopes.score_photos(run, Counting(), dropped_sample=0)
-    stages.redo(run, "fit")
-    done = stages.redo(run, "report")
+    redo(run, "fit")
+    done = redo(run, "report")
     assert done.dropped == {"face not found again": 2}
     assert "face not found again" in done.page.read_text()
 
@@ -104,7 +104,7 @@ def test_a_sample_of_the_dropped_is_asked_about_beside_the_tables(run, monkeypat
     beside = tables.read(tables.ASKED, run / "dropped-asked.parquet")
     assert len(set(beside["photo"])) == 2
     assert set(beside["photo"]) < set(ids)
-    slopes = stages.redo(run, "fit", FitConfig(permutations=20)).tables["slopes"]
+    slopes = redo(run, "fit", FitConfig(permutations=20)).tables["slopes"]
     assert set(slopes["n"]) == {1}
     row = tables.read(tables.GATING, run / "gating.parquet").iloc[0]
     assert (row["n"], row["dropped"], row["sampled"], row["kept"]) == (1, 3, 2, 0.25)
@@ -133,25 +133,25 @@ OPEN = {"shift": -1, "tau": -1, "off_target": 9}  # an editor of random weights
 
 def test_nothing_is_measured_twice_and_other_thresholds_judge_anew(run, monkeypatch):
     monkeypatch.setattr(rules, "CHANGE", (0, 255))
-    first = stages.redo(run, "gate", GateConfig(**OPEN)).tables["verdicts"]
+    first = redo(run, "gate", GateConfig(**OPEN)).tables["verdicts"]
     assert first["kept"].all()
     assert (first["looked"] == 0).all()  # faces known from a table are drawn: no detector is asked
 
     with monkeypatch.context() as patch:
         patch.setattr(gate.Judging, "__call__", lambda self, part, tick: pytest.fail("measured again"))
-        again = stages.redo(run, "gate", GateConfig(**OPEN | {"shift": 0.999})).tables["verdicts"]
+        again = redo(run, "gate", GateConfig(**OPEN | {"shift": 0.999})).tables["verdicts"]
     assert not again["kept"].any()
     assert set(again["reason"]) == {Reason.READING_DOES_NOT_FOLLOW}
     pd.testing.assert_frame_equal(first.drop(columns=VERDICT), again.drop(columns=VERDICT))
     (part,) = (run / "parts" / "gate").glob("*/verdicts-000000.parquet")
     part.unlink()  # as a gate that was stopped
-    pd.testing.assert_frame_equal(first, stages.redo(run, "gate", GateConfig(**OPEN)).tables["verdicts"])
+    pd.testing.assert_frame_equal(first, redo(run, "gate", GateConfig(**OPEN)).tables["verdicts"])
 
 
 def test_a_run_without_a_usable_photo_has_no_verdict(draw, home, tmp_path):
     faces = draw(2)
     gslopes.synthesise(faces.photos, tmp_path / "run", steps=3, min_face=5000, **faces.known)
-    assert len(stages.redo(tmp_path / "run", "gate").tables["verdicts"]) == 0
+    assert len(redo(tmp_path / "run", "gate").tables["verdicts"]) == 0
     assert validation.summarise(tmp_path / "run") == []
 
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import torch
 
 from gslopes.core.errors import UnknownName
 from gslopes.core.files import sha256_of
@@ -25,6 +26,15 @@ def test_every_model_has_spec_card_weights_metrics_and_recipe(name):
     assert spec.name == name
     assert (ROOT / "training" / f"{spec.recipe}.toml").is_file()
     assert json.loads((ROOT / "weights" / name / "metrics.json").read_text())["held_out"] > 0
+
+
+@pytest.mark.row("slopes-3.3-size")
+@pytest.mark.parametrize("name", ["gender-fader", "race-fader"])
+def test_the_faders_edit_chips_of_128_pixels(name):
+    loaded = zoo.load(name)
+    assert loaded.spec.size == 128
+    chips = torch.zeros(1, 3, 128, 128)
+    assert loaded.module(chips, torch.zeros(1, len(loaded.spec.labels)))[1].shape == chips.shape
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -17,5 +17,5 @@ def test_what_is_wrong_is_said_before_any_sweep_is_measured(home, draw, tmp_path
     Path(tmp_path / "people.csv").write_text(f"photo,gender\n{rows}")
     about = {"photos_csv": tmp_path / csv, "groups": ("height",)}
     with pytest.raises(UsageError, match=said):
-        carry_out(plan(stages.SLOPES, run, None, about, only=["gate"]), stages.QUIET)
+        carry_out(plan(stages.SLOPES, run, None, about, only=["gate"]), stages.OneProcess())
     assert not (run / "parts/gate").exists()

@@ -1,5 +1,7 @@
 """What drawing does by itself: recovers what was planted, at its level, and tells it from what the attribute does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,8 +66,8 @@ def test_clusters_widen_and_few_photos_say_nothing() -> None:
         answers(np.broadcast_to(draw, (1, 120, 5)), VALUES, "value"),
         answers(0 * draw, np.zeros(1), "value"),
     )
-    people = {photo: place // 4 for place, photo in enumerate(sweep.photos.tolist())}
-    alone, together = (drawing_rows(sweep, unedited, OPTIONS, codes).iloc[0] for codes in (None, people))
+    people = np.arange(120) // 4
+    alone, together = (drawing_rows(replace(sweep, units=u), unedited, OPTIONS).iloc[0] for u in (None, people))
     assert (together["ci_high"] - together["ci_low"]) > 1.8 * (alone["ci_high"] - alone["ci_low"])
 
 

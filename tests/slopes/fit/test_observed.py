@@ -1,5 +1,7 @@
 """The observed difference between real groups next to the slope: recovers what was planted, at its level."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,7 +45,8 @@ def fitted(
     sweep: Answers, unedited: Answers, odds: pd.Series | None, decision: str = "finding", cluster: dict | None = None
 ) -> pd.DataFrame:
     found = dict.fromkeys(sweep.labels.tolist(), decision)
-    return observed_rows(sweep, unedited, people(len(sweep.photos)), odds, found, OPTIONS, cluster)
+    units = None if cluster is None else np.array([cluster[photo] for photo in sweep.photos])
+    return observed_rows(replace(sweep, units=units), unedited, people(len(sweep.photos)), odds, found, OPTIONS)
 
 
 def test_of_many_labels_the_differences_are_scipys_and_their_intervals_hold() -> None:

@@ -101,6 +101,14 @@ def test_a_plain_concept_is_taken_only_where_there_is_no_other_label(run: Path) 
     assert paper_figures.common_label(findings, everything) == first
 
 
+@pytest.mark.row("slopes-figure-3-letters")
+def test_figure_3_writes_the_classifiers_names_out(run: Path) -> None:
+    photos = paper_figures.answered(run, load(run).findings, frozenset({"outdoors"}))
+    drawn = answers_figure(photos, VALUES, attribute="gender", ends=ENDS)
+    written = [text.get_text() for axes in drawn.axes for text in axes.texts]
+    assert written.count("a") == written.count("b") == len(photos)
+
+
 @pytest.mark.row("slopes-figure-3")
 def test_figure_3_has_every_classifiers_labels_under_each_picture(run: Path) -> None:
     photos = paper_figures.answered(run, load(run).findings, frozenset({"outdoors"}))

@@ -3,8 +3,6 @@
 Every policy answers with a share for each person: the chance that the focal point is that person's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from gslopes.ask.croppers.joining import Layout, Ties, from_edge, maxima, owners, winners
+from gslopes.core.arrays import Array
 from gslopes.core.errors import UnknownName
-from gslopes.crops.pictures import Layout, Ties, from_edge, maxima, owners, winners
-
-Array = NDArray[np.float64]
 
 # Agency, automation, coverage, risk where several points are salient: the words of the paper's Table 1.
 TABLE_1 = {

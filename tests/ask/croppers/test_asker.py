@@ -5,8 +5,7 @@ import pytest
 from PIL import Image
 
 from gslopes.ask.croppers import load_cropper
-from gslopes.crops.asking import Asker
-from gslopes.crops.config import CropsConfig
+from gslopes.ask.croppers.asker import Asker
 
 PAIRS = np.array([(i, j) for i in range(5) for j in range(5) if i != j])
 
@@ -22,12 +21,12 @@ def test_photos_put_together_are_the_joined_picture_bit_for_bit(name, pictures):
     """A pair needs two views, not a picture of its own: equal because no sample of the model reaches over a seam."""
     portraits, notes, scores = photos(), [], []
     for shortcut in (True, False):
-        asker = Asker(load_cropper(name), portraits.__getitem__, [(200, 200)] * 5, CropsConfig(), shortcut=shortcut)
+        asker = Asker(load_cropper(name), portraits.__getitem__, [(200, 200)] * 5, shortcut=shortcut)
         asker.note = notes.append
         batches = list(asker.maps(pictures))
         order = np.argsort(np.concatenate([batch.rows for batch in batches]))
         scores.append(np.concatenate([batch.scores for batch in batches])[order])
-        assert asker._checked == shortcut
+        assert asker.checked == shortcut
     np.testing.assert_array_equal(*scores)
     assert not notes
 
@@ -35,7 +34,7 @@ def test_photos_put_together_are_the_joined_picture_bit_for_bit(name, pictures):
 def test_photos_of_several_sizes_are_joined():
     pictures = [*photos(200, 200, 2), *photos(120, 200, 2)]
     sizes = [(one.shape[1], one.shape[0]) for one in pictures]
-    asker = Asker(load_cropper("fine-grained"), pictures.__getitem__, sizes, CropsConfig())
+    asker = Asker(load_cropper("fine-grained"), pictures.__getitem__, sizes)
     batches = list(asker.maps(np.array([(0, 2), (2, 0), (0, 1)])))
     assert sum(len(batch.rows) for batch in batches) == 3
     assert load_cropper("fine-grained").view(((200, 200), (120, 200))) is None

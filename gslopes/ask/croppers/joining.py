@@ -3,8 +3,6 @@
 Source: Yee et al. 2021, section 4: pasted at the top, left to right, at native size, on black.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,13 +14,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.ask.boxes import Box, Crop, SaliencyMap
+from gslopes.core.arrays import Array
 from gslopes.core.errors import AnswerError
 from gslopes.core.records import ByteArray
 
 SEAM = 1e-6  # of the longer side: points as near to a seam belong to both sides
 TIE = 1e-6  # of the map's range: scores as near to the highest are ties
 Ties = Literal["half", "first"]
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

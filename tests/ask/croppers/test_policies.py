@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gslopes.ask.croppers import policies
+from gslopes.ask.croppers.joining import layout
+from gslopes.ask.croppers.policies import TABLE_1, check_policies, find_peaks, outcomes, temperature_for
 from gslopes.core.errors import UnknownName
-from gslopes.crops import policies
-from gslopes.crops.pictures import layout
-from gslopes.crops.policies import TABLE_1, check_policies, find_peaks, outcomes, temperature_for
 
 PLAN = layout([(10, 10), (10, 10)])
 X, Y = np.array([5.0, 15.0], np.float32), np.array([5.0], np.float32)

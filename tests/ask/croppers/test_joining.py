@@ -6,9 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gslopes.ask.boxes import Box, Crop, SaliencyMap
-from gslopes.core.errors import AnswerError
-from gslopes.crops.config import CropsConfig
-from gslopes.crops.pictures import (
+from gslopes.ask.croppers.joining import (
     check_map,
     checked_crop,
     focal_point,
@@ -18,7 +16,9 @@ from gslopes.crops.pictures import (
     salient_regions,
     share_inside,
 )
-from gslopes.crops.policies import outcomes
+from gslopes.ask.croppers.policies import outcomes
+from gslopes.core.errors import AnswerError
+from gslopes.crops.config import CropsConfig
 from gslopes.crops.portraits import scaled
 
 

@@ -1,0 +1,257 @@
+r"""``crops:CROPPER,opponents=FOLDER``: whom a crop favours, the person in the picture or others next to them.
+
+    crops:spectral-residual,opponents=OTHERS
+    crops:http:https://crop.example/v1\,price=1.5,opponents=OTHERS,others=4
+
+Each picture is joined with photos of other people, as they are, in both orders, and the cropper is asked about every
+joined picture: by default 16. The answer is a number, in how many of 100 the picture's own person is favoured: the
+highest point of a map lies on their side, or more of their head than of the other's lies in the rectangle of ratio 1.
+
+OTHERS is a folder of photos, one of each person; a photo of the audited folder never meets itself. They stand in a
+circle, in an order drawn by ``seed``, and a photo meets the ``others`` after its own place, or after one drawn by its
+sha256: the same at every value and in every placebo sweep, whatever was asked before, and all are met about equally
+often. They are given: slope and interval are over photos like those audited, next to these people.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from gslopes.ask import names
+from gslopes.ask.boxes import Box, Crop
+from gslopes.ask.classifiers.catalogue import full_name
+from gslopes.ask.cost import LOCAL
+from gslopes.ask.croppers import has_map, load_cropper
+from gslopes.ask.names import ARGUMENT
+from gslopes.ask.pictures import decoded
+from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused, Unfinished, UsageError
+from gslopes.core.files import sha256_of, show
+from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.records import Answer, ByteArray, Finder, Photo
+
+if TYPE_CHECKING:
+    from gslopes.ask.croppers.asker import Asker
+
+LABEL = "favoured (of 100 pairs)"
+MOST = 128  # opponents in the circle: the first ones in the order that is drawn
+Seen = tuple[ByteArray, Box | None]  # (H, W, 3) uint8 RGB, and the head
+
+
+@dataclass(frozen=True, slots=True)
+class CropsOptions:
+    r"""cropper: its name; its own commas are written ``\,``.  opponents: a folder of photos of other people.
+
+    others: how many of them each picture is joined with.  seed: of their order, and of random crops.
+    """
+
+    cropper: str = field(metadata=ARGUMENT)
+    opponents: Path
+    others: int = 8
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.others < 1:
+            raise ConfigError(f"crops needs at least one opponent, not {self.others}.")
+
+
+class CropsClassifier:
+    """A ``records.Classifier`` over a cropper.
+
+    Raises: UsageError if the folder has too few photos; as ``ask.croppers.load_cropper``.
+    """
+
+    Options = CropsOptions
+    runs_code = numbers = True
+
+    def __init__(self, name: str, options: CropsOptions, device: str = "cpu", trust: bool = False) -> None:
+        how: dict[str, Any] = {"device": device, "seed": options.seed, "trust": trust}
+        model: Any = load_cropper(options.cropper, finder=lambda photos: self._finder(photos), **how)
+        self.name, self._options = name, options
+        self._service: Any = model.at(1.0) if hasattr(model, "at") else None
+        self._model = self if self._service else model
+        self._paths = _circle(options)
+        self._place = {photo: place for place, photo in enumerate(self._paths)}
+        self.version = f"{model.version} opponents {sha256(''.join(self._paths).encode()).hexdigest()[:16]}"
+        self.cached = names.split(full_name(options.cropper))[0] != "python"
+        self.facts = {"opponents": f"{options.others} of {len(self._paths)} people given; the unit is the photo"}
+        asked, self.limits, self.batch = 2 * options.others, LOCAL, 8
+        if self._service:
+            each, self.batch = self._service.limits, 1
+            price = None if each.price is None else each.price * asked
+            self.limits = replace(each, price=price, requests_per_picture=asked, formats=())
+        self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
+        self._own: dict[bytes, Seen | None] = {}
+        self._shares: dict[bytes, list[float]] = {}  # of the joined pictures so far
+        self._keep: dict[bytes, Callable[[object], None]] = {}
+        self._known: Asker | None = None
+        self._lock = threading.Lock()
+        self._opponent = lru_cache(4 * options.others)(self._read)
+
+    def prepare(self) -> None:
+        """Of a service its credentials.  Raises: CredentialsError."""
+        if self._service:
+            self._service.prepare()
+
+    def about(self, photo: str, pictures: Sequence[bytes]) -> None:
+        """Note, before they are asked, that these pictures show one photo: they have the same opponents."""
+        self._photos |= dict.fromkeys((sha256(data).digest() for data in pictures), photo)
+
+    def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
+        """Go on with a picture where an earlier process had to stop."""
+        key = sha256(picture).digest()
+        self._keep[key] = keep
+        if isinstance(begun, list):
+            self._shares[key] = begun
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to the shares of their joined pictures, Unfinished while a service is to be asked again."""
+        found: list[object] = []
+        for data, pixels in zip(pictures, decoded(pictures), strict=True):
+            key = sha256(data).digest()
+            try:
+                found.append(self._asked(key, pixels))
+            except (AnswerError, Refused) as error:
+                self._own.pop(key, None)
+                found.append(error)
+        return found
+
+    def parse(self, raw: object) -> Answer:
+        """The mean of the shares, of 100."""
+        return Answer("answered", ((LABEL, 100 * float(np.mean(cast("list[float]", raw)))),))
+
+    def sent(self, data: bytes) -> tuple[str, ByteArray]:
+        """What the cropper sees first, in words and as a picture."""
+        from gslopes.ask.croppers.joining import join
+
+        near = self._next_to(sha256(data).hexdigest())
+        joined = join([*decoded([data]), cast("Seen", self._opponent(near[0]))[0]])[0]
+        return f"the picture next to {len(near)} of {len(self._paths)} others, in both orders", joined
+
+    # -- joined pictures ----------------------------------------------------------------------------------------------
+
+    def _asked(self, key: bytes, pixels: ByteArray) -> object:
+        shares, near = self._shares.setdefault(key, []), self._next_to(self._photos.get(key, key.hex()))
+        own = len(self._paths)
+        pairs = [pair for other in near for pair in ((own, other), (other, own))]
+        step = 1 if self._service else len(pairs)
+        if key not in self._own:
+            self._own[key] = self._seen(pixels)
+        if not (this := self._own[key]):
+            raise Refused(Reason.NO_FACE)
+        shares += self._favoured(pairs[len(shares) : len(shares) + step], own, this)
+        if len(shares) < len(pairs):
+            if key in self._keep:
+                self._keep[key](list(shares))
+            return Unfinished("More pairs are wanted.")
+        for store in (self._photos, self._own, self._shares, self._keep):
+            cast("dict[bytes, Any]", store).pop(key, None)
+        return shares
+
+    def _favoured(self, pairs: Sequence[tuple[int, int]], own: int, this: Seen) -> list[float]:
+        """The share of each joined picture in which one's own person is favoured.
+
+        pairs: places of opponents, and ``own``, that of ``this``.
+
+        Raises: AnswerError, Refused; what asking a service raises.
+        """
+        from gslopes.ask.croppers.asker import Asker
+
+        others = {other for pair in pairs for other in pair} - {own}
+        seen = {own: this} | {other: cast("Seen", self._opponent(other)) for other in others}
+        about: dict[str, Any] = {"photo": {number: one for number, (one, _) in seen.items()}.__getitem__}
+        about["sizes"] = {number: (one.shape[1], one.shape[0]) for number, (one, _) in seen.items()}
+        about["heads"] = {number: head for number, (_, head) in seen.items() if head is not None}
+        asker = replace(self._known, **about) if self._known else Asker(self._model, **about)
+        shares = [0.0] * len(pairs)
+        for answer in asker.answers(np.array(pairs)):
+            if answer.main is None:
+                raise Refused(answer.reason) if answer.status == "refused" else AnswerError(answer.reason)
+            shares[answer.row] = float(answer.main.shares[answer.photos.index(own)])
+        for shrunk in [shrunk for shrunk in asker.halves if shrunk[0] == own]:
+            del asker.halves[shrunk]
+        self._known = None if self._service else asker
+        return shares
+
+    def crop(self, picture: ByteArray, ratio: float) -> Crop:
+        """The service's rectangle of ratio 1, by one request.  Raises: AnswerError, Refused; as the service."""
+        from PIL import Image
+
+        Image.fromarray(picture).save(buffer := io.BytesIO(), "PNG", compress_level=1)
+        (raw,) = self._service.ask([buffer.getvalue()])
+        if isinstance(raw, Exception):
+            raise raw
+        return Crop(*self._service.parse(raw).box[:4])
+
+    # -- opponents ----------------------------------------------------------------------------------------------------
+
+    def _next_to(self, photo: str) -> list[int]:
+        """Places of a photo's opponents in the circle: the next ones that can be read, and have a head if need be.
+
+        photo: its sha256, hex.  Raises: UsageError if they are too few.
+        """
+        count, near, place = len(self._paths), list[int](), self._place.get(photo)
+        start = int(sha256(photo.encode()).hexdigest(), 16) if place is None else place + 1
+        for other in ((start + more) % count for more in range(count)):
+            near += [other] if other != place and self._opponent(other) else []
+            if len(near) == self._options.others:
+                return near
+        raise _too_few(self._options, len(near) + 1)
+
+    def _read(self, place: int) -> Seen | None:
+        """An opponent."""
+        from gslopes.photos.folder import open_srgb
+
+        with suppress(PhotoError):
+            return self._seen(open_srgb([*self._paths.values()][place]))
+        return None
+
+    def _seen(self, pixels: ByteArray) -> Seen | None:
+        """A photo, of a cropper without maps with the head of the face nearest the centre; None without a face."""
+        if has_map(self._model):
+            return pixels, None
+        from gslopes.ask.croppers.joining import head_box
+        from gslopes.faces.find import choose
+
+        height, width = pixels.shape[:2]
+        with self._lock:
+            faces = self._finder([Photo("", Path(), pixels)])[0]
+        face = choose(faces, width, height, min_face=32)
+        return None if isinstance(face, SkipReason) else (pixels, head_box(face.box.tolist(), width, height))
+
+    @cached_property
+    def _finder(self) -> Finder:
+        from gslopes.ask.croppers.remote import mtcnn
+
+        return mtcnn()
+
+
+def _circle(options: CropsOptions) -> dict[str, Path]:
+    """sha256 to path of the opponents, in their order.  Raises: UsageError if they are too few."""
+    from gslopes.photos.folder import list_photos
+
+    files = list_photos(options.opponents)
+    circle: dict[str, Path] = {}
+    for place in np.random.default_rng([options.seed, 6]).permutation(len(files)).tolist():
+        with suppress(OSError):
+            circle.setdefault(sha256_of(files[place].path), files[place].path)
+        if len(circle) == MOST:
+            break
+    if len(circle) <= options.others:
+        raise _too_few(options, len(circle))
+    return circle
+
+
+def _too_few(options: CropsOptions, count: int) -> UsageError:
+    need = f"photos that can be used, and a picture meets {options.others} others."
+    hint = f"Add photos of other people, or give others={max(1, count - 1)}."
+    return UsageError(f"{show(options.opponents)} holds {count} {need}", hint)
