@@ -29,10 +29,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core import placebo
+from gslopes.core.arrays import Array, Integers
 from gslopes.core.crossed import Grid, grid_of
 from gslopes.slopes.fit.answers import values_by_attribute
-
-Whole = NDArray[np.int64]
 
 
 class View(NamedTuple):
@@ -41,10 +40,10 @@ class View(NamedTuple):
     orders, ends: as of ``Answers``; of the interaction from end to end of the first attribute, at both of the second.
     """
 
-    steps: Whole
-    values: NDArray[np.float64]
+    steps: Integers
+    values: Array
     orders: NDArray[np.int8] | None = None
-    ends: NDArray[np.float64] | None = None
+    ends: Array | None = None
 
 
 def views(grid: Grid) -> dict[str, View]:
@@ -67,7 +66,7 @@ def views(grid: Grid) -> dict[str, View]:
     return found
 
 
-def _orders(count: int) -> Whole:
+def _orders(count: int) -> Integers:
     """(t, count) orders of a grid's rows or columns, as they are first: all, or as many as do."""
     if count <= 5:
         return np.array(list(permutations(range(count))))
@@ -75,7 +74,7 @@ def _orders(count: int) -> Whole:
     return np.concatenate([plain[:1], np.random.default_rng(count).permuted(plain, axis=1)])
 
 
-def _view(values: NDArray[np.float64], ends: NDArray[np.float64], cells: Whole, rows: Whole, columns: Whole) -> View:
+def _view(values: Array, ends: Array, cells: Integers, rows: Integers, columns: Integers) -> View:
     """values: (I J,) of the pictures.  rows, columns: orders of both."""
     steps = np.argsort(values, kind="stable")
     place = np.argsort(steps)  # of each cell among the view's pictures
@@ -85,7 +84,7 @@ def _view(values: NDArray[np.float64], ends: NDArray[np.float64], cells: Whole, 
 
 def along(
     scores: pa.Table, asked: pa.Table, given: Mapping[str, Sequence[float]] | None
-) -> tuple[pa.Table, pa.Table, Mapping[str, NDArray[np.float64]], dict[str, View]]:
+) -> tuple[pa.Table, pa.Table, Mapping[str, Array], dict[str, View]]:
     """Tables of answers, along the views of a grid if the given values are of one, the values of each sweep, and the
     views.  given: as of ``answers.values_by_attribute``.
     """

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 
+from gslopes.core.arrays import Array
 from gslopes.core.tables import EXPLAINED
 from gslopes.faces.gate.verdict import JUDGED
 from gslopes.slopes.fit.answers import Answers
@@ -31,7 +31,6 @@ from gslopes.slopes.fit.reach import log_odds
 from gslopes.stats.clusters import codes_of
 from gslopes.stats.intervals import Estimate, linearised
 
-Array = NDArray[np.float64]
 SPARE = 10  # units more than readings
 NOT_APART, FEW, STILL = "its slope may be 0", "too few units were read", "no other reading moves"
 
