@@ -129,6 +129,7 @@ class RunConfig:
     cross: bool = option(
         False,
         help="Edit each photo at every pair of values of two attributes, and fit how one's slope depends on the other.",
+        advanced=True,
     )
     grid: tuple[int, int] = option(
         (5, 3),

@@ -247,6 +247,7 @@ def test_an_option_is_read_by_a_stage_or_by_the_inputs_or_is_about_asking(name: 
     read = {one for stage in audit.stages for one in stage.options or ()} | {*audit.looked_at}
     read |= set(json.loads((run / "run.json").read_text()).get("identity", ()))
     asking = {"score", "cost_limits", "classifiers", "cropper", "device", "engine", "workers", "preset", "photos"}
+    asking |= {"cross", "grid"}  # known by the values of the sweeps
     paths = [".".join(option.path) for option in options_of(audit.config).values()]
     assert [path for path in paths if not {path, path.partition(".")[0]} & (read | asking)] == []
 

@@ -13,13 +13,12 @@ import gslopes
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.crossed import split
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.crops import sweep
 from gslopes.export.pictures import ExportConfig, pictures
 from gslopes.faces.gate.judge import SweepSelection, judge_folder
 from gslopes.faces.gate.verdict import GateConfig
 from gslopes.frame.executors import OneProcess
 from gslopes.report import units, words
-from gslopes.slopes.audit import redo, score_photos
+from gslopes.slopes.audit import score_photos
 from gslopes.slopes.compare import compare_runs
 from gslopes.slopes.config import configure
 from gslopes.slopes.demo import astronaut
@@ -27,6 +26,7 @@ from gslopes.slopes.expected import is_expected
 from gslopes.slopes.plan import look_at
 from gslopes.slopes.report.changes import print_changes
 from gslopes.slopes.report.decisions import effect_of
+from tests.again import redo
 from tests.fixtures import assert_one_minute, assert_page_fits
 
 BOTH = ["gender", "race"]
@@ -176,8 +176,6 @@ def test_two_crossed_runs_are_compared_view_by_view_and_others_ask_for_a_plain_o
     with pytest.raises(UsageError, match="crosses two attributes") as refused:
         pictures(crossed.folder, ExportConfig())
     assert "one by one" in refused.value.hint
-    with pytest.raises(UsageError, match="crosses two attributes"):
-        sweep.read(crossed.folder, sweep.SweepConfig())
 
 
 @pytest.mark.slow

@@ -12,9 +12,9 @@ from PIL import Image
 import gslopes
 from gslopes.core import placebo, tables
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
-from gslopes.slopes import audit as stages
 from gslopes.slopes.compare import compare_runs
 from gslopes.slopes.pairs import read_pairs
+from tests.again import redo
 from tests.slopes.test_stages import Counting
 
 HEAD = ("picture", "unit", "attribute", "value")
@@ -240,7 +240,7 @@ def test_a_unit_whose_pictures_differ_in_size_or_cannot_be_read_is_skipped(
 def test_a_unit_without_a_face_is_dropped_by_the_gate(write: Write, home: Path, config: Path, tmp_path: Path) -> None:
     path = write(units(["x", "y"], 2), size=64)
     run = gslopes.synthesise(None, tmp_path / "run", pairs=path, config=config, placebo=False).folder
-    stages.redo(run, "gate")
+    redo(run, "gate")
     verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet")
     assert verdicts["reason"].tolist() == ["face not found again"] * 2
 

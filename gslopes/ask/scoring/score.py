@@ -2,7 +2,7 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -29,7 +29,6 @@ from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
 from gslopes.core.text import many
 from gslopes.faces.gate.judge import SweepSelection
-from gslopes.stats.intervals import mean_t
 
 REFRESH = 0.2  # seconds between updates of the progress lines
 
@@ -235,11 +234,18 @@ def models_of(run: Path, name: str) -> dict[str, Any]:
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             hint = "Delete it, and repeat the command: its part is counted as one whose model is not known."
             raise UsageError(f"{runfolder.show(path)} is damaged.", hint) from error
+    found = {"models": dict(sorted(models.items()))} if models else {}
+    return found | ({"orders": _in_words(effects)} if models and effects else {})
+
+
+def _in_words(effects: Mapping[str, Sequence[float]]) -> str:
+    """How much higher options score where they are asked earlier.  effects: option to a number a photo."""
+    from gslopes.stats.intervals import mean_t  # asking alone needs no scipy
+
     means = {label: mean_t(100 * np.array(each, np.float64)) for label, each in effects.items()}
     largest = sorted(means.items(), key=lambda pair: (-abs(round(pair[1].value, 1)), pair[0]))
     shown = ", ".join(
         f"{label} {mean.value:+.1f}" + f" [{mean.low:+.1f}, {mean.high:+.1f}]" * (mean.low < mean.high)
         for label, mean in largest
     ).replace("-", "\u2212")
-    orders = {"orders": f"points more where an option is asked earlier: {shown}"} if shown else {}
-    return {"models": dict(sorted(models.items())), **orders} if models else {}
+    return f"points more where an option is asked earlier: {shown}"
