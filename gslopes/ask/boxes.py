@@ -4,8 +4,6 @@ Ratios are height/width throughout, as in the published program (the paper's int
 flat preview, 2.0 a tall one. Only one dimension of a picture is ever cropped.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -88,12 +86,12 @@ class Box:
         """0 if it is empty."""
         return max(0.0, self.x1 - self.x0) * max(0.0, self.y1 - self.y0)
 
-    def shared(self, other: Box) -> float:
+    def shared(self, other: "Box") -> float:
         """Area of the part that both have."""
         x0, y0 = max(self.x0, other.x0), max(self.y0, other.y0)
         return Box(x0, y0, min(self.x1, other.x1), min(self.y1, other.y1)).area
 
-    def shifted(self, x: float, y: float) -> Box:
+    def shifted(self, x: float, y: float) -> "Box":
         """The same box, moved right by x and down by y pixels."""
         return Box(self.x0 + x, self.y0 + y, self.x1 + x, self.y1 + y)
 

@@ -7,8 +7,6 @@ to a picture that takes several requests are kept one by one, until its answer i
 with its owner (a lock that the kernel drops with the process), or after ``LEASE`` seconds.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os
@@ -174,7 +172,7 @@ class AnswerCache:
         self._lock_file(self.owner).unlink(missing_ok=True)
         os.close(self._alive)
 
-    def __enter__(self) -> AnswerCache:
+    def __enter__(self) -> "AnswerCache":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """The limits and the price of a classifier, the money of a command, and what asking has cost so far."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -60,7 +58,7 @@ class Limits:
         paced = bool(self.requests_per_second or self.pictures_per_second)
         return self.network or paced or self.price != 0 or self.concurrency > 1
 
-    def adjusted(self, options: ServiceOptions) -> Limits:
+    def adjusted(self, options: "ServiceOptions") -> "Limits":
         """With what the user gave as ``rate``, ``concurrency`` and ``price``."""
         rate, price = options.rate or self.requests_per_second, options.price or self.price
         concurrency = options.concurrency or self.concurrency

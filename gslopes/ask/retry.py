@@ -1,7 +1,5 @@
 """One request until it is answered: rate-limited, paid for, counted, and retried where that may help."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random
@@ -109,7 +107,7 @@ class RetryPolicy:
     max_retry_after: float = 600.0
     patience: float = 180.0
 
-    def short(self) -> RetryPolicy:
+    def short(self) -> "RetryPolicy":
         """For the halves of a request that was given up."""
         return replace(self, max_attempts=min(self.max_attempts, 2), patience=self.patience / 2)
 

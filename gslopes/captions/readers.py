@@ -5,8 +5,6 @@ IJCV 123:32, of which some versions write ``id`` for ``image_id`` and ``name`` f
 through ``coco_id``; its boxes become shares of its own width and height.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -72,7 +70,7 @@ class StageRows:
         self.drop("box without area inside its image, or image of unknown size")
         self.unsized.add(image)
 
-    def take(self, other: StageRows) -> None:
+    def take(self, other: "StageRows") -> None:
         """Add the rows of another file."""
         for column in fields(self):
             own, others = getattr(self, column.name), getattr(other, column.name)

@@ -6,8 +6,6 @@ at a time, whatever the order in which they arrive: what repeats what does not d
 reason parts must be carried out in their order.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -86,7 +84,7 @@ class Collector:
         self._any_outcome = False
         self._settled: dict[str, Row] = {}  # address to its row, once no download would change it
 
-    def __enter__(self) -> Collector:
+    def __enter__(self) -> "Collector":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -6,8 +6,6 @@ that name a context.  Matching is of whole tags, exact, after normalising both s
 Source: Barlas et al. 2020, section 5 and table 5.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -70,7 +68,7 @@ class Typology:
         normalised = frozenset(map(normalise, tags))
         return normalised | {second for first, second in self.complements.items() if first not in normalised}
 
-    def with_contexts(self, contexts: Mapping[str, Iterable[str]]) -> Typology:
+    def with_contexts(self, contexts: Mapping[str, Iterable[str]]) -> "Typology":
         """The same with more context tags, joined with its own."""
         more = {key: frozenset(map(normalise, tags)) for key, tags in contexts.items()}
         return replace(self, contexts=_joined(self.contexts, more))

@@ -1,7 +1,5 @@
 """The options of the crop audits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -80,7 +78,7 @@ class CropsConfig:
         return (f"height {self.height}" if self.height else "native") + ", jpeg 75" * self.as_published
 
     @property
-    def variants(self) -> tuple[CropsConfig, ...]:
+    def variants(self) -> tuple["CropsConfig", ...]:
         """How photos are joined: as given, which heads the page; as published, at one height, too (section 3.3)."""
         scaled = replace(self, height=HEIGHT, pairs=self.pairs or SCALED_DRAWS) if self.as_published else self
         return (self,) if self.height or scaled is self else (self, scaled)

@@ -3,8 +3,6 @@
 Every measure of joined pictures is computed from the answers about them as matrices over persons (``Panel``).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -108,7 +106,7 @@ class Panel:
     weights: Mapping[str, Mapping[str, Array]]
 
     @classmethod
-    def of(cls, people: pd.DataFrame, groups: Groups, seed: int = 0) -> Panel:
+    def of(cls, people: pd.DataFrame, groups: Groups, seed: int = 0) -> "Panel":
         """From the people table, whose skipped photos have no person.  groups: column to group to persons."""
         used = people[people["status"] == "used"]
         number = {str(name): index for index, name in enumerate(dict.fromkeys(used["person"]))}

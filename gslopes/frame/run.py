@@ -5,8 +5,6 @@ every file that it made. If all of that is the same now, the stage is up to date
 stopped, by Ctrl-C, a power cut or ``kill -9``, and the same command goes on from there.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -91,7 +89,7 @@ class Run:
         """Whether the run has a table: a stage may be left out."""
         return (self.folder / f"{name}.parquet").is_file()
 
-    def once(self, make: Callable[[Run], T]) -> T:
+    def once(self, make: Callable[["Run"], T]) -> T:
         """What a function makes of the run, made once a process, such as a model or an index."""
         if make not in self._made:
             self._made[make] = make(self)

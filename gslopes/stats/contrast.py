@@ -17,8 +17,6 @@ Sources: Matthews et al. 1990, doi 10.1136/bmj.300.6719.230 (summary statistics 
 only the means are equal); Welch 1947, doi 10.1093/biomet/34.1-2.28.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -75,7 +73,7 @@ class Units:
     sizes: Array
 
     @classmethod
-    def of(cls, numbers: sparse.csr_array, codes: Integers, weights: Array | None = None) -> Units:
+    def of(cls, numbers: sparse.csr_array, codes: Integers, weights: Array | None = None) -> "Units":
         """Numbers of photos, (L, n), summed over their units.
 
         codes: (n,) of the units, from 0.  weights: (n,) of the photos; 1 each without them.
@@ -89,7 +87,7 @@ class Units:
         """(L,) mean over photos."""
         return np.asarray(self.sums.sum(axis=1)).ravel() / max(float(self.sizes.sum()), 1)
 
-    def minus(self, other: Units, sign: int = 1) -> Units:
+    def minus(self, other: "Units", sign: int = 1) -> "Units":
         """Unit by unit, less ``sign`` times the other's, over the same labels and units; what rounding leaves is 0."""
         gap = (self.sums - sign * other.sums).tocsr()
         gap.data[np.abs(gap.data) <= 1e-9 * np.abs(self.sums.data).max(initial=1e-300)] = 0

@@ -8,8 +8,6 @@
 Their labels are the words, synsets and mentions of ``words.labels``. The text is kept, without how it is read.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +27,7 @@ class CaptionReader:
 
         self._labels = caption_labels()
 
-    def read_for(self, classifier: Any) -> CaptionReader:
+    def read_for(self, classifier: Any) -> "CaptionReader":
         """The reader itself. The parser becomes part of the classifier's version, not of what its texts are kept under.
 
         Reading them again by another parser costs no call.

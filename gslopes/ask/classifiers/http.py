@@ -23,8 +23,6 @@ An endpoint with a protocol of its own is asked about one picture a request; its
 twice the highest score counts. ``gslopes try`` shows what a reply holds, and the path that fits.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import math
@@ -298,7 +296,7 @@ class HttpCropper(Endpoint):
         self._answers_in = {*picking.first_name(options.at), *(name for names in _SIDES.values() for name in names)}
         self._ratio = 0.0
 
-    def at(self, ratio: float) -> HttpCropper:
+    def at(self, ratio: float) -> "HttpCropper":
         """Who is asked for crops of this height/width."""
         cropper = HttpCropper("", cast("HttpCropOptions", self._options))
         cropper.name, cropper._ratio = f"{self.name}@{ratio:g}", ratio

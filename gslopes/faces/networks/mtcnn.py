@@ -5,8 +5,6 @@ pyramid is one batch, and what the second and the third network look at is cut o
 together, instead of box by box.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -93,7 +91,7 @@ class Mtcnn(nn.Module):
             results.append(Detections(boxes[rows].numpy(), points[rows].numpy(), scores[rows].numpy(), known))
         return results
 
-    def _upright(self, areas: Areas, boxes: Tensor, owner: Tensor, scores: Tensor) -> Tensor:
+    def _upright(self, areas: "Areas", boxes: Tensor, owner: Tensor, scores: Tensor) -> Tensor:
         """Whether each face is upright, (n,) bool.
 
         The third network takes faces on their side or upside down for faces as well, and gives points as if they were
@@ -112,7 +110,7 @@ class Mtcnn(nn.Module):
 
     # -- the first network: over every place of every level of the pyramid --
 
-    def _propose(self, pictures: list[Tensor], areas: Areas) -> tuple[Tensor, Tensor]:
+    def _propose(self, pictures: list[Tensor], areas: "Areas") -> tuple[Tensor, Tensor]:
         """Squares (n, 4) where a face may be, and the index of each one's picture (n,)."""
         proposals, owners = [], []
         for scale in self._scales(max(min(picture.shape[:2]) for picture in pictures)):
@@ -170,7 +168,7 @@ class Mtcnn(nn.Module):
 
     @staticmethod
     def _refine(
-        areas: Areas, boxes: Tensor, owner: Tensor, size: int, net: nn.Module, threshold: float
+        areas: "Areas", boxes: Tensor, owner: Tensor, size: int, net: nn.Module, threshold: float
     ) -> tuple[Tensor, Tensor, list[Tensor]]:
         """Boxes and owners of those that a network takes for faces; their scores and what else it says of them."""
         inside = areas.inside(boxes, owner)

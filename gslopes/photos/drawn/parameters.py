@@ -1,7 +1,5 @@
 """What a drawn face looks like: its parameters, and how they are sampled."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
@@ -77,7 +75,7 @@ class FaceParameters:
     def __len__(self) -> int:
         return len(self.gender)
 
-    def replace(self, **columns: float | FloatArray) -> FaceParameters:
+    def replace(self, **columns: float | FloatArray) -> "FaceParameters":
         """The same faces with some columns replaced: an (n,) array, or one number for all.
 
         Raises: UnknownName for a column that does not exist; ConfigError as the class.
@@ -88,7 +86,7 @@ class FaceParameters:
         full = {k: np.full(len(self), v) if np.ndim(v) == 0 else v for k, v in columns.items()}
         return replace(self, **full)  # type: ignore[arg-type]
 
-    def take(self, rows: slice | np.ndarray) -> FaceParameters:
+    def take(self, rows: slice | np.ndarray) -> "FaceParameters":
         """The faces of these rows: a slice, indices or a boolean mask."""
         return FaceParameters(**{name: getattr(self, name)[rows] for name in COLUMNS})
 

@@ -9,8 +9,6 @@ are as if they had not been returned, so asking for more never changes a slope (
 place that counts: a service that is asked for no more leaves some of them out).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -64,7 +62,7 @@ class Answers:
     ends: Array | None = None
     units: Integers | None = None
 
-    def only(self, keep: Flags) -> Answers:
+    def only(self, keep: Flags) -> "Answers":
         """The same for some of the photos; ``keep`` is (n,) bool. All labels stay."""
         pairs = keep[self.photo]
         new_code = (np.cumsum(keep) - 1).astype(np.int32)
@@ -98,7 +96,7 @@ class Answers:
         centre = self.counts()[:, len(self.values) // 2] / max(len(self.photos), 1)
         return {"n": len(self.photos), "active": self.active, "y_centre": centre}
 
-    def labelled(self) -> Answers:
+    def labelled(self) -> "Answers":
         """The same without the labels that none of the photos has."""
         seen = np.bincount(self.label, minlength=len(self.labels)) > 0
         new_code = (np.cumsum(seen) - 1).astype(np.int32)
