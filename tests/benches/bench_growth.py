@@ -301,8 +301,7 @@ def once(kind: Kind, folder: Path, size: int) -> dict[str, Any]:
     began, busy = time.perf_counter(), time.process_time()
     more = kind.work(folder / "sized", size) or {}
     wall, processor = time.perf_counter() - began, time.process_time() - busy
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"seconds": wall, "processor": processor, "peak_mib": round(peak), **more}
+    return {"seconds": wall, "processor": processor, "peak_mib": measure.peak_mib(), **more}
 
 
 def measured(name: str, kind: Kind, rounds: int) -> dict[str, Any]:

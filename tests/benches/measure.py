@@ -69,6 +69,12 @@ def wait_for(device: str) -> None:
         torch.cuda.synchronize(device)
 
 
+def peak_mib() -> int:
+    """The most memory that this program has held, by Linux; ``ru_maxrss`` would also count its parent's."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) >> 10
+
+
 def spread(values: list[float], digits: int = 4) -> dict[str, float]:
     """Median and interquartile range."""
     low, middle, high = np.percentile(values, [25, 50, 75])

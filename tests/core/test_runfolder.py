@@ -5,6 +5,7 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from gslopes.core import runfolder, tables
@@ -115,6 +116,17 @@ def test_parts_are_merged_in_order_and_a_missing_part_is_an_error(tmp_path):
     assert tables.read(tables.ASKED, path)["photo"].tolist() == ["a", "b", "c"]
     with pytest.raises(TableError):
         runfolder.merge(tmp_path, tables.ASKED, ["s"], 3)
+
+
+def test_small_parts_share_a_group_of_rows(tmp_path, monkeypatch):
+    """A reader pays for each group: of parts of some hundred rows several go into one, and none is lost at the end."""
+    for index, name in enumerate("abcdefg"):
+        runfolder.write_table(tables.ASKED, _rows(name), runfolder.part_path(tmp_path, "s", tables.ASKED, index))
+    for most, groups in ((3, [3, 3, 1]), (1 << 16, [7])):
+        monkeypatch.setattr(runfolder, "ROW_GROUP", most)
+        about = pq.read_metadata(path := runfolder.merge(tmp_path, tables.ASKED, ["s"], 7))
+        assert [about.row_group(group).num_rows for group in range(about.num_row_groups)] == groups
+        assert "".join(tables.read(tables.ASKED, path)["photo"]) == "abcdefg"
 
 
 def test_slugs_are_file_names_and_distinct():

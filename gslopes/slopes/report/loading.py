@@ -262,7 +262,8 @@ def funnels(run: Path) -> list[Funnel]:
     kept_sweeps = (
         verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique().to_dict() if gated else {}
     )
-    pairs: list[tuple[str, str]] = sorted({*judged, *zip(asked["classifier"], asked["attribute"], strict=True)})
+    about = asked[["classifier", "attribute"]].drop_duplicates().itertuples(index=False, name=None)
+    pairs: list[tuple[str, str]] = sorted({*judged, *about})
     listed, grid = [], grid_of(runfolder.read_manifest(run).get("values"))
     for classifier, attribute in pairs:
         if placebo.is_placebo(str(attribute)) or placebo.CROSS in attribute:
