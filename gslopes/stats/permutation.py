@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.arrays import Array, Flags, Integers, Objects
+from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of
 from gslopes.stats.outcomes import Outcomes
 from gslopes.stats.resampling import seeded_blocks
 
@@ -136,7 +136,7 @@ def permute(
             total[block] += (statistic >= state.observed[:, None] * (1 - _TIE)).sum(axis=1)
             if paper:
                 paper_total[block] += (relative >= state.relative[:, None] * (1 - _TIE)).sum(axis=1)
-    centre = np.bincount(outcomes.label, outcomes.numbers[:, width // 2], outcomes.labels) > 0
+    centre = np.bincount(outcomes.label, outcomes.numbers[:, centre_of(outcomes.values)], outcomes.labels) > 0
     untested = np.full(outcomes.labels, np.nan)
     return Permuted(
         np.where(tested, permutation_p(total, count), np.nan),
@@ -154,7 +154,7 @@ class _Block:
     def __init__(self, values: Array, centred: Single, totals: Array, paper: bool) -> None:
         size, groups, width = centred.shape
         self.codes = _integers(values)
-        self.middle = width // 2
+        self.middle = centre_of(values)
         self.linear = centred.reshape(size, groups * width)
         self.rows, self.columns = np.triu_indices(width)
         twice = np.where(self.rows == self.columns, 1, 2).astype(np.float32)

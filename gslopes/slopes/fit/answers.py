@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gslopes.core.arrays import Array, Flags, Integers, Objects
+from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.tables import EVERY
 
@@ -31,7 +31,7 @@ _TOLERANCE = 1e-6
 class Answers:
     """One classifier's answers for one attribute, over the photos answered at all K values.
 
-    values: (K,) float64, increasing; the centre is the middle one, of an even number the upper of two.
+    values: (K,) float64, increasing; the centre is ``core.arrays.centre_of`` them.
     labels: (L,) str, sorted: every label returned for this attribute, those on dropped photos too.
     photos: (n,) str, sorted, answered at all K values; the others drop out whole and are counted in ``dropped``.
     dropped: reason (refused, failed, missing: not asked at some value) to number of photos, each counted once, under
@@ -92,8 +92,8 @@ class Answers:
         return np.stack([np.bincount(self.label[column], minlength=size) for column in self.present.T], axis=1)
 
     def facts(self) -> dict[str, Any]:
-        """Columns that hold for every estimator; y_centre is the share of photos with the label at the middle step."""
-        centre = self.counts()[:, len(self.values) // 2] / max(len(self.photos), 1)
+        """Columns that hold for every estimator; y_centre is the share of photos with the label at the centre."""
+        centre = self.counts()[:, centre_of(self.values)] / max(len(self.photos), 1)
         return {"n": len(self.photos), "active": self.active, "y_centre": centre}
 
     def labelled(self) -> "Answers":

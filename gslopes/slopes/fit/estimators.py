@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from gslopes.core.arrays import Array, Flags, Integers, Objects
+from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of
 from gslopes.core.tables import MEASURED, READING
 from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers, columns_of
@@ -57,7 +57,7 @@ def paper(answers: Answers) -> pd.DataFrame:
     """The paper's rows of one classifier and attribute; the columns that it does not speak of are left out.
 
     y_k is the share of photos with the label at step k, over the photos answered at all K steps; z_k = y_k / y_c with c
-    the middle step; the slope is the least squares line's, of z on the K values: 0.1 reads 10 % of its frequency
+    the centre; the slope is the least squares line's, of z on the K values: 0.1 reads 10 % of its frequency
     at the centre more for each unit of the attribute.  The p-value is two-sided, from t with K-2 degrees of
     freedom, for the null hypothesis that the slope is 0; the interval covers 95 %; q is Benjamini and Hochberg's over
     the labels that have a p-value.  A label that no photo has at the centre has no slope: its row holds nulls.
@@ -65,7 +65,7 @@ def paper(answers: Answers) -> pd.DataFrame:
     Source: Joo & Kärkkäinen 2020, section 4.3, doi 10.1145/3422841.3423533.
     """
     counts = answers.counts()
-    centre = counts[:, [len(answers.values) // 2]].astype(np.float64)
+    centre = counts[:, [centre_of(answers.values)]].astype(np.float64)
     relative = np.divide(counts, centre, out=np.full(counts.shape, np.nan), where=centre > 0)
     lines = fit_lines(answers.values, relative)
     fitted = columns_of(lines) | {"p_perm": np.nan, "q": benjamini_hochberg(lines.p), "estimator": "paper"}
@@ -179,7 +179,7 @@ def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> p
 def _spread(answers: Answers) -> dict[str, float]:
     """Measured label to the standard deviation of its number at the centre, among photos."""
     rows = outcomes(replace(answers, units=None), "measure")
-    middle = rows.numbers[:, len(rows.values) // 2].astype(np.float64)
+    middle = rows.numbers[:, centre_of(rows.values)].astype(np.float64)
     spread = {}
     for label, start, stop in zip(answers.labels.tolist(), rows.starts[:-1], rows.starts[1:], strict=True):
         if label in answers.measures and rows.photos > 1:

@@ -6,12 +6,13 @@ readings: the slope where none of them moves; share, 1 - adjusted / slope.  Name
 share if it is the only one.
 
 Intervals are t's over units, corrected for skewness, each unit's influence by leaving it out (jackknife). There is no
-share where the slope's own interval contains 0.
+share where the slope's own interval contains 0, nor where the readings move so much as the value does that the two
+cannot be separated: a variance inflation of the slope above 10 (Marquardt 1970). Then the one most like it is named.
 
 It does not say whether the reading is the cause, and nothing of what no reader reads.  Readings err: the share is
 rather too small.  Identity and sharpness have no direction in which a label could follow, and are left out.
 
-Source: Miller 1974, The jackknife, Biometrika 61, 1-15.
+Sources: Miller 1974, The jackknife, Biometrika 61, 1-15; Marquardt 1970, Technometrics 12, 591-612.
 """
 
 from dataclasses import replace
@@ -32,6 +33,8 @@ from gslopes.stats.clusters import codes_of
 from gslopes.stats.intervals import Estimate, linearised
 
 SPARE = 10  # units more than readings
+INFLATED = 10.0  # variance of the adjusted slope, by the readings' likeness to the value
+ALIKE = "moves as the attribute does: the two cannot be separated"
 NOT_APART, FEW, STILL = "its slope may be 0", "too few units were read", "no other reading moves"
 
 
@@ -60,6 +63,8 @@ def explained_rows(answers: Answers, moved: pd.DataFrame, options: FitOptions) -
     products = np.einsum("un,npq->upq", member.toarray(), np.einsum("nkp,nkq->npq", z, z))
     within = products.sum(axis=0) - np.concatenate([np.zeros_like(products[:1]), products])
     inverse = np.linalg.pinv(within)
+    like = np.abs(within[0, 0, 1:]) / np.sqrt(np.diag(within[0])[1:])
+    alike = names[like.argmax()] if names and within[0, 0, 0] * inverse[0, 0, 0] > INFLATED else ""
     rows: list[dict[str, Any]] = []
     for place, label in enumerate(part.labels.tolist()):
         numbers = np.stack([step[[place]].toarray()[0] for step in each], axis=1)
@@ -67,20 +72,22 @@ def explained_rows(answers: Answers, moved: pd.DataFrame, options: FitOptions) -
         row = {"label": label, "measure": part.measures.get(label, "presence"), "note": RARE if rare else note}
         if not rare and not note:
             products = member @ np.einsum("nkp,nk->np", z, numbers)
-            row |= _attributed(within, inverse, products.sum(axis=0) - np.pad(products, ((1, 0), (0, 0))), names)
+            row |= _attributed(within, inverse, products.sum(axis=0) - np.pad(products, ((1, 0), (0, 0))), names, alike)
         rows.append(row)
     frame = pd.DataFrame(rows, columns=EXPLAINED.columns, dtype=object).fillna({"reading": ""})
     return frame.assign(classifier=answers.classifier, attribute=answers.attribute, n=n)
 
 
-def _attributed(within: Array, inverse: Array, answers: Array, names: list[str]) -> dict[str, Any]:
-    """The columns of one label; its answers, (1 + U, 1 + readings), as the rest."""
+def _attributed(within: Array, inverse: Array, answers: Array, names: list[str], alike: str) -> dict[str, Any]:
+    """The columns of one label; its answers, (1 + U, 1 + readings), as the rest.  alike: a reading, or empty."""
     fitted, alone = np.einsum("upq,uq->up", inverse, answers), answers[:, 0] / within[:, 0, 0]
     slope, adjusted, share = map(_jackknifed, (alone, fitted[:, 0], 1 - fitted[:, 0] / alone))
     row = {"slope": slope.value, "adjusted": adjusted.value}
     row |= {"adjusted_low": adjusted.low, "adjusted_high": adjusted.high}
     if not slope.low * slope.high > 0:
         return row | {"note": NOT_APART}
+    if alike:
+        return {"slope": slope.value, "reading": alike, "note": ALIKE}
     own, both = np.diag(within[0])[1:], within[0, 0, 1:]
     lone = 1 - (answers[0, 0] - both * answers[0, 1:] / own) / (within[0, 0, 0] - both**2 / own) / slope.value
     row |= {"share": share.value, "share_low": share.low, "share_high": share.high}

@@ -48,8 +48,8 @@ def fit_slopes(
     asked: a row for each picture asked about, its columns named alike, and where they are known status (answered,
         refused or failed) and reason; without classifier or attribute it holds for all of them.  If it is None, every
         photo counts as answered at every value.
-    values: attribute to its K values, K odd, the centre in the middle, or 2: the slope is then a
-        difference, the centre is the second, and the paper's p is empty.  Without it they are read from the tables.
+    values: attribute to its K values, K odd, or 2: the slope is then a difference, and the paper's p is
+        empty.  The centre is ``core.arrays.centre_of`` them.  Without it they are read from the tables.
     photos: ids of the photos that count.  Without ``asked`` name them all: a photo that has no row in scores would be
         missing from every share.  None: all photos of asked, or of scores.
     about, cluster: see ``slopes.fit.analysis.analyse``.

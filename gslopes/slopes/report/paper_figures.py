@@ -19,7 +19,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, centre_of
 from gslopes.core.errors import UnknownName
 from gslopes.report import charts, fonts, numbers, words
 from gslopes.report.charts import LIGHT, MARKERS, fitted_line, new_figure, new_sheet, sweep_axis, sweep_heads, text
@@ -264,7 +264,7 @@ def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
             about = about_photos.get(name, Photo(""))
             box = about.box
             same = _edits(run, placebo.name(finding.attribute, "same"), [name]).get(name, [])
-            unedited = same[0] if same else files[len(files) // 2]
+            unedited = same[0] if same else files[centre_of(finding.values)]
             pixels = pictures.picture(unedited, box, run, 520)
             left, top, right, _ = pictures.window(about.size, box)
             square = [] if box is None else ((np.reshape(box, (2, 2)) - (left, top)) / (right - left)).ravel().tolist()
@@ -394,7 +394,8 @@ def pipeline_figure(found: Pipeline, values: Array, *, attribute: str) -> Figure
         charts.picture(axes, composed, left, 1.58)
         text(axes, left + 0.5, 1.5, numbers.value(value), size=8, align="center", weight="bold")
         text(axes, left + 0.5, 2.7, numbers.decimal(score), size=8, align="center")
-    heads = {0.1: "1  find the face", lefts[0]: "2  edit it, above, and 3  compose it into the photo, below"}
+    editing = ("2  edit it, above, and 3  compose it into the photo, below", "2  edit, 3  compose")[len(lefts) < 4]
+    heads = {0.1: "1  find the face", lefts[0]: editing}
     for left, title in (heads | {right: "4  score and 5  fit"}).items():
         text(axes, left, 0.22, title, size=9, weight="bold")
     arrow = {"arrowstyle": "-|>", "color": LIGHT.ink, "linewidth": 1.2}

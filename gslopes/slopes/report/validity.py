@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from gslopes.core import placebo, tables
@@ -89,9 +90,9 @@ def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
     both = frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]).sort_values(["q", "label"])
     for (classifier, attribute), part in both.groupby(keys, sort=True):
         rows = [row | _texts(row) for row in part[:MOST].to_dict("records")]
-        moving = [row for row in rows if row["decision"] in ("finding", "open") and not row["note"]]
+        moving = [row for row in rows if row["decision"] in ("finding", "open") and row["reading"]]
         about = {"classifier": words.printable(classifier), "attribute": words.perceived(str(attribute))}
-        first = max(moving, key=lambda row: row["share_low"], default=None)
+        first = max(moving, key=lambda row: np.nan_to_num(row["share_low"]), default=None)
         panels.append(about | {"rows": rows, "left": len(part) - len(rows), "first": first})
     return panels
 
@@ -100,12 +101,13 @@ def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
     """As the page writes them."""
     write, whole = units.writer(units.measure_of(row)), partial(numbers.share, digits=0)
     adjusted = numbers.with_interval(row["adjusted"], row["adjusted_low"], row["adjusted_high"], write)
-    texts = {"label": words.readable(row["label"]), "slope": write(row["slope"])}
-    texts |= {"adjusted": f"{adjusted} {units.short(row)}".strip()}
+    reading = NAMES.get(row["reading"], "")
+    texts = {"label": words.readable(row["label"]), "slope": write(row["slope"]), "reading": reading}
+    texts |= {"adjusted": adjusted if pd.isna(row["adjusted"]) else f"{adjusted} {units.short(row)}".strip()}
     if row["note"]:
-        return texts | {"share": row["note"], "reading": ""}
+        return texts | {"share": row["note"]}
     share = numbers.with_interval(row["share"], row["share_low"], row["share_high"], whole)
-    return texts | {"share": share, "reading": f"{NAMES[row['reading']]}, {whole(row['most'])}"}
+    return texts | {"share": share, "reading": f"{reading}, {whole(row['most'])}"}
 
 
 def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:

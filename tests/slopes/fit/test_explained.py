@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.slopes.fit.explained import FEW, NOT_APART, STILL, explained_rows
+from gslopes.slopes.fit.explained import ALIKE, FEW, NOT_APART, STILL, explained_rows
 from gslopes.slopes.fit.options import RARE, FitOptions
 from tests.slopes.fit.pairs import audited, drawn
 
@@ -39,6 +39,14 @@ def test_without_readings_units_or_a_slope_there_is_a_reason_instead() -> None:
     assert explained_rows(answers, moved, FitOptions(permutations=0, min_varying=41))["note"].item() == RARE
     read = moved[moved["photo"] != "0000"]
     assert explained_rows(answers, read, OPTIONS)["n"].item() == 39, "a unit that was not read is left out"
+
+
+def test_a_reading_that_moves_as_the_value_does_is_named_and_gets_no_share() -> None:
+    row = explained(200, 2, 2.0, 1.0, moves=10.0)
+    assert (row["note"], row["reading"]) == (ALIKE, "luminance")
+    assert row["slope"] == pytest.approx(12, abs=0.5)
+    assert row[["share", "adjusted", "adjusted_low"]].isna().all()
+    assert explained(200, 2, 2.0, 1.0, moves=2.0)["note"] == "", "an inflation of the variance below 10 is borne"
 
 
 def test_clusters_are_left_out_as_one() -> None:

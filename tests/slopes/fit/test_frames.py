@@ -98,5 +98,7 @@ def test_two_values_give_differences_and_the_paper_no_p() -> None:
     low, high, p = corrected(100 * (present[:, 1].astype(float) - present[:, 0]))
     assert by.loc["photo-rate", "slope"] == pytest.approx(100 * (present[:, 1].mean() - present[:, 0].mean()))
     assert by.loc["photo-rate", "p"] == pytest.approx(p)
+    rate, more = present.mean(axis=0)
+    assert by.loc["paper", ["y_centre", "slope"]].tolist() == pytest.approx([rate, more / rate - 1]), "relative to 0"
     assert by.loc["photo-rate", ["ci_low", "ci_high"]].to_numpy(float) == pytest.approx([low, high])
     assert by.loc["paper", ["se", "t", "p", "ci_low", "q"]].isna().all()
