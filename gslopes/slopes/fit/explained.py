@@ -6,8 +6,8 @@ readings: the slope where none of them moves; share, 1 - adjusted / slope.  Name
 share if it is the only one.
 
 Intervals are t's over units, corrected for skewness, each unit's influence by leaving it out (jackknife). There is no
-share where the slope's own interval contains 0, nor where the readings move so much as the value does that the two
-cannot be separated: a variance inflation of the slope above 10 (Marquardt 1970). Then the one most like it is named.
+share where the slope's own interval contains 0, nor where the readings move in step with the value, so that the two
+cannot be separated: a variance inflation factor above 10 (Marquardt 1970). Then the one most like it is named.
 
 It does not say whether the reading is the cause, and nothing of what no reader reads.  Readings err: the share is
 rather too small.  Identity and sharpness have no direction in which a label could follow, and are left out.
@@ -33,8 +33,8 @@ from gslopes.stats.clusters import codes_of
 from gslopes.stats.intervals import Estimate, linearised
 
 SPARE = 10  # units more than readings
-INFLATED = 10.0  # variance of the adjusted slope, by the readings' likeness to the value
-ALIKE = "moves as the attribute does: the two cannot be separated"
+INFLATED = 10.0  # variance inflation factor of the adjusted slope
+ALIKE = "moves in step with the attribute: the two cannot be separated"
 NOT_APART, FEW, STILL = "its slope may be 0", "too few units were read", "no other reading moves"
 
 
