@@ -419,7 +419,8 @@ def _scores(axes: Axes, found: Pipeline, values: Array, attribute: str) -> None:
     label = words.shorten(words.label(found.label), 20)
     title = f"“{label}”\n{words.shorten(words.printable(found.classifier), 24)}"
     axes.set_title(title, fontsize=7, loc="left", parse_math=False)
-    axes.set_ylim(-0.03, 1.03)
+    if scores.min() >= 0 and scores.max() <= 1:  # no number in a unit of its own
+        axes.set_ylim(-0.03, 1.03)
 
 
 def _style(axes: Axes, values: Array, ticks: Array, attribute: str) -> None:

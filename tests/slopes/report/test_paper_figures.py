@@ -186,6 +186,13 @@ def test_any_label_can_be_drawn(label):
     assert drawn(pipeline_figure(walked, THREE, attribute="gender")).size
 
 
+@pytest.mark.parametrize(("scores", "within"), [([0.2, 0.3, 0.4], (-0.03, 1.03)), ([36.2, 38.0, 39.7], (30, 45))])
+def test_figure_1_shows_scores_from_0_to_1_and_numbers_where_they_are(scores, within):
+    walked = Pipeline(None, [], np.empty((0, 2)), [None] * 3, [GREY] * 3, "c", "quality", np.array(scores))
+    low, high = pipeline_figure(walked, THREE, attribute="gender").axes[-1].get_ylim()
+    assert within[0] <= low < scores[0] < scores[-1] < high <= within[1]
+
+
 @pytest.mark.figures
 def test_each_classifier_has_a_curve_of_its_own_colour():
     lines = [Line(f"c{number}", 1 + 0.1 * number * THREE, 1.0, 0.1 * number) for number in range(1, 4)]
