@@ -63,9 +63,6 @@ def normalise(
     return np.ascontiguousarray(scaled.transpose(0, 3, 1, 2) if layout == "nchw" else scaled)
 
 
-# -- files within a service's limits -----------------------------------------------------------------------------------
-
-
 def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes], str]:
     """The pictures of one photo within the limits; all are encoded again if one has to be.
 

@@ -118,9 +118,6 @@ def pairs_of(groups: Mapping[str, Mapping[str, str]]) -> list[Pair]:
     return [Pair(column, *two) for column, values in few.items() for two in combinations(values, 2)]
 
 
-# -- which concept is in which image ----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Presence:
     """Which concept is in which image: a (C, U) matrix of 0 and 1, or of shares of its captions (not binary)."""

@@ -84,9 +84,6 @@ def corrected(share: float, read: int, total: int) -> tuple[float, float]:
     return wilson(share, round(read * (total - 1) / (total - read)))
 
 
-# -- the page ----------------------------------------------------------------------------------------------------------
-
-
 def mask(word: str) -> str:
     """First letter and dots.
 

@@ -140,9 +140,6 @@ def credit_line(results: Mapping[str, pd.DataFrame]) -> str:
     return f"Backgrounds: {printable('; '.join(named))}." if named else ""
 
 
-# -- what is judged ---------------------------------------------------------------------------------------------------
-
-
 def judged(tables: Tables) -> pd.DataFrame:
     """Columns of ``core.summary.FINDINGS`` but for the decision: slopes on congruence, and what each context changes of
     inferred gender.

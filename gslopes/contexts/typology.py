@@ -83,9 +83,6 @@ def normalise(tag: str) -> str:
     return "_".join(plain(tag).casefold().split())
 
 
-# -- reading ----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class _Entry:
     super: Literal["", "demographics", "concrete", "abstract", "other"] = ""

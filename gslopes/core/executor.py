@@ -27,9 +27,6 @@ class Executor(Protocol):
         ...
 
 
-# -- work that travels ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class RemoteTask:
     """What another process needs to do a work: no networks, which are built where they run.

@@ -57,9 +57,6 @@ def among(attributes: pd.Series) -> pd.Series[bool]:
     return attributes.map(lambda one: is_placebo(str(one))).astype(bool)
 
 
-# -- sets that others made: contrasts of named values, one of them (1) against a baseline (0) -------------------------
-
-
 def of_a_set(manifest: Mapping[str, Any]) -> bool:
     """Whether others made a run's pictures.  manifest: the content of ``run.json``."""
     config = manifest.get("config")

@@ -45,6 +45,17 @@ def many(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
+def two_digits(number: float, sign: str = "+") -> str:
+    """A number as sentences write it: two digits, or all before the point; what sums leave of a 0 is 0.
+
+    >>> two_digits(-0.0456), two_digits(1234.5), two_digits(-3e-16), two_digits(5, "")
+    ('-0.046', '+1,234', '0', '5')
+    """
+    if abs(number) < 1e-9:
+        return "0"
+    return format(number, f"{sign},.0f" if abs(number) >= 100 else f"{sign}.2g")
+
+
 def plain(text: str) -> str:
     """A text as its words are compared: NFKC, which makes letters of fullwidth ones and ligatures, without the unseen.
 

@@ -78,9 +78,6 @@ def as_joined(used: pd.DataFrame, config: CropsConfig) -> tuple[list[tuple[int, 
     return sizes, heads
 
 
-# -- the first stage --------------------------------------------------------------------------------------------------
-
-
 def finder_of(run: Run) -> Finder:
     """Of faces: the one that was given, or MTCNN."""
     assert run.plan is not None

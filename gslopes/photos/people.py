@@ -95,9 +95,6 @@ def name_in(names: Collection[str], path: str, photo: str = "") -> str | None:
     return next((name for name in candidates if name and name in names), None)
 
 
-# --- The photos of a run --------------------------------------------------------------------------------------------
-
-
 def read_about(path: Path, run: Path) -> pd.DataFrame:
     """What a table tells about the photos of a run: its columns as texts, the index the photos' ids.
 

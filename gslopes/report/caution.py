@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from gslopes.core.text import two_digits
 from gslopes.report import words
 
 LEAST = 10
@@ -117,4 +118,6 @@ def widely(one: Nothing, *units: str) -> str:
 
 
 def _noted(one: Nothing) -> str:
-    return one.note or (f"{one.matters:.2g} would matter" if one.matters > 0 else "what would matter is not known")
+    return one.note or (
+        f"{two_digits(one.matters, '')} would matter" if one.matters > 0 else "what would matter is not known"
+    )

@@ -66,7 +66,7 @@ def odds(slope: float) -> float:
     >>> round(odds(0.1823), 1), round(odds(-0.6931), 1)
     (20.0, -50.0)
     """
-    return 100 * math.expm1(slope)
+    return 100 * math.expm1(slope) if slope < 50 else math.inf
 
 
 def writer(measure: str) -> Format:

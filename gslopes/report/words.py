@@ -52,13 +52,13 @@ def perceived(attribute: str) -> str:
     >>> perceived("young"), perceived("race: Asian − White")
     ('perceived age', 'perceived race (Asian against White)')
     >>> perceived("gender-x-race"), perceived("gender-x-race=-2")
-    ('the interaction of perceived gender and perceived race', 'perceived gender where perceived race is −2')
+    ('the interaction of perceived gender and perceived race', 'perceived gender on darker-skinned faces')
     """
     if contrast := ends_of(attribute):
         return f"{perceived(contrast[0])} ({contrast[1]} against {contrast[2]})"
     first, other, value = split(attribute)
     if value:
-        return f"{perceived(first)} where {perceived(other)} is {value.replace('-', '−')}"
+        return f"{perceived(first)} on {faces(other)[float(value) > 0]}"
     if other:
         return f"the interaction of {perceived(first)} and {perceived(other)}"
     return _NAMES.get(attribute, f"perceived {printable(attribute)}")

@@ -36,8 +36,9 @@ from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.report import ReportConfig
 
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
-# asked about the same pictures, and each is recorded with its own version. What is crossed is known by its values.
+# asked about the same pictures, and each is recorded with its own version.
 _CONDITIONS = ("device", "engine", "workers", "seed", "gate", "score", "fit", "report", "cross", "grid")
+GRID = (5, 3)  # values of two attributes that are crossed
 
 # What can be set as Joo & Kärkkäinen (2020) have it; see ``slopes.method``.
 PUBLISHED: Mapping[tuple[str, str], Any] = {
@@ -132,7 +133,7 @@ class RunConfig:
         advanced=True,
     )
     grid: tuple[int, int] = option(
-        (5, 3),
+        GRID,
         help="With --cross, the numbers of values of both attributes, odd.",
         metavar="N,M",
         parse=counts,
@@ -178,14 +179,15 @@ class RunConfig:
         sweeps = self.edit.sweeps(self.compose.placebo)
         if grid := self.crossed:
             sweeps = dict(zip(grid.names, map(list, grid.values), strict=True))
-            steps = [float(step) for step in range(self.grid[0] * self.grid[1])]
+            steps = [float(step) for step, _ in enumerate(grid.axes[grid.names[0]])]
             sweeps |= dict.fromkeys((grid.name, *placebo.names(grid.name) * self.compose.placebo), steps)
         return sweeps
 
     def identity(self) -> dict[str, Any]:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
         sections: dict[str, Any] = to_dict(self)
-        return {key: value for key, value in sections.items() if key not in _CONDITIONS}
+        grid = {"grid": list(self.grid)} if self.cross or self.grid != GRID else {}
+        return {key: value for key, value in sections.items() if key not in _CONDITIONS} | grid
 
 
 def configure(photos: str | Path | None, options: Mapping[str, Any], out: Path | None = None) -> RunConfig:
@@ -200,6 +202,8 @@ def configure(photos: str | Path | None, options: Mapping[str, Any], out: Path |
         mapping["photos"] = photos
     if mapping.get("as_published"):
         publish(mapping)
+    if "grid" in mapping and not mapping.get("cross"):
+        raise ConfigError("--grid is for two attributes that are crossed.", "Add --cross, or leave --grid out.")
     if mapping.get("pairs") or mapping.get("baseline"):
         set_of_pairs(mapping, out)
     if "photos" not in mapping:

@@ -138,9 +138,6 @@ def write_summary(result: Result) -> None:
     summary.write(result.folder, "photos", rows, counts, **said)
 
 
-# -- stages taken alone: what is printed after each, as text and as JSON ----------------------------------------------
-
-
 def answers(run: Path) -> dict[str, dict[str, int]]:
     """Classifier to status to number of pictures.  Raises: TableError."""
     from gslopes.slopes.report.loading import outcomes_of

@@ -172,9 +172,6 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-# -- as text ----------------------------------------------------------------------------------------------------------
-
-
 def format_summary(summary: Summary) -> str:
     """A summary as a few lines."""
     lines = [f"{summary.attribute}: {summary.kept:,} of {many(summary.sweeps, 'sweep')} kept"]

@@ -69,9 +69,6 @@ def effective_units(sizes: Array) -> float:
     return float(len(sizes) / (1 + np.var(squares) / np.mean(squares) ** 2))
 
 
-# -- two factors ------------------------------------------------------------------------------------------------------
-
-
 def clustered_ratio(top: Array, bottom: Array) -> Estimate:
     """The ratio of two sums over clusters, such as hits over photos; otherwise as ``clustered_mean``.
 

@@ -45,6 +45,7 @@ BOTH = ["gender", "race"]
         ({"attribute": ["gender", "a-x-b"]}, "The attribute 'a-x-b' has the name of two that are crossed"),
         ({"grid": "x"}, "grid: 'x' is not two odd numbers such as 5,3"),
         ({"grid": (5,)}, "grid"),
+        ({"grid": (5, 3), "cross": False}, "--grid is for two attributes that are crossed"),
     ],
 )
 def test_what_cannot_be_crossed_is_said_before_any_work(options, sentence):
@@ -165,6 +166,8 @@ def test_from_photos_to_interactions_and_what_is_done_is_not_done_again(crossed)
 def test_the_same_run_without_its_cross_is_another(crossed):
     with pytest.raises(UsageError, match="was made by another configuration"):
         gslopes.audit(crossed.folder.parent / "photos", crossed.folder, attribute=BOTH, classifier=dark)
+    with pytest.raises(UsageError, match=r"identity.grid is \[3, 3\] there and \[5, 3\] here"):
+        gslopes.audit(crossed.folder, grid=(5, 3))
 
 
 @pytest.mark.slow

@@ -84,9 +84,10 @@ def test_a_name_of_a_value_is_never_that_of_a_placebo_nor_of_another_folder(writ
 BAD = {
     "no column attribute, but picture, unit, value": ([("a.png", "u", "1")], ("picture", "unit", "value")),
     "lacks picture, unit or attribute": ([("a.png", "", "age", "1")], HEAD),
-    "two pictures of age 1.0; the other is in": ([("a.png", "u", "age", "1"), ("b.png", "u", "age", "1.0")], HEAD),
+    "two pictures of age '1.0'; the other is in": ([("a.png", "u", "age", "1"), ("b.png", "u", "age", "1.0")], HEAD),
     "are numbers (1.0) and names ('high')": ([("a.png", "u", "age", "1"), ("b.png", "u", "age", "high")], HEAD),
     "every unit has one value of race": ([("a.png", "u", "race", "x"), ("b.png", "v", "race", "y")], HEAD),
+    "every unit has one value of light": ([("a.png", "u", "light", "x"), ("b.png", "v", "light", "x")], HEAD),
     "no unit has all 3 values of age; the fullest has 2": (
         [*units([1, 2], 1, "age"), ("b.png", "u1", "age", "2"), ("c.png", "u1", "age", "3")],
         HEAD,

@@ -93,9 +93,6 @@ LOCALS, SERVICES = _listed("local"), _listed("service")
 CATALOGUE = {**LOCALS, **SERVICES}
 
 
-# -- what people write instead of a name -------------------------------------------------------------------------------
-
-
 def full_name(text: str) -> str:
     """The name that an address or a file stands for where it is given alone; any other text as it is.
 

@@ -50,6 +50,9 @@ class LlmOptions(ServiceOptions):
     max_tokens: of an answer.
     price_in, price_out: USD per million tokens.  image_tokens: that a picture is billed at; what a reply says of its
         question does not move the bill.
+
+    Raises: ConfigError if a number is out of its range, the prompt is none, or log-probabilities are wanted of one other
+        than a choice of up to 20 options.
     """
 
     model: str = field(kw_only=True, metadata=ARGUMENT)
@@ -74,13 +77,16 @@ class LlmOptions(ServiceOptions):
         if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
             hint = "Write repeats=1, or a temperature."
             raise ConfigError("At temperature 0 all repeats give the same answer.", hint)
+        prompt = load_prompt(self.prompt)
+        if self.scores == "logprobs" and not prompt.lettered:
+            hint = "Log-probabilities need a choice of up to 20 options; write scores=repeats."
+            raise ConfigError(f"The prompt {prompt.name!r} has no options with letters.", hint)
 
 
 class Llm(service.OnePictureService):
     """A ``records.Classifier`` over a language model, one picture a request.
 
-    Raises: ConfigError if the prompt is none, the endpoint is not safe to send a key to, or log-probabilities are
-        wanted of a prompt other than a choice of up to 20 options.
+    Raises: ConfigError if the endpoint is not safe to send a key to.
     """
 
     Options: ClassVar[type[LlmOptions]] = LlmOptions
@@ -90,9 +96,6 @@ class Llm(service.OnePictureService):
 
     def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
         self.prompt = load_prompt(options.prompt)
-        if options.scores == "logprobs" and not self.prompt.lettered:
-            hint = "Log-probabilities need a choice of up to 20 options; write scores=repeats."
-            raise ConfigError(f"The prompt {self.prompt.name!r} has no options with letters.", hint)
         super().__init__(name, options, device)
         self.version = f"prompt {self.prompt.digest[:16]} {self.version}".strip()
         if self.prompt.read_by:  # another reading of the replies costs no call

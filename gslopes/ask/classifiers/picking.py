@@ -116,9 +116,6 @@ def _number(value: Any) -> float:
     raise AnswerError(f"The reply has {shape(value)} where a score should be.")
 
 
-# -- in words ----------------------------------------------------------------------------------------------------------
-
-
 def shape(value: Any, depth: int = _DEPTH) -> str:
     """What a value holds: its keys and kinds, none of its texts and numbers.
 

@@ -50,9 +50,6 @@ def _mean(values: Array) -> dict[str, Any]:
     return {**row, "sd": float(numbers.std(ddof=1)), "note": ALIKE * (average.se == 0)}
 
 
-# -- ANOVA ------------------------------------------------------------------------------------------------------------
-
-
 def anova(values: Array, gender: Objects, group: Objects) -> pd.DataFrame:
     """Two-way analysis of variance of one number a person: columns term, df, sum_sq, F, p, eta_sq (partial).
 

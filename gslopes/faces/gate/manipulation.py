@@ -101,9 +101,6 @@ def _estimate(value: float, resampled: Array) -> Estimate:
     return Estimate(value, *(percentile(resampled) if np.isfinite(value) else (np.nan, np.nan)))
 
 
-# --- Does the edit move what it should, and does anything else move? Readings at the K values of a sweep --------------
-
-
 def shift(readings: ArrayLike) -> Estimate:
     """Mean reading at the last value minus that at the first, of (n, K)."""
     return mean(_shifts(readings))

@@ -37,6 +37,7 @@ import pandas as pd
 
 from gslopes.core import placebo
 from gslopes.core.arrays import Array, Flags
+from gslopes.core.text import two_digits
 from gslopes.slopes.fit.answers import Answers, all_labels, columns_of, same_photos
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
@@ -146,17 +147,17 @@ def _decide_label(
     elif reason == "placebo":
         reason = max(placebos, key=lambda name: placebos[name]["p_used"])
         worst = placebos[reason]
-        interval = f"[{worst['ci_low']:+.2g}, {worst['ci_high']:+.2g}]"
-        difference = f"{worst['difference']:+.2g} {interval}, p {worst['p_used']:.2g}"
+        interval = f"[{two_digits(worst['ci_low'])}, {two_digits(worst['ci_high'])}]"
+        difference = f"{two_digits(worst['difference'])} {interval}, p {worst['p_used']:.2g}"
         difference += ", in log-odds" * (row.get("measure") == "log-odds")
-        detail = f"{placebo.TEXTS[reason]}: {worst['placebo_slope']:+.2g}; paired difference {difference}"
+        detail = f"{placebo.TEXTS[reason]}: {two_digits(worst['placebo_slope'])}; paired difference {difference}"
     elif reason == "no-placebo":
         lacking = [placebo.TEXTS[kind] for kind in placebo.KINDS if kind not in placebos]
         which = f" of {' or of '.join(lacking)}" if len(lacking) < len(placebo.KINDS) else ""
         detail = f"no placebo sweep{which} was run"
     low, high = (row.get(name, np.nan) for name in ("worst_low", "worst_high"))
     if decision == "finding" and lost and not (low > 0 if row["slope"] > 0 else high < 0):
-        bound = f"of all photos, the slope lies in [{low:+.2g}, {high:+.2g}]"
+        bound = f"of all photos, the slope lies in [{two_digits(low)}, {two_digits(high)}]"
         bound = bound if low <= high else "nothing bounds the rest"
         return "open", "refusals", f"{lost} depend on the value; {bound}"
     if detail != str(row["note"]) and row.get("influence", np.nan) < FEW:

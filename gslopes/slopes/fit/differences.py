@@ -110,9 +110,6 @@ def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-# -- two runs ---------------------------------------------------------------------------------------------------------
-
-
 def paired_differences(
     one: Answers,
     other: Answers,

@@ -143,9 +143,6 @@ def _rows_of(table: pa.Table, classifier: str, attribute: str) -> pa.Table:
     return table.filter(chosen)
 
 
-# -- the gate -----------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Gate:
     """What the gate said of the photos that the classifier was asked about.

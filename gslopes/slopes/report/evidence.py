@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core import placebo, tables
+from gslopes.core.crossed import split
 from gslopes.report import numbers, units, words
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.expected import WORD
@@ -54,7 +55,7 @@ def print_evidence(
     blocks = []
     kinds: set[str] = set()
     pairs = list(decisions.by_pair(reading))
-    limit = max(limit // max(len(pairs), 1), 1)
+    limit = max(limit // max(sum(not split(attribute)[2] for _, attribute, _, _ in pairs), 1), 1)
     for classifier, attribute, part, _ in pairs:
         floor = fakes[(fakes["classifier"] == classifier) & (fakes["attribute"] == attribute)]
         kinds |= set(floor["placebo"])
@@ -76,6 +77,8 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
         f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
         wrap(headline(part, decided, attribute, drawn).sentence),
     ]
+    if split(attribute)[2]:  # a slope at an end of the other attribute: its labels stand in findings.csv
+        return "\n".join(lines)
     if present := decisions.cut(part):
         lines.append(f"Present: {present}.")
     if funnel is not None:

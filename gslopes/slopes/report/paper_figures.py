@@ -124,7 +124,8 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
             drawn[f"figure3{suffix}"] = answers_figure(photos, findings[0].values, attribute=attribute, ends=ends)
         walked = pipeline(source.run, findings) if pictures and "figure1" not in drawn else None
         if walked is not None:
-            drawn["figure1"] = pipeline_figure(walked, findings[0].values, attribute=attribute)
+            given = placebo.of_a_set(source.manifest)
+            drawn["figure1"] = pipeline_figure(walked, findings[0].values, attribute=attribute, given=given)
     for name, figure in drawn.items():
         charts.save(figure, report, name)
     return sorted(drawn)
@@ -375,10 +376,10 @@ def answers_figure(
     return figure
 
 
-def pipeline_figure(found: Pipeline, values: Array, *, attribute: str) -> Figure:
+def pipeline_figure(found: Pipeline, values: Array, *, attribute: str, given: bool = False) -> Figure:
     """Figure 1: find, edit, compose, score and fit on one photo.
 
-    values: (K,).
+    values: (K,).  given: others made the pictures.
     """
     side = 2.16
     lefts = [side + 0.55 + step * (1 + _GAP) for step in range(len(values))]
@@ -395,8 +396,8 @@ def pipeline_figure(found: Pipeline, values: Array, *, attribute: str) -> Figure
         text(axes, left + 0.5, 1.5, numbers.value(value), size=8, align="center", weight="bold")
         text(axes, left + 0.5, 2.7, numbers.decimal(score), size=8, align="center")
     editing = ("2  edit it, above, and 3  compose it into the photo, below", "2  edit, 3  compose")[len(lefts) < 4]
-    heads = {0.1: "1  find the face", lefts[0]: editing}
-    for left, title in (heads | {right: "4  score and 5  fit"}).items():
+    heads = {0.1: "1  find the face", lefts[0]: "pictures as given" if given else editing}
+    for left, title in (heads | {right: "2  score and 3  fit" if given else "4  score and 5  fit"}).items():
         text(axes, left, 0.22, title, size=9, weight="bold")
     arrow = {"arrowstyle": "-|>", "color": LIGHT.ink, "linewidth": 1.2}
     for start in (side + 0.16, lefts[-1] + 1.06):

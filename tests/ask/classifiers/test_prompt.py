@@ -6,6 +6,7 @@ import pytest
 
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.classifiers.chat import REFUSED, by_order, joined_orders, order_effects, reading, with_number
+from gslopes.ask.classifiers.llm import LlmOptions
 from gslopes.ask.classifiers.prompt import SHIPPED, load_prompt
 from gslopes.core.errors import AnswerError, ConfigError, Unfinished, UnknownName
 from gslopes.words.wordlists import named_in, shipped
@@ -79,6 +80,8 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         load_prompt(str(tmp_path / "gone.toml"))
     with pytest.raises(UnknownName, match="Did you mean 'salary'"):
         load_prompt("sallary")
+    with pytest.raises(UnknownName, match="Did you mean 'salary'"):  # where the options are read, before a plan
+        LlmOptions(model="m", prompt="sallary")
 
 
 def test_what_is_sent_is_the_key_of_an_answer_and_how_it_is_read_is_not(tmp_path):

@@ -59,6 +59,14 @@ def test_a_row_has_slope_interval_unit_decision_and_photos_within_100_columns(sl
         assert word in text
 
 
+def test_slopes_at_an_end_of_the_other_attribute_have_their_sentence_and_no_table(slopes) -> None:
+    text = print_evidence(pd.concat([slopes, slopes.assign(attribute="gender-x-race=-2")], ignore_index=True))
+    main, end = text.split("c along perceived gender on darker-skinned faces\n")
+    assert " Falling " in main
+    assert end.startswith("“Crooked” rises from 0 to 100 of 100 photos")
+    assert not any(line.startswith(" Falling ") for line in end.splitlines())
+
+
 def test_rare_labels_have_a_line_of_their_own_and_strangers_cannot_colour_it(slopes) -> None:
     text = print_evidence(slopes)
     assert any(line.startswith("  ") and line.endswith(": Rare") for line in text.splitlines())

@@ -186,6 +186,14 @@ def test_any_label_can_be_drawn(label):
     assert drawn(pipeline_figure(walked, THREE, attribute="gender")).size
 
 
+@pytest.mark.parametrize(("given", "says"), [(True, "pictures as given"), (False, "2  edit, 3  compose")])
+def test_figure_1_says_who_made_the_pictures(given, says):
+    walked = Pipeline(None, [], np.empty((0, 2)), [None] * 3, [GREY] * 3, "c", "nurse", np.array([0.2, 0.3, 0.4]))
+    texts = [text.get_text() for text in pipeline_figure(walked, THREE, attribute="race", given=given).axes[0].texts]
+    assert says in texts
+    assert ("2  score and 3  fit" in texts) is given
+
+
 @pytest.mark.parametrize(("scores", "within"), [([0.2, 0.3, 0.4], (-0.03, 1.03)), ([36.2, 38.0, 39.7], (30, 45))])
 def test_figure_1_shows_scores_from_0_to_1_and_numbers_where_they_are(scores, within):
     walked = Pipeline(None, [], np.empty((0, 2)), [None] * 3, [GREY] * 3, "c", "quality", np.array(scores))
