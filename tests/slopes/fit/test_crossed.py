@@ -1,51 +1,12 @@
 """A grid of two attributes: its views are orthogonal, a planted interaction is found, and none where there is none."""
 
-from collections.abc import Iterator
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
-import pyarrow.compute as pc
 import pytest
 
-from gslopes.core import placebo, tables
-from gslopes.core.crossed import Grid
 from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.answers import gather
-from gslopes.slopes.fit.crossed import along, views
-from gslopes.slopes.fit.estimators import estimate
 from gslopes.slopes.fit.options import FitOptions
-from tests.slopes.fit.conftest import build
-
-GRID = Grid(("gender", "race"), ((-2.0, -1.0, 0.0, 1.0, 2.0), (-2.0, 0.0, 2.0)))
-GENDER, RACE = (np.array(values) for values in GRID.axes.values())
-STEPS = [float(step) for step in range(15)]
-GIVEN = {"gender": GRID.values[0], "race": GRID.values[1], GRID.name: STEPS}
-CROSSED = views(GRID)
-
-
-def drawn(
-    rng: np.random.Generator, photos: int, labels: int, main: float, interaction: float, spread: float = 0.0
-) -> np.ndarray:
-    """(photos, labels, 15) presence: each photo's own share, main slopes and interaction; spread is of the latter."""
-    own = rng.uniform(0.35, 0.65, (photos, labels, 1))
-    each = interaction + spread * rng.standard_normal((photos, labels, 1))
-    return rng.random((photos, labels, 15)) < own + main * (GENDER + RACE) + each * GENDER * RACE
-
-
-def answered(present: np.ndarray, attribute: str = GRID.name) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return build(present, STEPS, attribute=attribute)
-
-
-def interactions(rng: np.random.Generator, audits: int, photos: int, *effects: float) -> Iterator[pd.DataFrame]:
-    """The rows of the interaction in many audits of five labels."""
-    options = FitOptions(estimators=("photo-rate",), permutations=499)
-    for _ in range(audits):
-        frames = answered(drawn(rng, photos, 5, *effects))
-        given = (tables.check(table, frame) for table, frame in zip((tables.SCORES, tables.ASKED), frames, strict=True))
-        own = [table.filter(pc.field("attribute") == GRID.name) for table in along(*given, GIVEN)[:2]]
-        (sweep,) = gather(own[0], own[1], {GRID.name: CROSSED[GRID.name].values})
-        yield estimate(replace(sweep, orders=CROSSED[GRID.name].orders), options)
+from tests.slopes.fit.crossed import CROSSED, GENDER, GIVEN, GRID, RACE, answered, audited, drawn, interactions, read
 
 
 def test_main_slopes_and_interaction_are_orthogonal():
@@ -90,15 +51,11 @@ def test_slopes_are_those_of_the_photos_own_least_squares_planes():
 
 
 def test_a_planted_interaction_beyond_its_placebos_is_a_finding_and_no_main_slope_is():
-    rng = np.random.default_rng(5)
-    parts = [answered(drawn(rng, 60, 4, 0.0, 0.06))]
-    parts += [answered(drawn(rng, 60, 4, 0.0, 0.0), name) for name in placebo.names(GRID.name)]
-    scores, asked = (pd.concat(frames) for frames in zip(*parts, strict=True))
-    made = analyse(scores, asked, values=GIVEN, options=FitOptions(permutations=999))
-    read = made.slopes[(made.slopes["attribute"] == GRID.name) & (made.slopes["estimator"] == "photo-rate")]
-    assert (read["decision"] == "finding").all()
-    assert (read["ci_low"] < 6).all()
-    assert (read["ci_high"] > 6).all()
+    made = audited(np.random.default_rng(5), 60, 4, 0.0, 0.06)
+    found = read(made)
+    assert (found["decision"] == "finding").all()
+    assert (found["ci_low"] < 6).all()
+    assert (found["ci_high"] > 6).all()
     mains = made.slopes[made.slopes["attribute"].isin(GRID.names)]
     assert "finding" not in set(mains["decision"])
     assert set(made.placebos["attribute"]) == set(CROSSED)
