@@ -210,7 +210,11 @@ def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
     who = f"by {', '.join(editors)}" if editors else "by an editor that run.json does not name"
     looks = " and ".join(f"from {' to '.join(words.ends(attribute))}-looking" for attribute in attributes)
     title = f"Answers and {' and '.join(map(words.perceived, attributes))} of the face"
-    what = f"faces edited {looks} {who}"
+    what, limits = f"faces edited {looks} {who}", LIMITS
     if placebo.of_a_set(manifest):
         what = f"pictures {looks.replace('-looking', '')} that others made"
-    return About(title, ("photo", "photos"), what, LIMITS, SOURCE)
+        limits = (
+            LIMITS[0].replace("this edit of these photos", "these pictures, which may differ in more"),
+            *LIMITS[1:],
+        )
+    return About(title, ("photo", "photos"), what, limits, SOURCE)
