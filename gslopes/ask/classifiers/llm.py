@@ -51,8 +51,8 @@ class LlmOptions(ServiceOptions):
     price_in, price_out: USD per million tokens.  image_tokens: that a picture is billed at; what a reply says of its
         question does not move the bill.
 
-    Raises: ConfigError if a number is out of its range, the prompt is none, or log-probabilities are wanted of one other
-        than a choice of up to 20 options.
+    Raises: ConfigError if a number is out of its range, or log-probabilities are wanted of a prompt other than a choice
+        of up to 20 options; what ``load_prompt`` raises.
     """
 
     model: str = field(kw_only=True, metadata=ARGUMENT)

@@ -50,7 +50,7 @@ def test_the_page_says_what_no_reader_knows_and_what_else_moved_and_has_room(
     assert "made by others" in text or "that others made" in text
     assert f"pictures of {UNITS} units that others made, each from day to evening" in " ".join(text.split())
     assert "No reader knows perceived hour (evening against day)" in text
-    assert "An association under these pictures, which may differ in more" in " ".join(report.read_text("utf-8").split())
+    assert "An association under these pictures, which may differ in more" in report.read_text("utf-8")
     assert page.locator(".strip.scores small").all_inner_texts()[:2] == ["day", "evening"]
     page.evaluate("document.getElementById('explorer').scrollIntoView()")
     page.locator("#app-explorer output.now").wait_for()
