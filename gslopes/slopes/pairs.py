@@ -95,8 +95,8 @@ def read_pairs(path: Path, baseline: str = "", limit: int | None = None, placebo
     values: dict[str, list[float]] = {}
     parts = []
     for attribute in cells.columns.unique("attribute"):
-        own = cells[[column for column in cells.columns.to_list() if column[:2] == (attribute, "")]]
-        own = own.droplevel([0, 1], axis=1)
+        of, kinds = (cells.columns.get_level_values(name) for name in ("attribute", "placebo"))
+        own = cells.loc[:, (of == attribute) & (kinds == "")].droplevel([0, 1], axis=1)
         for sweep, levels, numbers in _sweeps((show(path), attribute), own, wanted):
             for kind in ("", *(placebo.KINDS if placebos else ())):
                 columns = pd.MultiIndex.from_product([[attribute], [kind], levels])
