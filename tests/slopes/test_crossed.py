@@ -226,6 +226,7 @@ def test_a_photo_is_kept_where_readers_follow_both_attributes_and_is_dropped_alo
     dropped = judged[~judged["kept"]]
     assert set(zip(dropped["photo"], dropped["attribute"], strict=True)) >= {(photo, name) for name in BOTH}
     assert dropped.groupby("photo")["reason"].nunique().eq(1).all()
+    assert dropped[dropped["photo"] == photo]["detail"].str.startswith("race").all()  # whose reading failed
     selection = SweepSelection(run)
     edits = tables.read(tables.EDITS, run / "edits.parquet")
     assert set(edits["photo"]) - set(selection.keep(edits)["photo"]) == set(dropped["photo"])

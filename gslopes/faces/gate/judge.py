@@ -73,6 +73,7 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
         verdicts = pd.concat([judged(rows, config, neck=necks[name]) for name, rows in each]).sort_index()
         if grid:  # a photo's pictures go, or stay, along both
             worse = verdicts.sort_values("kept", kind="stable").drop_duplicates("photo").set_index("photo")
+            worse["detail"] = (worse["attribute"] + ": " + worse["detail"]).str.strip(": ").mask(worse["kept"], "")
             verdicts = verdicts.assign(**{name: worse.loc[verdicts["photo"], name].to_numpy() for name in WHY})
     runfolder.write_table(tables.VERDICTS, verdicts, run / "verdicts.parquet")
     thresholds = {name: value for name, value in to_dict(config).items() if name != "on"}
