@@ -172,6 +172,8 @@ class RunConfig:
             raise ConfigError(f"--cross takes two attributes, not {len(names)}.", hint)
         each = (values_for(*one, self.edit.range) for one in zip(names, self.grid, strict=True))
         first, second = (tuple(float(str(value)) for value in values) for values in each)
+        if not min(first[-1], -first[0]) > 0:
+            raise ConfigError("A grid has both ends of each attribute.", "Give a --range from below 0 to above it.")
         return Grid((names[0], names[1]), (first, second))
 
     def sweeps(self) -> dict[str, list[float]]:

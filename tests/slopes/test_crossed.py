@@ -40,6 +40,7 @@ BOTH = ["gender", "race"]
         ({"grid": (1, 3)}, "A sweep of 1 values has no centre"),
         ({"grid": (5, 4)}, "A sweep of 4 values has no centre"),
         ({"steps": 5}, "--cross does not go with --steps"),
+        ({"range": (0, 2)}, "A grid has both ends of each attribute"),
         ({"as_published": True}, "--cross does not go with --as-published"),
         ({"attribute": ["gender", "gender"]}, "An attribute is given twice"),
         ({"attribute": ["gender", "a-x-b"]}, "The attribute 'a-x-b' has the name of two that are crossed"),
