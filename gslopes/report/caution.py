@@ -118,6 +118,5 @@ def widely(one: Nothing, *units: str) -> str:
 
 
 def _noted(one: Nothing) -> str:
-    return one.note or (
-        f"{two_digits(one.matters, '')} would matter" if one.matters > 0 else "what would matter is not known"
-    )
+    known = f"{two_digits(one.matters, '')} would matter"
+    return one.note or (known if one.matters > 0 else "what would matter is not known")

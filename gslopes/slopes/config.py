@@ -181,13 +181,14 @@ class RunConfig:
         sweeps = self.edit.sweeps(self.compose.placebo)
         if grid := self.crossed:
             sweeps = dict(zip(grid.names, map(list, grid.values), strict=True))
-            steps = [float(step) for step, _ in enumerate(grid.axes[grid.names[0]])]
+            steps = [float(step) for step in range(self.grid[0] * self.grid[1])]
             sweeps |= dict.fromkeys((grid.name, *placebo.names(grid.name) * self.compose.placebo), steps)
         return sweeps
 
     def identity(self) -> dict[str, Any]:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
         sections: dict[str, Any] = to_dict(self)
+        # of a plain run only where one was asked for later: --grid on its folder is then refused
         grid = {"grid": list(self.grid)} if self.cross or self.grid != GRID else {}
         return {key: value for key, value in sections.items() if key not in _CONDITIONS} | grid
 

@@ -155,14 +155,13 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     lacking = 0 if pairs is None else int((pairs.units["lacks"] != "").sum())
     time = f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
     disk = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
-    grid = " × ".join(str(len(values)) for values in walk.grid.values) if walk.grid else ""
     sweeps = {name: values for name, values in walk.values.items() if not walk.grid or name in walk.grid.names}
     placebos = f", and as many for each of {len(placebo.KINDS)} placebos" * config.compose.placebo
     lines = [
         f"photos       {len(walk.files):,} {'units ' * (pairs is not None)}in {show(config.pairs or config.photos)}",
         *([f"incomplete   {many(lacking, 'unit')}, left out where values lack"] if lacking else []),
         *(f"sweep        {name}: {', '.join(f'{v:.3g}' for v in values)}" for name, values in sweeps.items()),
-        *([f"crossed      {grid} pictures a photo{placebos}"] if grid else []),
+        *([f"crossed      {config.grid[0]} × {config.grid[1]} pictures a photo{placebos}"] if walk.grid else []),
         f"images       {walk.images:,} at most (photos without a usable face give none)",
         f"classifiers  {', '.join(walk.classifiers) or 'none'}",
         f"calls        {walk.calls:,} at most, a picture each",
