@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.client import Client
@@ -23,10 +22,11 @@ from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
 from gslopes.core.text import many
-from gslopes.stats.clusters import FEW, codes_of, effective_units
+from gslopes.stats.clusters import codes_of, effective_units, few
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.permutation import below_floor
+from gslopes.stats.rounding import STORED, exceeds, places
 
 COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "q")
 FLIPS = 9_999  # changes of signs
@@ -154,7 +154,9 @@ def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
 
 def _highest(scores: pd.DataFrame) -> Integers:
     """(pictures,) column of the highest score; -1 where no label was returned."""
-    return np.where(scores.notna().any(axis=1), scores.fillna(-np.inf).to_numpy().argmax(axis=1), -1)
+    numbers = scores.fillna(-np.inf).to_numpy(float)
+    tied = ~exceeds(numbers.max(axis=1, initial=-np.inf)[:, None], numbers)
+    return np.where(scores.notna().any(axis=1), tied.argmax(axis=1), -1)
 
 
 def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.DataFrame:
@@ -169,19 +171,19 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
     """
     if not len(photos):
         return pd.DataFrame(columns=COLUMNS)
-    change = np.round(now.to_numpy(float) - before.to_numpy(float), 7)  # scores are stored with 24 bits
-    sizes = np.bincount(photos).astype(np.float64)
-    sums = np.zeros((len(sizes), change.shape[1]))
-    np.add.at(sums, photos, change)
-    found = contrast(Units(sparse.csr_array(np.round(sums.T, 6)), sizes), permutations=FLIPS)
-    p, _ = below_floor(found.p_perm, found.p, FLIPS, trusted=effective_units(sizes) >= FEW)
+    sizes, scores = np.bincount(photos).astype(np.float64), [frame.to_numpy(float).T for frame in (before, now)]
+    change, errors = scores[1] - scores[0], STORED * (np.abs(scores[0]) + np.abs(scores[1]))
+    cells, shape = np.indices(change.shape).reshape(2, -1), change.shape
+    each = Units.of(change.ravel(), errors.ravel(), (cells[0], cells[1]), shape, np.ones(len(photos)))
+    found = contrast(each.joined(photos), permutations=FLIPS)
+    p, _ = below_floor(found.p_perm, found.p, FLIPS, trusted=not few(effective_units(sizes)))
     p = np.where(found.varying > 0, np.fmax(p, 2.0 ** (1 - found.varying)), np.nan)  # the least that signs can show
     p, q = (np.nan_to_num(numbers, nan=1.0) for numbers in (p, benjamini_hochberg(p)))
     means = (frame.mean().to_numpy(float) for frame in (before, now))
-    numbers = (before.columns, len(change), *means, found.difference, found.low, found.high, p, q)
+    numbers = (before.columns, len(photos), *means, found.difference, found.low, found.high, p, q)
     made = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True)))
-    order = made.assign(_flat=-made["difference"].abs()).sort_values(["q", "_flat", "label"])
-    return order.drop(columns="_flat").reset_index(drop=True)
+    order = made.assign(_q=places(q), _flat=places(-made["difference"].abs())).sort_values(["_q", "_flat", "label"])
+    return order[made.columns].reset_index(drop=True)
 
 
 def _stayed(drift: Drift) -> str:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from gslopes.core.arrays import Array
+from gslopes.stats.rounding import STORED, exceeds, places, settled
 
 
 def auc(truth: ArrayLike, scores: ArrayLike) -> float:
@@ -22,7 +23,7 @@ def auc(truth: ArrayLike, scores: ArrayLike) -> float:
     positives, negatives = int(yes.sum()), int((~yes).sum())
     if not positives or not negatives:
         return math.nan
-    ranks = rankdata(np.asarray(scores, np.float64))
+    ranks = rankdata(places(scores))
     return float((ranks[yes].sum() - positives * (positives + 1) / 2) / (positives * negatives))
 
 
@@ -41,8 +42,9 @@ def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> 
     """
     array, steps = np.asarray(readings, np.float64), np.asarray(values, np.float64)
     first, second = np.triu_indices(len(steps), 1)
-    difference = array[:, second] - array[:, first]  # (n, pairs)
-    up = np.sign(difference) * (np.abs(difference) > resolution)
+    pairs = array[:, second], array[:, first]
+    difference = settled(pairs[0] - pairs[1], np.abs(pairs[0]) + np.abs(pairs[1]), STORED)  # (n, pairs)
+    up = np.sign(difference) * exceeds(np.abs(difference), resolution)
     along = np.sign(steps[second] - steps[first])
     untied = np.sqrt((up != 0).sum(1) * float((along != 0).sum()))
     return np.where(untied > 0, (up @ along) / np.where(untied > 0, untied, 1), np.nan)

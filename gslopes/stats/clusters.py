@@ -11,6 +11,7 @@ from scipy import optimize
 from gslopes.core.arrays import Array, Integers, Objects
 from gslopes.core.csv_table import normal_names
 from gslopes.stats.intervals import Estimate, linearised, t_quantile
+from gslopes.stats.rounding import exceeds, settled
 
 FEW = 10.0  # effective units, below which a t over clusters is not to be trusted
 
@@ -50,9 +51,10 @@ def clustered_mean(values: Array, clusters: Integers) -> Estimate:
     >>> round(found.value, 2), round(found.se, 3)
     (1.75, 0.603)
     """
-    mean = float(values.mean()) if len(values) else np.nan
-    moves = (values - mean) / max(len(values), 1)
-    return linearised(mean, np.bincount(clusters, moves).astype(np.float64))
+    count, sizes = max(len(values), 1), np.abs(values)
+    mean = float(settled(values.mean(), sizes.mean())) if len(values) else np.nan
+    moves, size = (np.bincount(clusters, part) / count for part in (values - mean, sizes + abs(mean)))
+    return linearised(mean, moves, size)
 
 
 def effective_units(sizes: Array) -> float:
@@ -69,6 +71,15 @@ def effective_units(sizes: Array) -> float:
     return float(len(sizes) / (1 + np.var(squares) / np.mean(squares) ** 2))
 
 
+def few(units: float) -> bool:
+    """Whether effective units are fewer than ``FEW``, by more than rounding; not where they are not known.
+
+    >>> few(9.0), few(10 - 1e-15)
+    (True, False)
+    """
+    return bool(exceeds(FEW, units))
+
+
 def clustered_ratio(top: Array, bottom: Array) -> Estimate:
     """The ratio of two sums over clusters, such as hits over photos; otherwise as ``clustered_mean``.
 
@@ -78,7 +89,7 @@ def clustered_ratio(top: Array, bottom: Array) -> Estimate:
     if not len(bottom):
         return Estimate(*[np.nan] * 5)
     ratio = float(top.sum() / bottom.sum())
-    return linearised(ratio, (top - ratio * bottom) / bottom.sum())
+    return linearised(ratio, (top - ratio * bottom) / bottom.sum(), (np.abs(top) + abs(ratio) * bottom) / bottom.sum())
 
 
 class Source(NamedTuple):

@@ -19,6 +19,7 @@ only the means are equal); Welch 1947, doi 10.1093/biomet/34.1-2.28.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -26,37 +27,33 @@ from scipy import sparse
 from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.stats.intervals import skewed_ends, skewed_test, welch_satterthwaite
 from gslopes.stats.ols import Lines, t_ratio
-from gslopes.stats.outcomes import Moments, departures
-from gslopes.stats.permutation import count_extreme, permutation_p, random_signs
+from gslopes.stats.outcomes import Moments, Spread, departures, spread_of
+from gslopes.stats.permutation import as_extreme, count_extreme, permutation_p, random_signs
 from gslopes.stats.resampling import seeded_blocks
+from gslopes.stats.rounding import EXACT, STORED, settled
 
 _BLOCK = 1 << 25  # cells of one block of statistics
-_TIE = 1e-5
 
 
 # -- K outcomes a unit ------------------------------------------------------------------------------------------------
 
 
-def infer(slope: Array, intercept: Array, weights: Array, sums: Moments) -> Lines:
-    """Standard error, t, p and interval of mean slopes; all NaN without a slope.
+def infer(sums: Moments, intercept: Array, scale: float) -> Lines:
+    """Mean slopes with standard error, t, p and interval, in the unit of the scale; all NaN without a photo.
 
-    slope, intercept: (L,).  weights: (L, K), whose sum with a unit's K numbers is the unit's own slope.
+    intercept: (L,), in the same unit.
 
     A label whose units all have one slope has se 0: t is infinite, or 0 where the slope is 0.  Then there is no
     interval: units that are all alike say nothing about how far others may lie.
     """
-    n, dof = max(sums.photos, 1), max(sums.units - 1, 1)
-    mean, weighted = (np.einsum("lk,lk->l", part, weights) for part in (sums.first / n, sums.weighted))
-    square = np.einsum("lk,lkj,lj->l", weights, sums.second, weights, optimize=True)
-    spread = square - 2 * mean * weighted + sums.squares * mean**2
-    # what rounding leaves of a label whose units are all alike
-    spread = np.where(np.abs(spread) <= 1e-13 * np.abs(square), 0.0, np.maximum(spread, 0))
-    se = np.sqrt(spread * sums.units / dof) / n
+    n, dof, found = max(sums.photos, 1), max(sums.units - 1, 1), sums.slopes
+    slope = scale * found.mean if sums.photos else np.full_like(found.mean, np.nan)
+    se = scale * np.sqrt(found.squares * sums.units / dof) / n
     t = t_ratio(slope, se)
     if sums.units < 2:
         se, t = np.full_like(se, np.nan), np.full_like(t, np.nan)
-    low, high = skewed_ends(slope, se, dof, sums.skew)
-    return Lines(slope, intercept, se, t, skewed_test(t, dof, sums.skew), low, high)
+    low, high = skewed_ends(slope, se, dof, found.skew)
+    return Lines(slope, intercept, se, t, skewed_test(t, dof, found.skew), low, high)
 
 
 # -- one number a unit ------------------------------------------------------------------------------------------------
@@ -64,43 +61,81 @@ def infer(slope: Array, intercept: Array, weights: Array, sums: Moments) -> Line
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """One number of each unit for each label, summed over the unit's photos.
+    """One number of each unit for each label, summed over the unit's photos; none is 0 but for rounding.
 
     sums: (L, U) sparse.  sizes: (U,) photos in each unit, or their weights.
+    errors: by how much rounding may move each of the stored sums; that of counts and shares if None.
     """
 
     sums: sparse.csr_array
     sizes: Array
+    errors: Array | None = None
 
     @classmethod
-    def of(cls, numbers: sparse.csr_array, codes: Integers, weights: Array | None = None) -> "Units":
-        """Numbers of photos, (L, n), summed over their units.
+    def of(
+        cls, numbers: Array, errors: Array, cells: tuple[Integers, Integers], shape: tuple[int, int], sizes: Array
+    ) -> "Units":
+        """From numbers, (P,), with their errors, at cells of label and unit."""
+        return _settled(sparse.csr_array((numbers + 1j * errors, cells), shape=shape), sizes)
 
-        codes: (n,) of the units, from 0.  weights: (n,) of the photos; 1 each without them.
-        """
-        each, size = np.ones(len(codes)) if weights is None else weights, int(codes.max(initial=-1)) + 1
-        members = sparse.csr_array((each, (np.arange(len(codes)), codes)), (len(codes), size))
-        return cls((numbers @ members).tocsr(), np.bincount(codes, each, size).astype(np.float64))
+    @property
+    def rounding(self) -> Array:
+        """The errors."""
+        return EXACT * np.abs(self.sums.data) if self.errors is None else self.errors
 
     @property
     def means(self) -> Array:
         """(L,) mean over photos."""
-        return np.asarray(self.sums.sum(axis=1)).ravel() / max(float(self.sizes.sum()), 1)
+        return self.departures()[0]
+
+    @property
+    def label(self) -> Integers:
+        """The label of each stored sum."""
+        return np.repeat(np.arange(self.sums.shape[0]), np.diff(self.sums.indptr))
+
+    def departures(self) -> tuple[Array, Array]:
+        """(L,) means, and how far each stored sum is from them, see ``outcomes.departures``."""
+        return departures(self.label, self.sums.data, self.rounding, self.sums.indices, self.sizes, self.sums.shape[0])
+
+    def spread(self) -> Spread:
+        """How the units depart from the means."""
+        return spread_of(self.label, self.sums.data, self.rounding, self.sums.indices, self.sizes, self.sums.shape[0])
+
+    def joined(self, codes: Integers, weights: Array | None = None, chosen: Integers | None = None) -> "Units":
+        """Summed over units of these units.
+
+        codes: (u,) of the larger units, from 0.  weights: (u,) of these; 1 each without them.
+        chosen: (u,) which of these units count; all without it.
+        """
+        both = self._complex() if chosen is None else self._complex()[:, chosen]
+        each = np.ones(len(codes)) if weights is None else weights
+        size = int(codes.max(initial=-1)) + 1
+        members = sparse.csr_array((each, (np.arange(len(codes)), codes)), (len(codes), size))
+        return _settled(both @ members, np.bincount(codes, each, size).astype(np.float64))
+
+    def times(self, factors: Array) -> "Units":
+        """Each label's numbers times its factor, (L,)."""
+        each = factors[self.label]
+        sums = sparse.csr_array((self.sums.data * each, self.sums.indices, self.sums.indptr), self.sums.shape)
+        return _settled(Units(sums, self.sizes, self.rounding * np.abs(each))._complex(), self.sizes)
 
     def minus(self, other: "Units", sign: int = 1) -> "Units":
         """Unit by unit, less ``sign`` times the other's, over the same labels and units; what rounding leaves is 0."""
-        gap = (self.sums - sign * other.sums).tocsr()
-        gap.data[np.abs(gap.data) <= 1e-9 * np.abs(self.sums.data).max(initial=1e-300)] = 0
-        gap.eliminate_zeros()
-        return Units(gap, self.sizes)
+        return _settled(self._complex() - sign * other._complex(-sign), self.sizes)
+
+    def _complex(self, sign: int = 1) -> sparse.csr_array:
+        """Sums, and as their imaginary parts the errors, with a sign: what adds the ones adds the others alike."""
+        cells = self.sums.data + sign * 1j * self.rounding
+        return sparse.csr_array((cells, self.sums.indices, self.sums.indptr), self.sums.shape)
 
 
-def spreads(units: Units, means: Array) -> Array:
-    """(L,) sums of the units' squared departures from the means; what rounding leaves of units that are alike is 0."""
-    sums, sizes = units.sums, units.sizes
-    squares = np.asarray(sums.multiply(sums).sum(axis=1)).ravel()
-    spread = squares - 2 * means * (sums @ sizes) + means**2 * float(np.square(sizes).sum())
-    return np.where(spread <= 1e-13 * np.maximum(squares, 1e-300), 0.0, spread)
+def _settled(both: sparse.csr_array, sizes: Array) -> Units:
+    """The units of complex sums, see ``Units``, without those that are nothing but rounding."""
+    both = both.tocsr()
+    both.data[settled(both.data.real, both.data.imag, 1) == 0] = 0
+    both.eliminate_zeros()
+    sums = sparse.csr_array((both.data.real.copy(), both.indices, both.indptr), both.shape)
+    return Units(sums, sizes, both.data.imag.copy())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,22 +163,20 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
     no change of signs alters the denominator of the studentised mean.
     """
     sums, count, n = units.sums, len(units.sizes), max(float(units.sizes.sum()), 1)
-    varying = np.diff(sums.indptr).astype(np.int64)
-    total = np.asarray(sums.sum(axis=1)).ravel().astype(np.float64)
-    mean = total / n
+    varying, found, dof = np.diff(sums.indptr).astype(np.int64), units.spread(), max(count - 1, 1)
     estimable = (varying > 0) & (count > 1)
-    se = np.where(estimable, np.sqrt(spreads(units, mean) * count / max(count - 1, 1)) / n, np.nan)
-    dof = max(count - 1, 1)
-    skew, _ = departures(np.repeat(np.arange(len(total)), varying), sums.data, sums.indices, units.sizes, len(total))
-    low, high = skewed_ends(mean, se, dof, skew)
-    p = np.where(estimable, skewed_test(t_ratio(mean, se), dof, skew), np.nan)
-    p_perm = np.full(len(total), np.nan)
+    se = np.where(estimable, np.sqrt(found.squares * count / dof) / n, np.nan)
+    low, high = skewed_ends(found.mean, se, dof, found.skew)
+    p = np.where(estimable, skewed_test(t_ratio(found.mean, se), dof, found.skew), np.nan)
+    p_perm = np.full(len(varying), np.nan)
     if permutations:
         blocks = seeded_blocks(permutations, max(1, min(permutations, _BLOCK // max(*sums.shape, 1))), [seed, 5])
         flips = (random_signs((count, number), generator) for generator, number in blocks)
-        extreme = count_extreme(sums.astype(np.float32), flips, np.abs(total) * (1 - _TIE))
+        length = np.sqrt(np.bincount(units.label, np.square(sums.data), len(varying)))  # what the signs do not change
+        limit = as_extreme(n * np.abs(found.mean), length)
+        extreme = count_extreme(sums.astype(np.float32), flips, limit)
         p_perm = np.where(estimable, permutation_p(extreme, permutations), np.nan)
-    return Contrast(mean, se, low, high, p, p_perm, varying, skew)
+    return Contrast(found.mean, se, low, high, p, p_perm, varying, found.skew)
 
 
 # -- two groups of units ----------------------------------------------------------------------------------------------
@@ -168,8 +201,9 @@ def difference(
     flat = (a == 0) != (b == 0)
     dof = np.where(flat, max(n + m - 2, 1), np.where(np.isfinite(dof), dof, 1.0))
     se = np.sqrt(np.where(flat, shared, parts[0] + parts[1]))
-    gap, unknown = one - other, np.full(len(one), np.nan)
-    skew = (skews[0] * a**3 - skews[1] * b**3) / np.maximum(se, 1e-90) ** 3
+    gap, unknown = settled(one - other, np.abs(one) + np.abs(other), STORED), np.full(len(one), np.nan)
+    cubes = skews[0] * a**3 - skews[1] * b**3
+    skew = np.divide(cubes, se**3, out=np.zeros(len(gap)), where=se**3 > 0)
     low, high = skewed_ends(gap, se, dof, skew)
     tested = skewed_test(t_ratio(gap, se), dof, skew)
     return Contrast(gap, se, low, high, tested, unknown, np.zeros(len(gap), np.int64), skew), dof
@@ -186,30 +220,53 @@ def membership_p(units: Units, first: Flags, permutations: int, seed: int, withi
 
     Sources: Janssen 1997, doi 10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi 10.1214/13-AOS1090.
     """
-    sums, sizes = units.sums, units.sizes
-    matrices = [sparse.csr_array(part, dtype=np.float64) for part in (sums, sums * sizes[None, :], sums.multiply(sums))]
-    observed = _welch(matrices, sizes, first[:, None].astype(np.float64))[:, 0]
-    exceeding = np.zeros(len(observed), dtype=np.int64)
-    for members in _memberships(first, within, permutations, seed, sums.shape[0]):
-        exceeding += (_welch(matrices, sizes, members) >= observed[:, None] * (1 - _TIE)).sum(axis=1)
-    return np.where(np.diff(matrices[0].indptr) > 0, permutation_p(exceeding, permutations), np.nan)
+    groups = _Groups(units)
+    observed = groups.welch(first[:, None].astype(np.float64))[:, 0]
+    limit, exceeding = as_extreme(observed), np.zeros(len(observed), dtype=np.int64)
+    for members in _memberships(first, within, permutations, seed, len(observed)):
+        exceeding += (groups.welch(members) >= limit[:, None]).sum(axis=1)
+    return np.where(np.diff(units.sums.indptr) > 0, permutation_p(exceeding, permutations), np.nan)
 
 
-def _welch(matrices: list[sparse.csr_array], sizes: Array, members: Array) -> Array:
-    """(L, b) absolute Welch t of (U, b) memberships."""
-    first = [matrix @ members for matrix in matrices]
-    second = [np.asarray(matrix.sum(axis=1)).reshape(-1, 1) - one for matrix, one in zip(matrices, first, strict=True)]
-    means, spreads = [], []
-    for (total, weighted, squares), part in ((first, members), (second, 1 - members)):
-        numbers, units = np.maximum(sizes @ part, 1), part.sum(axis=0)
-        mean = total / numbers
-        spread = squares - 2 * mean * weighted + mean**2 * (np.square(sizes) @ part)
-        means.append(mean)
-        spreads.append(np.maximum(spread, 0) * units / np.maximum(units - 1, 1) / numbers**2)
-    distance, variance = np.abs(means[0] - means[1]), spreads[0] + spreads[1]
-    flat = variance <= 1e-20
-    exact = np.where(distance > 1e-9, np.inf, 0.0)
-    return np.where(flat, exact, distance / np.sqrt(np.where(flat, 1, variance)))
+class _Groups:
+    """Sums from which Welch's t of any two groups of the units follow: of how far the units are from each label's mean.
+
+    Units that have no number are all as far from it, but for their sizes.
+    """
+
+    def __init__(self, units: Units) -> None:
+        means, gaps = units.departures()
+        at, self.sizes, self.away = units.sizes[units.sums.indices], units.sizes, -means[:, None]
+        parts = (gaps, gaps * at, np.square(gaps), at, np.square(at))
+        self.sums = [sparse.csr_array((part, units.sums.indices, units.sums.indptr), units.sums.shape) for part in parts]
+        whole = [np.asarray(part.sum(axis=1)).reshape(-1, 1) for part in self.sums]
+        self.whole = self._of(whole, float(units.sizes.sum()), float(np.square(units.sizes).sum()))
+        self.length = np.sqrt(self.whole[2]) / max(float(units.sizes.sum()), 1)
+
+    def _of(self, stored: list[Array], photos: Any, squares: Any) -> list[Array]:
+        """Sums of the departures, of them times the sizes, and of their squares, over units with and without numbers.
+
+        photos, squares: sums of the units' sizes and of their squares.
+        """
+        total, weighted, departed, seen, large = stored
+        rest, away = squares - large, self.away
+        return [total + away * (photos - seen), weighted + away * rest, departed + away**2 * rest]
+
+    def welch(self, members: Array) -> Array:
+        """(L, b) absolute Welch t of (U, b) memberships."""
+        squares = np.square(self.sizes)
+        first = self._of([part @ members for part in self.sums], self.sizes @ members, squares @ members)
+        second = [whole - one for whole, one in zip(self.whole, first, strict=True)]
+        means, spreads = [], []
+        for (total, weighted, departed), part in ((first, members), (second, 1 - members)):
+            numbers, units = np.maximum(self.sizes @ part, 1), part.sum(axis=0)
+            mean = total / numbers
+            spread = settled(departed - 2 * mean * weighted + mean**2 * (squares @ part), self.whole[2])
+            means.append(mean)
+            spreads.append(np.maximum(spread, 0) * units / np.maximum(units - 1, 1) / numbers**2)
+        distance, variance = settled(np.abs(means[0] - means[1]), self.length, STORED), spreads[0] + spreads[1]
+        exact = np.where(distance > 0, np.inf, 0.0)
+        return np.where(variance > 0, distance / np.sqrt(np.where(variance > 0, variance, 1)), exact)
 
 
 def _memberships(first: Flags, within: Integers | None, count: int, seed: int, labels: int) -> Iterator[Array]:

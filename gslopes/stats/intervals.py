@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from gslopes.core.arrays import Array, Flags
+from gslopes.stats.rounding import EXACT, settled
 
 
 def normal_quantile(confidence: float = 0.95) -> float:
@@ -31,8 +32,7 @@ def t_test(t: float | Array, dof: float | Array) -> Array:
 
 # -- means of skewed numbers ------------------------------------------------------------------------------------------
 
-_STRAIGHT = 1e-6  # a skewness of a mean that is none
-_ROUNDING = 1e-12  # a smaller part of a number is none of it
+_STRAIGHT = 1e-6  # a skewness below which both ends are those of t, to as many digits
 
 
 def skewed_ends(
@@ -93,15 +93,19 @@ class Estimate(NamedTuple):
     p: float
 
 
-def linearised(value: float, moves: Array) -> Estimate:
-    """A number by how far each independent unit moves it, (U,), which sum to 0; t over units, and their skewness."""
-    units, square = len(moves), float(moves @ moves)
+def linearised(value: float, moves: Array, size: ArrayLike, grain: float = EXACT) -> Estimate:
+    """A number by how far each independent unit moves it, (U,), which sum to 0; t over units, and their skewness.
+
+    size: of what each move was computed from, see ``rounding.settled``.
+    """
+    units, moves = len(moves), settled(moves, size, grain)
     if units < 2:
         return Estimate(value, *[math.nan] * 4)
-    se = math.sqrt(square * units / (units - 1))
-    if not se > _ROUNDING * max(abs(value), 1e-300):
+    length = float(np.linalg.norm(moves))
+    if not length > 0:
         return Estimate(value, 0.0, *[math.nan] * 3)
-    skew = float((moves**3).sum()) / square**1.5 if square > 1e-200 else 0.0
+    se = length * math.sqrt(units / (units - 1))
+    skew = float(((moves / length) ** 3).sum())
     low, high = map(float, skewed_ends(value, se, units - 1, skew))
     return Estimate(value, se, low, high, float(skewed_test(value / se, units - 1, skew)))
 
@@ -114,8 +118,9 @@ def mean_t(values: Array) -> Estimate:
     (2.0, -0.484, 0.074)
     """
     numbers = values[~np.isnan(values)]
-    mean = float(numbers.mean()) if len(numbers) else math.nan
-    return linearised(mean, (numbers - mean) / max(len(numbers), 1))
+    count, size = max(len(numbers), 1), np.abs(numbers)
+    mean = float(settled(numbers.mean(), size.mean())) if len(numbers) else math.nan
+    return linearised(mean, (numbers - mean) / count, (size + abs(mean)) / count)
 
 
 def welch_satterthwaite(first: Array | float, n: float, second: Array | float, m: float) -> Array:
@@ -179,7 +184,7 @@ def wilson(share: float | Array, n: float) -> tuple[float | Array, float | Array
     n = n if n > 0 else math.nan
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(share * (1 - np.asarray(share)) / n + z * z / (4 * n * n))
-    return np.maximum(0.0, middle - half), np.minimum(1.0, middle + half)
+    return np.maximum(0.0, settled(middle - half, middle)), 1 - np.maximum(0.0, settled(1 - middle - half, 1))
 
 
 def newcombe(

@@ -7,10 +7,7 @@ from numpy.typing import ArrayLike
 
 from gslopes.core.arrays import Array
 from gslopes.stats.intervals import t_quantile, t_test
-
-# A residual of this many rounding errors of the curve's largest point is taken for zero: the division y_k / y_c and
-# the subtraction of the mean leave one or two of them behind on a curve that is exactly straight.
-_ROUNDING = 8 * float(np.finfo(np.float64).eps)
+from gslopes.stats.rounding import settled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,12 +54,9 @@ def fit_lines(values: Array, curves: Array) -> Lines:
 
     mean = curves.mean(axis=1)
     around = curves - mean[:, None]
-    slope = around @ centred / spread
-    error = np.square(around - slope[:, None] * centred).sum(axis=1)
-
-    negligible = len(values) * np.square(_ROUNDING * np.abs(curves).max(axis=1, initial=0.0))
-    slope = np.where(np.square(slope) * spread <= negligible, 0.0, slope)
-    error = np.where(error <= negligible, 0.0, error)
+    size = np.abs(curves).max(axis=1, initial=0.0)
+    slope = settled(around @ centred / spread, size / np.sqrt(spread))
+    error = np.square(settled(around - slope[:, None] * centred, size[:, None])).sum(axis=1)
 
     se = np.sqrt(error / dof / spread) if dof else np.full_like(slope, np.nan)
     t = t_ratio(slope, se)
@@ -85,12 +79,13 @@ def line_weights(values: Array) -> Array:
 
 
 def line_slopes(curves: ArrayLike, values: ArrayLike) -> Array:
-    """(n,) least squares slope of each curve, (n, K), on the values, (K,); NaN where the curve holds a NaN.
+    """(n,) least squares slope of each curve, (n, K), on the values, (K,), 0 but for rounding; NaN where it has a NaN.
 
     >>> line_slopes([[0.0, 1.0, 2.0]], [-1.0, 0.0, 1.0]).tolist()
     [1.0]
     """
-    return np.asarray(np.asarray(curves, np.float64) @ line_weights(np.asarray(values, np.float64)), dtype=np.float64)
+    numbers, weights = np.asarray(curves, np.float64), line_weights(np.asarray(values, np.float64))
+    return settled(numbers @ weights, np.abs(numbers) @ np.abs(weights))
 
 
 def t_ratio(slope: Array, se: Array) -> Array:

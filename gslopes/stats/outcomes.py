@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gslopes.core.arrays import Array, Integers
 from gslopes.stats.ols import line_weights
+from gslopes.stats.rounding import EXACT, settled
 
 Single = NDArray[np.float32]
 
@@ -22,6 +23,7 @@ class Outcomes:
     values: (K,) of the conditions.  sizes: (U,) float64, photos in each unit.
     unit: (P,) int32, sorted inside each label.  starts: (L + 1,) int64: label l has rows starts[l] to starts[l + 1].
     numbers: (P, K) float32.
+    errors: (P,) by how much rounding may move any of a row's numbers; that of counts if None.
     orders: (T, K), a group of permutations, or draws from one, that the K are permuted by; None for all of them.
     """
 
@@ -30,7 +32,13 @@ class Outcomes:
     unit: NDArray[np.int32]
     starts: Integers
     numbers: Single
+    errors: Single | None = None
     orders: NDArray[np.int8] | None = None
+
+    @property
+    def rounding(self) -> Array:
+        """The errors."""
+        return EXACT * np.abs(self.numbers).max(axis=1, initial=0) if self.errors is None else self.errors
 
     @property
     def labels(self) -> int:
@@ -49,22 +57,30 @@ class Outcomes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moments:
-    """Sums over units, from which every linear estimator's mean and variance follow; x is a unit's K numbers.
+class Spread:
+    """One number of each unit for every label: its mean over photos, and how units depart from it, (L,) each.
 
-    photos: n.  units: U.  squares: the sum of sizes squared.
-    first: (L, K), sum of x.  weighted: (L, K), sum of size * x.  second: (L, K, K), sum of x x'.
-    skew, influence: (L,) of the mean slope, see ``departures``.
+    squares: sum of the squared departures, 0 where they are nothing but rounding.  skew: of the mean, see
+    ``intervals.skewed_ends``.  influence: effective units, see ``spread_of``.
+    """
+
+    mean: Array
+    squares: Array
+    skew: Array
+    influence: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """What a linear estimator's mean and variance follow from.
+
+    photos: n.  units: U.  first: (L, K), sums of the outcomes over units.  slopes: of the units' least squares slopes.
     """
 
     photos: int
     units: int
-    squares: float
     first: Array
-    weighted: Array
-    second: Array
-    skew: Array
-    influence: Array
+    slopes: Spread
 
 
 def gathered(
@@ -75,23 +91,27 @@ def gathered(
     numbers: Single,
     labels: int,
     cluster: Integers | None = None,
+    errors: Single | None = None,
 ) -> Outcomes:
     """Outcomes from rows of photo and label, sorted by label, then photo.
 
     photo, label: (P,) codes.  numbers: (P, K).  cluster: (n,) codes of the units that photos belong to; each photo is
-        its own without it.
+        its own without it.  errors: (P,), see ``Outcomes``.
     """  # fmt: skip
     if cluster is None:
         starts = np.searchsorted(label, np.arange(labels + 1)).astype(np.int64)
-        return Outcomes(values, np.ones(photos), photo, starts, numbers)
+        return Outcomes(values, np.ones(photos), photo, starts, numbers, errors)
     _, codes, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
     width = max(len(sizes), 1)
     key = label.astype(np.int64) * width + codes[photo]
     order = np.argsort(key, kind="stable")
     keys, heads = np.unique(key[order], return_index=True)
-    summed = np.add.reduceat(numbers[order], heads, axis=0) if len(heads) else numbers[:0]
+    summed, errors = (
+        part if part is None or not len(heads) else np.add.reduceat(part[order], heads, axis=0)
+        for part in (numbers, errors)
+    )
     starts = np.searchsorted(keys // width, np.arange(labels + 1)).astype(np.int64)
-    return Outcomes(values, sizes.astype(np.float64), (keys % width).astype(np.int32), starts, summed)
+    return Outcomes(values, sizes.astype(np.float64), (keys % width).astype(np.int32), starts, summed, errors)
 
 
 def dense(numbers: Single, values: Array, cluster: Integers | None = None) -> Outcomes:
@@ -103,46 +123,55 @@ def dense(numbers: Single, values: Array, cluster: Integers | None = None) -> Ou
 
 
 def moments(outcomes: Outcomes) -> Moments:
-    """The sums; one small matrix product a label."""
-    width = len(outcomes.values)
-    first, weighted = np.zeros((outcomes.labels, width)), np.zeros((outcomes.labels, width))
-    second = np.zeros((outcomes.labels, width, width))
-    single = bool((outcomes.sizes == 1).all())
-    for label, (start, stop) in enumerate(zip(outcomes.starts[:-1], outcomes.starts[1:], strict=True)):
-        rows = outcomes.numbers[start:stop].astype(np.float64)
-        first[label] = rows.sum(axis=0)
-        weighted[label] = first[label] if single else outcomes.sizes[outcomes.unit[start:stop]] @ rows
-        second[label] = rows.T @ rows
-    squares = float(np.square(outcomes.sizes).sum())
-    slopes = outcomes.numbers.astype(np.float64) @ line_weights(outcomes.values)
-    skew, influence = departures(outcomes.label, slopes, outcomes.unit, outcomes.sizes, outcomes.labels)
-    return Moments(outcomes.photos, len(outcomes.sizes), squares, first, weighted, second, skew, influence)
+    """The sums."""
+    label, labels, weights = outcomes.label, outcomes.labels, line_weights(outcomes.values)
+    first = np.stack([np.bincount(label, column, labels) for column in outcomes.numbers.T], axis=1)
+    slopes = outcomes.numbers.astype(np.float64) @ weights
+    errors = outcomes.rounding * np.abs(weights).sum()
+    found = spread_of(label, slopes, errors, outcomes.unit, outcomes.sizes, labels)
+    return Moments(outcomes.photos, len(outcomes.sizes), first, found)
 
 
 def departures(
-    label: Integers, numbers: Array, unit: NDArray[np.integer], sizes: Array, labels: int
+    label: Integers, numbers: Array, errors: Array, unit: NDArray[np.integer], sizes: Array, labels: int
 ) -> tuple[Array, Array]:
-    """How units depart from each label's mean over photos, (L,) each: skewness of the mean, and effective units.
+    """(L,) each label's mean over photos and (P,) how far each number is from it, in proportion to the unit's size.
+
+    Both are 0 where they are nothing but rounding.  Numbers that are 0, which have no row, are at minus the mean.
+
+    label, unit: (P,) codes.  numbers: (P,) those that are not 0.  errors: (P,) by how much rounding may move each.
+    sizes: (U,).
+    """
+    photos, at = max(float(sizes.sum()), 1.0), sizes[unit]
+    total, error = (np.bincount(label, part, labels) for part in (numbers, errors))
+    means, error = settled(total, error, 1) / photos, error / photos
+    return means, settled(numbers - means[label] * at, errors + error[label] * at, 1)
+
+
+def spread_of(
+    label: Integers, numbers: Array, errors: Array, unit: NDArray[np.integer], sizes: Array, labels: int
+) -> Spread:
+    """How units depart from each label's mean over photos.
 
     With d the departures, the skewness of the mean is the sum of d cubed over the sum of d squared to the power 3 / 2,
     see ``intervals.skewed_ends``.  The effective units of influence are the degrees of freedom of the standard error: U
     for normal numbers, 2 where one unit departs and the others do not; never more than U.
 
-    label, unit: (P,) codes.  numbers: (P,) those that are not 0.  sizes: (U,).
+    The arguments are those of ``departures``.
 
     Source: Box 1953, doi 10.1093/biomet/40.3-4.318 (2 U / (kurtosis - 1)).
     """
-    at, units = sizes[unit], max(len(sizes), 1)
-    means = np.bincount(label, numbers, labels) / max(float(sizes.sum()), 1.0)
-    gaps = numbers - means[label] * at
-    squares, cubes, fourths = (
-        np.bincount(label, gaps**k, labels) + (-means) ** k * ((sizes**k).sum() - np.bincount(label, at**k, labels))
-        for k in (2, 3, 4)
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        skew, excess = cubes / squares**1.5, np.maximum(fourths / squares**2 - 1 / units, 1e-12)
-    known = squares > 1e-200
-    return np.where(known, skew, 0.0), np.where(known, np.minimum(2 / excess, units), 0.0)
+    means, gaps = departures(label, numbers, errors, unit, sizes, labels)
+    units, at, sums = max(len(sizes), 1), sizes[unit], []
+    for k in (2, 3, 4):
+        whole = float((sizes**k).sum())
+        zeros = settled(whole - np.bincount(label, at**k, labels), whole)  # of the sizes of units without a number
+        sums.append(np.bincount(label, gaps**k, labels) + (-means) ** k * zeros)
+    squares, cubes, fourths = sums
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        skew, excess = cubes / squares**1.5, np.maximum(fourths / squares**2 - 1 / units, 2 / units)
+    known = np.isfinite(skew) & np.isfinite(excess)  # squares above 0, and not so small that theirs vanish
+    return Spread(means, squares, np.where(known, skew, 0.0), np.where(known, 2 / np.where(known, excess, 1), 0.0))
 
 
 def varying(outcomes: Outcomes) -> Integers:

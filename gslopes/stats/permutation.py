@@ -37,11 +37,12 @@ from numpy.typing import NDArray
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of
 from gslopes.stats.outcomes import Outcomes
 from gslopes.stats.resampling import seeded_blocks
+from gslopes.stats.rounding import STORED
 
 Single = NDArray[np.float32]
 _CELLS = 1 << 25  # float32 in one block: 128 MiB
 _STATISTICS = 1 << 22  # labels times permutations in one block: some matrices of 16 MiB, however many labels there are
-_TIE = 1e-5  # statistics that differ by less, relatively, are equal: they are computed in float32
+_TIE = 1e-5  # statistics that differ by less are equal, of their size and of a standard error: they are float32
 
 
 def permutation_p(exceeding: Any, count: int) -> Any:
@@ -55,10 +56,18 @@ def permutation_p(exceeding: Any, count: int) -> Any:
     return (exceeding + 1) / (count + 1)
 
 
+def as_extreme(observed: Array, error: Array | float = 1.0) -> Array:
+    """The least statistic that counts as far from 0 as the observed one, below it by what rounding may be.
+
+    observed: 0 or more.  error: the standard error of a statistic that is not studentised.
+    """
+    return observed * (1 - _TIE) - _TIE * error
+
+
 def count_extreme(sums: Any, assignments: Iterable[NDArray[Any]], limit: Array) -> Integers:
     """(L,) how many assignments give a total as far from 0 as the limit.
 
-    sums: (L, U), an array or a sparse matrix.  assignments: blocks of (U, b), such as signs.  limit: (L,), 0 or more.
+    sums: (L, U), an array or a sparse matrix.  assignments: blocks of (U, b), such as signs.  limit: (L,), see ``as_extreme``.
     """
     extreme = np.zeros(len(limit), dtype=np.int64)
     for block in assignments:
@@ -85,9 +94,8 @@ def below_floor(p_perm: Array, p: Array, count: int, *, trusted: bool | Flags = 
         alone = np.full(len(p), "t", dtype=object)
         alone[np.isnan(p)] = None
         return p, alone
-    floor = p_perm <= (1 + 1e-9) / (count + 1)
     with np.errstate(invalid="ignore"):
-        lower = floor & (p < p_perm) & trusted
+        lower = (p_perm <= permutation_p(0, count)) & (p < p_perm) & trusted
     source = np.where(lower, "t below the permutations' floor", "permutation").astype(object)
     source[np.isnan(p_perm)] = None
     return np.where(lower, p, p_perm), source
@@ -133,9 +141,9 @@ def permute(
         state = _Block(outcomes.values, centred, totals, paper)
         for permuted in _permutations(width, size, count, seed, outcomes.orders):
             statistic, relative = state.statistics(permuted)
-            total[block] += (statistic >= state.observed[:, None] * (1 - _TIE)).sum(axis=1)
+            total[block] += (statistic >= as_extreme(state.observed)[:, None]).sum(axis=1)
             if paper:
-                paper_total[block] += (relative >= state.relative[:, None] * (1 - _TIE)).sum(axis=1)
+                paper_total[block] += (relative >= as_extreme(state.relative, 0)[:, None]).sum(axis=1)
     centre = np.bincount(outcomes.label, outcomes.numbers[:, centre_of(outcomes.values)], outcomes.labels) > 0
     untested = np.full(outcomes.labels, np.nan)
     return Permuted(
@@ -159,6 +167,7 @@ class _Block:
         self.rows, self.columns = np.triu_indices(width)
         twice = np.where(self.rows == self.columns, 1, 2).astype(np.float32)
         self.square = (centred[:, :, self.rows] * centred[:, :, self.columns] * twice).reshape(size, -1)
+        self.length = np.square(self.linear).sum(axis=1, keepdims=True) * np.square(self.codes).sum()
         self.totals = totals.astype(np.float32) if paper else None
         identity = np.broadcast_to(np.arange(width, dtype=np.int8), (1, groups, width))
         statistic, relative = self.statistics(identity)
@@ -171,13 +180,13 @@ class _Block:
         total = np.abs(self.linear @ codes.reshape(count, -1).T)
         squares = (codes[:, :, self.rows] * codes[:, :, self.columns]).reshape(count, -1)
         spread = self.square @ squares.T
-        floor = np.float32(1e-20)
-        statistic = np.where(spread > floor, total / np.sqrt(np.maximum(spread, floor)), np.float32(0))
+        varies = spread > np.float32(STORED) * self.length  # less is what float32 leaves of units that do not move
+        statistic = np.where(varies, total / np.sqrt(np.where(varies, spread, 1)), np.float32(0))
         if self.totals is None:
             return statistic, statistic
         at_centre = (permuted == self.middle).reshape(count, -1).astype(np.float32)
         centre = self.linear @ at_centre.T + self.totals[:, None]
-        empty = centre <= 1e-3  # no answer left at the centre: as extreme as can be
+        empty = centre < 0.5  # counts: no answer is left at the centre, as extreme as can be
         return statistic, np.where(empty, np.float32(np.inf), total / np.where(empty, 1, centre))
 
 

@@ -15,6 +15,7 @@ from scipy import optimize, special
 from gslopes.core.arrays import Array
 from gslopes.stats.clusters import effective_units
 from gslopes.stats.intervals import normal_quantile, t_quantile, t_test
+from gslopes.stats.rounding import EXACT, STORED, exceeds, highest, settled
 
 FAR = 12.0  # log odds, beyond which an end is infinite
 
@@ -44,7 +45,7 @@ def fit_weighted(design: Array, y: Array, weights: Array, ridge: float = 0.0, of
     for _ in range(200):
         eta = design @ beta + offset
         fresh = float(weights @ (np.logaddexp(0, eta) - y * eta)) + ridge / 2 * float(beta @ beta)
-        if fresh > loss + 1e-12 * abs(loss):
+        if exceeds(fresh, loss, EXACT):
             step = step / 2
             beta = beta - step
             continue
@@ -80,7 +81,8 @@ def efficient_scores(tested: Array, design: Array, y: Array, offset: Array | flo
     information = np.square(rest)
     variance = information.sum(axis=0) * len(y) / max(len(y) - design.shape[1], 1)  # fitted chances are too extreme
     spread = np.sqrt(variance)
-    alone = np.linalg.norm(rest, axis=0) > 1e-6 * np.linalg.norm(tested * root, axis=0)  # not a mixture of the design
+    lengths = (np.linalg.norm(part, axis=0) for part in (rest, tested * root))
+    alone = settled(*lengths, STORED) > 0  # not a mixture of the design
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(alone & (spread > 0), (residual @ rest) / spread, np.nan)
     return t, information
@@ -144,7 +146,7 @@ def choose_columns(design: Array, candidates: Array, outcome: Array, level: floa
     while len(chosen) < min(limit, candidates.shape[1]):
         held = np.column_stack([design, candidates[:, chosen]])
         t = np.nan_to_num(np.abs(efficient_scores(candidates, held, outcome)[0]))
-        best = int(t.argmax())
+        best = highest(t)
         if t[best] <= normal_quantile(1 - level):
             break
         chosen.append(best)

@@ -13,6 +13,7 @@ from scipy import special
 
 from gslopes.core.arrays import Array, Flags
 from gslopes.stats.intervals import newcombe, t_quantile, wilson
+from gslopes.stats.rounding import settled
 
 _PRIOR = 2.0  # hits or misses; with as few of them it is half assumed that all photos of a person are alike
 
@@ -56,10 +57,11 @@ def effective_photos(hits: Array, photos: Array) -> float:
     few = min(float(hits.sum()), float((photos - hits).sum()))
     effect = alike
     if few > 0:
-        variance = (people - 1) / people * float(np.square((hits - share * photos) / (n - photos)).sum())
-        effect = variance / (share * (1 - share) / (n - 1))
-        if not effect > 1e-12:
+        moves = settled(hits - share * photos, photos)
+        variance = (people - 1) / people * float(np.square(moves / (n - photos)).sum())
+        if not variance > 0:
             return math.nan  # all people have the same share: no variation between them to judge by
+        effect = variance / (share * (1 - share) / (n - 1))
         effect += _PRIOR / (_PRIOR + few) * max(alike - effect, 0.0)
     return n / effect * float(t_quantile(n - 1) / t_quantile(kish - 1)) ** 2
 
@@ -83,7 +85,7 @@ def difference_interval(first: tuple[Array, Array], second: tuple[Array, Array])
             return math.nan, math.nan
         share = float(hits.sum()) / n
         counts.append((float(hits.sum()) if effective == n else share * effective, effective))
-        moves.append(hits - share * photos)
+        moves.append(settled(hits - share * photos, photos))
     scale = math.sqrt(float((moves[0] @ moves[0]) * (moves[1] @ moves[1])))
     correlation = float(moves[0] @ moves[1]) / scale if scale > 0 else 0.0
     return newcombe(*counts[0], *counts[1], max(-1.0, min(1.0, correlation)))

@@ -24,7 +24,7 @@ from gslopes.slopes.fit.differences import group_slopes
 from gslopes.slopes.fit.drawing import drawing_rows
 from gslopes.slopes.fit.estimators import estimate
 from gslopes.slopes.fit.explained import explained_rows
-from gslopes.slopes.fit.measures import choose, measured, of_rows
+from gslopes.slopes.fit.measures import beyond, choose, measured, of_rows
 from gslopes.slopes.fit.observed import observed_rows
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.fit.reach import per_reach, reach_rows
@@ -41,7 +41,7 @@ from gslopes.slopes.fit.selection import (
     loss_trend,
 )
 from gslopes.slopes.fit.truth import Truth, check_truths, error_tables, split_truth
-from gslopes.stats.clusters import FEW, effective_units, named_codes, normal_texts
+from gslopes.stats.clusters import effective_units, few, named_codes, normal_texts
 from gslopes.stats.multiplicity import LEVEL
 
 OF_VIEWS = ("slopes", "placebos", "balance")  # tables with rows of interactions, and of slopes at an end
@@ -309,7 +309,7 @@ def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
         return
     if not np.isfinite([low, high]).all() or pc.any(pc.is_nan(scores.column("score"))).as_py():
         raise TableError("Some scores are no finite numbers.", "Leave out the rows of labels without a score.")
-    if not numbers and not (low >= 0 and high <= 1):
+    if not numbers and beyond(np.array([low, high])).any():
         hint = "Divide them by 100 if they are percentages."
         raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
 
@@ -324,7 +324,7 @@ def _balance(sweep: Answers, sizes: Array, asked: Asked, inputs: _Inputs) -> tup
     counts["missing"] = len(asked.photos) - used - sum(counts.values())
     row |= {"units": len(sizes), **counts, "largest": largest, "effective_units": effective}
     warnings = []
-    if cluster and used and effective < FEW:
+    if cluster and used and few(effective):
         share = f"one {cluster} of {len(sizes)} holds {largest:.0%} of the photos"
         warnings.append(f"{share}: read p_perm, not t and its interval")
     depend = []

@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.core.tables import EVERY
-
-# Values are float32 in the tables; two that differ by less are the same value written on two roads.
-_TOLERANCE = 1e-6
+from gslopes.stats.rounding import STORED, exceeds, settled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,7 +223,8 @@ def differing_photos(one: Answers, other: Answers, labels: Objects) -> Array:
         pairs = index.get_indexer(pd.Index(sweep.labels))[sweep.label] * photos + sweep.photo
         frames.append(pd.DataFrame(np.where(sweep.present, sweep.score, np.nan), index=pairs))
     first, second = frames[0].align(frames[1])
-    same = np.isclose(first, second, rtol=1e-5, atol=1e-6, equal_nan=True).all(axis=1)
+    gap = settled(first - second, first.abs() + second.abs(), STORED)
+    same = ((gap == 0) | (first.isna() & second.isna())).all(axis=1)
     return np.bincount(first.index.to_numpy()[~same] // photos, minlength=len(labels)).astype(np.float64)
 
 
@@ -243,12 +242,13 @@ def values_by_attribute(
     Raises: ConfigError if given values are fewer than two, or do not increase; TableError if the tables'
         are so, or contradict the given ones, or leave the values of some step unknown.
     """
-    pairs = scores.group_by(["attribute", "step", "value"]).aggregate([]).to_pandas().sort_values("step")
+    ends = [("value", "min"), ("value", "max")]
+    pairs = scores.group_by(["attribute", "step"]).aggregate(ends).to_pandas().sort_values("step")
     last = asked.group_by("attribute").aggregate([("step", "max")]).to_pandas().set_index("attribute")["step_max"]
     by_attribute = {}
     for name, rows in pairs.groupby("attribute", observed=True):
-        attribute, in_table = str(name), rows["value"].to_numpy(np.float64)
-        steps, given_here = rows["step"].tolist(), (given or {}).get(attribute)
+        attribute, (least, most) = str(name), rows[["value_min", "value_max"]].to_numpy(np.float64).T
+        in_table, steps, given_here = (least + most) / 2, rows["step"].tolist(), (given or {}).get(attribute)
         count = max(int(last.get(name, 0)), *steps) + 1
         values = in_table if given_here is None else np.asarray(given_here, dtype=np.float64)
         error: type[ConfigError | TableError] = TableError if given_here is None else ConfigError
@@ -257,13 +257,14 @@ def values_by_attribute(
             raise error(f"The sweep of {attribute} has {len(values)} values.", hint)
         if not np.isfinite(values).all() or (np.diff(values) <= 0).any():
             raise error(f"The values of {attribute} do not increase: {values.tolist()}.", "Sort them.")
-        if len(set(steps)) != len(steps) or min(steps) < 0 or count > len(values):
+        several = settled(most - least, np.maximum(np.abs(most), 1), STORED).any()
+        if several or min(steps) < 0 or count > len(values):
             problem = f"The tables have steps 0 to {count - 1} of {attribute} and {len(values)} values for them."
             raise TableError(problem, "Give each step one value, and pass all values of the sweep.")
-        if (np.abs(values[steps] - in_table) > _TOLERANCE * np.maximum(1.0, np.abs(in_table))).any():
+        if settled(values[steps] - in_table, np.maximum(np.abs(in_table), 1), STORED).any():
             raise TableError(f"The scores table has other values of {attribute}: {in_table.tolist()}.", "Pass those.")
         line = np.linspace(values[0], values[-1], len(values))  # freed from the rounding to float32 where it is even
-        even = np.abs(line - values).max() <= _TOLERANCE * max(1.0, float(np.abs(values).max()))
+        even = not settled(line - values, max(1.0, float(np.abs(values).max())), STORED).any()
         by_attribute[attribute] = line if even else values
     return by_attribute
 
@@ -309,10 +310,10 @@ def present(scores: pa.Table, cuts: Mapping[str, Cut]) -> pa.Table:
     for name, cut in cuts.items():
         rows = np.flatnonzero(pc.equal(classifier.cast(pa.string()), name).to_numpy(zero_copy_only=False))
         # Scores are stored with 24 bits: one that was cut at 0.55 by the service is not lost to rounding here.
-        counts = score[rows] >= np.float32(cut.score)
+        counts = ~exceeds(cut.score, score[rows])
         if cut.most:
             counts &= _places(scores, rows) <= cut.most
-        beyond = (score[rows] < 0) | (score[rows] > 1)
+        beyond = exceeds(np.abs(score[rows] - 0.5), 0.5)
         if beyond.any():  # a number of its own unit has no cut
             label = scores.column("label").take(pa.array(rows)).cast(pa.string())
             counts |= pc.is_in(label, label.filter(pa.array(beyond)).combine_chunks()).to_numpy()
@@ -323,5 +324,14 @@ def present(scores: pa.Table, cuts: Mapping[str, Cut]) -> pa.Table:
 def _places(scores: pa.Table, rows: Integers) -> Array:
     """(rows,) place of each label among its picture's, from 1; tied labels have the best place of them."""
     frame = scores.take(pa.array(rows)).select(["photo", "attribute", "step", "score"]).to_pandas()
-    pictures = frame.groupby(["photo", "attribute", "step"], observed=True, sort=False)["score"]
-    return pictures.rank(method="min", ascending=False).to_numpy(np.float64)
+    picture = frame.groupby(["photo", "attribute", "step"], observed=True, sort=False).ngroup().to_numpy()
+    score = frame["score"].to_numpy(np.float64)
+    order = np.lexsort((-score, picture))
+    picture, score = picture[order], score[order]
+    first, place = np.r_[True, np.diff(picture) > 0][: len(order)], np.arange(len(order))
+    tied = ~first & ~np.r_[True, exceeds(score[:-1], score[1:])][: len(order)]
+    place -= np.maximum.accumulate(np.where(first, place, 0))
+    best = np.maximum.accumulate(np.where(tied, 0, np.arange(len(order))))
+    result = np.empty(len(order))
+    result[order] = 1 + place[best]
+    return result

@@ -32,6 +32,7 @@ from gslopes.core import placebo
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.crossed import Grid, grid_of
 from gslopes.slopes.fit.answers import values_by_attribute
+from gslopes.stats.rounding import places
 
 
 class View(NamedTuple):
@@ -76,7 +77,7 @@ def _orders(count: int) -> Integers:
 
 def _view(values: Array, ends: Array, cells: Integers, rows: Integers, columns: Integers) -> View:
     """values: (I J,) of the pictures.  rows, columns: orders of both."""
-    steps = np.argsort(values, kind="stable")
+    steps = np.argsort(places(values), kind="stable")
     place = np.argsort(steps)  # of each cell among the view's pictures
     orders = [place[cells[np.ix_(row, column)].T.ravel()[steps]] for row, column in product(rows, columns)]
     return View(steps, values[steps], np.array(orders, np.int8), ends[:, steps])

@@ -42,10 +42,11 @@ from gslopes.slopes.fit.answers import Answers, all_labels, columns_of, same_pho
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
-from gslopes.stats.clusters import FEW, effective_units
+from gslopes.stats.clusters import effective_units, few
 from gslopes.stats.contrast import Contrast, Units, contrast
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.permutation import below_floor
+from gslopes.stats.rounding import exceeds, highest
 
 CARRIED = "its interval rests on few photos: about as many as {:.0f} that count alike"
 NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"
@@ -84,7 +85,7 @@ def paired(first: Units, second: Units, options: FitOptions, *, signed: bool) ->
     for other in turned:
         short = np.sign(other.difference) != np.sign(plain.difference)
         ps = {name: np.maximum(getattr(plain, name), getattr(other, name)) for name in ("p", "p_perm")}
-        less, ends = np.abs(other.difference) < np.abs(plain.difference), ("difference", "se", "low", "high")
+        less, ends = exceeds(*map(np.abs, (plain.difference, other.difference))), ("difference", "se", "low", "high")
         plain = replace(plain, **{name: np.where(less, getattr(other, name), getattr(plain, name)) for name in ends})
         plain = replace(plain, **{name: np.where(short & ~np.isnan(p), 1.0, p) for name, p in ps.items()})
     return plain
@@ -101,7 +102,7 @@ def decide(
 
     The rows to read are one family, whatever their labels are judged by; so are the others of each estimator.
     """
-    trusted = effective_units(units) >= FEW
+    trusted = not few(effective_units(units))
     tested = slopes[slopes["estimator"] != "paper"]
     if "measure" not in tested or tested.empty:
         return slopes
@@ -145,7 +146,7 @@ def _decide_label(
     elif reason == "own-test":
         detail = f"q {row['q']:.2g} is not below {LEVEL:g}"
     elif reason == "placebo":
-        reason = max(placebos, key=lambda name: placebos[name]["p_used"])
+        reason = list(placebos)[highest([part["p_used"] for part in placebos.values()])]
         worst = placebos[reason]
         interval = f"[{two_digits(worst['ci_low'])}, {two_digits(worst['ci_high'])}]"
         difference = f"{two_digits(worst['difference'])} {interval}, p {worst['p_used']:.2g}"
@@ -160,7 +161,7 @@ def _decide_label(
         bound = f"of all photos, the slope lies in [{two_digits(low)}, {two_digits(high)}]"
         bound = bound if low <= high else "nothing bounds the rest"
         return "open", "refusals", f"{lost} depend on the value; {bound}"
-    if detail != str(row["note"]) and row.get("influence", np.nan) < FEW:
+    if detail != str(row["note"]) and few(row.get("influence", np.nan)):
         detail = "; ".join(filter(None, (detail, CARRIED.format(row["influence"]))))
     return decision, reason, detail
 

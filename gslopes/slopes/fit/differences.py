@@ -13,7 +13,7 @@ from gslopes.slopes.fit.answers import Answers, active_photos, all_labels, colum
 from gslopes.slopes.fit.estimators import KINDS, linear
 from gslopes.slopes.fit.measures import Kind, choose, measured, outcomes, slopes_by_measure, unit_in, unit_slopes
 from gslopes.slopes.fit.options import RARE, FitOptions
-from gslopes.stats.clusters import FEW, effective_units, named_codes
+from gslopes.stats.clusters import effective_units, few, named_codes
 from gslopes.stats.contrast import contrast, difference, membership_p
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.outcomes import moments, varying
@@ -55,7 +55,7 @@ def group_slopes(
             numbers = outcomes(part, kind)
             sums, varies = moments(numbers), varying(numbers)
             lines = linear(kind, sums, part.values)
-            sides[name], skews[name] = (lines.slope, lines.se, sums.units), sums.skew
+            sides[name], skews[name] = (lines.slope, lines.se, sums.units), sums.slopes.skew
             rare = rarely[name] = np.asarray(varies < options.min_varying, dtype=bool)
             few[name] = sums.units < options.min_varying
             p = np.where(rare, np.nan, lines.p)
@@ -153,7 +153,7 @@ def paired_differences(
     rare = (varies < min_varying) | (len(old.sizes) < 2) | one_sided
     same = (result.varying == 0) & ~rare  # not one answer changed: nothing speaks against equal slopes
     p, p_perm = (np.where(rare, np.nan, np.where(same, 1.0, value)) for value in (result.p, result.p_perm))
-    tested, _ = below_floor(p_perm, p, permutations, trusted=effective_units(old.sizes) >= FEW)
+    tested, _ = below_floor(p_perm, p, permutations, trusted=not few(effective_units(old.sizes)))
     columns: dict[str, Any] = columns_of(result) | {"se": np.where(same, 0.0, result.se), "attribute": other.attribute}
     columns |= {"classifier": other.classifier, "first_classifier": one.classifier, "label": labels}
     columns |= {"n": len(first.photos), "units": len(old.sizes), "active": active_photos(first, second, labels)}

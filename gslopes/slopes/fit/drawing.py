@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from gslopes.slopes.fit.answers import Answers, all_labels, same_photos
 from gslopes.slopes.fit.measures import answers_by_measure, slopes_by_measure
 from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import codes_of
-from gslopes.stats.contrast import Contrast, Units, contrast
+from gslopes.stats.contrast import contrast
 from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.rounding import STORED, settled
 
 
 def drawing_rows(sweep: Answers, unedited: Answers, options: FitOptions) -> pd.DataFrame:
@@ -35,28 +35,23 @@ def drawing_rows(sweep: Answers, unedited: Answers, options: FitOptions) -> pd.D
         measures of the sweep.  Both are cut to the photos that both have.
     """
     sweep, unedited = same_photos(sweep, unedited)
-    middle, n = np.flatnonzero(np.abs(sweep.values) < 1e-6), len(sweep.photos)
+    middle, n = np.flatnonzero(settled(sweep.values, np.ptp(sweep.values), STORED) == 0), len(sweep.photos)
     labels, floor = all_labels(sweep, unedited), min(sweep.threshold, unedited.threshold)
     if not (len(middle) and len(labels) and n):
         return pd.DataFrame()
     neutral = replace(sweep, present=sweep.present[:, middle], score=sweep.score[:, middle], threshold=floor)
     before, after = (answers_by_measure(one, labels) for one in (replace(unedited, threshold=floor), neutral))
-    moved = Units(after, np.ones(n)).minus(Units(before, np.ones(n))).sums
-    along = slopes_by_measure(replace(sweep, units=None), labels).sums * float(np.ptp(sweep.values))
+    moved = after.minus(before)
+    along = slopes_by_measure(replace(sweep, units=None), labels)
+    along = along.times(np.full(len(labels), np.ptp(sweep.values)))
     units = codes_of(sweep.units, n)
-
-    def mean_of(values: sparse.csr_array) -> Contrast:
-        summed = Units.of(values, units)
-        summed.sums.eliminate_zeros()
-        return contrast(summed)
-
-    drawn, swept = mean_of(moved), mean_of(along)
-    sides = [values.multiply(np.sign(mean.difference)[:, None]) for values, mean in ((moved, drawn), (along, swept))]
-    further = mean_of(sparse.csr_array(sides[0] - sides[1]))
+    drawn, swept = (contrast(each.joined(units)) for each in (moved, along))
+    sides = [each.times(np.sign(mean.difference)) for each, mean in ((moved, drawn), (along, swept))]
+    further = contrast(sides[0].minus(sides[1]).joined(units))
     rare = drawn.varying < options.min_varying
     p = np.where(rare, np.nan, np.where(further.difference > 0, further.p, 1.0))
     columns: dict[str, Any] = {"classifier": sweep.classifier, "attribute": sweep.attribute, "label": labels, "n": n}
     columns |= {"measure": [sweep.measures.get(label, "presence") for label in labels.tolist()]}
-    columns |= {"photo": before.sum(axis=1) / n, "drawing": drawn.difference, "ci_low": drawn.low}
+    columns |= {"photo": before.means, "drawing": drawn.difference, "ci_low": drawn.low}
     columns |= {"ci_high": drawn.high, "sweep": swept.difference, "q": benjamini_hochberg(p)}
     return pd.DataFrame(columns | {"note": np.where(rare, RARE, "")})

@@ -37,7 +37,7 @@ from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers, columns_of
 from gslopes.slopes.fit.measures import SCALE, Kind, ends, of_rows, outcomes, unit_in
 from gslopes.slopes.fit.options import RARE, FitOptions
-from gslopes.stats.clusters import FEW, effective_units
+from gslopes.stats.clusters import effective_units, few
 from gslopes.stats.contrast import infer
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import Lines, fit_lines, line_weights
@@ -77,11 +77,9 @@ def linear(kind: Kind, sums: Moments, values: Array) -> Lines:
 
     sums: moments of outcomes of that kind.  values: (K,).
     """
-    means = sums.first / sums.photos if sums.photos else np.full(sums.first.shape, np.nan)
-    line, scale = np.broadcast_to(line_weights(values), means.shape), SCALE[kind]
-    slope = (means * line).sum(axis=1)
-    slope = np.where(np.abs(slope) <= 1e-13 * np.abs(means).max(axis=1, initial=0.0), 0.0, slope)  # rounding alone
-    return infer(scale * slope, scale * (means.mean(axis=1) - slope * values.mean()), scale * line, sums)
+    scale, photos = SCALE[kind], sums.photos or np.nan
+    middle = sums.first.mean(axis=1) / photos - sums.slopes.mean * values.mean()
+    return infer(sums, scale * middle, scale)
 
 
 def estimate(answers: Answers, options: FitOptions) -> pd.DataFrame:
@@ -131,12 +129,12 @@ def _test(answers: Answers, kind: Kind, options: FitOptions) -> _Test:
     lines, tested = linear(kind, sums, answers.values), varies >= options.min_varying
     p = np.where(tested, lines.p, np.nan)
     if not options.permutations:
-        return _Test(lines, sums.influence, varies, tested, *below_floor(p, p, 0), None)
+        return _Test(lines, sums.slopes.influence, varies, tested, *below_floor(p, p, 0), None)
     with_paper = kind == "rate" and "paper" in options.estimators
     permuted = permute(rows, tested, options.permutations, options.seed, paper=with_paper)
-    trusted = effective_units(rows.sizes) >= FEW
+    trusted = not few(effective_units(rows.sizes))
     adjusted = below_floor(permuted.p, p, options.permutations, trusted=trusted)
-    return _Test(lines, sums.influence, varies, tested, *adjusted, permuted)
+    return _Test(lines, sums.slopes.influence, varies, tested, *adjusted, permuted)
 
 
 def _photo(name: str, answers: Answers, test: _Test) -> pd.DataFrame:

@@ -31,6 +31,7 @@ from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.slopes.fit.reach import log_odds
 from gslopes.stats.clusters import codes_of
 from gslopes.stats.intervals import Estimate, linearised
+from gslopes.stats.rounding import STORED, highest, settled
 
 SPARE = 10  # units more than readings
 INFLATED = 10.0  # variance inflation factor of the adjusted slope
@@ -50,21 +51,23 @@ def explained_rows(answers: Answers, moved: pd.DataFrame, options: FitOptions) -
     whole = read.notna().all(axis=1).to_numpy()
     part, n, names = answers.only(whole), int(whole.sum()), sorted(set(moved["reading"]))
     z = np.array([np.broadcast_to(part.values, (n, count)), *(read.loc[whole, name].to_numpy(float) for name in names)])
-    z = np.moveaxis(z - z.mean(axis=2, keepdims=True), 0, 2)  # (n, K, 1 + readings)
+    level = z.mean(axis=2, keepdims=True)
+    z = np.moveaxis(settled(z - level, np.abs(z) + np.abs(level), STORED), 0, 2)  # (n, K, 1 + readings)
     spread = np.sqrt(np.square(z).mean(axis=(0, 1))) if n else np.zeros(1 + len(names))
-    z, names = z[:, :, spread > 1e-6], [name for name, wide in zip(names, spread[1:], strict=True) if wide > 1e-6]
-    z[:, :, 1:] /= spread[spread > 1e-6][1:]
+    wide = spread > 0
+    z, names = z[:, :, wide], [name for name, kept in zip(names, wide[1:], strict=True) if kept]
+    z[:, :, 1:] /= spread[wide][1:]
     units = codes_of(part.units, n)
     member = sparse.csr_array((np.ones(n), (units, np.arange(n))))
     steps = [replace(part, present=part.present[:, [k]], score=part.score[:, [k]]) for k in range(count)]
-    each = [answers_by_measure(step, part.labels) for step in steps]
+    each = [answers_by_measure(step, part.labels).sums for step in steps]
     note = FEW if member.shape[0] < len(names) + SPARE else "" if names else STILL
     # sums over all units, and over all but each: of products within, and per label with its answers
     products = np.einsum("un,npq->upq", member.toarray(), np.einsum("nkp,nkq->npq", z, z))
     within = products.sum(axis=0) - np.concatenate([np.zeros_like(products[:1]), products])
     inverse = np.linalg.pinv(within)
     like = np.abs(within[0, 0, 1:]) / np.sqrt(np.diag(within[0])[1:])
-    alike = names[like.argmax()] if names and within[0, 0, 0] * inverse[0, 0, 0] > INFLATED else ""
+    alike = names[highest(like)] if names and within[0, 0, 0] * inverse[0, 0, 0] > INFLATED else ""
     rows: list[dict[str, Any]] = []
     for place, label in enumerate(part.labels.tolist()):
         numbers = np.stack([step[[place]].toarray()[0] for step in each], axis=1)
@@ -91,10 +94,11 @@ def _attributed(within: Array, inverse: Array, answers: Array, names: list[str],
     own, both = np.diag(within[0])[1:], within[0, 0, 1:]
     lone = 1 - (answers[0, 0] - both * answers[0, 1:] / own) / (within[0, 0, 0] - both**2 / own) / slope.value
     row |= {"share": share.value, "share_low": share.low, "share_high": share.high}
-    return row | {"reading": names[lone.argmax()], "most": float(lone.max())}
+    return row | {"reading": names[highest(lone)], "most": float(lone.max())}
 
 
 def _jackknifed(values: Array) -> Estimate:
     """values: (1 + U,) of all units, and of all but each."""
     units = len(values) - 1
-    return linearised(float(values[0]), (values[1:].mean() - values[1:]) * (units - 1) / units)
+    moves = (values[1:].mean() - values[1:]) * (units - 1) / units
+    return linearised(float(values[0]), moves, np.abs(values[1:]) / units, STORED)

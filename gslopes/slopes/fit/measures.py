@@ -30,8 +30,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse, special
+from scipy import special
 
+from gslopes.core.arrays import Array, Flags
 from gslopes.core.errors import TableError
 from gslopes.core.tables import MEASURED
 from gslopes.core.text import many
@@ -40,6 +41,7 @@ from gslopes.slopes.fit.options import RARE
 from gslopes.stats.contrast import Units
 from gslopes.stats.ols import line_weights
 from gslopes.stats.outcomes import Outcomes, gathered
+from gslopes.stats.rounding import EXACT, STORED, exceeds, settled
 
 Pairs = NDArray[np.int64]
 Measure = Literal["presence", "log-odds", "value"]
@@ -52,7 +54,8 @@ UNITS: dict[str, str] = {
 }
 EVERYWHERE = 0.95  # share of the pictures
 _CLIP = 1e-6
-_GRAIN = 2.0**-16  # log-odds that differ by less are the same answer: batches of another size round otherwise
+_GRAIN = 2.0**-17  # log-odds that differ by less are the same answer: batches of another size round otherwise
+_LAST = 2.0**-23  # of a score near 1, twice what its last bit is worth
 
 
 def unit_in(classifier: str, label: str, measure: str) -> str:
@@ -75,11 +78,10 @@ def choose(sweeps: Iterable[Answers], min_varying: int) -> dict[str, Measure]:
     pictures, parts = 0, []
     for sweep in sweeps:
         pictures += len(sweep.photos) * len(sweep.values)
-        odds = special.logit(np.clip(sweep.score.astype(np.float64), _CLIP, 1 - _CLIP))
-        steps = np.rint(odds / _GRAIN)
-        facts = {"returned": sweep.present.sum(axis=1), "beyond": ((sweep.score < 0) | (sweep.score > 1)).any(axis=1)}
+        odds, errors = _log_odds(sweep.score)
+        facts = {"returned": sweep.present.sum(axis=1), "beyond": beyond(sweep.score).any(axis=1)}
         facts |= {"varying": (sweep.present != sweep.present[:, :1]).any(axis=1)}
-        facts |= {"moving": (steps != steps[:, :1]).any(axis=1)}
+        facts |= {"moving": (_levelled(odds, errors) != odds[:, :1]).any(axis=1)}
         size = len(sweep.labels)
         sums = {name: np.bincount(sweep.label, fact.astype(np.float64), minlength=size) for name, fact in facts.items()}
         parts.append(pd.DataFrame(sums, index=sweep.labels))
@@ -110,15 +112,36 @@ def measured(sweep: Answers, measures: Mapping[str, str]) -> Answers:
     return replace(sweep.only(keep), dropped=dropped)
 
 
-def numbers(sweep: Answers, pairs: Pairs) -> NDArray[np.float32]:
-    """(P, K) of the pairs of measured labels, in the unit of each; log-odds count from the smallest score's, as 0."""
+def beyond(scores: NDArray[np.floating]) -> Flags:
+    """Whether numbers lie outside of [0, 1], by more than rounding."""
+    return exceeds(np.abs(scores - 0.5), 0.5)
+
+
+def _log_odds(scores: NDArray[np.floating]) -> tuple[Array, Array]:
+    """Log-odds of scores, and by how much rounding may move them: near 1, where scores are stored coarsely, by much."""
+    score = np.clip(scores.astype(np.float64), _CLIP, 1 - _CLIP)
+    return special.logit(score), np.maximum(_GRAIN, _LAST / (1 - score))
+
+
+def _levelled(numbers: Array, errors: Array) -> Array:
+    """Numbers, (P, K), those of a row that differ from its first by rounding alone made equal to it."""
+    first = numbers[:, :1]
+    return first + settled(numbers - first, errors + errors[:, :1], 1)
+
+
+def numbers(sweep: Answers, pairs: Pairs) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """(P, K) of the pairs of measured labels, in the unit of each, and (P,) by how much rounding may move them.
+
+    Log-odds count from the smallest score's, as 0.
+    """
     score = sweep.score[pairs].astype(np.float64)
+    errors = STORED * np.abs(score)
     names = np.array([sweep.measures.get(label, "presence") for label in sweep.labels.tolist()], dtype=object)
     odds = (names == "log-odds")[sweep.label[pairs]]
-    floor = special.logit(np.clip(sweep.threshold, _CLIP, 1 - _CLIP))
-    above = special.logit(np.clip(np.where(sweep.present[pairs], score, sweep.threshold)[odds], _CLIP, 1 - _CLIP))
-    score[odds] = _GRAIN * np.rint((above - floor) / _GRAIN)
-    return score.astype(np.float32)
+    floor, error = _log_odds(np.asarray(sweep.threshold))
+    above, of_above = _log_odds(np.where(sweep.present[pairs], score, sweep.threshold)[odds])
+    score[odds], errors[odds] = above - floor, of_above + error
+    return _levelled(score, errors).astype(np.float32), errors.max(axis=1, initial=0).astype(np.float32)
 
 
 def outcomes(answers: Answers, kind: Kind = "rate") -> Outcomes:
@@ -127,12 +150,13 @@ def outcomes(answers: Answers, kind: Kind = "rate") -> Outcomes:
     kind: ``rate``: 1 where the label was returned, 0 elsewhere.  ``measure``: the numbers of the labels that are not
         judged by presence; the others have none.
     """
-    photo, label, rows = answers.photo, answers.label, answers.present.astype(np.float32)
+    photo, label, rows, errors = answers.photo, answers.label, answers.present.astype(np.float32), None
     if kind == "measure":
         measured_labels = np.array([label in answers.measures for label in answers.labels.tolist()], dtype=bool)
         pairs = np.flatnonzero(measured_labels[label])
-        photo, label, rows = photo[pairs], label[pairs], numbers(answers, pairs)
-    return gathered(answers.values, len(answers.photos), photo, label, rows, len(answers.labels), answers.units)
+        photo, label, (rows, errors) = photo[pairs], label[pairs], numbers(answers, pairs)
+    codes = (photo, label, rows, len(answers.labels), answers.units, errors)
+    return gathered(answers.values, len(answers.photos), *codes)
 
 
 def unit_slopes(answers: Answers, kind: Kind, labels: NDArray[np.object_] | None = None) -> Units:
@@ -140,13 +164,12 @@ def unit_slopes(answers: Answers, kind: Kind, labels: NDArray[np.object_] | None
 
     labels: those wanted, sorted, all of the answers' among them; the answers' own if None.
     """
-    rows = outcomes(answers, kind)
-    slopes = SCALE[kind] * (rows.numbers.astype(np.float64) @ line_weights(rows.values))
+    rows, weights = outcomes(answers, kind), line_weights(answers.values)
+    slopes = SCALE[kind] * (rows.numbers.astype(np.float64) @ weights)
+    errors = SCALE[kind] * np.abs(weights).sum() * rows.rounding
     names = answers.labels if labels is None else labels
     row = np.searchsorted(names.astype(str), answers.labels.astype(str)) if len(answers.labels) else np.empty(0, int)
-    moving = np.abs(slopes) > 1e-12 * SCALE[kind]
-    cells = (slopes[moving], (row[rows.label[moving]], rows.unit[moving]))
-    return Units(sparse.csr_array(cells, shape=(len(names), len(rows.sizes))), rows.sizes)
+    return Units.of(slopes, errors, (row[rows.label], rows.unit), (len(names), len(rows.sizes)), rows.sizes)
 
 
 def ends(answers: Answers, kind: Kind) -> dict[str, NDArray[np.float64]]:
@@ -169,19 +192,20 @@ def slopes_by_measure(answers: Answers, labels: NDArray[np.object_]) -> Units:
     rate = unit_slopes(answers, "rate", labels)
     if not answers.measures:
         return rate
-    number = unit_slopes(answers, "measure", labels)
-    by_number = np.array([label in answers.measures for label in labels.tolist()])[:, None]
-    return Units(sparse.csr_array(rate.sums.multiply(~by_number) + number.sums.multiply(by_number)), rate.sizes)
+    by_number = np.array([float(label in answers.measures) for label in labels.tolist()])
+    return rate.times(1 - by_number).minus(unit_slopes(answers, "measure", labels), -1)
 
 
-def answers_by_measure(answers: Answers, labels: NDArray[np.object_]) -> sparse.csr_array:
-    """(L, n) answers, K = 1, to the labels, sorted, by each one's measure; presence in percentage points."""
+def answers_by_measure(answers: Answers, labels: NDArray[np.object_]) -> Units:
+    """Each photo's answers, K = 1, to the labels, sorted, by each one's measure; presence in percentage points."""
     values = 100.0 * answers.present[:, 0]
+    errors = EXACT * values
     by_number = np.array([label in answers.measures for label in answers.labels.tolist()], dtype=bool)
     pairs = np.flatnonzero(by_number[answers.label])
-    values[pairs] = numbers(answers, pairs)[:, 0]
-    row = np.searchsorted(labels.astype(str), answers.labels.astype(str))
-    return sparse.csr_array((values, (row[answers.label], answers.photo)), (len(labels), len(answers.photos)))
+    found, errors[pairs] = numbers(answers, pairs)
+    values[pairs] = found[:, 0]
+    row, photos = np.searchsorted(labels.astype(str), answers.labels.astype(str)), len(answers.photos)
+    return Units.of(values, errors, (row[answers.label], answers.photo), (len(labels), photos), np.ones(photos))
 
 
 def of_rows(frame: pd.DataFrame, measures: Mapping[str, str]) -> pd.DataFrame:

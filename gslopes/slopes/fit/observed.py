@@ -60,9 +60,9 @@ def observed_rows(
     names = groups.reindex(photos).fillna("").to_numpy(dtype=object)
     units = codes_of(sweep.units, len(photos))
     measure = np.array([sweep.measures.get(label, "presence") for label in labels.tolist()], dtype=object)
-    answers, slopes = answers_by_measure(unedited, labels), slopes_by_measure(replace(sweep, units=None), labels)
+    numbers, slopes = answers_by_measure(unedited, labels), slopes_by_measure(replace(sweep, units=None), labels)
     read = np.full(len(photos), np.nan) if odds is None else odds.reindex(photos).to_numpy(np.float64)
-    readable, seen = np.isfinite(read), sparse.csr_array(np.nan_to_num(read)[None, :])
+    readable, seen = np.isfinite(read), Units(sparse.csr_array(np.nan_to_num(read)[None, :]), np.ones(len(photos)))
     frames = []
     for pair in combinations([name for name in sorted(set(names)) if name], 2) if len(labels) else ():
         group, other = (names == name for name in pair)
@@ -70,7 +70,7 @@ def observed_rows(
         if distance.low[0] + distance.high[0] < 0:  # never where it has no interval
             pair, group, other = pair[::-1], other, group
             distance = _welch(seen, group & readable, other & readable, units)
-        gap, both = _welch(answers, group, other, units), group | other
+        answers, gap, both = numbers.sums, _welch(numbers, group, other, units), group | other
         low, high = gap.low.copy(), gap.high.copy()
         for row in np.flatnonzero((measure == "presence") & np.isfinite(gap.se)):
             low[row], high[row] = _shares_apart(answers[[row]].toarray().ravel() > 0, group, other, units)
@@ -96,11 +96,11 @@ def observed_rows(
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _welch(values: sparse.csr_array, one: Flags, other: Flags, units: Integers) -> Contrast:
-    """Mean of one group's photos minus the other's, by Welch's t over units.  values: (L, n).  one, other: (n,)."""
+def _welch(values: Units, one: Flags, other: Flags, units: Integers) -> Contrast:
+    """Mean of one group's photos minus the other's, by Welch's t over units.  values: of photos.  one, other: (n,)."""
     sides, skews = [], []
     for side in (one, other):
-        numbers = Units.of(values[:, np.flatnonzero(side)], np.unique(units[side], return_inverse=True)[1])
+        numbers = values.joined(np.unique(units[side], return_inverse=True)[1], chosen=np.flatnonzero(side))
         mean, size = contrast(numbers), len(numbers.sizes)
         still = np.where(mean.varying > 0, mean.se, 0.0)
         sides.append((mean.difference if size else np.nan * mean.se, still if size > 1 else np.nan * still, size))

@@ -30,9 +30,10 @@ from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import codes_of
-from gslopes.stats.contrast import Units, spreads
+from gslopes.stats.contrast import Units
 from gslopes.stats.intervals import fieller, t_quantile
-from gslopes.stats.ols import line_weights
+from gslopes.stats.ols import line_slopes
+from gslopes.stats.rounding import STORED, exceeds, settled
 
 UNREACHED = "the interval of the reach contains 0: the edit may not move the reader here"
 HALF = 0.5
@@ -49,7 +50,7 @@ def photo_reach(scores: Array, values: Sequence[float]) -> Array:
     >>> photo_reach(np.array([[0.5, 0.5, 0.5], [0.2, 0.5, 0.8]]), [-1, 0, 1]).round(3).tolist()
     [0.0, 1.386]
     """
-    return np.asarray(log_odds(scores) @ line_weights(np.asarray(values, dtype=np.float64)), dtype=np.float64)
+    return line_slopes(log_odds(scores), values)
 
 
 def log_odds(scores: ArrayLike) -> Array:
@@ -65,13 +66,14 @@ def ratios(units: Units, reach: Array) -> dict[str, Array]:
     """
     sizes, count = units.sizes, len(units.sizes)
     n = max(float(sizes.sum()), 1.0)
-    slope, mean = units.means, float(reach.sum()) / n
-    left, factor = reach - mean * sizes, count / max(count - 1, 1) / n**2
+    found, mean = units.spread(), float(settled(reach.sum(), np.abs(reach).sum(), STORED)) / n
+    slope, left = found.mean, settled(reach - mean * sizes, np.abs(reach) + abs(mean) * sizes, STORED)
+    factor = count / max(count - 1, 1) / n**2
     spread = float(np.square(left).sum()) * factor
     shared = (units.sums @ left - slope * float(sizes @ left)) * factor
     limit = float(t_quantile(max(count - 1, 1)))
     half = limit * np.sqrt(spread)
-    low, high = fieller(slope, mean, spreads(units, slope) * factor, spread, shared, limit)
+    low, high = fieller(slope, mean, found.squares * factor, spread, shared, limit)
     reached = np.full(len(slope), mean**2 > limit**2 * spread and count > 2)
     vary = reached & (np.diff(units.sums.indptr) > 0)  # or they say nothing about how sure a ratio of 0 is
     columns = {"slope": slope, "reach": mean, "reach_low": mean - half, "reach_high": mean + half}
@@ -123,10 +125,10 @@ def per_reach(differences: pd.DataFrame, reached: pd.DataFrame | None) -> pd.Dat
     one, other = (known.reindex(pd.MultiIndex.from_frame(key)).to_numpy(float).T for key in keys)
     least, most = np.minimum(one[0], other[0]), np.maximum(one[0], other[0])
     share = np.divide(least, most, out=np.full(len(most), np.nan), where=most > 0)
-    gap = one[1] - other[1]
+    gap, uneven = one[1] - other[1], exceeds(HALF, share)
     low = gap - np.hypot(one[1] - one[2], other[3] - other[1])
     high = gap + np.hypot(one[3] - one[1], other[1] - other[2])
     columns = {"reach_share": share, "per_reach": gap, "per_reach_low": low, "per_reach_high": high}
     tested = [name for name in ("p", "p_perm", "p_test", "q") if name in differences]
-    tests = {name: differences[name].mask(share < HALF) for name in tested}
-    return differences.assign(**columns, **tests, note=differences["note"].mask(share < HALF, UNEVEN))
+    tests = {name: differences[name].mask(uneven) for name in tested}
+    return differences.assign(**columns, **tests, note=differences["note"].mask(uneven, UNEVEN))

@@ -32,12 +32,13 @@ from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import LEAST_KEPT, FitOptions
-from gslopes.stats.clusters import FEW, clustered_mean, codes_of, effective_units
+from gslopes.stats.clusters import clustered_mean, codes_of, effective_units, few
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.intervals import Estimate
-from gslopes.stats.ols import line_weights
+from gslopes.stats.ols import line_slopes, line_weights
 from gslopes.stats.outcomes import dense
 from gslopes.stats.permutation import below_floor, permute
+from gslopes.stats.rounding import settled
 
 STATUS = ("answered", "refused", "failed")
 LOSSES = (("refusal", "refused", "refusals"), ("failed", "failed", "failures"))  # prefix of columns, status, noun
@@ -96,12 +97,12 @@ def loss_trend(found: Asked, status: str, units: Callable[[Objects], Integers | 
     complete = (found.status > 0).all(axis=1)
     lost = (found.status[complete] == STATUS.index(status) + 1).astype(np.float32)
     codes, m = codes_of(units(found.photos[complete]), len(lost)), options.permutations
-    mean = clustered_mean(100 * (lost - lost[:, :1]) @ line_weights(found.values), codes)
+    mean = clustered_mean(100 * line_slopes(lost, found.values), codes)
     rows = dense(lost[None], found.values, codes)
     several = np.array([len(rows.sizes) > 1])
     p_perm = permute(rows, several, m, options.seed).p if m else np.full(1, np.nan)
     p = np.array([mean.p if mean.value or mean.se else 1.0])
-    p, _ = below_floor(p_perm, p, m, trusted=effective_units(rows.sizes) >= FEW)
+    p, _ = below_floor(p_perm, p, m, trusted=not few(effective_units(rows.sizes)))
     return mean._replace(p=float(p[0]))
 
 
@@ -118,9 +119,10 @@ def bounds(present: Array, found: Asked) -> tuple[Array, Array]:
     weights = 100 * line_weights(found.values)
     total = len(found.photos) or np.nan
     missing = (found.status != 1).sum(axis=0)
-    observed = present @ weights
+    observed, size = present @ weights, (present + missing) @ np.abs(weights)
     sides = np.minimum(weights, 0), np.maximum(weights, 0)
-    return (observed + float(missing @ sides[0])) / total, (observed + float(missing @ sides[1])) / total
+    low, high = (settled(observed + missing @ side, size) / total for side in sides)
+    return low, high
 
 
 def label_counts(scores: pa.Table, classifier: str, attribute: str, labels: Objects, found: Asked) -> Array:
@@ -176,12 +178,12 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions) -> pd.DataFra
     frames = []
     alone, units = replace(answers, units=None), codes_of(answers.units, len(answers.photos))
     for estimator in (name for name in options.estimators if name != "paper"):
-        slopes = unit_slopes(alone, KINDS[estimator]).sums
+        slopes = unit_slopes(alone, KINDS[estimator])
         columns: dict[str, Array] = {}
         for name, weights in (("gated", gate.kept.astype(np.float64)), ("ungated", gate.weights)):
             counted = np.flatnonzero(weights)
             codes = codes_of(units[counted], len(counted))
-            mean = contrast(Units.of(slopes[:, counted], codes, weights[counted]))
+            mean = contrast(slopes.joined(codes, weights[counted], counted))
             estimable = int((weights > 0).sum()) > 1 and (name == "gated" or complete)
             ends = {name: mean.difference, f"{name}_low": mean.low, f"{name}_high": mean.high}
             columns |= {key: value if estimable else np.full(len(value), np.nan) for key, value in ends.items()}

@@ -31,11 +31,12 @@ from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.fit.decision import further, placebo_differences, placebo_q, rule
 from gslopes.slopes.fit.measures import outcomes
 from gslopes.slopes.fit.options import NEVER, FitOptions
-from gslopes.stats.clusters import FEW, clustered_mean, codes_of, effective_units
+from gslopes.stats.clusters import clustered_mean, codes_of, effective_units, few
 from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.stats.ols import line_weights
+from gslopes.stats.ols import line_slopes
 from gslopes.stats.outcomes import varying
 from gslopes.stats.permutation import below_floor, permute
+from gslopes.stats.rounding import exceeds
 from gslopes.stats.shares import share_interval
 
 ERROR, MISS, ALARM = "error", "miss", "false alarm"
@@ -150,7 +151,7 @@ def error_tables(
         lines = _lines(row.wrong, answers.values)[row.keep]
         mean = [np.nan] * 6 if row.never else [*clustered_mean(lines, codes), wrong[:, middle].mean()]
         head |= dict(zip(("slope", "se", "ci_low", "ci_high", "p", "centre"), mean, strict=True)) | {"note": row.note}
-        slopes.append({**head, "units": len(sizes), "trusted": effective_units(sizes) >= FEW})
+        slopes.append({**head, "units": len(sizes), "trusted": not few(effective_units(sizes))})
     if not slopes:
         return pd.DataFrame(), pd.DataFrame()
     errors = _as_answers(answers, compress(rows, there))
@@ -166,8 +167,7 @@ def error_tables(
 
 def _lines(wrong: Flags, values: Array) -> Array:
     """(n,) each photo's slope in points per unit; exactly 0 where its answers do not change."""
-    numbers = wrong.astype(np.float64)
-    return np.asarray(100 * (numbers - numbers[:, :1]) @ line_weights(values))
+    return 100 * line_slopes(wrong, values)
 
 
 def _as_answers(answers: Answers, rows: Iterable[_Row]) -> Answers:
@@ -264,12 +264,12 @@ def _said(answers: Answers, label: str) -> Flags:
 
 def _right(answers: Answers, texts: Objects) -> Flags:
     """(n, K) whether the true label has the highest score."""
-    best = np.full((len(answers.photos), len(answers.values)), -np.inf, dtype=np.float32)
-    score = np.where(answers.present, answers.score, -np.inf).astype(np.float32)
+    best = np.full((len(answers.photos), len(answers.values)), -np.inf)
+    score = np.where(answers.present, answers.score, -np.inf)
     np.maximum.at(best, answers.photo, score)
     names = np.array([plain(name) for name in answers.labels], dtype=object)
     pairs = names[answers.label] == texts[answers.photo] if len(names) else np.zeros(0, dtype=bool)
     right = np.zeros(best.shape, dtype=bool)
-    top = answers.present[pairs] & (score[pairs] >= best[answers.photo[pairs]])
+    top = answers.present[pairs] & ~exceeds(best[answers.photo[pairs]], score[pairs])
     np.logical_or.at(right, answers.photo[pairs], top)
     return right

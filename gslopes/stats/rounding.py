@@ -1,0 +1,84 @@
+"""What of a computed number is nothing but rounding: one rule, for every spread, mean, difference, tie and order.
+
+Processors add in different orders, so the last digits of a sum differ, and those of an answer may be any.  A number
+that is no larger than what this can leave is 0; two that differ by no more are equal.  What may be left is a share of
+the size of what the number was computed from, not of the number: 0.1 + 0.2 - 0.3 is small beside 0.3.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gslopes.core.arrays import Array, Flags, Integers
+
+EXACT = 2.0**-40  # of counts, and of shares of them: doubles, summed over as many units as there are
+STORED = 2.0**-20  # of answers: tables store them with 24 bits
+
+
+def settled(numbers: ArrayLike, size: ArrayLike, grain: float = EXACT) -> Array:
+    """The numbers; 0 where they are nothing but rounding; NaN stays NaN.
+
+    size: of what they were computed from, as an array that goes with them.  grain: the share of it that rounding may
+        be: ``EXACT``, ``STORED``, or 1 where the size is that of the rounding.
+
+    >>> settled([0.1 + 0.2 - 0.3, 1e-9], 0.3).tolist()
+    [0.0, 1e-09]
+    """
+    found = np.asarray(numbers, dtype=np.float64)
+    return np.where(np.abs(found) <= grain * np.abs(np.asarray(size, dtype=np.float64)), 0.0, found)
+
+
+def exceeds(numbers: ArrayLike, limit: ArrayLike, grain: float = STORED) -> Flags:
+    """Whether numbers are larger than a limit by more than rounding; not where either is NaN.
+
+    >>> exceeds([0.1 + 0.2, 0.31], 0.3).tolist()
+    [False, True]
+    """
+    with np.errstate(invalid="ignore"):  # both infinite: neither exceeds the other
+        gap = np.asarray(numbers, dtype=np.float64) - np.asarray(limit, dtype=np.float64)
+    return np.asarray(settled(gap, limit, grain) > 0, dtype=bool)
+
+
+def places(numbers: ArrayLike, grain: float = STORED) -> Integers:
+    """(n,) places in rising order, from 0, that ignore rounding: neighbours that are equal but for it share one.
+
+    NaN come last, and share a place.  To sort a table by a computed number and then by names, sort it by the number's
+    place and then by names.
+
+    >>> places([0.3, 0.1, 0.1 + 0.2, np.nan]).tolist()
+    [1, 0, 1, 2]
+    """
+    found = np.asarray(numbers, dtype=np.float64)
+    order = np.argsort(found, kind="stable")
+    below, above = found[order[:-1]], found[order[1:]]
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(above - below) > grain * np.maximum(np.abs(below), np.abs(above))
+    apart |= np.isnan(above) & ~np.isnan(below)
+    result = np.zeros(len(found), dtype=np.int64)
+    result[order[1:]] = np.cumsum(apart)
+    return result
+
+
+def levelled(numbers: ArrayLike, grain: float = EXACT) -> Array:
+    """The numbers, (n,), those that are equal but for rounding made equal; of the size of the largest.
+
+    >>> levelled([0.3, 0.1 + 0.2, 1.0, 1e-17, 0.0]).tolist()
+    [0.3, 0.3, 1.0, 0.0, 0.0]
+    """
+    found = np.asarray(numbers, dtype=np.float64)
+    order = np.argsort(found, kind="stable")
+    steps = settled(np.diff(found[order]), np.nanmax(np.abs(found), initial=0), grain) != 0
+    heads = np.flatnonzero(np.r_[True, steps][: len(found)])
+    result = np.empty_like(found)
+    result[order] = np.repeat(found[order[heads]], np.diff(np.r_[heads, len(found)]))
+    return result
+
+
+def highest(numbers: ArrayLike, grain: float = STORED) -> int:
+    """Where the largest number stands; of several that are equal but for rounding, the first.  NaN are none.
+
+    Raises: ValueError for no number.
+
+    >>> highest([0.1, 0.3, 0.1 + 0.2])
+    1
+    """
+    return int(places(-np.asarray(numbers, dtype=np.float64), grain).argmin())
