@@ -10,28 +10,29 @@ from tests.golden import houses, walk
 from tests.golden.page_text import differences, masked
 
 
-def same(one: Any, other: Any) -> bool:
-    """Equal; floats to a relative 1e-9, whatever they lie in."""
+def same(one: Any, other: Any, scale: float) -> bool:
+    """Equal; floats to 1e-9 of the scale of their column, whatever they lie in."""
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(same(*pair, scale) for pair in zip(one, other, strict=True))
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
+        return one.keys() == other.keys() and all(same(value, other[key], scale) for key, value in one.items())
     if isinstance(one, float) and isinstance(other, float):
-        return abs(one - other) <= 1e-12 + 1e-9 * abs(other)
+        return abs(one - other) <= 1e-9 * scale
     return type(one) is type(other) and one == other
 
 
 def difference(found: Any, known: Any) -> str:
     """The first row of a column that differs, in words; empty if none does."""
-    if isinstance(known, dict):
-        first = difference(found["first"], known["first"]) if isinstance(found, dict) else "is kept whole"
-        same_digest = isinstance(found, dict) and found["sha256"] == known["sha256"]
-        return first or ("" if same_digest else f"a row after the first {len(known['first'])} differs, by the digest")
-    if not isinstance(found, list):
-        return "is thinned"
-    for row, (one, other) in enumerate(zip(found, known, strict=True)):
-        if not same(one, other):
+    if isinstance(known, dict) != isinstance(found, dict):
+        return "is thinned" if isinstance(found, dict) else "is kept whole"
+    scale = known["scale"] if isinstance(known, dict) else houses.scale_of(known)
+    rows = [one["first"] if isinstance(one, dict) else one for one in (found, known)]
+    for row, (one, other) in enumerate(zip(*rows, strict=True)):
+        if not same(one, other, scale):
             return f"row {row} is {one!r}, was {other!r}"
+    if isinstance(known, dict):
+        digests = found["sha256"] == known["sha256"] and same(found["sums"], known["sums"], scale)
+        return "" if digests else f"a row after the first {len(known['first'])} differs, by the digest"
     return ""
 
 
@@ -75,10 +76,13 @@ def test_no_table_and_no_page_of_the_walk_moves(name: str, tmp_path: Path):
 
 
 def test_a_difference_is_named():
-    assert same([1.0, [None, {"a": 2}]], [1.0 + 1e-10, [None, {"a": 2}]])
-    assert not same([1, "a"], [1.0, "a"])
+    assert same([1.0, [None, {"a": 2}]], [1.0 + 1e-10, [None, {"a": 2}]], 1.0)
+    assert not same([1, "a"], [1.0, "a"], 1.0)
     assert difference([1.0, 2.0], [1.0, 2.1]) == "row 1 is 2.0, was 2.1"
-    assert difference({"sha256": "a", "first": [1]}, {"sha256": "b", "first": [1]}).startswith("a row after")
+    known = houses.thinned([float(number) for number in range(300)], part=False)
+    assert difference(known | {"sums": [number + 1e-8 for number in known["sums"]]}, known) == ""
+    assert difference(known | {"sums": [number + 1 for number in known["sums"]]}, known).startswith("a row after")
+    assert difference(known | {"sha256": "a"}, known).startswith("a row after")
     assert not list(differences("## A\n1,234.50 of −2", "## A\n1,234.5000001 of −2"))
     assert list(differences("## A\n1 b", "## A\n2 b")) == ["line 2, below '## A':\n  - 2 b\n  + 1 b"]
     assert list(differences("## A\nc", "## A\nb\nc")) == ["line 2, below '## A':\n  - b"]
@@ -87,3 +91,14 @@ def test_a_difference_is_named():
 def test_what_differs_from_run_to_run_is_masked():
     text = "2026-11-27T07:30:00+00:00, deadbeef01, 0.12345678, 7.50644e-10, torch 2.5.1+cpu"
     assert masked(text) == "DATE, HEX, 0.12345678, 7.50644e-10, torch VERSION"
+
+
+def test_a_golden_compares_a_float_with_the_scale_of_its_column_and_holds_no_residue():
+    assert difference([5.0, 5.7e-10], [5.0, 0.0]) == ""
+    assert difference([5e-10, 5.7e-10], [5e-10, 0.0]) == "row 1 is 5.7e-10, was 0.0"
+    assert houses.column_of([5.0, 5.7e-16, [1e-17]]) == [5.0, 0.0, [0.0]]
+    for golden in (*houses.FOLDER.glob("*.json"), *walk.FOLDER.glob("*.json")):
+        for name, table in json.loads(golden.read_text("utf-8")).items():
+            for column, values in table["columns"].items():
+                numbers = [abs(number) for number in houses.floats(values) if number]
+                assert min(numbers, default=1) > 1e-12 * max(numbers, default=0), (golden.name, name, column)

@@ -18,6 +18,7 @@ from gslopes.frame.spec import Headline, Section, Tables
 from gslopes.report import caution, numbers, words
 from gslopes.report.charts import Mark, panel
 from gslopes.report.units import writer_in
+from gslopes.stats.rounding import sort_key
 from gslopes.words.wordlists import shipped
 
 MOST = 60
@@ -174,7 +175,7 @@ def _grids(title: str, rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _grid(caption: str, rows: pd.DataFrame, order: str) -> list[dict[str, Any]]:
     """The first rows as a table, if there are any."""
-    first = rows.sort_values(order, kind="stable", na_position="last").head(MOST)
+    first = rows.sort_values(order, kind="stable", na_position="last", key=sort_key).head(MOST)
     more = f"; {len(rows) - MOST:,} more in the tables" if len(rows) > MOST else ""
     return [grid_of(caption + more, first, PLAIN)] if len(first) else []
 
@@ -211,7 +212,7 @@ def findings(tables: Tables) -> list[dict[str, Any]]:
     rows = rows[rows["q"].map(is_significant).astype(bool)]
     ranks = [-list(STAGES).index(stage) for stage in rows["stage"]]
     ordered = rows.assign(stage_rank=ranks, size=-rows["value"].abs()).sort_values(
-        ["stage_rank", "q", "size", "concept"]
+        ["stage_rank", "q", "size", "concept"], key=sort_key
     )
     first = {str(row["technique"]): row for row in reversed(ordered.to_dict("records"))}
     return [_sentence(first[technique]) for technique in SENTENCES["findings"] if technique in first]

@@ -11,6 +11,7 @@ from gslopes.frame.findings import decision, is_significant
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
+from gslopes.stats.rounding import highest
 
 ANSWERS, SAYS = SENTENCES["answers"], SENTENCES["says"]
 EVERYBODY = "congruence, everybody"
@@ -82,7 +83,7 @@ def _leading(rows: pd.DataFrame) -> pd.Series:
     clear = _clear(rows)
     significant = clear[clear["q"].map(is_significant).astype(bool)]
     leading = next((part for part in (significant, clear) if len(part)), rows)
-    return leading.iloc[int(leading["slope"].abs().to_numpy().argmax())]
+    return leading.iloc[highest(leading["slope"].abs())]
 
 
 def _clear(rows: pd.DataFrame) -> pd.DataFrame:

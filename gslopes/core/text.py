@@ -1,5 +1,6 @@
 """What others wrote, safe to print and plain to compare: it decides neither colour, nor line, nor shape of letter."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -45,6 +46,15 @@ def many(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
+def nudged(number: float) -> float:
+    """A number a millionth further from 0, so that what is half of a digit but for rounding is rounded up everywhere.
+
+    >>> [f"{nudged(number):.2f}" for number in (0.125, 0.125 - 1e-17, 0.124)]
+    ['0.13', '0.13', '0.12']
+    """
+    return number + math.copysign(min(abs(number), 1e3) * 2.0**-20, number)
+
+
 def two_digits(number: float, sign: str = "+") -> str:
     """A number as sentences write it: two digits, or all before the point; what sums leave of a 0 is 0.
 
@@ -53,7 +63,7 @@ def two_digits(number: float, sign: str = "+") -> str:
     """
     if abs(number) < 1e-9:
         return "0"
-    return format(number, f"{sign},.0f" if abs(number) >= 100 else f"{sign}.2g")
+    return format(nudged(number), f"{sign},.0f" if abs(number) >= 100 else f"{sign}.2g")
 
 
 def plain(text: str) -> str:

@@ -22,6 +22,7 @@ from gslopes.report import numbers
 from gslopes.report import words as plain
 from gslopes.report.charts import FOCUS, FRAMES, LIGHT
 from gslopes.report.inline import jpeg_uri
+from gslopes.stats.rounding import sort_key
 
 WIDTHS = {"thumbs": 360, "full": 900}
 MOST = 6
@@ -65,7 +66,7 @@ def chosen(pairs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     answered = answered.assign(margin=(answered["max_left"] - answered["max_right"]).abs())
     if answered["margin"].isna().all():
         return {"Some pairs": answered.sample(min(MOST, len(answered)), random_state=0)}
-    rising = answered.sort_values(["margin", "left", "right"], kind="stable")
+    rising = answered.sort_values(["margin", "left", "right"], kind="stable", key=sort_key)
     chosen = {}
     middle = rising.iloc[len(rising) // 2 :].head(1)
     titles = {"A typical pair: half of all have a larger margin between both people's maxima": middle}

@@ -19,6 +19,7 @@ from gslopes.core.files import read_json
 from gslopes.core.text import many
 from gslopes.crops.config import BOOTSTRAP, EPSILON, INSIDE, CropsConfig
 from gslopes.crops.parity import (
+    comparable,
     compared,
     disparate_impact,
     draw_weights,
@@ -36,8 +37,8 @@ from gslopes.frame.spec import Made
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.resampling import multinomial_counts
+from gslopes.stats.rounding import settled
 
-CONSTANT_SPREAD = 1e-6
 TALL, LEAST_REGIONS = 1.25, 2  # as published: smallest height/width of a photo alone, and salient regions on it
 WHAT: dict[str, str] = SENTENCES["what"]
 WHAT |= {f"tall {name}": f"{text}, of photos {TALL} times as tall as wide" for name, text in WHAT.items()}
@@ -82,7 +83,7 @@ def measure(run: Run) -> Made:
             made["policies"] += policy_rows(panel, key, shares, outcomes, crops)
     for (cropper, scale), rows in saliency.groupby(["cropper", "scale"], sort=True):
         # a model that scales each map by its own maximum: maps of two photos cannot be compared
-        if np.ptp(rows["max"].to_numpy(np.float64)) > CONSTANT_SPREAD:
+        if comparable(rows["max"].to_numpy(np.float64)):
             labels = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax", "outcome": "favoured"}
             made["parity"] += parity_rows(panel, labels, panel.alone(rows), config.min_group)
     made |= gaze_rows(saliency, people, groups, as_published=config.as_published)
@@ -214,10 +215,10 @@ def position_row(panel: Panel, key: Mapping[str, Any], pairs: pd.DataFrame, seed
     answered = pairs[pairs["status"] == "answered"]
     won = answered["won"].to_numpy(np.float64)
     weights = multinomial_counts(panel.count, BOOTSTRAP // 2, np.random.default_rng([seed, 8]))
-    low, high = interval(resampled(panel.mean(answered, won), weights, weights) - 0.5)
+    low, high = (end - 0.5 for end in interval(resampled(panel.mean(answered, won), weights, weights)))
     row = {**key, "pictures": len(answered), "ci_low": low, "ci_high": high, "ties": int((won == 0.5).sum())}
     row |= {status: int((pairs["status"] == status).sum()) for status in ("refused", "failed")}
-    row["left"] = float(np.nanmean(won)) - 0.5 if len(won) else np.nan
+    row["left"] = float(settled(np.nanmean(won) - 0.5, 0.5)) if len(won) else np.nan
     return row | {"on_padding": float(answered["on_padding"].mean()) if len(answered) else np.nan}
 
 
@@ -232,7 +233,7 @@ def policy_rows(
     pictures = {policy: _shown(str(policy), of_policy, crops) for policy, of_policy in outcomes.groupby("policy")}
     for column in panel.groups:
         for names, cells, *_ in panel.pairs(column, shares["argmax"]):
-            hard = float(np.nanmean(shares["argmax"][cells])) - 0.5
+            hard = parity(shares["argmax"][cells]).p - 0.5
             for policy, h in shares.items():
                 estimate = parity(h[cells])
                 soft, low, high = (end - 0.5 for end in (estimate.p, estimate.ci_low, estimate.ci_high))

@@ -15,6 +15,7 @@ from gslopes.core.files import read_json
 from gslopes.core.reasons import listed
 from gslopes.crops import charts
 from gslopes.crops.measures import WHAT
+from gslopes.crops.parity import comparable
 from gslopes.crops.words import headline, main_rows, side_effect
 from gslopes.frame.page import Page, chart, sure
 from gslopes.frame.shown import grid_of
@@ -151,7 +152,7 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
     curves: list[tuple[str, Markup]] = []
     for statistic, title in (("max", "Largest score of a photo alone"), ("median", "Median score of a photo alone")):
         scores = rows[statistic].dropna()
-        if not len(scores) or np.ptp(scores) <= 1e-6:  # a model that scales each map to 1 has one maximum for all
+        if not len(scores) or not comparable(scores.to_numpy(np.float64)):
             continue
         for panel in (None, *(sorted(group[names[1]].dropna().unique()) if len(names) > 1 else ())):
             inside = rows if panel is None else rows[group[names[1]] == panel]

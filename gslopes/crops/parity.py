@@ -19,6 +19,7 @@ from gslopes.core.arrays import Array
 from gslopes.crops.config import EPSILON
 from gslopes.stats.intervals import normal_quantile, percentile, t_quantile, t_test, welch_satterthwaite
 from gslopes.stats.resampling import multinomial_counts
+from gslopes.stats.rounding import STORED, exceeds, levelled, settled
 
 
 class Parity(NamedTuple):
@@ -63,10 +64,12 @@ def parity(h: Array) -> Parity:
     if not pairs:
         return Parity(0, 0, 0, *[math.nan] * 6)
     (m, n), filled = h.shape, np.where(asked, h, 0.0)
-    p = float(filled.sum() / pairs)
+    p = 0.5 + float(settled(filled.sum() / pairs - 0.5, 0.5))
     # influence of each person: how far its own pairs lie from P, in proportion to how many they are
-    rows = (filled.sum(axis=1) - p * asked.sum(axis=1)) * m / pairs
-    columns = (filled.sum(axis=0) - p * asked.sum(axis=0)) * n / pairs
+    rows, columns = (
+        settled(filled.sum(axis=axis) - p * asked.sum(axis=axis), asked.sum(axis=axis)) * size / pairs
+        for axis, size in ((1, m), (0, n))
+    )
     parts = [float(np.var(side, ddof=1)) / len(side) if len(side) > 1 else math.nan for side in (rows, columns)]
     se = math.sqrt(sum(parts))
     df = float(welch_satterthwaite(parts[0], m, parts[1], n))
@@ -141,7 +144,8 @@ def resampled(h: Array, rows: Array, columns: Array) -> Array:
 def interval(draws: Array) -> tuple[float, float]:
     """Ends of the 95 % percentile interval; NaN where draws differ by rounding alone: the people do not vary."""
     finite = draws[np.isfinite(draws)]
-    return percentile(finite) if len(finite) and float(np.ptp(finite)) >= 1e-12 else (math.nan, math.nan)
+    varies = len(finite) and settled(np.ptp(finite), np.abs(finite).max()) > 0
+    return percentile(finite) if varies else (math.nan, math.nan)
 
 
 class Impact(NamedTuple):
@@ -175,7 +179,7 @@ def disparate_impact(p: float, low: float, high: float) -> Impact:
     >>> round(found.ratio, 4), found.verdict
     (0.5743, 'shown')
     """
-    if not p <= 0.5:
+    if exceeds(p, 0.5):
         p, low, high = 1 - p, 1 - high, 1 - low
     return Impact(*(math.inf if end >= 1 else end / (1 - end) for end in (p, low, high)))
 
@@ -185,11 +189,19 @@ def kept_impact(first: float, second: float, draws: Array, other_draws: Array) -
 
     first, second: shares.  draws, other_draws: (B,) the same on each draw of people.
     """
-    if not first <= second:
+    if exceeds(first, second):
         first, second, draws, other_draws = second, first, other_draws, draws
     usable = (draws > 0) & (other_draws > 0)
-    low, high = (math.exp(end) for end in interval(np.log(draws[usable] / other_draws[usable])))
+    low, high = (math.exp(end) for end in interval(np.log(levelled(draws[usable] / other_draws[usable]))))
     return Impact(first / second if second > 0 else math.nan, low, high)
+
+
+def comparable(highest: Array) -> bool:
+    """Whether maps of photos can be compared: not those of a model that scales each to the same maximum, such as 1.
+
+    highest: (n,) each map's maximum.
+    """
+    return bool(settled(np.ptp(highest), np.abs(highest).max(), STORED) > 0)
 
 
 def compared(first: Array, second: Array) -> Array:
@@ -198,4 +210,5 @@ def compared(first: Array, second: Array) -> Array:
     >>> compared(np.array([1.0, 2.0]), np.array([1.0])).tolist()
     [[0.5], [1.0]]
     """
-    return np.asarray((np.sign(np.subtract.outer(first, second)) + 1) / 2)
+    size = np.add.outer(np.abs(first), np.abs(second))
+    return np.asarray((np.sign(settled(np.subtract.outer(first, second), size, STORED)) + 1) / 2)

@@ -13,6 +13,7 @@ from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.rounding import sort_key
 
 
 def main_rows(parity: pd.DataFrame) -> pd.DataFrame:
@@ -64,7 +65,8 @@ def headline(head: pd.DataFrame) -> str:
     uneven = judged[(judged["q"] < LEVEL) & ~even]
     if uneven.empty:
         return printable(f"{_none(judged)}.")
-    best = larger_first(min(uneven.to_dict("records"), key=lambda row: (row["q"], -abs(row["p"] - 0.5))))
+    order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(["q", "_flat"], kind="stable", key=sort_key)
+    best = larger_first(order.to_dict("records")[0])
     pair = f"{best['cropper']} favours {best['group']} over {best['other']}, in {numbers.share(best['p'], 0)} of pairs"
     return printable(f"{pair} ({_ends(best)}; {best['persons'] + best['other_persons']:,} people).")
 

@@ -11,7 +11,9 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core.summary import FINDING, FINDINGS, NONE, UNJUDGED
+from gslopes.core.text import nudged
 from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.rounding import sort_key
 
 _ORDER = {FINDING: 0, UNJUDGED: 2}
 
@@ -29,7 +31,7 @@ def decide(rows: pd.DataFrame) -> pd.DataFrame:
     codes, reasons = zip(*map(decision, rows.to_dict("records")), strict=True)
     frame = rows.assign(decision=codes, reason=reasons, expected=False)
     frame = frame.assign(_place=frame["decision"].map(_ORDER).fillna(1), _size=-frame["value"].abs())
-    return frame.sort_values(["_place", "_size", *FINDINGS.key], ignore_index=True)[FINDINGS.columns]
+    return frame.sort_values(["_place", "_size", *FINDINGS.key], ignore_index=True, key=sort_key)[FINDINGS.columns]
 
 
 def decision(row: Mapping[Any, Any]) -> tuple[str, str]:
@@ -42,8 +44,12 @@ def decision(row: Mapping[Any, Any]) -> tuple[str, str]:
     if math.isnan(q):
         return UNJUDGED, str(row["reason"] or "no test")
     if not is_significant(q):
-        return NONE, f"q {q:.2g}"
-    return (NONE, f"q {q:.2g}, but its interval holds 0") if row["ci_low"] <= 0 <= row["ci_high"] else (FINDING, "")
+        return NONE, f"q {nudged(q):.2g}"
+    return (
+        (NONE, f"q {nudged(q):.2g}, but its interval holds 0")
+        if row["ci_low"] <= 0 <= row["ci_high"]
+        else (FINDING, "")
+    )
 
 
 def is_significant(q: float) -> bool:

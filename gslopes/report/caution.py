@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from gslopes.core.text import two_digits
 from gslopes.report import words
+from gslopes.stats.rounding import places
 
 LEAST = 10
 MATTERS = {"log-odds": 0.2, "score": 0.05}
@@ -72,7 +73,8 @@ class Nothing:
 
 def widest(found: Sequence[Nothing]) -> Nothing:
     """The one that says least of nothing: whose interval leaves out 0, then of which least is known."""
-    return max(found, key=lambda one: (not one.clear, not one.holds_zero, one.reach, one.name))
+    far = zip(places([one.reach for one in found]).tolist(), found, strict=True)
+    return max(far, key=lambda pair: (not pair[1].clear, not pair[1].holds_zero, pair[0], pair[1].name))[1]
 
 
 def fits(one: Nothing) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.report import numbers, terminal, words
+from gslopes.stats.rounding import exceeds, sort_key
 
 TITLE = "Occupations whose photos are most skewed in perceived gender: most female, most male; ties by name."
 NOTE = (
@@ -55,7 +56,9 @@ def table3(shares: pd.DataFrame) -> pd.DataFrame:
     """
     sides = []
     for end, other in (("female", "male"), ("male", "female")):
-        first = shares[shares[end] > shares[other]].sort_values([end, "occupation"], ascending=[False, True])[:MOST]
+        largest = shares[exceeds(shares[end], shares[other])]
+        by = largest.sort_values([end, "occupation"], ascending=[False, True], key=sort_key)
+        first = by[:MOST]
         sides.append(first[["occupation", end]].reset_index(drop=True))
     return pd.concat(sides, axis=1).set_axis(list(SIDES), axis=1)
 

@@ -9,6 +9,9 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import numpy as np
 
+from gslopes.core.text import nudged
+from gslopes.stats.rounding import STORED, settled
+
 NONE = "–"
 Format = Callable[[float], str]
 
@@ -19,19 +22,20 @@ def _minus(text: str) -> str:
 
 def _half_up(number: float | Decimal, digits: int) -> Decimal:
     """Rounded, halves away from 0, as the pages' scripts round them."""
-    return Decimal(number).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    return Decimal(nudged(float(number))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
 
 
 def signed(number: float | None) -> str:
     """A slope that is not in percentage points (the paper's, log odds), with its sign.
 
     >>> signed(0.12345), signed(-12.3), signed(-0.0004), signed(0.0), signed(1234.5), signed(float("nan"))
-    ('+0.123', '−12.300', '0.000', '0', '+1,234', '–')
+    ('+0.123', '−12.300', '0.000', '0', '+1,235', '–')
     """
     if number is None or math.isnan(number):
         return NONE
     if abs(number) < 0.0005:
         return "0.000" if number else "0"
+    number = nudged(number)
     large = f"{number:+,.0f}" if abs(number) < 1e9 else f"{number:+.3g}"
     return _minus(f"{number:+.3f}" if abs(number) < 100 else large)
 
@@ -67,7 +71,7 @@ def ratio(number: float | None) -> str:
     """
     if number is None or math.isnan(number):
         return NONE
-    return _minus(f"{number:+.2f}".replace("inf", "∞")) if abs(number) >= 0.005 else "0.00" if number else "0"
+    return _minus(f"{nudged(number):+.2f}".replace("inf", "∞")) if abs(number) >= 0.005 else "0.00" if number else "0"
 
 
 def interval(low: float | None, high: float | None, write: Format = points) -> str:
@@ -100,7 +104,7 @@ def share(number: float | None, digits: int = 1) -> str:
     """
     if number is None or math.isnan(number):
         return NONE
-    rounded = _half_up(100 * Decimal(float(number)), digits)
+    rounded = _half_up(100 * float(number), digits)
     return _minus(f"{rounded if rounded else abs(rounded)} %")
 
 
@@ -141,8 +145,13 @@ def decimal(number: float | None, digits: int = 2) -> str:
     """
     if number is None or math.isnan(number):
         return NONE
-    text = f"{number:.{digits}f}"
+    text = f"{nudged(number):.{digits}f}"
     return text.lstrip("-") if float(text) == 0 else _minus(text)
+
+
+def span_of(first: float, last: float) -> float:
+    """How far two numbers lie apart; 0 where that is nothing but rounding."""
+    return float(settled(abs(last - first), max(abs(first), abs(last)), STORED))
 
 
 def apart(values: Iterable[float]) -> list[str]:
@@ -153,7 +162,7 @@ def apart(values: Iterable[float]) -> list[str]:
     """
     row = [float(number) for number in values]
     finite = [number for number in row if not math.isnan(number)]
-    span = max(finite, default=0.0) - min(finite, default=0.0)
+    span = nudged(span_of(max(finite, default=0.0), min(finite, default=0.0)))
     digits = 1 if span >= 5 else 2 if span >= 0.02 or span == 0 else min(5, 1 - math.floor(math.log10(span)))
     return [decimal(number, digits) for number in row]
 
@@ -161,10 +170,10 @@ def apart(values: Iterable[float]) -> list[str]:
 def change(first: float, last: float) -> tuple[str, str]:
     """Two levels with as few decimals as show by how much they differ, to two digits or so; equal where they hardly do.
 
-    >>> change(94.4, 5.6), change(0.0225, 0.985), change(31.2, 31.9), change(0.5, 0.5), change(0.5, 0.5000001)
-    (('94', '6'), ('0.02', '0.98'), ('31.2', '31.9'), ('0.50', '0.50'), ('0.5000', '0.5000'))
+    >>> change(94.4, 5.6), change(0.0225, 0.985), change(31.2, 31.9), change(0.5, 0.5), change(0.5, 0.500001)
+    (('94', '6'), ('0.02', '0.99'), ('31.2', '31.9'), ('0.50', '0.50'), ('0.5000', '0.5000'))
     """
-    span = abs(last - first)
+    span = nudged(span_of(first, last))
     if math.isnan(span):
         return NONE, NONE
     least = 2 if max(abs(first), abs(last)) <= 1 else 0
@@ -178,6 +187,7 @@ def value(number: float, sign: bool = False) -> str:
     >>> value(-0.6667), value(2.0), value(1.3333, sign=True)
     ('−0.667', '2', '+1.33')
     """
+    number = nudged(number)
     return _minus(f"{number:+.3g}" if sign and number else f"{number:.3g}")
 
 
@@ -189,7 +199,7 @@ def probability(number: float | None) -> str:
     """
     if number is None or math.isnan(number):
         return NONE
-    return "<1e−15" if 0 < number < 1e-15 else _minus(f"{number:.2g}")
+    return "<1e−15" if 0 < number < 1e-15 else _minus(f"{nudged(number):.2g}")
 
 
 def rounded(column: Iterable[float], digits: int = 5) -> list[float | None]:

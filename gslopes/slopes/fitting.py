@@ -19,6 +19,7 @@ from gslopes.photos.people import read_about
 from gslopes.slopes import expected, method, presence
 from gslopes.slopes.config import FitConfig
 from gslopes.slopes.method import PRESENCE
+from gslopes.stats.rounding import places
 
 if TYPE_CHECKING:
     from gslopes.slopes.fit.analysis import FitTables
@@ -148,5 +149,5 @@ def tones_of(run: Path) -> pd.Series | None:
     rows = frame[(frame["reading"] == "luminance") & (frame["step"] == -1)].drop_duplicates("photo")
     if len(rows) < len(TONES):
         return None
-    third = pd.qcut(rows["score"].rank(method="first"), len(TONES), labels=list(TONES))
+    third = pd.qcut(pd.Series(places(rows["score"])).rank(method="first"), len(TONES), labels=list(TONES))
     return pd.Series(third.astype(str).to_numpy(), index=rows["photo"].to_numpy())

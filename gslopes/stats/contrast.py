@@ -238,7 +238,9 @@ class _Groups:
         means, gaps = units.departures()
         at, self.sizes, self.away = units.sizes[units.sums.indices], units.sizes, -means[:, None]
         parts = (gaps, gaps * at, np.square(gaps), at, np.square(at))
-        self.sums = [sparse.csr_array((part, units.sums.indices, units.sums.indptr), units.sums.shape) for part in parts]
+        self.sums = [
+            sparse.csr_array((part, units.sums.indices, units.sums.indptr), units.sums.shape) for part in parts
+        ]
         whole = [np.asarray(part.sum(axis=1)).reshape(-1, 1) for part in self.sums]
         self.whole = self._of(whole, float(units.sizes.sum()), float(np.square(units.sizes).sum()))
         self.length = np.sqrt(self.whole[2]) / max(float(units.sizes.sum()), 1)

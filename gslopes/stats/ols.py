@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from gslopes.core.arrays import Array
 from gslopes.stats.intervals import t_quantile, t_test
-from gslopes.stats.rounding import settled
+from gslopes.stats.rounding import EXACT, settled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,14 +78,16 @@ def line_weights(values: Array) -> Array:
     return np.asarray(centred / (centred @ centred), dtype=np.float64)
 
 
-def line_slopes(curves: ArrayLike, values: ArrayLike) -> Array:
+def line_slopes(curves: ArrayLike, values: ArrayLike, grain: float = EXACT) -> Array:
     """(n,) least squares slope of each curve, (n, K), on the values, (K,), 0 but for rounding; NaN where it has a NaN.
+
+    grain: of the curves, see ``rounding.settled``.
 
     >>> line_slopes([[0.0, 1.0, 2.0]], [-1.0, 0.0, 1.0]).tolist()
     [1.0]
     """
     numbers, weights = np.asarray(curves, np.float64), line_weights(np.asarray(values, np.float64))
-    return settled(numbers @ weights, np.abs(numbers) @ np.abs(weights))
+    return settled(numbers @ weights, np.abs(numbers) @ np.abs(weights), grain)
 
 
 def t_ratio(slope: Array, se: Array) -> Array:

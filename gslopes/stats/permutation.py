@@ -67,7 +67,8 @@ def as_extreme(observed: Array, error: Array | float = 1.0) -> Array:
 def count_extreme(sums: Any, assignments: Iterable[NDArray[Any]], limit: Array) -> Integers:
     """(L,) how many assignments give a total as far from 0 as the limit.
 
-    sums: (L, U), an array or a sparse matrix.  assignments: blocks of (U, b), such as signs.  limit: (L,), see ``as_extreme``.
+    sums: (L, U), an array or a sparse matrix.  assignments: blocks of (U, b), such as signs.
+    limit: (L,), see ``as_extreme``.
     """
     extreme = np.zeros(len(limit), dtype=np.int64)
     for block in assignments:

@@ -5,6 +5,8 @@ that is no larger than what this can leave is 0; two that differ by no more are 
 the size of what the number was computed from, not of the number: 0.1 + 0.2 - 0.3 is small beside 0.3.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -38,11 +40,10 @@ def exceeds(numbers: ArrayLike, limit: ArrayLike, grain: float = STORED) -> Flag
     return np.asarray(settled(gap, limit, grain) > 0, dtype=bool)
 
 
-def places(numbers: ArrayLike, grain: float = STORED) -> Integers:
+def places(numbers: ArrayLike, size: float = 0.0, grain: float = STORED) -> Integers:
     """(n,) places in rising order, from 0, that ignore rounding: neighbours that are equal but for it share one.
 
-    NaN come last, and share a place.  To sort a table by a computed number and then by names, sort it by the number's
-    place and then by names.
+    NaN come last, and share a place.  size: of what the numbers were computed from, if it is larger than they are.
 
     >>> places([0.3, 0.1, 0.1 + 0.2, np.nan]).tolist()
     [1, 0, 1, 2]
@@ -51,7 +52,7 @@ def places(numbers: ArrayLike, grain: float = STORED) -> Integers:
     order = np.argsort(found, kind="stable")
     below, above = found[order[:-1]], found[order[1:]]
     with np.errstate(invalid="ignore"):
-        apart = np.abs(above - below) > grain * np.maximum(np.abs(below), np.abs(above))
+        apart = np.abs(above - below) > grain * np.maximum(np.maximum(np.abs(below), np.abs(above)), size)
     apart |= np.isnan(above) & ~np.isnan(below)
     result = np.zeros(len(found), dtype=np.int64)
     result[order[1:]] = np.cumsum(apart)
@@ -73,7 +74,12 @@ def levelled(numbers: ArrayLike, grain: float = EXACT) -> Array:
     return result
 
 
-def highest(numbers: ArrayLike, grain: float = STORED) -> int:
+def sort_key(column: Any) -> Any:
+    """The ``key`` of ``DataFrame.sort_values``: computed numbers by their places; names decide between equal ones."""
+    return places(column) if column.dtype.kind == "f" else column
+
+
+def highest(numbers: ArrayLike) -> int:
     """Where the largest number stands; of several that are equal but for rounding, the first.  NaN are none.
 
     Raises: ValueError for no number.
@@ -81,4 +87,4 @@ def highest(numbers: ArrayLike, grain: float = STORED) -> int:
     >>> highest([0.1, 0.3, 0.1 + 0.2])
     1
     """
-    return int(places(-np.asarray(numbers, dtype=np.float64), grain).argmin())
+    return int(places(-np.asarray(numbers, dtype=np.float64)).argmin())

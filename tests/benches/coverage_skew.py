@@ -109,7 +109,7 @@ def skewed_answers(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                     yield counted(f"p_perm < 0.05 and 0 inside, {what}", method, p & zero)
                     yield counted(f"p_perm >= 0.05 and 0 outside, {what}", method, ~p & ~zero)
                 yield counted(f"p_perm < 0.05, {what}", "permutation", p)
-                yield counted(f"influence below {FEW:g}, {what}", "warned", sums.influence < FEW)
+                yield counted(f"influence below {FEW:g}, {what}", "warned", sums.slopes.influence < FEW)
 
 
 CASES = {"skewed": skewed, "skewed-unseen": skewed_unseen, "skewed-answers": skewed_answers}

@@ -5,8 +5,9 @@ make the files again and say so in CHANGELOG.md. Run from the repository root:
 
     OMP_NUM_THREADS=1 python -m tests.golden.houses
 
-A column of at most FULL rows and LONG characters is kept whole; a longer one, and any of an unmerged part, by the
-sha256 of its values at nine significant digits and its first values. What is shown: see ``tests.golden.page_text``.
+A column of at most FULL rows and LONG characters is kept whole; a longer one, and any of an unmerged part, by its
+first values, the sha256 of what is no float, and of the floats by SUMS sums with signs thrown by a seed. A float is
+0 where it is nothing but rounding beside the largest of its column. What is shown: see ``tests.golden.page_text``.
 """
 
 import csv
@@ -30,7 +31,7 @@ from tests.golden.page_text import run_text
 
 Tables = dict[str, pd.DataFrame]
 FOLDER = Path(__file__).with_suffix("")
-FULL, LONG, FIRST = 200, 3000, 20
+FULL, LONG, FIRST, SUMS = 200, 3000, 20, 3
 LEFT_OUT = frozenset({("contexts", "backgrounds", "path")})
 """House, table and column, where it holds a path outside of the run."""
 
@@ -180,7 +181,7 @@ def tables_of(runs: Path) -> Tables:
 def kept(house: str, name: str, frame: pd.DataFrame) -> dict[str, Any]:
     """A table as it is stored: rows, and columns whole or thinned."""
     last = name.rpartition("/")[2]
-    columns = {column: plain(frame[column].tolist()) for column in frame if (house, last, column) not in LEFT_OUT}
+    columns = {column: column_of(frame[column].tolist()) for column in frame if (house, last, column) not in LEFT_OUT}
     part = "/parts/" in name
     thin = {column: part or len(values) > FULL or len(json.dumps(values)) > LONG for column, values in columns.items()}
     return {
@@ -190,29 +191,52 @@ def kept(house: str, name: str, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def thinned(values: list[Any], part: bool) -> dict[str, Any]:
-    """The digest of a column and its first values, fewer where they are long or those of a part."""
+    """The digests of a column and its first values, fewer where they are long or those of a part."""
     first = values[: 2 if part else FIRST]
     while len(json.dumps(first)) > (200 if part else LONG // 3):
         first = first[: len(first) // 2]
+    every = floats(values)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (SUMS, len(every)))
     return {
-        "sha256": hashlib.sha256(json.dumps(plain(values, 9), ensure_ascii=False).encode()).hexdigest(),
+        "sha256": hashlib.sha256(json.dumps(plain(values, math.inf), ensure_ascii=False).encode()).hexdigest(),
+        "scale": scale_of(values),
+        "sums": (signs @ np.array(every)).tolist(),
         "first": first,
     }
 
 
-def plain(value: Any, digits: int = 12) -> Any:
-    """For JSON: lists, dicts, text, integers and floats of some significant digits; None for what is missing.
+def floats(value: Any) -> list[float]:
+    """The finite ones, in order, whatever they lie in."""
+    if isinstance(value, dict):
+        return floats(list(value.values()))
+    if isinstance(value, list | tuple | np.ndarray):
+        return [number for one in value for number in floats(one)]
+    return [float(value)] if isinstance(value, float | np.floating) and math.isfinite(value) else []
 
-    At fewer digits, those of digests, what rounding alone leaves of a float is 0.
+
+def scale_of(value: Any) -> float:
+    """The size of the largest float."""
+    return max(map(abs, floats(value)), default=0.0)
+
+
+def column_of(values: list[Any]) -> list[Any]:
+    """A column for JSON."""
+    return [plain(value, scale_of(values)) for value in values]
+
+
+def plain(value: Any, scale: float) -> Any:
+    """For JSON: lists, dicts, text, integers and floats of twelve significant digits; None for what is missing.
+
+    scale: of the column; a float that is less than a 1e-12 of it is 0.
     """
     if isinstance(value, dict):
-        return {str(key): plain(one, digits) for key, one in value.items()}
+        return {str(key): plain(one, scale) for key, one in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [plain(one, digits) for one in value]
+        return [plain(one, scale) for one in value]
     if value is None or pd.isna(value):
         return None
     if isinstance(value, float | np.floating):
-        rounded = 0.0 if digits < 12 and abs(value) < 1e-12 else float(f"{value:.{digits}g}")
+        rounded = 0.0 if abs(value) <= 1e-12 * scale else float(f"{value:.12g}")
         return rounded if math.isfinite(value) else str(value)
     if isinstance(value, bool | np.bool_ | int | np.integer):
         return value.item() if isinstance(value, np.generic) else value

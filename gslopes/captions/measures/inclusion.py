@@ -18,6 +18,7 @@ from gslopes.captions.material import Coverage, Pair, Presence, presence_of_capt
 from gslopes.captions.measures.rows import LEAST, Recorder, Row, change
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.rounding import exceeds, places, settled
 from gslopes.stats.shares import fisher
 from gslopes.words.graph import KINDS, Fact
 from gslopes.words.pos_tagger import PREPOSITIONS
@@ -25,7 +26,7 @@ from gslopes.words.wordlists import Lists
 from gslopes.words.wordnet import WordNet
 
 SAME = 2.25  # the least Leacock-Chodorow similarity of the same object
-THRESHOLD = 0.005 * (1 + 1e-9)  # of the association, above which an inclusion is kept: the paper's, and rounding
+THRESHOLD = 0.005  # of the association, above which an inclusion is kept: the paper's
 SCENARIOS = ("non-imageable", "too-specific", "hallucination")
 Counts = Mapping[tuple[str, ...], set[int]]  # scenario, kind and concept, or kind and concept, to places of images
 
@@ -57,8 +58,8 @@ class Truth:
             return frozenset({concept})
         if concept not in self._same:
             near = {other: self.wordnet.similarity(concept, other) or 0.0 for other in self.objects}
-            least = max(SAME, max(near.values(), default=0.0) - 1e-12)
-            self._same[concept] = frozenset(other for other, value in near.items() if value >= least)
+            least = max(SAME, *near.values())
+            self._same[concept] = frozenset(other for other, value in near.items() if not exceeds(least, value))
         return self._same[concept]
 
     def comparable(self, fact: Fact) -> set[str] | None:
@@ -119,6 +120,7 @@ def associate(present: NDArray[np.bool_], sides: NDArray[np.int8], pair: Pair) -
         return 0.0, ""
     mentioned, group = present[used], sides[used] == 1
     value = float((mentioned & group).mean() - mentioned.mean() * group.mean())
+    value = float(settled(value, 1))
     return round(abs(value), 15), pair.group if value >= 0 else pair.other
 
 
@@ -165,22 +167,24 @@ def _add_inclusions(
 ) -> None:
     """Rows of the inclusions table; those that are kept are ranked by false positive rate."""
     rows: list[Row] = []
-    for (scenario, kind, concept), places, held in flagged:
+    for (scenario, kind, concept), found, held in flagged:
         present = np.zeros(len(recorder.images), bool)
         present[list(mentions[kind, concept])] = True
         association, towards = associate(present, sides, pair)
         negatives, mentioned = len(present) - len(held), len(mentions[kind, concept])
-        fpr = len(places - held) / negatives if negatives else math.nan
+        fpr = len(found - held) / negatives if negatives else math.nan
         low, high = wilson(fpr, negatives)
         row: Row = {"stage": recorder.stage, "truth": recorder.truth, "scenario": scenario, "kind": kind}
-        row |= {"concept": concept, "column": pair.column, "flagged": len(places), "negatives": negatives}
-        row |= {"mentions": mentioned, "fpr": fpr, "fpr_low": low, "fpr_high": high, "fdr": len(places) / mentioned}
-        row |= {"association": association, "towards": towards, "kept": association > THRESHOLD, "rank": None}
+        row |= {"concept": concept, "column": pair.column, "flagged": len(found), "negatives": negatives}
+        row |= {"mentions": mentioned, "fpr": fpr, "fpr_low": low, "fpr_high": high, "fdr": len(found) / mentioned}
+        row |= {"association": association, "towards": towards, "rank": None}
+        row |= {"kept": bool(exceeds(association, THRESHOLD))}
         rows.append(row)
     ranked = [row for row in rows if row["kept"]]
-    ranked.sort(key=lambda row: (-np.nan_to_num(row["fpr"]), -row["association"], row["concept"]))
-    for rank, row in enumerate(ranked, 1):
-        row["rank"] = rank
+    steps = [places([-np.nan_to_num(row[name]) for row in ranked]) for name in ("fpr", "association")]
+    order = sorted(zip(*steps, (row["concept"] for row in ranked), range(len(ranked)), strict=True))
+    for rank, (*_, place) in enumerate(order, 1):
+        ranked[place]["rank"] = rank
     recorder.inclusions += rows
 
 

@@ -13,12 +13,13 @@ import numpy as np
 from gslopes.captions.material import Material, presence_of_captions, presence_of_images
 from gslopes.captions.measures.rows import LEAST, Recorder, compare
 from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.rounding import exceeds
 from gslopes.words.graph import IDENTITY, PERSON, Fact, Mentions
 from gslopes.words.pos_tagger import GRAMMAR
 from gslopes.words.wordnet import WordNet
 
 COLLECTIVES = frozenset(GRAMMAR["collectives"])
-LARGE = 0.1 * (1 + 1e-9)  # of an image, more than which people must cover in D2: the paper's, and rounding
+LARGE = 0.1  # of an image, more than which people must cover in D2: the paper's
 
 
 def covered(boxes: Sequence[Sequence[float]]) -> float:
@@ -57,7 +58,7 @@ def people_unmentioned(recorder: Recorder) -> None:
     material = recorder.material
     if material.areas:
         annotated = {image for values in material.groups.values() for image, value in values.items() if value}
-        base = [i for i in recorder.images if i in annotated and material.areas.get(i, 0.0) > LARGE]
+        base = [i for i in recorder.images if i in annotated and exceeds(material.areas.get(i, 0.0), LARGE)]
     else:
         base = [image for image in recorder.images if material.mentions.people(recorder.truth_facts(image))]
         recorder.header |= {"note": "truth: captions that mention a person; no areas"}

@@ -18,9 +18,10 @@ from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material, Pair, Presence, presence_of_images
 from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.stats.clusters import clustered_ratio
-from gslopes.stats.contrast import Units, difference, spreads
+from gslopes.stats.contrast import Units, difference
 from gslopes.stats.intervals import mean_change, newcombe, normal_quantile, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.rounding import exceeds
 from gslopes.stats.shares import fisher
 from gslopes.words.graph import Fact
 
@@ -76,7 +77,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> Differen
         p = np.array([fisher(*row) if test else np.nan for row, test in zip(counts, tested, strict=True)], np.float64)
     else:
         units = [Units(group, np.ones(group.shape[1])) for group in groups]
-        variances = [spreads(unit, unit.means) / max(len(unit.sizes) * (len(unit.sizes) - 1), 1) for unit in units]
+        variances = [unit.spread().squares / max(len(unit.sizes) * (len(unit.sizes) - 1), 1) for unit in units]
         welch, _ = difference((share, np.sqrt(variances[0]), n), (other, np.sqrt(variances[1]), m))
         varied = np.logical_and.reduce([_varies(group) for group in groups])
         low, high, p = np.where(varied, [welch.low, welch.high, np.where(tested, welch.p, np.nan)], np.nan)
@@ -86,7 +87,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> Differen
 
 def _varies(shares: sparse.csr_array) -> Flags:
     """(C,) whether at least ``LEAST`` images have a share above 0, and as many one below 1."""
-    full = sparse.csr_array((shares.data >= 1 - 1e-9, shares.indices, shares.indptr), shares.shape).sum(axis=1)
+    full = sparse.csr_array((~exceeds(1, shares.data), shares.indices, shares.indptr), shares.shape).sum(axis=1)
     return np.asarray((np.diff(shares.indptr) >= LEAST) & (shares.shape[1] - np.asarray(full).ravel() >= LEAST))
 
 

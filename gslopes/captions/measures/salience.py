@@ -20,9 +20,10 @@ from gslopes.stats.clusters import FEW
 from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.ridge_logistic import fit_ridge
+from gslopes.stats.rounding import exceeds, places, settled
 from gslopes.stats.score_test import choose_columns, informative_units, score_interval
 
-RIDGE, VALID = 1.0, 0.9 * (1 + 1e-12)  # as published: penalty, and share of the splits of which more must count
+RIDGE, VALID = 1.0, 0.9  # as published: penalty, and share of the splits of which more must count
 CLOSE = 0.003  # how near a split's fit comes to its optimum, see ``fit_ridge``
 EXPECTED = 5  # images that must be expected in each cell of group by mentioned
 IMAGES_A_COLUMN = 10  # of the rarer answer, for each column of another type that is held fixed
@@ -124,7 +125,7 @@ def fit_published(
         return Salience(*counts, False, valid=valid, note="always mentioned" if y.any() else "never mentioned")
     rotated, back = _rotate(_standard(features), group)
     coefficient = float(back @ fit_ridge(rotated, y, np.ones((n, 1)), ridge)[1:, 0])
-    if not valid > VALID * options.splits:
+    if not exceeds(valid, VALID * options.splits):
         return Salience(*counts, False, coefficient, valid=valid, note="too few splits have both answers")
     fitted = fit_ridge(rotated, y, masks, ridge, tolerance=CLOSE)
     right = ((rotated @ fitted[1:] + fitted[0] > 0) == (y[:, None] > 0)) * (1 - masks)
@@ -143,9 +144,10 @@ def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
 def _standard(features: Array) -> Array:
     if not features.shape[1]:
         return features
-    spread = features.std(axis=0)
-    keep = spread > 1e-12
-    return np.asarray((features[:, keep] - features[:, keep].mean(axis=0)) / spread[keep])
+    mean = features.mean(axis=0)
+    away = settled(features - mean, np.abs(features) + np.abs(mean))
+    spread = np.sqrt(np.square(away).mean(axis=0))
+    return np.asarray(away[:, spread > 0] / spread[spread > 0])
 
 
 def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
@@ -155,7 +157,7 @@ def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
     """
     columns = np.column_stack([features, group])
     values, vectors = np.linalg.eigh(columns.T @ columns)
-    keep = values > 1e-12 * values[-1]
+    keep = settled(values, values[-1]) > 0
     return columns @ vectors[:, keep], np.ascontiguousarray(vectors[-1, keep])
 
 
@@ -191,9 +193,11 @@ def objects_mentioned(recorder: Recorder) -> None:
         q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))
         for row, value in zip(rows, q, strict=True):
             row |= {"q": float(value), "finding": bool(value < LEVEL)}
-        ranked = sorted((r for r in rows if r["finding_paper"]), key=lambda r: (-r["accuracy"], r["concept"]))
-        for rank, row in enumerate(ranked, 1):
-            row["rank"] = rank
+        ranked = [row for row in rows if row["finding_paper"]]
+        steps = places([-row["accuracy"] for row in ranked]).tolist()
+        order = sorted(zip(steps, (row["concept"] for row in ranked), range(len(ranked)), strict=True))
+        for rank, (_, _, place) in enumerate(order, 1):
+            ranked[place]["rank"] = rank
         recorder.salience += rows
 
 

@@ -13,13 +13,14 @@ import pandas as pd
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import ALL, GENDERS, INFERRED, Grid, by_person, person_words
-from gslopes.contexts.measures.paired import ALIKE, settled, welch
+from gslopes.contexts.measures.paired import ALIKE, welch
 from gslopes.contexts.tables import filled
 from gslopes.core.arrays import Array, Flags, Objects
 from gslopes.stats.clusters import Source, crossed, pooled_source
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.multiplicity import LEVEL
-from gslopes.stats.permutation import permutation_p
+from gslopes.stats.permutation import as_extreme, permutation_p
+from gslopes.stats.rounding import levelled, settled
 
 STRONG = 3.0  # how far a rating is from neutral; the contexts that the paper shows
 # Linguistic expectancy bias: for the gender that fits a context more abstract, fewer concrete and demographic tags.
@@ -89,9 +90,10 @@ def slope_weights(values: Array, congruence: Array) -> Array:
     values, congruence: (U, C), NaN where unknown.
     """
     known = np.isfinite(values) & np.isfinite(congruence)
-    centred = np.where(known, congruence - _mean_of(congruence, known)[:, None], 0)
+    mean = _mean_of(congruence, known)[:, None]
+    centred = np.where(known, settled(congruence - mean, np.abs(congruence) + np.abs(mean)), 0)
     squares = (centred**2).sum(axis=1)[:, None]
-    return np.divide(centred, squares, out=np.full(known.shape, np.nan), where=squares > 1e-12)
+    return np.divide(centred, squares, out=np.full(known.shape, np.nan), where=squares > 0)
 
 
 def slopes(values: Array, weights: Array) -> Array:
@@ -99,7 +101,8 @@ def slopes(values: Array, weights: Array) -> Array:
 
     values: (U, C).  weights: as from ``slope_weights``.
     """
-    return np.asarray((weights * np.where(weights != 0, values, 0)).sum(axis=1))
+    parts = weights * np.where(weights != 0, values, 0)
+    return settled(parts.sum(axis=1), np.abs(parts).sum(axis=1))
 
 
 def slope_permutation_p(values: Array, congruence: Array, permutations: int, seed: int) -> float:
@@ -109,7 +112,8 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
     if not use.any():
         return math.nan
     values, weights, known = values[use], weights[use], (np.isfinite(values) & np.isfinite(congruence))[use]
-    total, hits = abs(float(slopes(values, weights).mean())), 0
+    each, hits = slopes(values, weights), 0
+    limit = as_extreme(np.abs(each.mean()), np.linalg.norm(each) / len(each))
     generator = np.random.default_rng([seed, 5])
     rows, answers = np.arange(len(values))[None, :, None], np.where(known, values, 0)
     weights = np.take_along_axis(weights, np.argsort(~known, axis=1, kind="stable"), axis=1)  # the known ones first
@@ -117,7 +121,7 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
         keys = generator.random((min(_CHUNK, permutations - done), *values.shape))
         order = np.argsort(np.where(known, keys, 2), axis=2, kind="stable")  # unknown answers come last
         drawn = np.abs((answers[rows, order] * weights).sum(axis=2).mean(axis=1))
-        hits += int((drawn >= total - 1e-12).sum())
+        hits += int((drawn >= limit).sum())
     return float(permutation_p(hits, permutations))
 
 
@@ -140,7 +144,7 @@ def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextO
     for measure, values in {"correct": right, **grid.measures}.items():
         outcome = np.stack([by_person(values, grid, grid.of(name)) for name in rated], 1) if rated else fit
         weights = slope_weights(outcome, fit) * SCALE.get(measure, 100.0)
-        each = settled(slopes(outcome, weights))
+        each = levelled(slopes(outcome, weights))
         rooms = [np.stack([by_person(values, grid, [room]) for room in grid.of(name)], 1) for name in rated]
         for gender, group, one, other in _compared(genders, groups):
             row: dict[str, Any] = {**grid.head, "measure": measure, "gender": gender, "group": group}
@@ -205,7 +209,8 @@ def rooms_source(values: list[Array], weights: Array, each: Array) -> Source:
     counted, variances = np.where(np.isfinite(weights), weights * each[:, None], 0.0), []
     for context, rooms in enumerate(values):
         known = np.isfinite(rooms)
-        away = np.where(known, rooms - _mean_of(rooms, known)[:, None], 0) / known.sum(axis=1).clip(1)[:, None]
+        mean = _mean_of(rooms, known)[:, None]
+        away = np.where(known, settled(rooms - mean, np.abs(rooms) + mean), 0) / known.sum(axis=1).clip(1)[:, None]
         number = rooms.shape[1]
         variances.append(number / (number - 1) * float(np.square(counted[:, context] @ away).sum()))
     return pooled_source(np.array(variances), np.array([rooms.shape[1] - 1.0 for rooms in values]))

@@ -17,6 +17,7 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.tables import filled
 from gslopes.contexts.typology import SUPERS, Typology, normalise
 from gslopes.core.arrays import Array, Flags, Integers, Objects
+from gslopes.stats.rounding import settled
 
 VECTOR = SUPERS[:3]  # the paper's
 GROSS, NET = "gross", "net"
@@ -35,7 +36,7 @@ def cosine_distances(first: Array, second: Array) -> Array:
     """
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
     cosines = np.divide((first * second).sum(axis=1), lengths, out=np.full(len(lengths), np.nan), where=lengths > 0)
-    return np.maximum(0.0, 1 - cosines)
+    return np.maximum(0.0, settled(1 - cosines, 1))
 
 
 def describe(tags: Collection[str], typology: Typology, context: Collection[str] = ()) -> dict[str, Any]:

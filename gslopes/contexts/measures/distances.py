@@ -10,11 +10,12 @@ import pandas as pd
 from scipy import stats
 
 from gslopes.contexts.measures.describe import GENDERS, Grid, by_person, person_words
-from gslopes.contexts.measures.paired import ALIKE, ROUNDING, noted, settled
+from gslopes.contexts.measures.paired import ALIKE, noted
 from gslopes.contexts.tables import filled
 from gslopes.core.arrays import Array, Objects
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.rounding import levelled, settled
 
 LEAST = 3  # people of a cell
 SUMS = 2  # type of the sums of squares: one factor over the other, for cells of unequal size
@@ -42,7 +43,7 @@ def distances_table(grid: Grid) -> pd.DataFrame:
 
 
 def _mean(values: Array) -> dict[str, Any]:
-    numbers = settled(values[np.isfinite(values)])
+    numbers = levelled(values[np.isfinite(values)])
     average = mean_t(numbers)
     row = {"n": len(numbers), "mean": average.value, "ci_low": average.low, "ci_high": average.high}
     if len(numbers) < 2:
@@ -59,7 +60,7 @@ def anova(values: Array, gender: Objects, group: Objects) -> pd.DataFrame:
     import statsmodels.api as sm
     from statsmodels.formula.api import ols
 
-    values = settled(values)
+    values = levelled(values)
     frame = pd.DataFrame({"d": values, "gender": gender.astype(str), "group": group.astype(str)})
     factors = [name for name in ("gender", "group") if frame[name].nunique() > 1]
     if not factors or len(frame) < 3 or frame["d"].nunique() < 2:
@@ -70,7 +71,7 @@ def anova(values: Array, gender: Objects, group: Objects) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a cell without spread shows in the numbers
         table = sm.stats.anova_lm(ols(formula, frame).fit(), typ=SUMS)
-    table["sum_sq"] = table["sum_sq"].where(table["sum_sq"] > len(frame) * ROUNDING**2, 0.0)  # less is rounding
+    table["sum_sq"] = np.square(settled(np.sqrt(table["sum_sq"]), np.linalg.norm(values)))
     residual = table.loc["Residual", "sum_sq"]
     factor = table.index != "Residual"
     table.loc[factor & (table["sum_sq"] == 0), ["F", "PR(>F)"]] = 0.0, 1.0
@@ -88,7 +89,7 @@ def tukey(values: Array, factor: Objects) -> pd.DataFrame:
 
     Source: Kramer 1956, doi 10.2307/3001469.
     """
-    levels, values = sorted(set(factor.tolist())), settled(values)
+    levels, values = sorted(set(factor.tolist())), levelled(values)
     samples = [values[factor == level] for level in levels]
     columns = ["one", "other", "difference", "ci_low", "ci_high", "p"]
     if len(levels) < 2 or min(map(len, samples)) < 2:

@@ -25,6 +25,7 @@ from gslopes.contexts.measures.paired import (
 )
 from gslopes.contexts.tables import filled
 from gslopes.core.arrays import Array, Flags
+from gslopes.stats.rounding import settled
 from gslopes.stats.shares import difference_interval, independence_p
 
 Codes = NDArray[np.int8]
@@ -191,7 +192,8 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> di
     before = _hits(np.broadcast_to(grid.inferred[:, start], both.shape), both, grid, gender)
     after = _hits(grid.inferred[:, columns], both, grid, gender)
     (top, photos), (base, others) = _as_share(*after), _as_share(*before)
-    moves = moves_of(top, photos) - moves_of(base, others)
+    parts = moves_of(top, photos), moves_of(base, others)
+    moves = settled(parts[0] - parts[1], np.abs(parts[0]) + np.abs(parts[1]))
     before, after = ([part.sum(axis=1) for part in side] for side in (before, after))
     discordant = np.any([first != second for first, second in zip(before, after, strict=True)], axis=0).sum()
     rare = bool(discordant < FEW)

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted, settled
+from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted
 from gslopes.contexts.tables import filled
 from gslopes.core.arrays import Array, Integers
 from gslopes.stats.intervals import mean_t
-from gslopes.stats.ols import line_weights
+from gslopes.stats.ols import line_slopes
+from gslopes.stats.rounding import levelled, settled
 
 CANVAS = "canvas"
 
@@ -64,12 +65,13 @@ def compare(canvas: Array, condition: Array, values: Array, person: Integers) ->
 
     canvas, condition: (P, K) of 0 and 1.  person: (P,) codes.
     """
-    codes, weights, middle = np.unique(person, return_inverse=True)[1], 100 * line_weights(values), len(values) // 2
+    codes, middle = np.unique(person, return_inverse=True)[1], len(values) // 2
 
     def by_person(numbers: Array) -> Array:
-        return settled(np.bincount(codes, numbers) / np.maximum(np.bincount(codes), 1))
+        each = [np.bincount(codes, part) for part in (numbers, np.abs(numbers))]
+        return levelled(settled(*each) / np.maximum(np.bincount(codes), 1))
 
-    base, slope = by_person(canvas @ weights), by_person(condition @ weights)
+    base, slope = (by_person(100 * line_slopes(answers, values)) for answers in (canvas, condition))
     effect = by_person(100 * (condition[:, middle] - canvas[:, middle]))
     shown = ((canvas > 0) | (condition > 0)).any(axis=1)
     rare = len(np.unique(person[shown])) < FEW
@@ -77,7 +79,9 @@ def compare(canvas: Array, condition: Array, values: Array, person: Integers) ->
     row: dict[str, Any] = {"n": len(base)}
     for name, estimate in (("slope", mean_t(slope)), ("baseline", face)):
         row[name], _, row[f"{name}_low"], row[f"{name}_high"], _ = estimate
-    row["difference"], se, row["ci_low"], row["ci_high"], row["p"] = mean_t(slope - base)
+    row["difference"], se, row["ci_low"], row["ci_high"], row["p"] = mean_t(
+        settled(slope - base, np.abs(slope) + np.abs(base))
+    )
     row["effect"], _, row["effect_low"], row["effect_high"], row["effect_p"] = mean_t(effect)
     row |= {"face": 2 * face.value, "face_low": 2 * face.low, "face_high": 2 * face.high}  # from value -1 to 1
     row["note"] = noted(RARE * rare, ALIKE * (se == 0))

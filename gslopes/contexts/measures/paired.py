@@ -15,13 +15,13 @@ from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.stats.clusters import Source, crossed
 from gslopes.stats.contrast import Units, contrast, difference
 from gslopes.stats.intervals import linearised, mean_t
-from gslopes.stats.permutation import permutation_p, random_signs
+from gslopes.stats.permutation import as_extreme, permutation_p, random_signs
+from gslopes.stats.rounding import levelled, settled
 from gslopes.stats.shares import share_interval
 
 RARE = "too few people change their answer"
 ALIKE = "no interval: the same for everybody"
 FEW = 10  # discordant people, or people inferred, under which there is no test
-ROUNDING = 2.0**-40  # of shares of tags
 
 
 def noted(*notes: str) -> str:
@@ -57,7 +57,7 @@ def share_of(hits: Array, photos: Array) -> dict[str, Any]:
 def moves_of(top: Array, bottom: Array) -> Array:
     """(U, B) by how much each person before each room moves the ratio of two sums, near what it is; they sum to 0."""
     total = max(float(bottom.sum()), 1.0)
-    return np.asarray((top - float(top.sum()) / total * bottom) / total)
+    return settled(top - float(top.sum()) / total * bottom, bottom) / total
 
 
 def over_rooms(value: float, moves: Array, photos: Array, ends: tuple[float, float]) -> tuple[float, float, float]:
@@ -67,7 +67,10 @@ def over_rooms(value: float, moves: Array, photos: Array, ends: tuple[float, flo
     rooms.
     """
     seen = [photos.sum(axis=axis) > 0 for axis in (1, 0)]
-    found = [linearised(value, moves.sum(axis=axis)[some]) for axis, some in zip((1, 0), seen, strict=True)]
+    found = [
+        linearised(value, moves.sum(axis=axis)[some], np.abs(moves).sum(axis=axis)[some])
+        for axis, some in zip((1, 0), seen, strict=True)
+    ]
     people, rooms = (Source(one.se, int(some.sum()) - 1) for one, some in zip(found, seen, strict=True))
     return crossed(value, ends, people, rooms)
 
@@ -138,15 +141,11 @@ def exchanged(
     changes = np.abs(np.asarray(second - first))
     if not math.isfinite(changes[0]):
         return math.nan
-    return float(permutation_p(np.sum(changes[1:] >= changes[0] - 1e-9), permutations))
+    limit = as_extreme(changes[0], np.nanstd(changes))
+    return float(permutation_p(np.sum(changes[1:] >= limit), permutations))
 
 
 # -- means ------------------------------------------------------------------------------------------------------------
-
-
-def settled(values: Array) -> Array:
-    """The same without what rounding adds, by which shares that are equal would differ."""
-    return np.asarray(ROUNDING * np.rint(values / ROUNDING))
 
 
 def welch(one: Array, other: Array) -> dict[str, float]:
@@ -154,7 +153,7 @@ def welch(one: Array, other: Array) -> dict[str, float]:
 
     All are NaN under two numbers in either group, or where none varies.
     """
-    first, second = (mean_t(settled(values)) for values in (one, other))
+    first, second = (mean_t(levelled(values)) for values in (one, other))
     n, m = (int(np.isfinite(values).sum()) for values in (one, other))
     names = ("difference", "se", "t", "df", "ci_low", "ci_high", "p")
     gap, df = difference(

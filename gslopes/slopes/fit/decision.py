@@ -37,7 +37,7 @@ import pandas as pd
 
 from gslopes.core import placebo
 from gslopes.core.arrays import Array, Flags
-from gslopes.core.text import two_digits
+from gslopes.core.text import nudged, two_digits
 from gslopes.slopes.fit.answers import Answers, all_labels, columns_of, same_photos
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
@@ -144,12 +144,12 @@ def _decide_label(
     elif reason == "no-test":
         detail = detail or "no test could be made"
     elif reason == "own-test":
-        detail = f"q {row['q']:.2g} is not below {LEVEL:g}"
+        detail = f"q {nudged(row['q']):.2g} is not below {LEVEL:g}"
     elif reason == "placebo":
         reason = list(placebos)[highest([part["p_used"] for part in placebos.values()])]
         worst = placebos[reason]
         interval = f"[{two_digits(worst['ci_low'])}, {two_digits(worst['ci_high'])}]"
-        difference = f"{two_digits(worst['difference'])} {interval}, p {worst['p_used']:.2g}"
+        difference = f"{two_digits(worst['difference'])} {interval}, p {nudged(worst['p_used']):.2g}"
         difference += ", in log-odds" * (row.get("measure") == "log-odds")
         detail = f"{placebo.TEXTS[reason]}: {two_digits(worst['placebo_slope'])}; paired difference {difference}"
     elif reason == "no-placebo":

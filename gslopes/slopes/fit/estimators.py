@@ -40,7 +40,7 @@ from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import effective_units, few
 from gslopes.stats.contrast import infer
 from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.stats.ols import Lines, fit_lines, line_weights
+from gslopes.stats.ols import Lines, fit_lines
 from gslopes.stats.outcomes import Moments, moments, varying
 from gslopes.stats.permutation import Permuted, below_floor, permute
 

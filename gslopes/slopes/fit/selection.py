@@ -33,7 +33,7 @@ from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import LEAST_KEPT, FitOptions
 from gslopes.stats.clusters import clustered_mean, codes_of, effective_units, few
-from gslopes.stats.contrast import Units, contrast
+from gslopes.stats.contrast import contrast
 from gslopes.stats.intervals import Estimate
 from gslopes.stats.ols import line_slopes, line_weights
 from gslopes.stats.outcomes import dense

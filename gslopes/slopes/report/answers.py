@@ -18,7 +18,8 @@ from gslopes.core.files import read_json
 from gslopes.slopes.fit.answers import ALL, Answers, Cut, gather, present
 from gslopes.slopes.report import loading
 from gslopes.stats.intervals import mean_t, wilson
-from gslopes.stats.ols import line_weights
+from gslopes.stats.ols import line_slopes
+from gslopes.stats.rounding import STORED, highest, places
 
 
 def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
@@ -56,7 +57,7 @@ def scores(answers: Answers) -> Array:
 
 def slopes(answers: Answers) -> Array:
     """(P,) least squares slope of each row's score, per unit of the attribute; a label not returned counts as 0."""
-    return np.asarray(answers.score.astype(np.float64) @ line_weights(answers.values))
+    return line_slopes(answers.score, answers.values, STORED)
 
 
 def curves(answers: Answers) -> tuple[Array, Array, Array]:
@@ -100,7 +101,7 @@ def lines(answers: Answers, shares: Array) -> Array:
 
     Its slope is the mean of the photos' own slopes, as of photo-rate.
     """
-    steep = 100 * (shares @ line_weights(answers.values))
+    steep = 100 * line_slopes(shares, answers.values)
     return np.stack([100 * shares.mean(1) - steep * answers.values.mean(), steep], 1)
 
 
@@ -113,10 +114,10 @@ def typical(answers: Answers, label: str) -> int | None:
     if not len(rows) or not len(answers.values):
         return None
     present = answers.present[rows]
-    presence, steep = present @ line_weights(answers.values), slopes(answers)[rows]
-    mean = presence.sum() / max(len(answers.photos), 1)
-    still = present.all(axis=1)
-    order = np.lexsort((np.abs(steep - steep.mean()), np.abs(presence - mean), still))
+    presence, steep = line_slopes(present, answers.values), slopes(answers)[rows]
+    far = presence - presence.sum() / max(len(answers.photos), 1), steep - steep.mean()
+    near = [places(np.abs(gap), np.abs(each).max()) for gap, each in zip(far, (presence, steep), strict=True)]
+    order = np.lexsort((near[1], near[0], present.all(axis=1)))
     return int(rows[order[0]])
 
 
@@ -124,22 +125,23 @@ def steepest(answers: Answers) -> str:
     """The label whose score has the steepest mean slope over photos; empty without answers."""
     if not len(answers.label):
         return ""
-    return str(answers.labels[np.abs(np.bincount(answers.label, slopes(answers), len(answers.labels))).argmax()])
+    return str(answers.labels[highest(np.abs(np.bincount(answers.label, slopes(answers), len(answers.labels))))])
 
 
 def movers(answers: Answers, most: int = 6) -> list[list[int]]:
     """For each label the rows of the photos that moved most, by presence and then by score; none that stood still."""
-    presence, score = np.abs(answers.present @ line_weights(answers.values)), np.abs(slopes(answers))
-    order = np.lexsort((answers.photo, -np.round(score, 9), -np.round(presence, 9), answers.label))
-    order = order[((presence > 1e-12) | (score > 1e-9))[order]]
+    presence, score = np.abs(line_slopes(answers.present, answers.values)), np.abs(slopes(answers))
+    order = np.lexsort((answers.photo, places(-score), places(-presence), answers.label))
+    order = order[((presence > 0) | (score > 0))[order]]
     ends = np.searchsorted(answers.label[order], np.arange(len(answers.labels) + 1))
     return [order[start : min(end, start + most)].tolist() for start, end in pairwise(ends)]
 
 
 def strongest(answers: Answers, most: int = 24) -> Integers:
     """Rows, at most ``most`` a photo: labels whose score moves most, then those of the highest score."""
-    varying = np.round(np.ptp(answers.score.astype(np.float64), axis=1), 2) if len(answers.score) else np.empty(0)
-    order = np.lexsort((-answers.score.max(axis=1, initial=0.0), -varying, answers.photo))
+    spread = np.ptp(answers.score.astype(np.float64), axis=1) if len(answers.score) else np.empty(0)
+    varying = np.round(spread * (1 + STORED), 2)
+    order = np.lexsort((places(-answers.score.max(axis=1, initial=0.0)), -varying, answers.photo))
     photos = answers.photo[order]
     rank = np.arange(len(order)) - np.searchsorted(photos, photos)
     return np.sort(order[rank < most])

@@ -12,6 +12,7 @@ from gslopes.report.inline import render
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.report import decisions
 from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.rounding import highest, sort_key
 
 COLUMNS = (
     Column("label", number=False, gives_way=True),
@@ -45,7 +46,7 @@ def print_changes(changes: pd.DataFrame) -> str:
     for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
         name, judged = words.both(str(first), str(second)), part[part["q"].notna()]
         judged = judged.assign(_t=-(judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0))
-        printed = judged.sort_values(["q", "_t", "label"])[:MOST_LINES]
+        printed = judged.sort_values(["q", "_t", "label"], key=sort_key)[:MOST_LINES]
         styles = ["bold" if q < LEVEL else "dim" for q in printed["q"]]
         lines = [f"{name}: change of each label's slope along {words.perceived(str(attribute))}"]
         lines.append(wrap(sentence(part, str(attribute))))
@@ -99,7 +100,7 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
         return f"{differ}No label is on enough photos to say whether its slope{along} changed."
     changed = judged[judged["q"] < LEVEL]
     if len(changed):
-        first = changed.iloc[changed["difference"].abs().to_numpy().argmax()]
+        first = changed.iloc[highest(changed["difference"].abs())]
         write, unit = units.writer(units.measure_of(first)), units.after(first)
         by = numbers.with_interval(first["difference"], first["ci_low"], first["ci_high"], write)
         text = f"The slope of “{words.readable(first['label'])}”{along} went from {write(first['slope'])} to"
@@ -157,7 +158,7 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str]) -> P
 def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any]:
     """One classifier and attribute on the page: title, ends, sentence, rows, and how many labels are left out."""
     judged = part[part["q"].notna()]
-    order = judged.assign(_flat=-judged["difference"].abs()).sort_values(["q", "_flat", "label"])
+    order = judged.assign(_flat=-judged["difference"].abs()).sort_values(["q", "_flat", "label"], key=sort_key)
     rows, title = [_row(row) for row in order[:MOST_LABELS].to_dict("records")], words.perceived(attribute)
     pair = {"title": f"{classifiers} along {title}", "ends": words.ends(attribute), "rows": rows}
     return pair | {"sentence": sentence(part, attribute), "left": len(part) - len(rows)}

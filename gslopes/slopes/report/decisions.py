@@ -15,6 +15,7 @@ from gslopes.report import caution, numbers, units, words
 from gslopes.report.layouts import to_latex
 from gslopes.slopes.report import drawing, loading
 from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.rounding import highest, sort_key
 
 FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", "none", "unjudged")
 
@@ -162,7 +163,9 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     # one unit is not more than another: labels of most photos' answers first, by how sure they are where units differ
     same = len({units.measure_of(row) for row in by_label.to_dict("records")}) == 1
     size = by_label["slope"].abs() if same else by_label["t"].abs()
-    order = by_label.assign(_size=size, _name=by_label.index).sort_values(["_size", "_name"], ascending=[False, True])
+    order = by_label.assign(_size=size, _name=by_label.index).sort_values(
+        ["_size", "_name"], ascending=[False, True], key=sort_key
+    )
     first = order.iloc[0]
     name, slope = words.readable(str(order.index[0])), slope_of(first)
     text = f"{effect_of(first, name, words.between(attribute))} ({slope}, {words.many(int(first['n']), 'photo')})"
@@ -257,7 +260,7 @@ def _at_both_ends(row: pd.Series, what: str, scale: int, unit: str) -> str:
     """As ``effect_of``: how far a label goes along the first of two attributes at both ends of the second."""
     first, second, _ = split(str(row["attribute"]))
     changes = [scale * row["y_first"], scale * row["y_last"]]
-    lead, sizes = max(changes, key=abs), numbers.change(*map(abs, changes))
+    lead, sizes = changes[highest(list(map(abs, changes)))], numbers.change(*map(abs, changes))
     verbs = ["falls" if change * lead < 0 else "rises" for change in changes]
     again = "" if verbs[0] == verbs[1] else f"{verbs[1]} "
     towards, (low, high) = f"{verbs[0]} toward {words.ends(first)[int(lead > 0)]}", words.faces(second)
@@ -321,7 +324,7 @@ def _errors(errors: pd.DataFrame) -> pd.DataFrame:
     rank = frame["decision"].map(list(CODES).index)
     order = frame.assign(_place=rank, _flat=-frame["slope"].abs())
     by = ["classifier", "attribute", "_place", "_flat", "label"]
-    return order.sort_values(by).reindex(columns=list(COLUMNS))
+    return order.sort_values(by, key=sort_key).reindex(columns=list(COLUMNS))
 
 
 def summary_rows(findings: pd.DataFrame) -> pd.DataFrame:
@@ -366,4 +369,4 @@ def _judged_rows(rows: pd.DataFrame) -> pd.DataFrame:
     facts = {"decision": "code", "detail": "why", "expected": "expected"}
     frame = rows.assign(**{name: [getattr(one, of) for one in decisions] for name, of in facts.items()})
     order = frame.assign(_place=frame["decision"].map(CODES.index), _flat=-frame["slope"].abs())
-    return order.sort_values(["_place", "expected", "_flat", "label"]).drop(columns=["_place", "_flat"])
+    return order.sort_values(["_place", "expected", "_flat", "label"], key=sort_key).drop(columns=["_place", "_flat"])

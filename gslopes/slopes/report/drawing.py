@@ -9,6 +9,7 @@ from gslopes.core import summary
 from gslopes.report import numbers, units, words
 from gslopes.slopes.report.loading import Drawn
 from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.rounding import sort_key
 
 NOTE = """\
 drawing: the label's change from the photo to value 0, with its 95 % interval, t over photos.
@@ -26,7 +27,8 @@ def sentence(drawn: Drawn) -> str:
     further = [row for row in drawn.values() if row["q"] < LEVEL]
     if not further:
         return ""
-    first = min(further, key=lambda row: (row["q"], -abs(row["drawing"]), row["label"]))
+    by = pd.DataFrame(further).assign(_flat=lambda rows: -rows["drawing"].abs())
+    first = further[by.sort_values(["q", "_flat", "label"], key=sort_key).index[0]]
     unit = {"presence": " points", "log-odds": " of the odds"}.get(units.measure_of(first), "")
     whole = units.writer(units.measure_of(first))(first["sweep"])
     text = f"The drawing moves “{words.readable(first['label'])}” more than the attribute does: by {written(first)}"
@@ -37,5 +39,5 @@ def sentence(drawn: Drawn) -> str:
 def summary_rows(drawn: pd.DataFrame) -> pd.DataFrame:
     """A table of drawing effects as the rows of ``core.summary.DRAWING``, those that exceed the sweep first."""
     names = {"classifier": "model", "attribute": "contrast", "drawing": "value"}
-    order = drawn.assign(_flat=-drawn["drawing"].abs()).sort_values(["q", "_flat", "label"])
+    order = drawn.assign(_flat=-drawn["drawing"].abs()).sort_values(["q", "_flat", "label"], key=sort_key)
     return order.rename(columns=names)[summary.DRAWING.columns]

@@ -27,6 +27,7 @@ from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import loading, paper, pictures
 from gslopes.slopes.report.loading import PAPER, Finding, Source
+from gslopes.stats.rounding import exceeds, places, sort_key
 
 Picture = NDArray[np.uint8] | None
 PHOTOS, LABELS = 2, 6  # photos of Figure 3, and labels under each picture for each classifier
@@ -165,7 +166,7 @@ def common_label(here: Sequence[Finding], plain: frozenset[str]) -> str:
     frame = frame.assign(key=frame["label"].str.casefold(), steep=frame["slope"].abs() * frame["y_centre"])
     by_label = frame.groupby("key").agg(many=("name", "nunique"), steep=("steep", "mean"), label=("label", "first"))
     by_label = by_label.assign(plain=[paper.is_plain(key, plain) for key in by_label.index]).reset_index()
-    order = by_label.sort_values(["plain", "many", "steep", "key"], ascending=[True, False, False, True])
+    order = by_label.sort_values(["plain", "many", "steep", "key"], ascending=[True, False, False, True], key=sort_key)
     return str(order["label"].iloc[0])
 
 
@@ -250,16 +251,16 @@ def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
     """
     for finding in here:
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
-        places = np.linspace(0, len(answers.photos) - 1, 4 if len(answers.photos) else 0).round().astype(int)
-        chosen = answers.photos[np.unique(places)].tolist()
+        picked = np.linspace(0, len(answers.photos) - 1, 4 if len(answers.photos) else 0).round().astype(int)
+        chosen = answers.photos[np.unique(picked)].tolist()
         edits, about_photos = _edits(run, finding.attribute, chosen), _photos(run, chosen)
         slopes = matrix.slopes(answers)
         for name in chosen:
             files = edits.get(name, [])
             rows = np.flatnonzero(answers.photos[answers.photo] == name)
-            steepest = rows[np.lexsort((-slopes[rows], -np.abs(slopes[rows])))[:1]]
+            steepest = rows[np.lexsort((-slopes[rows], places(-np.abs(slopes[rows]))))[:1]]
             # less than a hundredth over the whole sweep could not be seen in two decimals
-            moved = np.abs(slopes[steepest]) * np.ptp(finding.values) >= 0.01
+            moved = ~exceeds(0.01, np.abs(slopes[steepest]) * np.ptp(finding.values))
             if len(files) != len(finding.values) or not moved.any():
                 continue
             about = about_photos.get(name, Photo(""))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gslopes.core import placebo
+from gslopes.core.text import nudged
 from gslopes.report import numbers, units, words
 from gslopes.report.quote import LIMITS, SOURCE, About
 from gslopes.slopes.fit.answers import Answers
@@ -17,6 +18,7 @@ from gslopes.slopes.report.decisions import Decision, Headline, headline
 from gslopes.slopes.report.loading import PAIRED, STEPS, Finding, Funnel
 from gslopes.slopes.report.page_data import Album
 from gslopes.slopes.report.tasks import Scale
+from gslopes.stats.rounding import places
 
 MOST, LEAST = 40, 12  # rows of the chart: labels that move, at most; and at least, where there are other labels
 
@@ -158,15 +160,17 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
                 words.label(label),
                 decided[label],
                 "neg" if row["slope"] < 0 else "pos",
-                round(first, 1),
-                round(last, 1),
+                round(nudged(first), 1),
+                round(nudged(last), 1),
                 numbers.change(*(ends * (100 if measure == "presence" else 1))),
                 {"presence": "of 100", "value": own}.get(measure, "score"),
                 numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(measure)),
                 units.short(row),
             )
         )
-    drawn.sort(key=lambda row: (*_rank(row.decision), -abs(row.last - row.first), row.exact))
+    far = places([-abs(row.last - row.first) for row in drawn]).tolist()
+    order = {id(row): place for row, place in zip(drawn, far, strict=True)}
+    drawn.sort(key=lambda row: (*_rank(row.decision), order[id(row)], row.exact))
     return drawn[: max(LEAST, min(MOST, sum(row.decision.moves for row in drawn)))]
 
 

@@ -14,6 +14,7 @@ from gslopes.core.files import read_json
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.report import numbers, units, words
 from gslopes.stats.intervals import mean_t
+from gslopes.stats.rounding import highest, sort_key
 
 NAMES = {
     "gender": "perceived gender (masculine)",
@@ -87,12 +88,14 @@ def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
     """
     keys, panels = ["classifier", "attribute"], []
     frame = tables.read_rows(tables.EXPLAINED, run, tables.EXPLAINED.columns).dropna(subset="slope")
-    both = frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]).sort_values(["q", "label"])
+    both = frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]).sort_values(
+        ["q", "label"], key=sort_key
+    )
     for (classifier, attribute), part in both.groupby(keys, sort=True):
         rows = [row | _texts(row) for row in part[:MOST].to_dict("records")]
         moving = [row for row in rows if row["decision"] in ("finding", "open") and row["reading"]]
         about = {"classifier": words.printable(classifier), "attribute": words.perceived(str(attribute))}
-        first = max(moving, key=lambda row: np.nan_to_num(row["share_low"]), default=None)
+        first = moving[highest([np.nan_to_num(row["share_low"]) for row in moving])] if moving else None
         panels.append(about | {"rows": rows, "left": len(part) - len(rows), "first": first})
     return panels
 

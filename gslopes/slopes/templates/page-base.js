@@ -42,11 +42,14 @@ const many = (number, noun) => `${number.toLocaleString("en")} ${noun}${number =
 
 const minus = (text) => text.replace("-", "−");
 
+// As core.text.nudged: what is half of a digit but for rounding is rounded up, in every browser and on every processor.
+const nudged = (number) => number + Math.sign(number) * Math.min(Math.abs(number), 1e3) * 2 ** -20;
+
 // Percentage points: one decimal. toFixed rounds halves away from 0, and so does words.points.
 function points(number) {
   if (number === null || number === undefined) return "–";
   if (number === 0) return "0";
-  const size = Math.abs(number).toFixed(1);
+  const size = nudged(Math.abs(number)).toFixed(1);
   return size === "0.0" ? size : (number < 0 ? "−" : "+") + size;
 }
 
@@ -54,7 +57,7 @@ function points(number) {
 function signed(number, digits = 3) {
   if (number === null || number === undefined) return "–";
   if (number === 0) return "0";
-  const size = Math.abs(number), large = size < 1e9 ? Math.round(size).toLocaleString("en") : size.toPrecision(3);
+  const size = nudged(Math.abs(number)), large = size < 1e9 ? Math.round(size).toLocaleString("en") : size.toPrecision(3);
   const text = size >= 100 ? large : size.toFixed(digits);
   return Number(text) === 0 ? text : (number < 0 ? "−" : "+") + text;
 }
@@ -64,9 +67,9 @@ const whole = (text) => text.replace(/\.0+(?=$| )/, ""); // of a tick: +50 for +
 // Scores in thousandths: as many decimals as it takes to see how they differ, as report.numbers.apart.
 function apart(thousandths) {
   const known = thousandths.filter((one) => one !== null && one !== undefined).map((one) => one / 1000);
-  const span = known.length ? Math.max(...known) - Math.min(...known) : 0;
+  const span = nudged(known.length ? Math.max(...known) - Math.min(...known) : 0);
   const digits = span >= 5 ? 1 : span >= 0.02 || span < 1e-9 ? 2 : Math.min(5, 1 - Math.floor(Math.log10(span)));
-  return thousandths.map((one) => (one === null || one === undefined ? "–" : minus((one / 1000).toFixed(digits))));
+  return thousandths.map((one) => (one === null || one === undefined ? "–" : minus(nudged(one / 1000).toFixed(digits))));
 }
 
 const inPoints = (unit) => unit.startsWith("percentage");
@@ -82,11 +85,11 @@ function probability(number) {
   if (number === null || number === undefined) return "–";
   if (number === 0) return "0";
   if (number < 1e-15) return "<1e−15";
-  return minus(number < 0.001 ? number.toExponential(1) : String(Number(number.toPrecision(2))));
+  return minus(number < 0.001 ? nudged(number).toExponential(1) : String(Number(nudged(number).toPrecision(2))));
 }
 
-const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(1)} %`);
-const short = (value) => minus(String(Number(value.toPrecision(3))));
+const percent = (share) => (share === null ? "–" : `${nudged(100 * share).toFixed(1)} %`);
+const short = (value) => minus(String(Number(nudged(value).toPrecision(3))));
 
 // -- small pieces -----------------------------------------------------------------------------------------------------
 

@@ -84,7 +84,7 @@ def test_t_is_scipys_on_each_photos_own_slope_and_the_interval_corrected(kind: s
         expected = [slopes.mean(), stats.ttest_1samp(slopes, 0).statistic, *corrected(slopes)]
         np.testing.assert_allclose(got, expected, rtol=1e-5)
         kurtosis = stats.kurtosis(slopes, fisher=False)
-        assert sums.influence[label] == pytest.approx(min(2 * len(slopes) / (kurtosis - 1), len(slopes)))
+        assert sums.slopes.influence[label] == pytest.approx(min(2 * len(slopes) / (kurtosis - 1), len(slopes)))
 
 
 def test_clustered_error_is_that_of_statsmodels_ols() -> None:
