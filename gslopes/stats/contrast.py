@@ -93,8 +93,8 @@ class Units:
         """The label of each stored sum."""
         return np.repeat(np.arange(self.sums.shape[0]), np.diff(self.sums.indptr))
 
-    def departures(self) -> tuple[Array, Array]:
-        """(L,) means, and how far each stored sum is from them, see ``outcomes.departures``."""
+    def departures(self) -> tuple[Array, Array, Array]:
+        """(L,) means, their errors, and how far each stored sum is from them, see ``outcomes.departures``."""
         return departures(self.label, self.sums.data, self.rounding, self.sums.indices, self.sizes, self.sums.shape[0])
 
     def spread(self) -> Spread:
@@ -143,7 +143,7 @@ class Contrast:
     """Differences and their tests, (L,) each; NaN where no unit's number is other than 0.
 
     varying: units whose number is not 0.  p_perm is NaN throughout if no permutations were asked for.
-    skew: of the difference, see ``outcomes.departures``.
+    skew: of the difference, see ``outcomes.spread_of``.  error: by how much rounding may move the difference.
     """
 
     difference: Array
@@ -154,6 +154,7 @@ class Contrast:
     p_perm: Array
     varying: Integers
     skew: Array
+    error: Array
 
 
 def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
@@ -173,10 +174,11 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
         blocks = seeded_blocks(permutations, max(1, min(permutations, _BLOCK // max(*sums.shape, 1))), [seed, 5])
         flips = (random_signs((count, number), generator) for generator, number in blocks)
         length = np.sqrt(np.bincount(units.label, np.square(sums.data), len(varying)))  # what the signs do not change
-        limit = as_extreme(n * np.abs(found.mean), length)
+        errors = np.sqrt(np.bincount(units.label, np.square(units.rounding), len(varying)))
+        limit = as_extreme(n * np.abs(found.mean), length, errors)
         extreme = count_extreme(sums.astype(np.float32), flips, limit)
         p_perm = np.where(estimable, permutation_p(extreme, permutations), np.nan)
-    return Contrast(found.mean, se, low, high, p, p_perm, varying, found.skew)
+    return Contrast(found.mean, se, low, high, p, p_perm, varying, found.skew, found.error)
 
 
 # -- two groups of units ----------------------------------------------------------------------------------------------
@@ -186,6 +188,7 @@ def difference(
     first: tuple[Array, Array, int],
     second: tuple[Array, Array, int],
     skews: tuple[Array | float, Array | float] = (0.0, 0.0),
+    errors: Array | None = None,
 ) -> tuple[Contrast, Array]:
     """The first group's means less the second's, by Welch's t, and its degrees of freedom, (L,).
 
@@ -193,6 +196,7 @@ def difference(
 
     first, second: means, (L,), their standard errors, (L,), and how many units they are over.
     skews: of both means; 0 is Welch's own interval.
+    errors: (L,) by how much rounding may move their difference; that of shares of counts if None.
     """
     (one, a, n), (other, b, m) = first, second
     parts = np.square(a), np.square(b)
@@ -201,12 +205,13 @@ def difference(
     flat = (a == 0) != (b == 0)
     dof = np.where(flat, max(n + m - 2, 1), np.where(np.isfinite(dof), dof, 1.0))
     se = np.sqrt(np.where(flat, shared, parts[0] + parts[1]))
-    gap, unknown = settled(one - other, np.abs(one) + np.abs(other), STORED), np.full(len(one), np.nan)
+    unknown, errors = np.full(len(one), np.nan), EXACT * (np.abs(one) + np.abs(other)) if errors is None else errors
+    gap = settled(one - other, errors, 1)
     cubes = skews[0] * a**3 - skews[1] * b**3
     skew = np.divide(cubes, se**3, out=np.zeros(len(gap)), where=se**3 > 0)
     low, high = skewed_ends(gap, se, dof, skew)
     tested = skewed_test(t_ratio(gap, se), dof, skew)
-    return Contrast(gap, se, low, high, tested, unknown, np.zeros(len(gap), np.int64), skew), dof
+    return Contrast(gap, se, low, high, tested, unknown, np.zeros(len(gap), np.int64), skew, errors), dof
 
 
 def membership_p(units: Units, first: Flags, permutations: int, seed: int, within: Integers | None = None) -> Array:
@@ -222,7 +227,7 @@ def membership_p(units: Units, first: Flags, permutations: int, seed: int, withi
     """
     groups = _Groups(units)
     observed = groups.welch(first[:, None].astype(np.float64))[:, 0]
-    limit, exceeding = as_extreme(observed), np.zeros(len(observed), dtype=np.int64)
+    limit, exceeding = as_extreme(observed, 1, groups.rounding), np.zeros(len(observed), dtype=np.int64)
     for members in _memberships(first, within, permutations, seed, len(observed)):
         exceeding += (groups.welch(members) >= limit[:, None]).sum(axis=1)
     return np.where(np.diff(units.sums.indptr) > 0, permutation_p(exceeding, permutations), np.nan)
@@ -235,7 +240,7 @@ class _Groups:
     """
 
     def __init__(self, units: Units) -> None:
-        means, gaps = units.departures()
+        means, _, gaps = units.departures()
         at, self.sizes, self.away = units.sizes[units.sums.indices], units.sizes, -means[:, None]
         parts = (gaps, gaps * at, np.square(gaps), at, np.square(at))
         self.sums = [
@@ -243,7 +248,10 @@ class _Groups:
         ]
         whole = [np.asarray(part.sum(axis=1)).reshape(-1, 1) for part in self.sums]
         self.whole = self._of(whole, float(units.sizes.sum()), float(np.square(units.sizes).sum()))
-        self.length = np.sqrt(self.whole[2]) / max(float(units.sizes.sum()), 1)
+        length = np.sqrt(self.whole[2])
+        self.length = length / max(float(units.sizes.sum()), 1)
+        errors = np.sqrt(np.bincount(units.label, np.square(units.rounding), len(means)))
+        self.rounding = np.divide(errors, length[:, 0], out=errors, where=length[:, 0] > 0)
 
     def _of(self, stored: list[Array], photos: Any, squares: Any) -> list[Array]:
         """Sums of the departures, of them times the sizes, and of their squares, over units with and without numbers.

@@ -60,11 +60,12 @@ class Outcomes:
 class Spread:
     """One number of each unit for every label: its mean over photos, and how units depart from it, (L,) each.
 
-    squares: sum of the squared departures, 0 where they are nothing but rounding.  skew: of the mean, see
-    ``intervals.skewed_ends``.  influence: effective units, see ``spread_of``.
+    error: by how much rounding may move the mean.  squares: sum of the squared departures, 0 where they are nothing but
+    rounding.  skew: of the mean, see ``intervals.skewed_ends``.  influence: effective units, see ``spread_of``.
     """
 
     mean: Array
+    error: Array
     squares: Array
     skew: Array
     influence: Array
@@ -134,10 +135,11 @@ def moments(outcomes: Outcomes) -> Moments:
 
 def departures(
     label: Integers, numbers: Array, errors: Array, unit: NDArray[np.integer], sizes: Array, labels: int
-) -> tuple[Array, Array]:
-    """(L,) each label's mean over photos and (P,) how far each number is from it, in proportion to the unit's size.
+) -> tuple[Array, Array, Array]:
+    """(L,) each label's mean over photos, (L,) its error, (P,) how far each number is from it, for the unit's size.
 
-    Both are 0 where they are nothing but rounding.  Numbers that are 0, which have no row, are at minus the mean.
+    Means and departures are 0 where they are nothing but rounding.  Numbers that are 0 have no row, and depart by
+    minus the mean.
 
     label, unit: (P,) codes.  numbers: (P,) those that are not 0.  errors: (P,) by how much rounding may move each.
     sizes: (U,).
@@ -145,7 +147,7 @@ def departures(
     photos, at = max(float(sizes.sum()), 1.0), sizes[unit]
     total, error = (np.bincount(label, part, labels) for part in (numbers, errors))
     means, error = settled(total, error, 1) / photos, error / photos
-    return means, settled(numbers - means[label] * at, errors + error[label] * at, 1)
+    return means, error, settled(numbers - means[label] * at, errors + error[label] * at, 1)
 
 
 def spread_of(
@@ -161,7 +163,7 @@ def spread_of(
 
     Source: Box 1953, doi 10.1093/biomet/40.3-4.318 (2 U / (kurtosis - 1)).
     """
-    means, gaps = departures(label, numbers, errors, unit, sizes, labels)
+    means, error, gaps = departures(label, numbers, errors, unit, sizes, labels)
     units, at, sums = max(len(sizes), 1), sizes[unit], []
     for k in (2, 3, 4):
         whole = float((sizes**k).sum())
@@ -171,7 +173,9 @@ def spread_of(
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         skew, excess = cubes / squares**1.5, np.maximum(fourths / squares**2 - 1 / units, 2 / units)
     known = np.isfinite(skew) & np.isfinite(excess)  # squares above 0, and not so small that theirs vanish
-    return Spread(means, squares, np.where(known, skew, 0.0), np.where(known, 2 / np.where(known, excess, 1), 0.0))
+    return Spread(
+        means, error, squares, np.where(known, skew, 0.0), np.where(known, 2 / np.where(known, excess, 1), 0.0)
+    )
 
 
 def varying(outcomes: Outcomes) -> Integers:

@@ -56,12 +56,13 @@ def permutation_p(exceeding: Any, count: int) -> Any:
     return (exceeding + 1) / (count + 1)
 
 
-def as_extreme(observed: Array, error: Array | float = 1.0) -> Array:
+def as_extreme(observed: Array, error: Array | float = 1.0, rounding: Array | float = 0.0) -> Array:
     """The least statistic that counts as far from 0 as the observed one, below it by what rounding may be.
 
-    observed: 0 or more.  error: the standard error of a statistic that is not studentised.
+    observed: 0 or more.  error: the standard error of a statistic that is not studentised.  rounding: by how much that
+    of the answers may move it.
     """
-    return observed * (1 - _TIE) - _TIE * error
+    return observed * (1 - _TIE) - _TIE * error - rounding
 
 
 def count_extreme(sums: Any, assignments: Iterable[NDArray[Any]], limit: Array) -> Integers:
@@ -138,11 +139,11 @@ def permute(
     each = max(1, min(_CELLS // cells, _STATISTICS // _batch_size(cells, count)))
     for start in range(0, len(labels), each):
         block = labels[start : start + each]
-        centred, totals = _sums(outcomes, block, chosen, size)
-        state = _Block(outcomes.values, centred, totals, paper)
+        centred, totals, rounding = _sums(outcomes, block, chosen, size)
+        state = _Block(outcomes.values, centred, totals, rounding, paper)
         for permuted in _permutations(width, size, count, seed, outcomes.orders):
             statistic, relative = state.statistics(permuted)
-            total[block] += (statistic >= as_extreme(state.observed)[:, None]).sum(axis=1)
+            total[block] += (statistic >= state.limit[:, None]).sum(axis=1)
             if paper:
                 paper_total[block] += (relative >= as_extreme(state.relative, 0)[:, None]).sum(axis=1)
     centre = np.bincount(outcomes.label, outcomes.numbers[:, centre_of(outcomes.values)], outcomes.labels) > 0
@@ -158,9 +159,10 @@ class _Block:
 
     values: (K,).  centred: (l, G, K) sums over bundles, times K, less each bundle's total over the K: whole numbers for
     presence, so that sums of them are exact in float32 and ties are ties.  totals: (l,) what was taken off, summed.
+    rounding: (l,) by how much that of the answers may move a bundle's numbers, over all of them.
     """
 
-    def __init__(self, values: Array, centred: Single, totals: Array, paper: bool) -> None:
+    def __init__(self, values: Array, centred: Single, totals: Array, rounding: Array, paper: bool) -> None:
         size, groups, width = centred.shape
         self.codes = _integers(values)
         self.middle = centre_of(values)
@@ -172,7 +174,10 @@ class _Block:
         self.totals = totals.astype(np.float32) if paper else None
         identity = np.broadcast_to(np.arange(width, dtype=np.int8), (1, groups, width))
         statistic, relative = self.statistics(identity)
-        self.observed, self.relative = statistic[:, 0].astype(np.float64), relative[:, 0].astype(np.float64)
+        observed, self.relative = statistic[:, 0].astype(np.float64), relative[:, 0].astype(np.float64)
+        spread = np.square(np.einsum("lgk,k->lg", centred, self.codes, dtype=np.float64)).sum(axis=1)
+        error = np.abs(self.codes).sum() * rounding
+        self.limit = as_extreme(observed, 1, np.divide(error, np.sqrt(spread), out=error, where=spread > 0))
 
     def statistics(self, permuted: NDArray[np.int8]) -> tuple[Single, Single]:
         """Two (l, b) absolute statistics of (b, G, K) permutations: entry k is the value assigned to answer k."""
@@ -191,20 +196,20 @@ class _Block:
         return statistic, np.where(empty, np.float32(np.inf), total / np.where(empty, 1, centre))
 
 
-def _sums(outcomes: Outcomes, block: Integers, chosen: Integers, size: int) -> tuple[Single, Array]:
-    """(l, G, K) centred sums of each bundle, times K, and (l,) the sum of what was taken off."""
-    width = len(outcomes.values)
+def _sums(outcomes: Outcomes, block: Integers, chosen: Integers, size: int) -> tuple[Single, Array, Array]:
+    """(l, G, K) centred sums of each bundle, times K, (l,) the sum of what was taken off, and (l,) rounding."""
+    width, errors = len(outcomes.values), outcomes.rounding
     result = np.zeros((len(block), size, width), dtype=np.float32)
-    totals = np.zeros(len(block))
+    totals, rounding = np.zeros((2, len(block)))
     for row, label in enumerate(block):
         rows = slice(outcomes.starts[label], outcomes.starts[label + 1])
         numbers = outcomes.numbers[rows].astype(np.float64)
         total = numbers.sum(axis=1)
-        totals[row] = total.sum()
+        totals[row], rounding[row] = total.sum(), width * np.linalg.norm(errors[rows])
         bundle = chosen[outcomes.unit[rows]]
         for step in range(width):
             result[row, :, step] = np.bincount(bundle, width * numbers[:, step] - total, minlength=size)
-    return result, totals
+    return result, totals, rounding
 
 
 def _batch_size(cells: int, count: int) -> int:

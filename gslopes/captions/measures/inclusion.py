@@ -192,9 +192,9 @@ def _add_by_group(recorder: Recorder, flagged: Flagged, sides: NDArray[np.int8],
     """False positive rates by group, their difference, p and q (ours)."""
     groups = [set(np.flatnonzero(sides == side).tolist()) for side in (1, -1)]
     rows = []
-    for (scenario, kind, concept), places, held in flagged:
-        (a, n), (b, m) = ((len((places - held) & group), len(group - held)) for group in groups)
-        tested = len(places) >= recorder.options.min_active and min(n, m) >= LEAST
+    for (scenario, kind, concept), found, held in flagged:
+        (a, n), (b, m) = ((len((found - held) & group), len(group - held)) for group in groups)
+        tested = len(found) >= recorder.options.min_active and min(n, m) >= LEAST
         low, high = newcombe(a, n, b, m) if tested else (math.nan, math.nan)
         p = fisher(a, n, b, m) if tested else math.nan
         row = {"concept": f"{scenario}:{concept}", "kind": kind, **pair._asdict(), "n": n + m, "active": a + b}

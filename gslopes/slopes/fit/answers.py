@@ -102,8 +102,8 @@ class Answers:
 
 
 def columns_of(found: Any, *left_out: str) -> dict[str, Any]:
-    """The fields of a dataclass as columns of a table, ``low`` and ``high`` as ci_low and ci_high; but for ``skew``."""
-    names = [field.name for field in fields(found) if field.name not in (*left_out, "skew")]
+    """The fields of a dataclass as columns, ``low`` and ``high`` as ci_low and ci_high; not skew and error."""
+    names = [field.name for field in fields(found) if field.name not in (*left_out, "skew", "error")]
     return {f"ci_{name}" if name in ("low", "high") else name: getattr(found, name) for name in names}
 
 

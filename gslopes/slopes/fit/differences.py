@@ -11,7 +11,7 @@ import pandas as pd
 from gslopes.core.arrays import Array, Flags
 from gslopes.slopes.fit.answers import Answers, active_photos, all_labels, columns_of, differing_photos, same_photos
 from gslopes.slopes.fit.estimators import KINDS, linear
-from gslopes.slopes.fit.measures import Kind, choose, measured, outcomes, slopes_by_measure, unit_in, unit_slopes
+from gslopes.slopes.fit.measures import SCALE, Kind, choose, measured, outcomes, slopes_by_measure, unit_in, unit_slopes
 from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import effective_units, few, named_codes
 from gslopes.stats.contrast import contrast, difference, membership_p
@@ -48,7 +48,7 @@ def group_slopes(
     present = [name for name in sorted(set(names)) if name]
     rows, pairs = [], []
     for estimator in (name for name in options.estimators if name != "paper"):
-        kind, sides, skews, rarely, few = KINDS[estimator], {}, {}, {}, {}
+        kind, sides, skews, errors, rarely, few = KINDS[estimator], {}, {}, {}, {}, {}
         head = {"column": column, "estimator": estimator}
         for name in present:
             part = answers.only(names == name)
@@ -56,6 +56,7 @@ def group_slopes(
             sums, varies = moments(numbers), varying(numbers)
             lines = linear(kind, sums, part.values)
             sides[name], skews[name] = (lines.slope, lines.se, sums.units), sums.slopes.skew
+            errors[name] = SCALE[kind] * sums.slopes.error
             rare = rarely[name] = np.asarray(varies < options.min_varying, dtype=bool)
             few[name] = sums.units < options.min_varying
             p = np.where(rare, np.nan, lines.p)
@@ -67,7 +68,8 @@ def group_slopes(
             keep = (names == group) | (names == other)
             first = names[keep] == group
             p_perm = membership_test(answers.only(keep), kind, first, options)
-            welch, _ = difference(sides[group], sides[other], (skews[group], skews[other]))
+            skewed, error = (skews[group], skews[other]), errors[group] + errors[other]
+            welch, _ = difference(sides[group], sides[other], skewed, error)
             # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
             rare = (rarely[group] & rarely[other]) | few[group] | few[other]
             p = tested = np.where(rare, np.nan, welch.p)

@@ -40,9 +40,10 @@ from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import effective_units, few
 from gslopes.stats.contrast import infer
 from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.stats.ols import Lines, fit_lines
+from gslopes.stats.ols import Lines, fit_lines, line_weights
 from gslopes.stats.outcomes import Moments, moments, varying
 from gslopes.stats.permutation import Permuted, below_floor, permute
+from gslopes.stats.rounding import settled
 
 NEVER = "never there at the centre"
 UNITS = {
@@ -78,7 +79,8 @@ def linear(kind: Kind, sums: Moments, values: Array) -> Lines:
     sums: moments of outcomes of that kind.  values: (K,).
     """
     scale, photos = SCALE[kind], sums.photos or np.nan
-    middle = sums.first.mean(axis=1) / photos - sums.slopes.mean * values.mean()
+    error = sums.slopes.error * (1 / np.abs(line_weights(values)).sum() + abs(values.mean()))
+    middle = settled(sums.first.mean(axis=1) / photos - sums.slopes.mean * values.mean(), error, 1)
     return infer(sums, scale * middle, scale)
 
 
@@ -181,9 +183,11 @@ def _spread(answers: Answers) -> dict[str, float]:
     spread = {}
     for label, start, stop in zip(answers.labels.tolist(), rows.starts[:-1], rows.starts[1:], strict=True):
         if label in answers.measures and rows.photos > 1:
-            numbers = np.zeros(rows.photos)
+            numbers, errors = np.zeros((2, rows.photos))
             numbers[: stop - start] = middle[start:stop]  # the others have the smallest score, which is 0 here
-            spread[label] = float(numbers.std(ddof=1))
+            errors[: stop - start] = rows.rounding[start:stop]
+            gaps = settled(numbers - numbers.mean(), errors + errors.mean(), 1)
+            spread[label] = float(np.sqrt(np.square(gaps).sum() / (rows.photos - 1)))
     return spread
 
 

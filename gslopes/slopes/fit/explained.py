@@ -34,6 +34,7 @@ from gslopes.stats.intervals import Estimate, linearised
 from gslopes.stats.rounding import STORED, highest, settled
 
 SPARE = 10  # units more than readings
+_SOLVED = 2.0**-14  # of a slope that is solved for: what is left of the rounding of answers and readings
 INFLATED = 10.0  # variance inflation factor of the adjusted slope
 ALIKE = "moves in step with the attribute: the two cannot be separated"
 NOT_APART, FEW, STILL = "its slope may be 0", "too few units were read", "no other reading moves"
@@ -84,7 +85,8 @@ def explained_rows(answers: Answers, moved: pd.DataFrame, options: FitOptions) -
 def _attributed(within: Array, inverse: Array, answers: Array, names: list[str], alike: str) -> dict[str, Any]:
     """The columns of one label; its answers, (1 + U, 1 + readings), as the rest.  alike: a reading, or empty."""
     fitted, alone = np.einsum("upq,uq->up", inverse, answers), answers[:, 0] / within[:, 0, 0]
-    slope, adjusted, share = map(_jackknifed, (alone, fitted[:, 0], 1 - fitted[:, 0] / alone))
+    parts = (alone, alone[0]), (fitted[:, 0], alone[0]), (1 - fitted[:, 0] / alone, 1.0)
+    slope, adjusted, share = (_jackknifed(*part) for part in parts)
     row = {"slope": slope.value, "adjusted": adjusted.value}
     row |= {"adjusted_low": adjusted.low, "adjusted_high": adjusted.high}
     if not slope.low * slope.high > 0:
@@ -97,8 +99,8 @@ def _attributed(within: Array, inverse: Array, answers: Array, names: list[str],
     return row | {"reading": names[highest(lone)], "most": float(lone.max())}
 
 
-def _jackknifed(values: Array) -> Estimate:
-    """values: (1 + U,) of all units, and of all but each."""
+def _jackknifed(values: Array, size: float) -> Estimate:
+    """values: (1 + U,) of all units, and of all but each.  size: of what they were computed from."""
     units = len(values) - 1
     moves = (values[1:].mean() - values[1:]) * (units - 1) / units
-    return linearised(float(values[0]), moves, np.abs(values[1:]) / units, STORED)
+    return linearised(float(settled(values[0], size, _SOLVED)), moves, size / units, _SOLVED)

@@ -98,14 +98,15 @@ def observed_rows(
 
 def _welch(values: Units, one: Flags, other: Flags, units: Integers) -> Contrast:
     """Mean of one group's photos minus the other's, by Welch's t over units.  values: of photos.  one, other: (n,)."""
-    sides, skews = [], []
+    sides, skews, errors = [], [], np.zeros(values.sums.shape[0])
     for side in (one, other):
         numbers = values.joined(np.unique(units[side], return_inverse=True)[1], chosen=np.flatnonzero(side))
         mean, size = contrast(numbers), len(numbers.sizes)
         still = np.where(mean.varying > 0, mean.se, 0.0)
         sides.append((mean.difference if size else np.nan * mean.se, still if size > 1 else np.nan * still, size))
         skews.append(mean.skew)
-    return difference(sides[0], sides[1], (skews[0], skews[1]))[0]
+        errors = errors + mean.error
+    return difference(sides[0], sides[1], (skews[0], skews[1]), errors)[0]
 
 
 def _shares_apart(given: Flags, one: Flags, other: Flags, units: Integers) -> tuple[float, float]:
