@@ -26,7 +26,8 @@ def settled(numbers: ArrayLike, size: ArrayLike, grain: float = EXACT) -> Array:
     [0.0, 1e-09]
     """
     found = np.asarray(numbers, dtype=np.float64)
-    return np.where(np.abs(found) <= grain * np.abs(np.asarray(size, dtype=np.float64)), 0.0, found)
+    small = np.abs(found) <= grain * np.abs(np.asarray(size, dtype=np.float64))
+    return np.where(small & np.isfinite(found), 0.0, found)
 
 
 def exceeds(numbers: ArrayLike, limit: ArrayLike, grain: float = STORED) -> Flags:
@@ -53,7 +54,7 @@ def places(numbers: ArrayLike, size: float = 0.0, grain: float = STORED) -> Inte
     below, above = found[order[:-1]], found[order[1:]]
     with np.errstate(invalid="ignore"):
         apart = np.abs(above - below) > grain * np.maximum(np.maximum(np.abs(below), np.abs(above)), size)
-    apart |= np.isnan(above) & ~np.isnan(below)
+    apart |= (np.isnan(above) & ~np.isnan(below)) | (np.isinf(above) != np.isinf(below))
     result = np.zeros(len(found), dtype=np.int64)
     result[order[1:]] = np.cumsum(apart)
     return result

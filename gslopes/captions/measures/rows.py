@@ -21,7 +21,7 @@ from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.contrast import Units, difference
 from gslopes.stats.intervals import mean_change, newcombe, normal_quantile, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.stats.rounding import exceeds
+from gslopes.stats.rounding import exceeds, settled
 from gslopes.stats.shares import fisher
 from gslopes.words.graph import Fact
 
@@ -81,7 +81,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> Differen
         welch, _ = difference((share, np.sqrt(variances[0]), n), (other, np.sqrt(variances[1]), m))
         varied = np.logical_and.reduce([_varies(group) for group in groups])
         low, high, p = np.where(varied, [welch.low, welch.high, np.where(tested, welch.p, np.nan)], np.nan)
-    points = 100 * (share - other)
+    points = 100 * settled(share - other, share + other)
     return Differences(n, m, active, share, other, points, 100 * low, 100 * high, p, benjamini_hochberg(p))
 
 
@@ -99,14 +99,16 @@ def change(before: sparse.csr_array, after: sparse.csr_array, sides: Sides) -> t
 
     before, after: (C, U) of the same images.  sides: (U,) 1, −1 or 0 for neither.
     """
-    changed = (after - before).tocsr()
-    middle, variance, value = np.zeros((3, changed.shape[0]))
+    images = np.ones(after.shape[1])
+    changed = Units(after.tocsr(), images).minus(Units(before.tocsr(), images)).sums
+    middle, variance, value, size = np.zeros((4, changed.shape[0]))
     for sign in (1, -1):
         part = changed[:, np.flatnonzero(sides == sign)]
-        total, squares = (np.asarray(some.sum(axis=1)).ravel() for some in (part, part.multiply(part)))
-        mean, spread = mean_change(total, squares, part.shape[1])
-        middle, variance, value = middle + sign * mean, variance + spread, value + sign * total / max(part.shape[1], 1)
-    half = normal_quantile() * np.sqrt(variance)
+        total, whole, squares = (np.asarray(of.sum(axis=1)).ravel() for of in (part, abs(part), part.multiply(part)))
+        mean, spread = mean_change(settled(total, whole), squares, part.shape[1])
+        middle, variance = settled(middle + sign * mean, np.abs(middle) + np.abs(mean)), variance + spread
+        value, size = value + sign * total / max(part.shape[1], 1), size + whole / max(part.shape[1], 1)
+    value, half = settled(value, size), normal_quantile() * np.sqrt(variance)
     p = 2 * special.ndtr(-np.abs(middle) / np.sqrt(variance))
     return value, np.maximum(middle - half, -2), np.minimum(middle + half, 2), np.asarray(p)
 

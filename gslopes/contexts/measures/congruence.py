@@ -48,7 +48,8 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
             for measure in EXPECTED:
                 values = grid.measures[measure]
                 if analysis == "within":
-                    values = values - values[:, grid.of(options.baseline)]
+                    start = values[:, grid.of(options.baseline)]
+                    values = settled(values - start, np.abs(values) + np.abs(start))
                 shares = by_person(values, grid, grid.of(name))
                 women, men = (shares[genders == gender] for gender in GENDERS)
                 row = {**grid.head, "context": name, "analysis": analysis, "super": measure, **welch(women, men)}

@@ -225,7 +225,9 @@ def by_person(values: Array, grid: Grid, columns: list[int]) -> Array:
     """
     selected = values[:, columns]
     counted = np.isfinite(selected) & grid.answered[:, columns]
-    totals = np.bincount(grid.person, np.where(counted, selected, 0).sum(axis=1), minlength=grid.people)
+    known = np.where(counted, selected, 0)
+    sums, sizes = (np.bincount(grid.person, of.sum(axis=1), grid.people) for of in (known, np.abs(known)))
+    totals = settled(sums, sizes)
     counts = np.bincount(grid.person, counted.sum(axis=1), minlength=grid.people)
     return np.divide(totals, counts, out=np.full(grid.people, np.nan), where=counts > 0)
 

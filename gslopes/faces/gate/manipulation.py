@@ -14,6 +14,7 @@ from gslopes.stats.agreement import kendall
 from gslopes.stats.intervals import percentile
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.resampling import Rows, bootstrap_rows
+from gslopes.stats.rounding import STORED, settled
 
 Statistic = Callable[[Rows], float]
 
@@ -138,14 +139,15 @@ def share_of_target(
     face one standard deviation along the target, it carries it a tenth of one along the other. Slopes of opposite sign
     cancel over photos. NaN where a reading does not vary over the unedited photos. The interval is over the n photos.
     """
-    spread_other, spread_target = (float(np.std(np.asarray(x, np.float64))) for x in (other_unedited, target_unedited))
-    if spread_other < 1e-12 or spread_target < 1e-12:
+    unedited = [np.asarray(x, np.float64) for x in (other_unedited, target_unedited)]
+    spread_other, spread_target = (float(settled(np.std(x), np.abs(x).max(), STORED)) for x in unedited)
+    if not spread_other * spread_target > 0:
         return Estimate(np.nan, np.nan, np.nan)
     a, b = line_slopes(other, values) / spread_other, line_slopes(target, values) / spread_target
 
     def ratio(rows: NDArray[np.intp]) -> float:
-        below = float(b[rows].mean())
-        return float(a[rows].mean()) / below if abs(below) > 1e-12 else np.nan
+        below = float(settled(b[rows].mean(), np.abs(b[rows]).mean()))
+        return float(a[rows].mean()) / below if below else np.nan
 
     return interval(ratio, len(a))
 

@@ -12,6 +12,7 @@ from gslopes.core.arrays import Array
 from gslopes.core.config import from_dict
 from gslopes.core.errors import TableError, UsageError
 from gslopes.slopes.fit.options import FitOptions
+from gslopes.stats.rounding import STORED, settled
 
 _ABSENT: dict[str, Any] = {"classifier": "classifier", "attribute": "attribute", "score": 1.0}
 _ASKED = {"status": "answered", "reason": "", "detail": ""}
@@ -131,7 +132,7 @@ def _with_steps(frame: pd.DataFrame, levels: Mapping[str, Array], what: str) -> 
         if "step" not in rows:
             value = rows["value"].to_numpy(float)
             step = np.abs(value[:, None] - level).argmin(axis=1)
-            wrong = value[np.abs(level[step] - value) > 1e-5]
+            wrong = value[settled(level[step] - value, np.maximum(np.abs(value), 1), STORED) != 0]
             if len(wrong):
                 problem = f"The {what} have the value {wrong[0]:g}, which is not in the sweep of {name}."
                 raise TableError(problem, "Pass all the values of the sweep.")

@@ -26,6 +26,7 @@ from gslopes.core.arrays import Array, Flags
 from gslopes.core.errors import ConfigError
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.ols import line_weights
+from gslopes.stats.rounding import settled
 
 Pool = NDArray[np.float32]
 
@@ -102,9 +103,8 @@ class Presence:
         for moved in (tilt * _VALUES, *[np.float32(0)] * len(placebo.KINDS)):
             each = np.sqrt(self.noise) * rng.standard_normal((size, len(_VALUES)), np.float32)
             rows.append(own + each + moved > 0)
-        slopes = np.stack([present @ _WEIGHTS for present in rows]).astype(np.float32)
-        slopes[np.abs(slopes) < 1e-6] = 0
-        return slopes, rows[0].any(axis=1) & ~rows[0].all(axis=1)
+        slopes = [settled(present @ _WEIGHTS, np.abs(_WEIGHTS).sum()) for present in rows]
+        return np.stack(slopes).astype(np.float32), rows[0].any(axis=1) & ~rows[0].all(axis=1)
 
 
 @dataclass(frozen=True, slots=True)
