@@ -1,6 +1,7 @@
 """Numbers that others published, fed through the front door: counts, and what other programs make of the same data.
 
-A published pair is a sweep of two values: its slope is the difference, and each drawn pair, person or patient a photo.
+A published pair is a sweep of two values, 0 and 1: its centre is value 0, its slope the difference, and each drawn
+pair, person or patient is a photo.
 """
 
 import json
@@ -79,7 +80,7 @@ def test_every_published_run_of_pairs_has_its_count(favoured: pd.DataFrame):
     for name, (won, lost) in runs().items():
         row, draws = favoured.loc[name], won + lost
         assert row["n"] == draws
-        assert draws * row["y_centre"] == pytest.approx(lost, abs=1e-6)
+        assert draws * row["y_centre"] == pytest.approx(won, abs=1e-6)
         assert draws * row["slope"] / 100 == pytest.approx(lost - won, abs=1e-6)
 
 
@@ -134,7 +135,7 @@ def test_the_shares_inferred_woman_and_man_are_those_of_table_7(inferred: pd.Dat
                     assert (tagger, context, word) not in found.index
                     continue
                 row = found.loc[tagger, context, word]
-                assert 597 * row["y_centre"] == pytest.approx(new)
+                assert 597 * row["y_centre"] == pytest.approx(old)
                 assert 5.97 * row["slope"] == pytest.approx(new - old, abs=1e-6)
 
 
