@@ -6,6 +6,7 @@ pair, person or patient is a photo.
 
 import json
 import math
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -185,3 +186,16 @@ def test_respiratory_illness_over_visits(arm: str, visits: tuple[int, ...]):
     assert [sum(one[visit] == "1" for one in patterns) for visit in visits] == case["present"]
     found = gslopes.fit_slopes(pd.DataFrame(rows, columns=["photo", "value", "label"]), options=QUICK)
     agrees(found, case, known["patients"])
+
+
+def test_onycholysis_over_visits_where_the_table_is():
+    """De Backer et al. 1998, as R's HSAUR3 has it: whoever missed a visit is left out."""
+    named = os.environ.get("GSLOPES_TOENAIL", "")
+    if not Path(named).is_file():
+        pytest.skip("No table of toenails: name the CSV that tests/golden/gee_geepack.R writes in GSLOPES_TOENAIL.")
+    table = pd.read_csv(named).rename(columns={"patientID": "photo", "visit": "value"})
+    table["label"] = np.where(table["outcome"] == "moderate or severe", "severe", None)
+    for arm, rows in table.groupby("treatment"):
+        known = GEE[f"toenail {arm}"]
+        found = gslopes.fit_slopes(rows, rows[["photo", "value"]], options=QUICK)
+        agrees(found, known, known["patients"])
