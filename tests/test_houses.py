@@ -9,6 +9,8 @@ import pytest
 from tests.golden import houses, walk
 from tests.golden.page_text import differences, masked
 
+pytestmark = pytest.mark.evidence
+
 
 def same(one: Any, other: Any) -> bool:
     """Equal; floats to a relative 1e-9, whatever they lie in."""

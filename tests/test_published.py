@@ -22,6 +22,7 @@ from tests.contexts.conftest import CONTEXTS, TAGGERS, golden
 from tests.published import COUNTS, OTHER_COUNTS, PRINTED, gender_slopes, in_order
 from tests.skewed import corrected_ends
 
+pytestmark = pytest.mark.evidence
 QUICK = {"permutations": 50}
 GEE = json.loads((Path(__file__).parent / "golden/gee_geepack.json").read_text("utf-8"))["cases"]
 

@@ -31,6 +31,7 @@ def test_the_readings_are_what_was_drawn(read):
         assert np.corrcoef(readings[:, column], drawn)[0, 1] > 0.9
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_the_truth_under_do_cue_has_the_planted_sign_and_none_where_nothing_is_planted(read):
     parameters, _ = read
@@ -59,6 +60,7 @@ def test_a_naive_comparison_blames_what_goes_along_with_gender():
     assert found[0, 0, 0] > 40
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_the_editor_of_drawn_faces_moves_the_cue_as_drawing_anew_does_on_every_tone_and_nothing_else():
     parameters = drawn_in_place(60, 77, CONFOUND)
