@@ -6,7 +6,7 @@ import pytest
 from gslopes.core.geometry import similarity, warp
 from gslopes.faces.compose.paste import compose
 from gslopes.faces.config import values_for
-from gslopes.faces.edit.editors import FaderEditor
+from gslopes.faces.edit.editors import editor_of
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.frame.executors import OneProcess
 from gslopes.photos import drawn as rendered
@@ -69,7 +69,7 @@ def test_the_editor_of_drawn_faces_moves_the_cue_as_drawing_anew_does_on_every_t
     weights = line_weights(values.astype(np.float64))
     matrices = [similarity(points, CHIP * 64 - 0.5) for points in faces.points]
     chips = np.stack([warp(photo, matrix, 64) for photo, matrix in zip(faces.pixels, matrices, strict=True)])
-    editor = FaderEditor(EDITOR, reader=None)
+    editor = editor_of(EDITOR, reader=None)
     swept = editor.sweep(chips, values)
     edited, neutral = swept.edited, swept.neutral
     readings, anew = np.empty((2, 60, len(values), 5))
