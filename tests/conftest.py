@@ -43,6 +43,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()  # what is imported by now stays to the end
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m looks at the marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("row"):
+            item.add_marker(pytest.mark.evidence)
+
+
 @pytest.fixture(autouse=True)
 def no_secret_outlives_its_test() -> Iterator[None]:
     """A key of one test is none in the next, where a text may look like a part of it."""

@@ -210,6 +210,11 @@ def test_ci_runs_the_two_commands_that_the_readme_gives(marker: str, command: st
     assert done.stdout.strip() == command
 
 
+def test_ci_runs_the_slow_tests_that_are_evidence_after_the_quick_ones():
+    script = (ROOT / ".ci/run").read_text("utf-8")
+    assert '\nrun_documented test-command\npython -m pytest -m "slow and evidence" -n auto --dist loadfile\n' in script
+
+
 def test_the_python_of_the_readme_uses_names_and_options_that_exist():
     (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     nodes = list(ast.walk(ast.parse(block)))

@@ -9,6 +9,8 @@ import pytest
 from tests.golden import houses, walk
 from tests.golden.page_text import differences, masked
 
+pytestmark = pytest.mark.evidence
+
 
 def same(one: Any, other: Any, scale: float) -> bool:
     """Equal; floats to 1e-9 of the scale of their column, whatever they lie in."""

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from gslopes.cli.main import VERBS
-from tests.rows import PAGE, PAPERS, REASONED, ROOT, SHOWN, STATES, code, marks_of, page, read_marks, read_rows
+from tests.rows import PAGE, PAPERS, REASONED, ROOT, SHOWN, STATES, TESTS, code, marks_of, page, read_marks, read_rows
 from tests.test_house import STILTED, missing, unknown_options
 
 ROWS = {name: read_rows(name) for name in PAPERS}
@@ -68,3 +68,30 @@ def test_a_mark_that_is_on_no_test_is_an_error(text: str) -> None:
         ("a", "test_c"),
         ("b", "test_c"),
     ]
+
+
+NUMBERS = re.compile(r"golden|published|planted|interval|(?:\b|_)low\b")
+
+
+def forgotten(text: str) -> list[str]:
+    """The slow tests of a file that speak of such a number, or read the end of an interval, without the mark."""
+    tree = ast.parse(text)
+    whole = [ast.unparse(node) for node in tree.body if isinstance(node, ast.Assign) and "mark." in ast.unparse(node)]
+    names = []
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.FunctionDef) and node.name.startswith("test_")):
+            continue
+        marks = " ".join([*whole, *map(ast.unparse, node.decorator_list)])
+        marked = "mark.evidence" in marks or "mark.row" in marks
+        if "mark.slow" in marks and not marked and NUMBERS.search(ast.unparse(node)):
+            names.append(node.name)
+    return names
+
+
+def test_every_slow_test_of_a_golden_a_published_number_or_an_interval_is_marked_as_evidence() -> None:
+    slow = "import pytest\n@pytest.mark.slow\ndef test_a(): assert row['ci_low'] < 0\n"
+    assert forgotten(slow) == ["test_a"]
+    assert forgotten(slow.replace("def", "@pytest.mark.evidence\ndef")) == []
+    texts = {file: file.read_text("utf-8") for file in sorted(TESTS.rglob("test_*.py"))}
+    found = {file.name: forgotten(text) for file, text in texts.items() if "mark.slow" in text}
+    assert {name: names for name, names in found.items() if names} == {}

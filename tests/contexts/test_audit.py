@@ -86,6 +86,7 @@ def test_analysis_alone_asks_nobody_and_needs_no_people_and_ones_own_ratings_dec
     assert men[0] > 0 > men[1]  # the ratings are the other way round
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_one_more_tagger_is_asked_about_the_same_pictures(found, folder, tmp_path):
     run = tmp_path / "run"

@@ -139,6 +139,7 @@ def again(folder: Path, **others: Any) -> gslopes.frame.result.Result:
     return gslopes.audit(folder / "photos", folder / "run", classifier=dark, **options)
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_from_photos_to_interactions_and_what_is_done_is_not_done_again(crossed):
     run = crossed.folder

@@ -37,6 +37,7 @@ def score(run, cache, name: str = NAME, **others):
     return "\n".join(listening.notes)
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_the_planted_slope_is_found_and_a_second_run_asks_nothing(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 12, part=6)
@@ -55,6 +56,7 @@ def test_the_planted_slope_is_found_and_a_second_run_asks_nothing(provider: Fake
     assert len(provider.log.calls) == before
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_refusals_have_a_slope_of_their_own(provider: FakeProvider, tmp_path):
     provider.chat.refusals = (0.5, 0.2)

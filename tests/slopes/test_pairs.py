@@ -246,6 +246,7 @@ def test_a_unit_without_a_face_is_dropped_by_the_gate(write: Write, home: Path, 
     assert verdicts["reason"].tolist() == ["face not found again"] * 2
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("form", [pytest.param("imagefolder", marks=pytest.mark.slow), "parquet"])
 def test_an_export_read_back_gives_the_same_slopes_to_the_last_digit(
     draw: Callable, home: Path, toy: str, config: Path, tmp_path: Path, form: str

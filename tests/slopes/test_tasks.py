@@ -57,6 +57,7 @@ def asked_of(run) -> dict:
 # -- what was planted --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 @pytest.mark.browser
 def test_planted_slopes_of_every_kind_of_task_are_found_and_compared_on_one_page(
@@ -120,6 +121,7 @@ def test_one_task_alone_shows_a_move_and_a_second_run_asks_nothing(provider: Fak
 # -- what is refused ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_refusals_that_depend_on_the_value_are_tested_of_a_number_and_of_a_choice(provider: FakeProvider, tmp_path):
     provider.chat.slopes, provider.chat.refusals = {"nurse": 0.0}, (0.5, 0.3)

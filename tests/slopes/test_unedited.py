@@ -35,6 +35,7 @@ def settings(tmp_path: Path, people: Path) -> Path:
     return file
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 @pytest.mark.figures("png")
 def test_groups_of_an_audit_have_their_observed_difference_everywhere(faces, people, tmp_path):

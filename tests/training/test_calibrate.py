@@ -6,7 +6,7 @@ import pytest
 from gslopes.core.geometry import similarity, warp
 from gslopes.faces.compose.paste import compose
 from gslopes.faces.config import values_for
-from gslopes.faces.edit.editors import FaderEditor
+from gslopes.faces.edit.editors import editor_of
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.frame.executors import OneProcess
 from gslopes.photos import drawn as rendered
@@ -31,6 +31,7 @@ def test_the_readings_are_what_was_drawn(read):
         assert np.corrcoef(readings[:, column], drawn)[0, 1] > 0.9
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_the_truth_under_do_cue_has_the_planted_sign_and_none_where_nothing_is_planted(read):
     parameters, _ = read
@@ -59,6 +60,7 @@ def test_a_naive_comparison_blames_what_goes_along_with_gender():
     assert found[0, 0, 0] > 40
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_the_editor_of_drawn_faces_moves_the_cue_as_drawing_anew_does_on_every_tone_and_nothing_else():
     parameters = drawn_in_place(60, 77, CONFOUND)
@@ -67,7 +69,7 @@ def test_the_editor_of_drawn_faces_moves_the_cue_as_drawing_anew_does_on_every_t
     weights = line_weights(values.astype(np.float64))
     matrices = [similarity(points, CHIP * 64 - 0.5) for points in faces.points]
     chips = np.stack([warp(photo, matrix, 64) for photo, matrix in zip(faces.pixels, matrices, strict=True)])
-    editor = FaderEditor(EDITOR, reader=None)
+    editor = editor_of(EDITOR, reader=None)
     swept = editor.sweep(chips, values)
     edited, neutral = swept.edited, swept.neutral
     readings, anew = np.empty((2, 60, len(values), 5))

@@ -31,6 +31,7 @@ def run(pixels, folder, steps):
     )  # fmt: skip
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_what_is_left_of_the_teacher_falls_and_is_a_share_of_what_it_shows(pixels, tmp_path):
     run(pixels, tmp_path / "run", 12)

@@ -186,6 +186,7 @@ def blots(n: int, size: int = 32, seed: int = 0) -> np.ndarray:
     return (out + random.normal(0, 6, out.shape)).clip(0, 255).astype(np.uint8)
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_equal_pictures_cannot_be_told_apart() -> None:
     photos = blots(120)
@@ -193,6 +194,7 @@ def test_equal_pictures_cannot_be_told_apart() -> None:
     assert found.low < 0.5 < found.high
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_a_seam_around_the_face_is_seen() -> None:
     photos = blots(100)

@@ -29,6 +29,7 @@ def few(unpacked, tmp_path_factory):
     return root
 
 
+@pytest.mark.evidence
 def test_an_editors_tables_hold_every_way_and_value(few, tmp_path):
     result = measure_model("gender-field", data=few, photos=48, write=False, sheets=tmp_path / "sheets")
     found = result["tables"]

@@ -162,6 +162,7 @@ def test_a_model_that_is_asked_in_a_conversation_says_the_same_twice(tmp_path: P
     assert str(folder) not in classifier.version
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_the_slope_of_a_gender_word_along_the_cue_that_a_trained_model_reads(trained: Path, picture, no_network):
     classifier = load_classifier(f"transformers:{trained},task=caption")

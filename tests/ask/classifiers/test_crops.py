@@ -70,6 +70,7 @@ def levels(count: int) -> list[float]:
     return (128 + 8 * stats.norm.ppf((np.arange(count) + 0.5) / count)).tolist()
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_the_planted_slope_lies_in_its_interval_and_the_placebo_holds_none(tmp_path: Path) -> None:
     """Brightness + 2 v among people N(128, 8): the chance to be lighter than another rises by 0.0694 a unit."""

@@ -154,6 +154,7 @@ def test_what_n_does_not_allow_is_refused_with_how_many_images_would_do():
     assert "size and place alone" in fit(features, 0, group, np.arange(60) % 2 > 0).note
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_intervals_of_sixty_images_hold_what_was_planted():
     held = []

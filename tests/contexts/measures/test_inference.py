@@ -225,6 +225,7 @@ def test_a_gendered_word_for_everybody_raises_recall_and_ruins_precision():
     assert rows.loc[("F", "man"), "p"] < 0.01
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_recognition_dealt_anew_of_nothing():
     generator, p_values = np.random.default_rng(12), []

@@ -65,6 +65,7 @@ def test_a_planted_interaction_beyond_its_placebos_is_a_finding_and_no_main_slop
     ]
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("main", "spread"), [*(pytest.param(main, 0.0, marks=pytest.mark.slow) for main in (0.0, 0.06)), (0.03, 0.03)]
 )
@@ -73,6 +74,7 @@ def test_without_an_interaction_its_p_is_small_as_often_as_it_says_whatever_the_
     assert 0.01 <= (p < 0.05).mean() <= 0.10  # of 200
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("photos", "main", "interaction", "spread", "least", "most"),

@@ -58,6 +58,7 @@ def test_clusters_are_left_out_as_one() -> None:
     assert both["share_low"] != alone["share_low"]
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 @pytest.mark.parametrize(("units", "count"), [(24, 2), (24, 7), (100, 2)])
 @pytest.mark.parametrize("direct", [0.0, 2.0])
@@ -71,6 +72,7 @@ def test_the_intervals_hold_the_planted_share_and_slope(units: int, count: int, 
     assert adjusted.mean() >= 0.89
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_without_an_effect_there_is_no_finding_and_planted_ones_are_found() -> None:
     """One in twenty may have a finding without an effect, by q over its labels; more sets are in coverage_pairs.py."""

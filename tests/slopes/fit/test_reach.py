@@ -66,6 +66,7 @@ def test_groups_have_their_own_reach(answers) -> None:
     assert alike.differences["q"].iloc[0] < 0.05
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_the_interval_of_a_difference_per_unit_of_reach_holds_it() -> None:
     """Two groups of 30, 40 photos, reached 0.4 and 1 (a fifth of it apart), with 3 and 5 points per unit of reach."""

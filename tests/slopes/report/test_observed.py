@@ -87,6 +87,7 @@ def wrong(one: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_the_page_has_every_rate_and_slope(wrong: Path) -> None:
     slopes = tables.read(tables.ERROR_SLOPES, wrong / "error_slopes.parquet")

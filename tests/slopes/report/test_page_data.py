@@ -28,6 +28,7 @@ def run(make: Callable[..., Path], refit: Callable[[Path], None], tmp_path_facto
     return run
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_differences_reach_the_page_with_interval_and_q(run: Path) -> None:
     table = tables.read(tables.DIFFERENCES, run / "differences.parquet")
