@@ -327,12 +327,17 @@ def _imported(code: types.CodeType, package: str) -> Iterator[str]:
 def _source(module: str) -> bytes:
     """The source of a module that is imported when code runs, and may not be imported yet."""
     top = module.partition(".")[0]
-    for name in (top, module):  # the first look runs nothing, the second what a package runs
-        try:
-            found = None if top in sys.stdlib_module_names else find_spec(name)
-        except (ImportError, ValueError, AttributeError):
-            found = None
-        file = Path(getattr(found, "origin", None) or "")
-        if file.suffix != ".py" or _is_installed(file):
-            return _hashed("installed", module)
-    return _hashed("source", module, file.read_bytes())
+    if top in sys.stdlib_module_names or _own_file(top) is None:  # looking for a part of a package runs the package
+        return _hashed("installed", module)
+    file = _own_file(module)
+    return _hashed("installed", module) if file is None else _hashed("source", module, file.read_bytes())
+
+
+def _own_file(module: str) -> Path | None:
+    """The file of a module of the user's own; None if it is installed, compiled or not found."""
+    try:
+        found = find_spec(module)
+    except (ImportError, ValueError, AttributeError):
+        return None
+    file = Path(getattr(found, "origin", None) or "")
+    return None if file.suffix != ".py" or _is_installed(file) else file
