@@ -6,7 +6,7 @@ they would be pickled as. Code counts by what it does: comments and line numbers
 its name, a connection to a server by its address.
 
 What has no digest, such as an open file or a session of a compiled library, raises ``NoDigest``: an object that holds
-it cannot be told from another one.
+it cannot be distinguished from another one.
 """
 
 import builtins
@@ -29,6 +29,8 @@ from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
+
+from gslopes.core.files import LARGEST_TABLE, read_regular
 
 LIMIT = 2_000_000  # parts of an object, beyond which it has no digest
 
@@ -330,7 +332,9 @@ def _source(module: str) -> bytes:
     if top in sys.stdlib_module_names or _own_file(top) is None:  # looking for a part of a package runs the package
         return _hashed("installed", module)
     file = _own_file(module)
-    return _hashed("installed", module) if file is None else _hashed("source", module, file.read_bytes())
+    return (
+        _hashed("installed", module) if file is None else _hashed("source", module, read_regular(file, LARGEST_TABLE))
+    )
 
 
 def _own_file(module: str) -> Path | None:

@@ -39,7 +39,7 @@ def identity_at(path: str, function: Any, version: str = "") -> Identity:
     module = Path(file).stem if file.endswith(".py") else file
     source = source_digest(module)
     if module in sys.modules and _SOURCES.setdefault(sys.modules[module], source) != source:
-        raise UsageError(f"{file} has changed since Python imported it.", "Start Python anew.")
+        raise UsageError(f"{file} has changed since Python imported it.", "Restart Python.")
     found = _identity(function, path, version, f"python:{path},version=1")
     if version or not source:
         return found
@@ -53,12 +53,12 @@ def _identity(function: Any, name: str, version: str, call: str) -> Identity:
         return Identity(digest_of_object(function)[:16])
     except NoDigest as error:
         note = f"The answers of {name} are not kept between calls: {error}. To keep them, name a version: {call}."
-        _told(note)
+        _tell_once(note)
         return Identity(f"not known {token_hex(4)}", note)
 
 
 @functools.cache
-def _told(note: str) -> None:
+def _tell_once(note: str) -> None:
     """Each sentence once on stderr."""
     tell(f"Warning: {note}")
 

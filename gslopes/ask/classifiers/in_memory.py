@@ -91,7 +91,7 @@ class ModuleClassifier(OwnModel):
         self._try_out()
 
     def identify(self) -> None:
-        """Find the version anew: the module may have learned since."""
+        """Find the version again: the module may have learned since."""
         identity = identity_of(self._module, self._own, self._named_version)
         self.version = f"{identity.version} {digest_of_texts([*self.labels, repr(self._options)])}"
         self.unknown = identity.unknown

@@ -95,7 +95,7 @@ class FunctionClassifier:
         weakref.finalize(self, self._runner.close)
 
     def identify(self) -> None:
-        """Find the version anew: what the function depends on may have changed since."""
+        """Find the version again: what the function depends on may have changed since."""
         identity = self._identity()
         self.version, self.unknown = identity.version, identity.unknown
         if self._given_labels:
