@@ -4,6 +4,7 @@ Who was asked, and in which version, is in the ``run.json`` of the folder of the
 the answers of earlier commands stay in the tables.
 """
 
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget
 from gslopes.ask.scoring.cost import Estimate, confirm_cost
-from gslopes.ask.scoring.score import DROPPED, Scoring, finished_stages, models_of
+from gslopes.ask.scoring.score import DROPPED, Scoring, finished_stages, models_of, score_stage
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.executor import Executor
@@ -106,11 +107,18 @@ def check_versions(folder: Path, classifiers: Iterable[Classifier]) -> None:
     """Raises: RunFolderMismatch if one was asked in another version before: answers of two cannot be mixed."""
     earlier = asked_before(folder)
     for model in classifiers:
+        if unknown(model):
+            continue
         old = earlier.get(model.name, {}).get("version", model.version)
         if old != model.version:
             answered = f"{show(folder)} has answers of {model.name} in version {old or 'unknown'}"
             hint = "Make the pictures again in a new folder, or restore that version of the classifier."
             raise RunFolderMismatch(f"{answered}; it is {model.version or 'unknown'} now.", hint)
+
+
+def unknown(classifier: Classifier) -> str:
+    """Why earlier answers cannot be taken for a classifier's own, since nothing tells it apart; empty if they can."""
+    return str(getattr(classifier, "unknown", ""))
 
 
 def asked_before(folder: Path) -> dict[str, Any]:
@@ -128,6 +136,10 @@ def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) ->
     if not classifiers and not finished_stages(folder, entries, parts):  # nor has anyone answered about all before
         raise UsageError("No classifier is named.", "Name one with --classifier NAME; gslopes list classifiers.")
     for model in classifiers:
+        if why := unknown(model):
+            run.note(why)
+            if entries.get(model.name, {}).get("version") != model.version:
+                shutil.rmtree(folder / "parts" / score_stage(model.name), ignore_errors=True)
         known = {**entries.get(model.name, {}), **getattr(model, "facts", {})}
         entries[model.name] = {**known, "version": model.version, STOPPED: True}
     content["gate"] = {**content.get("gate", {}), "applied": gate and (folder / "verdicts.parquet").exists()}

@@ -1,6 +1,5 @@
 """Classifiers that are Python objects: functions, torch modules, pipelines of transformers."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, cast
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.ask.classifiers.calling import as_function
+from gslopes.ask.classifiers.identity import Identity, identity_of
 from gslopes.ask.classifiers.model_file import ModelOptions, OwnModel, digest_of_texts, first_words
 from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.core.errors import ClassifierError, ConfigError, UsageError
@@ -18,7 +18,14 @@ from gslopes.core.runtime import pick_device
 
 
 def as_classifier(
-    model: Any, labels: Sequence[str] = (), *, name: str = "", unit: str = "", device: str = "auto", **options: Any
+    model: Any,
+    labels: Sequence[str] = (),
+    *,
+    name: str = "",
+    unit: str = "",
+    version: str = "",
+    device: str = "auto",
+    **options: Any,
 ) -> Classifier:
     """Make a classifier of a function, a torch module or a transformers pipeline.
 
@@ -29,6 +36,8 @@ def as_classifier(
         pipeline looks for.
     name: in the tables; empty: the function's or class's own.
     unit: of numbers that are no scores, such as ``years``; of a module, ``kind="number"`` says that they are none.
+    version: of the model, part of what a run is; empty: a digest of all that its answers can depend on. If a part has
+        no digest, such as a session of a compiled library, its answers are not kept between calls.
     device: of a module.
     options: of a module: ``size`` (side of the pictures, pixels), ``white``, ``mean``, ``std``, ``channels``,
         ``layout``, ``activation``, ``threshold``, ``top_k``, ``kind``; as of ``onnx:``.
@@ -43,22 +52,24 @@ def as_classifier(
     is_module = ("torch.nn.modules.module", "Module") in bases
     is_pipeline = ("transformers.pipelines.base", "Pipeline") in bases
     if not (is_module or is_pipeline) and hasattr(model, "ask") and hasattr(model, "parse"):
+        if isinstance(model, FunctionClassifier | ModuleClassifier):
+            model.identify()
         return cast("Classifier", model)
     if len(set(labels)) < len(labels):
         raise ConfigError("Two labels of the classifier are the same.", "Labels must differ.")
     if is_module:
         given = {**options, "unit": unit} if unit else options
-        return _of_module(model, labels, name or type(model).__name__, device, given)
+        return _of_module(model, labels, name or type(model).__name__, version, device, given)
     if options:
         raise ConfigError(f"{', '.join(sorted(options))}: only a torch module has these.", "Leave them out.")
     if is_pipeline:
         if unit:
             raise ConfigError("A pipeline answers with scores, which have no unit.", "Leave unit out.")
-        return _of_pipeline(model, labels, name)
+        return _of_pipeline(model, labels, name, version)
     if not callable(model):
         hint = "Give a name such as onnx:FILE, a function of a picture, a torch module, or a pipeline."
         raise UsageError(f"A classifier cannot be made of {type(model).__name__}.", hint)
-    return FunctionClassifier(model, labels, name, unit)
+    return FunctionClassifier(model, labels, name, unit, version)
 
 
 # -- torch modules ----------------------------------------------------------------------------------------------------
@@ -69,12 +80,21 @@ class ModuleClassifier(OwnModel):
 
     cached = False
 
-    def __init__(self, name: str, module: Any, labels: Sequence[str], options: ModelOptions, device: str) -> None:
-        version = f"{_digest(module)} {digest_of_texts([*labels, repr(options)])}"
+    def __init__(
+        self, name: str, module: Any, labels: Sequence[str], options: ModelOptions, version: str, device: str
+    ) -> None:
         unit = f":unit={options.unit}" if options.unit else ""
-        super().__init__(name + unit, version, labels, options, f"module {name}")
+        super().__init__(name + unit, "", labels, options, f"module {name}")
         self._module, self._device = module.eval().to(device), device
+        self._own, self._named_version = name, version
+        self.identify()
         self._try_out()
+
+    def identify(self) -> None:
+        """Find the version again: the module may have learned since."""
+        identity = identity_of(self._module, self._own, self._named_version)
+        self.version = f"{identity.version} {digest_of_texts([*self.labels, repr(self._options)])}"
+        self.unknown = identity.unknown
 
     def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
         import torch
@@ -93,7 +113,9 @@ class ModuleClassifier(OwnModel):
         return np.asarray(outputs.double().cpu().numpy())
 
 
-def _of_module(module: Any, labels: tuple[str, ...], name: str, device: str, given: dict[str, Any]) -> ModuleClassifier:
+def _of_module(
+    module: Any, labels: tuple[str, ...], name: str, version: str, device: str, given: dict[str, Any]
+) -> ModuleClassifier:
     call = f"gslopes.as_classifier({name.lower()}, labels=[...], size=224)"
     needed = {"labels": labels, "size": given.get("size")}
     if missing := " and ".join(what for what, value in needed.items() if not value):
@@ -104,23 +126,13 @@ def _of_module(module: Any, labels: tuple[str, ...], name: str, device: str, giv
     except TypeError as error:
         names = ", ".join(option.name for option in fields(ModelOptions))
         raise ConfigError(f"{first_words(error)}.", f"A module has {names}.") from None
-    return ModuleClassifier(name, module, labels, options, pick_device(device))
-
-
-def _digest(module: Any) -> str:
-    """16 hex digits over a module's architecture and weights."""
-    total = hashlib.sha256(repr(module).encode())
-    for key, tensor in sorted(module.state_dict().items()):
-        total.update(key.encode())
-        if hasattr(tensor, "detach"):
-            total.update(tensor.detach().cpu().contiguous().flatten().view(-1).float().numpy().tobytes())
-    return total.hexdigest()[:16]
+    return ModuleClassifier(name, module, labels, options, version, pick_device(device))
 
 
 # -- pipelines --------------------------------------------------------------------------------------------------------
 
 
-def _of_pipeline(pipeline: Any, labels: tuple[str, ...], name: str) -> FunctionClassifier:
+def _of_pipeline(pipeline: Any, labels: tuple[str, ...], name: str, version: str) -> FunctionClassifier:
     task = str(getattr(pipeline, "task", ""))
     zero_shot = task == "zero-shot-image-classification"
     if task != "image-classification" and not zero_shot:
@@ -131,9 +143,31 @@ def _of_pipeline(pipeline: Any, labels: tuple[str, ...], name: str) -> FunctionC
         raise UsageError(f"A pipeline for {task} {needs}.", "Only one for zero-shot-image-classification is given any.")
     how = {"candidate_labels": list(labels)} if zero_shot else {"top_k": None}
 
-    def classify(images: list[Image.Image]) -> Any:
-        return pipeline(images, **how)
+    own = name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task
+    return PipelineClassifier(pipeline, how, own, version)
 
-    made = FunctionClassifier(classify, (), name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task)
-    made.version = f"{_digest(pipeline.model)} {digest_of_texts([task, *labels])}"
-    return made
+
+_PARTS = (
+    "model",
+    "image_processor",
+    "feature_extractor",
+    "tokenizer",
+    "_preprocess_params",
+    "_forward_params",
+    "_postprocess_params",
+)
+
+
+class PipelineClassifier(FunctionClassifier):
+    """A ``records.Classifier`` over a pipeline of transformers.  how: what it is called with, next to the pictures."""
+
+    def __init__(self, pipeline: Any, how: dict[str, Any], name: str, version: str) -> None:
+        self._parts = [how, *(getattr(pipeline, part, None) for part in _PARTS)]  # it counts its calls as well
+
+        def classify(images: list[Image.Image]) -> Any:
+            return pipeline(images, **how)
+
+        super().__init__(classify, (), name, "", version)
+
+    def _identity(self) -> Identity:
+        return identity_of(self._parts, self._own, self._named_version)

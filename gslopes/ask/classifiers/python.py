@@ -11,113 +11,31 @@ label, (label, score), lists of them, ``{"label": ..., "score": ...}`` records, 
 read, too. A number or bool is labelled by the function's name, arrays and tensors by ``labels=FILE``.
 
 Answers are kept for later runs only if ``version=`` says which version of the function gives them. Without it the
-version is a digest of the module's source and of what it imports from its own folder, so that a run folder never mixes
-the answers of two.
+version is a digest of the module's source, of what it imports from its own folder, and of the values that the function
+names, so that a run folder never mixes the answers of two. If a value has no digest, nothing is kept.
 """
 
-import ast
 import asyncio
-import hashlib
 import inspect
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
-from types import CellType, CodeType, FunctionType
 from typing import Any, ClassVar, Literal, cast
 
 from gslopes.ask.classifiers import calling
 from gslopes.ask.classifiers.captions import CaptionReader
-from gslopes.ask.classifiers.model_file import digest_of, digest_of_texts, existing, read_labels
+from gslopes.ask.classifiers.identity import Identity, identity_at, identity_of
+from gslopes.ask.classifiers.model_file import digest_of_texts, existing, read_labels
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import ClassifierError, ConfigError, GslopesError, ModelError, UsageError
-from gslopes.core.files import LARGEST_TABLE, read_regular, sha256_of
 from gslopes.core.records import Answer
-
-# -- what a function is made of ----------------------------------------------------------------------------------------
-
-
-def source_digest(module: str) -> str:
-    """sha256 over the source of an imported module and of what it imports, directly or not, from its own folder.
-
-    A package's own folder is the one its outermost package lies in. Installed libraries, data files and weights do not
-    belong to it.
-
-    module: dotted name, as in ``sys.modules``.
-    Returns: 64 hex digits; empty if the module has no source file (it is compiled, or built in).
-    """
-    file = getattr(sys.modules.get(module), "__file__", None)
-    if not file or not file.endswith(".py"):
-        return ""
-    depth = len(module.split(".")) - (0 if Path(file).name == "__init__.py" else 1)
-    root = Path(file).resolve().parents[depth]
-    sources: set[Path] = set()
-    _add_imported(Path(file).resolve(), root, sources)
-    total = hashlib.sha256()
-    for path in sorted(sources):
-        total.update(f"{path.relative_to(root).as_posix()}\0{sha256_of(path)}\n".encode())
-    return total.hexdigest()
-
-
-def _add_imported(path: Path, root: Path, found: set[Path]) -> None:
-    """Add a file, and those below a root that importing it runs: of what it imports, and of the packages of that."""
-    found.add(path)
-    try:
-        tree = ast.parse(read_regular(path, LARGEST_TABLE))
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return
-    for node in ast.walk(tree):
-        if not isinstance(node, (ast.Import, ast.ImportFrom)):
-            continue
-        level, base = getattr(node, "level", 0), getattr(node, "module", None)
-        for alias in node.names:
-            folder = path.parents[level - 1] if level else root
-            for part in f"{base or ''}.{alias.name}".strip(".").split("."):
-                folder = folder / part
-                for file in (folder / "__init__.py", folder.with_name(f"{part}.py")):
-                    real = file.resolve() if file.resolve().is_relative_to(root) else file
-                    if file.is_file() and real not in found:
-                        _add_imported(real, root, found)
-
-
-def function_digest(function: Callable[..., Any]) -> str:
-    """sha256 over the source of a function, and of the functions and plain values of its own module that it names."""
-    return hashlib.sha256("\0".join(_sources(function, set())).encode()).hexdigest()
-
-
-def _sources(function: Any, seen: set[int]) -> Iterator[str]:
-    """The source of a function or of an object's class, and of what it names: functions of its module, plain values."""
-    seen.add(id(function))
-    bound = [*getattr(function, "args", ()), *getattr(function, "keywords", {}).values()]  # by functools.partial
-    function = getattr(function, "func", function)
-    code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
-    try:
-        yield inspect.getsource(function if code else type(function))
-    except (OSError, TypeError):  # typed into a console, or compiled
-        yield repr(type(function)) if code is None else f"{code.co_code!r} {code.co_consts!r} {code.co_names!r}"
-    if code is None:
-        return
-    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
-    for value in [*(scope[name] for name in _names(code) if name in scope), *cells, *bound]:
-        if isinstance(value, FunctionType) and value.__module__ == function.__module__ and id(value) not in seen:
-            yield from _sources(value, seen)
-        elif isinstance(value, (str, int, float, tuple)):
-            yield repr(value)
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    """Names that a function's code looks up outside of it, in its comprehensions too."""
-    yield from code.co_names
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            yield from _names(part)
-
 
 # -- the classifier ----------------------------------------------------------------------------------------------------
 
@@ -147,11 +65,12 @@ class PythonOptions:
 class FunctionClassifier:
     """A ``records.Classifier`` over a function; where it may take pictures in several forms, the first that it answers.
 
-    Its version is a digest of its source, and of the functions and plain values of its own module that it names.
-    Answers are kept in the run folder alone: a function may depend on what its source does not show.
+    Its version is a digest of its code and of what that depends on, or the one that is named. Answers are kept in the
+    run folder alone: a function may read files and ask servers. What has neither version keeps nothing.
 
     labels: of numbers that it returns without names; empty: a single number is labelled by the function's name.
-    notes: a sentence, if it takes another form than the likeliest.
+    version: of the function; empty: a digest.
+    notes: a sentence, if it takes another form than the likeliest.  unknown: why nothing is kept; empty if it is.
 
     Raises: UsageError if it cannot be called with pictures alone.
     """
@@ -159,18 +78,31 @@ class FunctionClassifier:
     numbers, cached, batch = True, False, 32
     captions: CaptionReader | None = None  # of a function of captions
 
-    def __init__(self, function: Any, labels: Sequence[str] = (), name: str = "", unit: str = "") -> None:
+    def __init__(
+        self, function: Any, labels: Sequence[str] = (), name: str = "", unit: str = "", version: str = ""
+    ) -> None:
         made = getattr(function, "func", function)  # of a functools.partial
         own = name or getattr(made, "__name__", type(made).__name__)
         own = "".join(char if char.isalnum() or char in "_-" else "-" for char in own).strip("-") or "function"
         self.name = f"{own}:unit={unit}" if unit else own
-        self.version = function_digest(function)[:16] + (f" labels {digest_of_texts(labels)}" if labels else "")
         self.notes: list[str] = []
         self._function, self._labels, self._own = function, tuple(labels) or (own,), own
+        self._named_version, self._given_labels = version, tuple(labels)
+        self.identify()
         self._forms = calling.forms_of(function, own)
         self._answered = False  # whether it ever did: a function that fails at once is broken, not its pictures
         self._runner = asyncio.Runner()  # one for all calls: the connections of a client belong to one
         weakref.finalize(self, self._runner.close)
+
+    def identify(self) -> None:
+        """Find the version again: what the function depends on may have changed since."""
+        identity = self._identity()
+        self.version, self.unknown = identity.version, identity.unknown
+        if self._given_labels:
+            self.version += f" labels {digest_of_texts(self._given_labels)}"
+
+    def _identity(self) -> Identity:
+        return identity_of(self._function, self._own, self._named_version)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to label and score each; an AnswerError where a reply cannot be read.
@@ -231,15 +163,15 @@ class PythonClassifier(FunctionClassifier):
     def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
         del device
         labels = existing(options.labels, "labels file") if options.labels else None
-        super().__init__(function_at(options.path), read_labels(labels) if labels else ())
+        self._path = options.path
+        function = function_at(options.path)
+        super().__init__(function, read_labels(labels) if labels else (), version=options.version)
         self.name, self.cached, self.batch = name, bool(options.version), options.batch
-        file = options.path.partition(":")[0]
-        source = source_digest(Path(file).stem if file.endswith(".py") else file)
-        self.version = options.version or (f"source {source[:16]}" if source else "undeclared")
-        if labels:
-            self.version += f" labels {digest_of([labels])[:16]}"
         if options.kind == "caption":
             self._labels, self.captions = (), CaptionReader().read_for(self)
+
+    def _identity(self) -> Identity:
+        return identity_at(self._path, self._function, self._named_version)
 
 
 def function_at(path: str) -> Callable[..., Any]:

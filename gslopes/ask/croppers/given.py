@@ -19,14 +19,22 @@ import numpy as np
 
 from gslopes.ask.boxes import Crop, Cropper, Saliency, SaliencyMap, fitted, grid_map
 from gslopes.ask.classifiers.calling import user_line
-from gslopes.ask.classifiers.model_file import InputOptions, Program, existing, external_files, output_of, session
-from gslopes.ask.classifiers.python import function_at, function_digest
+from gslopes.ask.classifiers.identity import identity_at, identity_of
+from gslopes.ask.classifiers.model_file import (
+    InputOptions,
+    Program,
+    digest_of,
+    existing,
+    external_files,
+    output_of,
+    session,
+)
+from gslopes.ask.classifiers.python import function_at
 from gslopes.ask.classifiers.replay import Recording
 from gslopes.ask.croppers import Setting
 from gslopes.ask.croppers.simple import needed
 from gslopes.ask.names import ARGUMENT
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
-from gslopes.core.files import sha256_of
 from gslopes.core.records import ByteArray
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
@@ -50,13 +58,14 @@ class PythonCropper:
         """A Saliency or a Cropper."""
         del setting
         kind = Maps if options.answers == "maps" else Rectangles
-        return kind(function_at(options.path), name, options.version)
+        function = function_at(options.path)
+        return kind(function, name, identity_at(options.path, function, options.version).version)
 
 
 def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cropper:
     """A function as a cropper: of pictures to maps, or of pictures and a ratio to rectangles; a cropper stays itself.
 
-    Its version is a digest of its source, so that a run goes on with the same function alone.
+    Its version is a digest, so that a run goes on only with the same function, see ``core.digest``.
 
     Raises: UsageError for anything else.
     """
@@ -70,7 +79,7 @@ def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cro
     if takes not in (1, 2):
         hint = "A function of pictures answers with maps, one of pictures and a ratio with rectangles."
         raise UsageError(f"{name} takes {takes} arguments.", hint)
-    version = f"source {function_digest(given)[:12]}"
+    version = identity_of(given, name).version
     return Maps(given, name, version) if takes == 1 else Rectangles(given, name, version)
 
 
@@ -147,15 +156,15 @@ class MapFile:
     def __init__(self, name: str, options: MapFileOptions, setting: Setting) -> None:
         self.name, self.log, self._options = name, options.log, options
         path = existing(options.path, "model file")
-        self.version = f"sha256 {sha256_of(path)}"
         self._run: Any
         if name.startswith("torchscript"):
             if options.output:
                 raise ConfigError("A TorchScript program has one output.", "Leave output out.")
             self._run = Program(path, setting.device, trust=setting.trust)
+            self.version = f"sha256 {digest_of([path])}"
             return
         needed("onnxruntime", "onnx", name)
-        external_files(path)
+        self.version = f"sha256 {digest_of([path, *external_files(path)])}"
         made = session(path, setting.device)
         entry, output = made.get_inputs()[0].name, output_of(made, options.output, path, _is_map)
         self._run = lambda tensor: made.run([output], {entry: tensor})[0]

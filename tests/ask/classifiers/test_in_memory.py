@@ -64,6 +64,44 @@ def test_other_weights_labels_or_input_are_another_version() -> None:
     assert as_classifier(Means(), ["a", "b", "c"], size=8).version == made[0].version
 
 
+class Session:
+    """As compiled libraries have them."""
+
+    def __reduce__(self) -> Any:
+        raise TypeError("cannot pickle")
+
+    def __call__(self, image: Any) -> dict[str, float]:
+        return {"bright": float(np.mean(image) / 255)}
+
+
+def test_what_learned_since_is_another_version() -> None:
+    module = Means()
+    made = [as_classifier(module, ["a", "b", "c"], size=8), as_classifier(lambda image: {"a": float(module.weight)})]
+    before = [one.version for one in made]
+    assert [as_classifier(one).version for one in made] == before
+    module.weight.data.mul_(0.5)
+    assert not {as_classifier(one).version for one in made} & {*before}
+
+
+def test_what_has_no_digest_keeps_nothing_unless_a_version_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    session = Session()
+    made = as_classifier(session, name="session")
+    assert made.version != as_classifier(session).version
+    assert made.unknown == (
+        "The answers of session are not kept between calls: it is of the type "
+        f"{__name__}.Session, whose state cannot be read. To keep them, name a version: "
+        'gslopes.as_classifier(session, version="1").'
+    )
+    assert made.unknown in capsys.readouterr().err
+    named = as_classifier(session, version="of May")
+    assert (named.unknown, named.version) == ("", "of May")
+    module = Means()
+    module.session = session  # type: ignore[assignment]
+    hidden = [as_classifier(module, ["a", "b", "c"], size=8, version=version) for version in ("", "1")]
+    assert [bool(one.unknown) for one in hidden] == [True, False]
+    assert hidden[1].version.startswith("1 ")
+
+
 @pytest.mark.parametrize(
     ("labels", "options", "error", "message"),
     [
@@ -111,3 +149,7 @@ def test_a_pipeline_answers_with_every_label_of_its_own(tmp_path: Path) -> None:
     assert found == {one["label"]: pytest.approx(one["score"]) for one in direct}
     with pytest.raises(UsageError, match="labels of its own"):
         as_classifier(made, ["a"])
+    before = classifier.version
+    assert as_classifier(made).version == before  # although it has counted its calls
+    made.image_processor.image_mean = [0.1, 0.2, 0.3]
+    assert as_classifier(made).version != before

@@ -85,16 +85,21 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_change_in_what_a_function_is_made_of_is_another_version(package):
+def test_a_change_in_what_a_function_is_made_of_is_another_version(package, monkeypatch):
     versions = [load_classifier("python:moods_of_a_user:ask").version]
     assert versions[0].startswith("source ")
     for file in ("moods_of_a_user.py", "helper_of_a_user.py", "deep/__init__.py", "deep/inner.py", "deep/leaf.py"):
         with (package / file).open("a") as out:
             out.write("LABEL = 'zebra'\n")
+        with pytest.raises(UsageError, match="moods_of_a_user has changed since Python imported it"):
+            load_classifier("python:moods_of_a_user:ask")
+        del sys.modules["moods_of_a_user"]
         versions.append(load_classifier("python:moods_of_a_user:ask").version)
     assert len(set(versions)) == 6
     (package / "other.py").write_text("N = 2\n")
     assert load_classifier("python:moods_of_a_user:ask").version == versions[-1]
+    monkeypatch.setattr(sys.modules["moods_of_a_user"], "ask", lambda pictures: [])
+    assert load_classifier("python:moods_of_a_user:ask").version not in versions
     assert load_classifier("python:moods_of_a_user:ask,version=3").version == "3"
 
 

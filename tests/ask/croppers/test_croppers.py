@@ -1,6 +1,7 @@
 """Croppers of this machine: saliency of OpenCV, faces, centre, random, smartcrop, a function, a recording."""
 
 import json
+from functools import partial
 
 import cv2
 import numpy as np
@@ -153,7 +154,10 @@ def module(tmp_path, monkeypatch):
 
 
 def test_a_function_of_maps_and_one_of_rectangles(module):
-    (found,) = load_cropper("python:my_own_cropper:brightness").maps([PICTURE])
+    named = load_cropper("python:my_own_cropper:brightness")
+    assert named.version.startswith("source ")
+    assert load_cropper("python:my_own_cropper:brightness,version=2").version == "2"
+    (found,) = named.maps([PICTURE])
     assert found.scores.shape == (100, 200)
     crop = load_cropper("python:my_own_cropper:left,answers=rectangles").crop(PICTURE, 1.0)
     assert (crop.left, crop.width) == (0, 100)
@@ -183,6 +187,7 @@ def test_a_function_at_hand_is_a_cropper_by_what_it_takes():
     assert (cropper.name, cropper.crop(PICTURE, 1.0).width) == ("left", 100)
     assert cropper.version == as_cropper(left).version != as_cropper(brightness).version
     assert as_cropper(cropper) is cropper
+    assert as_cropper(partial(left, ratio=0.5)).version != as_cropper(partial(left, ratio=0.6)).version
     with pytest.raises(UsageError, match="takes 0 arguments"):
         as_cropper(lambda: None)
     with pytest.raises(UsageError, match="'centre' is not a cropper"):

@@ -1,0 +1,106 @@
+"""Which function answered: a digest of its code and of what that depends on, or a version that the user names."""
+
+import ast
+import functools
+import hashlib
+import sys
+from pathlib import Path
+from secrets import token_hex
+from types import ModuleType
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from gslopes.core.digest import NoDigest, digest_of_object
+from gslopes.core.errors import UsageError
+from gslopes.core.files import LARGEST_TABLE, read_regular, sha256_of
+from gslopes.core.progress import tell
+
+_SOURCES: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()  # digests, as modules were when first asked about
+
+
+class Identity(NamedTuple):
+    """version: what tells answers apart.  unknown: why nothing does, a sentence; empty if the version does."""
+
+    version: str
+    unknown: str = ""
+
+
+def identity_of(function: Any, name: str, version: str = "") -> Identity:
+    """Of an object.  name: in messages.  version: that the user names; empty: a digest."""
+    return _identity(function, name, version, f'gslopes.as_classifier({name}, version="1")')
+
+
+def identity_at(path: str, function: Any, version: str = "") -> Identity:
+    """Of what ``module:function`` or ``FILE.py:function`` names: of its source as well.
+
+    Raises: UsageError if the source has changed since it was imported.
+    """
+    file = path.partition(":")[0]
+    module = Path(file).stem if file.endswith(".py") else file
+    source = source_digest(module)
+    if module in sys.modules and _SOURCES.setdefault(sys.modules[module], source) != source:
+        raise UsageError(f"{file} has changed since Python imported it.", "Restart Python.")
+    found = _identity(function, path, version, f"python:{path},version=1")
+    if version or not source:
+        return found
+    return found._replace(version=f"source {source[:16]} {found.version}")
+
+
+def _identity(function: Any, name: str, version: str, call: str) -> Identity:
+    if version:
+        return Identity(version)
+    try:
+        return Identity(digest_of_object(function)[:16])
+    except NoDigest as error:
+        note = f"The answers of {name} are not kept between calls: {error}. To keep them, name a version: {call}."
+        _tell_once(note)
+        return Identity(f"not known {token_hex(4)}", note)
+
+
+@functools.cache
+def _tell_once(note: str) -> None:
+    """Each sentence once on stderr."""
+    tell(f"Warning: {note}")
+
+
+def source_digest(module: str) -> str:
+    """sha256 over the source of an imported module and of what it imports, directly or not, from its own folder.
+
+    A package's own folder is the one its outermost package lies in. Installed libraries, data files and weights do not
+    belong to it.
+
+    module: dotted name, as in ``sys.modules``.
+    Returns: 64 hex digits; empty if the module has no source file (it is compiled, or built in).
+    """
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if not file or not file.endswith(".py"):
+        return ""
+    depth = len(module.split(".")) - (0 if Path(file).name == "__init__.py" else 1)
+    root = Path(file).resolve().parents[depth]
+    sources: set[Path] = set()
+    _add_imported(Path(file).resolve(), root, sources)
+    total = hashlib.sha256()
+    for path in sorted(sources):
+        total.update(f"{path.relative_to(root).as_posix()}\0{sha256_of(path)}\n".encode())
+    return total.hexdigest()
+
+
+def _add_imported(path: Path, root: Path, found: set[Path]) -> None:
+    """Add a file, and those below a root that importing it runs: of what it imports, and of the packages of that."""
+    found.add(path)
+    try:
+        tree = ast.parse(read_regular(path, LARGEST_TABLE))
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        level, base = getattr(node, "level", 0), getattr(node, "module", None)
+        for alias in node.names:
+            folder = path.parents[level - 1] if level else root
+            for part in f"{base or ''}.{alias.name}".strip(".").split("."):
+                folder = folder / part
+                for file in (folder / "__init__.py", folder.with_name(f"{part}.py")):
+                    real = file.resolve() if file.resolve().is_relative_to(root) else file
+                    if file.is_file() and real not in found:
+                        _add_imported(real, root, found)
