@@ -7,8 +7,9 @@ and p otherwise are ours, by double selection and a score test.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from gslopes.stats.score_test import choose_columns, informative_units, score_in
 
 RIDGE, VALID = 1.0, 0.9 * (1 + 1e-12)  # as published: penalty, and share of the splits of which more must count
 CLOSE = 0.003  # how near a split's fit comes to its optimum, see ``fit_ridge``
+SHOWN = 3  # images of each group with the mention, and without, that a finding comes with
 EXPECTED = 5  # images that must be expected in each cell of group by mentioned
 IMAGES_A_COLUMN = 10  # of the rarer answer, for each column of another type that is held fixed
 GROUP_LEVEL, MENTION_LEVEL = 0.01, 0.05  # of choosing a column for the group, and any column for the mention
@@ -163,7 +165,7 @@ def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
 
 
 def objects_mentioned(recorder: Recorder) -> None:
-    """S2 at one stage: rows of the salience table, with q, and ranks by accuracy where the published interval finds.
+    """S2 at one stage: rows of the salience table, with q, ranks by accuracy where the published interval finds, examples.
 
     Of the commonest types, by images that show them plus images whose captions name them.
     """
@@ -195,6 +197,28 @@ def objects_mentioned(recorder: Recorder) -> None:
         for rank, row in enumerate(ranked, 1):
             row["rank"] = rank
         recorder.salience += rows
+        for row in rows:
+            if row["finding"] or row["finding_paper"]:
+                name = row["concept"]
+                shown = {image: name in concepts[i] for i, image in enumerate(images) if sides[i] and name in synsets[i]}
+                recorder.examples += _examples(recorder, row, pair, shown)
+
+
+def _examples(recorder: Recorder, row: Row, pair: Pair, shown: Mapping[str, bool]) -> list[Row]:
+    """Images of each group with and without the mention, ``SHOWN`` each: drawn by their ids, never for what they show.
+
+    shown: images that show the type to whether it is mentioned.
+    """
+    groups = recorder.material.groups[pair.column]
+    cells: dict[tuple[str, bool], list[str]] = {}
+    for image in sorted(shown, key=lambda image: sha256(image.encode("utf-8", "surrogatepass")).digest()):
+        cells.setdefault((groups[image], shown[image]), []).append(image)
+    head = {"stage": recorder.stage, **pair._asdict(), "concept": row["concept"]}
+    return [
+        {**head, "of": of, "mentioned": said, "image": image, "text": recorder.material.text_of(recorder.stage, image)}
+        for (of, said), images in cells.items()
+        for image in images[:SHOWN]
+    ]
 
 
 def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:
