@@ -27,6 +27,7 @@ from gslopes.report.review import review_data
 HOME = Path(__file__).parent
 TEMPLATES = HOME / "templates"
 THUMB = 240  # pixels of a picture on the page
+WRAPPED = ("table4", "table14")  # whose cells are long
 SHARES = Path("report", "figures", "shares.png")
 
 
@@ -108,6 +109,7 @@ def paper(page: Page) -> dict[str, Any] | None:
         listed = [
             {
                 "title": tables.TITLES[name],
+                "wrapped": name in WRAPPED,
                 "head": list(papers[name].columns),
                 "rows": [[words.printable(cell) for cell in row] for row in papers[name].itertuples(index=False)],
             }

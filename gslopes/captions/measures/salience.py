@@ -165,9 +165,9 @@ def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
 
 
 def objects_mentioned(recorder: Recorder) -> None:
-    """S2 at one stage: rows of the salience table, with q, ranks by accuracy where the published interval finds, examples.
+    """S2 at one stage: rows of the salience table with q, ranks by accuracy where the published interval finds.
 
-    Of the commonest types, by images that show them plus images whose captions name them.
+    Of the commonest types, by images that show them plus images whose captions name them.  What is found has examples.
     """
     material, options = recorder.material, recorder.options
     images = [image for image in recorder.images if image in material.boxes]
@@ -200,22 +200,22 @@ def objects_mentioned(recorder: Recorder) -> None:
         for row in rows:
             if row["finding"] or row["finding_paper"]:
                 name = row["concept"]
-                shown = {image: name in concepts[i] for i, image in enumerate(images) if sides[i] and name in synsets[i]}
-                recorder.examples += _examples(recorder, row, pair, shown)
+                chosen = [index for index in np.flatnonzero(sides) if name in synsets[index]]
+                recorder.examples += _examples(recorder, row, {images[at]: name in concepts[at] for at in chosen})
 
 
-def _examples(recorder: Recorder, row: Row, pair: Pair, shown: Mapping[str, bool]) -> list[Row]:
+def _examples(recorder: Recorder, found: Row, mentioned: Mapping[str, bool]) -> list[Row]:
     """Images of each group with and without the mention, ``SHOWN`` each: drawn by their ids, never for what they show.
 
-    shown: images that show the type to whether it is mentioned.
+    found: a row of the salience table.  mentioned: images that show its type to whether it is mentioned.
     """
-    groups = recorder.material.groups[pair.column]
+    groups, text_of = recorder.material.groups[found["column"]], recorder.material.text_of
     cells: dict[tuple[str, bool], list[str]] = {}
-    for image in sorted(shown, key=lambda image: sha256(image.encode("utf-8", "surrogatepass")).digest()):
-        cells.setdefault((groups[image], shown[image]), []).append(image)
-    head = {"stage": recorder.stage, **pair._asdict(), "concept": row["concept"]}
+    for image in sorted(mentioned, key=lambda image: sha256(image.encode("utf-8", "surrogatepass")).digest()):
+        cells.setdefault((groups[image], mentioned[image]), []).append(image)
+    head = {name: found[name] for name in ("stage", "column", "group", "other", "concept")}
     return [
-        {**head, "of": of, "mentioned": said, "image": image, "text": recorder.material.text_of(recorder.stage, image)}
+        {**head, "of": of, "mentioned": said, "image": image, "text": text_of(recorder.stage, image)}
         for (of, said), images in cells.items()
         for image in images[:SHOWN]
     ]

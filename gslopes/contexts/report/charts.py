@@ -10,6 +10,7 @@ from matplotlib import rc_context
 
 from gslopes.report import numbers, words
 from gslopes.report.charts import FORMS, LIGHT, Form, Mark, new_figure, panel, render, tidy
+from gslopes.report.numbers import Format
 
 POINTS = "points of change from the baseline, over the same people"
 COLOURS = {"woman": "neg", "man": "pos"}
@@ -39,8 +40,13 @@ def _panels(marks: Iterable[Titled], unit: str, middle: float = 0) -> list[dict[
     return [panel([mark for _, mark in part], unit, words.printable(title), middle) for title, part in parts]
 
 
-def _mark(name: str, colour: str, value: float, low: float, high: float) -> Mark:
-    return Mark(words.readable(name), numbers.with_interval(value, low, high), (value, low, high), colour)
+def _mark(name: str, colour: str, value: float, low: float, high: float, write: Format = numbers.points) -> Mark:
+    return Mark(words.readable(name), numbers.with_interval(value, low, high, write), (value, low, high), colour)
+
+
+def _of_hundred(number: float) -> str:
+    """A share in hundredths, which has no sign."""
+    return numbers.decimal(number, 1)
 
 
 # -- marks of each chart ----------------------------------------------------------------------------------------------
@@ -68,7 +74,7 @@ def _congruence(inferred: Rows, backgrounds: Rows, **_: Rows) -> list[Titled]:
         (
             row["classifier"],
             _mark(f"{row['context']} ({row['rating']:g}): {row['gender']}", COLOURS[row["gender"]],
-                  *(100 * row[name] for name in ("share", "ci_low", "ci_high"))),
+                  *(100 * row[name] for name in ("share", "ci_low", "ci_high")), _of_hundred),
         )
         for row in rows.sort_values(["classifier", "rating", "context", "gender"], kind="stable").to_dict("records")
     ]  # fmt: skip
@@ -76,14 +82,16 @@ def _congruence(inferred: Rows, backgrounds: Rows, **_: Rows) -> list[Titled]:
 
 def _accuracy(accuracy: Rows) -> list[Titled]:
     """F1 of each gender at the baselines and in each context."""
-    rows = accuracy.sort_values(["classifier", "gender"], ascending=[True, False], kind="stable")
+    rows = accuracy.assign(later=~accuracy["context"].isin(["original", "canvas"]))
+    rows = rows.sort_values(["classifier", "gender", "later"], ascending=[True, False, True], kind="stable")
     return [
         (
             f"{row['classifier']}: F1 of {row['gender']}",
-            _mark(row["context"], COLOURS[row["gender"]], *(100 * row[name] for name in ("f1", "ci_low", "ci_high"))),
+            _mark(row["context"], COLOURS[row["gender"]],
+                  *(100 * row[name] for name in ("f1", "ci_low", "ci_high")), _of_hundred),
         )
         for row in rows.to_dict("records")
-    ]
+    ]  # fmt: skip
 
 
 def _interaction(interaction: Rows) -> list[Titled]:

@@ -1,8 +1,8 @@
 """Tables 7 to 14 of Barlas et al. 2020 in their layout, and more, from the tables of a run.
 
 In Table 14 an effect is found where q < 0.05 in its table; which contexts are feminine and masculine is as in the stars
-of Tables 7 and 9: see ``contexts.tables.sides``.  As published, RQ1 and RQ3 have a second answer, which counts these stars
-as the paper does.
+of Tables 7 and 9: see ``contexts.tables.sides``.  As published, RQ1 and RQ3 have a second answer, which counts these
+stars as the paper does.
 """
 
 import math
@@ -31,11 +31,15 @@ Results = Mapping[str, pd.DataFrame]
 
 
 def paper_tables(results: Results, published: bool = False) -> dict[str, pd.DataFrame]:
-    """Name to table, of the gross tags; those without rows are left out.  published: with the paper's rule in Table 14."""
+    """Name to table, of the gross tags; those without rows are left out.
+
+    published: Table 14 has the paper's own answers, too.
+    """
 
     def rows_of(name: str) -> pd.DataFrame:
         frame = results.get(name, pd.DataFrame())
-        return frame[frame["tags"] == "gross"] if "tags" in frame and name != "congruence" else frame
+        frame = frame[frame["tags"] == "gross"] if "tags" in frame and name != "congruence" else frame
+        return _in_order(frame, results) if "context" in frame and name != "backgrounds" else frame
 
     makers: tuple[tuple[str, str, Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
         ("table4", "scores", lambda rows: _table4(rows, results)),
@@ -44,12 +48,25 @@ def paper_tables(results: Results, published: bool = False) -> dict[str, pd.Data
         ("table9", "accuracy", _table9),
         ("table10", "distances", lambda rows: _table10(rows, rows_of("tukey"))),
         ("table11", "changes", _table11),
-        ("table14", "backgrounds", lambda rows: table14(results, published)),
+        ("table14", "backgrounds", lambda rows: _by_question(table14(results, published))),
         ("congruence", "congruence", _congruence),
         ("backgrounds", "backgrounds", _backgrounds),
     )
     made = {name: make(rows) for name, source, make in makers if len(rows := rows_of(source))}
     return {name: table for name, table in made.items() if len(table)}
+
+
+def _in_order(rows: pd.DataFrame, results: Results) -> pd.DataFrame:
+    """The rows as the paper has its contexts: baselines, then feminine and masculine ones, each by their ratings."""
+    contexts = [name for name in ("original", "canvas") if name in set(rows["context"])]
+    if "backgrounds" in results:
+        rooms = results["backgrounds"].drop_duplicates("context")
+        side = rooms["context"].map(sides(rooms)).map({"feminine": 0, "masculine": 2}).fillna(1)
+        ordered = rooms.assign(side=side).sort_values(["side", "rating", "context"])
+        contexts += ordered["context"].tolist()
+    place = {name: at for at, name in enumerate(contexts)}
+    order = rows["context"].map(place).fillna(len(place)).argsort(kind="stable")
+    return rows.iloc[order.to_numpy()]
 
 
 def forms(frame: pd.DataFrame) -> dict[str, str]:
@@ -125,7 +142,7 @@ def _table4(scores: pd.DataFrame, results: Results) -> pd.DataFrame:
     tags = tags.assign(label=tags["label"].map(normalise)).groupby(["classifier", "photo", "attribute"])["label"]
     said = tags.agg(", ".join)
     rows = [
-        {"classifier": name, **{head: said.get((name, *picture), "") for head, picture in pictures.items()}}
+        {"classifier": name, **{head: said.get((name, *picture), numbers.NONE) for head, picture in pictures.items()}}
         for name in scores["classifier"].drop_duplicates()
     ]
     return pd.DataFrame(rows)
@@ -198,6 +215,13 @@ def table14(results: Results, published: bool = False) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def _by_question(answers: pd.DataFrame) -> pd.DataFrame:
+    """Table 14 as the paper has it: a row a question, a column a tagger."""
+    if not len(answers):
+        return answers
+    return answers.set_index("tagger").T.rename_axis(columns=None).reset_index(names="question")
+
+
 def _answers(results: Results, name: str, published: bool) -> dict[str, str]:
     """Question to its cell."""
 
@@ -223,7 +247,8 @@ def _answers(results: Results, name: str, published: bool) -> dict[str, str]:
     unnamed = bool(len(recognised)) and bool(recognised["share"].isna().all())
     starred = {"RQ1": _starred(seen, "inferred", stereotypes)}
     starred["RQ3"] = UNNAMED if unnamed else _starred(right, "gender", stereotypes)
-    return {STARRED[name]: cell for name, cell in starred.items()} | answers
+    answers |= {STARRED[name]: cell for name, cell in starred.items()}
+    return {question: answers[question] for question in sorted(answers, key=lambda question: question[:3])}
 
 
 def _starred(rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]) -> str:

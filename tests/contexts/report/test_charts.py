@@ -30,11 +30,12 @@ def test_what_table_14_counts_is_drawn_with_its_intervals():
     changes = inferred(0.2).assign(gender="all")
     row = {"classifier": "a", "tags": "gross", "gender": "man", "context": "canvas", "f1": 0.5}
     rows = pd.DataFrame([{**row, "ci_low": 0.4, "ci_high": 0.6}])
-    drawn = charts_of({"inferred": changes, "accuracy": rows, "backgrounds": pd.DataFrame({"context": [], "rating": []})})
+    rooms = pd.DataFrame({"context": [], "rating": []})
+    drawn = charts_of({"inferred": changes, "accuracy": rows, "backgrounds": rooms})
     assert drawn["changes"][0]["title"] == "<b>$x_{: everybody"
     (panel,) = drawn["f1"]
     assert (panel["title"], panel["rows"][0][0].name) == ("a: F1 of man", "canvas")
-    assert panel["rows"][0][0].text == "+50.0 [+40.0, +60.0]"
+    assert panel["rows"][0][0].text == "50.0 [40.0, 60.0]"
 
 
 def test_without_a_known_value_there_is_no_chart():

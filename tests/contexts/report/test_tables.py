@@ -47,14 +47,15 @@ def test_signed_numbers_stay_readable_and_no_name_runs_in_a_spreadsheet() -> Non
 
 LABELS = {name: "feminine" if name[0] == "F" else "masculine" for name in CONTEXTS}
 QUICK = ContextOptions(permutations=19)
+AS_STORED = {"F2": "nursery", "F4": "kindergarten", "M1": "garage"}
 MARKS_7 = {"A": "M1 M2 M4", "C": "F1 F2 F3 F4 M1", "M": "F1 F2 F3 F4 M1"}
 MARKS_9 = {"man": "A-M1 A-M2 A-M4 C-M2 C-M3 C-M4 I-M4", "woman": "C-F1 C-F2 C-F3 C-F4 M-F1 M-F3 M-F4"}
 
 
 @pytest.mark.row("contexts-table-4")
 def test_table_4_has_the_tags_of_a_background_a_photo_and_both_together() -> None:
-    rooms = [("garage.1", "g", 9.0), ("bridal.1", "b", 0.0)]
-    backgrounds = filled("backgrounds", [{"key": key, "photo": photo, "rating": rating} for key, photo, rating in rooms])
+    rooms = [{"key": "garage.1", "photo": "g", "rating": 9.0}, {"key": "bridal.1", "photo": "b", "rating": 0.0}]
+    backgrounds = filled("backgrounds", rooms)
     pictures = [(one, "context", place) for one in "xyz" for place in backgrounds["key"]]
     composites = pd.DataFrame(pictures, columns=["photo", "kind", "attribute"])
     said = {("b", "empty"): ["rack", "Dressing Room"], ("y", "original"): ["Young man"], ("y", "bridal.1"): ["cloak"]}
@@ -84,6 +85,22 @@ def test_table_7_is_laid_out_as_printed(paper_grid, table7) -> None:
     for (tagger, context), counts in table7.items():
         mark = "*" * (context in MARKS_7.get(tagger, "").split())
         assert shown.loc["canvas" if context == "B" else context, tagger] == "-".join(map(str, counts)) + mark
+
+
+@pytest.mark.row("contexts-table-7", "contexts-table-8", "contexts-table-9")
+def test_the_baseline_stands_first_then_feminine_and_masculine_contexts_as_printed(paper_grid) -> None:
+    grid = paper_grid("C")
+    alphabetical = replace(
+        grid,
+        contexts=tuple(AS_STORED.get(name, name) for name in grid.contexts),
+        conditions=tuple(name.replace("canvas", "original") for name in grid.conditions),
+    )
+    options = replace(QUICK, baseline="original")
+    rows = inferred_table(alphabetical, {}, options).assign(q=np.nan).sort_values("context")
+    rooms = [("garage", 9.0, "masculine"), ("kindergarten", 5.0, "feminine"), ("nursery", 4.0, "feminine")]
+    made = [dict(zip(("context", "rating", "label"), room, strict=True)) for room in rooms]
+    shown = context_tables.paper_tables({"inferred": rows, "backgrounds": filled("backgrounds", made)})
+    assert shown["table7"]["context"].tolist()[:4] == ["original", "nursery", "kindergarten", "garage"]
 
 
 @pytest.mark.row("contexts-table-8")
