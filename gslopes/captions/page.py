@@ -115,8 +115,7 @@ def examples(page: Page) -> dict[str, Any] | None:
     shown = []
     for row in first.to_dict("records"):
         own = rows[(rows[key] == [row[name] for name in key]).all(axis=1)]
-        parts = own.groupby(["mentioned", "of"], sort=True)
-        cells = [_cell(page, *of, part) for of, part in parts]
+        cells = [_cell(page, part) for _, part in own.groupby(["mentioned", "of"], sort=True)]
         shown.append({"title": _odds(row), "cells": cells})
     return {"findings": shown, "more": len(found) - len(shown)} if shown else None
 
@@ -128,12 +127,13 @@ def _odds(row: Mapping[Any, Any]) -> str:
         ends, of = ("ci_low", "ci_high"), ""
     interval = numbers.interval(row[ends[0]], row[ends[1]], numbers.ratio)
     odds = f"log odds {numbers.ratio(row['coefficient'])} {interval}{of}"
-    return words.printable(f"{row['concept']}, {row['group']} over {row['other']}: {odds}, {row['n']:,} images")
+    of_what = f"{STAGES[row['stage']]}, {row['concept']}, {row['group']} over {row['other']}"
+    return words.printable(f"{of_what}: {odds}, {row['n']:,} images")
 
 
-def _cell(page: Page, mentioned: bool, of: str, rows: pd.DataFrame) -> dict[str, Any]:
+def _cell(page: Page, rows: pd.DataFrame) -> dict[str, Any]:
     """Images of one group, with the mention or without."""
-    folder = page.run.folder / "report"
+    folder, first = page.run.folder / "report", rows.iloc[0]
     captions = [
         {
             "text": words.shorten(words.printable(row["text"]), 200),
@@ -142,7 +142,8 @@ def _cell(page: Page, mentioned: bool, of: str, rows: pd.DataFrame) -> dict[str,
         }
         for row in rows.to_dict("records")
     ]
-    return {"title": f"{words.printable(of)}, {'' if mentioned else 'not '}mentioned", "captions": captions}
+    said = "mentioned" if first["mentioned"] else "not mentioned"
+    return {"title": f"{words.printable(first['of'])}, {said}", "captions": captions}
 
 
 def harms(page: Page) -> dict[str, Any]:

@@ -194,7 +194,7 @@ def test_captions_behind_a_finding_of_s2_are_on_the_page_with_its_interval(tmp_p
     tables = {"examples": pd.DataFrame(rows), "salience": pd.DataFrame([{**found, "finding_paper": True}])}
     made = examples(SimpleNamespace(run=run, tables=tables))
     (finding,) = made["findings"]
-    assert finding["title"] == f"tie.n.01, female over male: log odds −1.25 {shown} 90 images"
+    assert finding["title"] == f"system captions, tie.n.01, female over male: log odds −1.25 {shown} 90 images"
     without, told = finding["cells"]
     assert (without["title"], told["title"]) == ("female, not mentioned", "male, mentioned")
     assert told["captions"] == [{"text": "A man in a tie.", "image": "1", "href": "../../photos/1.jpg"}]

@@ -200,8 +200,8 @@ def objects_mentioned(recorder: Recorder) -> None:
         for row in rows:
             if row["finding"] or row["finding_paper"]:
                 name = row["concept"]
-                chosen = [index for index in np.flatnonzero(sides) if name in synsets[index]]
-                recorder.examples += _examples(recorder, row, {images[at]: name in concepts[at] for at in chosen})
+                showing = [at for at in np.flatnonzero(sides) if name in synsets[at]]
+                recorder.examples += _examples(recorder, row, {images[at]: name in concepts[at] for at in showing})
 
 
 def _examples(recorder: Recorder, found: Row, mentioned: Mapping[str, bool]) -> list[Row]:

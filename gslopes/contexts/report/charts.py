@@ -10,7 +10,6 @@ from matplotlib import rc_context
 
 from gslopes.report import numbers, words
 from gslopes.report.charts import FORMS, LIGHT, Form, Mark, new_figure, panel, render, tidy
-from gslopes.report.numbers import Format
 
 POINTS = "points of change from the baseline, over the same people"
 COLOURS = {"woman": "neg", "man": "pos"}
@@ -40,13 +39,15 @@ def _panels(marks: Iterable[Titled], unit: str, middle: float = 0) -> list[dict[
     return [panel([mark for _, mark in part], unit, words.printable(title), middle) for title, part in parts]
 
 
-def _mark(name: str, colour: str, value: float, low: float, high: float, write: Format = numbers.points) -> Mark:
-    return Mark(words.readable(name), numbers.with_interval(value, low, high, write), (value, low, high), colour)
+def _mark(name: str, colour: str, value: float, low: float, high: float) -> Mark:
+    return Mark(words.readable(name), numbers.with_interval(value, low, high), (value, low, high), colour)
 
 
-def _of_hundred(number: float) -> str:
-    """A share in hundredths, which has no sign."""
-    return numbers.decimal(number, 1)
+def _share(name: str, row: Mapping[Any, Any], value: str) -> Mark:
+    """A share in hundredths, which has no sign.  value: its column."""
+    number = (100 * row[value], 100 * row["ci_low"], 100 * row["ci_high"])
+    text = numbers.with_interval(*number, lambda one: numbers.decimal(one, 1))
+    return Mark(words.readable(name), text, number, COLOURS[row["gender"]])
 
 
 # -- marks of each chart ----------------------------------------------------------------------------------------------
@@ -73,8 +74,7 @@ def _congruence(inferred: Rows, backgrounds: Rows, **_: Rows) -> list[Titled]:
     return [
         (
             row["classifier"],
-            _mark(f"{row['context']} ({row['rating']:g}): {row['gender']}", COLOURS[row["gender"]],
-                  *(100 * row[name] for name in ("share", "ci_low", "ci_high")), _of_hundred),
+            _share(f"{row['context']} ({row['rating']:g}): {row['gender']}", row, "share"),
         )
         for row in rows.sort_values(["classifier", "rating", "context", "gender"], kind="stable").to_dict("records")
     ]  # fmt: skip
@@ -87,8 +87,7 @@ def _accuracy(accuracy: Rows) -> list[Titled]:
     return [
         (
             f"{row['classifier']}: F1 of {row['gender']}",
-            _mark(row["context"], COLOURS[row["gender"]],
-                  *(100 * row[name] for name in ("f1", "ci_low", "ci_high")), _of_hundred),
+            _share(row["context"], row, "f1"),
         )
         for row in rows.to_dict("records")
     ]  # fmt: skip

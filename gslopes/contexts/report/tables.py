@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from gslopes.contexts.measures.describe import EMPTY
@@ -57,7 +58,7 @@ def paper_tables(results: Results, published: bool = False) -> dict[str, pd.Data
 
 
 def _in_order(rows: pd.DataFrame, results: Results) -> pd.DataFrame:
-    """The rows as the paper has its contexts: baselines, then feminine and masculine ones, each by their ratings."""
+    """Each tagger's rows as the paper has its contexts: baselines, then feminine, then masculine ones, by rating."""
     contexts = [name for name in ("original", "canvas") if name in set(rows["context"])]
     if "backgrounds" in results:
         rooms = results["backgrounds"].drop_duplicates("context")
@@ -65,8 +66,9 @@ def _in_order(rows: pd.DataFrame, results: Results) -> pd.DataFrame:
         ordered = rooms.assign(side=side).sort_values(["side", "rating", "context"])
         contexts += ordered["context"].tolist()
     place = {name: at for at, name in enumerate(contexts)}
-    order = rows["context"].map(place).fillna(len(place)).argsort(kind="stable")
-    return rows.iloc[order.to_numpy()]
+    places = rows["context"].map(place).fillna(len(place))
+    taggers, _ = pd.factorize(rows["classifier"])
+    return rows.iloc[np.lexsort((places, taggers))]
 
 
 def forms(frame: pd.DataFrame) -> dict[str, str]:
@@ -139,8 +141,8 @@ def _table4(scores: pd.DataFrame, results: Results) -> pd.DataFrame:
         f"photo before {room['key']}": (photo, room["key"]),
     }
     tags = scores.sort_values("score", ascending=False, kind="stable")
-    tags = tags.assign(label=tags["label"].map(normalise)).groupby(["classifier", "photo", "attribute"])["label"]
-    said = tags.agg(", ".join)
+    tags = tags.assign(label=tags["label"].map(normalise))
+    said = tags.groupby(["classifier", "photo", "attribute"])["label"].agg(", ".join)
     rows = [
         {"classifier": name, **{head: said.get((name, *picture), numbers.NONE) for head, picture in pictures.items()}}
         for name in scores["classifier"].drop_duplicates()
