@@ -169,6 +169,7 @@ def measure(run: Run) -> Made:
     return {
         "measures": found["measures"],
         **ranked,
+        "examples": found["examples"],
         "cases": list({row["case"]: row for row in found["cases"]}.values()),
         "techniques": [{**row, "parameters": parameters} for row in described],
     }
@@ -299,7 +300,7 @@ CAPTIONS = Audit(
         ),
         Stage(
             "measure", ("images", "sentences", "people", "tuples", "coverage.json"),
-            ("measures", "inclusions", "salience", "cases", "techniques"), measure,
+            ("measures", "inclusions", "salience", "examples", "cases", "techniques"), measure,
             options=("senses", "lists", "truth", "techniques", "options"),
         ),
         Stage(

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.captions.config import SENTENCES
-from gslopes.captions.review import HARMS, confirmed, mask, masked
+from gslopes.captions.review import HARMS, confirmed, link_of, mask, masked
 from gslopes.frame.findings import is_significant
 from gslopes.frame.page import Page, chart, sure
 from gslopes.frame.shown import grid_of
@@ -22,6 +22,7 @@ from gslopes.stats.rounding import sort_key
 from gslopes.words.wordlists import shipped
 
 MOST = 60
+EXAMPLES = 10  # findings of S2 whose captions are shown
 READINGS = {"face": "at face value", "look": "to be read"}
 PLAIN = ("harm", "technique", "reading", "origin", "lists", "estimator", "null_hypothesis", "p", "kept", "_order")
 
@@ -86,8 +87,8 @@ def reviewed(page: Page) -> dict[str, Any] | None:
 
 
 def show(page: Page) -> dict[str, Any] | None:
-    """Cases of each harm, by technique and rule."""
-    cases = page.tables["cases"]
+    """Cases of each harm, by technique and rule; of S1 those of the highest rank first."""
+    cases = _ranked(page.tables["cases"], page.tables["inclusions"])
     sections = []
     for harm, (title, _) in HARMS.items():
         groups = []
@@ -96,6 +97,54 @@ def show(page: Page) -> dict[str, Any] | None:
             groups.append({"technique": technique, "rule": rule, "count": len(rows), "cases": some})
         sections += [{"title": title, "cases": groups}] if groups else []
     return {"harms": sections} if sections else None
+
+
+def _ranked(cases: pd.DataFrame, inclusions: pd.DataFrame) -> pd.DataFrame:
+    """The cases, those of a word that S1 ranks first and in its order; of several pairs of groups the highest rank."""
+    named = inclusions.rename(columns={"scenario": "rule"}).dropna(subset="rank")
+    ranks = named.groupby(["stage", "rule", "concept"], as_index=False)["rank"].min()
+    of_s1 = ranks.assign(technique="S1", rank=ranks["rank"].astype(float))
+    return cases.merge(of_s1, "left").sort_values("rank", kind="stable", na_position="last")
+
+
+def examples(page: Page) -> dict[str, Any] | None:
+    """Captions behind what S2 found, of each group's images with the mention and without; Figure 5 of the paper."""
+    rows, salience = page.tables["examples"], page.tables["salience"]
+    found = salience[salience["finding"] | salience["finding_paper"]]
+    key = ["stage", "column", "group", "other", "concept"]
+    first = found.sort_values(["rank", "q"], kind="stable", na_position="last").head(EXAMPLES)
+    shown = []
+    for row in first.to_dict("records"):
+        own = rows[(rows[key] == [row[name] for name in key]).all(axis=1)]
+        cells = [_cell(page, part) for _, part in own.groupby(["mentioned", "of"], sort=True)]
+        shown.append({"title": _odds(row), "cells": cells})
+    return {"findings": shown, "more": len(found) - len(shown)} if shown else None
+
+
+def _odds(row: Mapping[Any, Any]) -> str:
+    """What S2 says of a type: the coefficient with its interval, as published that over splits."""
+    ends, of = ("split_low", "split_high"), " over the splits"
+    if not math.isnan(row["ci_low"]):
+        ends, of = ("ci_low", "ci_high"), ""
+    interval = numbers.interval(row[ends[0]], row[ends[1]], numbers.ratio)
+    odds = f"log odds {numbers.ratio(row['coefficient'])} {interval}{of}"
+    of_what = f"{STAGES[row['stage']]}, {row['concept']}, {row['group']} over {row['other']}"
+    return words.printable(f"{of_what}: {odds}, {row['n']:,} images")
+
+
+def _cell(page: Page, rows: pd.DataFrame) -> dict[str, Any]:
+    """Images of one group, with the mention or without."""
+    folder, first = page.run.folder / "report", rows.iloc[0]
+    captions = [
+        {
+            "text": words.shorten(words.printable(row["text"]), 200),
+            "image": words.shorten(words.printable(row["image"]), 60),
+            "href": link_of(page.run.config.images, row["image"], folder),
+        }
+        for row in rows.to_dict("records")
+    ]
+    said = "mentioned" if first["mentioned"] else "not mentioned"
+    return {"title": f"{words.printable(first['of'])}, {said}", "captions": captions}
 
 
 def harms(page: Page) -> dict[str, Any]:
@@ -139,6 +188,7 @@ SECTIONS = (
     Section("sure", "", certain),
     Section("reviewed", "What is to be read, and what reviewers confirmed", reviewed),
     Section("show", "Cases", show),
+    Section("examples", "Captions behind what S2 found", examples),
     Section("harms", "", harms),
     Section("read", "What was read", read),
     Section("techniques", "Techniques", techniques),

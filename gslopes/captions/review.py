@@ -125,13 +125,13 @@ def review_items(
         item["technique"] = f"{row['technique']} {titles.get(row['technique'], '')}".strip()
         item["concept"] = words.printable("" if row["technique"] == "D1" else row["concept"])
         item["truth"] = words.printable(row["truth_text"]) or ("nothing" if row["truth"] else NO_TRUTH)
-        item["src"] = _link(images, str(row["image"]), out)
+        item["src"] = link_of(images, str(row["image"]), out)
         items.append(item | {"file": item["image"] + ("" if item["src"] else " (no photo linked)")})
     return items
 
 
-def _link(images: Path | None, image: str, out: Path) -> str:
-    """The photo's file as seen from the run folder; empty if it is not a file below the folder of images."""
+def link_of(images: Path | None, image: str, out: Path) -> str:
+    """The photo's file as seen from the folder of a page; empty if it is not a file below the folder of images."""
     if images is None or "\0" in image:
         return ""
     root = images.resolve()

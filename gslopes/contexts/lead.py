@@ -20,7 +20,7 @@ _ALWAYS = ("backgrounds", "people", "cutouts", "composites", "described")
 
 def results_of(tables: Tables) -> dict[str, pd.DataFrame]:
     """Name to table, those of results that have rows, the backgrounds with the ratings of the user's own raters."""
-    made = {name: tables[name] for name in TABLES if name in tables}
+    made = {name: tables[name] for name in (*TABLES, "scores") if name in tables}
     filled = {name: frame for name, frame in made.items() if len(frame) or name in _ALWAYS}
     return filled | ({"backgrounds": rated(filled["backgrounds"], filled["ratings"])} if "ratings" in filled else {})
 

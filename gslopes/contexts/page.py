@@ -27,6 +27,7 @@ from gslopes.report.review import review_data
 HOME = Path(__file__).parent
 TEMPLATES = HOME / "templates"
 THUMB = 240  # pixels of a picture on the page
+WRAPPED = ("table4", "table14")  # whose cells are long
 SHARES = Path("report", "figures", "shares.png")
 
 
@@ -40,14 +41,35 @@ def differently(page: Page) -> dict[str, Any] | None:
 
 
 def typical(page: Page) -> dict[str, Any] | None:
-    """One person as photographed and before three contexts, from the most feminine to the most masculine."""
+    """A background alone, one person as photographed, and both together, from the most feminine room to the most
+    masculine; Figure 3 of the paper.
+    """
     shown = show(page)
     if shown is None or not shown["strips"][0]["tiles"]:
         return None
     strip = shown["strips"][0]
     photo, rooms = strip["tiles"][0], [tile for tile in strip["tiles"] if tile["room"]]
     places = dict.fromkeys((0, len(rooms) // 2, len(rooms) - 1))
-    return {**shown, "strips": [{**strip, "tiles": [photo, *(rooms[place] for place in places)]}]}
+    alone = _alone(page, rooms[0]["at"]) if rooms else []
+    return {**shown, "strips": [{**strip, "tiles": [*alone, photo, *(rooms[place] for place in places)]}]}
+
+
+def _alone(page: Page, key: str) -> list[dict[str, Any]]:
+    """The tile of a background without a person, if it can be read.  key: of the background."""
+    backgrounds, composites = page.tables["backgrounds"], page.tables["composites"]
+    photos = backgrounds.loc[backgrounds["key"] == key, "photo"]
+    rows = composites[(composites["kind"] == "empty") & composites["photo"].isin(photos)]
+    return [tile for row in rows.to_dict("records") for tile in _tiles(row, f"{key} alone", "", page.run.folder)]
+
+
+def _tiles(row: Mapping[Any, Any], at: str, inferred: str, run: Path) -> list[dict[str, Any]]:
+    """The tile of a row of the composites table; none if its picture cannot be read."""
+    with suppress(PhotoError):
+        small = Image.fromarray(photo_of(photo_bytes(row["file"], run), Path(row["file"])).pixels)
+        small.thumbnail((THUMB, THUMB), Image.Resampling.LANCZOS)
+        room = row["kind"] == "context"
+        return [{"src": jpeg_uri(small, 82), "at": at, "inferred": inferred, "room": room}]
+    return []
 
 
 def show(page: Page) -> dict[str, Any] | None:
@@ -69,12 +91,8 @@ def show(page: Page) -> dict[str, Any] | None:
     for gender, photos in people.sort_values("photo").groupby("gender")["photo"]:
         photo, tiles = photos.iloc[len(photos) // 2], []
         for row in pictures[pictures["photo"] == photo].drop_duplicates(["kind", "context"]).to_dict("records"):
-            with suppress(PhotoError):
-                small = Image.fromarray(photo_of(photo_bytes(row["file"], run), Path(row["file"])).pixels)
-                small.thumbnail((THUMB, THUMB), Image.Resampling.LANCZOS)
-                place, inferred = row["attribute"], inferred_of.get((photo, row["attribute"]), "")
-                room = row["kind"] == "context"
-                tiles.append({"src": jpeg_uri(small, 82), "at": place, "inferred": inferred, "room": room})
+            place = row["attribute"]
+            tiles += _tiles(row, place, inferred_of.get((photo, place), ""), run)
         strips.append({"gender": gender, "tiles": tiles})
     return {"strips": strips[:4], "tagger": tagger, "credits": credit_line(results)} if strips else None
 
@@ -82,7 +100,7 @@ def show(page: Page) -> dict[str, Any] | None:
 def paper(page: Page) -> dict[str, Any] | None:
     """The paper's questions with charts and tables."""
     results = results_of(page.tables)
-    papers, drawn = tables.paper_tables(results), charts.charts_of(results)
+    papers, drawn = tables.paper_tables(results, is_published(page.run)), charts.charts_of(results)
     file = page.run.folder / SHARES
     picture = data_uri(read_regular(file, LARGEST_TABLE), "png") if is_file(file) else ""
     parts = []
@@ -91,6 +109,7 @@ def paper(page: Page) -> dict[str, Any] | None:
         listed = [
             {
                 "title": tables.TITLES[name],
+                "wrapped": name in WRAPPED,
                 "head": list(papers[name].columns),
                 "rows": [[words.printable(cell) for cell in row] for row in papers[name].itertuples(index=False)],
             }
@@ -113,6 +132,11 @@ SECTIONS = (
 )
 
 
+def is_published(run: Run) -> bool:
+    """Whether the run has the choices of the paper."""
+    return bool(run.config.preset == "published")
+
+
 # -- next to the page -------------------------------------------------------------------------------------------------
 
 
@@ -120,7 +144,7 @@ def write_sheets(run: Run) -> Made:
     """RUN/report: tables (CSV, Markdown, LaTeX), the paper's figure, and cutouts.html."""
     results = results_of({name: run.table(name) for name in run.audit.tables if run.has(name)})
     folder = run.folder / "report"
-    for name, table in tables.paper_tables(results).items():
+    for name, table in tables.paper_tables(results, is_published(run)).items():
         for ending, text in tables.forms(table).items():
             runfolder.write_bytes(folder / "tables" / f"{name}.{ending}", text.encode())
     for form, data in charts.draw_shares(results).items():

@@ -247,13 +247,16 @@ def demeaning_synsets(lists: Lists, wordnet: WordNet) -> dict[str, frozenset[str
     }
 
 
-def bounds(word: str, part: str, listed: Iterable[str], wordnet: WordNet, chosen: str | None = None) -> Bounds:
+def bounds(
+    word: str, part: str, listed: Iterable[str], wordnet: WordNet, chosen: str | None = None, every: bool = False
+) -> Bounds:
     """Whether a word counts as demeaning under each bound; always lower ≤ estimate ≤ upper.
 
     lower: it has synsets and all of them are listed.  estimate: its synset under the sense rule is.  upper: any is.
 
     word: base form.  part: n or a, of its role; where it has none there, the first other part in which it has any.
-    listed: synsets.  chosen: the synset under the sense rule, None for the first.
+    listed: synsets.  chosen: the synset under the sense rule, None for the first.  every: its synsets of all parts of
+        speech count, as published.
 
     >>> from gslopes.words.wordnet import wordnet
     >>> bounds("pig", "n", {"slob.n.01"}, wordnet())
@@ -261,7 +264,8 @@ def bounds(word: str, part: str, listed: Iterable[str], wordnet: WordNet, chosen
     """
     listed, name = frozenset(listed), word.replace(" ", "_")
     order = part + "".join(other for other in RELAX if other != part)
-    synsets: tuple[str, ...] = next((some for other in order if (some := wordnet.synsets(name, other))), ())
+    parts = [some for other in order if (some := wordnet.synsets(name, other))]
+    synsets = [synset for some in (parts if every else parts[:1]) for synset in some]
     if not synsets:
         return (word in listed,) * 3
     lower, estimate = all(synset in listed for synset in synsets), (chosen or synsets[0]) in listed
@@ -269,13 +273,18 @@ def bounds(word: str, part: str, listed: Iterable[str], wordnet: WordNet, chosen
 
 
 def caption_bounds(facts: Iterable[Fact], lists: dict[str, frozenset[str]], senses: Senses) -> dict[str, set[str]]:
-    """Bound to the words of a caption that count under it.  lists: kind of fact to listed synsets."""
+    """Bound to the words of a caption that count under it.  lists: kind of fact to listed synsets.
+
+    By the sense rule of the paper all synsets of a word count, in any of the lists.
+    """
+    every, both = senses.rule == "paper", frozenset().union(*lists.values())
     words: dict[str, set[str]] = {name: set() for name in BOUNDS}
     for fact in facts:
         if fact.kind not in lists:
             continue
         chosen = fact.synset or senses.of(fact.word, fact.kind).synset
-        counts = bounds(fact.word, ROLES[fact.kind], lists[fact.kind], senses.wordnet, chosen)
+        listed = both if every else lists[fact.kind]
+        counts = bounds(fact.word, ROLES[fact.kind], listed, senses.wordnet, chosen, every)
         for name in (name for name, counted in zip(BOUNDS, counts, strict=True) if counted):
             words[name].add(fact.word)
     return words

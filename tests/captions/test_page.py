@@ -3,6 +3,7 @@
 import math
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 
 import gslopes
 from gslopes.captions.config import SENTENCES
-from gslopes.captions.page import _named, findings, headline_of
+from gslopes.captions.page import _named, _ranked, examples, findings, headline_of
 from gslopes.captions.review import confirmed, corrected, mask, masked, read_answers, review_items, sampled
 from gslopes.captions.tables import TABLES
 from gslopes.core.errors import ConfigError, DataMissing
@@ -168,6 +169,38 @@ def test_words_of_the_house_and_listed_words_stay_inside_and_no_number_is_minus_
     shown = grid_of("All", _named(rows))
     assert shown["rows"] == [["I2", "no person is mentioned"], ["D1", "x:c••••"]]
     assert shown["caption"] == "All; n 9; active 3; value 0; reading look"
+
+
+@pytest.mark.row("captions-fig-4")
+def test_cases_of_a_word_that_s1_ranks_high_come_first():
+    one = {**dict.fromkeys(TABLES["cases"].columns, ""), "technique": "S1", "rule": "hallucination"}
+    rows = pd.DataFrame([{**one, "concept": name} for name in ("apple", "gun", "baby")] + [{**one, "technique": "D4"}])
+    ranks = {"stage": "", "scenario": "hallucination", "concept": ["gun", "baby", "gun"], "rank": [2, 3, 1]}
+    inclusions = pd.DataFrame(ranks).astype({"rank": "Int32"})
+    assert _ranked(rows, inclusions)["concept"].tolist() == ["gun", "baby", "apple", ""]
+
+
+@pytest.mark.row("captions-fig-5")
+@pytest.mark.parametrize(("low", "shown"), [(-2.0, "[−2.00, −0.50],"), (math.nan, "[−1.70, −0.80] over the splits,")])
+def test_captions_behind_a_finding_of_s2_are_on_the_page_with_its_interval(tmp_path: Path, low: float, shown: str):
+    pair = {"stage": "system-captions", "column": "gender", "group": "female", "other": "male", "concept": "tie.n.01"}
+    found = {**dict.fromkeys(TABLES["salience"].columns, math.nan), **pair, "n": 90, "finding": False}
+    found |= {"coefficient": -1.25, "ci_low": low, "ci_high": -0.5, "split_low": -1.7, "split_high": -0.8}
+    rows = [{**pair, "of": "male", "mentioned": True, "image": "1", "text": "A man in a tie."}]
+    rows.append({**pair, "of": "female", "mentioned": False, "image": "2", "text": f"A woman. {HOSTILE}"})
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos/1.jpg").write_bytes(b"")
+    run = SimpleNamespace(folder=tmp_path / "run", config=SimpleNamespace(images=tmp_path / "photos"))
+    tables = {"examples": pd.DataFrame(rows), "salience": pd.DataFrame([{**found, "finding_paper": True}])}
+    made = examples(SimpleNamespace(run=run, tables=tables))
+    (finding,) = made["findings"]
+    assert finding["title"] == f"system captions, tie.n.01, female over male: log odds −1.25 {shown} 90 images"
+    without, told = finding["cells"]
+    assert (without["title"], told["title"]) == ("female, not mentioned", "male, mentioned")
+    assert told["captions"] == [{"text": "A man in a tie.", "image": "1", "href": "../../photos/1.jpg"}]
+    assert "\u202e" not in without["captions"][0]["text"]
+    quiet = {**tables, "salience": tables["salience"].assign(finding_paper=False)}
+    assert examples(SimpleNamespace(run=run, tables=quiet)) is None
 
 
 @pytest.mark.parametrize("image", ["../secret", "/etc/passwd", "a\0b", "nothing"])

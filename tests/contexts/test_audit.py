@@ -13,6 +13,7 @@ from gslopes.contexts.audit import CONTEXTS, audit_contexts
 from gslopes.contexts.config import ContextOptions, ContextsConfig
 from gslopes.contexts.lead import judged
 from gslopes.contexts.people import gender_of
+from gslopes.contexts.report.tables import STARRED
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.options import build
 from gslopes.core.runfolder import read_manifest
@@ -64,7 +65,7 @@ def test_the_page_and_the_papers_tables_are_there(found):
     assert (folder / "tables/table7.tex").read_text("utf-8").startswith("\\begin{tabular}")
     assert "12-12-0" in (folder / "tables/table7.csv").read_text("utf-8")
     assert (folder / "figures/shares.png").is_file()
-    assert text.count('<figure class="chart-list">') == 4  # slopes; changes of women and of men; right answers
+    assert text.count('<figure class="chart-list">') == 7  # slopes; changes of all, women, men; F1; right answers
     assert (folder / "cutouts.html").read_text("utf-8").count("<figure") == PEOPLE
 
 
@@ -128,7 +129,14 @@ def test_one_background_is_as_good_as_a_list_of_one(given):
 
 
 @pytest.mark.slow
-@pytest.mark.row("contexts-4.1-one", "contexts-4.3-eraser", "contexts-4.3-baseline", "contexts-4.3-pictures")
+@pytest.mark.row(
+    "contexts-4.1-one",
+    "contexts-4.3-eraser",
+    "contexts-4.3-baseline",
+    "contexts-4.3-pictures",
+    "contexts-table-14-rq1",
+    "contexts-table-14-rq3",
+)
 def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_context_is_asked_for(few, tmp_path):
     options = {"preset": "published", "canvas": CANVAS, "analysis": ContextOptions(permutations=19)}
     options |= {"people": few / "people.csv", "classifier": Tagger()}
@@ -150,6 +158,9 @@ def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_cont
     assert {"baseline", "cut-outs", "pictures that are asked"} <= same
     page = (found.folder / "report/index.html").read_text("utf-8")
     assert "How this audit differs from the paper" in page
+    for starred in STARRED.values():
+        assert starred in page
+        assert starred in (found.folder / "report/tables/table14.csv").read_text("utf-8")
     assert "net of the room" in page
 
 

@@ -111,6 +111,16 @@ def test_golden_49_four_captions(words: WordNet):
     assert [sum(bool(said[name]) for said in found) for name in BOUNDS] == [1, 2, 3]
 
 
+@pytest.mark.row("captions-d1-bounds")
+def test_as_published_synsets_of_every_part_of_speech_count_in_any_of_the_lists(words: WordNet):
+    """The verb clown is in no list, so that clown is no lower bound; the adjective bastard makes an upper one."""
+    lists = {"object": frozenset({"clown.n.01", "clown.n.02"}), "attribute": frozenset(words.synsets("bastard", "a"))}
+    facts = [Fact("object", "clown"), Fact("object", "bastard")]
+    ours, paper = (caption_bounds(facts, lists, Senses(words, rule)) for rule in ("overrides", "paper"))
+    assert (ours["lower"], ours["upper"]) == ({"clown"}, {"clown"})
+    assert (paper["lower"], paper["upper"]) == (set(), {"clown", "bastard"})
+
+
 @pytest.mark.row("captions-d1-attributes")
 def test_golden_50_an_adjective_stands_for_its_first_synset(words: WordNet):
     mine = WordList("demeaning-adjectives", "1", frozenset({"lazy"}))

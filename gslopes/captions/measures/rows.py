@@ -141,18 +141,18 @@ _BLANK |= dict.fromkeys(("value", "ci_low", "ci_high", "p", "q"), math.nan)
 _CASE_KEY = ("harm", "technique", "rule", "stage", "truth", "image", "source", "word", "concept", "bound", "group")
 
 
-RESULTS = ("measures", "cases", "inclusions", "salience")
+RESULTS = ("measures", "cases", "inclusions", "salience", "examples")
 
 
 class Recorder:
-    """The rows of one technique at one stage for each of the four tables of results, as they are found.
+    """The rows of one technique at one stage for each of the tables of results, as they are found.
 
     stage, truth: what is measured, and what it is compared with; empty if there is none.
     header: the columns that all rows share, of which a row can override any.
     """
 
     def __init__(self, material: Material, options: AuditOptions, stage: str, truth: str, header: Row) -> None:
-        self.measures, self.cases, self.inclusions, self.salience = (list[Row]() for _ in RESULTS)
+        self.measures, self.cases, self.inclusions, self.salience, self.examples = (list[Row]() for _ in RESULTS)
         self.material, self.options, self.stage, self.truth = material, options, stage, truth
         self.mentions = material.mentions
         self.header = {"stage": stage, **header}

@@ -7,8 +7,9 @@ and p otherwise are ours, by double selection and a score test.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from gslopes.stats.score_test import choose_columns, informative_units, score_in
 
 RIDGE, VALID = 1.0, 0.9  # as published: penalty, and share of the splits of which more must count
 CLOSE = 0.003  # how near a split's fit comes to its optimum, see ``fit_ridge``
+SHOWN = 3  # images of each group with the mention, and without, that a finding comes with
 EXPECTED = 5  # images that must be expected in each cell of group by mentioned
 IMAGES_A_COLUMN = 10  # of the rarer answer, for each column of another type that is held fixed
 GROUP_LEVEL, MENTION_LEVEL = 0.01, 0.05  # of choosing a column for the group, and any column for the mention
@@ -165,9 +167,9 @@ def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
 
 
 def objects_mentioned(recorder: Recorder) -> None:
-    """S2 at one stage: rows of the salience table, with q, and ranks by accuracy where the published interval finds.
+    """S2 at one stage: rows of the salience table with q, ranks by accuracy where the published interval finds.
 
-    Of the commonest types, by images that show them plus images whose captions name them.
+    Of the commonest types, by images that show them plus images whose captions name them.  What is found has examples.
     """
     material, options = recorder.material, recorder.options
     images = [image for image in recorder.images if image in material.boxes]
@@ -199,6 +201,28 @@ def objects_mentioned(recorder: Recorder) -> None:
         for rank, (_, _, place) in enumerate(order, 1):
             ranked[place]["rank"] = rank
         recorder.salience += rows
+        for row in rows:
+            if row["finding"] or row["finding_paper"]:
+                name = row["concept"]
+                showing = [at for at in np.flatnonzero(sides) if name in synsets[at]]
+                recorder.examples += _examples(recorder, row, {images[at]: name in concepts[at] for at in showing})
+
+
+def _examples(recorder: Recorder, found: Row, mentioned: Mapping[str, bool]) -> list[Row]:
+    """Images of each group with and without the mention, ``SHOWN`` each: drawn by their ids, never for what they show.
+
+    found: a row of the salience table.  mentioned: images that show its type to whether it is mentioned.
+    """
+    groups, text_of = recorder.material.groups[found["column"]], recorder.material.text_of
+    cells: dict[tuple[str, bool], list[str]] = {}
+    for image in sorted(mentioned, key=lambda image: sha256(image.encode("utf-8", "surrogatepass")).digest()):
+        cells.setdefault((groups[image], mentioned[image]), []).append(image)
+    head = {name: found[name] for name in ("stage", "column", "group", "other", "concept")}
+    return [
+        {**head, "of": of, "mentioned": said, "image": image, "text": text_of(recorder.stage, image)}
+        for (of, said), images in cells.items()
+        for image in images[:SHOWN]
+    ]
 
 
 def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:

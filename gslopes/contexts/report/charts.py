@@ -13,6 +13,7 @@ from gslopes.report.charts import FORMS, LIGHT, Form, Mark, new_figure, panel, r
 
 POINTS = "points of change from the baseline, over the same people"
 COLOURS = {"woman": "neg", "man": "pos"}
+WHO = {"all": "everybody"} | {gender: f"people who say they are {gender}" for gender in COLOURS}
 Rows = pd.DataFrame
 Titled = tuple[str, Mark]  # the title of its panel
 
@@ -24,6 +25,8 @@ def charts_of(results: Mapping[str, Rows]) -> dict[str, list[dict[str, Any]]]:
     if "inferred" in gross:
         drawn["changes"] = _panels(_changes(gross["inferred"]), POINTS)
         drawn["congruence"] = _panels(_congruence(**gross), "% of right answers, from feminine to masculine", 50)
+    if "accuracy" in gross:
+        drawn["f1"] = _panels(_accuracy(gross["accuracy"]), "F1 in hundredths, 100 where every answer is right", 50)
     if "interaction" in gross:
         drawn["interaction"] = _panels(_interaction(gross["interaction"]), "points of pictures inferred woman")
     return drawn
@@ -40,15 +43,22 @@ def _mark(name: str, colour: str, value: float, low: float, high: float) -> Mark
     return Mark(words.readable(name), numbers.with_interval(value, low, high), (value, low, high), colour)
 
 
+def _share(name: str, row: Mapping[Any, Any], value: str) -> Mark:
+    """A share in hundredths, which has no sign.  value: its column."""
+    number = (100 * row[value], 100 * row["ci_low"], 100 * row["ci_high"])
+    text = numbers.with_interval(*number, lambda one: numbers.decimal(one, 1))
+    return Mark(words.readable(name), text, number, COLOURS[row["gender"]])
+
+
 # -- marks of each chart ----------------------------------------------------------------------------------------------
 
 
 def _changes(inferred: Rows) -> list[Titled]:
-    """What is inferred of women and of men in each context, against the baseline."""
-    rows = inferred[inferred["gender"].isin(COLOURS) & inferred["inferred"].isin(COLOURS)]
+    """What is inferred of everybody, of women and of men in each context, against the baseline."""
+    rows = inferred[inferred["gender"].isin(WHO) & inferred["inferred"].isin(COLOURS)]
     return [
         (
-            f"{row['classifier']}: people who say they are {row['gender']}",
+            f"{row['classifier']}: {WHO[row['gender']]}",
             _mark(f"{row['context']}: inferred {row['inferred']}", COLOURS[row["inferred"]],
                   *(100 * row[name] for name in ("change", "change_low", "change_high"))),
         )
@@ -64,10 +74,22 @@ def _congruence(inferred: Rows, backgrounds: Rows, **_: Rows) -> list[Titled]:
     return [
         (
             row["classifier"],
-            _mark(f"{row['context']} ({row['rating']:g}): {row['gender']}", COLOURS[row["gender"]],
-                  *(100 * row[name] for name in ("share", "ci_low", "ci_high"))),
+            _share(f"{row['context']} ({row['rating']:g}): {row['gender']}", row, "share"),
         )
         for row in rows.sort_values(["classifier", "rating", "context", "gender"], kind="stable").to_dict("records")
+    ]  # fmt: skip
+
+
+def _accuracy(accuracy: Rows) -> list[Titled]:
+    """F1 of each gender at the baselines and in each context."""
+    rows = accuracy.assign(later=~accuracy["context"].isin(["original", "canvas"]))
+    rows = rows.sort_values(["classifier", "gender", "later"], ascending=[True, False, True], kind="stable")
+    return [
+        (
+            f"{row['classifier']}: F1 of {row['gender']}",
+            _share(row["context"], row, "f1"),
+        )
+        for row in rows.to_dict("records")
     ]  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """Tables 7 to 14 of Barlas et al. 2020 in their layout, and more, from the tables of a run.
 
 In Table 14 an effect is found where q < 0.05 in its table; which contexts are feminine and masculine is as in the stars
-of Tables 7 and 9: see ``contexts.tables.sides``.
+of Tables 7 and 9: see ``contexts.tables.sides``.  As published, RQ1 and RQ3 have a second answer, which counts these
+stars as the paper does.
 """
 
 import math
@@ -9,9 +10,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from gslopes.contexts.measures.describe import EMPTY
 from gslopes.contexts.tables import SENTENCES, sides
+from gslopes.contexts.typology import normalise
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers
 from gslopes.report.layouts import markdown, tabular
@@ -19,31 +23,52 @@ from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import LEVEL
 
 TITLES, QUESTIONS = SENTENCES["titles"], tuple(SENTENCES["questions"])
+STARRED = SENTENCES["starred"]  # the two that count stars
+UNNAMED = "not judged: no context has tags in its dictionary"
 STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where that comes from
 SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
 Row = Mapping[Any, Any]
 Results = Mapping[str, pd.DataFrame]
 
 
-def paper_tables(results: Results) -> dict[str, pd.DataFrame]:
-    """Name to table, of the gross tags; those without rows are left out."""
+def paper_tables(results: Results, published: bool = False) -> dict[str, pd.DataFrame]:
+    """Name to table, of the gross tags; those without rows are left out.
+
+    published: Table 14 has the paper's own answers, too.
+    """
 
     def rows_of(name: str) -> pd.DataFrame:
         frame = results.get(name, pd.DataFrame())
-        return frame[frame["tags"] == "gross"] if "tags" in frame and name != "congruence" else frame
+        frame = frame[frame["tags"] == "gross"] if "tags" in frame and name != "congruence" else frame
+        return _in_order(frame, results) if "context" in frame and name != "backgrounds" else frame
 
     makers: tuple[tuple[str, str, Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
+        ("table4", "scores", lambda rows: _table4(rows, results)),
         ("table7", "inferred", _table7),
         ("table8", "recognised", _table8),
         ("table9", "accuracy", _table9),
         ("table10", "distances", lambda rows: _table10(rows, rows_of("tukey"))),
         ("table11", "changes", _table11),
-        ("table14", "backgrounds", lambda rows: table14(results)),
+        ("table14", "backgrounds", lambda rows: _by_question(table14(results, published))),
         ("congruence", "congruence", _congruence),
         ("backgrounds", "backgrounds", _backgrounds),
     )
     made = {name: make(rows) for name, source, make in makers if len(rows := rows_of(source))}
     return {name: table for name, table in made.items() if len(table)}
+
+
+def _in_order(rows: pd.DataFrame, results: Results) -> pd.DataFrame:
+    """Each tagger's rows as the paper has its contexts: baselines, then feminine, then masculine ones, by rating."""
+    contexts = [name for name in ("original", "canvas") if name in set(rows["context"])]
+    if "backgrounds" in results:
+        rooms = results["backgrounds"].drop_duplicates("context")
+        side = rooms["context"].map(sides(rooms)).map({"feminine": 0, "masculine": 2}).fillna(1)
+        ordered = rooms.assign(side=side).sort_values(["side", "rating", "context"])
+        contexts += ordered["context"].tolist()
+    place = {name: at for at, name in enumerate(contexts)}
+    places = rows["context"].map(place).fillna(len(place))
+    taggers, _ = pd.factorize(rows["classifier"])
+    return rows.iloc[np.lexsort((places, taggers))]
 
 
 def forms(frame: pd.DataFrame) -> dict[str, str]:
@@ -96,6 +121,33 @@ def _wide(rows: pd.DataFrame, cell: Callable[[pd.DataFrame], str]) -> pd.DataFra
 
 
 # -- the paper's tables -----------------------------------------------------------------------------------------------
+
+
+def _table4(scores: pd.DataFrame, results: Results) -> pd.DataFrame:
+    """All tags of a background, a photo and their composite: of the photo in the middle of the ids, and its most
+    feminine room.
+    """
+    composites, rooms = results["composites"], results["backgrounds"].sort_values(["rating", "key"])
+    before = composites[(composites["kind"] == "context") & composites["attribute"].isin(rooms["key"])]
+    photos = sorted(set(before["photo"]))
+    if not photos:
+        return pd.DataFrame()
+    photo = photos[len(photos) // 2]
+    seen = set(before.loc[before["photo"] == photo, "attribute"])
+    room = rooms[rooms["key"].isin(seen)].iloc[0]
+    pictures = {
+        f"background {room['key']}": (room["photo"], EMPTY),
+        "photo": (photo, "original"),
+        f"photo before {room['key']}": (photo, room["key"]),
+    }
+    tags = scores.sort_values("score", ascending=False, kind="stable")
+    tags = tags.assign(label=tags["label"].map(normalise))
+    said = tags.groupby(["classifier", "photo", "attribute"])["label"].agg(", ".join)
+    rows = [
+        {"classifier": name, **{head: said.get((name, *picture), numbers.NONE) for head, picture in pictures.items()}}
+        for name in scores["classifier"].drop_duplicates()
+    ]
+    return pd.DataFrame(rows)
 
 
 def _table7(rows: pd.DataFrame) -> pd.DataFrame:
@@ -155,15 +207,25 @@ def _table11(rows: pd.DataFrame) -> pd.DataFrame:
 # -- Table 14: the answers to the paper's questions -------------------------------------------------------------------
 
 
-def table14(results: Results) -> pd.DataFrame:
-    """A row a tagger, a column a question; empty without answers."""
+def table14(results: Results, published: bool = False) -> pd.DataFrame:
+    """A row a tagger, a column a question; empty without answers.
+
+    published: next to RQ1 and RQ3 the paper's own answer, which has no null hypothesis and no interval.
+    """
     names = results["inferred"]["classifier"].drop_duplicates() if "inferred" in results else ()
-    rows = [(printable(name), *_answers(results, str(name))) for name in names]
-    return pd.DataFrame(rows, columns=["tagger", *QUESTIONS])
+    rows = [{"tagger": printable(name), **_answers(results, str(name), published)} for name in names]
+    return pd.DataFrame(rows)
 
 
-def _answers(results: Results, name: str) -> tuple[str, ...]:
-    """A cell for each of the questions."""
+def _by_question(answers: pd.DataFrame) -> pd.DataFrame:
+    """Table 14 as the paper has it: a row a question, a column a tagger."""
+    if not len(answers):
+        return answers
+    return answers.set_index("tagger").T.rename_axis(columns=None).reset_index(names="question")
+
+
+def _answers(results: Results, name: str, published: bool) -> dict[str, str]:
+    """Question to its cell."""
 
     def of(table: str, **wanted: str) -> pd.DataFrame:
         frame = results.get(table, pd.DataFrame())
@@ -172,13 +234,37 @@ def _answers(results: Results, name: str) -> tuple[str, ...]:
         return frame
 
     stereotypes = sides(results["backgrounds"])
-    return (
-        _congruent(of("inferred", gender="all"), "inferred", "change", stereotypes),
-        _independent(of("recognised", given="all")),
-        _congruent(of("accuracy"), "gender", "paired_change", stereotypes),
+    seen, right = of("inferred", gender="all"), of("accuracy")
+    recognised = of("recognised", given="all")
+    cells = (
+        _congruent(seen, "inferred", "change", stereotypes),
+        _independent(recognised),
+        _congruent(right, "gender", "paired_change", stereotypes),
         _who_changes(of("tukey")),
         _expected(of("changes")),
     )
+    answers = dict(zip(QUESTIONS, cells, strict=True))
+    if not published:
+        return answers
+    unnamed = bool(len(recognised)) and bool(recognised["share"].isna().all())
+    starred = {"RQ1": _starred(seen, "inferred", stereotypes)}
+    starred["RQ3"] = UNNAMED if unnamed else _starred(right, "gender", stereotypes)
+    answers |= {STARRED[name]: cell for name, cell in starred.items()}
+    return {question: answers[question] for question in sorted(answers, key=lambda question: question[:3])}
+
+
+def _starred(rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]) -> str:
+    """The paper's answer: yes for a gender that has a star in any of its contexts."""
+    marked = rows[rows["congruent_rise"].astype(bool)] if len(rows) else rows
+    answered, counts = [], []
+    for gender, plural, side in SIDES:
+        contexts = [name for name, one in stereotypes.items() if one == side]
+        stars = marked[marked["context"].isin(contexts) & (marked[column] == gender)] if len(marked) else marked
+        answered += [plural] * bool(len(stars))
+        counts.append(f"{plural} in {len(stars)} of {len(contexts)} {side}")
+    only = " only" * (len(answered) == 1)
+    answer = f"yes, for {' and '.join(answered)}{only}" if answered else "no"
+    return f"{answer}: {', '.join(counts)}"
 
 
 def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mapping[str, str]) -> str:
@@ -203,7 +289,7 @@ def _independent(rows: pd.DataFrame) -> str:
     judged = rows[rows["q"].notna()] if len(rows) else rows
     if not len(judged):
         untagged = not len(rows) or rows["share"].isna().all()
-        return "not judged: " + ("no context has tags in its dictionary" if untagged else "in too few pictures")
+        return UNNAMED if untagged else "not judged: in too few pictures"
     depends = judged.loc[judged["q"] < LEVEL, "context"].map(printable).tolist()
     if not depends:
         return f"no dependence found in {many(len(judged), 'context')}"

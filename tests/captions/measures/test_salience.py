@@ -1,6 +1,7 @@
 """S2: goldens 36 to 40 and the fast path as published; what is held fixed and refused otherwise."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures import salience
-from gslopes.captions.measures.salience import VALID, _rotate, _splits, fit, fit_published, layout
+from gslopes.captions.measures.rows import Recorder
+from gslopes.captions.measures.salience import SHOWN, VALID, _rotate, _splits, fit, fit_published, layout
 from gslopes.stats.intervals import percentile
 from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.score_test import Coefficient
@@ -83,31 +85,54 @@ def test_layout_is_size_and_distance_from_the_centre():
     assert found.tolist() == [[1, 0, 0, 1], [0, 0, 1, 1]]
 
 
-@pytest.mark.row("captions-s2-types", "captions-s2-rank", "captions-s2-mentioned", "captions-s2-interval")
-def test_as_published_the_commonest_types_are_ranked_by_accuracy_where_the_interval_leaves_out_zero(
-    mentions: Mentions,
-):
-    """A tie is mentioned of men, a dog of most people; a cup by chance; of four types the rarest is not taken."""
-    chance, kinds = np.random.default_rng(2), ("necktie.n.01", "dog.n.01", "cup.n.01")
-    says = {name: chance.random(400) < 0.5 for name in kinds}
+KINDS = ("necktie.n.01", "dog.n.01", "cup.n.01")
+
+
+@pytest.fixture(scope="module")
+def ties(mentions: Mentions) -> tuple[Recorder, dict[str, np.ndarray], np.ndarray]:
+    """S2 as published, which images mention each type, and which show men.
+
+    A tie is mentioned of men, a dog of most people; a cup by chance; of four types the rarest is not taken.
+    """
+    chance = np.random.default_rng(2)
+    says = {name: chance.random(400) < 0.5 for name in KINDS}
     men = np.arange(400) % 2 == 0
     says["necktie.n.01"], says["dog.n.01"] = men ^ (chance.random(400) < 0.05), men ^ (chance.random(400) < 0.25)
-    boxes = {str(i): [Box(name, 0.1, 0.1, 0.5, 0.5) for name in kinds] for i in range(400)}
+    boxes = {str(i): [Box(name, 0.1, 0.1, 0.5, 0.5) for name in KINDS] for i in range(400)}
     boxes["0"].append(Box("kite.n.03", 0.1, 0.1, 0.5, 0.5))
     stages = {
-        "human-labels": {image: [things(*kinds)] for image in boxes},
-        "system-captions": {str(i): [things(*(name for name in kinds if says[name][i]))] for i in range(400)},
+        "human-labels": {image: [things(*KINDS)] for image in boxes},
+        "system-captions": {str(i): [things(*(name for name in KINDS if says[name][i]))] for i in range(400)},
     }
     groups = {"gender": {str(i): "male" if man else "female" for i, man in enumerate(men)}}
     made = material(mentions, stages, groups, [Pair("gender", "female", "male")], boxes=boxes)
     options = AuditOptions(as_published=True, types=3, splits=40)
-    rows = run_technique("S2", made, "system-captions", "human-labels", options).salience
-    found = {row["concept"]: row for row in rows}
-    assert set(found) == set(kinds)
-    assert [found[name]["finding_paper"] for name in kinds] == [True, True, False]
-    assert [found[name]["rank"] for name in kinds] == [1, 2, None]
+    return run_technique("S2", made, "system-captions", "human-labels", options), says, men
+
+
+@pytest.mark.row("captions-s2-types", "captions-s2-rank", "captions-s2-mentioned", "captions-s2-interval")
+def test_as_published_the_commonest_types_are_ranked_by_accuracy_where_the_interval_leaves_out_zero(ties):
+    recorder, says, _ = ties
+    found = {row["concept"]: row for row in recorder.salience}
+    assert set(found) == set(KINDS)
+    assert [found[name]["finding_paper"] for name in KINDS] == [True, True, False]
+    assert [found[name]["rank"] for name in KINDS] == [1, 2, None]
     assert found["necktie.n.01"]["split_high"] < 0 < found["necktie.n.01"]["accuracy"] - found["dog.n.01"]["accuracy"]
     assert (found["dog.n.01"]["n"], found["dog.n.01"]["mentioned"]) == (400, int(says["dog.n.01"].sum()))
+
+
+@pytest.mark.row("captions-fig-5")
+def test_a_finding_comes_with_images_of_both_groups_with_and_without_the_mention(ties):
+    recorder, says, men = ties
+    assert {row["concept"] for row in recorder.examples} == {"necktie.n.01", "dog.n.01"}
+    for row in recorder.examples:
+        image = int(row["image"])
+        assert row["of"] == ("male" if men[image] else "female")
+        assert row["mentioned"] == says[row["concept"]][image]
+    of_ties = [row for row in recorder.examples if row["concept"] == "necktie.n.01"]
+    cells = Counter((row["of"], bool(row["mentioned"])) for row in of_ties)
+    assert cells == dict.fromkeys([("male", True), ("male", False), ("female", True), ("female", False)], SHOWN)
+    assert [row["image"] for row in of_ties] != sorted((row["image"] for row in of_ties), key=int), "drawn by their ids"
 
 
 def labelled(n: int, types: int = 20, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:

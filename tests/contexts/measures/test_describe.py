@@ -39,7 +39,6 @@ COMPOSITE = [
 
 
 @pytest.mark.row(
-    "contexts-table-4",
     "contexts-4.4-tags",
     "contexts-4.5.1-super",
     "contexts-4.5.2-recognised",

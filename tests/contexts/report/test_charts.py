@@ -25,6 +25,19 @@ def test_what_changes_and_what_is_right_are_on_scales_of_their_own():
     assert (share.name, right["middle"]) == ("nursery (1): woman", 50)
 
 
+@pytest.mark.row("contexts-table-14-rq1", "contexts-table-14-rq3")
+def test_what_table_14_counts_is_drawn_with_its_intervals():
+    changes = inferred(0.2).assign(gender="all")
+    row = {"classifier": "a", "tags": "gross", "gender": "man", "context": "canvas", "f1": 0.5}
+    rows = pd.DataFrame([{**row, "ci_low": 0.4, "ci_high": 0.6}])
+    rooms = pd.DataFrame({"context": [], "rating": []})
+    drawn = charts_of({"inferred": changes, "accuracy": rows, "backgrounds": rooms})
+    assert drawn["changes"][0]["title"] == "<b>$x_{: everybody"
+    (panel,) = drawn["f1"]
+    assert (panel["title"], panel["rows"][0][0].name) == ("a: F1 of man", "canvas")
+    assert panel["rows"][0][0].text == "50.0 [40.0, 60.0]"
+
+
 def test_without_a_known_value_there_is_no_chart():
     drawn = charts_of({"inferred": inferred(np.nan), "backgrounds": pd.DataFrame({"context": [], "rating": []})})
     assert drawn == {"changes": [], "congruence": []}

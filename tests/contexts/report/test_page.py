@@ -94,8 +94,9 @@ def test_names_of_strangers_are_text_and_every_picture_and_figure_is_there(page:
     first = page.locator("section", has=page.get_by_role("heading", name="Does it answer differently?"))
     assert first.locator("li").first.inner_text().startswith("congruence, everybody")
     assert first.locator("li span").first.get_attribute("title") == f"{SCRIPT}, right answers, congruence, everybody"
-    assert page.locator("#part-1 ~ figure li").count() == 8  # what is inferred of women and of men in two rooms
-    assert page.locator(".tiles li").count() == 3 + 3 * 4  # one person first; people by original, canvas and two rooms
+    assert page.locator("#part-1 ~ figure li").count() == 12  # what is inferred of all, women and men in two rooms
+    assert page.locator(".tiles li").count() == 4 + 3 * 4  # a room, a person, both; people by photo, canvas and rooms
+    assert page.locator(".tiles li").first.inner_text() == "bridal.1 alone"
     assert questions(hostile.page.read_text("utf-8")) == SIBLINGS
 
 

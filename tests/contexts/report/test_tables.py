@@ -15,8 +15,8 @@ from gslopes.contexts.measures.distances import distances_table
 from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
 from gslopes.contexts.pictures.backgrounds import ROOMS, read_contexts
 from gslopes.contexts.report import tables as context_tables
-from gslopes.contexts.report.tables import QUESTIONS
-from gslopes.contexts.tables import sides
+from gslopes.contexts.report.tables import QUESTIONS, STARRED
+from gslopes.contexts.tables import filled, sides
 from tests.contexts.conftest import CONTEXTS, TAGGERS, answers, golden, grid_of, paper_grid, table7
 from training.rooms import SCENES
 
@@ -47,8 +47,33 @@ def test_signed_numbers_stay_readable_and_no_name_runs_in_a_spreadsheet() -> Non
 
 LABELS = {name: "feminine" if name[0] == "F" else "masculine" for name in CONTEXTS}
 QUICK = ContextOptions(permutations=19)
+AS_STORED = {"F2": "nursery", "F4": "kindergarten", "M1": "garage"}
 MARKS_7 = {"A": "M1 M2 M4", "C": "F1 F2 F3 F4 M1", "M": "F1 F2 F3 F4 M1"}
 MARKS_9 = {"man": "A-M1 A-M2 A-M4 C-M2 C-M3 C-M4 I-M4", "woman": "C-F1 C-F2 C-F3 C-F4 M-F1 M-F3 M-F4"}
+
+
+@pytest.mark.row("contexts-table-4")
+def test_table_4_has_the_tags_of_a_background_a_photo_and_both_together() -> None:
+    rooms = [{"key": "garage.1", "photo": "g", "rating": 9.0}, {"key": "bridal.1", "photo": "b", "rating": 0.0}]
+    backgrounds = filled("backgrounds", rooms)
+    pictures = [(one, "context", place) for one in "xyz" for place in backgrounds["key"]]
+    composites = pd.DataFrame(pictures, columns=["photo", "kind", "attribute"])
+    said = {("b", "empty"): ["rack", "Dressing Room"], ("y", "original"): ["Young man"], ("y", "bridal.1"): ["cloak"]}
+    said |= {("x", "original"): ["nobody asked for this one"]}
+    scores = pd.DataFrame(
+        [
+            {"classifier": "a", "photo": photo, "attribute": place, "label": tag, "score": 0.5 + rank}
+            for (photo, place), tags in said.items()
+            for rank, tag in enumerate(tags)
+        ]
+    )
+    shown = context_tables.paper_tables({"scores": scores, "composites": composites, "backgrounds": backgrounds})
+    assert shown["table4"].iloc[0].to_dict() == {
+        "classifier": "a",
+        "background bridal.1": "dressing_room, rack",
+        "photo": "young_man",
+        "photo before bridal.1": "cloak",
+    }
 
 
 @pytest.mark.row("contexts-table-7", "contexts-table-7-marks")
@@ -60,6 +85,22 @@ def test_table_7_is_laid_out_as_printed(paper_grid, table7) -> None:
     for (tagger, context), counts in table7.items():
         mark = "*" * (context in MARKS_7.get(tagger, "").split())
         assert shown.loc["canvas" if context == "B" else context, tagger] == "-".join(map(str, counts)) + mark
+
+
+@pytest.mark.row("contexts-table-7", "contexts-table-8", "contexts-table-9")
+def test_the_baseline_stands_first_then_feminine_and_masculine_contexts_as_printed(paper_grid) -> None:
+    grid = paper_grid("C")
+    alphabetical = replace(
+        grid,
+        contexts=tuple(AS_STORED.get(name, name) for name in grid.contexts),
+        conditions=tuple(name.replace("canvas", "original") for name in grid.conditions),
+    )
+    options = replace(QUICK, baseline="original")
+    rows = inferred_table(alphabetical, {}, options).assign(q=np.nan).sort_values("context")
+    rooms = [("garage", 9.0, "masculine"), ("kindergarten", 5.0, "feminine"), ("nursery", 4.0, "feminine")]
+    made = [dict(zip(("context", "rating", "label"), room, strict=True)) for room in rooms]
+    shown = context_tables.paper_tables({"inferred": rows, "backgrounds": filled("backgrounds", made)})
+    assert shown["table7"]["context"].tolist()[:4] == ["original", "nursery", "kindergarten", "garage"]
 
 
 @pytest.mark.row("contexts-table-8")
@@ -252,6 +293,38 @@ def test_the_stars_of_table_9_are_counted_in_table_14_out_of_four_contexts_a_sid
         cell = context_tables.table14(shown).iloc[0][QUESTIONS[2]]
         assert f"more in {women} of 4 feminine" in cell
         assert f"more in {men} of 4 masculine" in cell
+
+
+PRINTED_14 = {
+    ("A", "RQ1"): "yes, for men only: women in 0 of 4 feminine, men in 3 of 4 masculine",
+    ("C", "RQ1"): "yes, for women and men: women in 4 of 4 feminine, men in 1 of 4 masculine",
+    ("A", "RQ3"): "yes, for men only: women in 0 of 4 feminine, men in 3 of 4 masculine",
+    ("C", "RQ3"): "yes, for women and men: women in 4 of 4 feminine, men in 3 of 4 masculine",
+}
+
+
+@pytest.mark.row("contexts-table-14-rq1", "contexts-table-14-rq3")
+@pytest.mark.parametrize(("tagger", "question"), PRINTED_14)
+def test_as_published_rq1_and_rq3_are_answered_as_printed(paper_grid, tagger, question):
+    """Amazon: yes, for men only; Clarifai: yes, for both.  From the papers' counts, though no change has a q."""
+    grid = replace(paper_grid(tagger), classifier="a")
+    made = {"inferred": inferred_table(grid, LABELS, QUICK), "accuracy": accuracy_table(grid, QUICK, LABELS)}
+    quiet = {name: rows.assign(q=1.0) for name, rows in made.items()}
+    shown = quiet | {"backgrounds": pd.DataFrame({"context": [*LABELS], "label": [*LABELS.values()], "rating": 5.0})}
+    row = context_tables.table14(shown, published=True).iloc[0]
+    assert row[STARRED[question]] == PRINTED_14[tagger, question]
+    assert row[QUESTIONS[0]] == "women: no, more in 0 of 4 feminine; men: no, more in 0 of 4 masculine"  # by the test
+    assert set(STARRED.values()).isdisjoint(context_tables.table14(shown))
+
+
+def test_as_published_rq3_is_not_answered_where_no_context_can_be_recognised():
+    rows = table(context=["bridal"], gender="woman", paired_change=0.1, q=0.01, congruent_rise=True)
+    unnamed = table(context=["bridal"], given="all", q=float("nan"), share=float("nan"))
+    shown = results(accuracy=rows, recognised=unnamed)
+    shown["inferred"] = shown["inferred"].assign(congruent_rise=False)
+    row = context_tables.table14(shown, published=True).iloc[0]
+    assert row[STARRED["RQ3"]] == "not judged: no context has tags in its dictionary"
+    assert row[STARRED["RQ1"]] == "no: women in 0 of 1 feminine, men in 0 of 1 masculine"
 
 
 @pytest.mark.row("contexts-table-14-rq2")
