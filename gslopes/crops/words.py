@@ -8,6 +8,7 @@ import pandas as pd
 
 from gslopes.ask.boxes import RECTANGLE
 from gslopes.core.reasons import counted
+from gslopes.crops.config import ABOVE
 from gslopes.crops.tables import CONSTANT
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
@@ -19,7 +20,8 @@ def main_rows(parity: pd.DataFrame) -> pd.DataFrame:
     """The rows that head the page: who is favoured by each cropper's own joined pictures."""
     rows = parity[parity["policy"].isin(["argmax", RECTANGLE]) & (parity["outcome"] == "favoured")]
     first = (rows[rows["variant"].str.startswith(start)] for start in ("native", "height"))
-    return next((chosen for chosen in first if len(chosen)), rows)
+    chosen = next((chosen for chosen in first if len(chosen)), rows)
+    return chosen[chosen["variant"] == min(chosen["variant"], key=len, default="")]  # side by side before stacked
 
 
 def larger_first(row: Mapping[Any, Any]) -> Mapping[Any, Any]:
@@ -89,13 +91,14 @@ def _none(judged: pd.DataFrame) -> str:
     return f"{which} one group over another ({people}; widest: {widest.name})"
 
 
-def side_effect(left: float) -> str:
-    """Whether it matters on which side a person is.  left: share of wins on the left, less a half."""
+def side_effect(left: float, variant: str = "") -> str:
+    """Whether it matters on which side a person is.  left: share of wins on the left, or above, less a half."""
+    side = "upper" if variant.endswith(ABOVE) else "left"
     if math.isnan(left):
         return "No picture has an answer"
     if round(1000 * left) == 0:
-        return "The left person wins half of the time"
-    return f"The left person wins {numbers.size(100 * left)} points {'more' if left > 0 else 'less'} often than half"
+        return f"The {side} person wins half of the time"
+    return f"The {side} person wins {numbers.size(100 * left)} points {'more' if left > 0 else 'less'} often than half"
 
 
 def lost(pairs: pd.DataFrame) -> str:

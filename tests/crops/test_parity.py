@@ -197,9 +197,9 @@ def test_photos_alone_that_tie_are_even_whichever_group_stands_first():
     people = pd.DataFrame({"photo": photos, "person": photos, "status": "used"})
     panel = Panel.of(people, {"team": {"blue": photos[:2], "green": photos[2:]}})
     h = panel.alone(pd.DataFrame({"photo": photos, "max": [90.0, 130.0, 90.0, 130.0]}))
-    ((names, place, *_),) = panel.pairs("team", h)
+    ((names, place, *_),) = panel.pairs("team", h.mean)
     assert names == {"column": "team", "group": "blue", "other": "green"}
-    assert h[place].mean() == 0.5
+    assert h.mean[place].mean() == 0.5
 
 
 @pytest.mark.row("crops-3.4-tall", "crops-3.4-hundred", "crops-3.4-head")
