@@ -120,8 +120,8 @@ def chosen(answered: pd.DataFrame) -> dict[str, pd.DataFrame]:
         return {"Some pairs": answered.sample(min(MOST, len(answered)), random_state=0)}
     rising = answered.sort_values(["margin", "left", "right"], kind="stable")
     chosen = {}
-    passed = np.cumsum(np.maximum(rising["draws"], 1))
-    middle = rising[passed > passed.iloc[-1] // 2].head(1)
+    passed = np.maximum(rising["draws"].to_numpy(), 1).cumsum()
+    middle = rising[passed > passed[-1] // 2].head(1)
     titles = {"A typical pair: half of all have a larger margin between both people's maxima": middle}
     titles |= {"Largest margin": rising.iloc[::-1], "Smallest margin": rising}
     for title, ordered in titles.items():

@@ -109,17 +109,17 @@ class Answers(NamedTuple):
     """What was answered about any two persons.
 
     mean: (N, N) of a number about the first of both, whichever side it stood on; NaN without a picture.
-    count: (N, N) how much it counts: as often as pictures of both were drawn; 1 where pairs are not drawn by lot.
+    counts: (N, N) how much it counts: as often as pictures of both were drawn; 1 where pairs are not drawn by lot.
     drawn: whether they are.
     """
 
     mean: Array
-    count: Array
+    counts: Array
     drawn: bool = False
 
     def at(self, cells: tuple[Any, ...]) -> tuple[Array, Array]:
         """Mean and count of some."""
-        return self.mean[cells], self.count[cells]
+        return self.mean[cells], self.counts[cells]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,8 +169,8 @@ class Panel:
         count = np.bincount(cells, weights=weights, minlength=size * size)
         mean = np.divide(total, count, out=np.full(size * size, np.nan), where=count > 0)
         drawn = bool((frame["draws"] > 0).any())
-        count = count if drawn else np.minimum(count, 1)
-        return Answers(mean.reshape(size, size), count.reshape(size, size), drawn)
+        counts = count if drawn else (count > 0).astype(np.float64)
+        return Answers(mean.reshape(size, size), counts.reshape(size, size), drawn)
 
     def favoured(self, frame: pd.DataFrame, share_left: Array, share_right: Array) -> Answers:
         """Shares h: of the answers about i and j, in whichever order, that favoured i.
@@ -214,8 +214,8 @@ def parity_rows(
     made: Rows = []
     for column in panel.groups:
         rows: Rows = []
-        for names, cells, *weights in panel.pairs(column, h.mean):
-            counts = h.count[cells]
+        for names, cells, weights, other_weights in panel.pairs(column, h.mean):
+            counts = h.counts[cells]
             estimate = parity(h.mean[cells], counts)
             row = {**key, **names, **estimate._asdict(), "epsilon": EPSILON}
             row["draws"] = estimate.draws if h.drawn else None
@@ -226,7 +226,7 @@ def parity_rows(
                 shares = {"kept": kept["kept"][cells], "other_kept": kept["kept"].T[cells]}
                 shares |= {name: kept[name][cells] for name in ("both", "neither")}
                 row |= {name: influences(table, counts)[0] for name, table in shares.items()}
-                drawn = (resampled(shares[name], *weights, counts) for name in ("kept", "other_kept"))
+                drawn = (resampled(shares[name], weights, other_weights, counts) for name in ("kept", "other_kept"))
                 impact = kept_impact(row["kept"], row["other_kept"], *drawn)
             row |= {"ratio": impact.ratio, "ratio_low": impact.low, "verdict": impact.verdict}
             row["ratio_high"] = impact.high if np.isfinite(impact.high) else np.nan
@@ -259,7 +259,7 @@ def average_rows(panel: Panel, key: Mapping[str, Any], h: Answers) -> Rows:
             name: [n for n, cell in enumerate(crossed) if len(cell) and np.isin(cell, of[name]).all()] for name in of
         }
         for a, b in combinations(of, 2):
-            found = average(h.mean, h.count, crossed, [*product(inside[a], inside[b])])
+            found = average(h.mean, h.counts, crossed, [*product(inside[a], inside[b])])
             if found.cells:
                 rows.append({**key, "column": column, "group": a, "other": b, **found._asdict()})
     return rows
@@ -277,7 +277,7 @@ def attached_rows(panel: Panel, key: Mapping[str, Any], stacked: pd.DataFrame, b
     same = (both["won"] == both["won_beside"]).to_numpy(np.float64)
     crossed = [*[*panel.groups.values()][-1].values()]
     pairs = panel.about(both, same, same)
-    found = average(pairs.mean, pairs.count, [np.concatenate(crossed)], [(0, 0)])
+    found = average(pairs.mean, pairs.counts, [np.concatenate(crossed)], [(0, 0)])
     row = {"pictures": int(counted(both).sum()), "same": found.p, "ci_low": found.ci_low, "ci_high": found.ci_high}
     return [{**key, **row}]
 
@@ -288,7 +288,7 @@ def position_row(panel: Panel, key: Mapping[str, Any], pairs: pd.DataFrame, seed
     won = answered["won"].to_numpy(np.float64)
     weights = multinomial_counts(panel.count, BOOTSTRAP // 2, np.random.default_rng([seed, 8]))
     wins = panel.about(answered, won)
-    low, high = interval(resampled(wins.mean, weights, weights, wins.count) - 0.5)
+    low, high = interval(resampled(wins.mean, weights, weights, wins.counts) - 0.5)
     pictures = counted(answered)
     counts = {"pictures": pictures.sum(), "ties": pictures[won == 0.5].sum()}
     counts |= {status: counted(pairs[pairs["status"] == status]).sum() for status in ("refused", "failed")}

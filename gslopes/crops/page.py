@@ -156,11 +156,13 @@ def _main(page: Page, name: str) -> pd.DataFrame:
 
 
 def _panels(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
-    """Charts of the shares of crossed groups, and of their averages; the paper's Figure 2, left."""
+    """Charts of the shares of crossed groups, if they are few, and of their averages; the paper's Figure 2, left."""
     averages = own["averages"]
     averages = averages[averages["variant"].isin(head["variant"]) & averages["policy"].isin(["argmax", RECTANGLE])]
     last = head[head["column"] == head["column"].iloc[-1]] if len(head) else head
     panels = []
+    if last[["group", "other"]].stack().nunique() > charts.MOST_GROUPS:
+        last = last.iloc[:0]
     for title, rows in (("Pairs of groups", last), ("Averages of pairs of groups", averages)):
         marks = []
         for row in rows.to_dict("records"):
