@@ -169,7 +169,7 @@ class Panel:
         count = np.bincount(cells, weights=weights, minlength=size * size)
         mean = np.divide(total, count, out=np.full(size * size, np.nan), where=count > 0)
         drawn = bool((frame["draws"] > 0).any())
-        counts = count if drawn else (count > 0).astype(np.float64)
+        counts = np.asarray(count if drawn else count > 0, np.float64)
         return Answers(mean.reshape(size, size), counts.reshape(size, size), drawn)
 
     def favoured(self, frame: pd.DataFrame, share_left: Array, share_right: Array) -> Answers:
@@ -274,7 +274,7 @@ def attached_rows(panel: Panel, key: Mapping[str, Any], stacked: pd.DataFrame, b
     both = answered[0].merge(answered[1][["left", "right", "won"]], on=["left", "right"], suffixes=("", "_beside"))
     if both.empty:
         return []
-    same = (both["won"] == both["won_beside"]).to_numpy(np.float64)
+    same = np.asarray(both["won"] == both["won_beside"], np.float64)
     crossed = [*[*panel.groups.values()][-1].values()]
     pairs = panel.about(both, same, same)
     found = average(pairs.mean, pairs.counts, [np.concatenate(crossed)], [(0, 0)])
