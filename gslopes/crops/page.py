@@ -16,7 +16,7 @@ from gslopes.core.reasons import listed
 from gslopes.crops import charts
 from gslopes.crops.config import ABOVE
 from gslopes.crops.measures import WHAT
-from gslopes.crops.words import headline, main_rows, side_effect
+from gslopes.crops.words import ends, headline, main_rows, side_effect
 from gslopes.frame.page import Page, chart, sure
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Section, Tables
@@ -72,9 +72,9 @@ def certain(page: Page) -> dict[str, Any]:
     turned = page.tables["attached"]
     turned = turned[turned["variant"] == page.run.config.variant + ABOVE]
     lines += [
-        f"{plain.printable(name)}: one above the other, the same person wins as side by side in "
-        f"{numbers.share_with_range(same, low, high)} of {count:,} pairs."
-        for name, _, count, same, low, high in turned.itertuples(index=False)
+        f"{plain.printable(row['cropper'])}: one above the other, the same person wins as side by side in "
+        f"{numbers.share(row['same'])} of {row['pictures']:,} pairs ({ends(row)})."
+        for row in turned.to_dict("records")
     ]
     return sure(page, known, *lines)
 
@@ -167,7 +167,7 @@ def _panels(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
         marks = []
         for row in rows.to_dict("records"):
             shares = [100 * row[name] for name in ("p", "ci_low", "ci_high")]
-            text = numbers.share_with_range(row["p"], row["ci_low"], row["ci_high"])
+            text = f"{numbers.share(row['p'])} ({ends(row)})"
             name = f"{plain.printable(row['group'])} over {plain.printable(row['other'])}"
             marks.append(Mark(name, text, (shares[0], shares[1], shares[2])))
         if marks:

@@ -32,7 +32,8 @@ def larger_first(row: Mapping[Any, Any]) -> Mapping[Any, Any]:
     return {**row, **turned, "ci_low": 1 - row["ci_high"], "ci_high": 1 - row["ci_low"]}
 
 
-def _ends(row: Mapping[Any, Any]) -> str:
+def ends(row: Mapping[Any, Any]) -> str:
+    """A share's interval, in words if there is none."""
     return numbers.share_range(row["ci_low"], row["ci_high"]) or "no interval"
 
 
@@ -68,14 +69,14 @@ def headline(head: pd.DataFrame) -> str:
         return printable(f"{_none(judged)}.")
     best = larger_first(min(uneven.to_dict("records"), key=lambda row: (row["q"], -abs(row["p"] - 0.5))))
     pair = f"{best['cropper']} favours {best['group']} over {best['other']}, in {numbers.share(best['p'], 0)} of pairs"
-    return printable(f"{pair} ({_ends(best)}; {best['persons'] + best['other_persons']:,} people).")
+    return printable(f"{pair} ({ends(best)}; {best['persons'] + best['other_persons']:,} people).")
 
 
 def _none(judged: pd.DataFrame) -> str:
     """The sentence, without its full stop, where no pair of groups is uneven: none is, or it cannot be said."""
     pairs = []
     for row in map(larger_first, judged.to_dict("records")):
-        name = f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({_ends(row)})"
+        name = f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({ends(row)})"
         low, high = 100 * row["ci_low"] - 50, 100 * row["ci_high"] - 50
         n = int(row["persons"] + row["other_persons"])
         name += f", q {numbers.probability(row['q'])}" * (low > 0 or high < 0)
