@@ -14,7 +14,7 @@ from gslopes.core.arrays import Array
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Finder
-from gslopes.crops.config import STACKED, CropsConfig
+from gslopes.crops.config import VERTICAL, CropsConfig
 from gslopes.crops.people import People, pictures_of
 from gslopes.crops.portraits import as_joined, reader_of
 from gslopes.crops.tables import TABLES
@@ -111,7 +111,7 @@ def material(run: Run) -> Material:
         sizes, heads = as_joined(used, variant)
         photo = reader_of([path[name] for name in used["path"]], sizes, variant)
         for name, model in run.plan.models.items():
-            stacked = variant.attach == (STACKED,)
+            stacked = variant.attach == (VERTICAL,)
             asker = Asker(
                 model, photo, sizes, variant.ratios, variant.as_published, heads, note=run.note, stacked=stacked
             )

@@ -52,7 +52,7 @@ SIDE, MARGIN, RADIUS = 358, 30, 135  # pixels of the graph, of the room above an
 APART, HEAD = 9, 10  # pixels from a group's middle to an arrow, and of its head
 PLACES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8)  # along an arrow, where its number may stand
 LETTERS = 24  # of a group's name
-MOST_GROUPS = 5  # more arrows than between these cannot be told apart
+MOST_GROUPS = 5  # between more of them there are too many arrows to read
 
 
 def graph(rows: Sequence[Mapping[Any, Any]], title: str) -> Markup:

@@ -19,7 +19,7 @@ HEIGHT = 256  # pixels, as published
 MAX_PAIRS = 20_000  # pictures above which pairs are balanced over people: more of them hardly narrow an interval
 BOOTSTRAP = 2000  # resamples of people
 INSIDE = 0.5  # share of a head that counts as kept
-BESIDE, STACKED = "horizontal", "vertical"  # how the photos of a pair are attached
+HORIZONTAL, VERTICAL = "horizontal", "vertical"  # how the photos of a pair are attached
 ABOVE = ", stacked"  # ends the name of a variant whose photos lie one above the other
 EPSILON = 0.2  # parity fails below a ratio of 0.8: the four-fifths rule
 
@@ -54,7 +54,7 @@ class CropsConfig:
         None, help="Resize photos to this height before joining.", metavar="PX", advanced=True, least=16
     )
     attach: tuple[Literal["horizontal", "vertical"], ...] = option(
-        (BESIDE,),
+        (HORIZONTAL,),
         help="How photos are joined: side by side, or one above the other; may be repeated.",
         advanced=True,
     )
@@ -79,7 +79,7 @@ class CropsConfig:
             raise ConfigError("A crop audit needs a cropper and a ratio at least.")
         check_policies(self.policies)
         object.__setattr__(self, "policies", tuple(dict.fromkeys(("argmax", *self.policies))))
-        object.__setattr__(self, "attach", tuple(way for way in (BESIDE, STACKED) if way in self.attach))
+        object.__setattr__(self, "attach", tuple(way for way in (HORIZONTAL, VERTICAL) if way in self.attach))
         if not self.attach:
             raise ConfigError("Nothing says how photos are joined.", "Name horizontal, vertical or both with --attach.")
 
@@ -87,7 +87,7 @@ class CropsConfig:
     def variant(self) -> str:
         """How photos are joined, in words: part of the tables' keys."""
         size = f"height {self.height}" if self.height else "native"
-        return size + ", jpeg 75" * self.as_published + ABOVE * (self.attach[0] == STACKED)
+        return size + ", jpeg 75" * self.as_published + ABOVE * (self.attach[0] == VERTICAL)
 
     @property
     def variants(self) -> tuple["CropsConfig", ...]:

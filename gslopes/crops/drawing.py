@@ -150,14 +150,14 @@ def draw(
     row: of PAIRS, with ``margin``.  crops: its records of CROPS by rising ratio.  picture: (H, W, 3) uint8 RGB.
     names: groups of both.
     """
-    beside = " above " if row["variant"].endswith(ABOVE) else " next to "
+    between = " above " if row["variant"].endswith(ABOVE) else " next to "
     tall = seen is not None and picture.shape[0] > picture.shape[1]
     width = width // PARTS if tall else width
     scale = width / picture.shape[1]
     size = width, max(1, round(picture.shape[0] * scale))
     joined = Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS)
     canvas = framed(joined, crops, scale, (row["x"], row["y"]))
-    alt = f"{beside.join(names)}; ratio {keeps(crops, names)}" + CENTRED * row["centred"]
+    alt = f"{between.join(names)}; ratio {keeps(crops, names)}" + CENTRED * row["centred"]
     if seen is not None:
         if seen.second is not None:
             canvas = together(canvas, framed(joined, seen.crops, scale, seen.second))

@@ -67,8 +67,8 @@ def measure(run: Run) -> Made:
         made["positions"].append(position_row(panel, key, pairs, config.seed))
         if variant.endswith(ABOVE):
             every = answers["pairs"]
-            beside = every[(every["cropper"] == cropper) & (every["variant"] == variant.removesuffix(ABOVE))]
-            made["attached"] += attached_rows(panel, key, pairs, beside)
+            side_by_side = every[(every["cropper"] == cropper) & (every["variant"] == variant.removesuffix(ABOVE))]
+            made["attached"] += attached_rows(panel, key, pairs, side_by_side)
         shares: dict[str, Answers] = {}
         for policy, rows in outcomes.groupby("policy", sort=True):
             left, right = (rows[name].to_numpy(np.float64) for name in ("share_left", "share_right"))
@@ -265,16 +265,16 @@ def average_rows(panel: Panel, key: Mapping[str, Any], h: Answers) -> Rows:
     return rows
 
 
-def attached_rows(panel: Panel, key: Mapping[str, Any], stacked: pd.DataFrame, beside: pd.DataFrame) -> Rows:
+def attached_rows(panel: Panel, key: Mapping[str, Any], stacked: pd.DataFrame, side_by_side: pd.DataFrame) -> Rows:
     """The row of ATTACHED: does the same person win one above the other as side by side?
 
-    key: cropper, variant.  stacked, beside: rows of PAIRS of one cropper, of the same photos joined either way.
+    key: cropper, variant.  stacked, side_by_side: rows of PAIRS of one cropper, of the same photos joined either way.
     """
-    answered = [pairs[pairs["status"] == "answered"] for pairs in (stacked, beside)]
-    both = answered[0].merge(answered[1][["left", "right", "won"]], on=["left", "right"], suffixes=("", "_beside"))
+    answered = [pairs[pairs["status"] == "answered"] for pairs in (stacked, side_by_side)]
+    both = answered[0].merge(answered[1][["left", "right", "won"]], on=["left", "right"], suffixes=("", "_then"))
     if both.empty:
         return []
-    same = np.asarray(both["won"] == both["won_beside"], np.float64)
+    same = np.asarray(both["won"] == both["won_then"], np.float64)
     crossed = [*[*panel.groups.values()][-1].values()]
     pairs = panel.about(both, same, same)
     found = average(pairs.mean, pairs.counts, [np.concatenate(crossed)], [(0, 0)])

@@ -108,7 +108,7 @@ class Average(NamedTuple):
 def average(h: Array, counts: Array, groups: Sequence[Integers], cells: Sequence[tuple[int, int]]) -> Average:
     """The mean of P over pairs of groups, each as much as any other, with its uncertainty over people.
 
-    A person has one influence, on all the pairs of its group; people are drawn anew within each group.
+    A person has one influence, on all the pairs of its group; people are drawn within each group.
 
     h, counts: (N, N), NaN and 0 where not asked.  groups: of each the numbers of its persons, which share none.
     cells: the numbers of both groups of each pair; one without any answer does not count.
