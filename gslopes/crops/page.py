@@ -168,7 +168,7 @@ def _panels(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
         for row in rows.to_dict("records"):
             shares = [100 * row[name] for name in ("p", "ci_low", "ci_high")]
             text = f"{numbers.share(row['p'])} ({ends(row)})"
-            name = f"{plain.printable(row['group'])} over {plain.printable(row['other'])}"
+            name = f"{plain.readable(row['group'])} over {plain.readable(row['other'])}"
             marks.append(Mark(name, text, (shares[0], shares[1], shares[2])))
         if marks:
             panels.append(panel(marks, "% of pairs in which the first is favoured", title, 50))

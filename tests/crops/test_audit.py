@@ -77,7 +77,7 @@ def test_the_page_opens_and_names_the_question(done):
     drawn = json.loads((done.folder / "pairs.json").read_text("utf-8"))
     assert [(name, one["mapped"]) for name, one in drawn.items()] == [("centre", False), ("brightness", True)]
     assert [len(pictures) for _, pictures in drawn["brightness"]["titles"]] == [1, 6, 6]
-    assert "Below each pair it stands again with the crops around the second peak, then its map" in text
+    assert "and once more with those around the second peak of its map" in text
 
 
 @pytest.mark.row("crops-fig-2", "crops-fig-3", "crops-fig-4", "crops-fig-7", "crops-3.2-draws")
