@@ -14,7 +14,7 @@ from gslopes.core.arrays import Array
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Finder
-from gslopes.crops.config import CropsConfig
+from gslopes.crops.config import VERTICAL, CropsConfig
 from gslopes.crops.people import People, pictures_of
 from gslopes.crops.portraits import as_joined, reader_of
 from gslopes.crops.tables import TABLES
@@ -74,7 +74,7 @@ def agree_first(run: Run, executor: Executor) -> None:
 
 
 def pictures_asked(people: People, config: CropsConfig, persons: Sequence[str] | None = None) -> Pictures:
-    """(P, 3) the number of the variant, and of two photos, left and right, of all pictures.
+    """(P, 4) of all pictures the numbers of the variant and of two photos, left and right, and how often it is drawn.
 
     persons: of each photo; None: if every portrait can be read.
     """
@@ -87,7 +87,7 @@ def pictures_asked(people: People, config: CropsConfig, persons: Sequence[str] |
 
 
 class Material(NamedTuple):
-    """ids: of the photos by number.  pictures: (P, 4) place, variant, left and right.
+    """ids: of the photos by number.  pictures: (P, 5) place, variant, left and right, how often it is drawn.
 
     askers: by cropper, one a variant.
 
@@ -111,7 +111,11 @@ def material(run: Run) -> Material:
         sizes, heads = as_joined(used, variant)
         photo = reader_of([path[name] for name in used["path"]], sizes, variant)
         for name, model in run.plan.models.items():
-            askers[name].append(Asker(model, photo, sizes, variant.ratios, variant.as_published, heads, note=run.note))
+            stacked = variant.attach == (VERTICAL,)
+            asker = Asker(
+                model, photo, sizes, variant.ratios, variant.as_published, heads, note=run.note, stacked=stacked
+            )
+            askers[name].append(asker)
     pictures = pictures_asked(people, config, used["person"].tolist())
     blocks = range(len(pictures) // PART + 1)
     lots = np.concatenate([np.random.default_rng([config.seed, 7, block]).random(PART) for block in blocks])
@@ -125,22 +129,21 @@ def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
     made: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
     for number, (asker, config) in enumerate(zip(asked.askers[name], run.config.variants, strict=True)):
         own = items[items[:, 1] == number]
-        for table, rows in _asked(run, asker, config.variant, own[:, 2:], asked.lots[own[:, 0]], asked.ids).items():
+        for table, rows in _asked(run, asker, config.variant, own, asked).items():
             made[table] += rows
     return {table: tables.frame_of(TABLES[table], rows) for table, rows in made.items()}
 
 
-def _asked(
-    run: Run, asker: Asker, variant: str, pictures: Pictures, lots: Array, ids: Sequence[str]
-) -> dict[str, Rows]:
-    """The rows of one variant.  pictures: (n, 2) numbers of photos.  lots: (n,).  ids: of all photos."""
+def _asked(run: Run, asker: Asker, variant: str, own: Pictures, asked: Material) -> dict[str, Rows]:
+    """The rows of one variant.  own: its rows of ``Material.pictures``."""
+    lots, draws = asked.lots[own[:, 0]], own[:, 4]
     made: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
     remote = isinstance(asker.model, RemoteCropper)
-    for answer in asker.answers(pictures, run.folder, run.config.policies, lots, run.tick):
+    for answer in asker.answers(own[:, 2:4], run.folder, run.config.policies, lots, run.tick):
         run.tick(int(not remote))
-        left, right = (ids[photo] for photo in answer.photos)
+        left, right = (asked.ids[photo] for photo in answer.photos)
         key = {"cropper": asker.model.name, "variant": variant, "left": left, "right": right}
-        made["pairs"].append(key | _pair_row(answer))
+        made["pairs"].append(key | {"draws": draws[answer.row]} | _pair_row(answer))
         for policy, choice in answer.choices.items():
             shares = dict(zip(("share_left", "share_right"), np.asarray(choice.shares, np.float32), strict=True))
             made["outcomes"].append({**key, "policy": policy, **shares})
@@ -154,14 +157,14 @@ def _asked(
 
 
 def _pair_row(answer: Answer) -> dict[str, Any]:
-    row = {"width": 0, "height": 0, "x": -1, "y": -1, "on_padding": False, "status": answer.status}
+    row = {"width": 0, "height": 0, "x": -1, "y": -1, "on_padding": False, "centred": False, "status": answer.status}
     row |= dict.fromkeys(("max_left", "max_right", "won"))
     plan, main = answer.plan, answer.main
     if plan is None or main is None:
         return row | SkipReason.of(answer.reason, answer.status).columns
     x, y = (-1, -1) if answer.flat else main.point or (-1, -1)
     row |= {"width": plan.width, "height": plan.height, "x": x, "y": y, "won": np.float32(main.shares[0])}
-    row |= {"on_padding": x >= 0 and plan.on_padding(x, y)}
+    row |= {"on_padding": x >= 0 and plan.on_padding(x, y), "centred": main.centred}
     row |= {"reason": Reason.NOTHING_SALIENT.value if answer.flat else "", "detail": ""}
     if answer.highest is not None:
         row |= dict(zip(("max_left", "max_right"), np.asarray(answer.highest, np.float32), strict=True))

@@ -19,6 +19,8 @@ HEIGHT = 256  # pixels, as published
 MAX_PAIRS = 20_000  # pictures above which pairs are balanced over people: more of them hardly narrow an interval
 BOOTSTRAP = 2000  # resamples of people
 INSIDE = 0.5  # share of a head that counts as kept
+HORIZONTAL, VERTICAL = "horizontal", "vertical"  # how the photos of a pair are attached
+ABOVE = ", stacked"  # ends the name of a variant whose photos lie one above the other
 EPSILON = 0.2  # parity fails below a ratio of 0.8: the four-fifths rule
 
 
@@ -27,8 +29,9 @@ class CropsConfig:
     """One crop audit; see ``ask.croppers.policies``.
 
     as_published: as Yee et al. 2021 did it: one photo a person, pairs drawn with replacement, the first group on the
-        left, through a JPEG file, ties to the first; once more with all photos 256 pixels high; of photos alone those,
-        too, that are at least 1.25 times as tall as wide with two salient regions.
+        left, through a JPEG file, ties to the first, the centre cropped where a map is almost symmetric; once more with
+        all photos 256 pixels high; of photos alone those, too, that are at least 1.25 times as tall as wide with two
+        salient regions.
     """
 
     cropper: tuple[str, ...] = option(
@@ -49,6 +52,11 @@ class CropsConfig:
     as_published: bool = option(False, help="The choices of Yee et al. 2021.")
     height: int | None = option(
         None, help="Resize photos to this height before joining.", metavar="PX", advanced=True, least=16
+    )
+    attach: tuple[Literal["horizontal", "vertical"], ...] = option(
+        (HORIZONTAL,),
+        help="How photos are joined: side by side, or one above the other; may be repeated.",
+        advanced=True,
     )
     pairs: int | None = option(
         None,
@@ -71,17 +79,25 @@ class CropsConfig:
             raise ConfigError("A crop audit needs a cropper and a ratio at least.")
         check_policies(self.policies)
         object.__setattr__(self, "policies", tuple(dict.fromkeys(("argmax", *self.policies))))
+        object.__setattr__(self, "attach", tuple(way for way in (HORIZONTAL, VERTICAL) if way in self.attach))
+        if not self.attach:
+            raise ConfigError("Nothing says how photos are joined.", "Name horizontal, vertical or both with --attach.")
 
     @property
     def variant(self) -> str:
         """How photos are joined, in words: part of the tables' keys."""
-        return (f"height {self.height}" if self.height else "native") + ", jpeg 75" * self.as_published
+        size = f"height {self.height}" if self.height else "native"
+        return size + ", jpeg 75" * self.as_published + ABOVE * (self.attach[0] == VERTICAL)
 
     @property
     def variants(self) -> tuple["CropsConfig", ...]:
-        """How photos are joined: as given, which heads the page; as published, at one height, too (section 3.3)."""
+        """How photos are joined: as given, which heads the page; as published, at one height, too (section 3.3).
+
+        Each way to attach them is a variant of its own, of the same pairs.
+        """
         scaled = replace(self, height=HEIGHT, pairs=self.pairs or SCALED_DRAWS) if self.as_published else self
-        return (self,) if self.height or scaled is self else (self, scaled)
+        sizes = (self,) if self.height or scaled is self else (self, scaled)
+        return tuple(replace(size, attach=(way,)) for size in sizes for way in self.attach)
 
     @property
     def draws(self) -> int:

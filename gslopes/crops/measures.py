@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,13 +17,15 @@ from gslopes.core import tables
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.files import read_json
 from gslopes.core.text import many
-from gslopes.crops.config import BOOTSTRAP, EPSILON, INSIDE, CropsConfig
+from gslopes.crops.config import ABOVE, BOOTSTRAP, EPSILON, INSIDE, CropsConfig
 from gslopes.crops.parity import (
+    average,
     comparable,
     compared,
     disparate_impact,
     draw_weights,
     draws_half,
+    influences,
     interval,
     kept_impact,
     parity,
@@ -53,8 +55,10 @@ def measure(run: Run) -> Made:
     panel = Panel.of(people, groups, config.seed)
     made: dict[str, Rows] = defaultdict(list)
     answers = {name: run.table(name) for name in ("pairs", "outcomes", "crops")}
-    draws = {joined.variant: joined.draws for joined in config.variants}
-    for cropper, variant in product(sorted(answers["pairs"]["cropper"].unique()), draws):
+    drawn = answers["pairs"][["cropper", "variant", "left", "right", "draws"]]
+    answers |= {name: answers[name].merge(drawn) for name in ("outcomes", "crops")}
+    variants = [joined.variant for joined in config.variants]
+    for cropper, variant in product(sorted(answers["pairs"]["cropper"].unique()), variants):
         key = {"cropper": cropper, "variant": variant}
         pairs, outcomes, crops = (
             frame[(frame["cropper"] == cropper) & (frame["variant"] == variant)] for frame in answers.values()
@@ -62,12 +66,17 @@ def measure(run: Run) -> Made:
         if (pairs["status"] != "answered").any():
             run.note(f"{cropper}: {lost(pairs)} of {many(len(pairs), 'picture')}.")
         made["positions"].append(position_row(panel, key, pairs, config.seed))
-        shares = {}
+        if variant.endswith(ABOVE):
+            every = answers["pairs"]
+            side_by_side = every[(every["cropper"] == cropper) & (every["variant"] == variant.removesuffix(ABOVE))]
+            made["attached"] += attached_rows(panel, key, pairs, side_by_side)
+        shares: dict[str, Answers] = {}
         for policy, rows in outcomes.groupby("policy", sort=True):
             left, right = (rows[name].to_numpy(np.float64) for name in ("share_left", "share_right"))
             h = shares[str(policy)] = panel.favoured(rows, left, right)
             labels = {**key, "policy": policy, "outcome": "favoured"}
-            made["parity"] += parity_rows(panel, labels, h, config.min_group, draws=draws[variant])
+            made["parity"] += parity_rows(panel, labels, h, config.min_group)
+            made["averages"] += average_rows(panel, {**key, "policy": policy}, h)
         with_heads = crops.dropna(subset=["kept_left", "kept_right"])
         for (policy, ratio), rows in with_heads.groupby(["policy", "ratio"], sort=True):
             left, right = ((rows[name].to_numpy() >= INSIDE).astype(np.float64) for name in ("kept_left", "kept_right"))
@@ -76,7 +85,7 @@ def measure(run: Run) -> Made:
                 "both": (left * right,) * 2,
                 "neither": ((1 - left) * (1 - right),) * 2,
             }
-            heads = {name: panel.mean(rows, *sides) for name, sides in pairs_kept.items()}
+            heads = {name: panel.about(rows, *sides).mean for name, sides in pairs_kept.items()}
             labels = {**key, "policy": policy, "outcome": f"kept@{ratio:g}"}
             made["parity"] += parity_rows(panel, labels, panel.favoured(rows, left, right), config.min_group, heads)
         if "argmax" in shares:
@@ -84,13 +93,32 @@ def measure(run: Run) -> Made:
     for (cropper, scale), rows in saliency.groupby(["cropper", "scale"], sort=True):
         # a model that scales each map by its own maximum: maps of two photos cannot be compared
         if comparable(rows["max"].to_numpy(np.float64)):
-            labels = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax", "outcome": "favoured"}
-            made["parity"] += parity_rows(panel, labels, panel.alone(rows), config.min_group)
+            labels = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax"}
+            alone = panel.alone(rows)
+            made["parity"] += parity_rows(panel, {**labels, "outcome": "favoured"}, alone, config.min_group)
+            made["averages"] += average_rows(panel, labels, alone)
     made |= gaze_rows(saliency, people, groups, as_published=config.as_published)
     if config.as_published and not any(row["what"].startswith("tall") for row in made["gaze"]):
         run.note(f"No photo is {TALL} times as tall as wide with {LEAST_REGIONS} salient regions, as in section 3.4.")
     frames = {name: tables.frame_of(TABLES[name], made[name]) for name in MEASURES}
     return {name: frame.sort_values([*TABLES[name].key], kind="stable") for name, frame in frames.items()}
+
+
+class Answers(NamedTuple):
+    """What was answered about any two persons.
+
+    mean: (N, N) of a number about the first of both, whichever side it stood on; NaN without a picture.
+    counts: (N, N) how much it counts: as often as pictures of both were drawn; 1 where pairs are not drawn by lot.
+    drawn: whether they are.
+    """
+
+    mean: Array
+    counts: Array
+    drawn: bool = False
+
+    def at(self, cells: tuple[Any, ...]) -> tuple[Array, Array]:
+        """Mean and count of some."""
+        return self.mean[cells], self.counts[cells]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,37 +151,43 @@ class Panel:
         }
         return cls(dict(zip(used["photo"], used["person"].map(number), strict=True)), len(number), coded, weights)
 
-    def mean(self, frame: pd.DataFrame, of_left: Array, of_right: Array | None = None) -> Array:
-        """(N, N) mean of a number about the first person of a pair, whichever side it stood on; NaN without a picture.
+    def about(self, frame: pd.DataFrame, of_left: Array, of_right: Array | None = None) -> Answers:
+        """The mean of a number about the first person of each two, over pictures and sides.
 
+        frame: left, right, and draws.
         of_left, of_right: (rows,) about the person on each side; without the latter, of persons on the left alone.
         """
         left, right = (frame[name].map(self.of_photo).to_numpy(np.int64) for name in ("left", "right"))
-        values = of_left
+        values, weights = of_left, counted(frame)
         if of_right is not None:
             left, right, values = np.r_[left, right], np.r_[right, left], np.r_[of_left, of_right]
+            weights = np.r_[weights, weights]
         size, usable = self.count, ~np.isnan(values)
-        cells = left[usable] * size + right[usable]
-        total = np.bincount(cells, weights=values[usable], minlength=size * size)
-        count = np.bincount(cells, minlength=size * size)
-        return np.divide(total, count, out=np.full(size * size, np.nan), where=count > 0).reshape(size, size)
+        cells, weights = left[usable] * size + right[usable], weights[usable]
+        total = np.bincount(cells, weights=weights * values[usable], minlength=size * size)
+        count = np.bincount(cells, weights=weights, minlength=size * size)
+        mean = np.divide(total, count, out=np.full(size * size, np.nan), where=count > 0)
+        drawn = bool((frame["draws"] > 0).any())
+        counts = np.asarray(count if drawn else count > 0, np.float64)
+        return Answers(mean.reshape(size, size), counts.reshape(size, size), drawn)
 
-    def favoured(self, frame: pd.DataFrame, share_left: Array, share_right: Array) -> Array:
-        """(N, N) h: the share of the answers about i and j, in whichever order, that favoured i.
+    def favoured(self, frame: pd.DataFrame, share_left: Array, share_right: Array) -> Answers:
+        """Shares h: of the answers about i and j, in whichever order, that favoured i.
 
         share_left, share_right: (rows,) chance that each is shown; where both or neither may be, h is 1/2 plus half of
         the difference.
         """
         won = 0.5 + (share_left - share_right) / 2
-        return self.mean(frame, won, 1 - won)
+        return self.about(frame, won, 1 - won)
 
-    def alone(self, saliency: pd.DataFrame) -> Array:
-        """(N, N) h of photos that are never joined: the higher maximum wins, ties half; means of a person's photos."""
+    def alone(self, saliency: pd.DataFrame) -> Answers:
+        """Shares h of photos that are never joined: the higher maximum wins, ties half; means of a person's photos."""
         person = saliency["photo"].map(self.of_photo).to_numpy(np.int64)
         count = np.bincount(person, minlength=self.count)
         total = np.bincount(person, weights=saliency["max"].to_numpy(np.float64), minlength=self.count)
         values = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
-        return compared(values, values)
+        h = compared(values, values)
+        return Answers(h, np.ones_like(h))
 
     def pairs(self, column: str, h: Array) -> Iterator[tuple[dict[str, str], tuple[Any, ...], Array, Array]]:
         """Pairs of groups of which any pair of persons was asked about: names, cells in (N, N), weights of both."""
@@ -167,31 +201,31 @@ class Panel:
 def parity_rows(
     panel: Panel,
     key: Mapping[str, Any],
-    h: Array,
+    h: Answers,
     min_group: int,
     kept: Mapping[str, Array] | None = None,
-    draws: int = 0,
 ) -> Rows:
     """Rows of PARITY for every pair of groups of every column.
 
-    key: cropper, variant, policy, outcome.  h: (N, N), see ``Panel.favoured``.
+    key: cropper, variant, policy, outcome.  h: see ``Panel.favoured``.
     kept: for outcomes ``kept@RATIO`` three (N, N) shares of the pictures: the row's person kept, both, neither.
-    draws: pictures asked, drawn at random; 0: all pairs.
     """
     made: Rows = []
     for column in panel.groups:
         rows: Rows = []
-        for names, cells, *weights in panel.pairs(column, h):
-            estimate = parity(h[cells])
+        for names, cells, weights, other_weights in panel.pairs(column, h.mean):
+            counts = h.counts[cells]
+            estimate = parity(h.mean[cells], counts)
             row = {**key, **names, **estimate._asdict(), "epsilon": EPSILON}
-            row["draws_half"] = draws_half(estimate.p, draws or estimate.pairs)
+            row["draws"] = estimate.draws if h.drawn else None
+            row["draws_half"] = draws_half(estimate.p, estimate.draws)
             if kept is None:
                 impact = disparate_impact(estimate.p, estimate.ci_low, estimate.ci_high)
             else:
                 shares = {"kept": kept["kept"][cells], "other_kept": kept["kept"].T[cells]}
                 shares |= {name: kept[name][cells] for name in ("both", "neither")}
-                row |= {name: float(np.nanmean(table)) for name, table in shares.items()}
-                drawn = (resampled(shares[name], *weights) for name in ("kept", "other_kept"))
+                row |= {name: influences(table, counts)[0] for name, table in shares.items()}
+                drawn = (resampled(shares[name], weights, other_weights, counts) for name in ("kept", "other_kept"))
                 impact = kept_impact(row["kept"], row["other_kept"], *drawn)
             row |= {"ratio": impact.ratio, "ratio_low": impact.low, "verdict": impact.verdict}
             row["ratio_high"] = impact.high if np.isfinite(impact.high) else np.nan
@@ -210,32 +244,81 @@ def parity_rows(
     return made
 
 
+def average_rows(panel: Panel, key: Mapping[str, Any], h: Answers) -> Rows:
+    """Rows of AVERAGES: over all pairs of groups that differ in one column, whatever they are in the others.
+
+    key: cropper, variant, policy.  h: see ``Panel.favoured``.
+    """
+    rows: Rows = []
+    columns = [*panel.groups]
+    crossed = [*panel.groups[columns[-1]].values()]
+    for column in columns[:-1]:
+        of = panel.groups[column]
+        inside = {
+            name: [n for n, cell in enumerate(crossed) if len(cell) and np.isin(cell, of[name]).all()] for name in of
+        }
+        for a, b in combinations(of, 2):
+            found = average(h.mean, h.counts, crossed, [*product(inside[a], inside[b])])
+            if found.cells:
+                rows.append({**key, "column": column, "group": a, "other": b, **found._asdict()})
+    return rows
+
+
+def attached_rows(panel: Panel, key: Mapping[str, Any], stacked: pd.DataFrame, side_by_side: pd.DataFrame) -> Rows:
+    """The row of ATTACHED: does the same person win one above the other as side by side?
+
+    key: cropper, variant.  stacked, side_by_side: rows of PAIRS of one cropper, of the same photos joined either way.
+    """
+    answered = [pairs[pairs["status"] == "answered"] for pairs in (stacked, side_by_side)]
+    both = answered[0].merge(answered[1][["left", "right", "won"]], on=["left", "right"], suffixes=("", "_then"))
+    if both.empty:
+        return []
+    same = np.asarray(both["won"] == both["won_then"], np.float64)
+    crossed = [*[*panel.groups.values()][-1].values()]
+    pairs = panel.about(both, same, same)
+    found = average(pairs.mean, pairs.counts, [np.concatenate(crossed)], [(0, 0)])
+    row = {"pictures": int(counted(both).sum()), "same": found.p, "ci_low": found.ci_low, "ci_high": found.ci_high}
+    return [{**key, **row}]
+
+
 def position_row(panel: Panel, key: Mapping[str, Any], pairs: pd.DataFrame, seed: int) -> dict[str, Any]:
     """The row of POSITIONS: does the left photo win, whoever it shows?"""
     answered = pairs[pairs["status"] == "answered"]
     won = answered["won"].to_numpy(np.float64)
     weights = multinomial_counts(panel.count, BOOTSTRAP // 2, np.random.default_rng([seed, 8]))
-    low, high = (end - 0.5 for end in interval(resampled(panel.mean(answered, won), weights, weights)))
-    row = {**key, "pictures": len(answered), "ci_low": low, "ci_high": high, "ties": int((won == 0.5).sum())}
-    row |= {status: int((pairs["status"] == status).sum()) for status in ("refused", "failed")}
-    row["left"] = float(settled(np.nanmean(won) - 0.5, 0.5)) if len(won) else np.nan
-    return row | {"on_padding": float(answered["on_padding"].mean()) if len(answered) else np.nan}
+    wins = panel.about(answered, won)
+    low, high = (end - 0.5 for end in interval(resampled(wins.mean, weights, weights, wins.counts)))
+    pictures = counted(answered)
+    counts = {"pictures": pictures.sum(), "ties": pictures[won == 0.5].sum()}
+    counts |= {status: counted(pairs[pairs["status"] == status]).sum() for status in ("refused", "failed")}
+    row = {**key, "ci_low": low, "ci_high": high, **{name: int(count) for name, count in counts.items()}}
+    row["left"] = float(settled(_mean(won, pictures) - 0.5, 0.5))
+    return row | {name: _mean(answered[name].to_numpy(np.float64), pictures) for name in ("on_padding", "centred")}
+
+
+def counted(frame: pd.DataFrame) -> Array:
+    """(rows,) how often each picture counts: as often as it was drawn; once where pairs are not drawn by lot."""
+    return np.maximum(frame["draws"].to_numpy(np.float64), 1)
+
+
+def _mean(values: Array, weights: Array) -> float:
+    return float(np.average(values, weights=weights)) if len(values) else np.nan
 
 
 def policy_rows(
-    panel: Panel, key: Mapping[str, Any], shares: Mapping[str, Array], outcomes: pd.DataFrame, crops: pd.DataFrame
+    panel: Panel, key: Mapping[str, Any], shares: Mapping[str, Answers], outcomes: pd.DataFrame, crops: pd.DataFrame
 ) -> Rows:
     """Rows of POLICIES: how much each way to use a map amplifies a small difference, and what it shows.
 
-    key: cropper, variant.  shares: policy to its (N, N) h.  outcomes, crops: of this cropper and variant.
+    key: cropper, variant.  shares: policy to its h.  outcomes, crops: of this cropper and variant.
     """
     rows: Rows = []
     pictures = {policy: _shown(str(policy), of_policy, crops) for policy, of_policy in outcomes.groupby("policy")}
     for column in panel.groups:
-        for names, cells, *_ in panel.pairs(column, shares["argmax"]):
-            hard = parity(shares["argmax"][cells]).p - 0.5
+        for names, cells, *_ in panel.pairs(column, shares["argmax"].mean):
+            hard = parity(*shares["argmax"].at(cells)).p - 0.5
             for policy, h in shares.items():
-                estimate = parity(h[cells])
+                estimate = parity(*h.at(cells))
                 soft, low, high = (end - 0.5 for end in (estimate.p, estimate.ci_low, estimate.ci_high))
                 row = {**key, "policy": policy, **names, **pictures[policy]}
                 row |= {"deviation": soft, "deviation_low": low, "deviation_high": high}
@@ -250,10 +333,12 @@ def _shown(policy: str, rows: pd.DataFrame, crops: pd.DataFrame) -> dict[str, fl
     """What a picture shows under a policy, whoever is on it."""
     cropped = crops[crops["policy"] == policy]
     cropped = cropped[(cropped["ratio"] - 1).abs() == (crops["ratio"] - 1).abs().min()]
-    heads = cropped[["kept_left", "kept_right"]].dropna().to_numpy(np.float64)
+    cropped = cropped.dropna(subset=["kept_left", "kept_right"])
+    whole = (cropped[["kept_left", "kept_right"]] >= INSIDE).all(axis=1).to_numpy(np.float64)
+    smaller = rows[["share_left", "share_right"]].min(axis=1).to_numpy(np.float64)
     return {
-        "exposure": float(np.minimum(rows["share_left"], rows["share_right"]).mean()),
-        "whole": 1.0 if policy == "pad" else float((heads >= INSIDE).all(axis=1).mean()) if len(heads) else np.nan,
+        "exposure": _mean(smaller, counted(rows)),
+        "whole": 1.0 if policy == "pad" else _mean(whole, counted(cropped)),
     }
 
 

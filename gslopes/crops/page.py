@@ -14,16 +14,17 @@ from gslopes.core import runfolder
 from gslopes.core.files import read_json
 from gslopes.core.reasons import listed
 from gslopes.crops import charts
+from gslopes.crops.config import ABOVE
 from gslopes.crops.measures import WHAT
 from gslopes.crops.parity import comparable
-from gslopes.crops.words import headline, main_rows, side_effect
+from gslopes.crops.words import ends, headline, main_rows, side_effect
 from gslopes.frame.page import Page, chart, sure
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Section, Tables
 from gslopes.photos.people import CROSS
 from gslopes.report import numbers
 from gslopes.report import words as plain
-from gslopes.report.charts import FRAMES
+from gslopes.report.charts import FRAMES, Mark, panel
 from gslopes.stats.shares import fisher
 
 LEVEL = 0.01  # of the test whether a cropper refuses one group more often
@@ -66,9 +67,17 @@ def certain(page: Page) -> dict[str, Any]:
         counts = traits[traits["column"] == column]["value"].value_counts().sort_index()
         text = ", ".join(f"{plain.printable(name)} {count}" for name, count in counts.items())
         groups.append(f"{plain.printable(column)} ({text})")
-    sides = _main(page, "positions")[["cropper", "left"]].itertuples(index=False)
+    sides = _main(page, "positions")[["cropper", "left", "variant"]].itertuples(index=False)
     known = f"Groups are known as {plain.printable(config.source)}: {'; '.join(groups)}."
-    return sure(page, known, *(f"{plain.printable(name)}: {side_effect(float(left))}." for name, left in sides))
+    lines = [f"{plain.printable(name)}: {side_effect(float(left), variant)}." for name, left, variant in sides]
+    turned = page.tables["attached"]
+    turned = turned[turned["variant"] == page.run.config.variant + ABOVE]
+    lines += [
+        f"{plain.printable(row['cropper'])}: one above the other, the same person wins as side by side in "
+        f"{numbers.share(row['same'])} of {row['pictures']:,} pairs ({ends(row)})."
+        for row in turned.to_dict("records")
+    ]
+    return sure(page, known, *lines)
 
 
 def figures(page: Page) -> dict[str, Any]:
@@ -79,6 +88,8 @@ def figures(page: Page) -> dict[str, Any]:
             plain.printable(name),
             plain.printable(versions[name]),
             _distributions(page, own["saliency"]),
+            _panels(own, head),
+            _graphs(page, own["parity"]),
             grids(own, head),
         )
         for name, (own, head) in own_tables(page).items()
@@ -118,6 +129,9 @@ def left_out(page: Page) -> dict[str, Any]:
         text = (
             f"{name}: {plain.many(row['ties'], 'tie')}, {numbers.share(row['on_padding'])} of focal points on padding."
         )
+        text += f" {numbers.share(row['centred'])} of maps are almost symmetric: their centre is cropped." * (
+            row["centred"] > 0
+        )
         many_ties = row["ties"] > 0.2 * max(row["pictures"], 1)
         lines.append(text + " More than a fifth: the audit says little about this cropper." * many_ties)
         lines += [f"Warning, {name}: {plain.printable(sentence)}" for sentence in selected(pairs, person, group)]
@@ -142,6 +156,40 @@ def _main(page: Page, name: str) -> pd.DataFrame:
     return table[table["variant"] == page.run.config.variant]
 
 
+def _panels(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
+    """Charts of the shares of crossed groups, if they are few, and of their averages; the paper's Figure 2, left."""
+    averages = own["averages"]
+    averages = averages[averages["variant"].isin(head["variant"]) & averages["policy"].isin(["argmax", RECTANGLE])]
+    last = head[head["column"] == head["column"].iloc[-1]] if len(head) else head
+    panels = []
+    if last[["group", "other"]].stack().nunique() > charts.MOST_GROUPS:
+        last = last.iloc[:0]
+    for title, rows in (("Pairs of groups", last), ("Averages of pairs of groups", averages)):
+        marks = []
+        for row in rows.to_dict("records"):
+            shares = [100 * row[name] for name in ("p", "ci_low", "ci_high")]
+            text = f"{numbers.share(row['p'])} ({ends(row)})"
+            name = f"{plain.readable(row['group'])} over {plain.readable(row['other'])}"
+            marks.append(Mark(name, text, (shares[0], shares[1], shares[2])))
+        if marks:
+            panels.append(panel(marks, "% of pairs in which the first is favoured", title, 50))
+    return panels
+
+
+def _graphs(page: Page, parity: pd.DataFrame) -> list[tuple[str, Markup]]:
+    """The same shares of crossed groups as arrows, for each way to join photos; the paper's Figures 2, 3 and 4."""
+    rows = parity[parity["policy"].isin(["argmax", RECTANGLE]) & (parity["outcome"] == "favoured")]
+    rows = rows[rows["column"] == CROSS.join(page.run.config.groups)]
+    order = {joined.variant: place for place, joined in enumerate(page.run.config.variants)}
+    rows = rows.sort_values("variant", key=lambda names: names.map(order), kind="stable")
+    drawn = []
+    for variant, of_variant in rows.groupby("variant", sort=False):
+        if of_variant[["group", "other"]].stack().nunique() <= charts.MOST_GROUPS:
+            title = f"Who is favoured, {plain.printable(str(variant))}"
+            drawn.append((title, charts.graph(of_variant.to_dict("records"), title)))
+    return drawn
+
+
 def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup]]:
     """Curves of the photos' own scores, by group, a panel for each of the second grouping; the paper's Figure 7."""
     names, people = page.run.config.groups, page.tables["people"]
@@ -154,11 +202,11 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
         scores = rows[statistic].dropna()
         if not len(scores) or not comparable(scores.to_numpy(np.float64)):
             continue
-        for panel in (None, *(sorted(group[names[1]].dropna().unique()) if len(names) > 1 else ())):
-            inside = rows if panel is None else rows[group[names[1]] == panel]
+        for only in (None, *(sorted(group[names[1]].dropna().unique()) if len(names) > 1 else ())):
+            inside = rows if only is None else rows[group[names[1]] == only]
             by_group = inside[statistic].groupby(group[names[0]], sort=True)
             if values := {str(name): of_group.to_numpy(np.float64) for name, of_group in by_group}:
-                named = title if panel is None else f"{title}: {plain.printable(panel)}"
+                named = title if only is None else f"{title}: {plain.printable(only)}"
                 drawn = charts.distributions(values, named, (float(scores.min()), float(scores.max())))
                 curves.append((f"{named}, by {plain.printable(names[0])}", drawn))
     return curves
@@ -173,17 +221,20 @@ def grids(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
     own: its rows by table.  head: those of PARITY that head the page.
     """
     main = own["parity"][own["parity"]["policy"].isin(["argmax", RECTANGLE])]
+    averages = own["averages"][own["averages"]["policy"].isin(["argmax", RECTANGLE])]
     favoured, heads = main[main["outcome"] == "favoured"], main[main["outcome"].str.startswith("kept@")]
     variants = favoured.sort_values(["column", "group", "other", "variant"])
     alone = [own[name].assign(what=own[name]["what"].map(WHAT)) for name in ("gaze", "gaze_gaps")]
     made = [
         ("Pairs of groups: who is favoured", head),
+        ("Averages over pairs of groups that differ in one column", averages),
         (
             "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
             "matched scale may be compared with joined pictures",
             variants if favoured["variant"].nunique() > 1 else variants.iloc[:0],
         ),
         ("Whose head is kept, by ratio (height/width) of the crop", heads),
+        ("One above the other and side by side: how often the same person wins", own["attached"]),
         ("Policies, after Table 1 of the paper, with what was measured", own["policies"]),
         ("Photos alone, with Wilson's intervals", alone[0]),
         ("Photos alone: differences between groups, with Newcombe's intervals", alone[1]),

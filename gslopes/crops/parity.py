@@ -9,13 +9,13 @@ groups' chances).
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, Integers
 from gslopes.crops.config import EPSILON
 from gslopes.stats.intervals import normal_quantile, percentile, t_quantile, t_test, welch_satterthwaite
 from gslopes.stats.resampling import multinomial_counts
@@ -26,6 +26,7 @@ class Parity(NamedTuple):
     """P(a over b) with its uncertainty over people, in the columns of the table parity.
 
     p: in [0, 1].  persons, other_persons: m and n.  pairs: how many pairs of persons were asked about.
+    draws: what the pairs count together.
     se: standard error over people.  df: degrees of freedom of its t.
     ci_low, ci_high: 95 % interval, on the logit scale.  p_value: two-sided by t = (p - 1/2)/se, null hypothesis
         P = 1/2; NaN where all pairs agree (P of 0 or 1), or a group has fewer than two persons.
@@ -34,6 +35,7 @@ class Parity(NamedTuple):
     persons: int
     other_persons: int
     pairs: int
+    draws: int
     p: float
     se: float
     df: float
@@ -42,14 +44,15 @@ class Parity(NamedTuple):
     p_value: float
 
 
-def parity(h: Array) -> Parity:
+def parity(h: Array, counts: Array | None = None) -> Parity:
     """The share of pairs in which the person of the first group is favoured.
 
     h: (m, n) in [0, 1], one row a person of a, one column a person of b; NaN where the pair was not asked about. A
         person without any pair does not count.
+    counts: (m, n) how much each pair counts, as often as it was drawn; without them each counts once.
 
-    Standard error of an incomplete design: row and column means over what was asked, weighted by how much; the
-    bootstrap of ``resampled`` is the better one there.
+    Standard error of an incomplete design: row and column means over what was asked, weighted by how much. It holds the
+    error of the draws twice, so that the interval is a little too wide if there are few of them.
 
     Sources: DeLong, DeLong & Clarke-Pearson 1988, doi 10.2307/2531595; degrees of freedom: Brunner & Munzel 2000, doi
     10.1002/(SICI)1521-4036(200001)42:1<17::AID-BIMJ17>3.0.CO;2-U.
@@ -57,24 +60,88 @@ def parity(h: Array) -> Parity:
     >>> round(parity(np.array([[1.0, 1.0], [0.0, 1.0]])).p, 2)
     0.75
     """
-    asked = ~np.isnan(h)
-    h = h[asked.any(axis=1)][:, asked.any(axis=0)]
-    asked = ~np.isnan(h)
-    pairs = int(asked.sum())
-    if not pairs:
-        return Parity(0, 0, 0, *[math.nan] * 6)
-    (m, n), filled = h.shape, np.where(asked, h, 0.0)
-    p = 0.5 + float(settled(filled.sum() / pairs - 0.5, 0.5))
-    # influence of each person: how far its own pairs lie from P, in proportion to how many they are
-    rows, columns = (
-        settled(filled.sum(axis=axis) - p * asked.sum(axis=axis), asked.sum(axis=axis)) * size / pairs
-        for axis, size in ((1, m), (0, n))
-    )
+    weights = np.where(np.isnan(h), 0.0, 1.0 if counts is None else counts)
+    met = np.ix_(weights.any(axis=1), weights.any(axis=0))
+    h, weights = h[met], weights[met]
+    draws = float(weights.sum())
+    if not draws:
+        return Parity(0, 0, 0, 0, *[math.nan] * 6)
+    (m, n), pairs = h.shape, int(np.count_nonzero(weights))
+    p, of_rows, of_columns = influences(h, weights)
+    rows, columns = of_rows * m, of_columns * n
     parts = [float(np.var(side, ddof=1)) / len(side) if len(side) > 1 else math.nan for side in (rows, columns)]
     se = math.sqrt(sum(parts))
     df = float(welch_satterthwaite(parts[0], m, parts[1], n))
     p_value = float(t_test((p - 0.5) / se, df)) if se > 0 and min(m, n) > 1 else math.nan
-    return Parity(m, n, pairs, p, se, df, *logit_interval(p, se, df, min(m, n)), p_value)
+    return Parity(m, n, pairs, round(draws), p, se, df, *logit_interval(p, se, df, min(m, n)), p_value)
+
+
+def influences(h: Array, weights: Array) -> tuple[float, Array, Array]:
+    """The weighted mean of h, and what each row and each column adds to it: (m,) and (n,), sum 0.
+
+    How far a person's own pairs lie from the mean, in proportion to how much they count.
+
+    h: (m, n), NaN where not asked.  weights: (m, n), 0 there.
+    """
+    counted, total = weights * np.nan_to_num(h), weights.sum()
+    p = 0.5 + float(settled(counted.sum() / total - 0.5, 0.5))
+    sides = [(counted.sum(axis=axis), weights.sum(axis=axis)) for axis in (1, 0)]
+    rows, columns = (settled(own - p * weight, weight) / total for own, weight in sides)
+    return p, rows, columns
+
+
+class Average(NamedTuple):
+    """The mean of a share over several pairs of groups, in the columns of the table averages.
+
+    persons: whose answers count.  cells: how many pairs of groups.  p, se, df, ci_low, ci_high: as of ``Parity``.
+    draws_half: two standard errors of the draws alone.
+    """
+
+    persons: int
+    cells: int
+    p: float
+    se: float
+    df: float
+    ci_low: float
+    ci_high: float
+    draws_half: float
+
+
+def average(h: Array, counts: Array, groups: Sequence[Integers], cells: Sequence[tuple[int, int]]) -> Average:
+    """The mean of P over pairs of groups, each as much as any other, with its uncertainty over people.
+
+    A person has one influence, on all the pairs of its group; people are drawn within each group.
+
+    h, counts: (N, N), NaN and 0 where not asked.  groups: of each the numbers of its persons, which share none.
+    cells: the numbers of both groups of each pair; one without any answer does not count.
+
+    Source: Yee et al. 2021, Figure 2, right panel.
+
+    >>> h = np.array([[np.nan, 0.9, 0.7], [0.1, np.nan, np.nan], [0.3, np.nan, np.nan]])
+    >>> one, two, three = (np.array([number]) for number in range(3))
+    >>> average(h, np.ones((3, 3)), [one, two, three], [(0, 1), (0, 2)]).p
+    0.8
+    """
+    moved, shares, variances, met = np.zeros(len(h)), [], [], set()
+    for first, second in cells:
+        place = np.ix_(groups[first], groups[second])
+        weights = np.where(np.isnan(h[place]), 0.0, counts[place])
+        if weights.any():
+            p, rows, columns = influences(h[place], weights)
+            moved[groups[first]] += rows
+            moved[groups[second]] += columns
+            met |= {first, second}
+            shares.append(p)
+            variances.append(p * (1 - p) / weights.sum())
+    if not (asked := len(shares)):
+        return Average(0, 0, *[math.nan] * 6)
+    own = [moved[groups[number]] / asked for number in sorted(met)]
+    persons = np.array([len(of) for of in own])
+    parts = persons * [float(np.var(of, ddof=1)) if len(of) > 1 else math.nan for of in own]
+    p, se = float(np.mean(shares)), math.sqrt(parts.sum())
+    df = float(parts.sum() ** 2 / (parts**2 / (persons - 1)).sum()) if se > 0 else math.nan
+    ends = logit_interval(p, se, df, int(persons.min()))
+    return Average(int(persons.sum()), asked, p, se, df, *ends, 2 * math.sqrt(sum(variances)) / asked)
 
 
 def logit_interval(p: float, se: float, df: float, persons: int) -> tuple[float, float]:
@@ -130,14 +197,15 @@ def draw_weights(sizes: Mapping[str, int], count: int = 2000, seed: int = 0) -> 
     return {name: multinomial_counts(size, count, generator) for name, size in sizes.items()}
 
 
-def resampled(h: Array, rows: Array, columns: Array) -> Array:
-    """(B,) P(a over b) on each draw; NaN where a draw has no pair that was asked about.
+def resampled(h: Array, rows: Array, columns: Array, counts: Array | None = None) -> Array:
+    """(B,) P(a over b) on each draw of people; NaN where it has no pair that was asked about.
 
     h: (m, n), NaN where not asked.  rows: (B, m) weights.  columns: (B, n) weights.
+    counts: (m, n) how much each pair counts, see ``parity``.
     """
-    asked = (~np.isnan(h)).astype(np.float64)
-    over = np.einsum("bn,bn->b", rows @ np.nan_to_num(h), columns)
-    under = np.einsum("bn,bn->b", rows @ asked, columns)
+    weights = np.where(np.isnan(h), 0.0, 1.0 if counts is None else counts)
+    over = np.einsum("bn,bn->b", rows @ (weights * np.nan_to_num(h)), columns)
+    under = np.einsum("bn,bn->b", rows @ weights, columns)
     return np.divide(over, under, out=np.full(len(over), np.nan), where=under > 0)
 
 

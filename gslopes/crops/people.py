@@ -19,7 +19,7 @@ from gslopes.photos.people import read_people as read_table
 
 SEVERAL = "/;|"  # a value with one of these between words names several groups
 Groups = Mapping[str, Mapping[str, tuple[str, ...]]]  # column (crossed ones too) to group to persons
-Pairs = NDArray[np.int64]  # (P, 2) numbers of photos
+Pairs = NDArray[np.int64]  # (P, 2) numbers of photos; of pictures (P, 3), with how often each is drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +161,12 @@ def _sizes(members: Mapping[str, Sequence[str]]) -> str:
 
 
 def pictures_of(people: People, persons: Sequence[str], config: CropsConfig) -> Pairs:
-    """(P, 2) numbers of the photos of each joined picture, left and right; ``persons`` names each photo's person.
+    """(P, 3) numbers of the photos of each joined picture, left and right, and how often it is drawn; 0 if not by lot.
 
     Both orders of each pair of different groups; as published, the first group on the left, and what is drawn twice is
-    asked once.
+    asked once and counts twice.
+
+    persons: of each photo.
     """
     numbers = defaultdict(list)
     for number, person in enumerate(persons):
@@ -175,9 +177,11 @@ def pictures_of(people: People, persons: Sequence[str], config: CropsConfig) -> 
     }
     groups = {name: photos for name, photos in groups.items() if photos}
     if config.as_published:
-        return np.unique(published_draws(groups, config.draws, config.seed), axis=0)
+        drawn = published_draws(groups, config.draws, config.seed)
+        return np.column_stack(np.unique(drawn, axis=0, return_counts=True))
     pairs = balanced_pairs(groups, config.pairs or MAX_PAIRS // 2, config.seed)
-    return np.concatenate([pairs, pairs[:, ::-1]])
+    both = np.concatenate([pairs, pairs[:, ::-1]])
+    return np.insert(both, 2, 0, axis=1)
 
 
 def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0) -> Pairs:

@@ -11,5 +11,5 @@ from gslopes.core.tables import read_tables
 
 TABLES = read_tables(Path(__file__).with_suffix(".toml"))
 SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
-MEASURES = ("parity", "positions", "policies", "gaze", "gaze_gaps")
+MEASURES = ("parity", "averages", "positions", "attached", "policies", "gaze", "gaze_gaps")
 CONSTANT = "no interval: people do not differ"  # a note of parity

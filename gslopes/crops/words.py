@@ -8,6 +8,7 @@ import pandas as pd
 
 from gslopes.ask.boxes import RECTANGLE
 from gslopes.core.reasons import counted
+from gslopes.crops.config import ABOVE
 from gslopes.crops.tables import CONSTANT
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
@@ -20,7 +21,8 @@ def main_rows(parity: pd.DataFrame) -> pd.DataFrame:
     """The rows that head the page: who is favoured by each cropper's own joined pictures."""
     rows = parity[parity["policy"].isin(["argmax", RECTANGLE]) & (parity["outcome"] == "favoured")]
     first = (rows[rows["variant"].str.startswith(start)] for start in ("native", "height"))
-    return next((chosen for chosen in first if len(chosen)), rows)
+    chosen = next((chosen for chosen in first if len(chosen)), rows)
+    return chosen[chosen["variant"] == min(chosen["variant"], key=len, default="")]  # side by side before stacked
 
 
 def larger_first(row: Mapping[Any, Any]) -> Mapping[Any, Any]:
@@ -31,7 +33,8 @@ def larger_first(row: Mapping[Any, Any]) -> Mapping[Any, Any]:
     return {**row, **turned, "ci_low": 1 - row["ci_high"], "ci_high": 1 - row["ci_low"]}
 
 
-def _ends(row: Mapping[Any, Any]) -> str:
+def ends(row: Mapping[Any, Any]) -> str:
+    """A share's interval, in words if there is none."""
     return numbers.share_range(row["ci_low"], row["ci_high"]) or "no interval"
 
 
@@ -68,14 +71,14 @@ def headline(head: pd.DataFrame) -> str:
     order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(["q", "_flat"], kind="stable", key=sort_key)
     best = larger_first(order.to_dict("records")[0])
     pair = f"{best['cropper']} favours {best['group']} over {best['other']}, in {numbers.share(best['p'], 0)} of pairs"
-    return printable(f"{pair} ({_ends(best)}; {best['persons'] + best['other_persons']:,} people).")
+    return printable(f"{pair} ({ends(best)}; {best['persons'] + best['other_persons']:,} people).")
 
 
 def _none(judged: pd.DataFrame) -> str:
     """The sentence, without its full stop, where no pair of groups is uneven: none is, or it cannot be said."""
     pairs = []
     for row in map(larger_first, judged.to_dict("records")):
-        name = f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({_ends(row)})"
+        name = f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({ends(row)})"
         low, high = 100 * row["ci_low"] - 50, 100 * row["ci_high"] - 50
         n = int(row["persons"] + row["other_persons"])
         name += f", q {numbers.probability(row['q'])}" * (low > 0 or high < 0)
@@ -91,13 +94,14 @@ def _none(judged: pd.DataFrame) -> str:
     return f"{which} one group over another ({people}; widest: {widest.name})"
 
 
-def side_effect(left: float) -> str:
-    """Whether it matters on which side a person is.  left: share of wins on the left, less a half."""
+def side_effect(left: float, variant: str = "") -> str:
+    """Whether it matters on which side a person is.  left: share of wins on the left, or above, less a half."""
+    side = "upper" if variant.endswith(ABOVE) else "left"
     if math.isnan(left):
         return "No picture has an answer"
     if round(1000 * left) == 0:
-        return "The left person wins half of the time"
-    return f"The left person wins {numbers.size(100 * left)} points {'more' if left > 0 else 'less'} often than half"
+        return f"The {side} person wins half of the time"
+    return f"The {side} person wins {numbers.size(100 * left)} points {'more' if left > 0 else 'less'} often than half"
 
 
 def lost(pairs: pd.DataFrame) -> str:

@@ -31,6 +31,7 @@ from coverage_cases import CASES
 from coverage_cases import PERMUTATIONS as PERMUTATIONS_OF_CASES
 from coverage_contexts import CASES as CASES_OF_CONTEXTS
 from coverage_crops import CASES as CASES_OF_CROPS
+from coverage_crops import LATER as LATER_OF_CROPS
 from coverage_crossed import CASES as CASES_OF_CROSSED
 from coverage_decision import CASES as CASES_OF_DECISION
 from coverage_drift import CASES as CASES_OF_DRIFT
@@ -57,7 +58,8 @@ CASES |= CASES_OF_DECISION
 CASES |= CASES_OF_ERRORS
 CASES |= CASES_OF_SKEW
 CASES |= CASES_OF_PAIRS
-CASES |= CASES_OF_CROSSED  # new cases last: their seeds are their places
+CASES |= CASES_OF_CROSSED
+CASES |= LATER_OF_CROPS  # new cases last: their seeds are their places
 VALUES = np.linspace(-2, 2, 7)
 EFFECT, PERMUTATIONS, MIN_ACTIVE = 0.15, 499, 10
 SIZES, RATES, KINDS_OF_NULL = (30, 300, 3000), (0.001, 0.01, 0.1, 0.5, 0.9), ("noise", "drift", "slopes")

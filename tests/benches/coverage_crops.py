@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from scipy import special
 
-from gslopes.crops.parity import interval, parity, resampled
+from gslopes.crops.parity import average, interval, parity, resampled
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.resampling import multinomial_counts
 from tests.crops.drawn import compared
@@ -121,3 +121,67 @@ def crops_opponents(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 CASES = {"crops-pairs": crops_pairs, "crops-pairs-unseen": crops_pairs_unseen, "crops-opponents": crops_opponents}
 CASES |= {"crops-pairs-small": crops_pairs_small}
+
+
+# -- averages over pairs of groups, draws with replacement, the same winner -------------------------------------------
+
+FOUR = {
+    "4 times 8": ((8, 0.0), (8, 0.3), (8, 0.6), (8, 0.9)),
+    "12 to 35": ((12, 0.6), (35, 0.0), (20, 0.9), (16, 0.3)),
+    "60 to 120": ((60, 0.6), (120, 0.0), (80, 0.9), (100, 0.3)),
+}
+CELLS = ((0, 1), (0, 3), (2, 1), (2, 3))
+
+
+def crops_averages(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """The mean share of four pairs of groups, all pairs of people asked, or 200 drawn of each two groups."""
+    for title, sizes in FOUR.items():
+        truth = np.mean([special.ndtr((sizes[a][1] - sizes[b][1]) / np.sqrt(2)) for a, b in CELLS])
+        ends = np.cumsum([size for size, _ in sizes])
+        groups = [np.arange(end - size, end) for end, (size, _) in zip(ends, sizes, strict=True)]
+        for design, draws in (("all pairs", 0), ("200 draws", 200)):
+            held = 0
+            for _ in range(sets):
+                h = np.concatenate([rng.normal(mean, 1, size) for size, mean in sizes])
+                h = compared(h, h)
+                counts = np.ones_like(h)
+                for a, b in CELLS if draws else ():
+                    counts[np.ix_(groups[a], groups[b])] = drawn(rng, len(groups[a]), len(groups[b]), draws)
+                found = average(np.where(counts > 0, h, np.nan), counts, groups, CELLS)
+                held += found.ci_low <= truth <= found.ci_high
+            yield f"the mean of four shares held, {title}, {design}", "logit, t", int(held), sets
+
+
+def crops_draws(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """The share of a pair of groups whose pairs are drawn with replacement, each as often as it is drawn."""
+    for (m, n), draws in (((8, 8), 200), ((12, 30), 200), ((30, 40), 200), ((30, 40), 10_000), ((100, 120), 1000)):
+        held, truth = 0, special.ndtr(0.5 / np.sqrt(2))
+        for _ in range(sets):
+            h, counts = compared(rng.normal(0.5, 1, m), rng.normal(0, 1, n)), drawn(rng, m, n, draws)
+            found = parity(np.where(counts > 0, h, np.nan), counts)
+            held += found.ci_low <= truth <= found.ci_high
+        yield f"the share of a pair of groups held, {m} and {n}, {draws:,} draws", "logit, t", int(held), sets
+
+
+def crops_attached(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """How often the same person wins in two ways to join them: scores of spread 1, moved by 0.5 of the way."""
+    truth = 0.5 + np.arcsin(1 / np.sqrt(1.25)) / np.pi
+    for m, n in ((8, 8), (12, 30), (60, 60)):
+        held, place = 0, np.ix_(np.arange(m), np.arange(m, m + n))
+        for _ in range(sets):
+            scores = rng.normal(0, 1, m + n)
+            same = (compared(scores, scores) == compared(*[scores + rng.normal(0, 0.5, m + n)] * 2)).astype(float)
+            h = np.full(same.shape, np.nan)
+            h[place] = same[place]
+            h.T[place] = same[place]
+            found = average(h, np.ones_like(h), [np.arange(m + n)], [(0, 0)])
+            held += found.ci_low <= truth <= found.ci_high
+        yield f"the same person wins, held, {m} and {n}", "logit, t", int(held), sets
+
+
+def drawn(rng: np.random.Generator, m: int, n: int, draws: int) -> np.ndarray:
+    """(m, n) how often each pair is drawn."""
+    return rng.multinomial(draws, np.full(m * n, 1 / (m * n))).reshape(m, n).astype(float)
+
+
+LATER = {"crops-averages": crops_averages, "crops-draws": crops_draws, "crops-attached": crops_attached}

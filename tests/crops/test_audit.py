@@ -77,7 +77,7 @@ def test_the_page_opens_and_names_the_question(done):
     drawn = json.loads((done.folder / "pairs.json").read_text("utf-8"))
     assert [(name, one["mapped"]) for name, one in drawn.items()] == [("centre", False), ("brightness", True)]
     assert [len(pictures) for _, pictures in drawn["brightness"]["titles"]] == [1, 6, 6]
-    assert "Below each pair its map" in text
+    assert "and once more with those around the second peak of its map" in text
 
 
 @pytest.mark.row("crops-fig-2", "crops-fig-3", "crops-fig-4", "crops-fig-7", "crops-3.2-draws")
@@ -106,6 +106,84 @@ def test_two_groups_of_eight_have_every_analysis_of_the_paper_and_are_not_judged
     assert "No photo is 1.25 times as tall as wide with 2 salient regions" in text
     assert "Largest score of a photo alone" in text
     assert "of focal points on padding" in text
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """Two hundred draws of few people, as published, side by side and one above the other."""
+    folder = tmp_path_factory.mktemp("published") / "people"
+    table, _ = draw_people(folder, {"blue": 5, "green": 6}, {"blue": 18})
+    options = {
+        "height": 48,
+        "groups": ("team", "side"),
+        "attach": ("vertical", "horizontal"),
+        "policies": ("argmax", "pad"),
+    }
+    return audit(folder, table, folder.parent / "run", Brightness(), as_published=True, pairs=200, **options)
+
+
+@pytest.mark.row("crops-3.2-draws", "crops-3.3-interval")
+def test_a_pair_counts_as_often_as_it_was_drawn_in_every_number(published):
+    pairs = pd.read_parquet(published.folder / "pairs.parquet").query("cropper == 'brightness'")
+    photo = published.tables["people"].set_index("photo")["person"]
+    for variant, native in pairs.groupby("variant"):
+        assert native["draws"].sum() == 6 * 200
+        assert len(native) < 120
+        team = native[
+            native["left"].map(photo).str.startswith("blue") & native["right"].map(photo).str.startswith("green")
+        ]
+        shown = row(published, "brightness", column="team", policy="argmax", outcome="favoured", variant=variant)
+        assert shown[["pairs", "draws"]].tolist() == [len(team), 800]
+        share = np.average(team["won"], weights=team["draws"])
+        assert shown["p"] == pytest.approx(share)
+        assert shown["p"] != pytest.approx(team["won"].mean(), abs=1e-3)
+        assert shown["draws_half"] == pytest.approx(2 * np.sqrt(share * (1 - share) / 800))
+        side = published.tables["positions"].set_index(["cropper", "variant"]).loc[("brightness", variant)]
+        assert side["pictures"] == 1200
+        assert side["left"] == pytest.approx(np.average(native["won"], weights=native["draws"]) - 0.5)
+        kept = row(published, "brightness", column="team", policy="argmax", outcome="kept@1", variant=variant)
+        assert kept["draws"] == 800
+    outcomes = published.tables["policies"].query("cropper == 'brightness' and policy == 'pad'")
+    assert (outcomes["whole"] == 1).all()
+
+
+@pytest.mark.row("crops-fig-2", "crops-fig-2-coarse", "crops-fig-2-graph")
+def test_the_page_has_both_halves_of_figure_2(published):
+    averages = published.tables["averages"].query("cropper == 'brightness' and policy == 'argmax'")
+    main = averages[averages["variant"] == "height 48, jpeg 75"].set_index("column").loc["team"]
+    assert main[["group", "other", "persons", "cells"]].tolist() == ["blue", "green", 11, 4]
+    assert main["ci_low"] < main["p"] < main["ci_high"]
+    parity = published.tables["parity"]
+    cells = parity[(parity["column"] == "team + side") & (parity["variant"] == "height 48, jpeg 75")]
+    cells = cells[(cells["cropper"] == "brightness") & (cells["policy"] == "argmax") & (cells["outcome"] == "favoured")]
+    across = cells[cells["group"].str.startswith("blue") & cells["other"].str.startswith("green")]
+    assert main["p"] == pytest.approx(across["p"].mean())
+    text = published.page.read_text("utf-8")
+    assert "Averages of pairs of groups" in text
+    for variant in ("height 48, jpeg 75", "alone, own scale"):
+        assert f'aria-label="Who is favoured, {variant}: ' in text
+
+
+@pytest.mark.row("crops-3.2-vertical")
+def test_one_above_the_other_the_same_pairs_are_asked_and_the_same_person_wins(published):
+    pairs = pd.read_parquet(published.folder / "pairs.parquet").query("cropper == 'brightness'")
+    sizes = {variant: (rows["width"].iloc[0], rows["height"].iloc[0]) for variant, rows in pairs.groupby("variant")}
+    assert sizes["height 48, jpeg 75"] == (96, 48)
+    assert sizes["height 48, jpeg 75, stacked"] == (48, 96)
+    attached = (
+        published.tables["attached"]
+        .set_index(["cropper", "variant"])
+        .loc[("brightness", "height 48, jpeg 75, stacked")]
+    )
+    assert attached["pictures"] == 1200
+    assert attached["same"] > 0.9
+    assert attached["ci_low"] < attached["same"] <= attached["ci_high"]
+    text = published.page.read_text("utf-8")
+    assert "one above the other, the same person wins as side by side in" in text
+    drawn = json.loads((published.folder / "pairs.json").read_text("utf-8"))["brightness"]["titles"]
+    assert " above " in dict(drawn)["The first pair, one above the other"][0]["alt"]
+    with pytest.raises(ConfigError, match="--attach"):
+        CropsConfig(attach=())
 
 
 @pytest.mark.slow

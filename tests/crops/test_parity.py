@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gslopes.crops.measures import Panel, gaze_rows
+from gslopes.crops.measures import Panel, average_rows, gaze_rows, parity_rows
 from gslopes.crops.parity import (
+    average,
     compared,
     disparate_impact,
     draw_weights,
@@ -66,6 +67,83 @@ def test_the_error_that_was_printed_is_of_the_draws_alone():
     assert 2.7 < min(widths) < max(widths) < 4.6
     low, high = DERIVED["BM", "WM"][2]
     assert low < 0.5 < high
+
+
+# --- draws with replacement, and averages over pairs of groups ---
+
+SAID = {"B": "black", "W": "white", "F": "women", "M": "men"}
+
+
+def figure_2(name="native-10000"):
+    """The published counts as pictures: of each two groups one pair of people that was won, and one that was lost."""
+    persons = {group: (f"{group}1", f"{group}2") for group in PERSONS}
+    rows = [
+        {"left": persons[a][lost], "right": persons[b][lost], "draws": counts[lost], "won": 1.0 - lost}
+        for (a, b), counts in COUNTS[name].items()
+        for lost in (0, 1)
+    ]
+    everyone = [person for members in persons.values() for person in members]
+    groups = {
+        column: {SAID[key]: tuple(one for one in everyone if one[place] == key) for key in keys}
+        for place, (column, keys) in enumerate({"race": "BW", "gender": "FM"}.items())
+    }
+    # crossed as the table has them: BM stands before WF, whose pair is the one that the paper's average leaves out
+    groups["race + gender"] = {f"{SAID[name[0]]} + {SAID[name[1]]}": members for name, members in persons.items()}
+    people = pd.DataFrame({"photo": everyone, "person": everyone, "status": "used"})
+    panel, drawn = Panel.of(people, groups), pd.DataFrame(rows)
+    return panel, panel.favoured(drawn, drawn["won"].to_numpy(), 1 - drawn["won"].to_numpy())
+
+
+@pytest.mark.row("crops-3.2-draws", "crops-fig-2", "crops-3.3-interval")
+@pytest.mark.parametrize(("name", "printed"), [("native-10000", 1.0), ("height-5000", 1.4)])
+def test_each_draw_counts_so_that_the_published_draws_give_the_published_shares(name, printed):
+    panel, h = figure_2(name)
+    crossed = [row for row in parity_rows(panel, {}, h, 2) if row["column"] == "race + gender"]
+    assert len(crossed) == 6
+    for row, (won, lost) in zip(crossed, COUNTS[name].values(), strict=True):
+        assert (row["pairs"], row["draws"]) == (2, won + lost)
+        assert row["p"] == pytest.approx(won / (won + lost), abs=1e-12)
+        assert round(100 * row["draws_half"], 1) == pytest.approx(printed, abs=0.051)
+
+
+@pytest.mark.row("crops-fig-2-coarse")
+def test_averages_over_all_four_pairs_of_groups_and_what_the_published_one_leaves_out():
+    """No 1: the published average for gender is of three pairs: BM against WF is stored the other way round."""
+    panel, h = figure_2()
+    found = {(row["group"], row["other"]): row for row in average_rows(panel, {}, h)}
+    assert {names: row["cells"] for names, row in found.items()} == {("black", "white"): 4, ("women", "men"): 4}
+    assert found["black", "white"]["p"] == pytest.approx(0.45745, abs=1e-12)
+    assert found["women", "men"]["p"] == pytest.approx(0.594125, abs=1e-12)
+    published = [COUNTS["native-10000"][pair][0] for pair in (("BF", "BM"), ("BF", "WM"), ("WF", "WM"))]
+    assert np.mean(published) / 10_000 == pytest.approx(0.5804, abs=5e-5)
+    assert 100 * found["women", "men"]["draws_half"] == pytest.approx(0.49, abs=5e-4)
+
+
+def test_a_pair_that_was_drawn_three_times_counts_three_times():
+    h, counts = np.array([[1.0, 0.0], [0.5, np.nan], [1.0, 0.0]]), np.array([[3.0, 1.0], [2.0, 0.0], [1.0, 1.0]])
+    found = parity(h, counts)
+    assert (found.pairs, found.draws, found.p) == (5, 8, pytest.approx(5 / 8))
+    often = parity(h, 10 * counts)  # more draws of the same people say nothing more about people
+    assert (often.p, often.se) == pytest.approx((found.p, found.se))
+    weights = np.ones((1, 3)), np.ones((1, 2))
+    assert resampled(h, *weights, counts)[0] == pytest.approx(found.p)
+    same = parity(h, np.ones_like(h))
+    assert same == parity(h)
+
+
+def test_a_planted_average_is_found_and_its_interval_holds_it():
+    """Four groups of 12: the mean of four shares, of which the people are the same."""
+    generator, held, found = np.random.default_rng(5), 0, []
+    means, cells = (0.6, 0.0, 0.9, 0.3), [(0, 1), (0, 3), (2, 1), (2, 3)]
+    truth = np.mean([stats.norm.cdf((means[a] - means[b]) / math.sqrt(2)) for a, b in cells])
+    groups = [np.arange(12) + 12 * number for number in range(4)]
+    for _ in range(300):
+        scores = np.concatenate([generator.normal(mean, 1, 12) for mean in means])
+        estimate = average(compared(scores, scores), np.ones((48, 48)), groups, cells)
+        found.append(estimate.p)
+        held += estimate.ci_low <= truth <= estimate.ci_high
+    assert np.mean(found) == pytest.approx(truth, abs=0.01)
+    assert 0.91 <= held / 300 <= 0.99  # 300 audits know 0.95 to 0.013
 
 
 # --- estimator and test ---
@@ -197,9 +275,9 @@ def test_photos_alone_that_tie_are_even_whichever_group_stands_first():
     people = pd.DataFrame({"photo": photos, "person": photos, "status": "used"})
     panel = Panel.of(people, {"team": {"blue": photos[:2], "green": photos[2:]}})
     h = panel.alone(pd.DataFrame({"photo": photos, "max": [90.0, 130.0, 90.0, 130.0]}))
-    ((names, place, *_),) = panel.pairs("team", h)
+    ((names, place, *_),) = panel.pairs("team", h.mean)
     assert names == {"column": "team", "group": "blue", "other": "green"}
-    assert h[place].mean() == 0.5
+    assert h.mean[place].mean() == 0.5
 
 
 @pytest.mark.row("crops-3.4-tall", "crops-3.4-hundred", "crops-3.4-head")

@@ -119,12 +119,17 @@ def test_both_orders_or_the_first_group_on_the_left():
     persons = tuple("abcd")
     people = People((), ("g",), {"g": {"one": persons[:2], "two": persons[2:]}}, {})
     pairs = [[0, 2], [0, 3], [1, 2], [1, 3]]
-    assert pictures_of(people, persons, CropsConfig()).tolist() == pairs + [pair[::-1] for pair in pairs]
+    both = pictures_of(people, persons, CropsConfig())
+    assert both[:, :2].tolist() == pairs + [pair[::-1] for pair in pairs]
+    assert not both[:, 2].any()
     drawn = published_draws({"one": [0, 1], "two": [2, 3]}, 50)
     assert len(drawn) == 50
     assert drawn[:, 0].max() < 2 <= drawn[:, 1].min()
-    # what is drawn twice is asked once
-    assert pictures_of(people, persons, CropsConfig(as_published=True, pairs=50)).tolist() == pairs
+    # what is drawn twice is asked once, and counts twice
+    asked = pictures_of(people, persons, CropsConfig(as_published=True, pairs=50))
+    assert asked[:, :2].tolist() == pairs
+    often = Counter(map(tuple, published_draws({"one": [0, 1], "two": [2, 3]}, 50, seed=0).tolist()))
+    assert asked[:, 2].tolist() == [often[left, right] for left, right in pairs]
 
 
 def test_a_refusal_names_the_largest_of_many_groups():

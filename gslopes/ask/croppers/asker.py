@@ -14,6 +14,7 @@ from gslopes.ask.boxes import RECTANGLE, Box, Crop, Cropper, Saliency, SaliencyM
 from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.joining import (
     Layout,
+    almost_symmetric,
     check_map,
     checked_crop,
     join,
@@ -54,12 +55,13 @@ class Choice(NamedTuple):
     """What one policy does with a picture.
 
     shares: chance of each person to be shown.  point: focal point x, y.  crops: ratio to crop, and whether it has
-    another ratio than asked.
+    another ratio than asked.  centred: whether they are around the centre, because the map is almost symmetric.
     """
 
     shares: Sequence[float]
     point: tuple[int, int] | None = None
     crops: Mapping[float, tuple[Crop, bool]] = {}
+    centred: bool = False
 
 
 class Answer(NamedTuple):
@@ -90,7 +92,9 @@ class Asker:
     """Asks a cropper about pictures joined from numbered photos.
 
     photo: number to (H, W, 3) uint8 RGB.  sizes: number to (width, height), as joined.
-    ratios: height/width of crops.  as_published: pictures go through a JPEG file, and ties to the first.
+    ratios: height/width of crops.  as_published: pictures go through a JPEG file, ties to the first, and where a map is
+        almost symmetric the highest point is not cropped around, but the centre.
+    stacked: photos lie one above the other.
     heads: number to the head, in the photo as joined.
     shortcut: whether pictures may be put together from what a saliency model sees of each photo; every audit checks
         the first pictures both ways, and falls back where one differs.
@@ -105,12 +109,14 @@ class Asker:
     heads: Mapping[int, Box] = field(default_factory=dict)
     shortcut: bool = True
     note: Callable[[str], None] = lambda text: None
+    stacked: bool = False
     halves: dict[tuple[int, tuple[int, int]], ByteArray] = field(default_factory=dict)
     checked: bool = False
 
     def picture(self, photos: Sequence[int]) -> tuple[ByteArray, Layout]:
         """The joined picture itself."""
-        return join([self.photo(photo) for photo in photos], jpeg=JPEG if self.as_published else None)
+        jpeg = JPEG if self.as_published else None
+        return join([self.photo(photo) for photo in photos], jpeg=jpeg, stacked=self.stacked)
 
     def kept(self, photos: Sequence[int], plan: Layout, crop: Crop) -> list[float | None]:
         """Share of each person's head inside a crop; None without a head."""
@@ -167,18 +173,20 @@ class Asker:
             highest = maxima(scores, owners(x, y, plan))
             flat = np.ptp(scores.reshape(len(rows), -1), axis=1) == 0
             for index, row in enumerate(rows):
+                centred = self.as_published and almost_symmetric(scores[index])
                 choices = {
-                    name: self._choice(outcome.shares[index], outcome.points[index], plan)
+                    name: self._choice(outcome.shares[index], outcome.points[index], plan, centred and name == "argmax")
                     for name, outcome in chosen.items()
                 }
                 yield Answer(row, pictures[row].tolist(), plan, choices, highest[index], bool(flat[index]))
 
-    def _choice(self, shares: Array, point: Array, plan: Layout) -> Choice:
+    def _choice(self, shares: Array, point: Array, plan: Layout, centred: bool = False) -> Choice:
         if not np.isfinite(point).all():
             return Choice(shares.tolist())
         x, y = int(np.clip(point[0], 0, plan.width - 1)), int(np.clip(point[1], 0, plan.height - 1))
-        crops = {ratio: (crop_rectangle(plan.width, plan.height, x, y, ratio), False) for ratio in self.ratios}
-        return Choice(shares.tolist(), (x, y), crops)
+        around = (plan.width // 2, plan.height // 2) if centred else (x, y)
+        crops = {ratio: (crop_rectangle(plan.width, plan.height, *around, ratio), False) for ratio in self.ratios}
+        return Choice(shares.tolist(), (x, y), crops, centred)
 
     def _rectangles(self, pictures: Pictures) -> Iterator[Answer]:
         for row, photos in enumerate(pictures.tolist()):
@@ -207,7 +215,7 @@ class Asker:
         for row, photos in enumerate(pictures.tolist()):
             layouts[tuple(self.sizes[photo] for photo in photos)].append(row)
         for sizes, rows in layouts.items():
-            plan = layout(sizes)
+            plan = layout(sizes, stacked=self.stacked)
             for start in range(0, len(rows), BATCH):
                 part = rows[start : start + BATCH]
                 batch = self._assembled(pictures, part, plan, sizes)
@@ -221,7 +229,8 @@ class Asker:
     ) -> MapBatch | None:
         """Maps from photos that are shrunk first, where that is all the model sees of each; None where it is not."""
         model: Any = self.model
-        if not (self.shortcut and not self.as_published and hasattr(model, "view") and (to := model.view(sizes))):
+        whole = self.as_published or self.stacked
+        if not (self.shortcut and not whole and hasattr(model, "view") and (to := model.view(sizes))):
             return None
         for number in np.unique(pictures[list(rows)]).tolist():
             if (number, to) not in self.halves:

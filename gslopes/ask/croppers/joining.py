@@ -1,6 +1,6 @@
-"""Photos of several people side by side in one picture, whose part of it is whose, and whom a map or a crop favours.
+"""Photos of several people in one picture, whose part of it is whose, and whom a map or a crop favours.
 
-Source: Yee et al. 2021, section 4: pasted at the top, left to right, at native size, on black.
+Source: Yee et al. 2021, section 3.2: side by side, at native size, on black; footnote 16: one above the other.
 """
 
 import io
@@ -29,12 +29,14 @@ class Layout:
 
     width, height: of the joined picture, pixels.  photos: one box a photo.
     territories: one box a photo: the photo with its padding; together they are the picture.
+    stacked: whether they lie one above the other.
     """
 
     width: int
     height: int
     photos: tuple[Box, ...]
     territories: tuple[Box, ...]
+    stacked: bool = False
 
     def shares(self, x: Array, y: Array) -> Array:
         """(n, people) 1 in whose territory each point lies, 1/2 each where it lies on the seam between two.
@@ -52,28 +54,34 @@ class Layout:
         return not any(box.holds(x, y) for box in self.photos)
 
 
-def layout(sizes: Sequence[tuple[int, int]]) -> Layout:
-    """Where photos of these sizes lie, side by side.  sizes: (width, height) of each, pixels.
+def layout(sizes: Sequence[tuple[int, int]], *, stacked: bool = False) -> Layout:
+    """Where photos of these sizes lie, side by side at the top, or one above the other at the left.
 
-    >>> layout([(3, 2), (4, 5)]).territories[1]
-    Box(x0=3, y0=0, x1=7, y1=5)
+    sizes: (width, height) of each, pixels.
+
+    >>> layout([(3, 2), (4, 5)]).territories[1], layout([(3, 2), (4, 5)], stacked=True).territories[1]
+    (Box(x0=3, y0=0, x1=7, y1=5), Box(x0=0, y0=2, x1=4, y1=7))
     """
-    height = max(size[1] for size in sizes)
-    photos, territories, left = [], [], 0
+    width, height = (max(sides) for sides in zip(*sizes, strict=True))
+    photos, territories, left, top = [], [], 0, 0
     for wide, tall in sizes:
-        photos.append(Box(left, 0, left + wide, tall))
-        territories.append(Box(left, 0, left + wide, height))
-        left += wide
-    return Layout(left, height, tuple(photos), tuple(territories))
+        photos.append(Box(left, top, left + wide, top + tall))
+        if stacked:
+            territories.append(Box(0, top, width, top + tall))
+            top += tall
+        else:
+            territories.append(Box(left, 0, left + wide, height))
+            left += wide
+    return Layout(left or width, top or height, tuple(photos), tuple(territories), stacked)
 
 
-def join(photos: Sequence[ByteArray], *, jpeg: int | None = None) -> tuple[ByteArray, Layout]:
+def join(photos: Sequence[ByteArray], *, jpeg: int | None = None, stacked: bool = False) -> tuple[ByteArray, Layout]:
     """The joined picture, black where no photo is, and its layout.
 
     photos: (H, W, 3) uint8 RGB each, or (H, W) gray.  jpeg: quality of a JPEG file that it goes through, as the
-        published pictures did (75); None: it does not.
+        published pictures did (75); None: it does not.  stacked: one above the other.
     """
-    plan = layout([(photo.shape[1], photo.shape[0]) for photo in photos])
+    plan = layout([(photo.shape[1], photo.shape[0]) for photo in photos], stacked=stacked)
     picture = np.zeros((plan.height, plan.width, *photos[0].shape[2:]), dtype=np.uint8)
     for photo, box in zip(photos, plan.photos, strict=True):
         picture[int(box.y0) : int(box.y1), int(box.x0) : int(box.x1)] = photo
@@ -117,6 +125,37 @@ def focal_point(saliency: SaliencyMap) -> tuple[int, int]:
     """The pixel x, y of the first maximum in row-major order, truncated."""
     row, column = np.unravel_index(int(np.argmax(saliency.scores)), saliency.scores.shape)
     return int(saliency.x[column]), int(saliency.y[row])
+
+
+GRID, LEVELS = 10, 255  # cells of a side, and levels, of the map whose halves are compared
+UNEQUAL = 0.95  # quantile of the differences that is looked at
+ALMOST, OF_RANGE, MORE = 25, 137, 10  # the score below which a map is almost symmetric, and its scale
+
+
+def asymmetry(grid: Array) -> float:
+    """How far a picture is from its mirror image: 137 times the 95th percentile of differences over the range + 10.
+
+    Source: Yee et al. 2021, footnote 7, with the scale of the published program.
+
+    grid: (rows, columns), levels of 0 to 255.
+
+    >>> round(asymmetry(np.tile(20.0 * np.arange(10), (10, 1))), 4)
+    129.7895
+    """
+    apart = np.sort(np.abs(grid - grid[:, ::-1]), axis=None)
+    return float(OF_RANGE * apart[int(UNEQUAL * (apart.size - 1))] / (np.ptp(grid) + MORE))
+
+
+def almost_symmetric(scores: NDArray[np.floating]) -> bool:
+    """Whether the left and the right half of a map are almost alike, so that the centre of the picture is cropped.
+
+    The paper's text (section 2.3) looks at the map; the published code and program look at the picture.
+
+    scores: (rows, columns).
+    """
+    levels = (scores - scores.min()) * np.float32(LEVELS / (float(np.ptp(scores)) or 1.0))
+    small = Image.fromarray(levels.astype(np.float32)).resize((GRID, GRID), Image.Resampling.LANCZOS)
+    return asymmetry(np.asarray(small, np.float64)) < ALMOST
 
 
 PERCENTILE = 90.0  # of a map, above which regions lie

@@ -147,12 +147,15 @@ def find_peaks(
 
 
 def _peak_shares(scores: Array, x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> Array:
-    """Among equal peaks the first in order is taken: the mean over the map and its mirror image favours no side."""
+    """Among equal peaks the first in order is taken: the mean over the map and its mirror image favours no one."""
     across, down = from_edge(x, plan.width), from_edge(y, plan.height)
     min_distance = MIN_DISTANCE * min(plan.width, plan.height)
     shares = []
     for step in (1, -1):
-        peaks = np.array(find_peaks(scores[:, ::step], across[::step], down, min_distance))
+        if plan.stacked:
+            peaks = np.array(find_peaks(scores[::step], across, down[::step], min_distance))
+        else:
+            peaks = np.array(find_peaks(scores[:, ::step], across[::step], down, min_distance))
         if not len(peaks):
             return np.full(len(plan.territories), 1 / len(plan.territories))
         shares.append(plan.shares(peaks[:, 0], peaks[:, 1]).mean(axis=0))

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from gslopes.ask.boxes import Box, Crop, SaliencyMap
 from gslopes.ask.croppers.joining import (
+    almost_symmetric,
+    asymmetry,
     check_map,
     checked_crop,
     focal_point,
@@ -29,9 +31,9 @@ def photo(width, height, value=0):
 sizes = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=4)
 
 
-@given(sizes)
-def test_territories_tile_the_picture(sizes):
-    plan = layout(sizes)
+@given(sizes, st.booleans())
+def test_territories_tile_the_picture(sizes, stacked):
+    plan = layout(sizes, stacked=stacked)
     assert sum(box.area for box in plan.territories) == plan.width * plan.height
     for photo_box, territory in zip(plan.photos, plan.territories, strict=True):
         assert territory.shared(photo_box) == photo_box.area
@@ -48,6 +50,61 @@ def test_photos_stand_at_the_top_on_black():
     assert plan.shares(x, y).tolist() == [[1, 0], [0.5, 0.5], [0, 1]]
     assert plan.on_padding(2, 4)
     assert not plan.on_padding(2, 1)
+
+
+@pytest.mark.row("crops-3.2-vertical")
+def test_photos_stand_one_above_the_other_at_the_left_on_black():
+    picture, plan = join([photo(3, 2, 10), photo(4, 5, 20)], stacked=True)
+    assert picture.shape == (7, 4, 3)
+    assert (picture[:2, :3] == 10).all()
+    assert (picture[:2, 3] == 0).all()
+    assert (picture[2:] == 20).all()
+    x, y = np.array([3.5, 0.5, 0.5]), np.array([1.5, 2.0, 2.5])
+    assert plan.shares(x, y).tolist() == [[1, 0], [0.5, 0.5], [0, 1]]
+    assert plan.on_padding(3, 1)
+
+
+@pytest.mark.row("crops-3.2-vertical")
+def test_the_row_decides_where_one_photo_lies_above_the_other():
+    plan = layout([(40, 40), (40, 40)], stacked=True)
+    scores = np.zeros((1, 4, 4), np.float32)
+    scores[0, 3, 0] = 1
+    places = np.arange(4, dtype=np.float32)
+    found = outcomes(scores, 5 + 10 * places, 10 + 20 * places, plan, ("argmax", "average", "choose-k"))
+    assert found["argmax"].shares.tolist() == found["choose-k"].shares.tolist() == [[0, 1]]
+    equal = scores + scores[:, ::-1]
+    assert outcomes(equal, 5 + 10 * places, 10 + 20 * places, plan, ["choose-k"])["choose-k"].shares.tolist() == [
+        [0.5] * 2
+    ]
+
+
+ACROSS = np.tile(np.arange(10.0), (10, 1))
+
+
+@pytest.mark.row("crops-2.3-symmetry")
+@pytest.mark.parametrize(
+    ("grid", "score"),
+    [
+        (np.full((10, 10), 128.0), 0),
+        (20 * ACROSS, 129.7895),
+        (3 * ACROSS, 99.9730),
+        (100.0 + 10 * (ACROSS >= 5), 68.5),
+        (245.0 * (ACROSS.T < 5) + 10 * (ACROSS >= 5), 5.1698),
+        (255.0 * (ACROSS == 0) * (ACROSS.T == 0), 0),
+        (255.0 * (ACROSS == 0), 131.8302),
+    ],
+)
+def test_halves_that_differ_have_the_published_score(grid, score):
+    assert asymmetry(grid) == pytest.approx(score, abs=5e-5)
+
+
+@pytest.mark.row("crops-2.3-symmetry")
+def test_a_map_that_is_nearly_its_mirror_image_is_symmetric_whatever_its_unit():
+    bump = np.exp(-((np.arange(40) - 10) ** 2) / 20)
+    one, both = np.outer(np.ones(20), bump), np.outer(np.ones(20), bump + 0.95 * bump[::-1])
+    for unit in (1e-3, 1.0, -50.0):
+        assert not almost_symmetric(unit * one)
+        assert almost_symmetric(unit * both)
 
 
 @pytest.mark.row("crops-fig-3", "crops-3.2-draws")
