@@ -109,7 +109,7 @@ class ParserMasker:
             maps = likely[:, 0].clamp(0, 1).cpu().numpy()
         if self.crop is None:
             return maps
-        return np.stack([carried(one, cv2.invertAffineTransform(self.crop), self.size) for one in maps])
+        return np.stack([carried(one, back_from(self.crop), self.size) for one in maps])
 
     def parse(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> list[Tensor]:
         """How likely each pixel is of each class, a tensor for each few chips; masks and heads need it of the same."""
@@ -150,8 +150,7 @@ class ParserMasker:
                 class_probabilities(self.parser, np.stack(seen[part]), self.device)[:, list(head)].sum(1).cpu().numpy()
                 for part in self._parts(len(seen))
             ]
-        back = cv2.invertAffineTransform(smaller)
-        likely = [carried(mask, back, busts) for mask in np.concatenate(asked)]
+        likely = [carried(mask, back_from(smaller), busts) for mask in np.concatenate(asked)]
         return [
             Head(head_mask(mask, likelihood, border), inner, np.asarray(tone, np.float32))
             for mask, likelihood, inner, tone in zip(inside, likely, alone, bare, strict=True)
@@ -174,6 +173,11 @@ def after(second: Array, first: Array) -> Array:
     """(2, 3), one affine map after another."""
     joined: Array = second @ np.vstack([first, (0, 0, 1)])
     return joined
+
+
+def back_from(matrix: Array) -> Array:
+    """(2, 3), the inverse of an affine map."""
+    return np.asarray(cv2.invertAffineTransform(matrix), np.float64)
 
 
 def carried(likely: FloatArray, matrix: Array, size: int) -> FloatArray:

@@ -31,7 +31,7 @@ def shapes(state: dict[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(value.shape) for name, value in state.items()}
 
 
-def test_parameters_have_the_names_and_shapes_of_the_public_checkpoint():
+def test_parameters_have_the_names_and_shapes_of_the_public_checkpoint() -> None:
     found = shapes(BiSeNet().state_dict())
     assert {name: found.get(name) for name in SHAPES} == SHAPES
     backbone = {f"cp.resnet.{name}" for name in resnet18().state_dict() if not name.startswith("fc.")}
@@ -42,7 +42,7 @@ def test_parameters_have_the_names_and_shapes_of_the_public_checkpoint():
     assert others == weights | norms | {"cp.arm32.bn_atten"}
 
 
-def test_features_of_the_context_path_are_those_of_torchvision_s_network():
+def test_features_of_the_context_path_are_those_of_torchvision_s_network() -> None:
     torch.manual_seed(0)
     peer = resnet18().eval()
     for value in peer.state_dict().values():
@@ -50,7 +50,7 @@ def test_features_of_the_context_path_are_those_of_torchvision_s_network():
             value.uniform_(0.5, 1.5)
     ours = ResNet18().eval()
     ours.load_state_dict({name: value for name, value in peer.state_dict().items() if not name.startswith("fc.")})
-    kept = []
+    kept: list[torch.Tensor] = []
     for layer in (peer.layer2, peer.layer3, peer.layer4):
         layer.register_forward_hook(lambda module, given, out: kept.append(out))
     with torch.inference_mode():
@@ -60,7 +60,7 @@ def test_features_of_the_context_path_are_those_of_torchvision_s_network():
             torch.testing.assert_close(found, expected)
 
 
-def test_logits_are_as_large_as_the_picture_and_depend_on_fine_features_and_context():
+def test_logits_are_as_large_as_the_picture_and_depend_on_fine_features_and_context() -> None:
     torch.manual_seed(0)
     network = BiSeNet()
     logits = network(torch.rand(2, 3, 64, 64))
