@@ -1,21 +1,37 @@
 """Slopes of labels that are titles of jobs, next to the share of women among the people who have the job.
 
 Joo & Kärkkäinen 2020, section 4.3, say that classifiers behave in a way close to the gender gap in real occupations,
-and show no number; this is one. Shares are the Bureau's, titles those of ``gslopes collect``'s list, spelt alike.
+and show no number; these are two. Shares are the Bureau's, titles those of ``gslopes collect``'s list, spelt alike.
+
+    rank correlation    of slopes and shares; interval over titles, see ``stats.agreement.rank_correlation``
+    line                change of the slope from a job without women to one without men, by least squares over titles;
+                        interval: t over photos, corrected for skewness; null hypothesis: 0
+
+Only both together show an order. All slopes come from the same photos: what moves all titles by chance, such as light,
+gives them an order which titles alone would take for the classifier's.
 """
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from gslopes.collect.source import as_title, women_by_title
 from gslopes.core import placebo, runfolder
+from gslopes.core.arrays import centre_of
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers, words
-from gslopes.slopes.report import decisions
+from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.measures import measured
+from gslopes.slopes.fit.measures import numbers as outcome_numbers
+from gslopes.slopes.report import answers as matrix
+from gslopes.slopes.report import decisions, page_data
 from gslopes.slopes.report.loading import PAPER, Finding, Source
+from gslopes.stats.intervals import Estimate, linearised
+from gslopes.stats.ols import line_weights
 
 LEAST = 10  # titles: with fewer the intervals of the rank correlations do not hold
 ATTRIBUTE = "gender"
@@ -38,24 +54,61 @@ def panels(report: Path, source: Source) -> list[dict[str, Any]]:
 
     Raises: StorageError.
     """
-    shown, ranks = [], []
+    shown = []
     for finding in source.findings:
         if finding.attribute == ATTRIBUTE and not placebo.of_a_set(source.manifest):
             titles = titles_of(finding)
-            shown += [part for _, part in titles.groupby("measure", sort=True) if len(part) >= LEAST]
+            parts = [part for _, part in titles.groupby("measure", sort=True) if len(part) >= LEAST]
+            shown += [(finding, part) for part in parts]
     for name in ("occupations.csv", "occupation_ranks.csv"):
         (report / name).unlink(missing_ok=True)
     if not shown:
         return []
     from gslopes.stats.agreement import rank_correlation  # SciPy's ranks take half a second to import
 
-    for part in shown:
-        first = part.iloc[0]
-        found = rank_correlation(part["women"], part["slope"])
-        ranks.append({"classifier": first["classifier"], "measure": first["measure"], **found._asdict()})
-    runfolder.write_bytes(report / "occupations.csv", csv_bytes(pd.concat(shown), digits=6))
+    ranks = []
+    for finding, part in shown:
+        head = {"classifier": finding.classifier, "measure": part["measure"].iloc[0]}
+        answers = matrix.read(source.run, finding.classifier, finding.attribute, finding.values)
+        steep = line(answers, part, page_data.clusters(source.run, finding.classifier, finding.attribute))
+        ends = {"line": steep.value, "line_low": steep.low, "line_high": steep.high, "line_p": steep.p}
+        ranks.append({**head, **rank_correlation(part["women"], part["slope"])._asdict(), **ends})
+    runfolder.write_bytes(report / "occupations.csv", csv_bytes(pd.concat([part for _, part in shown]), digits=6))
     runfolder.write_bytes(report / "occupation_ranks.csv", csv_bytes(pd.DataFrame(ranks), digits=6))
-    return [_panel(part, rank) for part, rank in zip(shown, ranks, strict=True)]
+    return [_panel(part, rank) for (_, part), rank in zip(shown, ranks, strict=True)]
+
+
+def line(answers: Answers, part: pd.DataFrame, clusters: Sequence[int] = ()) -> Estimate:
+    """The change of the slope from a job without women to one without men, with its interval over photos.
+
+    answers: of the finding.  part: titles of one measure, as of ``titles_of``.
+    clusters: photos and the units that they make, where they are fewer: photos of a unit count as alike.
+    """
+    measure = str(part["measure"].iloc[0])
+    by_number = {} if measure == "presence" else dict.fromkeys(part["label"].astype(str), measure)
+    answers = measured(answers, by_number)
+    n = len(answers.photos)
+    if not n:
+        return Estimate(*[math.nan] * 5)
+    shares = part.set_index("label")["women"]
+    far = shares - shares.mean()
+    weights = (far / (far @ far)).reindex(answers.labels).fillna(0.0).to_numpy()
+    rows = np.flatnonzero(weights[answers.label])
+    label, photo = answers.label[rows], answers.photo[rows]
+    counted = outcome_numbers(answers, rows) if by_number else answers.present[rows]
+    own = counted.astype(np.float64) @ line_weights(answers.values)
+    slopes = np.bincount(label, own, len(weights)) / n
+    if by_number:
+        value = float(weights @ slopes)
+        moves = (np.bincount(photo, weights[label] * own, n) - value) / n
+    else:  # relative to the share at the centre, which varies with the photos as well
+        centre = answers.present[rows, centre_of(answers.values)]
+        level = np.maximum(np.bincount(label, centre, len(weights)) / n, 1 / n)
+        slopes = slopes / level
+        value = float(weights @ slopes)
+        moves = np.bincount(photo, (weights / level)[label] * (own - slopes[label] * centre), n) / n
+    alike = math.sqrt(clusters[0] / clusters[1]) if clusters else 1.0
+    return linearised(value, moves * alike)
 
 
 def titles_of(finding: Finding) -> pd.DataFrame:
@@ -79,11 +132,14 @@ def _panel(part: pd.DataFrame, rank: dict[str, Any]) -> dict[str, Any]:
     """A sentence, the scatter and the rows of the table."""
     rho = numbers.with_interval(rank["rho"], rank["rho_low"], rank["rho_high"], numbers.ratio)
     tau = numbers.with_interval(rank["tau"], rank["tau_low"], rank["tau_high"], numbers.ratio)
+    steep = numbers.with_interval(rank["line"], rank["line_low"], rank["line_high"], numbers.signed)
+    of_titles = f"p {numbers.probability(rank['p'])}; Kendall's tau {tau}"
+    of_photos = f"slopes change by {steep}, p {numbers.probability(rank['line_p'])}"
     rows = part.to_dict("records")
     return {
         "classifier": words.printable(rank["classifier"]),
         "sentence": sentence(rank, rho),
-        "tau": f"p {numbers.probability(rank['p'])}; Kendall's tau {tau}",
+        "more": f"Over titles: {of_titles}. Over photos: from a job without women to one without men {of_photos}",
         "unit": UNITS[rank["measure"]],
         "scatter": scatter(part),
         "rows": [
@@ -99,11 +155,11 @@ def _panel(part: pd.DataFrame, rank: dict[str, Any]) -> dict[str, Any]:
 
 
 def sentence(rank: dict[str, Any], rho: str) -> str:
-    """What the order of the titles shows.  rank: of ``stats.agreement.rank_correlation``.  rho: as text."""
+    """What the order of the titles shows.  rank: a row of ``occupation_ranks.csv``.  rho: as text."""
     of = f"Spearman's rank correlation {rho}, {words.many(rank['n'], 'title')}"
-    if rank["rho_high"] < 0:
+    if rank["rho_high"] < 0 and rank["line_high"] < 0:
         return f"The more women have a job, the further its title moves towards feminine faces: {of}."
-    if rank["rho_low"] > 0:
+    if rank["rho_low"] > 0 and rank["line_low"] > 0:
         return f"The more women have a job, the further its title moves towards masculine faces: {of}."
     return f"It is not shown that the slopes follow the share of women in the job: {of}."
 

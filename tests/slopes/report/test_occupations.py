@@ -8,9 +8,11 @@ import pytest
 from scipy.stats import spearmanr
 
 from gslopes.collect.source import women_by_title
+from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import ReportConfig, occupations
 from gslopes.slopes.report.loading import Finding, Source
 from gslopes.slopes.report.page import Photos, render
+from gslopes.stats.ols import line_weights
 
 WOMEN = women_by_title()
 TITLES = sorted(WOMEN, key=lambda title: (WOMEN[title], title))[::8]
@@ -42,7 +44,7 @@ def test_titles_of_jobs_stand_at_their_share_of_women_with_the_paper_s_slope_and
     rank = pd.read_csv(tmp_path / "occupation_ranks.csv").iloc[0]
     assert rank["rho"] == pytest.approx(spearmanr(table["women"], slopes).statistic, abs=1e-5)
     assert rank["rho_low"] < rank["rho"] < rank["rho_high"] < 0
-    assert "towards feminine faces" in str(panel["sentence"])
+    assert "not shown" in str(panel["sentence"]), "without answers the photos say nothing"
     assert len(panel["scatter"]["dots"]) == len(TITLES)
 
 
@@ -67,6 +69,63 @@ def test_titles_that_are_judged_by_their_score_have_its_slope_and_are_not_mixed_
     shown = panels(tmp_path, finding(TITLES, slopes), scored)
     assert [panel["unit"] for panel in shown] == [occupations.UNITS["presence"], occupations.UNITS["log-odds"]]
     assert "not shown" in str(shown[1]["sentence"])
+
+
+def answers(scores: np.ndarray, labels: list[str], threshold: float = 0.0) -> Answers:
+    """Of n photos: scores (n, L, K)."""
+    n, many, steps = scores.shape
+    photo, label = (index.ravel().astype(np.int32) for index in np.indices((n, many)))
+    names, photos = np.array(labels, object), np.array([f"{index:03}" for index in range(n)], object)
+    flat = scores.reshape(-1, steps).astype(np.float32)
+    values = np.linspace(-2, 2, steps)
+    return Answers("mine", "gender", values, names, photos, {}, photo, label, flat >= threshold, flat, threshold)
+
+
+def shared(rng: np.random.Generator, photos: int, effect: float) -> np.ndarray:
+    """Scores of TITLES whose log-odds move, on each photo by chance, all by the share of women."""
+    shares = np.array([WOMEN[title] for title in TITLES]) - 0.5
+    way = effect + rng.normal(0, 0.5, (photos, 1))
+    odds = (way * shares)[..., None] * np.linspace(-2, 2, 7) + rng.normal(0, 0.3, (photos, len(TITLES), 1))
+    return 1 / (1 + np.exp(-odds))
+
+
+def ranked(folder: Path, scores: np.ndarray) -> tuple[str, pd.Series]:
+    """What a page says of a run with these scores: the sentence, and the row of occupation_ranks.csv."""
+    found = answers(scores, TITLES)
+    odds = np.log(scores / (1 - scores)) @ line_weights(found.values)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(occupations.matrix, "read", lambda *_: found)
+        (panel,) = panels(folder, finding(TITLES, odds.mean(0).tolist(), "log-odds"))
+    return str(panel["sentence"]), pd.read_csv(folder / "occupation_ranks.csv").iloc[0]
+
+
+@pytest.mark.row("slopes-4.3-gap")
+def test_titles_that_move_together_by_chance_are_no_order_and_those_that_move_on_every_photo_are(tmp_path) -> None:
+    rng = np.random.default_rng(1)
+    sentence, rank = ranked(tmp_path, shared(rng, 30, 0.0))
+    assert max(abs(rank["rho_low"]), abs(rank["rho_high"])) > 0.8, "titles alone would call it an order"
+    assert rank["line_low"] < 0 < rank["line_high"]
+    assert sentence.startswith("It is not shown")
+    sentence, rank = ranked(tmp_path, shared(rng, 30, -1.0))
+    assert rank["rho_high"] < 0
+    assert rank["line_high"] < 0
+    assert rank["line"] == pytest.approx(-1.0, abs=0.3)
+    assert "towards feminine faces" in sentence
+
+
+def test_the_line_is_that_of_least_squares_through_the_slopes_of_the_table() -> None:
+    scores = shared(np.random.default_rng(2), 20, -0.6)
+    found = answers(scores, TITLES, threshold=0.5)
+    shares = found.counts() / len(found.photos)
+    slopes = (shares / shares[:, [3]]) @ line_weights(found.values)  # the paper's
+    part = occupations.titles_of(finding(TITLES, slopes.tolist()))
+    expected = np.polyfit(part["women"], part["slope"], 1)[0]
+    steep = occupations.line(found, part)
+    assert steep.value == pytest.approx(expected)
+    halved = [occupations.line(found.only(np.arange(20) % 2 == half), part).value for half in (0, 1)]
+    assert steep.low < np.mean(halved) < steep.high
+    wider = occupations.line(found, part, (20, 5))
+    assert wider.se == pytest.approx(2 * steep.se)
 
 
 def test_names_cover_neither_dots_nor_one_another() -> None:
