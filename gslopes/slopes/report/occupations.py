@@ -37,7 +37,7 @@ LEAST = 10  # titles: with fewer the intervals of the rank correlations do not h
 ATTRIBUTE = "gender"
 UNITS = {
     "presence": "change of the share of photos with the label, relative to value 0, per unit (the paper's estimator)",
-    "log-odds": "log-odds of the mean score per unit",
+    "log-odds": "log-odds of the score per unit",
     "value": "of the label's number per unit",
 }
 COLUMNS = ("classifier", "occupation", "label", "women", "slope", "measure", "decision")
@@ -161,6 +161,10 @@ def sentence(rank: dict[str, Any], rho: str) -> str:
         return f"The more women have a job, the further its title moves towards feminine faces: {of}."
     if rank["rho_low"] > 0 and rank["line_low"] > 0:
         return f"The more women have a job, the further its title moves towards masculine faces: {of}."
+    if rank["rho_low"] > 0 or rank["rho_high"] < 0:
+        return (
+            f"The titles are in order, but chance in these photos may have moved all of them: {of}; see the line below."
+        )
     return f"It is not shown that the slopes follow the share of women in the job: {of}."
 
 
@@ -180,7 +184,7 @@ def scatter(part: pd.DataFrame) -> dict[str, Any]:
         }
         for row in part.to_dict("records")
     ]
-    ticks = [numbers.signed(end) for end in (far, far / 2, 0.0, -far / 2, -far)]
+    ticks = [numbers.value(end, sign=True) for end in (far, far / 2, 0.0, -far / 2, -far)]
     return {"wide": WIDE, "tall": TALL, "dots": dots, "names": _names(dots), "ticks": ticks}
 
 
