@@ -90,9 +90,10 @@ def line(answers: Answers, part: pd.DataFrame, clusters: Sequence[int] = ()) -> 
     n = len(answers.photos)
     if not n:
         return Estimate(*[math.nan] * 5)
-    shares = part.set_index("label")["women"]
+    shares = part["women"].to_numpy(np.float64)
     far = shares - shares.mean()
-    weights = (far / (far @ far)).reindex(answers.labels).fillna(0.0).to_numpy()
+    of_title = dict(zip(part["label"], far / float(far @ far), strict=True))
+    weights = np.array([of_title.get(label, 0.0) for label in answers.labels])
     rows = np.flatnonzero(weights[answers.label])
     label, photo = answers.label[rows], answers.photo[rows]
     counted = outcome_numbers(answers, rows) if by_number else answers.present[rows]
@@ -162,9 +163,7 @@ def sentence(rank: dict[str, Any], rho: str) -> str:
     if rank["rho_low"] > 0 and rank["line_low"] > 0:
         return f"The more women have a job, the further its title moves towards masculine faces: {of}."
     if rank["rho_low"] > 0 or rank["rho_high"] < 0:
-        return (
-            f"The titles are in order, but chance in these photos may have moved all of them: {of}; see the line below."
-        )
+        return f"The titles are in order, but chance in these photos may have moved all of them: {of}."
     return f"It is not shown that the slopes follow the share of women in the job: {of}."
 
 
