@@ -28,6 +28,14 @@ class CollectConfig:
     occupations: str = option("bls-129", help="bls-129, a CSV, or jobs: chef,nurse.", metavar="LIST")
     keywords: str = option("paper", help="paper (six and none), none, a CSV, or words.", metavar="LIST")
     per_query: int = option(250, help="Photos per search.", least=1)
+    per_person: int | None = option(
+        None,
+        help="Photos of each person, at most: further ones are files of Commons that are said to show the person; "
+        "of wikidata.",
+        shown="those that Wikidata names",
+        least=1,
+        most=50,
+    )
     min_side: int = option(64, help="Minimum length of the shorter side, pixels.", metavar="PX")
     gap: float = option(1.0, help="Seconds between requests to one host.", metavar="S", advanced=True, least=0)
     contact: str = option("", help="How site operators can reach you; sent in the user agent.", metavar="MAIL")

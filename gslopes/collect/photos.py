@@ -71,7 +71,7 @@ def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
 
     Raises: UsageError, UnknownName, ConfigError, RunFolderMismatch.
     """
-    source = load_source(config.source)
+    source = load_source(config.source, config.per_person)
     if source.needs_contact and not config.contact:
         hint = "Give a mail address or a page with --contact."
         raise UsageError(f"{source.name} asks for a way to reach you in the user agent.", hint)
@@ -123,10 +123,11 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
     runfolder.settle([path])
 
 
-def load_source(spec: str) -> Source:
+def load_source(spec: str, per_person: int | None = None) -> Source:
     """A source from its name, with what follows it.
 
     spec: ``openverse``, ``wikidata`` (see ``collect.wikidata``) or ``urls:FILE``.
+    per_person: photos of each person, of ``wikidata``.
 
     Raises: UnknownName with the nearest name; ConfigError for a missing or unknown parameter; UsageError as ``Urls``.
     """
@@ -134,7 +135,10 @@ def load_source(spec: str) -> Source:
     if name not in NAMES:
         raise UnknownName("source", name, NAMES)
     if name == "wikidata":
-        return Wikidata(rest)
+        return Wikidata(rest, per_person)
+    if per_person is not None:
+        hint = "Leave per_person out, or take the source wikidata."
+        raise ConfigError(f"The source {name!r} knows no people, of whom it could have {per_person} photos each.", hint)
     if name == "urls" and not rest:
         raise ConfigError("The source 'urls' needs a file.", "Write it as urls:FILE.")
     if name == "openverse" and rest:
@@ -153,5 +157,5 @@ def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]
         "kind": "collection",
         "source": config.source,
         "queries": {"searches": len(queries), "digest": hashlib.sha256(lines.encode()).hexdigest()},
-        "limits": {"per_query": config.per_query, "min_side": config.min_side},
+        "limits": {"per_query": config.per_query, "per_person": config.per_person, "min_side": config.min_side},
     }

@@ -89,22 +89,36 @@ def make_queries(occupations: Sequence[Occupation], keywords: Sequence[str]) -> 
     return [Query(job.name, word, job.soc) for job in occupations for word in keywords]
 
 
+def women_by_title() -> dict[str, float]:
+    """Title of bls-129 to the share of women among those who have it, in [0, 1], where the Bureau publishes one."""
+    shares = {row["cps"]: float(row["women"]) / 100 for row in read_rows(WOMEN, "cps") if row["women"]}
+    return {job.name: shares[job.cps] for job in read_occupations("bls-129") if job.cps in shares}
+
+
 def women_of(names: Sequence[str]) -> dict[str, float]:
     """Occupation to the share of women among the people who have it, in [0, 1], where the Bureau publishes one.
 
     names: as searched for, or as folders are named: ``police`` means ``police officer`` as long as no other title
         begins with that word; ``hair-stylist`` and ``hair_stylist`` for ``hair stylist``.
     """
-    shares = {row["cps"]: float(row["women"]) / 100 for row in read_rows(WOMEN, "cps") if row["women"]}
-    jobs = {job.name: job.cps for job in read_occupations("bls-129")}
-    women = {}
+    shares, women = women_by_title(), {}
+    titles = [job.name for job in read_occupations("bls-129")]
     for name in names:
-        plain = name.replace("_", " ").replace("-", " ").strip().lower()
-        starts = [title for title in jobs if title.startswith(plain + " ")]
-        title = plain if plain in jobs else starts[0] if len(starts) == 1 else ""
-        if jobs.get(title) in shares:
-            women[name] = shares[jobs[title]]
+        plain = as_title(name)
+        starts = [title for title in titles if title.startswith(plain + " ")]
+        title = plain if plain in titles else starts[0] if len(starts) == 1 else ""
+        if title in shares:
+            women[name] = shares[title]
     return women
+
+
+def as_title(name: str) -> str:
+    """A name as titles are written.
+
+    >>> as_title("Hair_Stylist")
+    'hair stylist'
+    """
+    return name.replace("_", " ").replace("-", " ").strip().lower()
 
 
 def read_rows(path: Path, column: str) -> list[dict[str, str]]:

@@ -1,8 +1,9 @@
 """People of named ethnic groups with a picture on Wikidata: who they are said to be, and where their pictures are.
 
 A search is one ethnic group: the query service is asked page by page, Wikimedia Commons about 50 files at a time for
-address, licence, author and date. The files are those that Commons itself shows (``upload.wikimedia.org``):
-``Special:FilePath``, to which the query's answers point, is closed to robots.
+address, licence, author and date; for more pictures of a person than Wikidata names it is searched person by person.
+The files are those that Commons itself shows (``upload.wikimedia.org``): ``Special:FilePath``, to which the query's
+answers point, is closed to robots.
 
 Such labels are curated by volunteers, US-centred, and know ancestry, not appearance.
 
@@ -56,6 +57,8 @@ class Wikidata(Source):
 
     groups: Q-ids; those of ``census.csv`` by default. Genders are female and male, as in the paper, which found others
     too sparse. A picture without a date is kept, one from before ``EARLIEST`` is not.
+    per_person: pictures of each person, at most: those that Wikidata names, then files of Commons that are said to
+        depict the person, others on them or not; None for those that Wikidata names.
 
     Raises: ConfigError for a group that is not a Q-id.
     """
@@ -68,7 +71,8 @@ class Wikidata(Source):
     commons = "https://commons.wikimedia.org"
     terms = replace(TERMS["wikidata"], page=PAGES[0])
 
-    def __init__(self, rest: str = "") -> None:
+    def __init__(self, rest: str = "", per_person: int | None = None) -> None:
+        self.per_person = per_person
         names = {row["qid"]: row["name"] for row in read_rows(CENSUS, "qid")}
         groups = rest.removeprefix("groups=").split("/") if rest else list(names)
         for group in groups:
@@ -82,20 +86,23 @@ class Wikidata(Source):
         return [Query(name, keyword=qid) for qid, name in self.groups.items()]
 
     def requests(self, results: int) -> int:
-        """Pages of the query, and files of Commons."""
-        return super().requests(results) + math.ceil(results / TITLES)
+        """Pages of the query, files of Commons, and people who are searched for there."""
+        people = results if (self.per_person or 1) > 1 else 0
+        return super().requests(results) + math.ceil(results / TITLES) + people
 
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
-        """At most ``max_results`` pictures of one ethnic group, in the order of the Q-ids.
+        """At most ``max_results`` pictures of one ethnic group, person by person in the order of the Q-ids.
 
         Raises: ServiceError if the service does not answer, not even in small pages; groups that came are kept.
         """
         rows = self._asked(query.keyword, ask)
-        on_file = Counter(file for file, _ in {(row.file, row.human) for row in rows})
         unique = list(dict.fromkeys(row for row in rows if not row.file.lower().endswith(REFUSED)))[:max_results]
         infos = self._files([row.file for row in unique], ask)
+        if self.per_person is not None:
+            unique = self._of_each(unique, infos, max_results, ask)
+        on_file = Counter(file for file, _ in {(row.file, row.human) for row in [*rows, *unique]})
         results = []
-        for row in unique:
+        for row in unique[:max_results]:
             if row.file in infos:
                 candidate, fields = commons_file(infos[row.file])
                 year = _year(row.taken) or _year(fields.get("DateTimeOriginal", ""))
@@ -128,6 +135,41 @@ class Wikidata(Source):
             if count < sizes[0] or len(rows) == before:  # a service that pays no heed to OFFSET never ends
                 return list(rows)
             offset += count
+
+    def _of_each(
+        self, rows: Sequence[Shown], infos: dict[str, dict[str, Any]], most: int, ask: FetchJson
+    ) -> list[Shown]:
+        """The rows with ``per_person`` files of each person at most, searched for where Wikidata names fewer.
+
+        infos: what Commons knows of the rows' files; that of others is added.  most: rows that are wanted.
+        """
+        by_person: dict[str, list[Shown]] = {}
+        for row in rows:
+            by_person.setdefault(row.human, []).append(row)
+        wanted = self.per_person or 1
+        chosen: list[Shown] = []
+        for human, named in by_person.items():
+            if len(chosen) >= most:
+                break
+            files = list(dict.fromkeys(row.file for row in named if row.file in infos))
+            if len(files) < wanted > 1:
+                found = self._depicting(human, ask)
+                infos |= {file: info for file, info in found.items() if file not in infos}
+                files += [file for file in found if file not in files]
+            files = files[:wanted]
+            chosen += [row for row in named if row.file in files]
+            shown = {row.file for row in named}
+            chosen += [replace(named[0], file=file, taken="") for file in files if file not in shown]
+        return chosen
+
+    def _depicting(self, human: str, ask: FetchJson) -> dict[str, dict[str, Any]]:
+        """File name to what Commons knows, of up to 50 pictures that are said to depict a person."""
+        asked = {name: value.format(human=human) for name, value in ASKED["depicted"].items()}
+        answer = ask(f"{self.commons}/w/api.php", ASKED["commons"] | asked, {})
+        pages = (answer.get("query") or {}).get("pages") or []  # nothing of the kind without a result
+        pages = sorted((page for page in pages if page.get("imageinfo")), key=lambda page: page.get("index", 0))
+        found = {page["title"].partition(":")[2]: page["imageinfo"][0] for page in pages}
+        return {file: info for file, info in found.items() if not file.lower().endswith(REFUSED)}
 
     def _files(self, files: Sequence[str], ask: FetchJson) -> dict[str, dict[str, Any]]:
         """File name to what Commons knows; files that are gone are missing."""

@@ -40,6 +40,7 @@ def default_components(config: FacesConfig, device: str) -> Components:
     from gslopes.faces.compose.skin import ParserMasker
     from gslopes.faces.edit.editors import editor_of
     from gslopes.faces.find import KnownFinder, MtcnnFinder
+    from gslopes.faces.zoo.checkpoint import load_bisenet
 
     models, find, compose = model_records(config), config.find, config.compose
     editors: dict[str, Editor] = {}
@@ -58,14 +59,17 @@ def default_components(config: FacesConfig, device: str) -> Components:
         masker = KnownMasker(compose.masks, config.photos, sizes.pop())
     else:
         region = "face" if compose.region == "auto" else compose.region
-        masker = ParserMasker(zoo.load("face-parser", device), region, sizes.pop(), device)
+        parser = load_bisenet(compose.parser, device) if compose.parser else zoo.load("face-parser", device)
+        masker = ParserMasker(parser, region, sizes.pop(), device)
     return Components(finder, masker, editors, models, named=True)
 
 
 def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
-    """What ``run.json`` says about the models that a configuration names. It builds none of them and needs no torch.
+    """What ``run.json`` says about the models that a configuration names.
 
-    Raises: UnknownName, ModelError; UsageError if a model edits something else.
+    It builds none of them and needs no torch, but for a parser of the user's, which has no spec to go by.
+
+    Raises: UnknownName, ModelError; UsageError if a model edits something else, or a file is missing.
     """
     from gslopes.faces import zoo
 
@@ -76,7 +80,12 @@ def model_records(config: FacesConfig) -> dict[str, dict[str, str]]:
         for reader in filter(None, (_reader_of(spec), spec.tagger)):
             read, digest = zoo.identify(reader)
             records[reader] = {"sha256": digest, "licence": read.licence}
-    if config.compose.masks is None:
+    if config.compose.parser is not None:
+        from gslopes.faces.zoo.checkpoint import load_bisenet
+
+        own = load_bisenet(config.compose.parser)  # a file of another kind must not begin a run
+        records["parser"] = {"sha256": own.sha256, "licence": own.spec.licence}
+    elif config.compose.masks is None:
         parser, digest = zoo.identify("face-parser")
         records["parser"] = {"sha256": digest, "licence": parser.licence}
     return records

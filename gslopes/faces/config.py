@@ -111,6 +111,7 @@ class ComposeConfig:
         down to the collar; ``auto`` the editor's own, see ``faces.zoo.spec``.
     blend: ``difference`` adds the editor's change to the photo, ``ratio`` multiplies the photo by the editor's ratio,
         ``paste`` takes the editor's picture, as in the paper.
+    parser: the public checkpoint of BiSeNet, the paper's face parser; see ``faces.zoo.checkpoint``.
     placebo: see ``faces.compose.placebo``. Findings are held against placebos: without them a slope that differs from 0
         stays open.
     """
@@ -123,12 +124,19 @@ class ComposeConfig:
     )
     format: Literal["jpeg", "png"] = option("jpeg", help="File format of the pictures.", seldom=True)
     masks: Path | None = option(None, help="Known masks instead of a face parser.", metavar="DIR", seldom=True)
+    parser: Path | None = option(
+        None, help="BiSeNet's checkpoint, a file of yours, instead of our face parser.", metavar="FILE", seldom=True
+    )
     placebo: bool = option(
         True,
         help="Add three sweeps that should move nothing, which findings must exceed. Four times the pictures; paid "
         "classifiers are asked about a sample of them.",
         advanced=True,
     )
+
+    def __post_init__(self) -> None:
+        if self.masks is not None and self.parser is not None:
+            raise ConfigError("Known masks need no face parser.", "Leave out masks, or parser.")
 
 
 class FacesConfig(Protocol):

@@ -215,7 +215,7 @@ def configure(photos: str | Path | None, options: Mapping[str, Any], out: Path |
     return replace(config, photos=Path(os.path.abspath(config.photos)))
 
 
-_EDITING = {"edit": ("attributes", "steps", "range", "model"), "find": ("landmarks",), "compose": ("masks",)}
+_EDITING = {"edit": ("attributes", "steps", "range", "model"), "find": ("landmarks",), "compose": ("masks", "parser")}
 
 
 def set_of_pairs(mapping: dict[str, Any], out: Path | None) -> None:

@@ -120,7 +120,7 @@ def _here(
     which = str((presence or fit).get("presence") or "vendor")
     cuts = "; ".join(f"{name}: {cut}" for name, cut in sorted(((presence or {}).get("cuts") or {}).items()))
     return {
-        "face parser": "none: known masks" if compose.get("masks") else "face-parser, a feature pyramid",
+        "face parser": _parser(compose),
         "classifiers": ", ".join(map(str, score.get("classifiers") or ())) or "those that the user names",
         "region": region,
         "drawing effect": "each label's change from the photo to value 0" if drawn(config) else UNDRAWN,
@@ -131,6 +131,13 @@ def _here(
         "presence": VENDORS_OWN if which == "vendor" else cuts or f"presence {which}",
         "thresholds of the tables": f"p < {thresholds[0]:g}, |slope| > {thresholds[1]:g}",
     }
+
+
+def _parser(compose: Mapping[str, Any]) -> str:
+    """What finds the region."""
+    if compose.get("masks"):
+        return "none: known masks"
+    return "BiSeNet" if compose.get("parser") else "face-parser, a feature pyramid"
 
 
 def _values(text: Mapping[str, str], edit: Mapping[str, Any]) -> Iterator[Choice]:

@@ -36,6 +36,7 @@ from coverage_crossed import CASES as CASES_OF_CROSSED
 from coverage_decision import CASES as CASES_OF_DECISION
 from coverage_drift import CASES as CASES_OF_DRIFT
 from coverage_pairs import CASES as CASES_OF_PAIRS
+from coverage_ranks import CASES as CASES_OF_RANKS
 from coverage_salience import CASES as CASES_OF_SALIENCE
 from coverage_skew import CASES as CASES_OF_SKEW
 from coverage_truth import CASES as CASES_OF_TRUTH
@@ -59,7 +60,8 @@ CASES |= CASES_OF_ERRORS
 CASES |= CASES_OF_SKEW
 CASES |= CASES_OF_PAIRS
 CASES |= CASES_OF_CROSSED
-CASES |= LATER_OF_CROPS  # new cases last: their seeds are their places
+CASES |= LATER_OF_CROPS
+CASES |= CASES_OF_RANKS  # new cases last: their seeds are their places
 VALUES = np.linspace(-2, 2, 7)
 EFFECT, PERMUTATIONS, MIN_ACTIVE = 0.15, 499, 10
 SIZES, RATES, KINDS_OF_NULL = (30, 300, 3000), (0.001, 0.01, 0.1, 0.5, 0.9), ("noise", "drift", "slopes")

@@ -18,6 +18,7 @@ from gslopes.collect.config import CollectConfig
 from gslopes.collect.photos import collect, load_source, plan_collection
 from gslopes.collect.wikidata import people_of, read_answer, traits_of
 from gslopes.core.errors import ConfigError, ServiceError, UsageError
+from gslopes.crops.people import read_people as read_portraits
 from tests.collect.server import aim
 from tests.loopback import QuietHandler, serving
 
@@ -40,6 +41,8 @@ class Service:
         self.agents = set()
         self.titles = []
         self.years = {}
+        self.depicts = {}  # Q-id to files of Commons, the oldest first
+        self.searched = []
         self.port = 0
 
     @property
@@ -62,6 +65,8 @@ class _Handler(QuietHandler):
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         if url.path == "/sparql":
             return self.sparql(query["query"])
+        if url.path == "/w/api.php" and "generator" in query:
+            return self.search(query)
         if url.path == "/w/api.php":
             return self.api(query["titles"].split("|"))
         if url.path == "/robots.txt":
@@ -98,16 +103,32 @@ class _Handler(QuietHandler):
         pages = []
         for title in titles:
             name = title.removeprefix("File:")
-            if name not in service.photos:
-                pages.append({"title": title, "missing": True})
-                continue
-            extra = {"LicenseShortName": {"value": "CC BY-SA 4.0"}, "Artist": {"value": "<a>Ann</a>"}}
-            if name in service.years:
-                extra["DateTimeOriginal"] = {"value": f"12 May {service.years[name]}"}
-            info = {"thumburl": f"{service.base}/thumb/{name.replace(' ', '%20')}", "extmetadata": extra}
-            info["descriptionurl"] = f"{service.base}/wiki/File:{name.replace(' ', '_')}"
-            pages.append({"title": title, "imageinfo": [info]})
+            known = {"imageinfo": [self.info(name)]} if name in service.photos else {"missing": True}
+            pages.append({"title": title, **known})
         return self.send(200, json.dumps({"query": {"pages": pages}}).encode(), "application/json")
+
+    def info(self, name):
+        service = self.service
+        extra = {"LicenseShortName": {"value": "CC BY-SA 4.0"}, "Artist": {"value": "<a>Ann</a>"}}
+        if name in service.years:
+            extra["DateTimeOriginal"] = {"value": f"12 May {service.years[name]}"}
+        info = {"thumburl": f"{service.base}/thumb/{name.replace(' ', '%20')}", "extmetadata": extra}
+        return info | {"descriptionurl": f"{service.base}/wiki/File:{name.replace(' ', '_')}"}
+
+    def search(self, query):
+        """As MediaWiki answers with formatversion 2: pages by their ids, places in ``index``; no query without any."""
+        service = self.service
+        human = re.fullmatch(r"haswbstatement:P180=(Q\d+) filetype:bitmap", query["gsrsearch"])[1]
+        fixed = ("action", "format", "formatversion", "generator", "gsrnamespace", "gsrsort", "prop")
+        asked = [query.get(name) for name in fixed]
+        assert asked == ["query", "json", "2", "search", "6", "create_timestamp_asc", "imageinfo"]
+        service.searched.append(human)
+        pages = [
+            {"pageid": 1000 - index, "ns": 6, "title": f"File:{name}", "index": index, "imageinfo": [self.info(name)]}
+            for index, name in enumerate(service.depicts.get(human, [])[: int(query["gsrlimit"])], 1)
+        ]
+        found = {"query": {"pages": pages[::-1]}} if pages else {}
+        return self.send(200, json.dumps({"batchcomplete": True, **found}).encode(), "application/json")
 
 
 def photo(seed):
@@ -166,6 +187,83 @@ def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
     query = service.queries[0]
     for part in ("wdt:P31 wd:Q5", "wdt:P244 ?loc_aid", "wd:Q6581072 wd:Q6581097", "wdt:P106 wd:Q488111", "ORDER BY"):
         assert part in query
+
+
+# --- Several photos of a person ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def depicted(service):
+    """Q12 has four further pictures on Commons, Q13 two, of which Q15 is on one; Q14 has three by Wikidata itself."""
+    service.depicts = {
+        "Q12": ["Twelve a.jpg", "Person 12.jpg", "Twelve b.jpg", "Twelve.pdf", "Twelve c.jpg", "Twelve d.jpg"],
+        "Q13": ["Thirteen a.jpg", "Both.jpg"],
+        "Q15": ["Both.jpg"],
+    }
+    service.rows += [person(14, MAN, file=f"Fourteen {letter}.jpg") for letter in "ab"]
+    service.rows.sort(key=lambda row: row["human"])
+    files = [file for files in service.depicts.values() for file in files] + ["Fourteen a.jpg", "Fourteen b.jpg"]
+    service.photos |= {file: photo(100 + index) for index, file in enumerate(dict.fromkeys(files))} | service.photos
+    return service
+
+
+def files_of(out):
+    """Person to how many photos of people.csv are of that person."""
+    return pd.read_csv(out / "people.csv").groupby("person")["file"].nunique().to_dict()
+
+
+@pytest.mark.row("slopes-4.2-thirty")
+def test_each_person_has_at_most_so_many_photos_the_further_ones_from_commons(depicted, tmp_path):
+    run(tmp_path / "three", per_person=3)
+    many = files_of(tmp_path / "three")
+    assert (many["Q12"], many["Q13"], many["Q14"], many["Q16"]) == (3, 2, 3, 1)
+    assert many["Q15"] == 1  # the other one is of Q13, too
+    manifest = pd.read_csv(tmp_path / "three/manifest.csv")
+    pages = manifest.loc[manifest["title"].str.startswith("Q12 "), "page"].str.rpartition(":")[2]
+    assert list(pages) == ["Person_12.jpg", "Twelve_a.jpg", "Twelve_b.jpg"]
+    assert set(manifest["licence"]) == {"CC BY-SA 4.0"}
+    assert "Q14" not in depicted.searched  # Wikidata names three
+    assert Counter(depicted.searched)["Q12"] == 1
+    run(tmp_path / "five", per_person=5)
+    assert files_of(tmp_path / "five")["Q12"] == 5
+
+
+def test_one_photo_of_a_person_searches_for_none_and_without_the_option_wikidata_decides(depicted, tmp_path):
+    run(tmp_path / "one", per_person=1)
+    assert set(files_of(tmp_path / "one").values()) == {1}
+    run(tmp_path / "plain")
+    assert files_of(tmp_path / "plain")["Q14"] == 3
+    assert not depicted.searched
+
+
+def test_people_are_filled_one_after_the_other_up_to_the_photos_of_a_search(depicted, tmp_path):
+    plan = plan_collection(
+        CollectConfig(source=f"wikidata:groups={BLACK}", contact="me", per_query=4, per_person=3, gap=0.0),
+        tmp_path / "out",
+    )
+    assert plan.requests == 1 + 1 + 6  # half as many results again, each of another person at most
+    collect(plan)
+    kept = pd.read_csv(tmp_path / "out/manifest.csv")
+    assert len(kept[kept["status"] == "kept"]) == 4
+    assert len(depicted.searched) < 6
+
+
+def test_photos_of_one_person_are_one_unit_of_the_audits(depicted, tmp_path):
+    """The table names the person of each photo: crops counts people, and the walk takes the column for --cluster."""
+    run(tmp_path / "out", per_person=3)
+    people = read_portraits(tmp_path / "out", tmp_path / "out/people.csv", ["gender"])
+    photos = Counter(portrait.person for portrait in people.portraits)
+    assert photos["Q12"] == 3
+    assert sum(len(members) for members in people.groups["gender"].values()) == len(photos)
+    once = read_portraits(tmp_path / "out", tmp_path / "out/people.csv", ["gender"], one_photo=True)
+    assert set(Counter(portrait.person for portrait in once.portraits).values()) == {1}
+
+
+def test_photos_of_each_person_are_of_people_alone(tmp_path):
+    with pytest.raises(ConfigError, match="knows no people"):
+        plan_collection(CollectConfig(per_person=3), tmp_path / "out")
+    with pytest.raises(ConfigError, match="per_person"):
+        CollectConfig(source="wikidata", per_person=51)
 
 
 @pytest.mark.row("crops-3.1-filters")

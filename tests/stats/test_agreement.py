@@ -1,11 +1,13 @@
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.stats import kendalltau, mannwhitneyu
+from scipy.stats import kendalltau, mannwhitneyu, spearmanr
 
-from gslopes.stats.agreement import auc, cohens_kappa, kendall
+from gslopes.stats.agreement import auc, cohens_kappa, kendall, rank_correlation
 
 VALUES = np.linspace(-2, 2, 7)
 
@@ -34,3 +36,33 @@ def test_kappa_is_1_for_equal_answers_and_0_for_independent_ones() -> None:
     assert cohens_kappa(["a", "a", "b", "b"], ["a", "b", "a", "b"]) == 0
     assert cohens_kappa(["a"], ["a"]) == 1
     assert np.isnan(cohens_kappa([], []))
+
+
+@given(hnp.arrays(np.int64, 12, elements=st.integers(0, 6)))
+def test_rank_correlations_are_those_of_scipy_with_ties(y: np.ndarray) -> None:
+    x = np.arange(12) // 2
+    found = rank_correlation(x, y, permutations=19)
+    if np.ptp(y) == 0:
+        assert np.isnan(found[1:]).all()
+        return
+    assert found.rho == pytest.approx(spearmanr(x, y).statistic)
+    assert found.tau == pytest.approx(kendalltau(x, y).statistic)
+    assert found.rho_low <= found.rho <= found.rho_high
+    assert found.tau_low <= found.tau <= found.tau_high
+    mirrored = rank_correlation(x, -y, permutations=19)
+    assert mirrored.rho_low == pytest.approx(-found.rho_high)
+
+
+def test_a_perfect_order_still_has_an_interval_and_few_pairs_have_none() -> None:
+    found = rank_correlation(range(10), range(10))
+    assert found.rho == found.rho_high == 1
+    assert 0.8 < found.rho_low < 1
+    assert np.isnan(rank_correlation(range(4), range(4)).rho_low)
+
+
+def test_p_of_rank_correlations_is_that_of_all_5040_orders_of_seven_pairs() -> None:
+    x, y = np.arange(7), np.array([1, 0, 2, 4, 3, 6, 5])
+    below = np.array(list(permutations(y))) @ (x - x.mean())
+    exact = np.mean(np.abs(below) >= y @ (x - x.mean()))
+    assert rank_correlation(x, y).p == pytest.approx(exact, abs=0.005)
+    assert rank_correlation(x, y[::-1]).p == pytest.approx(exact, abs=0.005)

@@ -3,6 +3,7 @@
 Source of the idea: Joo & Kärkkäinen 2020, §3.3: only changes on the skin of the face are kept.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from threading import local
 from typing import cast
@@ -15,12 +16,13 @@ from torch.nn.functional import interpolate
 
 from gslopes.core.arrays import Array
 from gslopes.core.errors import ModelError, UnknownName
-from gslopes.core.geometry import warp
+from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
 from gslopes.faces.compose.masks import SIDE, Head, bust_matrix, head_mask, soft_mask
 from gslopes.faces.networks.tagger import folded
-from gslopes.faces.zoo import LoadedModel
+from gslopes.faces.zoo import LoadedModel, ModelSpec
+from gslopes.faces.zoo.framing import CHIP, FRAMES
 
 # The classes of CelebAMask-HQ in the set's own order, in which celebamask-mini.zip is numbered; the order of
 # face-parsing.PyTorch, listed next to the archive, is another: under it, hair would be the lower lip.
@@ -74,7 +76,8 @@ def region_classes(region: str, labels: tuple[str, ...] = CLASSES) -> tuple[int,
 class ParserMasker:
     """A records.Masker on a face parser.
 
-    parser: from the zoo, one that sees chips.  region: as in ``region_classes``.
+    parser: from the zoo. One that sees another crop than the chip sees the photo's own pixels.
+    region: as in ``region_classes``.
     size: side of the chips and of the masks, pixels.  device: where the parser is, as torch names it.
 
     Raises: UnknownName as ``region_classes``.
@@ -85,34 +88,44 @@ class ParserMasker:
     ) -> None:
         self.parser, self.size, self.device = replace(parser, module=folded(parser.module)), size, torch.device(device)
         self.classes = region_classes(region, parser.spec.labels)
+        self.crop = None if parser.spec.crop == "chip" else crop_matrix(parser.spec, size)
         self._memory = local()  # each thread's own: no rounding depends on other threads
 
     def __call__(
         self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
     ) -> FloatArray:
-        """(B, size, size) float32 in [0, 1]; the parser does not look at the photos and faces."""
-        return self._masks(chips, border, self.classes)
+        """(B, size, size) float32 in [0, 1]; a parser of chips does not look at the photos and faces."""
+        return self._masks(self.parse(photos, faces, chips), border, self.classes)
 
-    def _masks(self, chips: ByteArray, border: float | None, classes: tuple[int, ...]) -> FloatArray:
-        return np.stack([soft_mask(one, border=border) for one in self._likely(chips, classes)])
+    def _masks(self, seen: Sequence[Tensor], border: float | None, classes: tuple[int, ...]) -> FloatArray:
+        return np.stack([soft_mask(one, border=border) for one in self._likely(seen, classes)])
 
-    def _likely(self, chips: ByteArray, classes: tuple[int, ...]) -> FloatArray:
-        """How likely each pixel is of these classes, (B, size, size)."""
-        found = np.zeros((len(chips), self.size, self.size), np.float32)
-        for part, seen in zip(self._parts(len(chips)), self.parse(chips), strict=True):
-            with torch.inference_mode():
-                likely = resized(seen[:, list(classes)].sum(1, keepdim=True), self.size)[:, 0].clamp(0, 1)
-            found[part] = likely.cpu().numpy()
-        return found
+    def _likely(self, seen: Sequence[Tensor], classes: tuple[int, ...]) -> FloatArray:
+        """How likely each pixel of the chips is of these classes, (B, size, size).  seen: as ``parse`` gives it."""
+        with torch.inference_mode():
+            likely = torch.cat([part[:, list(classes)].sum(1, keepdim=True) for part in seen])
+            if self.crop is None:
+                likely = resized(likely, self.size)
+            maps = likely[:, 0].clamp(0, 1).cpu().numpy()
+        if self.crop is None:
+            return maps
+        return np.stack([carried(one, back_from(self.crop), self.size) for one in maps])
 
-    def parse(self, chips: ByteArray) -> list[Tensor]:
+    def parse(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> list[Tensor]:
         """How likely each pixel is of each class, a tensor for each few chips; masks and heads need it of the same."""
         if getattr(self._memory, "chips", None) is not chips:
+            pictures = chips if self.crop is None else self._cut(photos, faces, self.crop)
             parts = self._parts(len(chips))
-            self._memory.seen = [class_probabilities(self.parser, chips[part], self.device) for part in parts]
+            self._memory.seen = [class_probabilities(self.parser, pictures[part], self.device) for part in parts]
             self._memory.chips = chips
         seen: list[Tensor] = self._memory.seen
         return seen
+
+    def _cut(self, photos: list[Photo], faces: list[Face], crop: Array) -> ByteArray:
+        """(B, s, s, 3), what the parser sees of each photo.  crop: (2, 3), the chip's frame to that of its pictures."""
+        side = self.parser.spec.size
+        pairs = zip(photos, faces, strict=True)
+        return np.stack([framed(photo.pixels, after(crop, face.matrix), side) for photo, face in pairs])
 
     def heads(
         self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
@@ -121,28 +134,23 @@ class ParserMasker:
         labels = self.parser.spec.labels
         head, face, skin = (region_classes(region, labels) for region in ("head", "face", "skin"))
         lips = labels.index("upper lip"), labels.index("lower lip")
-        inside, alone = (self._masks(chips, border, classes) for classes in (head, face))
-        tones = self._likely(chips, skin) + LIPS * self._likely(chips, lips)
+        parsed = self.parse(photos, faces, chips)
+        inside, alone = (self._masks(parsed, border, classes) for classes in (head, face))
+        tones = self._likely(parsed, skin) + LIPS * self._likely(parsed, lips)
         bare = [cv2.GaussianBlur(one, (0, 0), EDGE * self.size) for one in tones]
         side, busts = self.parser.spec.size, round(SIDE * self.size)
         scale = side / (SIDE * self.size)
         smaller = np.array([(scale, 0, (scale - 1) / 2), (0, scale, (scale - 1) / 2)])
-        seen, back = [], []
-        for photo, detected in zip(photos, faces, strict=True):  # the parser sees the bust, see ``masks.Head``
-            bust = np.vstack([bust_matrix(detected.matrix, self.size), (0, 0, 1)])
-            matrix = smaller @ bust
-            seen.append(framed(photo.pixels, matrix, side))
-            back.append((bust @ np.linalg.inv(np.vstack([matrix, (0, 0, 1)])))[:2])
+        seen = [  # the parser sees the bust, see ``masks.Head``
+            framed(photo.pixels, after(smaller, bust_matrix(detected.matrix, self.size)), side)
+            for photo, detected in zip(photos, faces, strict=True)
+        ]
         with torch.inference_mode():
             asked = [
                 class_probabilities(self.parser, np.stack(seen[part]), self.device)[:, list(head)].sum(1).cpu().numpy()
                 for part in self._parts(len(seen))
             ]
-        # a map of one channel is carried like a picture
-        likely = [
-            np.clip(warp(cast(ByteArray, mask), matrix, busts), 0, 1).astype(np.float32)
-            for mask, matrix in zip(np.concatenate(asked), back, strict=True)
-        ]
+        likely = [carried(mask, back_from(smaller), busts) for mask in np.concatenate(asked)]
         return [
             Head(head_mask(mask, likelihood, border), inner, np.asarray(tone, np.float32))
             for mask, likelihood, inner, tone in zip(inside, likely, alone, bare, strict=True)
@@ -152,6 +160,29 @@ class ParserMasker:
         """What the parser sees at once."""
         step = max(1, batch_size(str(self.device), PIXEL, BATCH_SIZE) // self.parser.spec.size**2)
         return [slice(start, start + step) for start in range(0, count, step)]
+
+
+def crop_matrix(spec: ModelSpec, size: int) -> Array:
+    """(2, 3), the frame of a chip of this side to that of the pictures that a network sees."""
+    matrix = similarity(CHIP * size - 0.5, FRAMES[spec.crop] * spec.size - 0.5)
+    assert matrix is not None  # the templates span planes
+    return matrix
+
+
+def after(second: Array, first: Array) -> Array:
+    """(2, 3), one affine map after another."""
+    joined: Array = second @ np.vstack([first, (0, 0, 1)])
+    return joined
+
+
+def back_from(matrix: Array) -> Array:
+    """(2, 3), the inverse of an affine map."""
+    return np.asarray(cv2.invertAffineTransform(matrix), np.float64)
+
+
+def carried(likely: FloatArray, matrix: Array, size: int) -> FloatArray:
+    """A map (s, s) in [0, 1] in another frame, (size, size) float32; one channel is carried like a picture."""
+    return np.clip(warp(cast(ByteArray, likely), matrix, size), 0, 1).astype(np.float32)
 
 
 def framed(pixels: ByteArray, matrix: Array, side: int) -> ByteArray:

@@ -24,4 +24,10 @@ _EYES = (np.array([(0.1205750620789, 0.2137274526848), (0.6460604764104, 0.22896
 _EYES = (0.25 + _EYES) / 1.5
 FAIRFACE: Array = _EYES[0] + (CHIP - CHIP[0]) * (_EYES[1, 0] - _EYES[0, 0]) / (CHIP[1, 0] - CHIP[0, 0])
 
-FRAMES = {"chip": CHIP, "tight": TIGHT, "portrait": PORTRAIT, "fairface": FAIRFACE}
+# CelebA-HQ's framing: a square of four times the distance between the eyes, its centre a tenth of the way from the eyes
+# to the mouth; a face as in the editors' chip. Source: Karras, Aila, Laine, Lehtinen 2018, appendix C.
+_SIDE = 4 * (CHIP[1, 0] - CHIP[0, 0])  # in units of the chip's side
+_CENTRE = CHIP[:2].mean(0) + 0.1 * (CHIP[3:].mean(0) - CHIP[:2].mean(0))
+CELEBA_HQ: Array = (CHIP - _CENTRE) / _SIDE + 0.5
+
+FRAMES = {"chip": CHIP, "tight": TIGHT, "portrait": PORTRAIT, "fairface": FAIRFACE, "celeba-hq": CELEBA_HQ}

@@ -1,6 +1,5 @@
 """Attributes read from faces by judge or labeller: preprocessing, probabilities, White among White and Black."""
 
-import io
 import tomllib
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -12,10 +11,10 @@ from torch.nn import functional as F
 
 from gslopes.core.arrays import Array
 from gslopes.core.errors import ModelError
-from gslopes.core.files import read_named, sha256_of, show
 from gslopes.core.geometry import similarity
 from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray
+from gslopes.faces.zoo.checkpoint import fill
 from gslopes.faces.zoo.framing import FRAMES
 from gslopes.faces.zoo.loading import LoadedModel, load
 
@@ -136,7 +135,6 @@ LABELS = ("masculine", "white", "black", "asian", "indian", "other", "young")
 SIDE, BATCH = 224, 32
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet's
 LAYOUT = "Expected is FairFace's ResNet-34 of seven races, as res34_fair_align_multi_7_20190809.pt."
-LARGEST_CHECKPOINT = 2 << 30  # bytes
 
 
 class FairFaceReader:
@@ -175,29 +173,10 @@ def load_fairface(path: Path, device: str | torch.device = "cpu") -> FairFaceRea
 
     Its four-race file has the same shapes and looks alike from outside: name the one of seven races.
 
-    Raises: UsageError if the file is missing; ModelError if it is not a checkpoint of tensors alone, or of another
-        network.
+    Raises: as ``checkpoint.fill``.
     """
     from torchvision.models import resnet34  # which imports torch's compiler
 
-    name = show(path)
-    data = read_named(path, LARGEST_CHECKPOINT, hint="Name a .pt file.")
-    try:
-        content: Any = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-    except Exception as error:  # damaged files make torch raise nearly anything
-        raise ModelError(f"{name} is not a checkpoint of tensors alone; nothing in it was run.", LAYOUT) from error
-    if not isinstance(content, dict):
-        raise ModelError(f"{name} holds no table of parameters.", LAYOUT)
-    state = {str(key).removeprefix("module."): value for key, value in content.items() if isinstance(value, Tensor)}
-    if broken := [key for key, value in state.items() if not torch.isfinite(value).all()]:
-        raise ModelError(f"{name} has parameters that are not finite: {broken[0]}.", "Fetch the file again.")
     network: nn.Module = resnet34(weights=None, num_classes=18)
-    try:
-        missing, unexpected = network.load_state_dict(state, strict=False)
-    except RuntimeError as error:  # torch's word for a tensor of another shape
-        raise ModelError(f"{name} has another shape: {str(error).splitlines()[-1].strip()}", LAYOUT) from error
-    lost = [key for key in missing if not key.endswith("num_batches_tracked")]
-    if lost or unexpected:
-        which = f"lacks {lost[0]}" if lost else f"also has {unexpected[0]}"
-        raise ModelError(f"{name} is another network: it {which}.", LAYOUT)
-    return FairFaceReader(network.to(device).eval().requires_grad_(False), sha256_of(path))
+    digest = fill(network, path, LAYOUT)
+    return FairFaceReader(network.to(device).eval().requires_grad_(False), digest)

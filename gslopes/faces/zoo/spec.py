@@ -74,7 +74,7 @@ class ModelSpec:
 
     name: str
     summary: str
-    network: Literal["fader", "edit-ends", "edit-field", "feature-pyramid", "tagger"]
+    network: Literal["fader", "edit-ends", "edit-field", "feature-pyramid", "tagger", "bisenet"]
     size: int
     labels: tuple[str, ...]
     licence: str
@@ -85,7 +85,7 @@ class ModelSpec:
     edits: str = ""
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
-    crop: Literal["chip", "tight", "portrait"] = "chip"
+    crop: Literal["chip", "tight", "portrait", "celeba-hq"] = "chip"
     ends: tuple[str, ...] = ()
     blend: Blend = "difference"
     odd_part: bool = False

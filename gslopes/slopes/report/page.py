@@ -16,7 +16,7 @@ HERE = Path(__file__).parents[1] / "templates"
 _MOST_FILES, _MOST_REASONS = 200, 12
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
 # What a page has in addition to its sections, and what replaces each part that is missing.
-# data: for the scripts.  sweeps: see ``validity``.  errors, observed, tasks, crossed: see there.
+# data: for the scripts.  sweeps: see ``validity``.  errors, observed, tasks, crossed, occupations: see there.
 # quote: see ``screen``.
 # papers: tables of the paper, without ending.  numbered, prints: its figures, and those for print.
 # album: number of photos in the explorer.
@@ -27,7 +27,7 @@ _PARTS: Mapping[str, Any] = {
     "quote": None,
     "album": 0,
     **dict.fromkeys(("sweeps", "errors", "observed", "papers", "prints", "method", "tasks", "switches"), ()),
-    **dict.fromkeys(("numbered", "unanswered", "explained", "crossed"), ()),
+    **dict.fromkeys(("numbered", "unanswered", "explained", "crossed", "occupations"), ()),
     "pairs": False,
 }
 

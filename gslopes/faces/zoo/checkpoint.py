@@ -1,0 +1,78 @@
+"""Checkpoints that others have published, files of the user's: read strictly, and none of it is run as code."""
+
+import hashlib
+import io
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gslopes.core.errors import ModelError
+from gslopes.core.files import read_named, show
+from gslopes.faces.networks.bisenet import BiSeNet
+from gslopes.faces.zoo.loading import LoadedModel
+from gslopes.faces.zoo.spec import ModelSpec
+
+LARGEST_CHECKPOINT = 2 << 30  # bytes
+
+
+def fill(network: nn.Module, path: Path, layout: str) -> str:
+    """Put the parameters of a PyTorch checkpoint into a network; the sha256 of the file.
+
+    layout: a sentence that says which file is expected.
+
+    Raises: UsageError if the file is missing; ModelError if it is not a checkpoint of tensors alone, or of another
+        network.
+    """
+    name = show(path)
+    data = read_named(path, LARGEST_CHECKPOINT, hint="Name a .pt or .pth file.")
+    try:
+        content: Any = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except Exception as error:  # damaged files make torch raise nearly anything
+        raise ModelError(f"{name} is not a checkpoint of tensors alone; nothing in it was run.", layout) from error
+    if not isinstance(content, dict):
+        raise ModelError(f"{name} holds no table of parameters.", layout)
+    state = {str(key).removeprefix("module."): value for key, value in content.items() if isinstance(value, Tensor)}
+    if broken := [key for key, value in state.items() if not torch.isfinite(value).all()]:
+        raise ModelError(f"{name} has parameters that are not finite: {broken[0]}.", "Fetch the file again.")
+    try:
+        missing, unexpected = network.load_state_dict(state, strict=False)
+    except RuntimeError as error:  # torch's word for a tensor of another shape
+        raise ModelError(f"{name} has another shape: {str(error).splitlines()[-1].strip()}", layout) from error
+    lost = [key for key in missing if not key.endswith("num_batches_tracked")]
+    if lost or unexpected:
+        which = f"lacks {lost[0]}" if lost else f"also has {unexpected[0]}"
+        raise ModelError(f"{name} is another network: it {which}.", layout)
+    return hashlib.sha256(data).hexdigest()
+
+
+# --- BiSeNet, the face parser of Joo & Kärkkäinen 2020, section 3.3 ---------------------------------------------------
+
+BISENET = ModelSpec(
+    name="bisenet",
+    summary="Parses a portrait into the 19 classes of CelebAMask-HQ; a file of the user's.",
+    network="bisenet",
+    size=512,
+    labels=(
+        "background", "skin", "left brow", "right brow", "left eye", "right eye", "eyeglasses", "left ear",
+        "right ear", "earring", "nose", "mouth", "upper lip", "lower lip", "neck", "necklace", "cloth", "hair", "hat",
+    ),
+    licence="the user's own file",
+    data=("CelebAMask-HQ (Lee et al. 2020)",),
+    paper="Yu et al. 2018, arXiv 1808.00897",
+    recipe="",
+    mean=(0.485, 0.456, 0.406),
+    std=(0.229, 0.224, 0.225),
+    crop="celeba-hq",
+)  # fmt: skip
+
+
+def load_bisenet(path: Path, device: str | torch.device = "cpu") -> LoadedModel:
+    """A face parser from the public BiSeNet checkpoint of zllrunning/face-parsing.PyTorch.
+
+    Raises: as ``fill``.
+    """
+    network = BiSeNet()
+    digest = fill(network, path, "Expected is BiSeNet of 19 classes of faces, as 79999_iter.pth.")
+    return LoadedModel(network.to(device).eval().requires_grad_(False), BISENET, digest)

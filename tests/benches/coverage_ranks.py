@@ -1,0 +1,56 @@
+"""Cells of the coverage bench about rank correlations: slopes of job titles and the share of women in the job."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from coverage_cases import Count, counted
+
+from gslopes.slopes.fit.measures import measured, numbers
+from gslopes.slopes.report.occupations import line, titles_of
+from gslopes.stats.agreement import rank_correlation
+from gslopes.stats.ols import line_weights
+from tests.slopes.report.test_occupations import TITLES, WOMEN, answers, finding, shared
+
+
+def ranks_titles(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """10, 20 and 60 titles whose shares and slopes are normal and correlated by 0, −0.5 or −0.9."""
+    for titles in (10, 20, 60):
+        for correlation in (0.0, -0.5, -0.9):
+            rho, tau = 6 / math.pi * math.asin(correlation / 2), 2 / math.pi * math.asin(correlation)
+            shares = rng.normal(size=(sets, titles))
+            slopes = correlation * shares + math.sqrt(1 - correlation**2) * rng.normal(size=(sets, titles))
+            found = [rank_correlation(*pair, permutations=199) for pair in zip(shares, slopes, strict=True)]
+            name = f"{titles} titles, correlated by {correlation:g}"
+            covered = np.array([one.rho_low <= rho <= one.rho_high for one in found])
+            yield counted(f"{name}: rho covered", "Fisher z", covered)
+            covered = np.array([one.tau_low <= tau <= one.tau_high for one in found])
+            yield counted(f"{name}: tau covered", "Fisher z", covered)
+            yield counted(f"{name}: p below .05", "permutation", np.array([one.p < 0.05 for one in found]))
+
+
+def ranks_photos(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """12 and 40 photos and 14 titles, which on each photo move together by the share of women; 0 or −0.5 on average."""
+    part = titles_of(finding(TITLES, [0.0] * len(TITLES), "log-odds"))
+    for photos in (12, 40):
+        for effect in (0.0, -0.5):
+            covered, alone, both = np.zeros((3, sets), bool)
+            for number in range(sets):
+                found = answers(shared(rng, photos, effect), TITLES)
+                odds = measured(found, dict.fromkeys(TITLES, "log-odds"))
+                slopes = numbers(odds, np.arange(len(odds.label))) @ line_weights(odds.values)
+                by_title = np.bincount(odds.label, slopes, len(TITLES))
+                shares = [WOMEN[title] for title in odds.labels]
+                rank, steep = rank_correlation(shares, by_title, permutations=9), line(found, part)
+                covered[number] = steep.low <= effect <= steep.high
+                alone[number] = rank.rho_high < 0 or rank.rho_low > 0
+                both[number] = alone[number] and (steep.high < 0 or steep.low > 0)
+            name = f"{photos} photos, line {effect:g}"
+            yield counted(f"{name}: line covered", "t over photos", covered)
+            yield counted(f"{name}: an order is said", "rank correlation alone", alone)
+            yield counted(f"{name}: an order is said", "both intervals", both)
+
+
+CASES = {"ranks-titles": ranks_titles, "ranks-photos": ranks_photos}
