@@ -40,7 +40,7 @@ def ranks_photos(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             for number in range(sets):
                 found = answers(shared(rng, photos, effect), TITLES)
                 odds = measured(found, dict.fromkeys(TITLES, "log-odds"))
-                slopes = numbers(odds, np.arange(len(odds.label))) @ line_weights(odds.values)
+                slopes = numbers(odds, np.arange(len(odds.label)))[0] @ line_weights(odds.values)
                 by_title = np.bincount(odds.label, slopes, len(TITLES))
                 shares = [WOMEN[title] for title in odds.labels]
                 rank, steep = rank_correlation(shares, by_title, permutations=9), line(found, part)

@@ -96,7 +96,7 @@ def line(answers: Answers, part: pd.DataFrame, clusters: Sequence[int] = ()) -> 
     weights = np.array([of_title.get(label, 0.0) for label in answers.labels])
     rows = np.flatnonzero(weights[answers.label])
     label, photo = answers.label[rows], answers.photo[rows]
-    counted = outcome_numbers(answers, rows) if by_number else answers.present[rows]
+    counted = outcome_numbers(answers, rows)[0] if by_number else answers.present[rows]
     own = counted.astype(np.float64) @ line_weights(answers.values)
     slopes = np.bincount(label, own, len(weights)) / n
     if by_number:
