@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,13 +80,15 @@ def choices(
     texts = tomllib.loads((Path(__file__).parent / "data" / "method.toml").read_text("utf-8"))
     edit = config.get("edit") or {}
     models = _editors(edit)
+    if edit.get("calibrated") is False:
+        models = {name: replace(spec, steps=()) for name, spec in models.items()}
     here = _here(config, models, presence, thresholds)
     return [
         *_values(texts["values"], edit),
         *(
             one
             for name, spec in models.items()
-            for text, found in zip(texts["editor"], _editor(spec, here["blend"]), strict=True)
+            for text, found in zip(texts["editor"], _editor(spec, here["blend"], texts["fading"]), strict=True)
             if (one := _of_editor(name, spec, text, found)) is not None
         ),
         *(Choice(**{"here": here.get(text["what"], ""), **text}) for text in texts["choice"]),
@@ -193,8 +196,8 @@ def _edit_of(spec: ModelSpec, blend: str) -> tuple[str, str]:
     return f"the decoder's picture at each value{beyond}", AS_PUBLISHED
 
 
-def _editor(spec: ModelSpec, blend: str) -> list[tuple[str, str]]:
-    """In the order of method.toml: what an editor has, with its own reason, or none."""
+def _editor(spec: ModelSpec, blend: str, fading: Mapping[str, str]) -> list[tuple[str, str]]:
+    """In the order of method.toml: what an editor has, with its own reason, or none.  fading: as there."""
     edit, why = _edit_of(spec, blend)
     if spec.steps and (blend == "paste" or not spec.odd_part):
         edit += f"; a table says where it stands at each value, from {spec.steps[0]:g} to {spec.steps[-1]:g}"
@@ -206,9 +209,26 @@ def _editor(spec: ModelSpec, blend: str) -> list[tuple[str, str]]:
         (f"{spec.size} pixels", ""),
         (", ".join(spec.data) or NOT_SAID, ""),
         _loss_of(spec),
-        (", ".join(spec.labels[1:]) or "none", ""),
+        _controlled(spec, fading.get(spec.recipe, "")),
         (f"as the card of {spec.name} says; not checked by hand", ""),
     ]
+
+
+def _controlled(spec: ModelSpec, fades: str) -> tuple[str, str]:
+    """What an editor holds still, and why.  fades: the attribute that it does not."""
+    still = ", ".join(name for name in spec.labels[1:] if name != fades) or "none"
+    if spec.network == "edit-ends":
+        return (
+            f"none is given to the network; a change that readers see of {still} had a price in its teacher's training",
+            "The network says how a face changes; it has no decoder to be given them.",
+        )
+    if fades:
+        return (
+            f"{still}; {fades} is given, too, but trained to fade towards {spec.ends[0]}",
+            f"Those that the training data carry labels of. {spec.ends[0].capitalize()} photos show no {fades}, so that"
+            " a critic of pictures would know none to compare with.",
+        )
+    return still, ""
 
 
 def _loss_of(spec: ModelSpec) -> tuple[str, str]:
