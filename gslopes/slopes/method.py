@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.core import runfolder
-from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core.errors import ModelError, UnknownName, UsageError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
-from gslopes.faces.zoo.spec import ModelSpec, editor_for, find_asset, read_spec, regions
+from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, regions
 from gslopes.report.choices import NOT_SAID, Choice
 
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
@@ -151,16 +151,15 @@ def _values(text: Mapping[str, str], edit: Mapping[str, Any]) -> Iterator[Choice
 
 
 def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
-    """Name to spec of the run's editors, as far as this installation has them."""
+    """Name to spec of the run's editors, as their weights carry it, as far as this installation has them."""
     attributes = list(edit.get("attributes") or ["gender"])
     names = [_editor_name(attribute, str(edit.get("model") or "")) for attribute in attributes]
     specs = {}
     for name in dict.fromkeys(names):
-        folder = find_asset("models", name) if name.replace("-", "").isalnum() else None
         try:
-            if folder is not None:
-                specs[name] = read_spec(folder / "spec.toml")
-        except ConfigError:  # a model of the user's that lost a file
+            if name.replace("-", "").isalnum():
+                specs[name] = identify(name)[0]
+        except (UnknownName, ModelError):  # a model of the user's that is gone, or lost a file
             continue
     return specs
 
