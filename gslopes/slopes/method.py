@@ -202,6 +202,7 @@ def _editor(spec: ModelSpec, blend: str, fading: Mapping[str, str]) -> list[tupl
         edit += f"; a table says where it stands at each value, from {spec.steps[0]:g} to {spec.steps[-1]:g}"
         why = (
             f"{why.removeprefix(AS_PUBLISHED)} By the table 0 is neutral, and equal steps are equal steps of readings."
+            " --as-published gives the network the values themselves."
         )
     return [
         (edit, why.strip()),
@@ -216,7 +217,7 @@ def _editor(spec: ModelSpec, blend: str, fading: Mapping[str, str]) -> list[tupl
 def _controlled(spec: ModelSpec, fades: str) -> tuple[str, str]:
     """What an editor holds still, and why.  fades: the attribute that it does not."""
     still = ", ".join(name for name in spec.labels[1:] if name != fades) or "none"
-    if spec.network == "edit-ends":
+    if spec.network == "edit-ends" and spec.labels[1:]:
         return (
             f"none is given to the network; a change that readers see of {still} had a price in its teacher's training",
             "The network says how a face changes; it has no decoder to be given them.",

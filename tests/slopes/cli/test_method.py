@@ -80,7 +80,9 @@ def portrait(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.row("slopes-3.3-network", "slopes-3.3-controlled", "slopes-4.3-beyond", "slopes-4.3-values")
+@pytest.mark.row(
+    "slopes-3.3-network", "slopes-4.3-range", "slopes-4.3-neutral", "slopes-4.3-beyond", "slopes-4.3-values"
+)
 @pytest.mark.parametrize(("attribute", "count"), [("gender", 7), ("race", 5)])
 def test_as_published_the_decoder_is_given_the_values_of_the_paper_and_the_slope_is_fitted_to_them(
     attribute, count, portrait, given, tmp_path
