@@ -65,10 +65,9 @@ def test_elsewhere_a_fader_network_edits_by_its_odd_part():
     np.testing.assert_allclose(logs[:, 0] + logs[:, 2], 2 * logs[:, 1], atol=0.01)
 
 
-@pytest.mark.parametrize("name", ["gender-field", "gender-fader"])
-def test_an_editor_that_is_not_calibrated_stands_at_the_values_themselves(name):
+def test_an_edit_field_that_is_not_calibrated_stands_at_the_values_themselves():
     chips = np.random.default_rng(0).integers(0, 256, (1, 128, 128, 3), np.uint8)
-    model = zoo.load(name)
+    model = zoo.load("gender-field")
     plain = replace(model, spec=replace(model.spec, steps=()))
     here, there = (editor.sweep(chips, VALUES) for editor in (editor_of(model, calibrated=False), editor_of(plain)))
     np.testing.assert_array_equal(here.edited, there.edited)
