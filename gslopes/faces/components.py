@@ -47,7 +47,7 @@ def default_components(config: FacesConfig, device: str) -> Components:
     for attribute in config.edit.attributes:
         name, spec, _ = _edited_by(config, attribute)
         blend = None if compose.blend == "auto" else compose.blend
-        editors[attribute] = editor_of(name, device, _reader_of(spec), blend)
+        editors[attribute] = editor_of(name, device, _reader_of(spec), blend, config.edit.calibrated)
     sizes = {editor.size for editor in editors.values()}
     if len(sizes) > 1:
         hint = "Run them one after the other, each with its own --out."

@@ -73,6 +73,12 @@ class EditConfig:
         shown="the attribute's own",
         advanced=True,
     )
+    calibrated: bool = option(
+        True,
+        help="Let the editor's table say where it stands at each value; else the network gets the values themselves.",
+        shown="true",
+        seldom=True,
+    )
 
     def __post_init__(self) -> None:
         if not self.attributes:

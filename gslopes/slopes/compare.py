@@ -90,10 +90,20 @@ def write_page(one: Path | str, other: Path | str, changes: pd.DataFrame, out: P
 
     one, other = Path(one), Path(other)
     folder, both = out or other / "compare", int(changes["n"].max())
-    page = write_changes(folder, changes, (one.name, other.name))
+    page = write_changes(folder, changes, (one.name, other.name), edits_differ(one, other))
     rows, sentence = findings_table(changes), headline(changes)
     summary.write(folder, "compare", rows, (both, both), headline=sentence, page=page, began=other)
     return page
+
+
+def edits_differ(one: Path, other: Path) -> str:
+    """A sentence where the two runs' pictures were made in different ways; empty where they were not."""
+    first, second = (runfolder.read_manifest(run).get("identity") or {} for run in (one, other))
+    lines: list[str] = []
+    for part in ("edit", "compose"):
+        lines += runfolder.differences(first.get(part), second.get(part), part)
+    made = f"The pictures of the first run (there) and of the second (here) were made differently: {'; '.join(lines)}."
+    return f"{made} Slopes differ by that as well." if lines else ""
 
 
 def units_of(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:

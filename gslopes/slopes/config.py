@@ -43,6 +43,7 @@ GRID = (5, 3)  # values of two attributes that are crossed
 # What can be set as Joo & Kärkkäinen (2020) have it; see ``slopes.method``.
 PUBLISHED: Mapping[tuple[str, str], Any] = {
     ("edit", "model"): "fader",
+    ("edit", "calibrated"): False,
     ("compose", "region"): "skin",
     ("compose", "blend"): "paste",
     ("compose", "placebo"): False,
@@ -148,8 +149,8 @@ class RunConfig:
     report: ReportConfig = section(ReportConfig, flat=("embed",))
     as_published: bool = option(
         False,
-        help="Follow Joo and Kärkkäinen (2020) in all that can be set: Fader Networks, skin, paste, no gate. "
-        "gslopes audit --method lists what still differs.",
+        help="Follow Joo and Kärkkäinen (2020) in all that can be set: Fader Networks at the values themselves, skin, "
+        "paste, no gate. gslopes audit --method lists what still differs.",
         advanced=True,
     )
 
@@ -190,6 +191,8 @@ class RunConfig:
         sections: dict[str, Any] = to_dict(self)
         # of a plain run only where one was asked for later: --grid on its folder is then refused
         grid = {"grid": list(self.grid)} if self.cross or self.grid != GRID else {}
+        if self.edit.calibrated:  # as every run was that does not say
+            del sections["edit"]["calibrated"]
         return {key: value for key, value in sections.items() if key not in _CONDITIONS} | grid
 
 

@@ -2,14 +2,15 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gslopes.core import runfolder
-from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core.errors import ModelError, UnknownName, UsageError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
-from gslopes.faces.zoo.spec import ModelSpec, editor_for, find_asset, read_spec, regions
+from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, regions
 from gslopes.report.choices import NOT_SAID, Choice
 
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
@@ -79,13 +80,15 @@ def choices(
     texts = tomllib.loads((Path(__file__).parent / "data" / "method.toml").read_text("utf-8"))
     edit = config.get("edit") or {}
     models = _editors(edit)
+    if edit.get("calibrated") is False:
+        models = {name: replace(spec, steps=()) for name, spec in models.items()}
     here = _here(config, models, presence, thresholds)
     return [
         *_values(texts["values"], edit),
         *(
             one
             for name, spec in models.items()
-            for text, found in zip(texts["editor"], _editor(spec, here["blend"]), strict=True)
+            for text, found in zip(texts["editor"], _editor(spec, here["blend"], texts["fading"]), strict=True)
             if (one := _of_editor(name, spec, text, found)) is not None
         ),
         *(Choice(**{"here": here.get(text["what"], ""), **text}) for text in texts["choice"]),
@@ -155,16 +158,15 @@ def _values(text: Mapping[str, str], edit: Mapping[str, Any]) -> Iterator[Choice
 
 
 def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
-    """Name to spec of the run's editors, as far as this installation has them."""
+    """Name to spec of the run's editors, as their weights carry it, as far as this installation has them."""
     attributes = list(edit.get("attributes") or ["gender"])
     names = [_editor_name(attribute, str(edit.get("model") or "")) for attribute in attributes]
     specs = {}
     for name in dict.fromkeys(names):
-        folder = find_asset("models", name) if name.replace("-", "").isalnum() else None
         try:
-            if folder is not None:
-                specs[name] = read_spec(folder / "spec.toml")
-        except ConfigError:  # a model of the user's that lost a file
+            if name.replace("-", "").isalnum():
+                specs[name] = identify(name)[0]
+        except (UnknownName, ModelError):  # a model of the user's that is gone, or lost a file
             continue
     return specs
 
@@ -200,22 +202,40 @@ def _edit_of(spec: ModelSpec, blend: str) -> tuple[str, str]:
     return f"the decoder's picture at each value{beyond}", AS_PUBLISHED
 
 
-def _editor(spec: ModelSpec, blend: str) -> list[tuple[str, str]]:
-    """In the order of method.toml: what an editor has, with its own reason, or none."""
+def _editor(spec: ModelSpec, blend: str, fading: Mapping[str, str]) -> list[tuple[str, str]]:
+    """In the order of method.toml: what an editor has, with its own reason, or none.  fading: as there."""
     edit, why = _edit_of(spec, blend)
     if spec.steps and (blend == "paste" or not spec.odd_part):
         edit += f"; a table says where it stands at each value, from {spec.steps[0]:g} to {spec.steps[-1]:g}"
         why = (
             f"{why.removeprefix(AS_PUBLISHED)} By the table 0 is neutral, and equal steps are equal steps of readings."
+            " --as-published gives the network the values themselves."
         )
     return [
         (edit, why.strip()),
         (f"{spec.size} pixels", ""),
         (", ".join(spec.data) or NOT_SAID, ""),
         _loss_of(spec),
-        (", ".join(spec.labels[1:]) or "none", ""),
+        _controlled(spec, fading.get(spec.recipe, "")),
         (f"as the card of {spec.name} says; not checked by hand", ""),
     ]
+
+
+def _controlled(spec: ModelSpec, fades: str) -> tuple[str, str]:
+    """What an editor holds still, and why.  fades: the attribute that it does not."""
+    still = ", ".join(name for name in spec.labels[1:] if name != fades) or "none"
+    if spec.network == "edit-ends" and spec.labels[1:]:
+        return (
+            f"none is given to the network; a change that readers see of {still} had a price in its teacher's training",
+            "The network says how a face changes; it has no decoder to be given them.",
+        )
+    if fades:
+        return (
+            f"{still}; {fades} is given, too, but trained to fade towards {spec.ends[0]}",
+            f"Those that the training data carry labels of. {spec.ends[0].capitalize()} photos show no {fades}, so that"
+            " a critic of pictures would know none to compare with.",
+        )
+    return still, ""
 
 
 def _loss_of(spec: ModelSpec) -> tuple[str, str]:
@@ -228,7 +248,8 @@ def _loss_of(spec: ModelSpec) -> tuple[str, str]:
         )
     if "1912.01865" in spec.paper:  # StarGAN v2, whose critic of pictures it was trained with
         return (
-            "the Fader Network's, a parser's features, and an adversary that knows photos of both ends",
+            "the Fader Network's, a parser's features, and an adversary that knows photos of both ends and sees faces"
+            " decoded at up to -1.5 and 1.5",
             "With the Fader Network's alone noses and beards were smeared, and readings hardly moved.",
         )
     return "the Fader Network's: reconstruction and a latent adversary", ""

@@ -90,7 +90,7 @@ def slug(editor: str) -> str:
 def made(given: argparse.Namespace, editor: str, steps: int, extent: float) -> tuple[pd.DataFrame, FloatArray, Path]:
     """The walk's pictures: its table of used photos, the values, and the run folder."""
     name = editor.removesuffix(PUBLISHED)
-    way = {"region": "skin", "blend": "paste"} if editor != name else {}
+    way = {"region": "skin", "blend": "paste", "calibrated": False} if editor != name else {}
     attribute = identify(name)[0].labels[0]
     run = given.out / "runs" / f"{slug(editor)}-{steps}"
     options = {"attribute": attribute, "editor": name, "steps": steps, "range": (-extent, extent), "format": "png"}

@@ -8,7 +8,7 @@ import pytest
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.report import numbers
-from gslopes.slopes.compare import compare_runs, write_page
+from gslopes.slopes.compare import compare_runs, edits_differ, write_page
 from gslopes.slopes.report.changes import print_changes
 
 VALUES = np.linspace(-1, 1, 3)
@@ -123,3 +123,13 @@ def test_the_page_says_what_changed_and_holds_every_number_that_is_printed(tmp_p
     assert numbers.points(row["difference"]) in html
     assert "<b>model</b>" not in html
     assert "&lt;b&gt;model&lt;/b&gt;" in html
+
+
+def test_two_runs_whose_decoders_were_given_other_values_are_said_to_be_made_differently(tmp_path: Path) -> None:
+    before, after = folder(tmp_path / "a", "model", -0.3), folder(tmp_path / "b", "model", -0.05)
+    assert edits_differ(before, after) == ""
+    for run, edit in ((before, {"model": "fader"}), (after, {"model": "fader", "calibrated": False})):
+        runfolder.write_json(run / "run.json", runfolder.read_manifest(run) | {"identity": {"edit": edit}})
+    said = edits_differ(before, after)
+    assert "edit.calibrated is not set there and false here" in said
+    assert said in write_page(before, after, compare_runs(before, after)).read_text("utf-8")

@@ -9,7 +9,7 @@ from gslopes.core.records import Face, Photo
 from gslopes.faces.edit.editors import editor_of
 from gslopes.faces.gate.manipulation import Estimate
 from training.evaluation import measures
-from training.evaluation.composites import VALUES, HeldOut, ways
+from training.evaluation.composites import PUBLISHED, VALUES, HeldOut, edited, ways
 from training.evaluation.editor import Composites, edited_table, group_table, leakage_table, reached, realism_table
 from training.evaluation.measures import nearest_itself, two_sample_auc
 from training.evaluation.models import tables_as_text
@@ -162,6 +162,15 @@ def test_a_fader_network_is_judged_as_published_too(name, reader, published):
     found = ways(editor_of(name, reader=reader))
     assert (("skin", "paste") in found) == published
     assert found[0][0] == "face"
+
+
+@pytest.mark.slow
+def test_the_cards_row_as_published_is_of_the_values_themselves_and_the_others_are_by_the_table(portrait_chip):
+    editor, values = editor_of("gender-fader"), np.array([-2, 1], np.float32)
+    for way in ways(editor):
+        as_in_audit = editor_of("gender-fader", blend=way[1], calibrated=way != PUBLISHED)
+        here = edited(editor, portrait_chip, values, way[1], way == PUBLISHED)
+        np.testing.assert_array_equal(here.edited, as_in_audit.sweep(portrait_chip, values).edited)
 
 
 def test_a_face_is_nearest_to_itself_only_if_no_other_photo_is_nearer() -> None:

@@ -41,7 +41,7 @@ Half = Literal["choose", "card"]
 Way = tuple[str, str]  # region, blend
 
 
-PUBLISHED: tuple[str, Blend] = ("skin", "paste")  # the way of the paper
+PUBLISHED: tuple[str, Blend] = ("skin", "paste")  # the way of the paper, which has no table of steps
 
 
 def ways(editor: FaceEditor) -> tuple[tuple[str, Blend], ...]:
@@ -145,11 +145,12 @@ class Swept:
     pictures: dict[tuple[str, str], list[list[ByteArray]]]
 
 
-def blended(editor: FaderEditor, blend: Blend) -> FaderEditor:
-    """The same editor for another blend."""
+def edited(editor: FaderEditor, chips: ByteArray, values: FloatArray, blend: Blend, published: bool) -> EditedChips:
+    """The sweep of chips for a blend.  published: at the values themselves, whatever the spec's table says."""
     other = copy(editor)
     other.blend, other.odd_part = blend, editor.spec.odd_part and blend != "paste"
-    return other
+    other.calibrated = not published
+    return other.sweep(chips, values)
 
 
 def swept(
@@ -163,18 +164,19 @@ def swept(
         rows = slice(start, start + BATCH)
         photos, faces = held.photos[rows], held.faces[rows]
         chips = HeldOut(held.name, photos, faces, {}).chips(editor.size)
-        swept_by: dict[str, EditedChips] = {}
-        for _, blend in chosen:  # of another editor than a Fader Network the blends share one edit
+        swept_by: dict[tuple[Blend, bool], EditedChips] = {}
+        for way in chosen:  # of another editor than a Fader Network all share one edit
+            key = way[1], way == PUBLISHED
             if isinstance(editor, FaderEditor):
-                swept_by[blend] = swept_by.get(blend) or blended(editor, blend).sweep(chips, values)
+                swept_by[key] = swept_by.get(key) or edited(editor, chips, values, *key)
             else:
-                swept_by[blend] = next(iter(swept_by.values()), None) or editor.sweep(chips, values)
+                swept_by[key] = next(iter(swept_by.values()), None) or editor.sweep(chips, values)
         masks = {region: masker(photos, faces, chips, editor.border) for region, masker in maskers.items()}
         masks["head"] = masks["face"]  # what a judge looks at is the face
         heads = heads_of(maskers["face"], photos, faces, chips, editor.border)
         pictures: dict[tuple[str, str], list[list[ByteArray]]] = {}
         for region, blend in chosen:
-            pictures[region, blend], edits = [], swept_by[blend]
+            pictures[region, blend], edits = [], swept_by[blend, (region, blend) == PUBLISHED]
             for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
                 head = heads[i] if region == "head" else None
                 given = photo.pixels, photo.gray, edits.edited[i], edits.neutral[i], masks[region][i], face.matrix

@@ -29,6 +29,7 @@ from gslopes.faces.zoo.spec import Blend
 
 # A photo's own value is 2 p - 1 of its reading p. A spec's ``steps`` say where in this unit an editor stands at values:
 # by them 0 is neutral, and equal steps are even in readings. The odd part, neutral at 0 as it is, takes the ends alone.
+# An editor that is not ``calibrated`` stands at the values themselves, as in the paper, and its decoder is given them.
 
 # Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128.
 BATCH_SIZE = 4
@@ -43,6 +44,7 @@ class FaderEditor:
         drawn faces need it.
     blend: how the edit will go into the photo; the spec's own by default. With ``paste`` nothing but the decoder's
         picture at each value is given, as in the paper.
+    calibrated: whether the spec's ``steps`` say where it stands; else the decoder is given the values themselves.
 
     It computes in 32 bits everywhere: fp16 moved levels by up to 1.15, bf16 by up to 7.
 
@@ -50,7 +52,12 @@ class FaderEditor:
     """
 
     def __init__(
-        self, model: LoadedModel, device: str = "cpu", reader: str | None = "labeller", blend: Blend | None = None
+        self,
+        model: LoadedModel,
+        device: str = "cpu",
+        reader: str | None = "labeller",
+        blend: Blend | None = None,
+        calibrated: bool = True,
     ) -> None:
         if not isinstance(model.module, Fader):
             message = f"The model {model.spec.name} is not an editor: it has no Fader Network."
@@ -61,6 +68,7 @@ class FaderEditor:
         self.spec, self.sha256, self.size = model.spec, model.sha256, model.spec.size
         self.blend, self.border, self.region = blend or self.spec.blend, self.spec.border, self.spec.region
         self.odd_part = self.spec.odd_part and self.blend != "paste"
+        self.calibrated = calibrated
         self.device = torch.device(device)
         self.network.to(self.device)
         self.photo_values = None
@@ -74,7 +82,7 @@ class FaderEditor:
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
-        steps = self.spec.steps
+        steps = self.spec.steps if self.calibrated else ()
         if self.odd_part and steps:
             values = values * np.float32((steps[-1] - steps[0]) / 4)
         else:
@@ -106,7 +114,9 @@ class FaderEditor:
             pictures = self._odd_sweep(latents, photo, values)
         else:
             wanted = torch.stack([*(self.condition(photo, float(value)) for value in values), photo], 1)
-            pictures = self._decode(latents, photo[:, None] + self.gain * (wanted - photo[:, None]))
+            if self.calibrated:
+                wanted = photo[:, None] + self.gain * (wanted - photo[:, None])
+            pictures = self._decode(latents, wanted)
         return np.asarray(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu().numpy())
 
     def _decode(self, latents: Tensor, conditions: Tensor) -> Tensor:
@@ -153,11 +163,15 @@ class EndsEditor:
     """A records.Editor on one of the zoo's networks that know both ends of an attribute.
 
     model: loaded on the device.  device: where it runs.  reader: the model that reads a face's own value.
+    calibrated: as of ``FaderEditor``.
 
     Raises: UnknownName, ModelError.
     """
 
-    def __init__(self, model: LoadedModel, device: str = "cpu", reader: str = "labeller") -> None:
+    def __init__(
+        self, model: LoadedModel, device: str = "cpu", reader: str = "labeller", calibrated: bool = True
+    ) -> None:
+        self.calibrated = calibrated
         self.network = cast(EditEnds, model.module).to(memory_format=torch.channels_last)
         self.spec, self.sha256, self.size = model.spec, model.sha256, model.spec.size
         self.blend, self.border, self.region = self.spec.blend, self.spec.border, self.spec.region
@@ -182,7 +196,7 @@ class EndsEditor:
 
     @torch.inference_mode()
     def _swept(self, chips: ByteArray, values: FloatArray, drawn: bool) -> EditedChips:
-        values = stands_at(values, self.spec.steps)
+        values = stands_at(values, self.spec.steps if self.calibrated else ())
         step = runtime.batch_size(str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), ENDS_BATCH)
         edited = torch.empty(len(chips) * drawn, len(values), *chips.shape[1:], device=self.device)
         ends: list[Ends] = []
@@ -296,7 +310,11 @@ FaceEditor = FaderEditor | EndsEditor
 
 
 def editor_of(
-    model: str | LoadedModel, device: str = "cpu", reader: str | None = "labeller", blend: Blend | None = None
+    model: str | LoadedModel,
+    device: str = "cpu",
+    reader: str | None = "labeller",
+    blend: Blend | None = None,
+    calibrated: bool = True,
 ) -> FaceEditor:
     """The editor that a model, or the one of this name, is; arguments as of ``FaderEditor``.
 
@@ -304,8 +322,8 @@ def editor_of(
     """
     loaded = load(model, device) if isinstance(model, str) else model
     if loaded.spec.network != "edit-ends":
-        return FaderEditor(loaded, device, reader, blend)
+        return FaderEditor(loaded, device, reader, blend, calibrated)
     if reader is None:
         message = f"{loaded.spec.name} needs a reader of a face's own value."
         raise ModelError(message, "Name one; the walk takes the labeller.")
-    return EndsEditor(loaded, device, reader)
+    return EndsEditor(loaded, device, reader, calibrated)

@@ -71,7 +71,7 @@ def compare(
     """
     from gslopes.core.runfolder import show
     from gslopes.frame.executors import OneProcess
-    from gslopes.slopes.compare import compare_runs, write_page
+    from gslopes.slopes.compare import compare_runs, edits_differ, write_page
     from gslopes.slopes.drift import check_drift, print_drift
     from gslopes.slopes.report.changes import CONDITION, changed, print_changes
 
@@ -90,6 +90,8 @@ def compare(
     changes = compare_runs(run_a, run_b, pairs, photos_csv=photos_csv, cluster=cluster)
     page = write_page(run_a, run_b, changes, out)
     print_json(rows(changes)) if as_json else say(print_changes(changes))
+    if note := edits_differ(run_a, run_b):
+        say(note, err=True)
     say(f"page       {show(page)}", err=True)
     if show_page:
         open_page(page)

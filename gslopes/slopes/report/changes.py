@@ -125,10 +125,10 @@ HERE = Path(__file__).parents[1] / "templates"
 MOST_LABELS = 40
 
 
-def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str]) -> Path:
+def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str], note: str = "") -> Path:
     """Write OUT/index.html; it opens from the disk and asks nothing of any server.
 
-    changes: the columns of ``slopes.fit.differences.COLUMNS``.  names: of the two runs.
+    changes: the columns of ``slopes.fit.differences.COLUMNS``.  names: of the two runs.  note: about both.
 
     Returns the path of the page.
 
@@ -144,6 +144,7 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str]) -> P
         data={"changes": [{"ends": pair["ends"], "rows": pair["rows"]} for pair in pairs], "decisions": {}},
         plots=True,
         headline=headline(changes),
+        note=note,
         pairs=pairs,
         first=words.printable(names[0]),
         second=words.printable(names[1]),

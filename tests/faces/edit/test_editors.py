@@ -41,24 +41,36 @@ def test_who_gives_editors_a_faces_own_value_does_not_judge_them_and_both_specs_
 
 
 @pytest.mark.row("slopes-3.3-network", "slopes-3.3-controlled", "slopes-4.3-beyond")
-def test_a_fader_network_is_used_as_published_where_its_picture_is_pasted_and_by_its_odd_part_elsewhere():
+@pytest.mark.parametrize("name", ["gender-fader", "race-fader"])
+def test_a_fader_network_is_used_as_published_where_it_is_not_calibrated_and_its_picture_pasted(name):
     chips = np.random.default_rng(0).integers(0, 256, (1, 128, 128, 3), np.uint8)
-    model = zoo.load("gender-fader")
-    model = replace(model, spec=replace(model.spec, steps=()))
-    editors = {blend: editor_of(model, blend=blend) for blend in ("difference", "ratio", "paste")}
-    swept = {blend: editor.sweep(chips, np.array([-1, 0, 1, 2], "f4")).edited for blend, editor in editors.items()}
+    editor = editor_of(name, blend="paste", calibrated=False)
+    swept = editor.sweep(chips, np.array([-2, -1, 0, 1, 2], "f4")).edited
     x = torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 255
     with torch.inference_mode():
-        own = editors["paste"].photo_values(x)
-        network = zoo.load("gender-fader").module
-        for step, value in ((2, 1.0), (3, 2.0)):  # the others at the photo's own values, beyond 1 as within
+        own, network = editor.photo_values(x), zoo.load(name).module
+        for step, value in enumerate((-2.0, -1.0, 0.0, 1.0, 2.0)):  # the others at the photo's own, beyond 1 as within
             drawn = network.decode(network.encode(2 * x - 1), torch.cat([own.new_tensor([[value]]), own[:, 1:]], 1))
             picture = ((drawn + 1) * 127.5).permute(0, 2, 3, 1).numpy()
-            np.testing.assert_allclose(swept["paste"][:, step], picture, atol=0.05)
-    ends = swept["difference"][:, :3:2].astype(float)
+            np.testing.assert_allclose(swept[:, step], picture, atol=0.05)
+
+
+def test_elsewhere_a_fader_network_edits_by_its_odd_part():
+    chips = np.random.default_rng(0).integers(0, 256, (1, 128, 128, 3), np.uint8)
+    editors = {blend: editor_of("gender-fader", blend=blend) for blend in ("difference", "ratio")}
+    swept = {blend: editor.sweep(chips, np.array([-1, 0, 1], "f4")).edited for blend, editor in editors.items()}
+    ends = swept["difference"][:, ::2].astype(float)
     np.testing.assert_allclose(ends.sum(1), 2 * swept["difference"][:, 1], atol=0.01)
     logs = np.log(swept["ratio"] + OFFSET)
     np.testing.assert_allclose(logs[:, 0] + logs[:, 2], 2 * logs[:, 1], atol=0.01)
+
+
+def test_an_edit_field_that_is_not_calibrated_stands_at_the_values_themselves():
+    chips = np.random.default_rng(0).integers(0, 256, (1, 128, 128, 3), np.uint8)
+    model = zoo.load("gender-field")
+    plain = replace(model, spec=replace(model.spec, steps=()))
+    here, there = (editor.sweep(chips, VALUES) for editor in (editor_of(model, calibrated=False), editor_of(plain)))
+    np.testing.assert_array_equal(here.edited, there.edited)
 
 
 def test_the_odd_part_goes_evenly_to_the_ends_of_a_table():
