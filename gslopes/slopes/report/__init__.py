@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Literal
 
 from gslopes.core.config import from_dict
-from gslopes.core.errors import ConfigError
 from gslopes.core.options import option
 from gslopes.core.progress import Watch
 
