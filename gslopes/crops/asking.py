@@ -111,7 +111,7 @@ def material(run: Run) -> Material:
         sizes, heads = as_joined(used, variant)
         photo = reader_of([path[name] for name in used["path"]], sizes, variant)
         for name, model in run.plan.models.items():
-            askers[name].append(Asker(model, photo, sizes, variant.ratios, variant.as_published, heads, note=run.note))
+            askers[name].append(Asker(model, photo, sizes, variant.ratios, variant.as_published, heads))
     pictures = pictures_asked(people, config, used["person"].tolist())
     blocks = range(len(pictures) // PART + 1)
     lots = np.concatenate([np.random.default_rng([config.seed, 7, block]).random(PART) for block in blocks])
@@ -136,6 +136,7 @@ def _asked(
     """The rows of one variant.  pictures: (n, 2) numbers of photos.  lots: (n,).  ids: of all photos."""
     made: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
     remote = isinstance(asker.model, RemoteCropper)
+    asker.note = run.note  # of the part in hand
     for answer in asker.answers(pictures, run.folder, run.config.policies, lots, run.tick):
         run.tick(int(not remote))
         left, right = (ids[photo] for photo in answer.photos)
