@@ -27,7 +27,7 @@ from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.frame.executors import OneProcess
 from gslopes.photos.decode import in_srgb
-from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_photos, listing, open_photo, photo_batches
+from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_files, listing, open_photo, photo_batches
 from gslopes.stats.intervals import estimate_share
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def census(
     config, executor = config or CensusConfig(), executor or OneProcess()
     device = runtime.pick_device(config.device)
     check_outside(out, photos, "census folder")
-    files = tuple(list_photos(photos))
+    files = tuple(list_files(photos))
     if not files:
         raise UsageError(f"There are no photos in {show(photos)}.", "Collect some with: gslopes collect.")
     searches = searches_of(photos, files)

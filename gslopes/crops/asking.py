@@ -105,7 +105,7 @@ def material(run: Run) -> Material:
     assert run.plan is not None
     config, people, seen = run.config, run.inputs, run.table("people")
     path = {portrait.relative: portrait.path for portrait in people.portraits}
-    used = seen[(seen["status"] == "used") & seen["path"].isin(list(path))].drop_duplicates("photo")
+    used = seen[(seen["status"] == "used") & seen["path"].isin(list(path))]
     askers: dict[str, list[Asker]] = {name: [] for name in run.plan.models}
     for variant in config.variants:
         sizes, heads = as_joined(used, variant)

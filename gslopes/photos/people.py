@@ -15,6 +15,8 @@ from gslopes.core.files import LARGEST_TABLE, show
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gslopes.photos.folder import PhotoFile
+
 PHOTO_COLUMNS = ("image", "photo", "path", "file", "filename", "id", "name")
 CROSS = " + "
 
@@ -93,6 +95,18 @@ def name_in(names: Collection[str], path: str, photo: str = "") -> str | None:
     beginnings = (stem[:end] for end in range(len(stem) - 1, 0, -1) if stem[end] in "_-")
     candidates = (photo, path, file.name, str(file.with_suffix("")) if file.name else "", stem, *beginnings)
     return next((name for name in candidates if name and name in names), None)
+
+
+def names_of(names: Mapping[str, Any], photo: PhotoFile) -> list[str]:
+    """Under which names a table knows a photo, which several files may hold.  names: to what is compared of each.
+
+    Raises: UsageError if that differs.
+    """
+    found = [name for file in (photo.relative, *photo.repeats) if (name := name_in(names, file)) is not None]
+    if others := [name for name in found if names[name] != names[found[0]]]:
+        problem = f"{show(found[0])} and {show(others[0])} are the same picture, with different rows in the table."
+        raise UsageError(problem, "Correct the table, or leave one out.")
+    return found
 
 
 def read_about(path: Path, run: Path) -> pd.DataFrame:

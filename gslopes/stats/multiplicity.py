@@ -1,10 +1,23 @@
-"""Many labels are tested at once: p-values adjusted for it."""
+"""Many labels are tested at once: p-values adjusted for it, and what is a finding then."""
 
 import numpy as np
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, Flags
 
 LEVEL = 0.05  # of q, below which a number is a finding
+
+
+def is_finding(q: Array | float, low: Array | float = np.nan, high: Array | float = np.nan, null: float = 0.0) -> Flags:
+    """Whether a number is a finding: q is below ``LEVEL``, and its interval, where it has one, is without ``null``.
+
+    q: (L,) or one, the adjusted p, or p where one thing is tested; NaN where nothing was: no finding.
+    low, high: ends of its 95 % interval; NaN where there is none.
+
+    >>> is_finding(np.array([0.01, 0.01, 0.2, np.nan]), np.array([1, -1, 1, 1]), np.array([3, 3, 3, 3])).tolist()
+    [True, False, False, False]
+    """
+    q, low, high = (np.asarray(numbers, float) for numbers in (q, low, high))
+    return np.asarray((q < LEVEL) & ~((low <= null) & (null <= high)))
 
 
 def benjamini_hochberg(p: Array) -> Array:

@@ -146,7 +146,7 @@ def test_what_cannot_be_done_is_said_before_any_work(portraits, done):
     with pytest.raises(UsageError, match="Fewer than two groups have two persons"):
         planned(folder, table, groups=("id",))
     with pytest.raises(ConfigError, match="ratio"):
-        CropsConfig(ratios=(float("nan"),))
+        planned(folder, table, ratios=(float("nan"),))
     with pytest.raises(ConfigError, match="--people CSV"):
         planned(folder, None)
     facts = planned(folder, table, groups=("team",))

@@ -18,7 +18,7 @@ from gslopes.captions.measures.rows import Recorder, Row
 from gslopes.core.arrays import Array, Flags
 from gslopes.stats.clusters import FEW
 from gslopes.stats.intervals import percentile
-from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
+from gslopes.stats.multiplicity import benjamini_hochberg, is_finding
 from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.score_test import choose_columns, informative_units, score_interval
 
@@ -190,7 +190,7 @@ def objects_mentioned(recorder: Recorder) -> None:
                 rows.append(_row(fitted, name, recorder.stage, pair))
         q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))
         for row, value in zip(rows, q, strict=True):
-            row |= {"q": float(value), "finding": bool(value < LEVEL)}
+            row |= {"q": float(value), "finding": bool(is_finding(value, row["ci_low"], row["ci_high"]))}
         ranked = sorted((r for r in rows if r["finding_paper"]), key=lambda r: (-r["accuracy"], r["concept"]))
         for rank, row in enumerate(ranked, 1):
             row["rank"] = rank

@@ -16,7 +16,7 @@ from gslopes.core.files import csv_bytes
 from gslopes.report import numbers
 from gslopes.report.layouts import markdown, tabular
 from gslopes.report.words import many, printable
-from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.multiplicity import is_finding
 
 TITLES, QUESTIONS = SENTENCES["titles"], tuple(SENTENCES["questions"])
 STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where that comes from
@@ -191,7 +191,7 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mappin
         if not len(judged):
             answers.append(f"{plural}: " + ("not judged, too rare" if len(chosen) else f"no {side} context"))
             continue
-        significant = judged[judged["q"] < LEVEL]
+        significant = judged[is_finding(judged["q"], judged["change_low"], judged["change_high"])]
         rises, falls = int((significant[change] > 0).sum()), int((significant[change] < 0).sum())
         verdict = "mixed" if rises and falls else "yes" if rises else "no"
         fewer = f", less in {falls}" if falls else ""
@@ -204,7 +204,7 @@ def _independent(rows: pd.DataFrame) -> str:
     if not len(judged):
         untagged = not len(rows) or rows["share"].isna().all()
         return "not judged: " + ("no context has tags in its dictionary" if untagged else "in too few pictures")
-    depends = judged.loc[judged["q"] < LEVEL, "context"].map(printable).tolist()
+    depends = judged.loc[is_finding(judged["q"]), "context"].map(printable).tolist()
     if not depends:
         return f"no dependence found in {many(len(judged), 'context')}"
     return f"no, it depends in {len(depends)} of {many(len(judged), 'context')}: {', '.join(depends)}"
@@ -229,7 +229,7 @@ def _expected(rows: pd.DataFrame) -> str:
     judged = rows[rows["q"].notna()] if len(rows) else rows
     if not len(judged):
         return "not judged: nothing varies"
-    significant = int((judged["q"] < LEVEL).sum())
+    significant = int(is_finding(judged["q"], judged["ci_low"], judged["ci_high"]).sum())
     return f"{int(judged['consistent'].sum())} of {significant} differences found ({many(len(judged), 'test')})"
 
 
