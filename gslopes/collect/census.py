@@ -14,6 +14,7 @@ import pandas as pd
 from gslopes.collect.config import CensusConfig
 from gslopes.collect.source import women_of
 from gslopes.core import runfolder, runtime, tables
+from gslopes.core.config import check
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.executor import Executor
@@ -82,11 +83,12 @@ def census(
     photos: a collection, or any folder whose sub-folders are occupations.  out: made if missing; outside of photos.
     finder, reader: instead of MTCNN and the shipped reader.
 
-    Raises: UsageError, RunFolderMismatch, ModelError, StorageError.
+    Raises: UsageError, ConfigError, RunFolderMismatch, ModelError, StorageError.
     """
     from gslopes.faces.zoo.reader import FaceReader, load_fairface
 
     config, executor = config or CensusConfig(), executor or OneProcess()
+    check(config)
     device = runtime.pick_device(config.device)
     check_outside(out, photos, "census folder")
     files = tuple(list_files(photos))

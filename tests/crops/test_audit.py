@@ -12,7 +12,6 @@ from gslopes.ask.boxes import SaliencyMap, centres, fitted
 from gslopes.ask.croppers import joining
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.records import Detections
-from gslopes.crops.config import CropsConfig
 from tests.crops.drawn import Brightness, Lighter, a_face, audit, draw_people, planned, row, truth
 from tests.fixtures import SIBLINGS, questions
 

@@ -137,7 +137,7 @@ def _decide_label(
     row: Mapping[Any, Any], q_placebo: float, placebos: Mapping[str, pd.Series], lost: str
 ) -> tuple[str, str, str]:
     """(decision, code of the reason, the reason with its numbers) of one label."""
-    interval = row["ci_low"], row["ci_high"]
+    interval = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
     decision, reason = rule(bool(row["note"]), row["q"], q_placebo, placebos, interval)
     detail = NO_SPREAD if row["se"] == 0 else ""
     if reason == "rare":
