@@ -162,9 +162,9 @@ def test_what_lies_in_the_inputs_twice_counts_once_and_is_told(name: str, tmp_pa
         table = source / "human-captions.csv"
         table.write_text(table.read_text() + table.read_text().splitlines()[1] + "\n")
     else:
-        first = next(file for file in list_photos(source) if file.path.suffix == ".png")
-        for copy in ("zy copy.png", "zz copy.png"):
-            shutil.copy(first.path, source / copy)
+        first = max(list_photos(source), key=lambda file: file.path.stat().st_size)
+        for copy in ("zy copy", "zz copy"):
+            shutil.copy(first.path, source / f"{copy}{first.path.suffix}")
         if (people := source.parent / "people.csv").exists():  # the same person by three names of files
             lines = people.read_text().splitlines()
             row = next(line for line in lines if line.startswith(first.path.stem))
