@@ -101,6 +101,7 @@ class CaptionsConfig:
         return [path for path in (self.groups, self.tuples, self.images, self.review, *self.lists.values()) if path]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "techniques", tuple(dict.fromkeys(self.techniques)))
         for name in self.techniques:
             if name not in TECHNIQUES:
                 raise UnknownName("technique", name, TECHNIQUES)

@@ -68,6 +68,7 @@ class CropsConfig:
             raise ConfigError("A crop audit needs a cropper and a ratio at least.")
         check_policies(self.policies)
         object.__setattr__(self, "policies", tuple(dict.fromkeys(("argmax", *self.policies))))
+        object.__setattr__(self, "groups", tuple(dict.fromkeys(self.groups)))
 
     @property
     def variant(self) -> str:

@@ -11,6 +11,7 @@ from gslopes.core import tables
 from gslopes.core.csv_table import normal_names, read_csv, read_frame, unmatched
 from gslopes.core.errors import GslopesError, UnknownName, UsageError
 from gslopes.core.files import LARGEST_TABLE, show
+from gslopes.core.reasons import Reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,9 +120,13 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     people = read_people(path)
     rows = people.by_photo(people.columns)
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
+    repeats = photos[photos["reason"] == Reason.DUPLICATE]
     photos = photos[photos["status"] == "used"].drop_duplicates("photo")
-    pairs = zip(photos["photo"], photos["path"], strict=True)
-    found = {photo: rows[name] for photo, file in pairs if (name := name_in(rows, file, photo)) is not None}
+    files = pd.concat([photos, repeats[repeats["photo"].isin(photos["photo"])]])  # a table may name either
+    found: dict[str, int] = {}
+    for photo, file in zip(files["photo"], files["path"], strict=True):
+        if (name := name_in(rows, file, photo)) is not None:
+            found.setdefault(photo, rows[name])
     if not found:
         column = people.photo_column()
         hint = f"Its column {column} should hold paths as in the photos table, such as {photos['path'].iloc[0]!r}."

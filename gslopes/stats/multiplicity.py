@@ -1,13 +1,14 @@
 """Many labels are tested at once: p-values adjusted for it, and what is a finding then."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gslopes.core.arrays import Array, Flags
 
 LEVEL = 0.05  # of q, below which a number is a finding
 
 
-def is_finding(q: Array | float, low: Array | float = np.nan, high: Array | float = np.nan, null: float = 0.0) -> Flags:
+def is_finding(q: ArrayLike, low: ArrayLike = np.nan, high: ArrayLike = np.nan, null: float = 0.0) -> Flags:
     """Whether a number is a finding: q is below ``LEVEL``, and its interval, where it has one, is without ``null``.
 
     q: (L,) or one, the adjusted p, or p where one thing is tested; NaN where nothing was: no finding.
@@ -16,8 +17,9 @@ def is_finding(q: Array | float, low: Array | float = np.nan, high: Array | floa
     >>> is_finding(np.array([0.01, 0.01, 0.2, np.nan]), np.array([1, -1, 1, 1]), np.array([3, 3, 3, 3])).tolist()
     [True, False, False, False]
     """
-    q, low, high = (np.asarray(numbers, float) for numbers in (q, low, high))
-    return np.asarray((q < LEVEL) & ~((low <= null) & (null <= high)))
+    below = np.asarray(q, float) < LEVEL
+    held = (np.asarray(low, float) <= null) & (null <= np.asarray(high, float))
+    return np.asarray(below & ~held)
 
 
 def benjamini_hochberg(p: Array) -> Array:

@@ -173,7 +173,7 @@ def _add_inclusions(
         fpr = len(places - held) / negatives if negatives else math.nan
         low, high = wilson(fpr, negatives)
         row: Row = {"stage": recorder.stage, "truth": recorder.truth, "scenario": scenario, "kind": kind}
-        row |= {"concept": concept, "column": pair.column, "flagged": len(places), "negatives": negatives}
+        row |= {"concept": concept, **pair._asdict(), "flagged": len(places), "negatives": negatives}
         row |= {"mentions": mentioned, "fpr": fpr, "fpr_low": low, "fpr_high": high, "fdr": len(places) / mentioned}
         row |= {"association": association, "towards": towards, "kept": association > THRESHOLD, "rank": None}
         rows.append(row)

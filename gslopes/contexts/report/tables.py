@@ -204,7 +204,7 @@ def _independent(rows: pd.DataFrame) -> str:
     if not len(judged):
         untagged = not len(rows) or rows["share"].isna().all()
         return "not judged: " + ("no context has tags in its dictionary" if untagged else "in too few pictures")
-    depends = judged.loc[is_finding(judged["q"]), "context"].map(printable).tolist()
+    depends = judged[is_finding(judged["q"])]["context"].map(printable).tolist()
     if not depends:
         return f"no dependence found in {many(len(judged), 'context')}"
     return f"no, it depends in {len(depends)} of {many(len(judged), 'context')}: {', '.join(depends)}"

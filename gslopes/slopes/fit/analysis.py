@@ -170,7 +170,7 @@ def analyse(
         sweeps_by_pair = {key: measured(sweep, measures[key[0]]) for key, sweep in sweeps_by_pair.items()}
     truths = _truths(about, truth, {label for sweep in sweeps_by_pair.values() for label in sweep.labels.tolist()})
     inputs = _Inputs(
-        *(answers, questions, options, columns, tuple(groups), cluster, truths, chosen),
+        *(answers, questions, options, columns, tuple(dict.fromkeys(groups)), cluster, truths, chosen),
         *(reach, tones, gates or {}, unedited or {}, drawn, moved, sweeps_by_pair),
     )
     frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
@@ -367,7 +367,7 @@ def about_columns(
 
 def _truths(about: pd.DataFrame | None, given: Sequence[str], labels: Collection[str]) -> tuple[Truth, ...]:
     """What is true of the photos, checked.  Raises: ConfigError."""
-    pairs = [split_truth(text) for text in given]
+    pairs = dict.fromkeys(split_truth(text) for text in given)
     cells = {column: normal_texts(about_columns(about, [column], _plain_texts)[column]) for column, _ in pairs}
     truths = tuple(Truth(column, label, cells[column]) for column, label in pairs)
     check_truths(truths, labels)

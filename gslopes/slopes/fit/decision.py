@@ -137,8 +137,8 @@ def _decide_label(
     row: Mapping[Any, Any], q_placebo: float, placebos: Mapping[str, pd.Series], lost: str
 ) -> tuple[str, str, str]:
     """(decision, code of the reason, the reason with its numbers) of one label."""
-    interval = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
-    decision, reason = rule(bool(row["note"]), row["q"], q_placebo, placebos, interval)
+    ends = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
+    decision, reason = rule(bool(row["note"]), row["q"], q_placebo, placebos, ends)
     detail = NO_SPREAD if row["se"] == 0 else ""
     if reason == "rare":
         detail = str(row["note"])
