@@ -16,6 +16,7 @@ from pandas.testing import assert_frame_equal
 from gslopes.core import tables
 from gslopes.core.errors import TableError
 from gslopes.core.tables import EDITS, PHOTOS, SCORES, SLOPES, TABLES, Table
+from gslopes.frame.result import AUDITS, find_audit
 
 # They have every type, lists, nulls and a reason with its detail among them.
 SOME = pytest.mark.parametrize("table", [PHOTOS, SLOPES], ids=lambda table: table.name)
@@ -91,7 +92,10 @@ def test_missing_and_unknown_columns_are_named(table: Table):
         tables.check(table, rows_of(table).assign(colour="red"))
 
 
-@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+EVERY = {f"{name} {table.name}": table for name in AUDITS for table in find_audit(name).tables.values()}
+
+
+@pytest.mark.parametrize("table", EVERY.values(), ids=EVERY)
 def test_a_key_that_occurs_twice_is_refused_with_the_table_and_the_key(table: Table, tmp_path):
     rows = rows_of(table, 4)
     tables.write(table, rows, tmp_path / "once.parquet")

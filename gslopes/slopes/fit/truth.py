@@ -214,10 +214,10 @@ def _decided(frame: pd.DataFrame, errors: Answers, fakes: Mapping[str, Answers],
     largest = np.max(
         [further(part, slopes, options, trusted) for part in parts] or [np.full(len(frame), np.nan)], axis=0
     )
-    low, high = frame["ci_low"], frame["ci_high"]
-    q_placebo = placebo_q(is_finding(frame["q"], low, high), largest)
-    cells = zip(frame["note"], frame["q"], q_placebo, low, high, strict=True)
-    decided = [rule(bool(note), q, worst, fakes, interval) for note, q, worst, *interval in cells]
+    q_placebo = placebo_q(is_finding(frame["q"], frame["ci_low"], frame["ci_high"]), largest)
+    ends = zip(frame["ci_low"], frame["ci_high"], strict=True)
+    cells = zip(frame["note"], frame["q"], q_placebo, ends, strict=True)
+    decided = [rule(bool(note), q, worst, fakes, interval) for note, q, worst, interval in cells]
     return frame.assign(q_placebo=q_placebo).join(pd.DataFrame(decided, columns=["decision", "reason"]))
 
 
