@@ -17,7 +17,7 @@ from gslopes.core.csv_table import normal_names, read_csv
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import is_file, without_guard
 from gslopes.core.text import many
-from gslopes.photos.folder import list_photos
+from gslopes.photos.folder import list_files
 from gslopes.photos.people import People, name_in, read_people
 
 
@@ -299,7 +299,7 @@ def read_table(data: Path) -> LabelledPhotos:
             race = said["race"][row]
             races = [float(race == one) if race else np.nan for one in ("white", "black")]
             known[name] = [GENDERS.get(said["gender"][row], np.nan), *races, young(said["age"][row])]
-    photos = list_photos(data)
+    photos = list_files(data)
     named = [(photo.path, name_in(known, photo.relative)) for photo in photos]
     rows = [(path, known[name]) for path, name in named if name is not None]
     if not rows:

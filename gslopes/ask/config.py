@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gslopes.ask.names import with_tasks
-from gslopes.core.options import check, option
+from gslopes.core.options import option
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,6 @@ class CostLimits:
     )
     yes: bool = option(False, help="Do not ask for confirmation of the cost.", advanced=True)
     retry_failed: bool = option(False, help="Retry pictures that failed.", advanced=True)
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,5 +49,4 @@ class ScoreConfig(CostLimits):
     unedited: bool = option(False, help="Ask about each photo as it was, too.", shown="with groups", seldom=True)
 
     def __post_init__(self) -> None:
-        CostLimits.__post_init__(self)
         object.__setattr__(self, "classifiers", with_tasks(self.classifiers, self.tasks))

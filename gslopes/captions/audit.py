@@ -287,6 +287,7 @@ CAPTIONS = Audit(
     config=CaptionsConfig,
     tables=TABLES,
     inputs=look,
+    photos=lambda config: False,
     outline=outline,
     stages=(
         Stage(

@@ -4,12 +4,12 @@ Of a technique: what it needs, how it is to be read, what it assumes.
 """
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gslopes.core.errors import UnknownName
-from gslopes.core.options import check, option, section
+from gslopes.core.options import option, section
 from gslopes.words.graph import Rule
 from gslopes.words.wordlists import Lists
 
@@ -60,13 +60,13 @@ class AuditOptions:
     min_active: concepts in fewer images are not tested.  splits, seed: of S2 as published; the paper has 1,000 splits.
     """
 
-    types: int = option(100, help="Object types of S2; the paper has 500.", advanced=True)
+    types: int = option(100, help="Object types of S2; the paper has 500.", advanced=True, least=1)
     as_published: bool = option(
         False, help="S2 by the paper's regressions over splits, whose estimate is biased; no p.", advanced=True
     )
-    min_active: int = 10
-    splits: int = 1000
-    seed: int = 0
+    min_active: int = field(default=10, metadata={"least": 1})
+    splits: int = field(default=1000, metadata={"least": 1})
+    seed: int = field(default=0, metadata={"least": 0})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class CaptionsConfig:
         return [path for path in (self.groups, self.tuples, self.images, self.review, *self.lists.values()) if path]
 
     def __post_init__(self) -> None:
-        check(self)
+        object.__setattr__(self, "techniques", tuple(dict.fromkeys(self.techniques)))
         for name in self.techniques:
             if name not in TECHNIQUES:
                 raise UnknownName("technique", name, TECHNIQUES)

@@ -11,13 +11,13 @@ import pandas as pd
 
 from gslopes.captions.config import SENTENCES
 from gslopes.captions.review import HARMS, confirmed, link_of, mask, masked
-from gslopes.frame.findings import is_significant
 from gslopes.frame.page import Page, chart, sure
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Headline, Section, Tables
 from gslopes.report import caution, numbers, words
 from gslopes.report.charts import Mark, panel
 from gslopes.report.units import writer_in
+from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import sort_key
 from gslopes.words.wordlists import shipped
 
@@ -254,12 +254,12 @@ def tested(measures: pd.DataFrame, salience: pd.DataFrame) -> pd.DataFrame:
 
 
 def findings(tables: Tables) -> list[dict[str, Any]]:
-    """Of each technique the difference with the smallest q, if below 0.05: its text, number and reading.
+    """Of each technique the finding with the smallest q: its text, number and reading.
 
     Of the system's captions if any is there, else of its labels, and so on down the stages.
     """
     rows = tested(tables["measures"], tables["salience"])
-    rows = rows[rows["q"].map(is_significant).astype(bool)]
+    rows = rows[is_finding(rows["q"], rows["ci_low"], rows["ci_high"])]
     ranks = [-list(STAGES).index(stage) for stage in rows["stage"]]
     ordered = rows.assign(stage_rank=ranks, size=-rows["value"].abs()).sort_values(
         ["stage_rank", "q", "size", "concept"], key=sort_key

@@ -18,6 +18,7 @@ from gslopes.captions.tables import TABLES
 from gslopes.core import tables
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import read_named
+from gslopes.core.text import many
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
 from gslopes.words.chunks import standard
@@ -64,7 +65,11 @@ def with_labels(run: Run, parts: Tables) -> Made:
     captions = tables.read(TUPLES, run.config.tuples) if run.config.tuples else parts.get("tuples")
     labels = label_facts(run.inputs.stages, senses_of(run.config))
     given = [frame for frame in (labels, captions) if frame is not None and len(frame)]
-    return {"tuples": pd.concat(given, ignore_index=True) if given else TUPLES.empty()}
+    rows = pd.concat(given, ignore_index=True) if given else TUPLES.empty()
+    once = rows.drop_duplicates(list(TUPLES.key), keep="last")  # of labels the one with the highest score
+    if len(once) < len(rows):
+        run.note(f"{many(len(rows) - len(once), 'label')} or facts stood twice for an image and were kept once.")
+    return {"tuples": once}
 
 
 def senses_of(config: CaptionsConfig) -> Senses:

@@ -14,6 +14,7 @@ import pandas as pd
 from gslopes.collect.config import CensusConfig
 from gslopes.collect.source import women_of
 from gslopes.core import runfolder, runtime, tables
+from gslopes.core.config import check
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.executor import Executor
@@ -27,7 +28,7 @@ from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.frame.executors import OneProcess
 from gslopes.photos.decode import in_srgb
-from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_photos, listing, open_photo, photo_batches
+from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_files, listing, open_photo, photo_batches
 from gslopes.stats.intervals import estimate_share
 
 if TYPE_CHECKING:
@@ -82,14 +83,15 @@ def census(
     photos: a collection, or any folder whose sub-folders are occupations.  out: made if missing; outside of photos.
     finder, reader: instead of MTCNN and the shipped reader.
 
-    Raises: UsageError, RunFolderMismatch, ModelError, StorageError.
+    Raises: UsageError, ConfigError, RunFolderMismatch, ModelError, StorageError.
     """
     from gslopes.faces.zoo.reader import FaceReader, load_fairface
 
     config, executor = config or CensusConfig(), executor or OneProcess()
+    check(config)
     device = runtime.pick_device(config.device)
     check_outside(out, photos, "census folder")
-    files = tuple(list_photos(photos))
+    files = tuple(list_files(photos))
     if not files:
         raise UsageError(f"There are no photos in {show(photos)}.", "Collect some with: gslopes collect.")
     searches = searches_of(photos, files)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gslopes.core import runtime
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.core.options import check, option
+from gslopes.core.options import option
 
 if TYPE_CHECKING:
     from gslopes.collect.fetch import FetchPolicy
@@ -36,14 +36,11 @@ class CollectConfig:
         least=1,
         most=50,
     )
-    min_side: int = option(64, help="Minimum length of the shorter side, pixels.", metavar="PX")
+    min_side: int = option(64, help="Minimum length of the shorter side, pixels.", metavar="PX", least=1)
     gap: float = option(1.0, help="Seconds between requests to one host.", metavar="S", advanced=True, least=0)
     contact: str = option("", help="How site operators can reach you; sent in the user agent.", metavar="MAIL")
 
     def __post_init__(self) -> None:
-        check(self)
-        if self.gap == float("inf"):
-            raise ConfigError(f"gap is {self.gap}; it must be a number of seconds.")
         if not self.contact.isprintable() or not self.contact.isascii():
             raise ConfigError("The contact holds characters that a user agent cannot.", "Use plain ASCII.")
 
@@ -74,7 +71,6 @@ class CensusConfig:
     device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]")
 
     def __post_init__(self) -> None:
-        check(self)
         for name in self.unsure:
             if name not in READINGS:
                 raise UnknownName("reading", name, READINGS)

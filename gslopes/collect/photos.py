@@ -15,6 +15,7 @@ from gslopes.collect.config import CollectConfig
 from gslopes.collect.source import Openverse, Query, Source, Urls, make_queries, read_keywords, read_occupations
 from gslopes.collect.wikidata import Wikidata, people_of
 from gslopes.core import runfolder, runtime, tables
+from gslopes.core.config import check
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.tables import MANIFEST
@@ -71,6 +72,7 @@ def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
 
     Raises: UsageError, UnknownName, ConfigError, RunFolderMismatch.
     """
+    check(config)
     source = load_source(config.source, config.per_person)
     if source.needs_contact and not config.contact:
         hint = "Give a mail address or a page with --contact."

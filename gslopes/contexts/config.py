@@ -1,6 +1,6 @@
 """Settings of a context audit: its pictures, the columns of people.csv, and how answers become tables."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -36,20 +36,24 @@ class StageConfig:
         "auto", help="How people are cut out.", shown="auto; as published eraser", advanced=True
     )
     canvas: tuple[int, int] = option(
-        (768, 512), help="Size of the pictures.", metavar="WxH", shown="768x512", parse=size, advanced=True
+        (768, 512),
+        help="Size of the pictures.",
+        metavar="WxH",
+        shown="768x512",
+        parse=size,
+        advanced=True,
+        least=64,
+        most=8192,
     )
-    person_share: float = option(0.25, help="Share of the picture that a person is.", metavar="S", advanced=True)
+    person_share: float = option(
+        0.25, help="Share of the picture that a person is.", metavar="S", advanced=True, least=0.01, most=0.99
+    )
     sweep: Literal["", "gender", "race"] = option("", help="Also K counterfactuals of each person in each context.")
-    steps: int | None = option(None, help="Number of values in the sweep, odd.", metavar="K", advanced=True)
+    steps: int | None = option(None, help="Number of values in the sweep, odd.", metavar="K", advanced=True, least=3)
     landmarks: Path | None = option(None, help="Known faces instead of a face detector.", metavar="CSV", advanced=True)
     kinds: tuple[str, ...] = KINDS
 
     def __post_init__(self) -> None:
-        width, height = self.canvas
-        if not (64 <= width <= 8192 and 64 <= height <= 8192):
-            raise ConfigError(f"The canvas is {width}x{height}; its sides must be from 64 to 8192 pixels.")
-        if not 0 < self.person_share < 1:
-            raise ConfigError(f"The person's share is {self.person_share:g}; it must lie between 0 and 1.")
         if not self.backgrounds:
             raise ConfigError("No backgrounds are given.", "Name rendered, or a folder with --backgrounds.")
 
@@ -66,8 +70,8 @@ class ContextOptions:
     typology: tuple[str, ...] = option((), help="Dictionaries of tags, merged left to right.", metavar="NAME|FILE")
     ratings: Path | None = option(None, help="Crowd ratings of the contexts.", metavar="CSV", advanced=True)
     baseline: Literal["canvas", "original"] = "canvas"
-    permutations: int = 9999
-    seed: int = 0
+    permutations: int = field(default=9999, metadata={"least": 0})
+    seed: int = field(default=0, metadata={"least": 0})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ class ContextsConfig:
         "default",
         help="Defaults of gslopes, or the choices of Barlas et al. 2020: one picture a context.",
     )
-    seed: int = option(0, help="Seed of all random draws.", advanced=True)
+    seed: int = option(0, help="Seed of all random draws.", advanced=True, least=0)
     device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True)
     pictures: StageConfig = section(StageConfig)
     analysis: ContextOptions = section(ContextOptions)

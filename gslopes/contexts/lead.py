@@ -7,10 +7,11 @@ import pandas as pd
 from gslopes.contexts.analysis import rated
 from gslopes.contexts.tables import SENTENCES, TABLES
 from gslopes.core import summary
-from gslopes.frame.findings import decision, is_significant
+from gslopes.frame.findings import decision
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
+from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import highest
 
 ANSWERS, SAYS = SENTENCES["answers"], SENTENCES["says"]
@@ -81,8 +82,8 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
 def _leading(rows: pd.DataFrame) -> pd.Series:
     """The steepest of the findings; where there are none, of the intervals without 0; else of all."""
     clear = _clear(rows)
-    significant = clear[clear["q"].map(is_significant).astype(bool)]
-    leading = next((part for part in (significant, clear) if len(part)), rows)
+    found = rows[is_finding(rows["q"], rows["ci_low"], rows["ci_high"])]
+    leading = next((part for part in (found, clear) if len(part)), rows)
     return leading.iloc[highest(leading["slope"].abs())]
 
 

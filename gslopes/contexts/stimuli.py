@@ -34,7 +34,7 @@ from gslopes.faces.find import KnownFinder, MtcnnFinder
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Inputs, Made, Tables
 from gslopes.photos.folder import PhotoFile, check_outside, list_photos, passed_over
-from gslopes.photos.people import name_in
+from gslopes.photos.people import names_of
 
 EXTRAS = ("statsmodels", "krippendorff")
 
@@ -82,8 +82,6 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
             "Give it with --people people.csv: columns id, gender and, where known, ethnicity and person.",
         )
     files = tuple(list_photos(people))
-    if not files:
-        raise UsageError(f"There are no photos in {show(people)}.", "Name the folder that holds the portraits.")
     who, absent = self_reports(files, config.table, config.group_column)
     published = config.preset == "published"
     backgrounds = tuple(read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: MtcnnFinder(20), published))
@@ -137,9 +135,11 @@ def self_reports(
         rows = {file.relative: row for file in files if (row := cfd_person(file.relative))}
     else:
         table = read_reports(Path(people), group_column)
-        names = {file.relative: name for file in files if (name := name_in(table, file.relative))}
-        rows = {photo: table[name] for photo, name in names.items()}
-        absent = unmatched(Path(people), [name for name in table if name not in set(names.values())])
+        same = {name: (row["gender"], row["group"]) for name, row in table.items()}
+        names = {file.relative: found for file in files if (found := names_of(same, file))}
+        rows = {photo: table[found[0]] for photo, found in names.items()}
+        present = {name for found in names.values() for name in found}
+        absent = unmatched(Path(people), [name for name in table if name not in present])
     if not rows:
         raise UsageError(f"{people} says nothing about any of the photos.", f"The first photo is {files[0].relative}.")
     return rows, absent
@@ -164,7 +164,7 @@ def read(run: Run) -> Made:
     check_outside(run.folder, _people(run))
     material: Material = run.inputs
     rows = [{"photo": material.photos[name], **row} for name, row in material.who.items()]
-    people = pd.DataFrame(rows, columns=TABLES["people"].columns).drop_duplicates("photo")
+    people = pd.DataFrame(rows, columns=TABLES["people"].columns)
     return {"people": people, "backgrounds": background_rows(material.backgrounds)}
 
 
@@ -185,13 +185,12 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
 
 def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
     """Rows of the ``cutouts`` table, and the pictures that they name."""
-    work, rows = run.once(_cutting), dict[str, dict[str, Any]]()
+    work, rows = run.once(_cutting), []
     for file in files:
-        row = work.row(file)
-        rows.setdefault(row["photo"], row)
+        rows.append(work.row(file))
         run.tick(1)
-    runfolder.settle(run.folder / row["file"] for row in rows.values() if "file" in row)
-    return {"cutouts": filled("cutouts", list(rows.values()))}
+    runfolder.settle(run.folder / row["file"] for row in rows if "file" in row)
+    return {"cutouts": filled("cutouts", rows)}
 
 
 def _cutting(run: Run) -> Cutting:
@@ -202,7 +201,7 @@ def _cutting(run: Run) -> Cutting:
 
 def decide(run: Run, parts: Tables) -> Made:
     """The ``cutouts`` table with people's decisions."""
-    cutouts, review = parts["cutouts"].drop_duplicates("photo"), run.config.review
+    cutouts, review = parts["cutouts"], run.config.review
     decisions = read_review(review) if review is not None else {}
     if unknown := decisions.keys() - set(cutouts["photo"]):
         note = f"{len(unknown):,} of its {len(decisions):,} decisions are about photos that are not in this run"
@@ -221,12 +220,7 @@ def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
 def _composing(run: Run) -> Composing:
     material: Material = run.inputs
     rows: list[dict[str, Any]] = run.table("cutouts").to_dict("records")  # type: ignore[assignment]
-    first: dict[str, str] = {}
-    names = {
-        name: photo
-        for name, photo in material.photos.items()
-        if name in material.who and first.setdefault(photo, name) == name  # the same bytes twice are one photo
-    }
+    names = {name: photo for name, photo in material.photos.items() if name in material.who}
     colours = [[int(row["backdrop"][at : at + 2], 16) for at in (1, 3, 5)] for row in rows if row["backdrop"]]
     red, green, blue = np.median(colours, axis=0) if colours else (128, 128, 128)
     return Composing(

@@ -5,6 +5,7 @@ guessed: ``3`` may stand for ``3.0``, a list for a tuple and a string for a path
 """
 
 import dataclasses
+import sys
 import tomllib
 import types
 import typing
@@ -26,7 +27,8 @@ def from_dict(cls: type[T], mapping: Mapping[str, Any], *, where: str = "") -> T
         unions of those.
     mapping: field name to value, as ``tomllib`` or ``json`` give it.  where: the section's name, for messages.
 
-    Raises: ConfigError for an unknown or missing key (with the nearest known one) or a value of another type.
+    Raises: ConfigError for an unknown or missing key (with the nearest known one), a value of another type, or a number
+        that is not finite or outside the ``least`` and ``most`` of its field, see ``core.options.option``.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -49,8 +51,29 @@ def from_dict(cls: type[T], mapping: Mapping[str, Any], *, where: str = "") -> T
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if required and name not in mapping:
             raise ConfigError(f"{section} lacks the key {name!r}.", f"Known keys: {', '.join(fields)}.")
-    prefix = f"{where}." if where else ""
-    return cls(**{name: _convert(hints[name], value, f"{prefix}{name}") for name, value in mapping.items()})
+    return cls(**{name: _value(fields[name], hints[name], value, where) for name, value in mapping.items()})
+
+
+def check(config: Any, where: str = "") -> None:
+    """A ready configuration, and its sections.  Raises: as ``from_dict``."""
+    hints = typing.get_type_hints(type(config))
+    for field in dataclasses.fields(config):
+        _value(field, hints[field.name], getattr(config, field.name), where)
+
+
+def _value(field: Any, kind: Any, value: Any, where: str) -> Any:
+    """The value of a field, of its type and within its bounds."""
+    name = f"{where}.{field.name}" if where else field.name
+    made = _convert(kind, value, name)
+    bounds = field.metadata.get("option", field.metadata)
+    least, most = bounds.get("least"), bounds.get("most")
+    for number in made if isinstance(made, (list, tuple)) else [made]:
+        if not isinstance(number, (int, float)):
+            continue
+        if (least is not None and number < least) or (most is not None and number > most):
+            within = f"at least {least:g}" if most is None else f"between {least:g} and {most:g}"
+            raise ConfigError(f"{name} is {number}; it must be {within}.")
+    return made
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -105,7 +128,10 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
         hint = f"Did you mean {close[0]!r}?" if close else ""
         raise ConfigError(f"{where} is {value!r}; it must be one of {', '.join(map(repr, args))}.", hint)
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-        return value if isinstance(value, kind) else from_dict(kind, value, where=where)
+        if not isinstance(value, kind):
+            return from_dict(kind, value, where=where)
+        check(value, where)
+        return value
     container = origin or kind
     if container in (tuple, list):
         if not isinstance(value, (list, tuple)):
@@ -119,7 +145,9 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
     if container is dict and isinstance(value, Mapping):
         item = args[1] if args else Any
         return {str(key): _convert(item, entry, f"{where}.{key}") for key, entry in value.items()}
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+    if kind is float and isinstance(value, (int, float)) and not isinstance(value, bool):
+        if not abs(value) <= sys.float_info.max:
+            raise ConfigError(f"{where} is {value}; it must be a finite number.")
         return float(value)
     if kind is Path and isinstance(value, str):
         return Path(value)

@@ -33,7 +33,8 @@ class Option:
     path: its sections and its field.  kind: its annotation.  positional: an argument, not a flag.
     advanced: a flag of the long help.  seldom: no flag, it is given by ``--set`` or in a file.
     shown: the default in words, where the value itself does not say it.
-    parse: from the text of a command line, where its type does not say how.  least, most: what ``check`` demands.
+    parse: from the text of a command line, where its type does not say how.
+    least, most: bounds of the number, of a list those of each, see ``core.config.from_dict``.
     """
 
     name: str
@@ -109,19 +110,6 @@ def section(config: type, *, flat: Collection[str] | None = None, group: str = "
     flat: its fields whose options have short names, all of them if None.  group: its heading, if not the field's name.
     """
     return dataclasses.field(default_factory=config, metadata={"section": flat, "group": group})
-
-
-def check(config: Any) -> None:
-    """Raises: ConfigError for a number of a configuration outside the bounds that its field declares."""
-    for field in dataclasses.fields(config):
-        facts = field.metadata.get("option", {})
-        least, most = facts.get("least"), facts.get("most")
-        value = getattr(config, field.name)
-        if isinstance(value, (int, float)) and (
-            (least is not None and not value >= least) or (most is not None and not value <= most)
-        ):
-            between = f"between {least:g} and {most:g}" if most is not None and least is not None else ""
-            raise ConfigError(f"{field.name} is {value}; it must be {between or f'at least {least:g}'}.")
 
 
 @functools.cache

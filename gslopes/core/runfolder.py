@@ -302,21 +302,32 @@ def merge(
     Rows are in the order of the stages, then of the parts, and inside a part of the table's key. A table that comes out
     the same is left alone.  keep: which rows of a part go in; all by default.
 
-    Raises: TableError if a part is missing or damaged; StorageError.
+    Raises: TableError if a part is missing or damaged, or a key occurs twice; StorageError.
     """
     path = run / f"{name or table.name}.parquet"
+    known, again = set[tuple[Any, ...]](), False  # of the keys their first columns alone: of long tables, few
+    first = list(table.key[:2])
     with placed(path) as fresh:
         with pq.ParquetWriter(fresh, table.schema.remove_metadata(), compression="zstd") as writer:
             waiting: list[pa.Table] = []
             for part in (part_path(run, stage, table, index) for stage in stages for index in range(count)):
                 frame = tables.read(table, part)
-                waiting.append(tables.check(table, frame if keep is None else keep(frame)).cast(writer.schema))
+                rows = tables.check(table, frame if keep is None else keep(frame)).cast(writer.schema)
+                tables.check_key(table, rows)
+                columns = rows.group_by(first, use_threads=False).aggregate([]).to_pydict().values()
+                begins = set(zip(*columns, strict=True))
+                again = again or not known.isdisjoint(begins)
+                known |= begins
+                waiting.append(rows)
                 if sum(map(len, waiting)) >= ROW_GROUP:
                     writer.write_table(pa.concat_tables(waiting))
                     waiting.clear()
                 kill_point("merge:half")
             if any(map(len, waiting)):
                 writer.write_table(pa.concat_tables(waiting))
+        if again:
+            keys = pq.read_table(fresh, columns=list(table.key))
+            tables.check_key(table, keys.sort_by([(column, "ascending") for column in table.key]))
         kill_point("merge:written")
     return path
 

@@ -25,7 +25,7 @@ from gslopes.core.reasons import split_prose
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table: name, pyarrow schema (non-nullable columns must hold no null) and the key that sorts its rows."""
+    """One table: name, pyarrow schema (non-nullable columns must hold no null), key that names and sorts its rows."""
 
     name: str
     schema: pa.Schema
@@ -120,9 +120,26 @@ def check(table: Table, frame: pd.DataFrame) -> pa.Table:
 def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
     """Write the frame, sorted by the table's key; ``runfolder.write_table`` does it atomically and durably.
 
-    Raises: TableError as ``check``; OSError if the disk refuses.
+    Raises: TableError as ``check`` and ``check_key``; OSError if the disk refuses.
     """
-    pq.write_table(check(table, frame.sort_values(list(table.key), kind="stable")), path, compression="zstd")
+    rows = check(table, frame.sort_values(list(table.key), kind="stable"))
+    check_key(table, rows)
+    pq.write_table(rows, path, compression="zstd")
+
+
+def check_key(table: Table, rows: pa.Table) -> None:
+    """Raises: TableError, with the first of them, if rows that are sorted by the table's key have one twice."""
+    same = pa.repeat(True, max(0, len(rows) - 1))
+    for name in reversed(table.key):  # the last column differs most, and often settles it
+        one, other = rows.column(name).slice(1), rows.column(name).slice(0, len(same))
+        both_null = pc.and_(one.is_null(), other.is_null())
+        same = pc.and_(same, pc.or_(pc.equal(one, other).fill_null(False), both_null))
+        if not pc.any(same).as_py():
+            return
+    first = rows.slice(pc.index(same, True).as_py(), 1).to_pylist()[0]
+    key = ", ".join(f"{name} {first[name]}" for name in table.key)
+    hint = "Its key names one row: the stage that makes it is to write each once, or its key lacks a column."
+    raise TableError(f"The {table.name} table has two rows with the key {key}.", hint)
 
 
 def read(table: Table, path: Path) -> pd.DataFrame:

@@ -105,16 +105,14 @@ def material(run: Run) -> Material:
     assert run.plan is not None
     config, people, seen = run.config, run.inputs, run.table("people")
     path = {portrait.relative: portrait.path for portrait in people.portraits}
-    used = seen[(seen["status"] == "used") & seen["path"].isin(list(path))].drop_duplicates("photo")
+    used = seen[(seen["status"] == "used") & seen["path"].isin(list(path))]
     askers: dict[str, list[Asker]] = {name: [] for name in run.plan.models}
     for variant in config.variants:
         sizes, heads = as_joined(used, variant)
         photo = reader_of([path[name] for name in used["path"]], sizes, variant)
         for name, model in run.plan.models.items():
             stacked = variant.attach == (VERTICAL,)
-            asker = Asker(
-                model, photo, sizes, variant.ratios, variant.as_published, heads, note=run.note, stacked=stacked
-            )
+            asker = Asker(model, photo, sizes, variant.ratios, variant.as_published, heads, stacked=stacked)
             askers[name].append(asker)
     pictures = pictures_asked(people, config, used["person"].tolist())
     blocks = range(len(pictures) // PART + 1)
@@ -139,6 +137,7 @@ def _asked(run: Run, asker: Asker, variant: str, own: Pictures, asked: Material)
     lots, draws = asked.lots[own[:, 0]], own[:, 4]
     made: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
     remote = isinstance(asker.model, RemoteCropper)
+    asker.note = run.note  # of the part in hand
     for answer in asker.answers(own[:, 2:4], run.folder, run.config.policies, lots, run.tick):
         run.tick(int(not remote))
         left, right = (asked.ids[photo] for photo in answer.photos)

@@ -1,6 +1,5 @@
 """The audit of crops: who is looked at, joined, asked about, measured and shown."""
 
-from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from gslopes.ask.croppers.remote import RemoteCropper
 from gslopes.core.errors import ConfigError
 from gslopes.core.executor import Executor
+from gslopes.core.reasons import Reason
 from gslopes.core.records import Finder
 from gslopes.crops import asking, page, words
 from gslopes.crops.asking import Croppers, Given
@@ -91,10 +91,11 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
 
 
 def counts(tables: Tables) -> tuple[int, int, int]:
-    """Photos that were looked at, those that could be read; the others, and questions that failed."""
-    status: Sequence[str] = tables["people"]["status"].tolist()
+    """Photos that were looked at, those that are used; those that cannot be read, and questions that failed."""
+    people = tables["people"]
+    unreadable = int(people["reason"].str.startswith(Reason.UNREADABLE).sum())
     failed = int((tables["pairs"]["status"] == "failed").sum())
-    return len(status), status.count("used"), len(status) - status.count("used") + failed
+    return len(people), int((people["status"] == "used").sum()), unreadable + failed
 
 
 CROPS = Audit(

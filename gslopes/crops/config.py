@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from gslopes.ask.boxes import RATIOS, check_ratio
+from gslopes.ask.boxes import RATIOS
 from gslopes.ask.config import CostLimits
 from gslopes.ask.croppers.policies import check_policies
 from gslopes.core.errors import ConfigError
-from gslopes.core.options import check, names, numbers, option, section
+from gslopes.core.options import names, numbers, option, section
 
 CROPPERS = (
     "spectral-residual, fine-grained, faces, centre, random, smartcrop, "
@@ -45,9 +45,9 @@ class CropsConfig:
         metavar="COLUMN,COLUMN",
         parse=names,
     )
-    seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True)
+    seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True, least=0)
     ratios: tuple[float, ...] = option(
-        RATIOS, help="Height/width of the crops.", metavar="R,R", parse=numbers, advanced=True
+        RATIOS, help="Height/width of the crops.", metavar="R,R", parse=numbers, advanced=True, least=0.01, most=100
     )
     as_published: bool = option(False, help="The choices of Yee et al. 2021.")
     height: int | None = option(
@@ -72,9 +72,6 @@ class CropsConfig:
     embed: Literal["thumbs", "full", "none"] = option("thumbs", help="Pictures inside the page.", advanced=True)
 
     def __post_init__(self) -> None:
-        check(self)
-        for ratio in self.ratios:
-            check_ratio(ratio)
         if not self.ratios or not self.cropper:
             raise ConfigError("A crop audit needs a cropper and a ratio at least.")
         check_policies(self.policies)
@@ -82,6 +79,7 @@ class CropsConfig:
         object.__setattr__(self, "attach", tuple(way for way in (HORIZONTAL, VERTICAL) if way in self.attach))
         if not self.attach:
             raise ConfigError("Nothing says how photos are joined.", "Name horizontal, vertical or both with --attach.")
+        object.__setattr__(self, "groups", tuple(dict.fromkeys(self.groups)))
 
     @property
     def variant(self) -> str:

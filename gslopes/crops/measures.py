@@ -352,7 +352,7 @@ def gaze_rows(
 
     saliency, people: rows of SALIENCY and PEOPLE.  as_published: once more of tall photos with two salient regions.
     """
-    used = people[people["status"] == "used"].drop_duplicates("photo")
+    used = people[people["status"] == "used"]
     rows = saliency[(saliency["scale"] == "own") & saliency["on_head"].notna()].merge(
         used[["photo", "person", "width", "height"]], on="photo"
     )

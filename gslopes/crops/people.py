@@ -14,7 +14,7 @@ from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import inside, show
 from gslopes.crops.config import MAX_PAIRS, CropsConfig
 from gslopes.photos.folder import list_photos
-from gslopes.photos.people import CROSS, name_in
+from gslopes.photos.people import CROSS, names_of
 from gslopes.photos.people import read_people as read_table
 
 SEVERAL = "/;|"  # a value with one of these between words names several groups
@@ -27,13 +27,14 @@ class Portrait:
     """One photo of one person.
 
     path: how to open it.  relative: its name below the folder.  person: name.  traits: column to value, empty if
-    unknown.
+    unknown.  repeats: names of other files with the same bytes.
     """
 
     path: Path
     relative: str
     person: str
     traits: Mapping[str, str]
+    repeats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +80,21 @@ def read_people(
         raise UsageError("No grouping is given to compare.", f"Name one with --groups, such as {last}.")
     traits = {column: people.groups(column) for column in columns}
     rows, photos = people.by_photo(traits), list_photos(folder)
-    named = [(rows[name], photo, name) for photo in photos if (name := name_in(rows, photo.relative)) is not None]
+    said = {name: [cells[row] for cells in traits.values()] for name, row in rows.items()}
+    named = [(rows[found[0]], photo, found) for photo in photos if (found := names_of(said, photo))]
     if not named:
-        first = f"The first photo there is {photos[0].relative}." if photos else "The folder has no photo."
+        first = f"The first photo there is {photos[0].relative}."
         raise UsageError(f"{show(table)} names none of the photos in {show(folder)}.", first)
     who = next((name for name in ("person", "id") if name in people.columns), "")
     portraits = []
-    for row, photo, name in sorted(named, key=lambda one: (one[0], one[1].relative)):
-        person = people.columns[who][row] if who else name
+    for row, photo, found in sorted(named, key=lambda one: (one[0], one[1].relative)):
+        person = people.columns[who][row] if who else found[0]
         if not person:
             raise UsageError(f"Line {people.lines[row]} of {show(table)} names no {who}.", "Name one in each row.")
         if not inside(folder, photo.path):
             raise UsageError(f"{photo.relative} leads out of {show(folder)}.", "Put the photo itself there.")
         values = {column: cells[row] for column, cells in traits.items()}
-        portraits.append(Portrait(photo.path, photo.relative, person, values))
+        portraits.append(Portrait(photo.path, photo.relative, person, values, photo.repeats))
     if one_photo:
         generator, of = np.random.default_rng([seed, 13]), defaultdict(list)
         for index, portrait in enumerate(portraits):
@@ -105,7 +107,7 @@ def read_people(
         if len(members) < 2:
             only = ", ".join(f"{name} {len(persons)}" for name, persons in members.items()) or "no person"
             raise UsageError(f"The column {column!r} has one group only: {only}.", "Compare two or more.")
-    present = {name for _, _, name in named}
+    present = {name for _, _, found in named for name in found}
     absent = unmatched(table, [name for name in rows if name not in present])
     return People(tuple(portraits), tuple(columns), groups, left_out, absent)
 

@@ -17,7 +17,7 @@ from gslopes.ask.croppers.remote import mtcnn
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError, UsageError
 from gslopes.core.files import sha256_of
-from gslopes.core.reasons import SkipReason, explained
+from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import frame_of
 from gslopes.crops.config import CropsConfig
@@ -114,7 +114,16 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
             row |= {"box": face.box.astype(np.float32), "head": sides}
         for model in models:
             saliency += _alone(model, photo, row, run.config)
-    return {"saliency": saliency, "traits": [], "people": people}
+    return {"saliency": saliency, "traits": [], "people": people + _repeated(portraits, people)}
+
+
+def _repeated(portraits: Sequence[Portrait], people: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of other files with the same bytes."""
+    rows = []
+    for portrait, row in zip(portraits, people, strict=True):
+        why = SkipReason(Reason.DUPLICATE, portrait.relative)
+        rows += [{**row, "path": name, "status": "skipped", **why.columns} for name in portrait.repeats]
+    return rows
 
 
 def _alone(model: Saliency, photo: Photo, row: Mapping[str, Any], config: CropsConfig) -> list[dict[str, Any]]:
@@ -147,24 +156,15 @@ def _alone(model: Saliency, photo: Photo, row: Mapping[str, Any], config: CropsC
 
 
 def with_groups(run: Run, made: Tables) -> Made:
-    """Of photos of the same bytes the first; who is of which group, in the order of the table, and who is left out.
+    """Who is of which group, in the order of the table, and who is left out.
 
-    Raises: UsageError if no photo can be read, or one picture is in two groups.
+    Raises: UsageError if no photo can be read.
     """
     people: People = run.inputs
     used = made["people"][made["people"]["status"] == "used"]
     if used.empty:
         first = made["people"].iloc[0]
         raise UsageError("No photo could be read.", f"The first reason: {explained(first['reason'], first['detail'])}.")
-    group_of = {person: name for name, persons in people.cells.items() for person in persons}
-    for _, rows in used.groupby("photo"):
-        names = {group_of.get(person) for person in rows["person"]} - {None}
-        if len(names) > 1:
-            files = " and ".join(rows["path"].head(2))
-            raise UsageError(
-                f"{files} are the same picture in the groups {' and '.join(sorted(map(str, names)))}.",
-                "Correct the table of people, or leave one out.",
-            )
     runfolder.write_json(run.folder / "groups.json", {"groups": people.groups, "left_out": people.left_out})
     traits = [
         {"person": person, "column": column, "value": value, "source": run.config.source}
@@ -172,5 +172,4 @@ def with_groups(run: Run, made: Tables) -> Made:
         for value, persons in groups.items()
         for person in persons
     ]
-    saliency = made["saliency"].drop_duplicates([*TABLES["saliency"].key])
-    return {"saliency": saliency, "people": made["people"], "traits": frame_of(TABLES["traits"], traits)}
+    return {"saliency": made["saliency"], "people": made["people"], "traits": frame_of(TABLES["traits"], traits)}

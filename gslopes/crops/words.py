@@ -13,7 +13,7 @@ from gslopes.crops.tables import CONSTANT
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
-from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import sort_key
 
 
@@ -52,8 +52,7 @@ def headline_of(tables: Tables) -> Headline:
 def headline(head: pd.DataFrame) -> str:
     """The finding in one sentence: of all croppers, the pair of groups that is shown most clearly not to be even.
 
-    It is so if q is below 0.05 and the interval, if there is one, is without 1/2: the rule of
-    ``frame.findings.decide``, whose table of findings the page must agree with.
+    It is so by ``stats.multiplicity.is_finding`` against 1/2.
 
     head: rows of PARITY, as ``main_rows`` gives them.
     """
@@ -64,8 +63,7 @@ def headline(head: pd.DataFrame) -> str:
         return "People do not differ: a crop treats all of them alike."
     if judged.empty:
         return f"Too few people to say whom a crop keeps: {printable(head['note'].iloc[0])}."
-    even = (judged["ci_low"] <= 0.5) & (judged["ci_high"] >= 0.5)
-    uneven = judged[(judged["q"] < LEVEL) & ~even]
+    uneven = judged[is_finding(judged["q"], judged["ci_low"], judged["ci_high"], null=0.5)]
     if uneven.empty:
         return printable(f"{_none(judged)}.")
     order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(["q", "_flat"], kind="stable", key=sort_key)

@@ -24,7 +24,7 @@ from gslopes.export.writers import WRITERS, Picture, Record
 from gslopes.faces.compose.encode import encode
 from gslopes.frame.executors import OneProcess
 from gslopes.photos.decode import LARGEST_FILE
-from gslopes.photos.folder import list_photos, open_photo
+from gslopes.photos.folder import list_files, open_photo
 
 Form = Literal["imagefolder", "parquet", "webdataset", "answers"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -169,7 +169,7 @@ class Files:
         self.suffix = Path(rows.loc[rows["file"] != "", "file"].iloc[0]).suffix
         self.tool = f"gslopes {runtime.gslopes_version()}"
         root = Path(manifest.get("config", {}).get("photos", ""))
-        self.photos = {file.relative: file.path for file in list_photos(root)}
+        self.photos = {file.relative: file.path for file in list_files(root)}
         self._original = lru_cache(maxsize=1)(self._encoded)  # the sets of a photo stand one after the other
 
     def sizes(self) -> pd.Series:

@@ -28,7 +28,11 @@ class ExportConfig:
     """Which pictures of a run are exported, and how they are divided."""
 
     split: float | None = option(
-        None, help="Share of the photos in the split 'train'; the rest is 'test'.", metavar="SHARE"
+        None,
+        help="Share of the photos in the split 'train'; the rest is 'test'.",
+        metavar="SHARE",
+        least=0.01,
+        most=0.99,
     )
     split_by: str = option(
         "",
@@ -40,8 +44,6 @@ class ExportConfig:
     )
 
     def __post_init__(self) -> None:
-        if self.split is not None and not 0 < self.split < 1:
-            raise ConfigError(f"The split is {self.split}; it must be between 0 and 1.", "Try 0.8.")
         if self.split_by and self.photos_csv is None:
             raise ConfigError("--split-by is a column of a table of photos.", "Name it with --photos-csv.")
         if self.split_by and self.split is None:

@@ -8,9 +8,10 @@ from typing import Literal, Protocol
 import numpy as np
 
 from gslopes.core.errors import ConfigError
-from gslopes.core.options import check, extent, option
+from gslopes.core.options import extent, option
 from gslopes.core.placebo import CROSS
 from gslopes.core.records import FloatArray
+from gslopes.core.runfolder import FARTHEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +20,6 @@ class FindConfig:
 
     min_face: int = option(32, help="Smallest face to edit, pixels.", metavar="PX", seldom=True, least=1)
     landmarks: Path | None = option(None, help="Known faces instead of a face detector.", metavar="CSV", seldom=True)
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 # Joo & Kärkkäinen 2020, §3.3 and §4.3: a in (-2, 2), seven values for gender, five for race.
@@ -60,10 +58,17 @@ class EditConfig:
         ("gender",), help="The attribute to edit; may be repeated.", name="attribute", short="a"
     )
     steps: int | None = option(
-        None, help="Number of values in a sweep, odd.", metavar="K", shown="7; race: 5", advanced=True
+        None, help="Number of values in a sweep, odd.", metavar="K", shown="7; race: 5", advanced=True, least=3
     )
     range: tuple[float, float] | None = option(
-        None, help="Ends of a sweep, or one number.", metavar="LOW,HIGH", shown="-2,2", parse=extent, advanced=True
+        None,
+        help="Ends of a sweep, or one number.",
+        metavar="LOW,HIGH",
+        shown="-2,2",
+        parse=extent,
+        advanced=True,
+        least=-FARTHEST,
+        most=FARTHEST,
     )
     model: str = option(
         "",

@@ -25,7 +25,7 @@ from gslopes.core.runfolder import GIVEN, GIVEN_TABLE, MANIFEST, show
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.spec import Audit
 from gslopes.photos.decode import to_srgb
-from gslopes.photos.folder import list_photos, relative_name
+from gslopes.photos.folder import list_files, relative_name
 from gslopes.photos.people import PHOTO_COLUMNS
 
 _PATH = (str, os.PathLike)
@@ -96,7 +96,7 @@ def _fill(run: Path, photos: Any) -> Path | None:
     if not names:
         raise UsageError("No photos were given: it is empty.", "An iterator is empty once it was used.")
     given = [relative_name(folder / names[index], folder) for index in range(len(names))]
-    listed = {file.relative for file in list_photos(folder)}
+    listed = {file.relative for file in list_files(folder)}
     others = sorted(listed - {*given}) + [name for name in names.values() if not (folder / name).is_file()]
     if others := others or [name for path, name in short.items() if not filecmp.cmp(path, folder / name)]:
         hint = "Give the same photos to resume it, or name a new folder with out=."
@@ -183,7 +183,7 @@ def _short(paths: Sequence[str]) -> dict[str, str]:
         raise UsageError(problem, "Download what is on the web first." if "://" in lacking[0] else hint)
     shared = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths] or ["/"])
     names = {path: os.path.relpath(path, shared) for path in paths}
-    # list_photos passes over what is hidden
+    # list_files passes over what is hidden
     return {path: re.sub(r"(?<![^/])\.", "_.", name) for path, name in names.items()}
 
 

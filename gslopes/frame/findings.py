@@ -1,7 +1,7 @@
 """What a finding is: one rule and one level for all audits.
 
-A number is judged if it has a q, the p adjusted over the tests of its table. It is a finding if q is below ``LEVEL``
-and its 95 % interval, where it has one, does not hold 0.
+A number is judged if it has a q, the p adjusted over the tests of its table. It is a finding by
+``stats.multiplicity.is_finding``.
 """
 
 import math
@@ -12,7 +12,7 @@ import pandas as pd
 
 from gslopes.core.summary import FINDING, FINDINGS, NONE, UNJUDGED
 from gslopes.core.text import nudged
-from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import sort_key
 
 _ORDER = {FINDING: 0, UNJUDGED: 2}
@@ -43,15 +43,6 @@ def decision(row: Mapping[Any, Any]) -> tuple[str, str]:
     q = float(row["q"])
     if math.isnan(q):
         return UNJUDGED, str(row["reason"] or "no test")
-    if not is_significant(q):
-        return NONE, f"q {nudged(q):.2g}"
-    return (
-        (NONE, f"q {nudged(q):.2g}, but its interval holds 0")
-        if row["ci_low"] <= 0 <= row["ci_high"]
-        else (FINDING, "")
-    )
-
-
-def is_significant(q: float) -> bool:
-    """Whether a q is below the level; a missing one is not."""
-    return q < LEVEL
+    if is_finding(q, row["ci_low"], row["ci_high"]):
+        return FINDING, ""
+    return NONE, f"q {nudged(q):.2g}" + ", but its interval holds 0" * bool(is_finding(q))

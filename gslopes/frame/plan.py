@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.options import merged, over
 from gslopes.core.runfolder import show
+from gslopes.frame.sources import check_files, look_through
 from gslopes.frame.spec import INPUTS, Audit, Inputs
 from gslopes.photos.folder import check_outside
 
@@ -41,7 +42,13 @@ class Plan:
     @cached_property
     def inputs(self) -> Inputs:
         """The source, looked at.  Raises: whatever is wrong with it."""
-        return self.audit.inputs(self.source, self.config)
+        notes: tuple[str, ...] = ()
+        if self.source.is_dir() and self.audit.photos(self.config):
+            notes = (look_through(self.source, getattr(self.config, "limit", None)),)
+        elif self.source.is_dir():
+            check_files(self.source)
+        looked = self.audit.inputs(self.source, self.config)
+        return replace(looked, notes=(*filter(None, notes), *looked.notes))
 
     @cached_property
     def models(self) -> Mapping[str, Any]:

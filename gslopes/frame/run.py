@@ -51,7 +51,7 @@ class Run:
 
     config: its options.  tick: counts what is done of a part.
     executor: does the work of a stage that cuts its own parts.
-    notes: sentences of the stage in hand for the user.
+    notes: sentences for the user, of the stage in hand or of its part, with which they are kept.
     digests: of files that were looked at since a stage was done.
     plan: knows the inputs; None in other processes, which read tables alone and have no models.
     """
@@ -174,7 +174,7 @@ def page_stage(audit: Audit) -> Stage:
 
 
 def _in_parts(run: Run, stage: Stage) -> Made:
-    """Do the parts that are missing or damaged; the tables of all of them, merged or joined."""
+    """Do the parts that are missing or damaged; the tables of all of them, merged or joined, and their notes."""
     assert stage.items is not None
     made, total = _tables(run, stage), len(stage.items(run))
     count = -(-total // stage.part)
@@ -184,6 +184,7 @@ def _in_parts(run: Run, stage: Stage) -> Made:
     for name in names:
         folder = _parts_of(stage, name)
         runfolder.discard_damaged(run.folder, folder, made, count)
+        _discard_unreadable_notes(run, folder, made[-1], count)
         if stage.due is not None and stage.due(run):
             _discard_failed(run, folder, made[-1])
         parts = runfolder.missing_parts(run.folder, folder, made[-1], count)
@@ -197,6 +198,7 @@ def _in_parts(run: Run, stage: Stage) -> Made:
     folders = [_parts_of(stage, name) for name in names]
     if stage.each is not None:
         folders += _finished_before(run, stage, made[-1], count, folders)
+    run.notes.extend(_noted_in_parts(run, folders, count))
     if stage.join is not None:
         return stage.join(run, {table.name: _all_parts(run, folders, table, count) for table in made})
     for table in made:
@@ -212,6 +214,17 @@ def _discard_failed(run: Run, folder: str, marker: Table) -> None:
             path.unlink()
 
 
+def _discard_unreadable_notes(run: Run, folder: str, marker: Table, count: int) -> None:
+    for part in range(count):
+        notes = _notes_file(run, folder, part)
+        try:
+            if notes.exists():
+                read_json(notes)
+        except (OSError, ValueError):
+            notes.unlink(missing_ok=True)
+            runfolder.part_path(run.folder, folder, marker, part).unlink(missing_ok=True)
+
+
 def _parts_of(stage: Stage, name: str | None) -> str:
     """The folder of a stage's parts below RUN/parts."""
     return stage.name if name is None else f"{stage.name}/{runfolder.slug(name)}"
@@ -223,6 +236,17 @@ def _finished_before(run: Run, stage: Stage, marker: Table, count: int, folders:
     others = sorted(f"{stage.name}/{path.name}" for path in home.iterdir() if path.is_dir())
     complete = (folder for folder in others if not runfolder.missing_parts(run.folder, folder, marker, count))
     return [folder for folder in complete if folder not in folders]
+
+
+def _notes_file(run: Run, folder: str, part: int) -> Path:
+    """What a part said to the user, next to its tables."""
+    return run.folder / "parts" / folder / f"notes-{part:06d}.json"
+
+
+def _noted_in_parts(run: Run, folders: Sequence[str], count: int) -> list[str]:
+    """The notes of all parts, whenever and wherever they were done, each sentence once."""
+    paths = (_notes_file(run, folder, part) for folder in folders for part in range(count))
+    return list(dict.fromkeys(note for path in paths if path.is_file() for note in read_json(path)))
 
 
 def _all_parts(run: Run, folders: Sequence[str], table: Table, count: int) -> pd.DataFrame:
@@ -276,12 +300,18 @@ class Parts:
         self.run, self.stage, self.name, self.items = run, stage, name, stage.items(run)
 
     def __call__(self, part: int, tick: Tick) -> None:
-        """Do one part and write it."""
+        """Do one part and write it: what it notes first, since its last table commits it."""
         size = self.stage.part
         items = self.items[part * size : (part + 1) * size]
-        made = self.stage.work(replace(self.run, tick=tick), items, *([] if self.name is None else [self.name]))
-        for table in _tables(self.run, self.stage):
-            path = runfolder.part_path(self.run.folder, _parts_of(self.stage, self.name), table, part)
+        run = replace(self.run, tick=tick, notes=[])
+        made = self.stage.work(run, items, *([] if self.name is None else [self.name]))
+        folder = _parts_of(self.stage, self.name)
+        notes = _notes_file(run, folder, part)
+        if run.notes or notes.exists():
+            runfolder.make_folder(notes.parent)
+            runfolder.write_json(notes, run.notes)
+        for table in _tables(run, self.stage):
+            path = runfolder.part_path(run.folder, folder, table, part)
             runfolder.write_table(table, _frame(table, made[table.name]), path)
 
     def remote_task(self) -> RemoteTask:

@@ -1,11 +1,49 @@
-"""Licence, creator and page of collected photos, from the collection's manifest into the run folder."""
+"""The folder that an audit is given: whether it holds anything, what it holds twice; and who made collected photos.
+
+Licence, creator and page go from the collection's manifest into the run folder.
+"""
 
 from contextlib import suppress
 from pathlib import Path
 
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import TableError
+from gslopes.core.errors import PhotoError, TableError, UsageError
+from gslopes.core.files import show
 from gslopes.core.tables import MANIFEST, SOURCES
+from gslopes.photos.folder import left_out, list_files, open_photo, same_bytes
+
+_KINDS = "JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF"
+
+
+def check_files(folder: Path) -> None:
+    """Raises: UsageError for a folder that holds nothing, or hidden files alone."""
+    names = (path.relative_to(folder).parts for path in folder.rglob("*") if path.is_file())
+    if all(any(part.startswith(".") for part in parts) for parts in names):
+        raise UsageError(f"There are no files in {show(folder)}.", "Name the folder that holds them.")
+
+
+def look_through(photos: Path, limit: int | None = None) -> str:
+    """Which photos of a folder repeat others and are left out, in a sentence; empty if none.
+
+    limit: as of ``list_files``.
+
+    Raises: UsageError if there is no photo, or none that can be read.
+    """
+    files = list_files(photos, limit)
+    if not files:
+        hint = f"Name a folder with {_KINDS} files in it or in its sub-folders."
+        raise UsageError(f"There are no photos in {show(photos)}.", hint)
+    reasons: list[PhotoError] = []
+    for file in files:
+        try:
+            open_photo(file.path)
+            break
+        except PhotoError as error:
+            reasons.append(error)
+    if len(reasons) == len(files):
+        hint = f"The first reason: {reasons[0].reason}. Name a folder with {_KINDS} files."
+        raise UsageError(f"No photo in {show(photos)} can be read.", hint)
+    return left_out(same_bytes(files))
 
 
 def keep_sources(photos: Path, run: Path) -> Path | None:

@@ -123,7 +123,9 @@ class Audit:
     name: of the verb, and ``kind`` in run.json.  home: its folder.
     config: dataclass of all options, see ``core.options``.
     tables: those of its stages, by name.
-    inputs: looks at the source.  outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
+    inputs: looks at the source, after the frame has looked for photos there.
+    photos: whether a folder that is given is one of photos, by the configuration; by default it is.
+    outline: what an audit would do, as lines and as JSON, for ``--dry-run``.
     judged: the numbers that are judged, in the columns of ``core.summary.FINDINGS`` but for the decision; a table that
         has decisions is shown with them.
     counts: things found, used; files that could not be read and questions that failed, which give exit code 3.
@@ -155,6 +157,7 @@ class Audit:
     shown: tuple[str, ...]
     terminal: Callable[[Opened], str] | None = None
     page: tuple[Section, ...] = ()
+    photos: Callable[[Any], bool] = lambda config: True
     models: Callable[[Plan], Mapping[str, Any]] | None = None
     more: bool = False
     before: Callable[[Run, Executor], None] | None = None

@@ -4,12 +4,12 @@ import errno
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gslopes.core.errors import ConfigError, PhotoError, UsageError
+from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.files import NotRegular, TooLarge, open_regular, read_regular, resolved, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Photo
@@ -18,6 +18,7 @@ from gslopes.photos.decode import HEAD, LARGEST_FILE, decode, in_srgb, kind_of
 
 # Photos that are held at once: 16 million pixels, or one photo.
 BATCH_PIXELS = 16_000_000
+_END = 4096  # bytes
 # Files of these names are photos whatever they hold, so that a damaged one is said; others are known by their content.
 SUFFIXES = (b".jpg", b".jpeg", b".png", b".webp", b".bmp", b".tif", b".tiff", b".heic", b".heif", b".avif")
 # What cameras write next to a JPEG; a TIFF by its first bytes.
@@ -30,13 +31,29 @@ class PhotoFile:
 
     path: how to open it.
     relative: its name below the photos folder, ``/`` between the parts, always valid Unicode (see ``display_name``).
+    repeats: such names of later files with the same bytes, where ``list_photos`` found it.
     """
 
     path: Path
     relative: str
+    repeats: tuple[str, ...] = ()
 
 
 def list_photos(photos: Path, limit: int | None = None) -> list[PhotoFile]:
+    """Every photo below a folder, once: of files of ``list_files`` with the same bytes the first, with ``repeats``.
+
+    Raises: as ``list_files``.
+    """
+    files = list_files(photos, limit)
+    repeats: dict[str, list[str]] = {}
+    same = same_bytes(files)
+    for name, first in same.items():
+        repeats.setdefault(first, []).append(name)
+    distinct = (file for file in files if file.relative not in same)
+    return [replace(file, repeats=tuple(repeats.get(file.relative, ()))) for file in distinct]
+
+
+def list_files(photos: Path, limit: int | None = None) -> list[PhotoFile]:
     """Every image file below a folder, in the order of the bytes of its name below it: the same on every machine.
 
     photos: the folder, searched with its sub-folders and the folders that links in it lead to, each folder once, so
@@ -45,10 +62,8 @@ def list_photos(photos: Path, limit: int | None = None) -> list[PhotoFile]:
         that may not be read: opening it gives the reason.
     limit: how many, the first ones; None for all.
 
-    Raises: UsageError if the folder does not exist or it may not be read; ConfigError if the limit is less than 1.
+    Raises: UsageError if the folder does not exist or it may not be read.
     """
-    if limit is not None and limit < 1:
-        raise ConfigError(f"The limit on the number of photos must be at least 1, not {limit}.")
     top = os.fsencode(photos)
     name, hint = display_name(top), "Name the folder that holds the photos."
     try:
@@ -62,6 +77,57 @@ def list_photos(photos: Path, limit: int | None = None) -> list[PhotoFile]:
         raise UsageError(f"The folder {name} cannot be read: {reason}.", "Check that you may read it.") from None
     names, below = sorted(_walk(top)[0])[:limit], os.fsdecode(os.path.join(top, b""))
     return [PhotoFile(Path(below + os.fsdecode(name)), display_name(name)) for name in names]
+
+
+def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
+    """Relative name of every file that repeats an earlier one, byte for byte, to that one's.
+
+    Of files of equal size the ends are read, and only those with equal ends are read whole.
+    """
+    same: dict[str, str] = {}
+    for group in _alike(files, size_of):
+        for alike in _alike(group, _end_of) if size_of(group[0].path) > 0 else ():
+            first: dict[str, str] = {}
+            for file in alike:
+                content = digest_of(file.path)
+                if content and first.setdefault(content, file.relative) != file.relative:
+                    same[file.relative] = first[content]
+    return same
+
+
+def _alike(files: Sequence[PhotoFile], fact: Callable[[Path], Any]) -> list[list[PhotoFile]]:
+    """Those of which another has the same fact, together."""
+    groups: dict[Any, list[PhotoFile]] = {}
+    for file in files:
+        groups.setdefault(fact(file.path), []).append(file)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _end_of(path: Path) -> bytes:
+    """The last bytes of a file; empty if it cannot be read."""
+    try:
+        with open_regular(path) as file:
+            file.seek(-min(_END, os.fstat(file.fileno()).st_size), os.SEEK_END)
+            return file.read()
+    except (OSError, ValueError):
+        return b""
+
+
+def digest_of(path: Path) -> str:
+    """The sha256 of a file's bytes, hex; empty if they cannot be read."""
+    try:
+        return hashlib.sha256(read_regular(path, LARGEST_FILE)).hexdigest()
+    except (OSError, ValueError):
+        return ""
+
+
+def left_out(same: Mapping[str, str]) -> str:
+    """What ``same_bytes`` found, with three of the names; empty if nothing."""
+    if not same:
+        return ""
+    some = ", ".join(f"{show(name)} (as {show(first)})" for name, first in list(same.items())[:3])
+    rest = f" and {len(same) - 3:,} more" if len(same) > 3 else ""
+    return f"{many(len(same), 'photo')} left out, {Reason.DUPLICATE}: {some}{rest}."
 
 
 def passed_over(photos: Path) -> str:

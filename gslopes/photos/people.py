@@ -11,9 +11,12 @@ from gslopes.core import tables
 from gslopes.core.csv_table import normal_names, read_csv, read_frame, unmatched
 from gslopes.core.errors import GslopesError, UnknownName, UsageError
 from gslopes.core.files import LARGEST_TABLE, show
+from gslopes.core.reasons import Reason
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gslopes.photos.folder import PhotoFile
 
 PHOTO_COLUMNS = ("image", "photo", "path", "file", "filename", "id", "name")
 CROSS = " + "
@@ -95,6 +98,18 @@ def name_in(names: Collection[str], path: str, photo: str = "") -> str | None:
     return next((name for name in candidates if name and name in names), None)
 
 
+def names_of(names: Mapping[str, Any], photo: PhotoFile) -> list[str]:
+    """Under which names a table knows a photo, which several files may hold.  names: to what is compared of each.
+
+    Raises: UsageError if that differs.
+    """
+    found = [name for file in (photo.relative, *photo.repeats) if (name := name_in(names, file)) is not None]
+    if others := [name for name in found if names[name] != names[found[0]]]:
+        problem = f"{show(found[0])} and {show(others[0])} are the same picture, with different rows in the table."
+        raise UsageError(problem, "Correct the table, or leave one out.")
+    return found
+
+
 def read_about(path: Path, run: Path) -> pd.DataFrame:
     """What a table tells about the photos of a run: its columns as texts, the index the photos' ids.
 
@@ -105,9 +120,13 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     people = read_people(path)
     rows = people.by_photo(people.columns)
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
+    repeats = photos[photos["reason"] == Reason.DUPLICATE]
     photos = photos[photos["status"] == "used"].drop_duplicates("photo")
-    pairs = zip(photos["photo"], photos["path"], strict=True)
-    found = {photo: rows[name] for photo, file in pairs if (name := name_in(rows, file, photo)) is not None}
+    files = pd.concat([photos, repeats[repeats["photo"].isin(photos["photo"])]])  # a table may name either
+    found: dict[str, int] = {}
+    for photo, file in zip(files["photo"], files["path"], strict=True):
+        if (name := name_in(rows, file, photo)) is not None:
+            found.setdefault(photo, rows[name])
     if not found:
         column = people.photo_column()
         hint = f"Its column {column} should hold paths as in the photos table, such as {photos['path'].iloc[0]!r}."

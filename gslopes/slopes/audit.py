@@ -32,7 +32,7 @@ from gslopes.frame.result import result_of
 from gslopes.frame.run import Run, carry_out
 from gslopes.frame.sources import keep_sources
 from gslopes.frame.spec import Audit, Inputs, Made, Stage
-from gslopes.photos.folder import passed_over
+from gslopes.photos.folder import passed_over, same_bytes
 from gslopes.photos.people import check_about, unmatched_rows
 from gslopes.report.choices import SLOPES as PAPER
 from gslopes.report.choices import Choice
@@ -267,7 +267,7 @@ def make_pictures(run: Run) -> Made:
     sizes = {part: len(walk.files_of(part)) for part in missing}
     if missing:
         kind, unit = (synthesis.Synthesis, "photos") if walk.pairs is None else (synthesis.Reading, "units")
-        same = synthesis.same_bytes(walk.files if walk.pairs is None else ())
+        same = same_bytes(walk.files if walk.pairs is None else ())
         work = kind(run.folder, walk, walk.ready(), same)
         run.executor(work, sizes, label=SYNTHESIS, unit=unit, done=len(walk.files) - sum(sizes.values()))
     if walk.pairs is not None and walk.pairs.units["group"].any():
@@ -371,6 +371,7 @@ SLOPES = Audit(
     config=RunConfig,
     tables=tables.TABLES,
     inputs=look,
+    photos=lambda config: config.pairs is None,
     outline=outline,
     configure=configured,
     fixed=lambda config: {"identity": config.identity(), "seed": config.seed},

@@ -27,7 +27,7 @@ from gslopes.core import placebo
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.crossed import Grid
 from gslopes.core.errors import ConfigError
-from gslopes.core.options import check, counts, merged, option, put, section
+from gslopes.core.options import counts, merged, option, put, section
 from gslopes.core.runfolder import GIVEN
 from gslopes.core.runtime import check_device
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
@@ -58,13 +58,13 @@ class FitConfig:
     ``photos.people.read_about``.
     """
 
-    permutations: int = option(10_000, help="Permutations within photos; 0 for none.", metavar="M")
+    permutations: int = option(10_000, help="Permutations within photos; 0 for none.", metavar="M", least=0)
     presence: str = option(
         "vendor",
         help="Which labels count: those that the vendor returns by default, all, or from a score on.",
         metavar="vendor|none|SCORE",
     )
-    min_varying: int = option(10, help="Labels varying on fewer photos are not judged.")
+    min_varying: int = option(10, help="Labels varying on fewer photos are not judged.", least=0)
     photos_csv: Path | None = option(
         None, help="A CSV with one row per photo, for --groups, --cluster and --truth.", metavar="CSV", advanced=True
     )
@@ -139,6 +139,7 @@ class RunConfig:
         metavar="N,M",
         parse=counts,
         advanced=True,
+        least=3,
     )
     find: FindConfig = section(FindConfig)
     edit: EditConfig = section(EditConfig)
@@ -155,7 +156,6 @@ class RunConfig:
     )
 
     def __post_init__(self) -> None:
-        check(self)
         check_device(self.device)
         self.crossed  # noqa: B018  checked
 

@@ -15,7 +15,7 @@ from gslopes.core.text import many
 from gslopes.faces.components import Components, default_components, model_records
 from gslopes.faces.find import MtcnnFinder
 from gslopes.frame.plan import Plan
-from gslopes.photos.folder import PhotoFile, count_parts, list_photos, listing, size_of
+from gslopes.photos.folder import PhotoFile, count_parts, list_files, listing, size_of
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.pairs import PairSet, read_pairs
 
@@ -124,10 +124,7 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any
 
     Raises: UsageError for folders and files that are not there.
     """
-    files = tuple(list_photos(config.photos, config.limit))
-    if not files:
-        hint = "Name a folder with JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF files in it or in its sub-folders."
-        raise UsageError(f"There are no photos in {show(config.photos)}.", hint)
+    files = tuple(list_files(config.photos, config.limit))
     inputs = listing(files)
     landmarks, masks = config.find.landmarks, config.compose.masks
     if landmarks is not None:

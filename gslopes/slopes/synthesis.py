@@ -4,8 +4,6 @@ What a part writes depends on the configuration and on its own photos alone: not
 what was done before. Its photos table is the commit marker.
 """
 
-import hashlib
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +16,6 @@ import pandas as pd
 from gslopes.core import placebo, runfolder, runtime, tables
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import RemoteTask
-from gslopes.core.files import read_regular
 from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import Reason, SkipReason
@@ -31,8 +28,7 @@ from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
 from gslopes.faces.compose.paste import Composite, compose_all
 from gslopes.faces.compose.placebo import lightened, qualities, randomised
 from gslopes.faces.find import choose
-from gslopes.photos.decode import LARGEST_FILE
-from gslopes.photos.folder import BATCH_PIXELS, PhotoFile, open_photo, photo_batches, photo_of, size_of
+from gslopes.photos.folder import BATCH_PIXELS, PhotoFile, digest_of, open_photo, photo_batches, photo_of
 from gslopes.slopes.pairs import PairSet, file_name
 from gslopes.slopes.plan import Walk
 
@@ -106,7 +102,7 @@ class Synthesis:
                 return open_photo(file.path)
             except PhotoError as error:
                 why = cast("SkipReason", error.reason)  # as of every photo
-        photos.append(_skipped(file.relative, why, photo=_digest(file.path)))
+        photos.append(_skipped(file.relative, why, photo=digest_of(file.path)))
         tick(1)
         return None
 
@@ -307,31 +303,6 @@ class Reading(Synthesis):
             if not placebo.is_placebo(sweep):
                 rows += self._placebos(sweep, photo.id, whole, files, {*own["attribute"]})
         return row | {"status": "used"}, rows
-
-
-def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
-    """Relative name of every file that repeats an earlier one, to that one's; only files of equal size are read."""
-    by_size: dict[int, list[PhotoFile]] = defaultdict(list)
-    for file in files:
-        by_size[size_of(file.path)].append(file)
-    same: dict[str, str] = {}
-    for size, group in by_size.items():
-        if size < 1 or len(group) == 1:
-            continue
-        first: dict[str, str] = {}
-        for file in group:
-            content = _digest(file.path)
-            if content and first.setdefault(content, file.relative) != file.relative:
-                same[file.relative] = first[content]
-    return same
-
-
-def _digest(path: Path) -> str:
-    """Of the file's bytes; empty if they cannot be read."""
-    try:
-        return hashlib.sha256(read_regular(path, LARGEST_FILE)).hexdigest()
-    except (OSError, ValueError):
-        return ""
 
 
 def _skipped(name: str, why: SkipReason, photo: str) -> Row:

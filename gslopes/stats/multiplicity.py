@@ -1,11 +1,26 @@
-"""Many labels are tested at once: p-values adjusted for it."""
+"""Many labels are tested at once: p-values adjusted for it, and what is a finding then."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, Flags
 from gslopes.stats.rounding import settled
 
 LEVEL = 0.05  # of q, below which a number is a finding
+
+
+def is_finding(q: ArrayLike, low: ArrayLike = np.nan, high: ArrayLike = np.nan, null: float = 0.0) -> Flags:
+    """Whether a number is a finding: q is below ``LEVEL``, and its interval, where it has one, is without ``null``.
+
+    q: (L,) or one, the adjusted p, or p where one thing is tested; NaN where nothing was: no finding.
+    low, high: ends of its 95 % interval; NaN where there is none.
+
+    >>> is_finding(np.array([0.01, 0.01, 0.2, np.nan]), np.array([1, -1, 1, 1]), np.array([3, 3, 3, 3])).tolist()
+    [True, False, False, False]
+    """
+    below = np.asarray(q, float) < LEVEL
+    held = (np.asarray(low, float) <= null) & (null <= np.asarray(high, float))
+    return np.asarray(below & ~held)
 
 
 def benjamini_hochberg(p: Array) -> Array:

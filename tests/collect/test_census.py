@@ -15,6 +15,7 @@ from gslopes.collect.cli import census as verb
 from gslopes.collect.config import CensusConfig
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
+from gslopes.core.options import build
 from gslopes.core.records import Detections, Photo
 from gslopes.core.tables import CENSUS, MANIFEST
 from gslopes.photos.people import read_about
@@ -224,7 +225,7 @@ def test_what_cannot_be_counted_is_a_sentence(photos, tmp_path):
     with pytest.raises(UsageError, match="inside"):
         count(photos, photos / "census")
     with pytest.raises(ConfigError):
-        CensusConfig(confidence=0.3)
+        build(CensusConfig, {"confidence": 0.3})
 
 
 @pytest.mark.slow

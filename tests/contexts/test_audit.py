@@ -112,8 +112,8 @@ def test_another_canvas_or_seed_needs_another_folder(found, folder):
     [
         ({"people": None}, UsageError, "self-reported gender"),
         ({"backgrounds": ("/nowhere",)}, UsageError, "no folder"),
-        ({"canvas": (32, 32)}, ConfigError, "64 to 8192"),
-        ({"person_share": 1.0}, ConfigError, "between 0 and 1"),
+        ({"canvas": (32, 32)}, ConfigError, "between 64 and 8192"),
+        ({"person_share": 1.0}, ConfigError, "between 0.01 and 0.99"),
         ({"person_shares": 0.2}, ConfigError, "Did you mean 'person_share'"),
         ({"person_share": 0.9}, UsageError, "at most 0"),
     ],

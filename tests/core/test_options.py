@@ -1,3 +1,5 @@
+import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -5,10 +7,19 @@ from typing import Literal
 import click
 import pytest
 
+import gslopes as package
+from gslopes.ask.config import CostLimits
+from gslopes.captions.config import AuditOptions, CaptionsConfig
 from gslopes.cli import main
 from gslopes.cli.main import VERBS
+from gslopes.collect.config import CensusConfig, CollectConfig
+from gslopes.contexts.config import ContextOptions, ContextsConfig, StageConfig
 from gslopes.core.errors import ConfigError
-from gslopes.core.options import build, check, extent, option, options_of, section
+from gslopes.core.options import Option, build, extent, option, options_of, section
+from gslopes.crops.config import CropsConfig
+from gslopes.export.pictures import ExportConfig
+from gslopes.frame.result import AUDITS, find_audit
+from gslopes.slopes.config import RunConfig
 
 MOST_SHOWN = 15
 
@@ -28,9 +39,6 @@ class Outer:
     fast: bool = option(False, help="Quickly.")
     inner: Inner = section(Inner)
     other: Inner = section(Inner, flat=())
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 def commands() -> dict[str, click.Command]:
@@ -96,3 +104,42 @@ def test_set_reaches_every_option_and_a_flag_wins(gslopes, draw, tmp_path: Path)
     values = json.loads(gslopes(*args, "--set", "range=1", "--set", "edit.steps=5", "--steps", 3).out)["values"]
     assert values["gender"] == [-1, 0, 1]
     assert "Did you mean 'steps'" in gslopes(*args, "--set", "stpes=5").err
+
+
+CONFIGURATIONS = [*(find_audit(name).config for name in AUDITS), CollectConfig, CensusConfig, ExportConfig]
+BOUNDED = [
+    (config, one) for config in CONFIGURATIONS for one in options_of(config).values() if one.item in (int, float)
+]
+NEEDED = {RunConfig: {"photos": "photos"}}
+
+
+@pytest.mark.parametrize(("config", "one"), BOUNDED, ids=lambda one: getattr(one, "name", getattr(one, "__name__", "")))
+def test_no_option_of_any_audit_takes_what_its_declaration_excludes(config: type, one: Option) -> None:
+    assert one.least is not None
+    beyond = [one.least - 1, *([] if one.most is None else [one.most + 1])]
+    for number in [*map(one.item, beyond), True, math.nan, math.inf, -math.inf]:
+        value = (number, 3) if one.parse is not None else number
+        with pytest.raises(ConfigError, match=re.escape(".".join(one.path))):
+            build(config, NEEDED.get(config, {}) | {one.name: value})
+
+
+def test_a_ready_section_is_held_to_its_declaration_too() -> None:
+    for config, name, ready in (
+        (ContextsConfig, "analysis", ContextOptions(permutations=-3)),
+        (ContextsConfig, "pictures", StageConfig(steps=True)),
+        (CropsConfig, "cost_limits", CostLimits(budget=math.nan)),
+        (CaptionsConfig, "options", AuditOptions(splits=0)),
+    ):
+        with pytest.raises(ConfigError, match=f"{name}\\."):
+            build(config, {name: ready})
+
+
+def test_a_negative_number_of_steps_is_refused_by_flag_set_file_and_keyword(gslopes, tmp_path: Path) -> None:
+    (tmp_path / "few.toml").write_text("[pictures]\nsteps = -3\n")
+    command = ("contexts", tmp_path, "--people", "cfd", "--out", tmp_path / "run", "--dry-run")
+    for given in (("--steps", "-3"), ("--set", "pictures.steps=-3"), ("--config", tmp_path / "few.toml")):
+        done = gslopes(*command, *given)
+        assert (done.code, "steps is -3; it must be at least 3." in done.err) == (2, True)
+    for audit in (package.audit, package.audit_contexts):
+        with pytest.raises(ConfigError, match="steps is -3; it must be at least 3"):
+            audit(tmp_path, tmp_path / "run", steps=-3)

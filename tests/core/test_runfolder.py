@@ -118,6 +118,21 @@ def test_parts_are_merged_in_order_and_a_missing_part_is_an_error(tmp_path):
         runfolder.merge(tmp_path, tables.ASKED, ["s"], 3)
 
 
+def test_a_key_in_two_parts_is_refused_and_leaves_the_table_as_it_was(tmp_path):
+    parts = [runfolder.part_path(tmp_path, stage, tables.ASKED, 0) for stage in ("s", "t")]
+    for path, names in zip(parts, ("ab", "cd"), strict=True):
+        runfolder.write_table(tables.ASKED, _rows(*names), path)
+    merged = runfolder.merge(tmp_path, tables.ASKED, ["s", "t"], 1)
+    before = merged.read_bytes()
+    runfolder.write_table(tables.ASKED, _rows("c", "b"), parts[1])
+    with pytest.raises(TableError, match=r"The asked table has two rows with the key classifier .*, photo b, "):
+        runfolder.merge(tmp_path, tables.ASKED, ["s", "t"], 1)
+    assert merged.read_bytes() == before
+    other = _rows("b").assign(step=3)  # of the same photo, and another row
+    runfolder.write_table(tables.ASKED, other, parts[1])
+    assert len(tables.read(tables.ASKED, runfolder.merge(tmp_path, tables.ASKED, ["s", "t"], 1))) == 3
+
+
 def test_small_parts_share_a_group_of_rows(tmp_path, monkeypatch):
     """A reader pays for each group: of parts of some hundred rows several go into one, and none is lost at the end."""
     for index, name in enumerate("abcdefg"):

@@ -1,6 +1,8 @@
 """Tables keep what they claim: the same rows come back, and nothing else gets in."""
 
 import contextlib
+import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ from pandas.testing import assert_frame_equal
 from gslopes.core import tables
 from gslopes.core.errors import TableError
 from gslopes.core.tables import EDITS, PHOTOS, SCORES, SLOPES, TABLES, Table
+from gslopes.frame.result import AUDITS, find_audit
 
 # They have every type, lists, nulls and a reason with its detail among them.
 SOME = pytest.mark.parametrize("table", [PHOTOS, SLOPES], ids=lambda table: table.name)
@@ -61,13 +64,11 @@ def rows_of(table: Table, n: int = 3) -> pd.DataFrame:
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_rows_come_back_in_the_order_of_the_key_and_in_any_order_make_the_same_bytes(table, data, tmp_path):
-    frame = data.draw(frames(table))
+    frame = data.draw(frames(table)).drop_duplicates(subset=list(table.key), ignore_index=True)
     path = tmp_path / "table.parquet"
     tables.write(table, frame, path)
     expected = frame.sort_values(list(table.key), kind="stable").reset_index(drop=True)
     assert_frame_equal(tables.read(table, path), expected)
-    frame = frame.drop_duplicates(subset=list(table.key))
-    tables.write(table, frame, path)
     tables.write(table, frame.iloc[data.draw(st.permutations(range(len(frame))))], tmp_path / "b.parquet")
     assert path.read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
@@ -89,6 +90,26 @@ def test_missing_and_unknown_columns_are_named(table: Table):
         assert all(column in caught.value.hint for column in table.columns)
     with pytest.raises(TableError, match="has unknown colour"):
         tables.check(table, rows_of(table).assign(colour="red"))
+
+
+EVERY = {f"{name} {table.name}": table for name in AUDITS for table in find_audit(name).tables.values()}
+
+
+@pytest.mark.parametrize("table", EVERY.values(), ids=EVERY)
+def test_a_key_that_occurs_twice_is_refused_with_the_table_and_the_key(table: Table, tmp_path):
+    rows = rows_of(table, 4)
+    tables.write(table, rows, tmp_path / "once.parquet")
+    twice = rows.assign(**{name: [*cells[:3], cells[1]] for name, cells in rows[list(table.key)].items()})
+    said = ", ".join(f"{name} {twice[name][1]}" for name in table.key)
+    with pytest.raises(TableError, match=re.escape(f"The {table.name} table has two rows with the key {said}.")):
+        tables.write(table, twice, tmp_path / "twice.parquet")
+
+
+def test_where_a_key_may_be_null_nulls_are_equal(tmp_path):
+    table = replace(SLOPES, key=("label", "slope"))
+    tables.write(table, rows_of(SLOPES).assign(slope=np.nan), tmp_path / "once.parquet")
+    with pytest.raises(TableError, match="label x, slope None"):
+        tables.write(table, rows_of(SLOPES).assign(label="x", slope=np.nan), tmp_path / "twice.parquet")
 
 
 @SOME

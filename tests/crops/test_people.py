@@ -25,7 +25,7 @@ def folder(tmp_path):
     (tmp_path / "secret.jpg").write_bytes(b"x")
     (photos / "link.jpg").symlink_to(tmp_path / "secret.jpg")
     for name in "abcdef":
-        (photos / f"{name}.jpg").write_bytes(b"x")
+        (photos / f"{name}.jpg").write_bytes(name.encode())
     return photos
 
 
@@ -45,6 +45,18 @@ def test_columns_and_their_crossing(folder):
     assert list(found.cells) == ["f + x", "f + y", "m + x", "m + y"]
     assert found.left_out["race"] == {"several values: x/y": 1}
     assert found.left_out["gender"] == {"no value": 1}
+
+
+def test_one_picture_under_two_names_is_one_photo_unless_the_table_says_two_things(folder):
+    for name in ("a again", "z"):
+        (folder / f"{name}.jpg").write_bytes(b"a")
+    found = read_people(folder, table(folder, ROWS + "z,f,x\n"), ["gender"])
+    assert [portrait.relative for portrait in found.portraits].count("a again.jpg") == 1
+    assert len(found.portraits) == 6
+    assert found.portraits[0].repeats == ("a.jpg", "z.jpg")
+    assert found.absent == ""
+    with pytest.raises(UsageError, match="a and z are the same picture, with different rows in the table"):
+        read_people(folder, table(folder, ROWS + "z,m,x\n"), ["gender"])
 
 
 @pytest.mark.row("crops-3.1-one")

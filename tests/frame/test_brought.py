@@ -117,6 +117,7 @@ def test_a_run_of_other_photos_is_refused_and_keeps_its_own(tmp_path, home):
 @pytest.mark.parametrize("audit", [CONTEXTS, CROPS], ids=lambda audit: audit.name)
 def test_the_other_columns_are_the_people_of_each_audit(tmp_path, audit):
     paths = write_photos(tmp_path, "a.png", "b.png", "c.png", "d.png")
+    IMAGES[0].resize((50, 40)).save(paths[3])  # no two people have one picture
     frame = pd.DataFrame({"picture": paths, "gender": list("fmfm"), "image": 0})
     options = {"backgrounds": "rendered"} if audit is CONTEXTS else {"groups": "gender", "min_group": 2}
     made = plan_of(frame.assign(picture=frame["picture"].map(str)), tmp_path / "run", audit, **options)

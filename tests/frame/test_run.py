@@ -266,6 +266,44 @@ def test_the_smallest_audit_of_the_page_for_contributors_works(tmp_path: Path, m
     assert done(audit, tmp_path, source="captions.csv", least=30)[0].findings["decision"].tolist() == ["unjudged"]
 
 
+def noting(run: Run, words: list[str], name: str) -> Made:
+    run.note(f"Read {' and '.join(words)}.")
+    return ask(run, words, name)
+
+
+def part_of(tmp_path: Path, index: int) -> Path:
+    return next((tmp_path / "run/parts/ask").rglob(f"answers-{index:06d}.parquet"))
+
+
+def test_a_part_that_is_done_again_leaves_the_notes_of_the_others(tiny: Audit, tmp_path: Path):
+    audit = replace(tiny, stages=(tiny.stages[0], replace(tiny.stages[1], work=noting)))
+    said = ("Read once.", "4 words.", "Read each and four.", "Read of and words.")
+    assert done(audit, tmp_path)[0].notes == said
+    part_of(tmp_path, 1).unlink()
+    (tmp_path / "run/parts/ask.json").unlink()
+    again, _ = done(audit, tmp_path)
+    assert len(ASKED) == 6
+    assert again.notes == said
+    (tmp_path / "run/answers.parquet").unlink()  # no part is done at all
+    assert done(audit, tmp_path)[0].notes == said
+    (part_of(tmp_path, 0).parent / "notes-000000.json").write_text("[")
+    (tmp_path / "run/parts/ask.json").unlink()
+    assert done(audit, tmp_path)[0].notes == said
+    assert len(ASKED) == 8
+
+
+def test_a_note_made_in_another_process_arrives(tiny: Audit, tmp_path: Path):
+    audit = replace(tiny, page=(), outline=headline, stages=(tiny.stages[0], replace(tiny.stages[1], work=noting)))
+    done(audit, tmp_path)
+    part = part_of(tmp_path, 0)
+    part.unlink()
+    (part.parent / "notes-000000.json").unlink()
+    (tmp_path / "run/parts/ask.json").unlink()
+    task = Parts(Run(audit, tmp_path / "run", Config()), audit.stages[1], "a").remote_task()
+    pickle.loads(pickle.dumps(task.make))("cpu")(0, lambda count: None)
+    assert done(audit, tmp_path)[0].notes[-2:] == ("Read each and four.", "Read of and words.")
+
+
 @pytest.mark.parametrize(
     ("content", "said"), [('{"kind": "census"}', "census"), (None, r"no run\.json"), ("{}", "older gslopes")]
 )

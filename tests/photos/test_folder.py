@@ -9,8 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from gslopes.core.errors import ConfigError, PhotoError, UsageError
-from gslopes.photos.folder import display_name, list_photos, open_photo, passed_over, photo_batches, relative_name
+from gslopes.core.errors import PhotoError, UsageError
+from gslopes.photos.folder import (
+    PhotoFile,
+    display_name,
+    left_out,
+    list_files,
+    list_photos,
+    open_photo,
+    passed_over,
+    photo_batches,
+    relative_name,
+    same_bytes,
+)
 
 
 def write(path: Path, size: tuple[int, int] = (4, 3)) -> Path:
@@ -26,7 +37,7 @@ def reason(path: Path) -> str:
 
 
 def names(root: Path, limit: int | None = None) -> list[str]:
-    return [photo.relative for photo in list_photos(root, limit)]
+    return [photo.relative for photo in list_files(root, limit)]
 
 
 # --- Which files there are -------------------------------------------------------------------------------------------
@@ -70,8 +81,23 @@ def test_order_is_that_of_the_bytes_of_the_name_below_the_root(tmp_path: Path) -
     assert len(found) == 9
     assert names(tmp_path, 2) == found[:2]
     assert names(tmp_path, 99) == found
-    with pytest.raises(ConfigError, match="at least 1"):
-        list_photos(tmp_path, 0)
+
+
+def test_a_photo_that_lies_there_twice_is_listed_once_with_its_other_names(tmp_path: Path) -> None:
+    write(tmp_path / "a.png")
+    for name in ("b.png", "c/a.png"):
+        write(tmp_path / name)
+    big = 5000 * b"x"  # of one size, and of one end
+    for name, content in (("d.jpg", b"1" + big), ("e.jpg", b"2" + big), ("f.jpg", b"1" + big), ("g.jpg", b"")):
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "h.jpg").write_bytes(b"")
+    same = same_bytes(list_files(tmp_path))
+    assert same == {"b.png": "a.png", "c/a.png": "a.png", "f.jpg": "d.jpg"}
+    found = list_photos(tmp_path)
+    assert [file.relative for file in found] == ["a.png", "d.jpg", "e.jpg", "g.jpg", "h.jpg"]
+    assert found[0] == PhotoFile(tmp_path / "a.png", "a.png", ("b.png", "c/a.png"))
+    assert left_out(same).startswith("3 photos left out, same bytes as another photo: b.png (as a.png), ")
+    assert left_out({}) == ""
 
 
 def test_links_in_a_circle_end_and_broken_ones_are_listed_and_say_so_when_opened(tmp_path: Path) -> None:
@@ -89,7 +115,7 @@ def test_links_in_a_circle_end_and_broken_ones_are_listed_and_say_so_when_opened
 def test_what_was_swapped_after_the_listing_is_skipped_with_its_reason(tmp_path: Path) -> None:
     for name in ("huge", "pipe", "zero", "proc"):
         write(tmp_path / f"{name}.jpg")
-    files = {file.relative: file.path for file in list_photos(tmp_path)}
+    files = {file.relative: file.path for file in list_files(tmp_path)}
     for path in files.values():
         path.unlink()
     with files["huge.jpg"].open("wb") as file:
@@ -124,7 +150,7 @@ def test_a_sub_folder_that_may_not_be_read_is_listed(tmp_path: Path, monkeypatch
 def test_a_root_that_is_no_folder_is_a_usage_error(tmp_path: Path, name: str) -> None:
     write(tmp_path / "file.png")
     with pytest.raises(UsageError, match=name):
-        list_photos(tmp_path / name)
+        list_files(tmp_path / name)
 
 
 # --- Names -----------------------------------------------------------------------------------------------------------
@@ -135,7 +161,7 @@ def test_a_name_that_is_no_utf8_can_be_shown_stored_and_opened(tmp_path: Path) -
     source = write(tmp_path / "ok.png")
     raw = os.fsencode(tmp_path) + b"/caf\xe9.png"
     os.rename(os.fsencode(source), raw)
-    (photo,) = list_photos(tmp_path)
+    (photo,) = list_files(tmp_path)
     assert photo.relative == "caf\\xe9.png"
     assert photo.relative.encode("utf-8")
     assert open_photo(photo.path).pixels.shape == (3, 4, 3)
@@ -185,7 +211,7 @@ def test_batches_hold_so_many_pixels_or_one_photo_and_leave_out_what_is_not_read
     for name, size in {"a": (4, 3), "b": (4, 3), "c": (30, 30), "d": (4, 3), "e": (4, 3), "f": (4, 3)}.items():
         write(tmp_path / f"{name}.png", size)
     found = photo_batches(
-        list_photos(tmp_path), lambda file: None if file.relative == "b.png" else open_photo(file.path), 24
+        list_files(tmp_path), lambda file: None if file.relative == "b.png" else open_photo(file.path), 24
     )
     assert [[file.relative for file, _ in batch] for batch in found] == [
         ["a.png"],

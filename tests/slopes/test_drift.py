@@ -171,6 +171,13 @@ def test_a_picture_without_a_label_has_no_highest_one(tmp_path) -> None:
     assert _compared(tmp_path, NAME, asked, now, ((), ())).same == pytest.approx(1 / 3)
 
 
+def test_a_label_has_drifted_by_the_rule_of_a_finding() -> None:
+    row = dict.fromkeys(COLUMNS, 0.0) | {"label": "doctor", "n": 80, "q": 0.01}
+    for low, high, drifted in ((0.01, 0.03, True), (-0.01, 0.03, False), (float("nan"), float("nan"), True)):
+        labels = pd.DataFrame([row | {"ci_low": low, "ci_high": high}])
+        assert Drift(NAME, 80, 80, 80, 1.0, ((), ()), labels).drifted is drifted
+
+
 @pytest.mark.parametrize(
     ("photos", "low", "high", "said"),
     [

@@ -46,9 +46,9 @@ def test_the_folder_that_is_given_wins_over_that_of_the_file_and_set_over_both(t
     ("options", "sentence"),
     [
         ({"steps": 6}, "odd"),
-        ({"steps": 1}, "odd"),
+        ({"steps": 1}, "at least 3"),
         ({"range": (2, -2)}, "two numbers that grow"),
-        ({"range": (0, float("inf"))}, "two numbers that grow"),
+        ({"range": (0, float("inf"))}, "a finite number"),
         ({"min_face": 0}, "at least 1"),
         ({"limit": 0}, "at least 1"),
         ({"seed": -1}, "at least 0"),

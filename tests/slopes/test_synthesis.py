@@ -14,7 +14,7 @@ from gslopes.core.errors import StorageError
 from gslopes.core.reasons import Reason, explained
 from gslopes.core.records import ByteArray, Detections, EditedChips, Face, FloatArray, Photo
 from gslopes.faces.components import Components, default_components
-from gslopes.photos.folder import list_photos
+from gslopes.photos.folder import list_files, same_bytes
 from gslopes.slopes import synthesis
 from gslopes.slopes.config import configure
 from gslopes.slopes.plan import look_at
@@ -89,7 +89,7 @@ def walk(
         run = tmp_path / "run"
         for sweep in plan.values:
             (run / "edits" / sweep).mkdir(parents=True, exist_ok=True)
-        work = synthesis.Synthesis(run, plan, components, synthesis.same_bytes(plan.files))
+        work = synthesis.Synthesis(run, plan, components, same_bytes(plan.files))
         for part in range(plan.parts):
             work(part, lambda count: None)
         found = []
@@ -194,7 +194,7 @@ def test_files_of_equal_size_and_other_bytes_are_not_the_same(tmp_path):
         (tmp_path / name).write_bytes(content)
     (tmp_path / "f.jpg").symlink_to("nowhere")
     (tmp_path / "g.jpg").symlink_to("nowhere")
-    assert synthesis.same_bytes(list_photos(tmp_path)) == {"c.jpg": "a.jpg"}
+    assert same_bytes(list_files(tmp_path)) == {"c.jpg": "a.jpg"}
 
 
 def test_photos_are_held_up_to_a_number_of_pixels_and_one_at_least(walk, photos, components, monkeypatch):

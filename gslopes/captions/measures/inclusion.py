@@ -175,7 +175,7 @@ def _add_inclusions(
         fpr = len(found - held) / negatives if negatives else math.nan
         low, high = wilson(fpr, negatives)
         row: Row = {"stage": recorder.stage, "truth": recorder.truth, "scenario": scenario, "kind": kind}
-        row |= {"concept": concept, "column": pair.column, "flagged": len(found), "negatives": negatives}
+        row |= {"concept": concept, **pair._asdict(), "flagged": len(found), "negatives": negatives}
         row |= {"mentions": mentioned, "fpr": fpr, "fpr_low": low, "fpr_high": high, "fdr": len(found) / mentioned}
         row |= {"association": association, "towards": towards, "rank": None}
         row |= {"kept": bool(exceeds(association, THRESHOLD))}

@@ -19,7 +19,7 @@ from gslopes.captions.measures.rows import Recorder, Row
 from gslopes.core.arrays import Array, Flags
 from gslopes.stats.clusters import FEW
 from gslopes.stats.intervals import percentile
-from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
+from gslopes.stats.multiplicity import benjamini_hochberg, is_finding
 from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.rounding import exceeds, places, settled
 from gslopes.stats.score_test import choose_columns, informative_units, score_interval
@@ -194,7 +194,7 @@ def objects_mentioned(recorder: Recorder) -> None:
                 rows.append(_row(fitted, name, recorder.stage, pair))
         q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))
         for row, value in zip(rows, q, strict=True):
-            row |= {"q": float(value), "finding": bool(value < LEVEL)}
+            row |= {"q": float(value), "finding": bool(is_finding(value, row["ci_low"], row["ci_high"]))}
         ranked = [row for row in rows if row["finding_paper"]]
         steps = places([-row["accuracy"] for row in ranked]).tolist()
         order = sorted(zip(steps, (row["concept"] for row in ranked), range(len(ranked)), strict=True))

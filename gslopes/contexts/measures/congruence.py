@@ -18,7 +18,7 @@ from gslopes.contexts.tables import filled
 from gslopes.core.arrays import Array, Flags, Objects
 from gslopes.stats.clusters import Source, crossed, pooled_source
 from gslopes.stats.intervals import mean_t
-from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.permutation import as_extreme, permutation_p
 from gslopes.stats.rounding import levelled, settled
 
@@ -59,13 +59,13 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
 
 
 def consistent(rows: pd.DataFrame, ratings: Mapping[str, float]) -> list[bool]:
-    """Whether a difference is found (q) and its sign is what linguistic expectancy bias predicts.
+    """Whether a difference is a finding and its sign is what linguistic expectancy bias predicts.
 
     rows: of the ``changes`` table, with q.
     """
     sides = [float(np.sign(5 - ratings.get(context, math.nan))) for context in rows["context"]]
     signs = rows["difference"] * rows["super"].map(EXPECTED) * sides
-    return ((signs > 0) & (rows["q"] < LEVEL)).tolist()
+    return ((signs > 0) & is_finding(rows["q"], rows["ci_low"], rows["ci_high"])).tolist()
 
 
 # -- slopes on congruence ---------------------------------------------------------------------------------------------

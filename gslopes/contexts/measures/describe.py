@@ -188,7 +188,7 @@ def make_grid(
     rows = described[described["photo"].isin(set(people["photo"])) & ~described["attribute"].str.contains("~")]
     context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
     conditions = [name for name in ("original", "canvas", *context_of) if name in set(rows["attribute"])]
-    reports = people[people["photo"].isin(set(rows["photo"]))].drop_duplicates("photo").sort_values("photo")
+    reports = people[people["photo"].isin(set(rows["photo"]))].sort_values("photo")
     photos = reports["photo"].to_numpy(object)
     rows = rows[rows["attribute"].isin(conditions)]
     at = (

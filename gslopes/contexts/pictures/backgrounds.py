@@ -14,7 +14,7 @@ from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder
 from gslopes.photos.decode import in_srgb
-from gslopes.photos.folder import list_photos, open_photo
+from gslopes.photos.folder import list_files, open_photo
 
 ROOMS = Path(__file__).parents[1] / "data/rooms"  # drawn by training/rooms.py
 SMALLEST = 200
@@ -95,7 +95,7 @@ def read_backgrounds(
 def _folder(
     folder: Path, canvas: tuple[int, int], finder: Callable[[], Finder] | None = None
 ) -> list[BackgroundPicture]:
-    files = list_photos(folder)
+    files = list_files(folder)
     if not files:
         raise UsageError(f"There are no pictures in {folder}.", "Name a folder of backgrounds: <context>/<picture>.")
     records = read_contexts(folder / "contexts.toml") if (folder / "contexts.toml").is_file() else {}

@@ -136,6 +136,8 @@ class Part:
     def _person(self, file: PhotoFile) -> None:
         """The baselines and composites of one photo."""
         work, photo_id = self.work, self.work.names.get(file.relative, "")
+        for name in file.repeats:
+            self._photo(photo_id, name, SkipReason(Reason.DUPLICATE, file.relative))
         row = work.cutouts.get(photo_id)
         try:
             if row is None or row["status"] != "used":
@@ -200,8 +202,8 @@ class Part:
         self._add(background.photo, "empty", "empty", data, background.context)
 
     def _why_not(self, file: PhotoFile, row: Row | None) -> SkipReason:
-        """Why a photo is not used: its cut-out was skipped or flagged, it is of no known person, was replaced
-        meanwhile, or is the same as another.  Raises: PhotoError if it cannot be read.
+        """Why a photo is not used: its cut-out was skipped or flagged, it is of no known person, or was replaced
+        meanwhile.  Raises: PhotoError if it cannot be read.
         """
         if row is not None:
             reason = Reason(row["reason"]) if row["reason"] in VALUES else Reason.UNREADABLE
@@ -209,7 +211,7 @@ class Part:
         if file.relative not in self.work.known:
             return SkipReason(Reason.UNKNOWN_PERSON)
         open_photo(file.path)
-        return SkipReason(Reason.GONE, REPLACED) if self.work.names.get(file.relative) else SkipReason(Reason.DUPLICATE)
+        return SkipReason(Reason.GONE, REPLACED)
 
     def _placed(self, row: Row) -> _Cutout:
         """A cut-out with its place.  row: of the ``cutouts`` table.  Raises: DoesNotFit."""

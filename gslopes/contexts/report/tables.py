@@ -20,7 +20,7 @@ from gslopes.core.files import csv_bytes
 from gslopes.report import numbers
 from gslopes.report.layouts import markdown, tabular
 from gslopes.report.words import many, printable
-from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.multiplicity import is_finding
 
 TITLES, QUESTIONS = SENTENCES["titles"], tuple(SENTENCES["questions"])
 STARRED = SENTENCES["starred"]  # the two that count stars
@@ -277,7 +277,7 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mappin
         if not len(judged):
             answers.append(f"{plural}: " + ("not judged, too rare" if len(chosen) else f"no {side} context"))
             continue
-        significant = judged[judged["q"] < LEVEL]
+        significant = judged[is_finding(judged["q"], judged["change_low"], judged["change_high"])]
         rises, falls = int((significant[change] > 0).sum()), int((significant[change] < 0).sum())
         verdict = "mixed" if rises and falls else "yes" if rises else "no"
         fewer = f", less in {falls}" if falls else ""
@@ -290,7 +290,7 @@ def _independent(rows: pd.DataFrame) -> str:
     if not len(judged):
         untagged = not len(rows) or rows["share"].isna().all()
         return UNNAMED if untagged else "not judged: in too few pictures"
-    depends = judged.loc[judged["q"] < LEVEL, "context"].map(printable).tolist()
+    depends = judged[is_finding(judged["q"])]["context"].map(printable).tolist()
     if not depends:
         return f"no dependence found in {many(len(judged), 'context')}"
     return f"no, it depends in {len(depends)} of {many(len(judged), 'context')}: {', '.join(depends)}"
@@ -315,7 +315,7 @@ def _expected(rows: pd.DataFrame) -> str:
     judged = rows[rows["q"].notna()] if len(rows) else rows
     if not len(judged):
         return "not judged: nothing varies"
-    significant = int((judged["q"] < LEVEL).sum())
+    significant = int(is_finding(judged["q"], judged["ci_low"], judged["ci_high"]).sum())
     return f"{int(judged['consistent'].sum())} of {significant} differences found ({many(len(judged), 'test')})"
 
 

@@ -17,7 +17,7 @@ from gslopes.core.geometry import warp
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, FloatArray, Masker, Photo
 from gslopes.photos.decode import named_picture
-from gslopes.photos.folder import list_photos, relative_name
+from gslopes.photos.folder import list_files, relative_name
 
 # All in units of the chip's side, so that a mask looks the same at every chip size.
 SIGMA = 2 / 128  # of the Gaussian at the region's edge
@@ -202,7 +202,7 @@ class KnownMasker:
         if not folder.is_dir():
             raise UsageError(f"There is no folder of masks {folder}.", "Check the path of --set masks=FOLDER.")
         self.folder, self.photos_root, self.size = folder, photos_root, size
-        masks = [self._file(photo.path) for photo in list_photos(photos_root)]
+        masks = [self._file(photo.path) for photo in list_files(photos_root)]
         if masks and not any(mask.is_file() for mask in masks):
             raise UsageError(f"{folder} holds no mask for any photo in {photos_root}.", f"Expected {masks[0]}.")
 

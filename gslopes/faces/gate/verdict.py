@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gslopes.core.options import check, option
+from gslopes.core.options import option
 from gslopes.core.reasons import Reason, SkipReason
 
 VALIDITY = "validity.json"  # in a run folder: the summaries of its sweeps
@@ -53,9 +53,6 @@ class GateConfig:
         0.1, help="Minimum change of the reading, in [0, 1], last minus first.", metavar="S", least=-1, most=1
     )
     off_target: float = option(0.15, help="Maximum slope of any other reading, per unit.", metavar="S", least=0)
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def judges(self, landmarks: Path | str | None) -> bool:
         """Whether an audit judges.  landmarks: the run's table of known faces, if it has one."""

@@ -6,6 +6,7 @@ import click
 
 from gslopes.ask.config import CostLimits
 from gslopes.core.errors import UsageError
+from gslopes.core.options import build
 from gslopes.frame.commands import (
     PATH,
     FailIf,
@@ -81,7 +82,8 @@ def compare(
         if names := ", ".join(name for name, value in idle.items() if value):
             hint = "Leave that out; the exit code is 3 where the classifier has drifted."
             raise UsageError(f"--drift does not take {names}.", hint)
-        asked = check_drift(run_a, drift, OneProcess(progress=True), cost_limits=CostLimits(budget=budget, yes=yes))
+        limits = build(CostLimits, {"budget": budget, "yes": yes})
+        asked = check_drift(run_a, drift, OneProcess(progress=True), cost_limits=limits)
         print_json(asked.as_dict()) if as_json else say(print_drift(asked))
         return 3 if asked.drifted else 0
     if run_b is None:

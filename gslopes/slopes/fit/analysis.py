@@ -42,7 +42,7 @@ from gslopes.slopes.fit.selection import (
 )
 from gslopes.slopes.fit.truth import Truth, check_truths, error_tables, split_truth
 from gslopes.stats.clusters import effective_units, few, named_codes, normal_texts
-from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.multiplicity import is_finding
 
 OF_VIEWS = ("slopes", "placebos", "balance")  # tables with rows of interactions, and of slopes at an end
 _CLUSTER = "\0cluster"  # its key among the columns, which may be one of the groups as well
@@ -170,7 +170,7 @@ def analyse(
         sweeps_by_pair = {key: measured(sweep, measures[key[0]]) for key, sweep in sweeps_by_pair.items()}
     truths = _truths(about, truth, {label for sweep in sweeps_by_pair.values() for label in sweep.labels.tolist()})
     inputs = _Inputs(
-        *(answers, questions, options, columns, tuple(groups), cluster, truths, chosen),
+        *(answers, questions, options, columns, tuple(dict.fromkeys(groups)), cluster, truths, chosen),
         *(reach, tones, gates or {}, unedited or {}, drawn, moved, sweeps_by_pair),
     )
     frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
@@ -334,9 +334,10 @@ def _balance(sweep: Answers, sizes: Array, asked: Asked, inputs: _Inputs) -> tup
         trend = loss_trend(asked, status, inputs.units, inputs.options)
         ends = {f"{name}_low": trend.low, f"{name}_high": trend.high}
         row |= {f"{name}_slope": trend.value, **ends, f"{name}_p": trend.p}
-        if not trend.p >= LEVEL:
+        found = is_finding(trend.p, trend.low, trend.high)
+        if found or np.isnan(trend.p):
             depend.append(losses)
-            how = "depend on the value" if trend.p < LEVEL else "may depend on the value, which no test can tell"
+            how = "depend on the value" if found else "may depend on the value, which no test can tell"
             warnings.append(f"{losses} {how} ({trend.value:+.2g} points per unit): what is left is selected")
     return pd.DataFrame([row | {"warning": "; ".join(warnings)}]), depend
 
@@ -366,7 +367,7 @@ def about_columns(
 
 def _truths(about: pd.DataFrame | None, given: Sequence[str], labels: Collection[str]) -> tuple[Truth, ...]:
     """What is true of the photos, checked.  Raises: ConfigError."""
-    pairs = [split_truth(text) for text in given]
+    pairs = dict.fromkeys(split_truth(text) for text in given)
     cells = {column: normal_texts(about_columns(about, [column], _plain_texts)[column]) for column, _ in pairs}
     truths = tuple(Truth(column, label, cells[column]) for column, label in pairs)
     check_truths(truths, labels)

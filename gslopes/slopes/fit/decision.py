@@ -3,7 +3,7 @@
 An edit also moves light, texture and compression, and so it moves any classifier that sees them.  The placebo sweeps
 (``core.placebo``) move those alone, by as much.  A label is a finding where all of these hold:
 
-    own test   q of its own slope is below the level
+    own test   q of its own slope is below the level, and its interval without 0
     placebos   its slope goes further than every placebo sweep's over the same photos, paired photo by photo: the
                largest p of all differences (an intersection-union test), adjusted over the labels that hold the own
                test, is below the level too, and each difference has the sign of the slope (a hierarchy: where no
@@ -44,7 +44,7 @@ from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import effective_units, few
 from gslopes.stats.contrast import Contrast, Units, contrast
-from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
+from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg, is_finding
 from gslopes.stats.permutation import below_floor
 from gslopes.stats.rounding import exceeds, highest
 
@@ -124,7 +124,8 @@ def _decide(rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, los
         if kind in placebo.SIGNED:  # where its range, as the page draws it about the placebo's slope, leaves out 0
             known = part["placebo_slope"].abs() > (part["ci_high"] - part["ci_low"]) / 2
             light = (part["placebo_slope"] / part["slope"]).where(known).to_numpy(float)
-    q_placebo = placebo_q(rows["q"].to_numpy(float), largest if by_kind else np.full(len(rows), np.nan))
+    own = is_finding(rows["q"], rows["ci_low"], rows["ci_high"])
+    q_placebo = placebo_q(own, largest if by_kind else np.full(len(rows), np.nan))
     decided = []
     for index, row in enumerate(rows.to_dict("records")):
         of_label = {kind: part.iloc[index] for kind, part in by_kind.items()}
@@ -137,14 +138,16 @@ def _decide_label(
     row: Mapping[Any, Any], q_placebo: float, placebos: Mapping[str, pd.Series], lost: str
 ) -> tuple[str, str, str]:
     """(decision, code of the reason, the reason with its numbers) of one label."""
-    decision, reason = rule(bool(row["note"]), row["q"], q_placebo, placebos)
+    ends = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
+    decision, reason = rule(bool(row["note"]), row["q"], q_placebo, placebos, ends)
     detail = NO_SPREAD if row["se"] == 0 else ""
     if reason == "rare":
         detail = str(row["note"])
     elif reason == "no-test":
         detail = detail or "no test could be made"
     elif reason == "own-test":
-        detail = f"q {nudged(row['q']):.2g} is not below {LEVEL:g}"
+        detail = f"q {nudged(row['q']):.2g}"
+        detail += ", but its interval holds 0" if is_finding(row["q"]) else f" is not below {LEVEL:g}"
     elif reason == "placebo":
         reason = list(placebos)[highest([part["p_used"] for part in placebos.values()])]
         worst = placebos[reason]
@@ -176,23 +179,25 @@ def further(differences: pd.DataFrame, slopes: Array, options: FitOptions, trust
     return np.where(np.isnan(p) | (np.sign(difference) != np.sign(slopes)), 1.0, p)
 
 
-def placebo_q(q: Array, p: Array) -> Array:
+def placebo_q(own: Flags, p: Array) -> Array:
     """(L,) the largest p of the differences from placebos, adjusted over the labels that hold the own test; else NaN.
 
-    q: of the own slopes.  p: two-sided, 1 where the slope goes less far.
+    own: whether they do.  p: two-sided, 1 where the slope goes less far.
 
-    >>> placebo_q(np.array([0.01, 0.2, 0.04]), np.array([0.02, 0.001, 0.03])).tolist()
+    >>> placebo_q(np.array([True, False, True]), np.array([0.02, 0.001, 0.03])).tolist()
     [0.03, nan, 0.03]
     """
-    return benjamini_hochberg(np.where(q < LEVEL, p, np.nan))
+    return benjamini_hochberg(np.where(own, p, np.nan))
 
 
-def rule(unjudged: bool, q: float, q_placebo: float, kinds: Collection[str]) -> tuple[str, str]:
+def rule(
+    unjudged: bool, q: float, q_placebo: float, kinds: Collection[str], interval: tuple[float, float] = (np.nan, np.nan)
+) -> tuple[str, str]:
     """(decision, code of the reason) by the slope's own q and that of its differences from placebos.
 
     q, q_placebo: NaN where nothing was tested, which is not the same as no effect.
 
-    kinds: of placebo sweeps that there are.
+    kinds: of placebo sweeps that there are.  interval: of the slope.
 
     >>> rule(False, 0.01, 0.2, ["same"]), rule(False, 0.01, 0.02, ["same", "light", "random"])
     (('placebo', 'placebo'), ('finding', ''))
@@ -201,8 +206,8 @@ def rule(unjudged: bool, q: float, q_placebo: float, kinds: Collection[str]) -> 
         return "unjudged", "rare"
     if np.isnan(q):
         return "unjudged", "no-test"
-    if q >= LEVEL:
+    if not is_finding(q, *interval):
         return "none", "own-test"
-    if kinds and not q_placebo < LEVEL:
+    if kinds and not is_finding(q_placebo):
         return "placebo", "placebo"
     return ("finding", "") if set(placebo.KINDS) <= set(kinds) else ("open", "no-placebo")

@@ -29,7 +29,7 @@ from gslopes.slopes.fit.measures import answers_by_measure, slopes_by_measure
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import codes_of
 from gslopes.stats.contrast import Contrast, Units, contrast, difference
-from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
+from gslopes.stats.multiplicity import benjamini_hochberg, is_finding
 from gslopes.stats.shares import difference_interval, independence_p
 
 ALIKE = "no test: the answers of each group are all the same, or of one unit"
@@ -124,7 +124,7 @@ def _agreement(row: Mapping[Any, Any], found: Mapping[str, str]) -> str:
     """Whether slope and observed difference say the same; empty where that cannot be said."""
     if row["note"] or not (row["distance_low"] > 0 or row["distance_high"] < 0):
         return ""
-    seen = row["q"] < LEVEL and bool(row["ci_low"] > 0 or row["ci_high"] < 0)
+    seen = bool(is_finding(row["q"], row["ci_low"], row["ci_high"]))
     moved = found.get(str(row["label"])) == "finding"
     if seen and moved:
         return SAME if row["slope"] * row["distance"] * row["observed"] > 0 else OPPOSITE

@@ -24,7 +24,7 @@ from scipy import optimize, special
 from gslopes.core import placebo
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.errors import ConfigError
-from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.multiplicity import LEVEL, is_finding
 from gslopes.stats.ols import line_weights
 from gslopes.stats.rounding import settled
 
@@ -184,7 +184,7 @@ def power(design: Design, photos: int, slope: float) -> float:
         side = np.sign(edit.sum(axis=1))
         holds = varies[rows].sum(axis=1) >= design.least
         q, others = _adjusted(_p(edit, side, step), design.labels, rng)
-        holds &= q < LEVEL
+        holds &= is_finding(q)
         for kind, fake in zip(placebo.KINDS, slopes[1:], strict=True):
             paired = fake[rows[:, :asked]]
             for sign in (1, -1)[: 1 if kind == "light" else 2]:
@@ -207,7 +207,7 @@ def _adjusted(p: Array, labels: int, rng: np.random.Generator) -> tuple[Array, A
     ordered = np.sort(np.column_stack([p, others]), axis=1) * labels / np.arange(1, labels + 1)
     q = np.minimum.accumulate(ordered[:, ::-1], axis=1)[:, ::-1]
     own = q[np.arange(len(p)), (others < p[:, None]).sum(axis=1)]
-    return own, (q < LEVEL).sum(axis=1) - (own < LEVEL)
+    return own, is_finding(q).sum(axis=1) - is_finding(own)
 
 
 def smallest_slope(design: Design, photos: int, chance: float = 0.8) -> float:

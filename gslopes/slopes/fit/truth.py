@@ -32,7 +32,7 @@ from gslopes.slopes.fit.decision import further, placebo_differences, placebo_q,
 from gslopes.slopes.fit.measures import outcomes
 from gslopes.slopes.fit.options import NEVER, FitOptions
 from gslopes.stats.clusters import clustered_mean, codes_of, effective_units, few
-from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.multiplicity import benjamini_hochberg, is_finding
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.outcomes import varying
 from gslopes.stats.permutation import below_floor, permute
@@ -214,9 +214,10 @@ def _decided(frame: pd.DataFrame, errors: Answers, fakes: Mapping[str, Answers],
     largest = np.max(
         [further(part, slopes, options, trusted) for part in parts] or [np.full(len(frame), np.nan)], axis=0
     )
-    q_placebo = placebo_q(frame["q"].to_numpy(float), largest)
-    cells = zip(frame["note"], frame["q"], q_placebo, strict=True)
-    decided = [rule(bool(note), q, worst, fakes) for note, q, worst in cells]
+    q_placebo = placebo_q(is_finding(frame["q"], frame["ci_low"], frame["ci_high"]), largest)
+    ends = zip(frame["ci_low"], frame["ci_high"], strict=True)
+    cells = zip(frame["note"], frame["q"], q_placebo, ends, strict=True)
+    decided = [rule(bool(note), q, worst, fakes, interval) for note, q, worst, interval in cells]
     return frame.assign(q_placebo=q_placebo).join(pd.DataFrame(decided, columns=["decision", "reason"]))
 
 

@@ -6,12 +6,13 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core import runfolder
+from gslopes.core.arrays import Flags
 from gslopes.frame.findings import decide
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.inline import render
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.report import decisions
-from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.multiplicity import LEVEL, is_finding
 from gslopes.stats.rounding import highest, sort_key
 
 COLUMNS = (
@@ -32,8 +33,9 @@ CONDITION: dict[str, float | str | bool] = {
 NOTE = """\
 first, second: slopes in the two runs per unit of the attribute, over the photos that both answered at
 all values; difference: second minus first, with its 95 % interval, t over the photos' own differences.
-changed: q < 0.05, p of the test by changes of their signs (of that t where no change of signs reaches
-the difference), adjusted over the classifier's labels; null hypothesis: nothing changed.
+changed: q < 0.05 and an interval without 0; q: p of the test by changes of their signs (of that t
+where no change of signs reaches the difference), adjusted over the classifier's labels; null
+hypothesis: nothing changed.
 differing: photos whose answers to the label differ at some value."""
 
 
@@ -47,7 +49,7 @@ def print_changes(changes: pd.DataFrame) -> str:
         name, judged = words.both(str(first), str(second)), part[part["q"].notna()]
         judged = judged.assign(_t=-(judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0))
         printed = judged.sort_values(["q", "_t", "label"], key=sort_key)[:MOST_LINES]
-        styles = ["bold" if q < LEVEL else "dim" for q in printed["q"]]
+        styles = ["bold" if found else "dim" for found in _changed(printed)]
         lines = [f"{name}: change of each label's slope along {words.perceived(str(attribute))}"]
         lines.append(wrap(sentence(part, str(attribute))))
         rows = []
@@ -64,13 +66,18 @@ def print_changes(changes: pd.DataFrame) -> str:
 
 
 def changed(changes: pd.DataFrame) -> pd.DataFrame:
-    """The changes with the column ``changed``, whether q < 0.05; a row's names stand first."""
+    """The changes with the column ``changed``, whether each is a finding; a row's names stand first."""
     names = ["classifier", "attribute", "label"]
-    return changes.assign(changed=changes["q"] < LEVEL)[[*names, *changes.columns.drop(names), "changed"]]
+    return changes.assign(changed=_changed(changes))[[*names, *changes.columns.drop(names), "changed"]]
+
+
+def _changed(rows: Any) -> Flags:
+    """Of one change or of several."""
+    return is_finding(rows["q"], rows["ci_low"], rows["ci_high"])
 
 
 def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
-    """The changes as the rows of ``core.summary.FINDINGS``; a change with q < 0.05 is a finding."""
+    """The changes as the rows of ``core.summary.FINDINGS``; decided by the rule of every audit."""
     pairs = zip(changes["first_classifier"], changes["classifier"], strict=True)
     rows = {"model": [words.both(str(old), str(new)) for old, new in pairs], "contrast": changes["attribute"]}
     rows |= {name: changes[name] for name in ("label", "n", "ci_low", "ci_high", "q")}
@@ -98,7 +105,7 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
     differ = f"Answers to a label differ on up to {most:,.0f} of {photos}. " if most > 0 else ""
     if judged.empty:
         return f"{differ}No label is on enough photos to say whether its slope{along} changed."
-    changed = judged[judged["q"] < LEVEL]
+    changed = judged[_changed(judged)]
     if len(changed):
         first = changed.iloc[highest(changed["difference"].abs())]
         write, unit = units.writer(units.measure_of(first)), units.after(first)
@@ -172,7 +179,7 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
     return cells | {
         "label": words.label(row["label"]),
         "read": words.readable(row["label"]),
-        "changed": bool(row["q"] < LEVEL),
+        "changed": bool(_changed(row)),
         "texts": [write(row[name]) for name in ("slope", "other_slope", "difference")],
         "interval": numbers.interval(row["ci_low"], row["ci_high"], write),
         "unit": units.unit_of(row),

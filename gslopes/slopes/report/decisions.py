@@ -22,7 +22,7 @@ FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", 
 # What a table says, and what the glossary says about it.
 SHOWN = {FINDING: "finding", PLACEBO: "like the placebo", OPEN: "open", NONE: "no finding", UNJUDGED: "not judged"}
 ABOUT = {
-    FINDING: f"q is below {LEVEL:g}, and the slope differs from every placebo sweep's.",
+    FINDING: f"q is below {LEVEL:g}, its interval is without 0, and the slope differs from every placebo sweep's.",
     PLACEBO: "The label moves, but not surely further than in a placebo sweep, where the attribute does not change.",
     OPEN: "The label moves, but what would settle it is missing: placebo sweeps, or answers that were refused.",
     NONE: "The label does not move more than chance explains.",

@@ -8,7 +8,7 @@ import pandas as pd
 from gslopes.core import summary
 from gslopes.report import numbers, units, words
 from gslopes.slopes.report.loading import Drawn
-from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import sort_key
 
 NOTE = """\
@@ -24,7 +24,7 @@ def written(row: Mapping[Any, Any]) -> str:
 
 def sentence(drawn: Drawn) -> str:
     """Which labels the drawing moves further than the whole sweep does; empty where it is not sure of any."""
-    further = [row for row in drawn.values() if row["q"] < LEVEL]
+    further = [row for row in drawn.values() if is_finding(row["q"])]
     if not further:
         return ""
     by = pd.DataFrame(further).assign(_flat=lambda rows: -rows["drawing"].abs())

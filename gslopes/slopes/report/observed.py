@@ -10,7 +10,7 @@ from gslopes.core import summary, tables
 from gslopes.report import numbers, units, words
 from gslopes.report.numbers import Format
 from gslopes.slopes.report import decisions
-from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import sort_key
 
 MOST_ROWS = 40
@@ -106,7 +106,7 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
         "slope": write(row["slope"]),
         "meaning": words.printable(row["note"]) if row["note"] else MEANING[row["agreement"]],
         "code": row["agreement"] or ("not judged" if row["note"] else numbers.NONE),
-        "shown": bool(row["q"] < LEVEL),
+        "shown": bool(is_finding(row["q"], row["ci_low"], row["ci_high"])),
         "n": f"{row['n']:,} and {row['n_other']:,}",
     }
 

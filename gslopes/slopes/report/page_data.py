@@ -20,7 +20,7 @@ from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions, loading, pictures
 from gslopes.slopes.report.decisions import Decision
 from gslopes.slopes.report.loading import PAPER, Embed, face_box
-from gslopes.stats.multiplicity import LEVEL
+from gslopes.stats.multiplicity import is_finding
 
 BY_MEASURE = "by its measure"
 PER_REACH = ", per unit of reach"
@@ -210,8 +210,11 @@ def write_comparisons(
         entry[kind] = f"{key}-{kind}" if content else ""
         if content:
             runfolder.write_bytes(report / "data" / f"{entry[kind]}.js", script(entry[kind], content))
-    q = frames["differences"]["q"]
-    return {**entry, "differencesFound": [int(q.notna().sum()), int((q < LEVEL).sum())]}
+    rows = frames["differences"]
+    uneven_rows = rows["reach_share"] < HALF
+    low, high = (rows[f"ci_{end}"].mask(uneven_rows, rows[f"per_reach_{end}"]) for end in ("low", "high"))
+    found = is_finding(rows["q"], low, high)
+    return {**entry, "differencesFound": [int(rows["q"].notna().sum()), int(found.sum())]}
 
 
 def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:

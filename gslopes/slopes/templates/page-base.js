@@ -17,6 +17,11 @@ function load(name) {
   return asked.get(name);
 }
 
+// As gslopes.stats.multiplicity.is_finding decides.
+function isFinding(q, low, high) {
+  return q !== null && q < 0.05 && !(low <= 0 && high >= 0);
+}
+
 // On paper every row is there, see fold.js for closed parts; afterwards the screen is as it was. Parts not built yet stay out.
 const onPaper = [];
 addEventListener("beforeprint", () => { for (const { before } of onPaper) before(); });

@@ -18,7 +18,7 @@ const COMPARISONS = {
     columns: differenceColumns, q: 8, size: (r) => Math.abs(r[4] ?? 0),
     note: "Difference: the slope of the first group's photos less that of the second's, photo-rate, percentage points per unit. Interval: Welch's t. " +
       "p: permutation of who is in which group (Welch's t where no permutation reached the difference, or none was run), " +
-      "null hypothesis: both groups have the same mean slope. q: this p, adjusted over the labels of the pair; coloured: q < 0.05. A dash: in both groups too few photos change their answer. " +
+      "null hypothesis: both groups have the same mean slope. q: this p, adjusted over the labels of the pair; coloured: q < 0.05 and an interval without 0. A dash: in both groups too few photos change their answer. " +
       "Where none of a small group's photos has the label, its slope is 0 without any spread: the interval is then too narrow. " +
       "Per unit of reach: each group's slope divided by that of the reader's log-odds, where one group is reached less than half as far as the other; interval: MOVER of Fieller's.",
   },
@@ -30,7 +30,7 @@ function scaleOf(kind, rows) {
 }
 
 function comparisonRow(kind, columns, row) {
-  const q = row[COMPARISONS[kind].q], found = q !== null && q < 0.05;
+  const found = isFinding(row[COMPARISONS[kind].q], row[5], row[6]);
   return el("tr", { class: found ? (row[4] < 0 ? "negative" : "positive") : "neither" },
     ...columns.map(({ cell, kind: style, head }) => el(head ? "th" : "td", { class: style, scope: head ? "row" : null }, ...[cell(row)].flat())));
 }
@@ -53,7 +53,7 @@ function comparisonOf(kind, section, finding, i, title) {
 function comparisonTable(kind, section, finding, title) {
   if (!section[kind]) return null;
   const [judged, found] = section[`${kind}Found`];
-  const box = el("details", { class: "comparison screen" }, el("summary", {}, title + (judged ? `: ${found.toLocaleString("en")} of ${judged.toLocaleString("en")} with q < 0.05` : "")));
+  const box = el("details", { class: "comparison screen" }, el("summary", {}, title + (judged ? `: ${found.toLocaleString("en")} of ${judged.toLocaleString("en")} found` : "")));
   box.addEventListener("toggle", () => {
     if (!box.open || box.dataset.built) return;
     box.dataset.built = "yes";

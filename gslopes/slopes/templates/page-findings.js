@@ -9,7 +9,7 @@ const ABOUT = {
   n: "photos answered at every value", active: "of these, photos with the label at one value at least", centre: "share of photos with the label at value 0",
   p: "the chance of a slope as steep, if the answers did not depend on the value", q: "p, adjusted for the number of labels looked at",
   drawing: "the label's change from the photo to value 0; bold where it goes further than the whole sweep does",
-  code: "finding: q below 0.05, and steeper than every placebo sweep",
+  code: "finding: q below 0.05, an interval without 0, and steeper than every placebo sweep",
 };
 
 const DRAWING = ["drawing", "Photo to 0", "num"];

@@ -24,14 +24,16 @@ from tests.contexts.conftest import golden, grid_of
 def test_what_expectancy_bias_predicts_depends_on_the_side_of_the_context():
     rows = pd.DataFrame(
         {
-            "context": ["bridal", "bridal", "garage", "office", "bridal"],
-            "super": ["abstract", "concrete", "abstract", "abstract", "abstract"],
-            "difference": [0.2, 0.2, -0.2, 0.2, 0.2],
-            "q": [0.01, 0.01, 0.01, 0.01, 0.2],
+            "context": ["bridal", "bridal", "garage", "office", "bridal", "bridal"],
+            "super": ["abstract", "concrete", "abstract", "abstract", "abstract", "abstract"],
+            "difference": [0.2, 0.2, -0.2, 0.2, 0.2, 0.2],
+            "ci_low": [0.1, 0.1, -0.3, 0.1, 0.1, -0.1],
+            "ci_high": [0.3, 0.3, -0.1, 0.3, 0.3, 0.5],
+            "q": [0.01, 0.01, 0.01, 0.01, 0.2, 0.01],
         }
     )
     # below 5 a context goes with women: of them more is said in abstract tags, less in concrete ones
-    assert consistent(rows, {"bridal": 1.5, "garage": 8.5}) == [True, False, True, False, False]
+    assert consistent(rows, {"bridal": 1.5, "garage": 8.5}) == [True, False, True, False, False, False]
 
 
 QUICK = ContextOptions(permutations=999)

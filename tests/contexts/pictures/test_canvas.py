@@ -15,6 +15,7 @@ from gslopes.contexts.pictures.canvas import (
     resample,
 )
 from gslopes.core.errors import ConfigError
+from gslopes.core.options import build
 
 
 @pytest.mark.row("contexts-4.3-place", "contexts-4.3-share")
@@ -98,7 +99,7 @@ def test_no_light_rings_around_an_enlarged_person():
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.2, float("nan")])
 def test_a_share_that_is_none(share):
     with pytest.raises(ConfigError):
-        StageConfig(person_share=share)
+        build(StageConfig, {"person_share": share})
 
 
 def test_the_box_of_what_is_seen():

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from gslopes.core.errors import ConfigError
+from gslopes.core.options import build
 from gslopes.core.reasons import Reason
 from gslopes.faces.gate.verdict import GateConfig, Measured, follows, largest_change, steepest, verdict
 
@@ -37,7 +38,7 @@ def test_what_could_not_be_measured_drops_nothing_and_thresholds_out_of_range_ar
     assert verdict(Measured(), GateConfig()) == ""
     for bad in ({"shift": 2}, {"tau": -2}, {"off_target": -1}):
         with pytest.raises(ConfigError):
-            GateConfig(**bad)
+            build(GateConfig, bad)
 
 
 def test_sweeps_of_known_faces_are_judged_only_if_asked_for() -> None:

@@ -135,3 +135,10 @@ def test_placebos_are_adjusted_over_the_labels_that_hold_the_own_test(answers) -
 
 def test_what_was_not_tested_is_not_judged() -> None:
     assert rule(False, float("nan"), 0.01, placebo.KINDS) == ("unjudged", "no-test")
+
+
+def test_a_slope_whose_interval_holds_0_is_no_finding_however_small_its_q() -> None:
+    found = rule(False, 0.01, 0.01, placebo.KINDS, (1.0, 3.0))
+    assert (found, rule(False, 0.01, 0.01, placebo.KINDS, (-1.0, 3.0))) == (("finding", ""), ("none", "own-test"))
+    row = {"note": "", "q": 0.01, "se": 1.0, "slope": 1.0, "ci_low": -1.0, "ci_high": 3.0}
+    assert _decide_label(row, 0.01, {}, "") == ("none", "own-test", "q 0.01, but its interval holds 0")

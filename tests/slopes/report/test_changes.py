@@ -6,8 +6,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from gslopes.frame.conditions import Condition
 from gslopes.slopes.fit.differences import COLUMNS
-from gslopes.slopes.report.changes import headline, print_changes, write_changes
+from gslopes.slopes.report.changes import CONDITION, changed, findings_table, headline, print_changes, write_changes
 from tests.fixtures import assert_page_fits
 
 SCRIPT = "<script>alert(1)</script>"
@@ -43,6 +44,22 @@ def test_the_page_has_the_surest_change_first_and_no_strangers_html(tmp_path: Pa
     assert said in html
     assert headline(changes()) == said
     assert html.count(SCRIPT) == 0
+
+
+def test_a_change_is_a_finding_by_the_rule_of_every_audit(tmp_path: Path) -> None:
+    """Of a small q whose interval holds 0 neither headline, page, terminal, gate nor findings say that it changed."""
+    held = changes().assign(q=[0.001, 0.02], ci_low=[20.0, -1.0], ci_high=[30.0, 1.0])
+    assert headline(held).endswith("; 1 of 2 labels changed.")
+    assert changed(held)["changed"].tolist() == [True, False]
+    assert findings_table(held).set_index("label")["decision"].to_dict() == {"nurse": "finding", "rare": "none"}
+    lines = [line.split() for line in print_changes(held).splitlines() if line.startswith((" nurse", " rare"))]
+    assert [line[-1] for line in lines] == ["yes", "no"]
+    alone = held[1:]
+    assert headline(alone).startswith("“rare” did not change")
+    condition = Condition("changed", CONDITION)
+    assert (len(condition.rows(changed(held))), len(condition.rows(changed(alone)))) == (1, 0)
+    html = write_changes(tmp_path / "out", alone, ("a", "b")).read_text("utf-8")
+    assert '"changed": false' in html.replace('":false', '": false')
 
 
 def test_nothing_changed_is_said(tmp_path: Path) -> None:

@@ -1,0 +1,181 @@
+"""The folder that an audit is given: what it holds twice counts once and is told; one that holds nothing is refused."""
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image, ImageOps
+
+import gslopes
+from gslopes.ask.config import ScoreConfig
+from gslopes.core import tables
+from gslopes.core.errors import TableError, UsageError
+from gslopes.core.options import option, section
+from gslopes.core.reasons import Reason
+from gslopes.frame.ask import Questions, ask
+from gslopes.frame.executors import OneProcess
+from gslopes.frame.plan import plan
+from gslopes.frame.run import Run, carry_out
+from gslopes.frame.spec import Audit, Headline, Inputs, Made, Stage
+from gslopes.photos.folder import PhotoFile, count_parts, list_files, list_photos, open_photo
+from tests.frame.audits import AUDITS
+
+WALK = {table.name: table for table in (tables.EDITS, tables.ASKED, tables.SCORES)}
+PART = 2
+
+
+# --- An audit of photos as docs/pages/contribute/audit.md says: does a mirror image get the same answers? ---
+
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = option(0, help="Seed of the order of the questions.", least=0)
+    score: ScoreConfig = section(ScoreConfig)
+
+
+def look(folder: Path, config: Config) -> Inputs:
+    files = list_photos(folder)
+    return Inputs(files, {"photos": len(files)})
+
+
+def files(run: Run) -> list[PhotoFile]:
+    return list(run.inputs)
+
+
+def mirror(run: Run, items: list[PhotoFile]) -> Made:
+    rows = []
+    for item in items:
+        photo = open_photo(item.path)
+        for step, picture in enumerate((Image.open(item.path), ImageOps.mirror(Image.open(item.path)))):
+            file = f"edits/{photo.id[:16]}-{step}.png"
+            picture.save(run.folder / file)
+            row = {"photo": photo.id, "attribute": "mirror", "step": step, "value": step, "file": file}
+            rows.append(row | {"mask_area": 1.0})
+    return {"edits": rows}
+
+
+def pictures(run: Run) -> Questions:
+    return Questions(run.folder, count_parts(len(run.inputs), PART), run.config.seed, run.config.score, gate=False)
+
+
+def counts(made: Any) -> tuple[int, int, int]:
+    return made["edits"]["photo"].nunique(), made["scores"]["photo"].nunique(), 0
+
+
+def brightness(seen: Any) -> list[dict[str, float]]:
+    return [{"bright": float(picture.mean() / 255)} for picture in seen]
+
+
+MIRROR = Audit(
+    name="mirror", home=Path(__file__).parent, config=Config, tables=WALK, inputs=look,
+    outline=lambda planned: ([], {}),
+    stages=(
+        Stage("synthesise", ("inputs",), ("edits/", "edits"), mirror, items=files, part=PART, here=True, options=()),
+        ask("score", ("edits",), ("asked", "scores"), pictures, needed=True, options=("seed",)),
+    ),
+    judged=lambda made: pd.DataFrame(), headline=lambda made: Headline("Asked."), counts=counts, shown=("scores",),
+    models=lambda planned: {"brightness": gslopes.as_classifier(brightness, name="brightness")}, more=True,
+)  # fmt: skip
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for place in range(5):
+        Image.fromarray(np.full((8, 8, 3), 40 * place, np.uint8)).save(folder / f"{place}.png")
+    return folder
+
+
+def test_the_same_photo_twice_counts_once_in_an_audit_written_as_the_page_says(photos: Path, tmp_path: Path):
+    for name in ("0 again.png", "4 again.png", "z.png"):  # in a part of its own, in the same part, in the last one
+        shutil.copy(photos / "4.png", photos / name)
+    result = carry_out(plan(MIRROR, photos, tmp_path / "run", {}), OneProcess())
+    assert (result.found, result.used) == (5, 5)
+    assert len(result.tables["edits"]) == len(result.tables["scores"]) == 10
+    assert result.notes[0].startswith("3 photos left out, same bytes as another photo: ")
+
+
+def test_a_stage_that_writes_a_photo_twice_is_refused_with_the_table_and_the_key(photos: Path, tmp_path: Path):
+    shutil.copy(photos / "0.png", photos / "z.png")
+    every = replace(MIRROR, inputs=lambda folder, config: Inputs(list_files(folder), {"photos": 6}))
+    with pytest.raises(TableError, match=r"The edits table has two rows with the key photo [0-9a-f]{64}, attribute m"):
+        carry_out(plan(every, photos, tmp_path / "run", {}), OneProcess())
+    assert not (tmp_path / "run/edits.parquet").exists()
+
+
+# --- Every audit of the package ---
+
+
+def empty_of(kind: str, folder: Path) -> Path:
+    """A folder without anything that can be looked at."""
+    folder.mkdir()
+    (folder / "sub").mkdir()
+    if kind == "hidden":
+        (folder / ".hidden.jpg").write_bytes(b"x")
+        (folder / "sub/.human-captions.csv").write_bytes(b"x")
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["empty", "hidden"])
+@pytest.mark.parametrize("name", AUDITS)
+def test_an_empty_folder_is_refused_in_one_sentence_by_every_audit(name: str, kind: str, tmp_path: Path):
+    folder, run = empty_of(kind, tmp_path / "empty"), tmp_path / "run"
+    with pytest.raises(UsageError, match=r"^There are no (photos|files) in .*/empty\. Name "):
+        AUDITS[name].begin(folder, run)
+    with pytest.raises(UsageError, match=r"^There are no photos in .*/empty\. Name "):
+        plan(MIRROR, folder, run, {})
+    assert not run.exists()
+
+
+@pytest.mark.parametrize("name", [name for name in AUDITS if name != "captions"])
+def test_a_folder_without_a_photo_that_can_be_read_is_refused_before_any_work(name: str, tmp_path: Path):
+    folder, run = tmp_path / "broken", tmp_path / "run"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("no photo")
+    begun = (lambda: AUDITS[name].begin(folder, run), lambda: plan(MIRROR, folder, run, {}))
+    for begin in begun:
+        with pytest.raises(UsageError, match=r"^There are no photos in .*/broken\. "):
+            begin()
+    (folder / "a.jpg").write_bytes(b"no picture")
+    (folder / "b.jpg").symlink_to("nowhere.jpg")
+    for begin in begun:
+        with pytest.raises(UsageError, match=r"No photo in .*/broken can be read\. .*: unreadable: not a picture"):
+            begin()
+    assert not run.exists()
+
+
+TOLD = {"photos", "people"}  # the tables that say what was left out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", AUDITS)
+def test_what_lies_in_the_inputs_twice_counts_once_and_is_told(name: str, tmp_path: Path):
+    small = AUDITS[name]
+    source = small.prepare(tmp_path / "in")
+    once = small.begin(source, tmp_path / "once")
+    if name == "captions":
+        table = source / "human-captions.csv"
+        table.write_text(table.read_text() + table.read_text().splitlines()[1] + "\n")
+    else:
+        first = max(list_photos(source), key=lambda file: file.path.stat().st_size)
+        for copy in ("zy copy", "zz copy"):
+            shutil.copy(first.path, source / f"{copy}{first.path.suffix}")
+        if (people := source.parent / "people.csv").exists():  # the same person by three names of files
+            lines = people.read_text().splitlines()
+            row = next(line for line in lines if line.startswith(first.path.stem))
+            copies = [row.replace(first.path.stem, copy, 1) for copy in ("zy copy", "zz copy")]
+            people.write_text("\n".join([*lines, *copies]) + "\n")
+    twice = small.begin(source, tmp_path / "twice")
+    assert twice.used == once.used
+    assert any("left out, same bytes as another photo: " in note or "stood twice" in note for note in twice.notes)
+    for table in set(once.tables) - TOLD:
+        pd.testing.assert_frame_equal(once.tables[table], twice.tables[table])
+    for table in TOLD & set(once.tables):
+        rows = twice.tables[table]
+        if "status" in rows:
+            assert len(rows) - len(once.tables[table]) == (rows["reason"] == Reason.DUPLICATE).sum() == 2
