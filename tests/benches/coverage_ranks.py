@@ -43,10 +43,8 @@ def ranks_photos(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 slopes = numbers(odds, np.arange(len(odds.label))) @ line_weights(odds.values)
                 by_title = np.bincount(odds.label, slopes, len(TITLES))
                 shares = [WOMEN[title] for title in odds.labels]
-                rank, steep = (
-                    rank_correlation(shares, by_title, permutations=9),
-                    line(found, {title: WOMEN[title] for title in TITLES}, "log-odds"),
-                )
+                rank = rank_correlation(shares, by_title, permutations=9)
+                steep = line(found, own, "log-odds")
                 covered[number] = steep.low <= effect <= steep.high
                 alone[number] = rank.rho_high < 0 or rank.rho_low > 0
                 both[number] = alone[number] and (steep.high < 0 or steep.low > 0)
