@@ -9,10 +9,10 @@ import numpy as np
 from coverage_cases import Count, counted
 
 from gslopes.slopes.fit.measures import measured, numbers
-from gslopes.slopes.report.occupations import line, titles_of
+from gslopes.slopes.fit.titles import line
 from gslopes.stats.agreement import rank_correlation
 from gslopes.stats.ols import line_weights
-from tests.slopes.report.test_occupations import TITLES, WOMEN, answers, finding, shared
+from tests.slopes.report.test_occupations import TITLES, WOMEN, answers, shared
 
 
 def ranks_titles(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -33,7 +33,7 @@ def ranks_titles(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 def ranks_photos(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """12 and 40 photos and 14 titles, which on each photo move together by the share of women; 0 or −0.5 on average."""
-    part = titles_of(finding(TITLES, [0.0] * len(TITLES), "log-odds"))
+    own = {title: WOMEN[title] for title in TITLES}
     for photos in (12, 40):
         for effect in (0.0, -0.5):
             covered, alone, both = np.zeros((3, sets), bool)
@@ -43,7 +43,8 @@ def ranks_photos(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 slopes = numbers(odds, np.arange(len(odds.label)))[0] @ line_weights(odds.values)
                 by_title = np.bincount(odds.label, slopes, len(TITLES))
                 shares = [WOMEN[title] for title in odds.labels]
-                rank, steep = rank_correlation(shares, by_title, permutations=9), line(found, part)
+                rank = rank_correlation(shares, by_title, permutations=9)
+                steep = line(found, own, "log-odds")
                 covered[number] = steep.low <= effect <= steep.high
                 alone[number] = rank.rho_high < 0 or rank.rho_low > 0
                 both[number] = alone[number] and (steep.high < 0 or steep.low > 0)

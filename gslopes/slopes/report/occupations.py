@@ -4,34 +4,28 @@ Joo & Kärkkäinen 2020, section 4.3, say that classifiers behave in a way close
 and show no number; these are two. Shares are the Bureau's, titles those of ``gslopes collect``'s list, spelt alike.
 
     rank correlation    of slopes and shares; interval over titles, see ``stats.agreement.rank_correlation``
-    line                change of the slope from a job without women to one without men, by least squares over titles;
-                        interval: t over photos, corrected for skewness; null hypothesis: 0
+    line                change of the slope from a job without women to one without men; interval over photos, see
+                        ``slopes.fit.titles``
 
-Only both together show an order. All slopes come from the same photos: what moves all titles by chance, such as light,
-gives them an order which titles alone would take for the classifier's.
+Only both together show an order: what moves all titles by chance gives them one that titles alone would take for the
+classifier's.
 """
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from gslopes.collect.source import as_title, women_by_title
 from gslopes.core import placebo, runfolder
-from gslopes.core.arrays import centre_of
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers, words
-from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.measures import measured
-from gslopes.slopes.fit.measures import numbers as outcome_numbers
+from gslopes.report.numbers import Format
+from gslopes.slopes.fit import titles
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions, page_data
 from gslopes.slopes.report.loading import PAPER, Finding, Source
-from gslopes.stats.intervals import Estimate, linearised
-from gslopes.stats.ols import line_weights
 
 LEAST = 10  # titles: with fewer the intervals of the rank correlations do not hold
 ATTRIBUTE = "gender"
@@ -42,9 +36,17 @@ UNITS = {
 }
 COLUMNS = ("classifier", "occupation", "label", "women", "slope", "measure", "decision")
 
+POINTS = "occupations.csv"
+RANKS = "occupation_ranks.csv"
+
 # of the scatter, in the units of its drawing
-WIDE, TALL = 340, 230
-LETTER, LINE = 6, 12  # of a name next to its dot
+WIDE = 340
+TALL = 230
+LETTER = 6  # width, of a name next to its dot
+LINE = 12
+GAP = 6  # from the dot's middle to its name
+DOT = 4  # radius
+Box = tuple[float, float, float, float]
 
 
 def panels(report: Path, source: Source) -> list[dict[str, Any]]:
@@ -54,62 +56,42 @@ def panels(report: Path, source: Source) -> list[dict[str, Any]]:
 
     Raises: StorageError.
     """
-    shown = []
-    for finding in source.findings:
-        if finding.attribute == ATTRIBUTE and not placebo.of_a_set(source.manifest):
-            titles = titles_of(finding)
-            parts = [part for _, part in titles.groupby("measure", sort=True) if len(part) >= LEAST]
-            shown += [(finding, part) for part in parts]
-    for name in ("occupations.csv", "occupation_ranks.csv"):
+    for name in (POINTS, RANKS):
         (report / name).unlink(missing_ok=True)
-    if not shown:
+    if placebo.of_a_set(source.manifest):
         return []
+    parts = []
+    for finding in source.findings:
+        if finding.attribute == ATTRIBUTE:
+            parts += [part for _, part in titles_of(finding).groupby("measure", sort=True)]
+    parts = [part for part in parts if len(part) >= LEAST]
+    if not parts:
+        return []
+    ranks = [_ranked(source, part) for part in parts]
+    runfolder.write_bytes(report / POINTS, csv_bytes(pd.concat(parts), digits=6))
+    runfolder.write_bytes(report / RANKS, csv_bytes(pd.DataFrame(ranks), digits=6))
+    return [_panel(part, rank) for part, rank in zip(parts, ranks, strict=True)]
+
+
+def _ranked(source: Source, part: pd.DataFrame) -> dict[str, Any]:
+    """A row of ``occupation_ranks.csv``.  part: titles of one classifier and measure."""
     from gslopes.stats.agreement import rank_correlation  # SciPy's ranks take half a second to import
 
-    ranks = []
-    for finding, part in shown:
-        head = {"classifier": finding.classifier, "measure": part["measure"].iloc[0]}
-        answers = matrix.read(source.run, finding.classifier, finding.attribute, finding.values)
-        steep = line(answers, part, page_data.clusters(source.run, finding.classifier, finding.attribute))
-        ends = {"line": steep.value, "line_low": steep.low, "line_high": steep.high, "line_p": steep.p}
-        ranks.append({**head, **rank_correlation(part["women"], part["slope"])._asdict(), **ends})
-    runfolder.write_bytes(report / "occupations.csv", csv_bytes(pd.concat([part for _, part in shown]), digits=6))
-    runfolder.write_bytes(report / "occupation_ranks.csv", csv_bytes(pd.DataFrame(ranks), digits=6))
-    return [_panel(part, rank) for (_, part), rank in zip(shown, ranks, strict=True)]
-
-
-def line(answers: Answers, part: pd.DataFrame, clusters: Sequence[int] = ()) -> Estimate:
-    """The change of the slope from a job without women to one without men, with its interval over photos.
-
-    answers: of the finding.  part: titles of one measure, as of ``titles_of``.
-    clusters: photos and the units that they make, where they are fewer: photos of a unit count as alike.
-    """
+    classifier = str(part["classifier"].iloc[0])
     measure = str(part["measure"].iloc[0])
-    by_number = {} if measure == "presence" else dict.fromkeys(part["label"].astype(str), measure)
-    answers = measured(answers, by_number)
-    n = len(answers.photos)
-    if not n:
-        return Estimate(*[math.nan] * 5)
-    shares = part["women"].to_numpy(np.float64)
-    far = shares - shares.mean()
-    of_title = dict(zip(part["label"], far / float(far @ far), strict=True))
-    weights = np.array([of_title.get(label, 0.0) for label in answers.labels])
-    rows = np.flatnonzero(weights[answers.label])
-    label, photo = answers.label[rows], answers.photo[rows]
-    counted = outcome_numbers(answers, rows)[0] if by_number else answers.present[rows]
-    own = counted.astype(np.float64) @ line_weights(answers.values)
-    slopes = np.bincount(label, own, len(weights)) / n
-    if by_number:
-        value = float(weights @ slopes)
-        moves = (np.bincount(photo, weights[label] * own, n) - value) / n
-    else:  # relative to the share at the centre, which varies with the photos as well
-        centre = answers.present[rows, centre_of(answers.values)]
-        level = np.maximum(np.bincount(label, centre, len(weights)) / n, 1 / n)
-        slopes = slopes / level
-        value = float(weights @ slopes)
-        moves = np.bincount(photo, (weights / level)[label] * (own - slopes[label] * centre), n) / n
-    alike = math.sqrt(clusters[0] / clusters[1]) if clusters else 1.0
-    return linearised(value, moves * alike)
+    answers = matrix.read(source.run, classifier, ATTRIBUTE, source.values[ATTRIBUTE])
+    photos, units = page_data.clusters(source.run, classifier, ATTRIBUTE) or (1, 1)
+    shares = dict(zip(part["label"], part["women"], strict=True))
+    found = titles.line(answers, shares, measure, photos / units)
+    return {
+        "classifier": classifier,
+        "measure": measure,
+        **rank_correlation(part["women"], part["slope"])._asdict(),
+        "line": found.value,
+        "line_low": found.low,
+        "line_high": found.high,
+        "line_p": found.p,
+    }
 
 
 def titles_of(finding: Finding) -> pd.DataFrame:
@@ -118,45 +100,52 @@ def titles_of(finding: Finding) -> pd.DataFrame:
     slope: of labels that are judged by their presence the paper's, which does not depend on how frequent a label is.
     Of labels that are spelt alike but for case the most frequent one stands for the job.
     """
-    women = women_by_title()
-    rows = finding.read.assign(occupation=finding.read["label"].map(lambda label: as_title(str(label))))
-    rows = rows[rows["occupation"].isin(women) & (rows["decision"] != decisions.UNJUDGED)]
-    rows = rows.sort_values(["y_centre", "label"], ascending=[False, True]).drop_duplicates("occupation")
-    rows = rows.assign(women=rows["occupation"].map(women).astype(float), measure=rows["measure"].fillna("presence"))
+    rows = finding.read
+    rows = rows[rows["decision"] != decisions.UNJUDGED]
+    occupation = [as_title(str(label)) for label in rows["label"]]
+    rows = rows.assign(occupation=occupation, measure=rows["measure"].fillna("presence"))
+    rows["women"] = rows["occupation"].map(women_by_title()).astype(float)
+    rows = rows.dropna(subset=["women"])
+    rows = rows.sort_values(["y_centre", "label"], ascending=[False, True])
+    rows = rows.drop_duplicates("occupation")
     published = finding.of(PAPER).drop_duplicates("label").set_index("label")["slope"]
-    by_presence = rows["measure"] == "presence"
-    rows["slope"] = rows["slope"].where(~by_presence, rows["label"].map(published)).astype(float)
+    by_number = rows["measure"] != "presence"
+    rows["slope"] = rows["slope"].where(by_number, rows["label"].map(published)).astype(float)
     return rows.dropna(subset=["slope"]).sort_values(["women", "occupation"])[list(COLUMNS)]
 
 
 def _panel(part: pd.DataFrame, rank: dict[str, Any]) -> dict[str, Any]:
     """A sentence, the scatter and the rows of the table."""
-    rho = numbers.with_interval(rank["rho"], rank["rho_low"], rank["rho_high"], numbers.ratio)
-    tau = numbers.with_interval(rank["tau"], rank["tau_low"], rank["tau_high"], numbers.ratio)
-    steep = numbers.with_interval(rank["line"], rank["line_low"], rank["line_high"], numbers.signed)
-    of_titles = f"p {numbers.probability(rank['p'])}; Kendall's tau {tau}"
-    of_photos = f"slopes change by {steep}, p {numbers.probability(rank['line_p'])}"
-    rows = part.to_dict("records")
+    of_titles = f"p {numbers.probability(rank['p'])}; Kendall's tau {_interval(rank, 'tau', numbers.ratio)}"
+    of_photos = f"slopes change by {_interval(rank, 'line', numbers.signed)}, p {numbers.probability(rank['line_p'])}"
     return {
         "classifier": words.printable(rank["classifier"]),
-        "sentence": sentence(rank, rho),
+        "sentence": sentence(rank),
         "more": f"Over titles: {of_titles}. Over photos: from a job without women to one without men {of_photos}",
         "unit": UNITS[rank["measure"]],
         "scatter": scatter(part),
-        "rows": [
-            (
-                words.label(row["label"]),
-                numbers.share(row["women"]),
-                numbers.signed(row["slope"]),
-                decisions.SHOWN.get(row["decision"], ""),
-            )
-            for row in rows
-        ],
+        "rows": list(map(_row, part.to_dict("records"))),
     }
 
 
-def sentence(rank: dict[str, Any], rho: str) -> str:
-    """What the order of the titles shows.  rank: a row of ``occupation_ranks.csv``.  rho: as text."""
+def _row(row: dict[Any, Any]) -> tuple[str, ...]:
+    """A row of the page's table."""
+    return (
+        words.label(row["label"]),
+        numbers.share(row["women"]),
+        numbers.signed(row["slope"]),
+        decisions.SHOWN.get(row["decision"], ""),
+    )
+
+
+def _interval(rank: dict[str, Any], name: str, write: Format) -> str:
+    """A number of the row with its interval, as text."""
+    return numbers.with_interval(rank[name], rank[f"{name}_low"], rank[f"{name}_high"], write)
+
+
+def sentence(rank: dict[str, Any]) -> str:
+    """What the order of the titles shows.  rank: a row of ``occupation_ranks.csv``."""
+    rho = _interval(rank, "rho", numbers.ratio)
     of = f"Spearman's rank correlation {rho}, {words.many(rank['n'], 'title')}"
     if rank["rho_high"] < 0 and rank["line_high"] < 0:
         return f"The more women have a job, the further its title moves towards feminine faces: {of}."
@@ -173,18 +162,20 @@ def scatter(part: pd.DataFrame) -> dict[str, Any]:
     dots: x, y, name, side of the axis, whether the label moves.  names: x, y, anchor, text.
     """
     far = _round_up(float(part["slope"].abs().max()) or 1.0)
-    dots = [
-        {
-            "x": round(WIDE * row["women"], 1),
-            "y": round(TALL / 2 * (1 - row["slope"] / far), 1),
-            "name": words.label(row["label"]),
-            "colour": "neg" if row["slope"] < 0 else "pos",
-            "moves": row["decision"] in (decisions.FINDING, decisions.OPEN),
-        }
-        for row in part.to_dict("records")
-    ]
-    ticks = [numbers.value(end, sign=True) for end in (far, far / 2, 0.0, -far / 2, -far)]
+    dots = [_dot(row, far) for row in part.to_dict("records")]
+    ticks = [numbers.value(share * far, sign=True) for share in (1, 0.5, 0, -0.5, -1)]
     return {"wide": WIDE, "tall": TALL, "dots": dots, "names": _names(dots), "ticks": ticks}
+
+
+def _dot(row: dict[Any, Any], far: float) -> dict[str, Any]:
+    """The dot of a title.  far: the slope at the upper end of the drawing."""
+    return {
+        "x": round(WIDE * row["women"], 1),
+        "y": round(TALL / 2 * (1 - row["slope"] / far), 1),
+        "name": words.label(row["label"]),
+        "colour": "neg" if row["slope"] < 0 else "pos",
+        "moves": row["decision"] in (decisions.FINDING, decisions.OPEN),
+    }
 
 
 def _round_up(number: float) -> float:
@@ -195,20 +186,28 @@ def _round_up(number: float) -> float:
 
 def _names(dots: list[dict[str, Any]]) -> list[tuple[float, float, str, str]]:
     """Names next to their dots, those furthest from the axis first; one that would cover anything is left out."""
-    taken = [(dot["x"] - 4, dot["y"] - 4, dot["x"] + 4, dot["y"] + 4) for dot in dots]
+    taken = [_box(dot, -DOT, 2 * DOT, 2 * DOT) for dot in dots]
     named = []
     for dot in sorted(dots, key=lambda dot: -abs(dot["y"] - TALL / 2)):
         long = LETTER * len(dot["name"])
-        for anchor, left in (("start", dot["x"] + 6), ("end", dot["x"] - 6 - long)):
-            box = (left, dot["y"] - LINE / 2, left + long, dot["y"] + LINE / 2)
-            if left < 0 or left + long > WIDE or any(_overlap(box, other) for other in taken):
-                continue
-            taken.append(box)
-            named.append((dot["x"] + (6 if anchor == "start" else -6), dot["y"] + 3.5, anchor, dot["name"]))
-            break
+        for anchor, gap, left in (("start", GAP, GAP), ("end", -GAP, -GAP - long)):
+            box = _box(dot, left, long, LINE)
+            inside = box[0] >= 0 and box[2] <= WIDE
+            if inside and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                named.append((dot["x"] + gap, dot["y"] + LINE / 3, anchor, dot["name"]))
+                break
     return named
 
 
-def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+def _box(dot: dict[str, Any], left: float, wide: float, tall: float) -> Box:
+    """A box (left, top, right, bottom) that begins ``left`` of a dot's middle and is centred on its height."""
+    start = dot["x"] + left
+    return start, dot["y"] - tall / 2, start + wide, dot["y"] + tall / 2
+
+
+def _overlap(one: Box, other: Box) -> bool:
     """Whether two boxes (left, top, right, bottom) share a point."""
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    across = one[0] < other[2] and other[0] < one[2]
+    down = one[1] < other[3] and other[1] < one[3]
+    return across and down

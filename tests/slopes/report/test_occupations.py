@@ -1,5 +1,6 @@
 """Slopes of job titles next to the share of women in the job."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.stats import spearmanr
 
 from gslopes.collect.source import women_by_title
 from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.titles import line
 from gslopes.slopes.report import ReportConfig, occupations
 from gslopes.slopes.report.loading import Finding, Source
 from gslopes.slopes.report.page import Photos, render
@@ -29,7 +31,8 @@ def finding(labels: list[str], slopes: list[float], measure: str = "presence", a
 
 
 def panels(folder: Path, *findings: Finding) -> list[dict[str, object]]:
-    return occupations.panels(folder, Source(folder, {}, pd.DataFrame(), {}, findings))
+    values = {one.attribute: one.values for one in findings}
+    return occupations.panels(folder, Source(folder, {}, pd.DataFrame(), values, findings))
 
 
 @pytest.mark.row("slopes-4.3-gap")
@@ -120,12 +123,17 @@ def test_the_line_is_that_of_least_squares_through_the_slopes_of_the_table() -> 
     slopes = (shares / shares[:, [3]]) @ line_weights(found.values)  # the paper's
     part = occupations.titles_of(finding(TITLES, slopes.tolist()))
     expected = np.polyfit(part["women"], part["slope"], 1)[0]
-    steep = occupations.line(found, part)
+    own = dict(zip(part["label"], part["women"], strict=True))
+    steep = line(found, own, "presence")
     assert steep.value == pytest.approx(expected)
-    halved = [occupations.line(found.only(np.arange(20) % 2 == half), part).value for half in (0, 1)]
-    assert steep.low < np.mean(halved) < steep.high
-    wider = occupations.line(found, part, (20, 5))
-    assert wider.se == pytest.approx(2 * steep.se)
+    drawn = [np.random.default_rng(seed).integers(0, 20, 20) for seed in range(300)]
+    apart = np.split(found.present, 20)
+    again = [
+        line(replace(found, present=np.concatenate([apart[photo] for photo in rows])), own, "presence")
+        for rows in drawn
+    ]
+    assert steep.se == pytest.approx(np.std([one.value for one in again]), rel=0.2)
+    assert line(found, own, "presence", 4.0).se == pytest.approx(2 * steep.se)
 
 
 def test_names_cover_neither_dots_nor_one_another() -> None:
