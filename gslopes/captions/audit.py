@@ -87,6 +87,11 @@ def look(stages: Path, config: CaptionsConfig) -> Inputs:
     return Inputs(read, facts, {"lists": lists}, tuple(notes_on_groups(read, config)))
 
 
+def of_photos(config: CaptionsConfig) -> bool:
+    """A folder of stages holds tables."""
+    return False
+
+
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     """What an audit would do: what is there, and which techniques can run."""
     config, read = planned.config, planned.inputs.content
@@ -287,7 +292,7 @@ CAPTIONS = Audit(
     config=CaptionsConfig,
     tables=TABLES,
     inputs=look,
-    photos=lambda config: False,
+    photos=of_photos,
     outline=outline,
     stages=(
         Stage(

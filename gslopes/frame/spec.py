@@ -116,6 +116,11 @@ class Section:
     data: Callable[[Page], Mapping[str, Any] | None]
 
 
+def _always(config: Any) -> bool:
+    """A lambda would not travel to other processes."""
+    return True
+
+
 @dataclass(frozen=True, kw_only=True)
 class Audit:
     """What is done in stages on a run folder; plan, result, page and verb follow from what it declares.
@@ -157,7 +162,7 @@ class Audit:
     shown: tuple[str, ...]
     terminal: Callable[[Opened], str] | None = None
     page: tuple[Section, ...] = ()
-    photos: Callable[[Any], bool] = lambda config: True
+    photos: Callable[[Any], bool] = _always
     models: Callable[[Plan], Mapping[str, Any]] | None = None
     more: bool = False
     before: Callable[[Run, Executor], None] | None = None

@@ -210,6 +210,11 @@ def look(photos: Path, config: RunConfig, components: Components | None = None) 
     return Inputs(walk, walk.facts)
 
 
+def of_photos(config: RunConfig) -> bool:
+    """Those of a set of pairs are in the run folder, and its units may share them."""
+    return config.pairs is None
+
+
 def classifiers(plan: Plan) -> dict[str, Classifier]:
     """Those that are asked by this command.  Raises: as ``ask.classifiers.load_classifier``."""
     if plan.only and not ASKS & set(plan.only):
@@ -371,7 +376,7 @@ SLOPES = Audit(
     config=RunConfig,
     tables=tables.TABLES,
     inputs=look,
-    photos=lambda config: config.pairs is None,
+    photos=of_photos,
     outline=outline,
     configure=configured,
     fixed=lambda config: {"identity": config.identity(), "seed": config.seed},

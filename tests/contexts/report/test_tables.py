@@ -228,8 +228,11 @@ HEAD = {"classifier": "a", "tags": "gross"}
 BACKGROUNDS = pd.DataFrame({"context": ["bridal", "garage", "gym"], "label": "none", "rating": [0.0, 9.0, 5.0]})
 
 
+NO_INTERVAL = dict.fromkeys(("ci_low", "ci_high", "change_low", "change_high"), np.nan)
+
+
 def table(**columns) -> pd.DataFrame:
-    return pd.DataFrame({**HEAD, **columns})
+    return pd.DataFrame({**HEAD, **NO_INTERVAL, **columns})
 
 
 def results(**more: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -251,6 +254,8 @@ def test_rq1_counts_women_in_feminine_and_men_in_masculine_contexts_alone():
     quiet["inferred"]["q"] = 0.2
     text = context_tables.table14(quiet).iloc[0][QUESTIONS[0]]
     assert text == "women: no, more in 0 of 1 feminine; men: no, more in 0 of 1 masculine"
+    quiet["inferred"] = quiet["inferred"].assign(q=0.01, change_low=-0.1, change_high=0.5)
+    assert context_tables.table14(quiet).iloc[0][QUESTIONS[0]] == text
     quiet["inferred"]["q"] = np.nan
     text = context_tables.table14(quiet).iloc[0][QUESTIONS[0]]
     assert text == "women: not judged, too rare; men: not judged, too rare"
@@ -289,7 +294,7 @@ def test_the_stars_of_table_9_are_counted_in_table_14_out_of_four_contexts_a_sid
             marked = {cell[2:] for cell in MARKS_9[gender].split() if cell[0] == tagger}
             assert stars.get(gender, set()) == marked
             assert len(marked) == count
-        shown = results(accuracy=rows.assign(q=0.01)) | {"backgrounds": eight}
+        shown = results(accuracy=rows.assign(**NO_INTERVAL, q=0.01)) | {"backgrounds": eight}
         cell = context_tables.table14(shown).iloc[0][QUESTIONS[2]]
         assert f"more in {women} of 4 feminine" in cell
         assert f"more in {men} of 4 masculine" in cell
