@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.core.arrays import Array, Flags, Integers
@@ -73,7 +74,12 @@ class Units:
 
     @classmethod
     def of(
-        cls, numbers: Array, errors: Array, cells: tuple[Integers, Integers], shape: tuple[int, int], sizes: Array
+        cls,
+        numbers: NDArray[np.floating],
+        errors: NDArray[np.floating],
+        cells: tuple[NDArray[np.integer], NDArray[np.integer]],
+        shape: tuple[int, int],
+        sizes: Array,
     ) -> "Units":
         """From numbers, (P,), with their errors, at cells of label and unit."""
         return _settled(sparse.csr_array((numbers + 1j * errors, cells), shape=shape), sizes)

@@ -38,7 +38,8 @@ class Outcomes:
     @property
     def rounding(self) -> Array:
         """The errors."""
-        return EXACT * np.abs(self.numbers).max(axis=1, initial=0) if self.errors is None else self.errors
+        errors = EXACT * np.abs(self.numbers).max(axis=1, initial=0) if self.errors is None else self.errors
+        return np.asarray(errors, dtype=np.float64)
 
     @property
     def labels(self) -> int:
@@ -107,10 +108,9 @@ def gathered(
     key = label.astype(np.int64) * width + codes[photo]
     order = np.argsort(key, kind="stable")
     keys, heads = np.unique(key[order], return_index=True)
-    summed, errors = (
-        part if part is None or not len(heads) else np.add.reduceat(part[order], heads, axis=0)
-        for part in (numbers, errors)
-    )
+    summed = np.add.reduceat(numbers[order], heads, axis=0) if len(heads) else numbers[:0]
+    if errors is not None and len(heads):
+        errors = np.add.reduceat(errors[order], heads)
     starts = np.searchsorted(keys // width, np.arange(labels + 1)).astype(np.int64)
     return Outcomes(values, sizes.astype(np.float64), (keys % width).astype(np.int32), starts, summed, errors)
 
@@ -126,7 +126,7 @@ def dense(numbers: Single, values: Array, cluster: Integers | None = None) -> Ou
 def moments(outcomes: Outcomes) -> Moments:
     """The sums."""
     label, labels, weights = outcomes.label, outcomes.labels, line_weights(outcomes.values)
-    first = np.stack([np.bincount(label, column, labels) for column in outcomes.numbers.T], axis=1)
+    first = np.stack([np.bincount(label, column, labels) for column in outcomes.numbers.T], axis=1).astype(np.float64)
     slopes = outcomes.numbers.astype(np.float64) @ weights
     errors = outcomes.rounding * np.abs(weights).sum()
     found = spread_of(label, slopes, errors, outcomes.unit, outcomes.sizes, labels)
@@ -145,7 +145,7 @@ def departures(
     sizes: (U,).
     """
     photos, at = max(float(sizes.sum()), 1.0), sizes[unit]
-    total, error = (np.bincount(label, part, labels) for part in (numbers, errors))
+    total, error = (np.bincount(label, part, labels).astype(np.float64) for part in (numbers, errors))
     means, error = settled(total, error, 1) / photos, error / photos
     return means, error, settled(numbers - means[label] * at, errors + error[label] * at, 1)
 

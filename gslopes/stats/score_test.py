@@ -81,8 +81,8 @@ def efficient_scores(tested: Array, design: Array, y: Array, offset: Array | flo
     information = np.square(rest)
     variance = information.sum(axis=0) * len(y) / max(len(y) - design.shape[1], 1)  # fitted chances are too extreme
     spread = np.sqrt(variance)
-    lengths = (np.linalg.norm(part, axis=0) for part in (rest, tested * root))
-    alone = settled(*lengths, STORED) > 0  # not a mixture of the design
+    length, whole = (np.linalg.norm(part, axis=0) for part in (rest, tested * root))
+    alone = settled(length, whole, STORED) > 0  # not a mixture of the design
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(alone & (spread > 0), (residual @ rest) / spread, np.nan)
     return t, information

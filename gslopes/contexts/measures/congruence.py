@@ -114,7 +114,7 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
         return math.nan
     values, weights, known = values[use], weights[use], (np.isfinite(values) & np.isfinite(congruence))[use]
     each, hits = slopes(values, weights), 0
-    limit = as_extreme(np.abs(each.mean()), np.linalg.norm(each) / len(each))
+    limit = as_extreme(np.abs(each.mean()), float(np.linalg.norm(each)) / len(each))
     generator = np.random.default_rng([seed, 5])
     rows, answers = np.arange(len(values))[None, :, None], np.where(known, values, 0)
     weights = np.take_along_axis(weights, np.argsort(~known, axis=1, kind="stable"), axis=1)  # the known ones first

@@ -68,8 +68,8 @@ def compare(canvas: Array, condition: Array, values: Array, person: Integers) ->
     codes, middle = np.unique(person, return_inverse=True)[1], len(values) // 2
 
     def by_person(numbers: Array) -> Array:
-        each = [np.bincount(codes, part) for part in (numbers, np.abs(numbers))]
-        return levelled(settled(*each) / np.maximum(np.bincount(codes), 1))
+        sums, sizes = (np.bincount(codes, part) for part in (numbers, np.abs(numbers)))
+        return levelled(settled(sums, sizes) / np.maximum(np.bincount(codes), 1))
 
     base, slope = (by_person(100 * line_slopes(answers, values)) for answers in (canvas, condition))
     effect = by_person(100 * (condition[:, middle] - canvas[:, middle]))

@@ -141,7 +141,7 @@ def exchanged(
     changes = np.abs(np.asarray(second - first))
     if not math.isfinite(changes[0]):
         return math.nan
-    limit = as_extreme(changes[0], np.nanstd(changes))
+    limit = as_extreme(changes[0], float(np.nanstd(changes)))
     return float(permutation_p(np.sum(changes[1:] >= limit), permutations))
 
 

@@ -85,7 +85,7 @@ def paired(first: Units, second: Units, options: FitOptions, *, signed: bool) ->
     for other in turned:
         short = np.sign(other.difference) != np.sign(plain.difference)
         ps = {name: np.maximum(getattr(plain, name), getattr(other, name)) for name in ("p", "p_perm")}
-        less, ends = exceeds(*map(np.abs, (plain.difference, other.difference))), ("difference", "se", "low", "high")
+        less, ends = exceeds(np.abs(plain.difference), np.abs(other.difference)), ("difference", "se", "low", "high")
         plain = replace(plain, **{name: np.where(less, getattr(other, name), getattr(plain, name)) for name in ends})
         plain = replace(plain, **{name: np.where(short & ~np.isnan(p), 1.0, p) for name, p in ps.items()})
     return plain

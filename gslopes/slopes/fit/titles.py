@@ -33,8 +33,8 @@ def line(answers: Answers, shares: Mapping[str, float], measure: str, together: 
         return Estimate(*[math.nan] * 5)
     weights = _weights(answers, shares)
     by = _by_presence if measure == "presence" else _by_number
-    value, moves = by(answers, weights)
-    return linearised(value, moves * math.sqrt(together))
+    value, moves, size = by(answers, weights)
+    return linearised(value, moves * math.sqrt(together), size)
 
 
 def _weights(answers: Answers, shares: Mapping[str, float]) -> Array:
@@ -44,17 +44,18 @@ def _weights(answers: Answers, shares: Mapping[str, float]) -> Array:
     return np.asarray(far / float(far @ far))
 
 
-def _by_number(answers: Answers, weights: Array) -> tuple[float, Array]:
-    """The line, and how far each photo moves it, (n,)."""
+def _by_number(answers: Answers, weights: Array) -> tuple[float, Array, Array]:
+    """The line, how far each photo moves it, and the size of what that was computed from, (n,) both."""
     rows = np.flatnonzero(weights[answers.label])
     n = len(answers.photos)
-    own = numbers(answers, rows) @ line_weights(answers.values)
-    by_photo = np.bincount(answers.photo[rows], weights[answers.label[rows]] * own, n)
+    found, _ = numbers(answers, rows)
+    parts = weights[answers.label[rows]] * (found @ line_weights(answers.values))
+    by_photo, size = (np.bincount(answers.photo[rows], each, n) for each in (parts, np.abs(parts)))
     value = float(by_photo.mean())
-    return value, (by_photo - value) / n
+    return value, (by_photo - value) / n, (size + abs(value)) / n
 
 
-def _by_presence(answers: Answers, weights: Array) -> tuple[float, Array]:
+def _by_presence(answers: Answers, weights: Array) -> tuple[float, Array, Array]:
     """The same of shares relative to those at the centre, which vary with the photos as well."""
     rows = np.flatnonzero(weights[answers.label])
     label = answers.label[rows]
@@ -64,6 +65,8 @@ def _by_presence(answers: Answers, weights: Array) -> tuple[float, Array]:
     level = np.bincount(label, centre, len(weights)) / n
     level = np.maximum(level, 1 / n)
     slopes = np.bincount(label, own, len(weights)) / n / level
-    relative = (own - slopes[label] * centre) / level[label]
-    moves = np.bincount(answers.photo[rows], weights[label] * relative, n) / n
-    return float(weights @ slopes), moves
+    expected = slopes[label] * centre
+    scale = weights[label] / level[label] / n
+    moves = np.bincount(answers.photo[rows], scale * (own - expected), n)
+    size = np.bincount(answers.photo[rows], np.abs(scale) * (np.abs(own) + np.abs(expected)), n)
+    return float(weights @ slopes), moves, size
