@@ -67,6 +67,6 @@ def _by_presence(answers: Answers, weights: Array) -> tuple[float, Array, Array]
     slopes = np.bincount(label, own, len(weights)) / n / level
     expected = slopes[label] * centre
     scale = weights[label] / level[label] / n
-    moves = np.bincount(answers.photo[rows], scale * (own - expected), n)
-    size = np.bincount(answers.photo[rows], np.abs(scale) * (np.abs(own) + np.abs(expected)), n)
+    moves = np.bincount(answers.photo[rows], scale * (own - expected), n).astype(np.float64)
+    size = np.bincount(answers.photo[rows], np.abs(scale) * (np.abs(own) + np.abs(expected)), n).astype(np.float64)
     return float(weights @ slopes), moves, size
