@@ -48,11 +48,23 @@ def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, 
 
 # -- the graph of Figure 2 --------------------------------------------------------------------------------------------
 
-SIDE, MARGIN, RADIUS = 358, 30, 135  # pixels of the graph, of the room above and below it, from its middle to an edge
-APART, HEAD = 9, 10  # pixels from a group's middle to an arrow, and of its head
+SIDE = 358  # pixels of the graph
+MARGIN = 30  # pixels above and below it
+REACH = 135  # pixels from its middle to its outermost groups
+APART = 9  # pixels from a group's middle to an arrow
+HEAD = 10 + 4j  # pixels of an arrow's head: its length, and half of its width
+NUMBER = 82  # pixels of a number with its interval
+ROOM = (84, 30)  # pixels across and down between two of them
 PLACES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8)  # along an arrow, where its number may stand
 LETTERS = 24  # of a group's name
-MOST_GROUPS = 5  # between more of them there are too many arrows to read
+CORNERS = {  # where so many groups lie, across and down
+    2: (-1, 1),
+    3: (-1j, -1 + 1j, 1 + 1j),
+    4: (-1 - 1j, 1 - 1j, -1 + 1j, 1 + 1j),
+    5: (-1j, 1 - 0.25j, 0.65 + 1j, -0.65 + 1j, -1 - 0.25j),
+}
+MOST_GROUPS = max(CORNERS)  # between more of them there are too many arrows to read
+Drawn = dict[str, Any]
 
 
 def graph(rows: Sequence[Mapping[Any, Any]], title: str) -> Markup:
@@ -64,57 +76,65 @@ def graph(rows: Sequence[Mapping[Any, Any]], title: str) -> Markup:
 
     Source: Yee et al. 2021, Figures 2 (right), 3 and 4.
     """
-    places = _places(list(dict.fromkeys(name for row in rows for name in (row["group"], row["other"]))))
-    arrows: list[dict[str, Any]] = []
+    names = dict.fromkeys(row[side] for row in rows for side in ("group", "other"))
+    middle = complex(SIDE / 2, MARGIN + REACH)
+    places = {name: middle + REACH * corner for name, corner in zip(names, CORNERS[len(names)], strict=True)}
+    arrows: list[Drawn] = []
     said = []
     for row in map(larger_first, rows):
-        share, ends = numbers.size(100 * row["p"] - 50), "no interval"
-        if not np.isnan(row["ci_low"]):
-            ends = numbers.interval(100 * row["ci_low"] - 50, 100 * row["ci_high"] - 50)
-        even = not row["ci_low"] > 0.5
-        start, end = (np.array(places[row[name]]) for name in ("group", "other"))
-        arrows.append(_arrow(start, end, row["p"] > 0.5, arrows) | {"share": share, "ends": ends, "even": even})
-        said.append(f"{row['group']} over {row['other']} {share} {ends}")
-    drawn = templates(Path(__file__).parent).get_template("graph.html.j2").render(
-        side=SIDE, tall=2 * (RADIUS + MARGIN), arrows=arrows, points=[_point(*place) for place in places.items()],
-        description=f"{title}: {'; '.join(said)}",
-    )  # fmt: skip
+        arrow = _arrow(places[row["group"]], places[row["other"]], arrows)
+        arrow["share"] = numbers.size(100 * row["p"] - 50)
+        arrow["ends"] = _over_half(row)
+        arrow["even"] = not row["ci_low"] > 0.5
+        arrow["headed"] = row["p"] > 0.5
+        arrows.append(arrow)
+        said.append(f"{row['group']} over {row['other']} {arrow['share']} {arrow['ends']}")
+    drawn = (
+        templates(Path(__file__).parent)
+        .get_template("graph.html.j2")
+        .render(
+            side=SIDE,
+            tall=2 * (REACH + MARGIN),
+            wide=NUMBER,
+            arrows=arrows,
+            points=[_point(*place) for place in places.items()],
+            description=f"{title}: {'; '.join(said)}",
+        )
+    )
     return Markup(drawn)
 
 
-def _places(names: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """Name to x and y, all around. The second half runs backwards: of two groups crossed with two, a row is one."""
-    half = (len(names) + 1) // 2
-    turned = [*names[:half], *names[half:][::-1]]
-    angles = -0.5 * math.pi + math.pi * (2 * np.arange(len(names)) - (half - 1)) / len(names)
-    sides = (np.round(np.cos(angles), 9), np.round(np.sin(angles), 9))
-    across, down = (np.round(RADIUS * side / (np.abs(side).max() or 1.0), 1) for side in sides)
-    across, down = across + SIDE / 2, down + MARGIN + RADIUS
-    return dict(zip(turned, zip(across.tolist(), down.tolist(), strict=True), strict=True))
+def _over_half(row: Mapping[Any, Any]) -> str:
+    """The interval of a share in points over 50 %."""
+    low, high = (100 * row[end] - 50 for end in ("ci_low", "ci_high"))
+    return "no interval" if math.isnan(low) else numbers.interval(low, high)
 
 
-def _point(name: str, place: tuple[float, float]) -> dict[str, Any]:
+def _point(name: str, place: complex) -> Drawn:
     """A group's circle, and its name above or below it, inside the drawing."""
-    x, y = place
-    side = round((x - SIDE / 2) / RADIUS * 2)
-    text_x, anchor = {-1: (3, "start"), 1: (SIDE - 3, "end")}.get(np.sign(side), (x, "middle"))
-    below = y > MARGIN + RADIUS
-    text = {"text_x": text_x, "text_y": y + (22 if below else -12), "anchor": anchor}
-    return {"x": x, "y": y, "name": words.shorten(name, LETTERS), "full": name, **text}
+    text = {"text_x": place.real, "anchor": "middle"}
+    if place.real < SIDE / 3:
+        text = {"text_x": place.real - NUMBER / 2, "anchor": "start"}
+    elif place.real > 2 * SIDE / 3:
+        text = {"text_x": place.real + NUMBER / 2, "anchor": "end"}
+    below = place.imag > MARGIN + REACH
+    text["text_y"] = place.imag + (22 if below else -12)
+    return {"x": place.real, "y": place.imag, "name": words.shorten(name, LETTERS), "full": name, **text}
 
 
-def _arrow(start: Array, end: Array, headed: bool, others: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """An arrow's ends and head, and where its number stands: as far as can be from those of the others."""
-    along = (end - start) / np.hypot(*(end - start))
-    across = np.array([-along[1], along[0]])
-    first, last = start + APART * along, end - APART * along
-    corners = (last, last - HEAD * along + 4 * across, last - HEAD * along - 4 * across)
-    head = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners) if headed else ""
+def _arrow(start: complex, end: complex, others: Sequence[Drawn]) -> Drawn:
+    """An arrow's ends and head, and where its number stands: far from those of the others."""
+    along = (end - start) / abs(end - start)
+    first = start + APART * along
+    last = end - APART * along
+    back = (last - HEAD * along, last - HEAD.conjugate() * along)
+    head = " ".join(f"{corner.real:.1f},{corner.imag:.1f}" for corner in (last, *back))
+    spots = [start + place * (end - start) for place in PLACES]
+    spot = max(spots, key=lambda spot: min([1.0, *(_room(spot, other["at"]) for other in others)]))
+    return {"first": first, "last": last, "head": head, "at": spot}
 
-    def room(place: float) -> float:
-        at = start + place * (end - start)
-        return min((max(abs(at[0] - other["x"]) / 84, abs(at[1] - other["y"]) / 30) for other in others), default=1.0)
 
-    place = max(PLACES, key=lambda place: min(room(place), 1.0))
-    (x1, y1), (x2, y2), (x, y) = (np.round(at, 1).tolist() for at in (first, last, start + place * (end - start)))
-    return {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "x": x, "y": y, "head": head, "wide": 82}
+def _room(spot: complex, other: complex) -> float:
+    """1 or more where two numbers do not touch."""
+    apart = spot - other
+    return max(abs(apart.real) / ROOM[0], abs(apart.imag) / ROOM[1])

@@ -122,26 +122,36 @@ def average(h: Array, counts: Array, groups: Sequence[Integers], cells: Sequence
     >>> average(h, np.ones((3, 3)), [one, two, three], [(0, 1), (0, 2)]).p
     0.8
     """
-    moved, shares, variances, met = np.zeros(len(h)), [], [], set()
+    moved = np.zeros(len(h))
+    shares = []
+    variances = []
+    met = set()
     for first, second in cells:
         place = np.ix_(groups[first], groups[second])
         weights = np.where(np.isnan(h[place]), 0.0, counts[place])
-        if weights.any():
-            p, rows, columns = influences(h[place], weights)
-            moved[groups[first]] += rows
-            moved[groups[second]] += columns
-            met |= {first, second}
-            shares.append(p)
-            variances.append(p * (1 - p) / weights.sum())
-    if not (asked := len(shares)):
+        if not weights.any():
+            continue
+        p, rows, columns = influences(h[place], weights)
+        moved[groups[first]] += rows
+        moved[groups[second]] += columns
+        met |= {first, second}
+        shares.append(p)
+        variances.append(p * (1 - p) / weights.sum())
+    if not shares:
         return Average(0, 0, *[math.nan] * 6)
-    own = [moved[groups[number]] / asked for number in sorted(met)]
+    own = [moved[groups[number]] / len(shares) for number in sorted(met)]
     persons = np.array([len(of) for of in own])
-    parts = persons * [float(np.var(of, ddof=1)) if len(of) > 1 else math.nan for of in own]
-    p, se = float(np.mean(shares)), math.sqrt(parts.sum())
-    df = float(parts.sum() ** 2 / (parts**2 / (persons - 1)).sum()) if se > 0 else math.nan
-    ends = logit_interval(p, se, df, int(persons.min()))
-    return Average(int(persons.sum()), asked, p, se, df, *ends, 2 * math.sqrt(sum(variances)) / asked)
+    parts = np.full(len(own), math.nan)
+    if persons.min() > 1:
+        parts = persons * [np.var(of, ddof=1) for of in own]
+    p = float(np.mean(shares))
+    se = math.sqrt(parts.sum())
+    df = math.nan
+    if se > 0:
+        df = se**4 / float((parts**2 / (persons - 1)).sum())
+    low, high = logit_interval(p, se, df, int(persons.min()))
+    half = 2 * math.sqrt(sum(variances)) / len(shares)
+    return Average(int(persons.sum()), len(shares), p, se, df, low, high, half)
 
 
 def logit_interval(p: float, se: float, df: float, persons: int) -> tuple[float, float]:
