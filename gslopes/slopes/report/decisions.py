@@ -163,9 +163,7 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     # one unit is not more than another: labels of most photos' answers first, by how sure they are where units differ
     same = len({units.measure_of(row) for row in by_label.to_dict("records")}) == 1
     size = by_label["slope"].abs() if same else by_label["t"].abs()
-    order = by_label.assign(_size=size, _name=by_label.index).sort_values(
-        ["_size", "_name"], ascending=[False, True], key=sort_key
-    )
+    order = by_label.assign(_size=-size, _name=by_label.index).sort_values(["_size", "_name"], key=sort_key)
     first = order.iloc[0]
     name, slope = words.readable(str(order.index[0])), slope_of(first)
     text = f"{effect_of(first, name, words.between(attribute))} ({slope}, {words.many(int(first['n']), 'photo')})"
