@@ -122,7 +122,7 @@ def average(h: Array, counts: Array, groups: Sequence[Integers], cells: Sequence
     >>> average(h, np.ones((3, 3)), [one, two, three], [(0, 1), (0, 2)]).p
     0.8
     """
-    moved = np.zeros(len(h))
+    moved, size = np.zeros((2, len(h)))
     shares = []
     variances = []
     met = set()
@@ -132,13 +132,15 @@ def average(h: Array, counts: Array, groups: Sequence[Integers], cells: Sequence
         if not weights.any():
             continue
         p, rows, columns = influences(h[place], weights)
-        moved[groups[first]] += rows
-        moved[groups[second]] += columns
+        for side, influence in ((first, rows), (second, columns)):
+            moved[groups[side]] += influence
+            size[groups[side]] += np.abs(influence)
         met |= {first, second}
         shares.append(p)
         variances.append(p * (1 - p) / weights.sum())
     if not shares:
         return Average(0, 0, *[math.nan] * 6)
+    moved = settled(moved, size)
     own = [moved[groups[number]] / len(shares) for number in sorted(met)]
     persons = np.array([len(of) for of in own])
     parts = np.full(len(own), math.nan)
