@@ -141,7 +141,7 @@ def choose(source: Path, out: Path) -> None:
 def main(source: Path, out: Path) -> None:
     """Choose, edit, train, judge; a second call goes on from there."""
     out.mkdir(parents=True, exist_ok=True)
-    (out / "fit.toml").write_text('[fit]\nphotos_csv = "people.csv"\ngroups = ["gender"]\nmeasure = "score"\n')
+    (out / "fit.toml").write_text('[fit]\nphotos_csv = "people.csv"\ngroups = ["gender"]\n')
     if not (out / "people.csv").exists():
         choose(source, out)
     people = {row["file"]: row for row in csv.DictReader((out / "people.csv").open())}
@@ -172,11 +172,11 @@ def main(source: Path, out: Path) -> None:
 
     @torch.inference_mode()
     def older(pictures: list[np.ndarray]) -> list[dict[str, float]]:
-        """The probabilities of all networks, and the mean over seeds of each kind."""
+        """The probabilities of all networks in points, 0 to 100, and the mean over seeds of each kind."""
         taken = inputs(torch.stack([torch.from_numpy(one.copy()).permute(2, 0, 1) / 255 for one in pictures]))
         answers: list[dict[str, float]] = [{} for _ in pictures]
         for name, way in product(NETWORKS, WAYS):
-            said = torch.stack([models[name, way, seed](taken[name])[:, 0].sigmoid() for seed in SEEDS])
+            said = torch.stack([100 * models[name, way, seed](taken[name])[:, 0].sigmoid() for seed in SEEDS])
             for place, answer in enumerate(answers):
                 answer |= {f"{name}; {way}; {seed}": float(said[at, place]) for at, seed in enumerate(SEEDS)}
                 answer[f"{name}; {way}; mean"] = float(said[:, place].mean())
@@ -213,19 +213,19 @@ def judged(audit: Any, editor: str, people: dict, out: Path) -> list[dict]:
         label = f"{name}; {way}; {seed}"
         here = slopes.loc["gender", label]
         row = {"editor": editor, "network": name, "training": way, "seed": str(seed), "n": int(here["n"])}
-        row |= {key: round(100 * float(here[key]), 3) for key in ("slope", "ci_low", "ci_high")}
+        row |= {key: round(float(here[key]), 3) for key in ("slope", "ci_low", "ci_high")}
         row |= {"decision": here["decision"]}
         for kind in ("light", "random", "same"):
-            row[kind] = round(100 * float(slopes.loc[f"gender-{kind}", label]["slope"]), 3)
+            row[kind] = round(float(slopes.loc[f"gender-{kind}", label]["slope"]), 3)
         real = observed.loc[label]
         sign = 1 if real["group"] == "man" else -1
-        ends = sorted(sign * 100 * float(real[key]) for key in ("ci_low", "ci_high"))
-        row |= {"gap": round(sign * 100 * float(real["observed"]), 2), "gap_low": round(ends[0], 2)}
+        ends = sorted(sign * float(real[key]) for key in ("ci_low", "ci_high"))
+        row |= {"gap": round(sign * float(real["observed"]), 2), "gap_low": round(ends[0], 2)}
         row |= {"gap_high": round(ends[1], 2), "agreement": real["agreement"]}
         mine = scores[scores["label"] == label]
         for age, gender in TRAIN:
             cell = mine[(mine["age"] == age) & (mine["gender"] == gender)]["score"]
-            row[f"{age} {gender}"] = round(float(((cell > 0.5) == (age == "old")).mean()), 3)
+            row[f"{age} {gender}"] = round(float(((cell > 50) == (age == "old")).mean()), 3)
         rows.append(row)
     return rows
 
