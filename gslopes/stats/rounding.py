@@ -1,8 +1,8 @@
 """What of a computed number is nothing but rounding: one rule, for every spread, mean, difference, tie and order.
 
-Processors add in different orders, so the last digits of a sum differ; the last digit of an answer may be any. A number
-no larger than what this can leave is 0; two numbers that differ by no more are equal.  The limit is a share of the size
-of what the number was computed from, not of the number: 0.1 + 0.2 - 0.3 is small beside 0.3.
+Processors add in different orders, so the last digits of a sum differ; the last digit of an answer may be any.
+A number is 0 if it is no larger than this leaves; two numbers that differ by no more are equal.  The limit is a share
+of the size of the numbers that went in: 0.1 + 0.2 - 0.3 is small next to 0.3.
 """
 
 from typing import Any
