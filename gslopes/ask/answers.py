@@ -437,8 +437,10 @@ class Worker:
             if isinstance(error, RETRYABLE):
                 self._down = self._down + 1 if self._sender.answered == before else 0
                 if self._down >= MAX_OUTAGES:
-                    message = f"{self._classifier.name} does not answer: {scrub(error.message).rstrip('.')}."
-                    raise ServiceError(message, "Answers so far are kept: run the same command again later.") from None
+                    raise ServiceError(
+                        f"{self._classifier.name} does not answer: {scrub(error.message).rstrip('.')}.",
+                        "Answers so far are kept: run the same command again later.",
+                    ) from None
                 retry = retry.short()
             if len(pictures) == 1:
                 if not isinstance(error, GslopesError) and is_out_of_memory(error):

@@ -344,8 +344,10 @@ def _sqlite_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        hint = "Choose another folder with --cache, or make room and run the same command again."
-        raise StorageError(f"The cache {show(path)} cannot be used: {error}.", hint) from error
+        raise StorageError(
+            f"The cache {show(path)} cannot be used: {error}.",
+            "Choose another folder with --cache, or make room and run the same command again.",
+        ) from error
 
 
 def _chunks(pictures: Sequence[bytes]) -> Iterator[Sequence[bytes]]:

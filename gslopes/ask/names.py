@@ -84,8 +84,10 @@ def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
     ('llm:m,prompt=salary', 'llm:m,prompt=loan', 'celeba-tagger')
     """
     if tasks and not any(split(name)[0] == "llm" for name in given):
-        hint = "Such as --classifier llm:MODEL,url=http://localhost:8080/v1."
-        raise ConfigError("A task is for a language model, and none is named.", hint)
+        raise ConfigError(
+            "A task is for a language model, and none is named.",
+            "Such as --classifier llm:MODEL,url=http://localhost:8080/v1.",
+        )
     names: list[str] = []
     for name in given:
         own = name.partition(":")[0] != "llm" or any(item.startswith("prompt=") for item in split(name)[1])
@@ -108,8 +110,10 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
     for item in items:
         key, equals, value = item.partition("=")
         if not equals:
-            message = f"The {kind} {base!r} cannot read {scrub(key)!r}: a parameter is written key=value."
-            raise ConfigError(message, r"A comma inside a value is written \,.")
+            raise ConfigError(
+                f"The {kind} {base!r} cannot read {scrub(key)!r}: a parameter is written key=value.",
+                r"A comma inside a value is written \,.",
+            )
         keys = sorted(name for name in fields if name != leading)
         if key not in keys:
             close = get_close_matches(key, keys, n=1)

@@ -144,8 +144,10 @@ class Collector:
         try:
             candidates = self.source.search(query, int(self.config.per_query * OVERSAMPLE), self._ask)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            message = f"{self.source.name} answered in a form that is not its own ({type(error).__name__})."
-            raise ServiceError(message, "Try again later; what was collected is kept.") from error
+            raise ServiceError(
+                f"{self.source.name} answered in a form that is not its own ({type(error).__name__}).",
+                "Try again later; what was collected is kept.",
+            ) from error
         unique: dict[tuple[str, str], Candidate] = {}
         for candidate in candidates:
             if candidate.url:
@@ -163,8 +165,10 @@ class Collector:
             sent = {"Accept": "application/json", **headers}
             return parse_json(self.fetcher.get(address, headers=sent, rate_key=rate_key).body)
         except DownloadError as error:
-            hint = "What was collected is kept: the same command goes on from there."
-            raise ServiceError(f"{self.source.name} does not answer: {error.reason}.", hint) from None
+            raise ServiceError(
+                f"{self.source.name} does not answer: {error.reason}.",
+                "What was collected is kept: the same command goes on from there.",
+            ) from None
         except ValueError:
             raise ServiceError(f"{self.source.name} answered with something that is not JSON.", "Try later.") from None
 
@@ -241,8 +245,10 @@ class Collector:
         for part in self._failed_parts:
             self._table(part).unlink(missing_ok=True)
         several = f"{self._failures} downloads failed one after the other, the last one with"
-        message = f"{several if self._failures > 1 else 'The only download failed with'}: {reason}."
-        raise ServiceError(message, "If the network is back, the same command goes on from there.")
+        raise ServiceError(
+            f"{several if self._failures > 1 else 'The only download failed with'}: {reason}.",
+            "If the network is back, the same command goes on from there.",
+        )
 
     def _table(self, part: int) -> Path:
         return runfolder.part_path(self.out, STAGE, MANIFEST, part)

@@ -368,8 +368,9 @@ def parse(body: bytes) -> Protego:
     try:
         from protego import Protego
     except ImportError as error:
-        hint = "Install it with: pip install 'gslopes[collect]'."
-        raise UsageError("Reading robots.txt needs the library protego.", hint) from error
+        raise UsageError(
+            "Reading robots.txt needs the library protego.", "Install it with: pip install 'gslopes[collect]'."
+        ) from error
     try:
         lines = body.decode("utf-8-sig", "replace").splitlines()
         return Protego.parse("\n".join(_AGENT_LINE.sub(by_token, line) for line in lines))

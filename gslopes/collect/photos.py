@@ -75,8 +75,10 @@ def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
     check(config)
     source = load_source(config.source, config.per_person)
     if source.needs_contact and not config.contact:
-        hint = "Give a mail address or a page with --contact."
-        raise UsageError(f"{source.name} asks for a way to reach you in the user agent.", hint)
+        raise UsageError(
+            f"{source.name} asks for a way to reach you in the user agent.",
+            "Give a mail address or a page with --contact.",
+        )
     queries = source.queries()
     if queries is None:
         queries = make_queries(read_occupations(config.occupations), read_keywords(config.keywords))
@@ -139,8 +141,10 @@ def load_source(spec: str, per_person: int | None = None) -> Source:
     if name == "wikidata":
         return Wikidata(rest, per_person)
     if per_person is not None:
-        hint = "Leave per_person out, or take the source wikidata."
-        raise ConfigError(f"The source {name!r} knows no people, of whom it could have {per_person} photos each.", hint)
+        raise ConfigError(
+            f"The source {name!r} knows no people, of whom it could have {per_person} photos each.",
+            "Leave per_person out, or take the source wikidata.",
+        )
     if name == "urls" and not rest:
         raise ConfigError("The source 'urls' needs a file.", "Write it as urls:FILE.")
     if name == "openverse" and rest:

@@ -77,8 +77,9 @@ class Wikidata(Source):
         groups = rest.removeprefix("groups=").split("/") if rest else list(names)
         for group in groups:
             if not _ENTITY.match(group):
-                hint = "Such as wikidata:groups=Q49085/Q161652."
-                raise ConfigError(f"The ethnic group {group!r} is not a Q-id.", hint)
+                raise ConfigError(
+                    f"The ethnic group {group!r} is not a Q-id.", "Such as wikidata:groups=Q49085/Q161652."
+                )
         self.groups = {group: names.get(group, group) for group in groups}
 
     def queries(self) -> list[Query] | None:

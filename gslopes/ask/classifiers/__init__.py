@@ -174,11 +174,15 @@ def _resolve(text: str) -> tuple[str, Any, Any]:
         raise
     listed = CATALOGUE.get(base)
     if listed and (missing := listed.missing_modules):
-        message = f"The classifier {base!r} needs {' and '.join(missing)}, which is not installed."
-        raise UsageError(message, f"Run: pip install '{listed.extra}'.")
+        raise UsageError(
+            f"The classifier {base!r} needs {' and '.join(missing)}, which is not installed.",
+            f"Run: pip install '{listed.extra}'.",
+        )
     factory = target.load()
     kind = getattr(factory, "Options", names.NoOptions)
     if not callable(factory) or not dataclasses.is_dataclass(kind):
-        message = f"{target.path} of {target.package} is not a classifier class with a dataclass Options."
-        raise UsageError(message, "See Add a classifier in the documentation.")
+        raise UsageError(
+            f"{target.path} of {target.package} is not a classifier class with a dataclass Options.",
+            "See Add a classifier in the documentation.",
+        )
     return base, names.read(cast(Any, kind), base, items), factory

@@ -40,8 +40,10 @@ def forms_of(function: Callable[..., Any], name: str) -> list[Form]:
         signature = inspect.signature(function)
         signature.bind("picture")
     except TypeError as error:
-        hint = f"Give its other parameters defaults, or ask functools.partial({name}, ...)."
-        raise UsageError(f"{name} cannot be called with a picture alone: {error}.", hint) from None
+        raise UsageError(
+            f"{name} cannot be called with a picture alone: {error}.",
+            f"Give its other parameters defaults, or ask functools.partial({name}, ...).",
+        ) from None
     except ValueError:  # compiled: it does not tell
         return list(product(_KINDS, (True, False)))
     parameter = next(iter(signature.parameters.values()))

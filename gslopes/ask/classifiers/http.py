@@ -67,8 +67,10 @@ class AddressOptions(ServiceOptions):
         ServiceOptions.__post_init__(self)
         is_variable = self.url.startswith("env:") and self.url.removeprefix("env:").isidentifier()
         if not is_variable and not self.url.startswith(("http://", "https://")):
-            hint = f"Write http:{as_address(self.url)}."
-            raise ConfigError(f"http needs an address with its scheme, not {scrub(self.url)!r}.", hint)
+            raise ConfigError(
+                f"http needs an address with its scheme, not {scrub(self.url)!r}.",
+                f"Write http:{as_address(self.url)}.",
+            )
         service.check_address(self.url)
 
 

@@ -67,8 +67,10 @@ def as_classifier(
             raise ConfigError("A pipeline answers with scores, which have no unit.", "Leave unit out.")
         return _of_pipeline(model, labels, name, version)
     if not callable(model):
-        hint = "Give a name such as onnx:FILE, a function of a picture, a torch module, or a pipeline."
-        raise UsageError(f"A classifier cannot be made of {type(model).__name__}.", hint)
+        raise UsageError(
+            f"A classifier cannot be made of {type(model).__name__}.",
+            "Give a name such as onnx:FILE, a function of a picture, a torch module, or a pipeline.",
+        )
     return FunctionClassifier(model, labels, name, unit, version)
 
 
@@ -119,8 +121,10 @@ def _of_module(
     call = f"gslopes.as_classifier({name.lower()}, labels=[...], size=224)"
     needed = {"labels": labels, "size": given.get("size")}
     if missing := " and ".join(what for what, value in needed.items() if not value):
-        hint = f"Give {call}; mean, std, white and activation as it was trained."
-        raise UsageError(f"The module {name} does not say its {missing}.", hint)
+        raise UsageError(
+            f"The module {name} does not say its {missing}.",
+            f"Give {call}; mean, std, white and activation as it was trained.",
+        )
     try:
         options = ModelOptions(**given)
     except TypeError as error:
@@ -136,8 +140,10 @@ def _of_pipeline(pipeline: Any, labels: tuple[str, ...], name: str, version: str
     task = str(getattr(pipeline, "task", ""))
     zero_shot = task == "zero-shot-image-classification"
     if task != "image-classification" and not zero_shot:
-        hint = "Give one for image-classification or zero-shot-image-classification."
-        raise UsageError(f"The pipeline's task is {task}, which labels no pictures.", hint)
+        raise UsageError(
+            f"The pipeline's task is {task}, which labels no pictures.",
+            "Give one for image-classification or zero-shot-image-classification.",
+        )
     if zero_shot != bool(labels):
         needs = "needs labels" if zero_shot else "has labels of its own"
         raise UsageError(f"A pipeline for {task} {needs}.", "Only one for zero-shot-image-classification is given any.")

@@ -75,12 +75,15 @@ class LlmOptions(ServiceOptions):
         if not 0 <= self.temperature <= 2 or min(self.price_in, self.price_out) < 0:
             raise ConfigError("llm's temperature must be in [0, 2], its prices not negative.")
         if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
-            hint = "Write repeats=1, or a temperature."
-            raise ConfigError("At temperature 0 all repeats give the same answer.", hint)
+            raise ConfigError(
+                "At temperature 0 all repeats give the same answer.", "Write repeats=1, or a temperature."
+            )
         prompt = load_prompt(self.prompt)
         if self.scores == "logprobs" and not prompt.lettered:
-            hint = "Log-probabilities need a choice of up to 20 options; write scores=repeats."
-            raise ConfigError(f"The prompt {prompt.name!r} has no options with letters.", hint)
+            raise ConfigError(
+                f"The prompt {prompt.name!r} has no options with letters.",
+                "Log-probabilities need a choice of up to 20 options; write scores=repeats.",
+            )
 
 
 class Llm(service.OnePictureService):
@@ -276,8 +279,9 @@ class Llm(service.OnePictureService):
         except GslopesError:
             raise
         except Exception as error:
-            what = f"The reply of {self._options.model} is not understood: {type(error).__name__}."
-            raise AnswerError(what) from error
+            raise AnswerError(
+                f"The reply of {self._options.model} is not understood: {type(error).__name__}."
+            ) from error
 
     def _note_tokens(self, body: Mapping[str, Any]) -> None:
         """Say once that the server counts far more or fewer tokens of a question than are billed."""

@@ -162,16 +162,21 @@ class OwnModel(ABC):
         try:
             outputs = self._outputs(np.full((1, self._size, self._size, 3), 128, np.uint8))[0]
         except ClassifierError as error:
-            message = f"The {self._what} does not take a picture of {self._size} pixels. {error.message}"
-            raise ModelError(message, "Check its size and layout.") from None
+            raise ModelError(
+                f"The {self._what} does not take a picture of {self._size} pixels. {error.message}",
+                "Check its size and layout.",
+            ) from None
         if len(outputs) != len(self.labels):
-            message = f"The {self._what} has {len(outputs)} outputs and {len(self.labels)} labels."
-            raise ModelError(message, "Write one label per line, in the order of the outputs.")
+            raise ModelError(
+                f"The {self._what} has {len(outputs)} outputs and {len(self.labels)} labels.",
+                "Write one label per line, in the order of the outputs.",
+            )
         inside = ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all()
         if not self.numbers and self._options.activation == "none" and not inside:
-            message = f"The {self._what} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
-            hint = "Give activation=sigmoid (independent labels) or softmax (one of many), or kind=number."
-            raise ConfigError(message, hint)
+            raise ConfigError(
+                f"The {self._what} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1].",
+                "Give activation=sigmoid (independent labels) or softmax (one of many), or kind=number.",
+            )
 
 
 class ModelFile(OwnModel):
@@ -314,9 +319,10 @@ class Program:
         import torch
 
         if not trust:
-            message = f"{show(file)} is a program: it runs with your rights, and may read and write your files."
-            hint = "If you trust whoever made it, add --trust (trust=True in Python). An ONNX file needs no trust."
-            raise UsageError(message, hint)
+            raise UsageError(
+                f"{show(file)} is a program: it runs with your rights, and may read and write your files.",
+                "If you trust whoever made it, add --trust (trust=True in Python). An ONNX file needs no trust.",
+            )
         self._file, self._device = file, device
         data = read_named(file, _LARGEST_PROGRAM, raises=ModelError)
         try:
@@ -324,8 +330,9 @@ class Program:
                 warnings.simplefilter("ignore")
                 self._program = torch.jit.load(io.BytesIO(data), map_location=device).eval()
         except Exception as error:  # a damaged or foreign file may fail in any way
-            message = f"{show(file)} cannot be loaded: {first_words(error)}."
-            raise ModelError(message, "It is what torch.jit.save has written.") from None
+            raise ModelError(
+                f"{show(file)} cannot be loaded: {first_words(error)}.", "It is what torch.jit.save has written."
+            ) from None
 
     def __call__(self, batch: FloatArray) -> FloatArray:
         """(N, ...) float32 to the output, float32 of any shape."""
@@ -392,14 +399,15 @@ class OnnxClassifier(ModelFile):
         self._output = output_of(self._session, options.output, self._file, self._fits)
         if len(inputs) != 1 or len(self._input.shape) != 4 or self._input.type not in _INPUTS:
             inputs_of = ", ".join(f"{each.name} {each.type} {each.shape}" for each in inputs)
-            message = f"The model {self._file} does not take one batch of pictures; it takes {inputs_of}."
-            raise ModelError(message, "Export it with one input, a batch of pictures.")
+            raise ModelError(
+                f"The model {self._file} does not take one batch of pictures; it takes {inputs_of}.",
+                "Export it with one input, a batch of pictures.",
+            )
         self._kind = _INPUTS[self._input.type]
         if self._kind is np.uint8:
             self._white = 255.0
             if options.white not in (0, 255) or any(options.mean) or options.std != (1.0, 1.0, 1.0):
-                message = f"The model {options.file} takes bytes, 0 to 255."
-                raise ConfigError(message, "Leave white, mean and std out.")
+                raise ConfigError(f"The model {options.file} takes bytes, 0 to 255.", "Leave white, mean and std out.")
         declared = self._input.shape[0]
         self._fixed = declared if isinstance(declared, int) else 0
         self.batch = self._fixed or self.batch
@@ -440,11 +448,15 @@ def external_files(file: Path) -> list[Path]:
     for location in _locations(model):
         path = file.parent / location
         if not inside(file.parent, path):
-            hint = "Put the weights next to the model, and export it again."
-            raise ModelError(f"The model {file} names weights outside its own folder: {location}.", hint)
+            raise ModelError(
+                f"The model {file} names weights outside its own folder: {location}.",
+                "Put the weights next to the model, and export it again.",
+            )
         if not path.is_file():
-            hint = "Put the file next to the model."
-            raise ModelError(f"The model {file} needs its weights in {location}, which is not there.", hint)
+            raise ModelError(
+                f"The model {file} needs its weights in {location}, which is not there.",
+                "Put the file next to the model.",
+            )
         paths.add(path)
     return sorted(paths)
 
@@ -474,8 +486,10 @@ def session(file: Path, device: str) -> Any:
     try:
         return runtime.InferenceSession(str(file), options, providers=providers)
     except Exception as error:  # onnxruntime has many exception classes and no base of its own
-        message = f"onnxruntime cannot load {file}: {first_words(error)}."
-        raise ModelError(message, conversion(file) or "Check that it is a complete ONNX model.") from None
+        raise ModelError(
+            f"onnxruntime cannot load {file}: {first_words(error)}.",
+            conversion(file) or "Check that it is a complete ONNX model.",
+        ) from None
 
 
 def output_of(session: Any, wanted: str, file: Path, fits: Callable[[Sequence[object]], bool]) -> str:
@@ -493,8 +507,10 @@ def output_of(session: Any, wanted: str, file: Path, fits: Callable[[Sequence[ob
         return wanted or (fitting or list(shapes))[0]
     names = fitting or list(shapes)
     listing = ", ".join(f"{name} {'x'.join(map(str, shapes[name]))}" for name in names)
-    message = f"The model {file} has {'several outputs that fit' if fitting else 'no output that fits'}: {listing}."
-    raise ConfigError(message, f"Give output={names[0]}, or another one.")
+    raise ConfigError(
+        f"The model {file} has {'several outputs that fit' if fitting else 'no output that fits'}: {listing}.",
+        f"Give output={names[0]}, or another one.",
+    )
 
 
 def _declared_size(shape: list[Any], options: ModelFileOptions) -> int:
@@ -502,6 +518,8 @@ def _declared_size(shape: list[Any], options: ModelFileOptions) -> int:
     if not isinstance(height, int) or not isinstance(width, int):
         raise ConfigError(f"The model {options.file} does not declare its picture size.", "Give size=PIXELS.")
     if height != width:
-        message = f"The model {options.file} declares pictures of {width} by {height}."
-        raise ConfigError(message, "Only squares can be asked about; check layout=nchw or nhwc.")
+        raise ConfigError(
+            f"The model {options.file} declares pictures of {width} by {height}.",
+            "Only squares can be asked about; check layout=nchw or nhwc.",
+        )
     return height

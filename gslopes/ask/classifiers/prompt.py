@@ -95,14 +95,16 @@ class Prompt:
         if not self.question.strip():
             raise ConfigError(f"The prompt {self.name!r} has no question.", 'Write question = "...".')
         if self.kind == "choice" and len(self.options) < 2:
-            hint = 'Such as options = ["yes", "no"].'
-            raise ConfigError(f"The prompt {self.name!r} needs two options or more.", hint)
+            raise ConfigError(
+                f"The prompt {self.name!r} needs two options or more.", 'Such as options = ["yes", "no"].'
+            )
         if self.kind != "choice" and self.options:
             raise ConfigError(f"The prompt {self.name!r} has options but is not a choice.", 'Write kind = "choice".')
         plain = [option.strip().casefold() for option in self.options]
         if not all(plain) or len(set(plain)) < len(plain):
-            hint = "Write each option once."
-            raise ConfigError(f"An option of the prompt {self.name!r} is empty or appears twice.", hint)
+            raise ConfigError(
+                f"An option of the prompt {self.name!r} is empty or appears twice.", "Write each option once."
+            )
         self._check_answers()
 
     def _check_answers(self) -> None:

@@ -207,8 +207,10 @@ def _only_one(module: Any, file: str) -> str:
     own = [name for name, value in defined.items() if getattr(value, "__module__", "") == module.__name__]
     if len(own) == 1:
         return own[0]
-    hint = f"Name the one that is asked, such as {file}:{(own or ['classify'])[-1]}."
-    raise ConfigError(f"{file} defines {', '.join(own) or 'no public function or class'}.", hint)
+    raise ConfigError(
+        f"{file} defines {', '.join(own) or 'no public function or class'}.",
+        f"Name the one that is asked, such as {file}:{(own or ['classify'])[-1]}.",
+    )
 
 
 def _imported_file(file: Path) -> Any:

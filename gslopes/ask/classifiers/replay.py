@@ -47,8 +47,10 @@ class Recording:
                     if all(line.get(name) is None for name in holds):
                         raise ValueError("it holds no answer")
                 except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-                    message = f"Line {number} of the recording {self._file} is not an answer."
-                    raise ModelError(message, "gslopes cache export writes such files.") from None
+                    raise ModelError(
+                        f"Line {number} of the recording {self._file} is not an answer.",
+                        "gslopes cache export writes such files.",
+                    ) from None
                 if picture is not None:
                     self._offsets[picture] = offset
                 offset += len(text)
@@ -132,6 +134,8 @@ def _parser_of(name: str) -> Classifier:
         parser.captions = CaptionReader() if "kind=caption" in name.split(",") else None
         return parser
     if base == "torchscript":
-        message = f"The recording holds answers of {name}, whose code would have to run to read them."
-        raise UsageError(message, "Name that classifier itself, where its module or file is.")
+        raise UsageError(
+            f"The recording holds answers of {name}, whose code would have to run to read them.",
+            "Name that classifier itself, where its module or file is.",
+        )
     return load_classifier(name, prepare=False)

@@ -71,8 +71,10 @@ def address(option: str, *variables: str) -> str:
     url = option or next((os.environ[name] for name in variables if os.environ.get(name)), "")
     check_address(url)
     if urlsplit(url).scheme == "http" and not on_this_machine(url):
-        message = f"{shown_address(url)!r} would be sent credentials without encryption."
-        raise ConfigError(message, "Write https://, or ask a server on this machine.")
+        raise ConfigError(
+            f"{shown_address(url)!r} would be sent credentials without encryption.",
+            "Write https://, or ask a server on this machine.",
+        )
     return url.rstrip("/")
 
 

@@ -404,8 +404,9 @@ class Rekognition(OnePictureService):
         if account is None:
             raise CredentialsError("rekognition", self.CREDENTIALS)
         if not session.region_name:
-            hint = "Set AWS_DEFAULT_REGION, or write rekognition:region=REGION."
-            raise ServiceError("rekognition needs a region.", hint)
+            raise ServiceError(
+                "rekognition needs a region.", "Set AWS_DEFAULT_REGION, or write rekognition:region=REGION."
+            )
         for secret in account.get_frozen_credentials():
             remember_secret(secret or "")
         client = session.client("rekognition", endpoint_url=self._address or None, config=config)

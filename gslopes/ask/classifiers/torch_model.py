@@ -130,8 +130,10 @@ class TorchModel:
             outputs = self._forward(torch.stack([self._transform(image) for image in images]).to(self._device))
             logits = outputs.double().cpu().numpy()
         if logits.shape != (len(images), len(self.labels)):
-            hint = "Give labels=FILE, one label per line, in the order of the outputs."
-            raise ModelError(f"{self.name} has {logits.shape[-1]} outputs and {len(self.labels)} labels.", hint)
+            raise ModelError(
+                f"{self.name} has {logits.shape[-1]} outputs and {len(self.labels)} labels.",
+                "Give labels=FILE, one label per line, in the order of the outputs.",
+            )
         return logits
 
     def parse(self, raw: object) -> Answer:
@@ -203,8 +205,10 @@ class TorchvisionClassifier(TorchModel):
             try:
                 module = models.get_model(options.model, weights=pretrained)
             except OSError as error:
-                hint = f"Download {pretrained.url} elsewhere and give weights=FILE."
-                raise ModelError(f"The weights of {options.model} cannot be downloaded: {error}.", hint) from None
+                raise ModelError(
+                    f"The weights of {options.model} cannot be downloaded: {error}.",
+                    f"Download {pretrained.url} elsewhere and give weights=FILE.",
+                ) from None
             version = str(pretrained.url).rpartition("/")[2]
         super().__init__(name, version, module, pretrained.transforms(), labels, options, options.activation, device)
 
@@ -281,13 +285,16 @@ def load_weights(module: Any, file: Path | str) -> str:
     of_head = [key for key in other if any(part in _HEADS for part in key.split(".")) and len(wanted[key].shape)]
     if other and other == of_head and set(state) == set(wanted):
         classes, wants = (int(weights[other[0]].shape[0]) for weights in (state, wanted))
-        hint = f"Give labels=FILE with {classes:,} lines, one label a line, in the order of the outputs."
-        raise ModelError(f"The weights {file} have {classes:,} classes, and there are {wants:,} labels.", hint)
+        raise ModelError(
+            f"The weights {file} have {classes:,} classes, and there are {wants:,} labels.",
+            f"Give labels=FILE with {classes:,} lines, one label a line, in the order of the outputs.",
+        )
     try:
         module.load_state_dict(state)
     except Exception as error:  # of many kinds
-        message = f"The weights {file} do not fit the model: {first_words(error)}."
-        raise ModelError(message, "Check the model's name.") from None
+        raise ModelError(
+            f"The weights {file} do not fit the model: {first_words(error)}.", "Check the model's name."
+        ) from None
     return digest_of([file])
 
 
@@ -319,8 +326,10 @@ def read_state(file: Path) -> dict[str, Any]:
     for key in _WRAPPERS:
         state = state[key] if isinstance(state, Mapping) and isinstance(state.get(key), Mapping) else state
     if not isinstance(state, Mapping) or not any(hasattr(value, "shape") for value in state.values()):
-        message = f"The weights {file} do not fit the model: {file.name} holds no state dict."
-        raise ModelError(message, "Save model.state_dict() with torch.save, or as .safetensors.")
+        raise ModelError(
+            f"The weights {file} do not fit the model: {file.name} holds no state dict.",
+            "Save model.state_dict() with torch.save, or as .safetensors.",
+        )
     state = {str(key): value for key, value in state.items()}
     for prefix in _PREFIXES:
         if all(key.startswith(prefix) for key in state):

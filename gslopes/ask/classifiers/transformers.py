@@ -122,8 +122,9 @@ class ZeroShot(TorchModel):
 
         module, processor = _loaded(options, "AutoModelForZeroShotImageClassification", "AutoProcessor")
         if getattr(module, "logit_scale", None) is None or not hasattr(module, "get_text_features"):
-            hint = "Name a CLIP or SigLIP model."
-            raise ModelError(f"The model {options.model} has no encoders of pictures and texts.", hint)
+            raise ModelError(
+                f"The model {options.model} has no encoders of pictures and texts.", "Name a CLIP or SigLIP model."
+            )
         bias = getattr(module, "logit_bias", None)  # of a model that was trained with a sigmoid
         longest = int(getattr(module.config.text_config, "max_position_embeddings", 64))
         padding = True if bias is None else "max_length"  # texts are padded as SigLIP was trained

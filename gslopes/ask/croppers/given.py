@@ -77,8 +77,10 @@ def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cro
     parameters = signature(given).parameters.values()
     takes = sum(parameter.default is parameter.empty and parameter.kind in _POSITIONAL for parameter in parameters)
     if takes not in (1, 2):
-        hint = "A function of pictures answers with maps, one of pictures and a ratio with rectangles."
-        raise UsageError(f"{name} takes {takes} arguments.", hint)
+        raise UsageError(
+            f"{name} takes {takes} arguments.",
+            "A function of pictures answers with maps, one of pictures and a ratio with rectangles.",
+        )
     version = identity_of(given, name).version
     return Maps(given, name, version) if takes == 1 else Rectangles(given, name, version)
 

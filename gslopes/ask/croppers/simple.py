@@ -23,8 +23,9 @@ class Faces:
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
         del options
         if setting.finder is None:
-            hint = "Pass finder=MtcnnFinder() of gslopes.faces.find."
-            raise UsageError("The cropper faces needs a face detector.", hint)
+            raise UsageError(
+                "The cropper faces needs a face detector.", "Pass finder=MtcnnFinder() of gslopes.faces.find."
+            )
         self.name, self.version = name, "mtcnn"
         self._finder = setting.finder
         self._seen: dict[str, tuple[int, int]] = {}
@@ -100,7 +101,9 @@ def needed(module: str, extra: str, cropper: str) -> ModuleType:
     try:
         return import_module(module)
     except ModuleNotFoundError:
-        message = f"The cropper {cropper!r} needs the package {module}, which is not installed."
-        raise UsageError(message, f"Run: pip install 'gslopes[{extra}]'.") from None
+        raise UsageError(
+            f"The cropper {cropper!r} needs the package {module}, which is not installed.",
+            f"Run: pip install 'gslopes[{extra}]'.",
+        ) from None
     except (ImportError, OSError) as error:
         raise ConfigError(f"The package {module} cannot be loaded: {error}.", "Reinstall it.") from error

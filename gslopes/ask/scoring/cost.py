@@ -103,8 +103,10 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
     unknown = [item.name for item in due if item.usd is None]
     if unknown and config.budget is not None:
         name = unknown[0].partition(":")[0]
-        hint = f"Give it in USD per 1,000 pictures, such as {name}:price=1.2."
-        raise ConfigError(f"A budget needs a price, and the price of {unknown[0]} depends on your plan.", hint)
+        raise ConfigError(
+            f"A budget needs a price, and the price of {unknown[0]} depends on your plan.",
+            f"Give it in USD per 1,000 pictures, such as {name}:price=1.2.",
+        )
     total = sum(item.usd or 0.0 for item in due)
     word = "an estimated" if any(item.estimated for item in due) else "up to"
     if config.budget is not None and config.budget <= total:
@@ -114,8 +116,10 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
         return agreed
     price = f"{word} {total:,.2f} USD" + (f" and what your plan says for {', '.join(unknown)}" if unknown else "")
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        hint = "Add --yes (yes=True in Python), or set a --budget; --set confirm_above=USD raises the limit."
-        raise UsageError(f"This will cost {price}, and no terminal is there to confirm it.", hint)
+        raise UsageError(
+            f"This will cost {price}, and no terminal is there to confirm it.",
+            "Add --yes (yes=True in Python), or set a --budget; --set confirm_above=USD raises the limit.",
+        )
     print(f"This will cost {price}. Go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("Not confirmed, so nothing was asked.", "Add --limit or --budget for a smaller audit.")

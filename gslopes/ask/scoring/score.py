@@ -232,8 +232,10 @@ def models_of(run: Path, name: str) -> dict[str, Any]:
             for label, each in content.get("order_effects", {}).items():
                 effects.setdefault(str(label), []).extend(map(float, each))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            hint = "Delete it, and repeat the command: its part is counted as one whose model is not known."
-            raise UsageError(f"{runfolder.show(path)} is damaged.", hint) from error
+            raise UsageError(
+                f"{runfolder.show(path)} is damaged.",
+                "Delete it, and repeat the command: its part is counted as one whose model is not known.",
+            ) from error
     found = {"models": dict(sorted(models.items()))} if models else {}
     return found | ({"orders": _in_words(effects)} if models and effects else {})
 

@@ -95,8 +95,10 @@ def compare_alone(classifier: Classifier, pictures: Sequence[bytes]) -> None:
         return
     off = _difference(together, alone)
     if off > ALIKE >= _difference(alone, again):
-        message = f"{classifier.name} answers about a picture otherwise in a batch than alone, by {off:.1g}."
-        raise ModelError(message, "The model is in training mode: call model.eval() before saving or asking it.")
+        raise ModelError(
+            f"{classifier.name} answers about a picture otherwise in a batch than alone, by {off:.1g}.",
+            "The model is in training mode: call model.eval() before saving or asking it.",
+        )
 
 
 def _difference(one: Answer, other: Answer) -> float:
