@@ -187,13 +187,13 @@ class HttpClassifier(Endpoint):
         self.numbers = options.kind == "number"
         self._captions = CaptionReader().read_for(self) if options.kind == "caption" else None
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """One entry, or whole reply, to its labels, highest score first, or to a refusal.  Raises: AnswerError."""
         if self._picks and self._captions:
             return self._captions.answer(picking.found(raw, self._options.labels or self._options.scores)[:1])
         if self._picks:
             return Answer("answered", picking.picked(raw, self._options.labels, self._options.scores))
-        entry = dict(cast("dict[str, Any]", raw))
+        entry = dict(raw)
         version = str(entry.pop("version", None) or "")
         if problems.said(entry.get("refused")):
             return Answer("refused", (), str(entry["refused"]), version)
@@ -304,15 +304,14 @@ class HttpCropper(Endpoint):
         cropper.name, cropper._ratio = f"{self.name}@{ratio:g}", ratio
         return cropper
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """The rectangle, in pixels inside the picture; what reaches out by a pixel is moved inside.
 
         Raises: AnswerError.
         """
-        entry = cast("dict[str, Any]", raw)
-        wide, tall = (int(side) for side in entry["size"])
+        wide, tall = (int(side) for side in raw["size"])
         across, down = (wide, tall) if self._options.units == "shares" else (1, 1)
-        at = _rectangle(entry["answer"], self._options.at)
+        at = _rectangle(raw["answer"], self._options.at)
         if self._options.answer == "point":
             x, y = (_number(at, axis) * scale for axis, scale in (("x", across), ("y", down)))
             if not (0 <= x <= wide and 0 <= y <= tall):

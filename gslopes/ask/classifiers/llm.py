@@ -138,18 +138,17 @@ class Llm(service.OnePictureService):
             if isinstance(begun, dict) and begun.get("order") == order:
                 self._begun[key] = list(begun["results"])
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """Options or labels with their scores; a refusal and an unusable answer are labels as well.
 
         Of captions their labels, refused if all of them are.  Raises: AnswerError if a reply holds no caption.
         """
-        answer = cast("dict[str, Any]", raw)
         if self._captions:
-            texts = [reading(self.prompt, answer["order"], reply)[0] for reply in answer["replies"]]
+            texts = [reading(self.prompt, raw["order"], reply)[0] for reply in raw["replies"]]
             if UNUSABLE in texts:
                 raise AnswerError("The model's reply holds no caption.")
-            return self._captions.answer([None if text == REFUSED else text for text in texts], str(answer["model"]))
-        version, found = str(answer["model"]), chat.by_order(self.prompt, answer)
+            return self._captions.answer([None if text == REFUSED else text for text in texts], str(raw["model"]))
+        version, found = str(raw["model"]), chat.by_order(self.prompt, raw)
         labels, orders = chat.joined_orders(found), chat.order_effects(self.prompt, found)
         if not self.prompt.numbered:
             return Answer("answered", service.best(labels.items()), version=version, orders=orders)
@@ -158,9 +157,9 @@ class Llm(service.OnePictureService):
             return Answer("refused", (), Reason.REFUSED, version)
         return Answer("answered", numbered, version=version, orders=orders)
 
-    def usage(self, raw: object) -> RequestUsage:
+    def usage(self, raw: Any) -> RequestUsage:
         """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
-        used = raw.usage if isinstance(raw, Unfinished) else cast("dict[str, Any]", raw)["usage"][-1]
+        used = raw.usage if isinstance(raw, Unfinished) else raw["usage"][-1]
         if not used:  # not reported, or not to be believed: the reserved price counts
             return RequestUsage(0, 0)
         tokens_in, tokens_out = (int(count) for count in used)

@@ -146,13 +146,13 @@ class FunctionClassifier:
             replies = [self._runner.run(reply) if inspect.iscoroutine(reply) else reply for reply in replies]
         return calling.split_replies(replies[0], len(given), self._labels) if several else replies
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """A mapping to its labels, highest score first; None is a refusal. A caption is read for its own labels."""
         if self.captions:
             return self.captions.answer([next(iter(raw)) if isinstance(raw, dict) and len(raw) == 1 else raw])
         if raw is None:
             return Answer("refused", (), "the function returned None")
-        return Answer("answered", tuple(sorted(cast("dict[str, float]", raw).items(), key=lambda pair: -pair[1])))
+        return Answer("answered", tuple(sorted(raw.items(), key=lambda pair: -pair[1])))
 
 
 class PythonClassifier(FunctionClassifier):

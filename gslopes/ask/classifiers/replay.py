@@ -100,19 +100,18 @@ class ReplayClassifier:
         lines = self._recording.lines(sha256(data).digest() for data in pictures)
         return [Refused("no answer is recorded") if line is None else line for line in lines]
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """A line to its answer."""
-        line: Any = raw
-        if said(line.get("refused")):
-            return Answer("refused", (), str(line["refused"]))
-        if line.get("labels") is not None:
-            return Answer("answered", tuple(line["labels"].items()), version=str(line.get("version") or ""))
-        if line.get("status") == "refused":
-            return Answer("refused", (), str(line["raw"]))
-        name = line["classifier"]
+        if said(raw.get("refused")):
+            return Answer("refused", (), str(raw["refused"]))
+        if raw.get("labels") is not None:
+            return Answer("answered", tuple(raw["labels"].items()), version=str(raw.get("version") or ""))
+        if raw.get("status") == "refused":
+            return Answer("refused", (), str(raw["raw"]))
+        name = raw["classifier"]
         if name not in self._parsers:
             self._parsers[name] = _parser_of(name)
-        return self._parsers[name].parse(line["raw"])
+        return self._parsers[name].parse(raw["raw"])
 
     def _key(self, line: Any) -> bytes | None:
         key, name = bytes.fromhex(line["picture"]), str(line.get("classifier", ""))

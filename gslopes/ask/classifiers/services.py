@@ -19,7 +19,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 from gslopes.ask.classifiers import problems, service
@@ -54,11 +54,10 @@ class Azure(OnePictureService):
         if (urlsplit(self._address).hostname or "").endswith(_AZURE_HOSTS):
             self.version = ""
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """Names and confidences of the tags."""
-        reply = cast("dict[str, Any]", raw)
-        tags = reply["tagsResult"]["values"]
-        return _labels(((tag["name"], tag["confidence"]) for tag in tags), reply.get("modelVersion", ""))
+        tags = raw["tagsResult"]["values"]
+        return _labels(((tag["name"], tag["confidence"]) for tag in tags), raw.get("modelVersion", ""))
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         import requests
@@ -124,10 +123,9 @@ class Clarifai(Service):
     SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "clarifai", (PAT,), ("CLARIFAI_GRPC_BASE",)
     batch = 128
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """Names and values of the concepts."""
-        output = cast("dict[str, Any]", raw)
-        return _labels(((each["name"], each["value"]) for each in output["concepts"]), output.get("model_version", ""))
+        return _labels(((each["name"], each["value"]) for each in raw["concepts"]), raw.get("model_version", ""))
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         import grpc
@@ -238,9 +236,9 @@ class Google(Service):
         super().__init__(name, options, device)
         self.limits = replace(self.limits, pictures_per_second=options.images_per_minute / 60)
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """Descriptions and scores as they were returned; topicality is left out."""
-        labels = cast("dict[str, Any]", raw).get("labelAnnotations") or []
+        labels = raw.get("labelAnnotations") or []
         return _labels((label["description"], label.get("score", 0.0)) for label in labels)
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
@@ -316,9 +314,9 @@ class Imagga(OnePictureService):
     Options = ServiceOptions
     SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "imagga", ("IMAGGA_API_KEY", "IMAGGA_API_SECRET"), ("IMAGGA_ENDPOINT",)
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """English tags, and confidences divided by 100."""
-        return _labels((tag["tag"]["en"], tag["confidence"] / 100) for tag in cast("dict[str, Any]", raw)["tags"])
+        return _labels((tag["tag"]["en"], tag["confidence"] / 100) for tag in raw["tags"])
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         from gslopes.ask import transport
@@ -385,11 +383,10 @@ class Rekognition(OnePictureService):
     SERVICE, CREDENTIALS = "rekognition", ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_REKOGNITION", "AWS_ENDPOINT_URL")
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """Names, and confidences divided by 100; parents are not added, since Amazon lists them as labels as well."""
-        reply = cast("dict[str, Any]", raw)
-        labels = ((label["Name"], label["Confidence"] / 100) for label in reply["Labels"])
-        return _labels(labels, reply.get("LabelModelVersion", ""))
+        labels = ((label["Name"], label["Confidence"] / 100) for label in raw["Labels"])
+        return _labels(labels, raw.get("LabelModelVersion", ""))
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         import boto3

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -136,11 +136,10 @@ class TorchModel:
             )
         return logits
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """Pairs to the labels that count as returned."""
-        pairs = cast("list[tuple[int, float]]", raw)
-        labels = [self.labels[number] for number, _ in pairs]
-        scores = np.array([score for _, score in pairs], np.float64)
+        labels = [self.labels[number] for number, _ in raw]
+        scores = np.array([score for _, score in raw], np.float64)
         return Answer("answered", choose(labels, scores, self._threshold, self._top_k))
 
     def _forward(self, batch: Any) -> Any:
