@@ -28,7 +28,7 @@ import io
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from dataclasses import field as option
 from typing import Any, ClassVar, Literal, cast
@@ -93,7 +93,7 @@ class Endpoint(Service):
     def _variables(self) -> Sequence[str]:
         return [self._options.token or "token=VARIABLE"]
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> service.Connected:
         from gslopes.ask import transport
 
         headers = {}
@@ -125,7 +125,7 @@ class Endpoint(Service):
         return self._error(service.kind_inside(error, "unusable"), problems.words_of(error))
 
     @classmethod
-    def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
+    def _details(cls, error: Exception, kind: service.Kind) -> service.Details:
         reply: Any = getattr(error, "response", None)
         if reply is None:
             return super()._details(error, kind)

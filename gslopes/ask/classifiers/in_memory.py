@@ -13,7 +13,7 @@ from gslopes.ask.classifiers.identity import Identity, identity_of
 from gslopes.ask.classifiers.model_file import ModelOptions, OwnModel, digest_of_texts, first_words
 from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.core.errors import ClassifierError, ConfigError, UsageError
-from gslopes.core.records import Classifier
+from gslopes.core.records import Classifier, FloatArray
 from gslopes.core.runtime import pick_device
 
 
@@ -98,7 +98,7 @@ class ModuleClassifier(OwnModel):
         self.version = f"{identity.version} {digest_of_texts([*self.labels, repr(self._options)])}"
         self.unknown = identity.unknown
 
-    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+    def _run(self, values: FloatArray) -> NDArray[Any]:
         import torch
 
         try:

@@ -174,7 +174,7 @@ class Llm(service.OnePictureService):
     def _variables(self) -> Sequence[str]:
         return [self._options.key]
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> service.Connected:
         from gslopes.ask import transport
 
         key = os.environ.get(self._options.key, "")

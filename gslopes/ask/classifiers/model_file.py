@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from gslopes.ask.classifiers.catalogue import conversion
 from gslopes.ask.names import ARGUMENT, check_unit
 from gslopes.ask.pictures import batch_of, normalise
+from gslopes.core.arrays import Array
 from gslopes.core.errors import ClassifierError, ConfigError, ModelError, UnknownName, UsageError
 from gslopes.core.files import inside, read_named, read_text, sha256_of, show
 from gslopes.core.reasons import Reason
@@ -148,13 +149,13 @@ class OwnModel(ABC):
         return words, batch[0, ..., ::-1] if self._options.channels == "bgr" else batch[0]
 
     @abstractmethod
-    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+    def _run(self, values: FloatArray) -> NDArray[Any]:
         """The model's outputs, (B, ...), for its input.  Raises: ClassifierError."""
 
     def _outputs(self, batch: ByteArray) -> NDArray[Any]:
         return self._run(self._values(batch)).reshape(len(batch), -1)
 
-    def _values(self, batch: ByteArray) -> NDArray[np.float32]:
+    def _values(self, batch: ByteArray) -> FloatArray:
         return self._options.values(batch, self._white, self._options.layout)
 
     def _try_out(self) -> None:
@@ -246,18 +247,18 @@ def first_words(error: Exception) -> str:
 # --- scores ---
 
 
-def _softmax(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _softmax(outputs: Array) -> Array:
     powers = np.exp(outputs - outputs.max())
     return np.asarray(powers / powers.sum())
 
 
-def _bounded(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _bounded(outputs: Array) -> Array:
     """Scores as they are, rounding errors at 0 and 1 taken off; anything further out is the client's to refuse."""
     near = (outputs > -1e-6) & (outputs < 1 + 1e-6)
     return np.where(near, np.clip(outputs, 0, 1), outputs)
 
 
-ACTIVATIONS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
     "none": _bounded,
     "sigmoid": lambda outputs: 0.5 * (1 + np.tanh(outputs / 2)),  # no overflow at either end
     "softmax": _softmax,
@@ -292,7 +293,7 @@ def presence(top_k: int | None, threshold: float | None, activation: str) -> tup
     return (0.5 if threshold is None else threshold), 0
 
 
-def choose(labels: Sequence[str], scores: NDArray[np.float64], threshold: float, top_k: int) -> Labels:
+def choose(labels: Sequence[str], scores: Array, threshold: float, top_k: int) -> Labels:
     """The labels that count as returned, highest score first.
 
     labels: L of them.  scores: (L,) in [0, 1].
@@ -364,7 +365,7 @@ class TorchScriptClassifier(ModelFile):
         self._program = Program(self._file, device, trust=trust)
         self._try_out()
 
-    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+    def _run(self, values: FloatArray) -> NDArray[Any]:
         outputs = self._program(values)
         if not outputs.ndim or outputs.size % len(values):
             shape = outputs.shape
@@ -424,7 +425,7 @@ class OnnxClassifier(ModelFile):
             batch = np.concatenate([batch, np.zeros((self._fixed - asked, *batch.shape[1:]), np.uint8)])
         return super()._outputs(batch)[:asked]
 
-    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+    def _run(self, values: FloatArray) -> NDArray[Any]:
         values = np.rint(values) if issubclass(self._kind, np.integer) else values
         try:
             return np.asarray(self._session.run([self._output], {self._input.name: values.astype(self._kind)})[0])

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"]
 Kinds = Mapping[str, Kind]  # of what an error is called
+Details = tuple[Kind, str]  # of an error: its kind, and what the vendor says
+Connected = tuple[Any, Callable[[], object]]  # a client, and what closes it
 
 TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
 LONGEST = 1 << 16  # characters of what a service says that are looked at
@@ -288,7 +290,7 @@ class Service(ABC):
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> Connected:
         """The client, and what closes it.  Raises: CredentialsError; whatever the client raises."""
 
     @abstractmethod
@@ -296,7 +298,7 @@ class Service(ABC):
         """The replies to one request.  Raises: whatever the client raises."""
 
     @classmethod
-    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+    def _details(cls, error: Exception, kind: Kind) -> Details:
         """The kind of an error by its status or code, where its class alone does not decide; the vendor's words."""
         return kind, f"{type(error).__name__}: {error}"
 

@@ -15,7 +15,6 @@ another address: see ``ENDPOINT_VARIABLES`` of each.
 
 import os
 import re
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gslopes.ask.classifiers import problems, service
-from gslopes.ask.classifiers.service import Kind, OnePictureService, Service
+from gslopes.ask.classifiers.service import Connected, Details, Kind, OnePictureService, Service
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import OPERATIONAL
 from gslopes.ask.retry import seconds_left
@@ -59,7 +58,7 @@ class Azure(OnePictureService):
         tags = raw["tagsResult"]["values"]
         return _labels(((tag["name"], tag["confidence"]) for tag in tags), raw.get("modelVersion", ""))
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> Connected:
         import requests
         from azure.ai.vision.imageanalysis import ImageAnalysisClient
         from azure.core.credentials import AzureKeyCredential
@@ -83,7 +82,7 @@ class Azure(OnePictureService):
         return dict(self._client.analyze(picture, ["tags"], language="en").as_dict())
 
     @classmethod
-    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+    def _details(cls, error: Exception, kind: Kind) -> Details:
         status, outer = getattr(error, "status_code", None), getattr(error, "error", None)
         inner = getattr(outer, "innererror", None)
         codes = {str(getattr(outer, "code", "")), str(inner.get("code", "")) if isinstance(inner, dict) else ""}
@@ -127,7 +126,7 @@ class Clarifai(Service):
         """Names and values of the concepts."""
         return _labels(((each["name"], each["value"]) for each in raw["concepts"]), raw.get("model_version", ""))
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> Connected:
         import grpc
         from clarifai_grpc.channel.clarifai_channel import ClarifaiChannel
         from clarifai_grpc.grpc.api import service_pb2_grpc
@@ -184,7 +183,7 @@ class Clarifai(Service):
         return self._error(service.kind_of_code("clarifai", status.code), f"{status.code}: {'; '.join(words)}")
 
     @classmethod
-    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+    def _details(cls, error: Exception, kind: Kind) -> Details:
         code, details = getattr(error, "code", None), getattr(error, "details", None)
         if not callable(code) or not callable(details):
             return super()._details(error, kind)
@@ -241,7 +240,7 @@ class Google(Service):
         labels = raw.get("labelAnnotations") or []
         return _labels((label["description"], label.get("score", 0.0)) for label in labels)
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> Connected:
         from google.api_core.client_options import ClientOptions
         from google.cloud import vision
 
@@ -271,7 +270,7 @@ class Google(Service):
         return answers
 
     @classmethod
-    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+    def _details(cls, error: Exception, kind: Kind) -> Details:
         status = getattr(error, "code", None)
         if kind == "failed" and isinstance(status, int):
             kind = service.kind_of_status(status)
@@ -318,7 +317,7 @@ class Imagga(OnePictureService):
         """English tags, and confidences divided by 100."""
         return _labels((tag["tag"]["en"], tag["confidence"] / 100) for tag in raw["tags"])
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> Connected:
         from gslopes.ask import transport
 
         if missing := [name for name in self.CREDENTIALS if not os.environ.get(name)]:
@@ -339,7 +338,7 @@ class Imagga(OnePictureService):
         return result
 
     @classmethod
-    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+    def _details(cls, error: Exception, kind: Kind) -> Details:
         """Imagga says what is wrong in the body; 403 is a plan's limit, and 400 is nearly always the picture."""
         if isinstance(error, (KeyError, TypeError)):
             return kind, "the reply has no result"
@@ -388,7 +387,7 @@ class Rekognition(OnePictureService):
         labels = ((label["Name"], label["Confidence"] / 100) for label in raw["Labels"])
         return _labels(labels, raw.get("LabelModelVersion", ""))
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> Connected:
         import boto3
         from botocore.config import Config
 
@@ -424,7 +423,7 @@ class Rekognition(OnePictureService):
         return {key: reply[key] for key in ("Labels", "LabelModelVersion") if key in reply}
 
     @classmethod
-    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+    def _details(cls, error: Exception, kind: Kind) -> Details:
         response = getattr(error, "response", None)
         if not isinstance(response, dict) or "Error" not in response:
             return super()._details(error, kind)

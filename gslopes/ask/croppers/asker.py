@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gslopes.ask.boxes import RECTANGLE, Box, Crop, Cropper, Saliency, SaliencyMap, centres, crop_rectangle
 from gslopes.ask.croppers import has_map
@@ -29,7 +28,7 @@ from gslopes.ask.croppers.remote import RemoteCropper
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.progress import Tick
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, FloatArray
 
 BATCH = 256
 JPEG = 75  # quality of the files that the published pictures went through
@@ -45,9 +44,9 @@ class MapBatch(NamedTuple):
     """
 
     rows: Sequence[int]
-    scores: NDArray[np.float32]
-    x: NDArray[np.float32]
-    y: NDArray[np.float32]
+    scores: FloatArray
+    x: FloatArray
+    y: FloatArray
     plan: Layout
 
 

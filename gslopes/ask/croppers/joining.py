@@ -16,7 +16,7 @@ from PIL import Image
 from gslopes.ask.boxes import Box, Crop, SaliencyMap
 from gslopes.core.arrays import Array
 from gslopes.core.errors import AnswerError
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, FloatArray
 
 SEAM = 1e-6  # of the longer side: points as near to a seam belong to both sides
 TIE = 1e-6  # of the map's range: scores as near to the highest are ties
@@ -183,7 +183,7 @@ def salient_regions(saliency: SaliencyMap, width: int, height: int) -> list[Box]
     ]
 
 
-def from_edge(centres: NDArray[np.float32], side: int) -> Array:
+def from_edge(centres: FloatArray, side: int) -> Array:
     """(n,) cells' centres as distances from the picture's edge, pixels.
 
     Centres may be places of pixels, which themselves lie half a pixel from the edge, or such distances already: a grid
@@ -192,7 +192,7 @@ def from_edge(centres: NDArray[np.float32], side: int) -> Array:
     return centres + np.clip((side - float(centres[0]) - float(centres[-1])) / 2, 0.0, 0.5)
 
 
-def owners(x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> Array:
+def owners(x: FloatArray, y: FloatArray, plan: Layout) -> Array:
     """(rows x columns, people) in whose territory each cell's centre lies: 1, or 1/2 each on a seam."""
     across, down = np.meshgrid(from_edge(x, plan.width), from_edge(y, plan.height))
     return plan.shares(across.ravel(), down.ravel())

@@ -14,6 +14,7 @@ from scipy import special
 from gslopes.ask.croppers.joining import Layout, Ties, from_edge, maxima, owners, winners
 from gslopes.core.arrays import Array
 from gslopes.core.errors import UnknownName
+from gslopes.core.records import FloatArray
 
 # Agency, automation, coverage, risk where several points are salient: the words of the paper's Table 1.
 TABLE_1 = {
@@ -48,8 +49,8 @@ def check_policies(names: Sequence[str]) -> None:
 
 def outcomes(
     scores: NDArray[np.floating],
-    x: NDArray[np.float32],
-    y: NDArray[np.float32],
+    x: FloatArray,
+    y: FloatArray,
     plan: Layout,
     names: Sequence[str],
     *,
@@ -146,7 +147,7 @@ def find_peaks(
     return peaks
 
 
-def _peak_shares(scores: Array, x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> Array:
+def _peak_shares(scores: Array, x: FloatArray, y: FloatArray, plan: Layout) -> Array:
     """Among equal peaks the first in order is taken: the mean over the map and its mirror image favours no one."""
     across, down = from_edge(x, plan.width), from_edge(y, plan.height)
     min_distance = MIN_DISTANCE * min(plan.width, plan.height)

@@ -19,7 +19,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -52,8 +51,8 @@ class Layer:
     """
 
     kind: int
-    weight: NDArray[np.float32] | None = None
-    bias: NDArray[np.float32] | None = None
+    weight: FloatArray | None = None
+    bias: FloatArray | None = None
     activation: int = 0
     alpha: float = 0.0
     size: int = 0
@@ -135,7 +134,7 @@ def _integer(entries: Mapping[str, bytes], key: str) -> int:
     return int(struct.unpack("<i", value)[0])
 
 
-def _array(entries: Mapping[str, bytes], key: str, dims: int) -> NDArray[np.float32]:
+def _array(entries: Mapping[str, bytes], key: str, dims: int) -> FloatArray:
     value, kind, raw = (entries.get(part, b"") for part in (key, f"{key}.dtype", f"{key}.shape"))
     if kind != b"float32":
         raise ValueError(f"{key} is of the type {kind!r}, not float32")
