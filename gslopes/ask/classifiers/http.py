@@ -42,7 +42,7 @@ from gslopes.ask.cost import Limits, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL, as_address, canonical, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError
-from gslopes.core.files import parse_json
+from gslopes.core.files import JsonObject, parse_json
 from gslopes.core.records import Answer
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
@@ -116,7 +116,7 @@ class Endpoint(Service):
             raise error
         return body
 
-    def _error_in(self, body: dict[str, Any]) -> GslopesError | None:
+    def _error_in(self, body: JsonObject) -> GslopesError | None:
         """The error that a body, or an entry, holds instead of an answer; one next to an answer names a status."""
         answered = any(body.get(name) is not None for name in self._answers_in)
         error = problems.error_in(body, answered)
@@ -346,7 +346,7 @@ class HttpCropper(Endpoint):
         return {"answer": self._post(url, **sent, **_file(data, self._options.field)), "size": list(size)}
 
 
-def _rectangle(answer: Any, path: str) -> dict[str, Any]:
+def _rectangle(answer: Any, path: str) -> JsonObject:
     """The rectangle, or the point, that the path finds in an answer.  Raises: AnswerError if that is neither."""
     at = picking.found(answer, path)
     if len(at) == 4:
@@ -356,7 +356,7 @@ def _rectangle(answer: Any, path: str) -> dict[str, Any]:
     return at[0]
 
 
-def _number(at: dict[str, Any], name: str) -> float:
+def _number(at: JsonObject, name: str) -> float:
     value = at.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise AnswerError(f"The answer's {name!r} is {str(value)[:40]!r}, which is not a number.")

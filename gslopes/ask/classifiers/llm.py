@@ -28,6 +28,7 @@ from gslopes.ask.cost import Limits, RequestUsage, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.secrets import remember_secret
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError, ServiceError, Unfinished
+from gslopes.core.files import JsonObject
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
 
@@ -115,7 +116,7 @@ class Llm(service.OnePictureService):
         self._lock = threading.Lock()
         self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
         self._dropped: set[str] = set()  # parameters that this server does not take
-        self._begun: dict[bytes, list[dict[str, Any]]] = {}  # sha256 to the requests' results so far
+        self._begun: dict[bytes, list[JsonObject]] = {}  # sha256 to the requests' results so far
         self._keep: dict[bytes, Callable[[object], None]] = {}  # sha256 to what keeps them
         self._noted = False
         self._replies = self._unusable = self._cut_short = 0
@@ -222,12 +223,12 @@ class Llm(service.OnePictureService):
         facts |= {"prompt": self.prompt.digest, "order": list(order), "scored": scored, "replies": replies}
         return facts | {"usage": [result["used"] for result in begun], "left_out": sorted(dropped)}
 
-    def _request(self, picture: bytes, order: Sequence[int], number: int, dropped: frozenset[str]) -> dict[str, Any]:
+    def _request(self, picture: bytes, order: Sequence[int], number: int, dropped: frozenset[str]) -> JsonObject:
         """The parameters of one request.  number: of the requests about this picture before it."""
         options = self._options
         kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
         url = f"data:image/{kind};base64,{base64.b64encode(picture).decode('ascii')}"
-        request: dict[str, Any] = {
+        request: JsonObject = {
             "model": options.model,
             "messages": self.prompt.messages(order, url),
             "temperature": options.temperature,
@@ -245,7 +246,7 @@ class Llm(service.OnePictureService):
             request["max_completion_tokens"] = options.max_tokens
         return request
 
-    def _asked(self, request: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any] | Unfinished:
+    def _asked(self, request: JsonObject, order: Sequence[int]) -> JsonObject | Unfinished:
         """What one reply of the server is kept as; Unfinished if it is to be asked again without a parameter.
 
         Raises: the error that the reply holds; AnswerError for a form that is not understood: the reply is paid for,
@@ -282,7 +283,7 @@ class Llm(service.OnePictureService):
                 f"The reply of {self._options.model} is not understood: {type(error).__name__}."
             ) from error
 
-    def _note_tokens(self, body: Mapping[str, Any]) -> None:
+    def _note_tokens(self, body: JsonObject) -> None:
         """Say once that the server counts far more or fewer tokens of a question than are billed."""
         usage = body.get("usage")
         count = usage.get("prompt_tokens") if isinstance(usage, Mapping) and self._options.price_in else None
@@ -292,11 +293,11 @@ class Llm(service.OnePictureService):
         words = f"counts {count:,} tokens of a question where {self._question:,} are billed"
         self.notes.append(f"{self.name} {words}: image_tokens=N says how many your provider bills a picture at.")
 
-    def _blocked(self, reason: str, used: tuple[int, int] | None) -> dict[str, Any]:
+    def _blocked(self, reason: str, used: tuple[int, int] | None) -> JsonObject:
         tokens = list(used) if used else None
         return {"model": self._options.model, "used": tokens, "replies": [{"refusal": reason, "blocked": True}]}
 
-    def _kept(self, body: Mapping[str, Any], order: Sequence[int], used: tuple[int, int] | None) -> dict[str, Any]:
+    def _kept(self, body: JsonObject, order: Sequence[int], used: tuple[int, int] | None) -> JsonObject:
         model = str(body.get("model") or self._options.model)
         choices = chat.choices_of(body)
         if not choices and (blocked := chat.prompt_blocked(body)):
@@ -307,11 +308,11 @@ class Llm(service.OnePictureService):
         replies = [self._choice(choice, body, order) for choice in choices]
         return {**facts, "used": list(used) if used else None, "replies": replies}
 
-    def _choice(self, choice: Mapping[str, Any], body: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any]:
+    def _choice(self, choice: JsonObject, body: JsonObject, order: Sequence[int]) -> JsonObject:
         message = choice.get("message")
         message = message if isinstance(message, dict) else {}
         text = chat.answer_text(message.get("content"))
-        reply: dict[str, Any] = {"text": text, "refusal": message.get("refusal"), "finish": choice.get("finish_reason")}
+        reply: JsonObject = {"text": text, "refusal": message.get("refusal"), "finish": choice.get("finish_reason")}
         if blocked := chat.refusal_in(choice, body):
             return reply | {"refusal": reply["refusal"] or blocked, "blocked": True}
         if self._options.scores == "repeats" or not self.prompt.lettered:
@@ -325,7 +326,7 @@ class Llm(service.OnePictureService):
             raise _paid(*self._no_probabilities)
         return reply
 
-    def _require_sense(self, replies: Sequence[Mapping[str, Any]], order: Sequence[int]) -> None:
+    def _require_sense(self, replies: Sequence[JsonObject], order: Sequence[int]) -> None:
         """Raises: ServiceError if nearly none of the first replies can be used: every further one would be paid for."""
         with self._lock:
             self._replies += len(replies)

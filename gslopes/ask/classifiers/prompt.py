@@ -41,13 +41,14 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from gslopes.ask.classifiers.model_file import label_list
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.files import JsonObject
 from gslopes.words import wordlists
 
 _FOLDER = Path(str(files("gslopes.ask") / "prompts"))
@@ -187,9 +188,9 @@ class Prompt:
         }[self.kind]
         return "\n".join([self.question, *lines, f"Answer in JSON alone: {form}"])
 
-    def schema(self, order: Sequence[int]) -> dict[str, Any]:
+    def schema(self, order: Sequence[int]) -> JsonObject:
         """The JSON schema of the answer, as ``response_format`` takes it."""
-        values: dict[str, dict[str, Any]] = {
+        values: dict[str, JsonObject] = {
             "choice": {"type": "string", "enum": list(self.answers(order))},
             "labels": {"type": "array", "items": {"type": "string"}},
             "caption": {"type": "string"},
@@ -200,7 +201,7 @@ class Prompt:
         form = {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
         return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": form}}
 
-    def messages(self, order: Sequence[int], url: str) -> list[dict[str, Any]]:
+    def messages(self, order: Sequence[int], url: str) -> list[JsonObject]:
         """The conversation about one picture.  url: of the picture, a data URL."""
         picture = {"type": "image_url", "image_url": {"url": url, "detail": "auto"}}
         user = {"role": "user", "content": [picture, {"type": "text", "text": self.text(order)}]}
@@ -228,5 +229,5 @@ def load_prompt(name: str) -> Prompt:
     return from_dict(Prompt, content, where=f"the prompt {name}")
 
 
-def _digest(content: Mapping[str, Any]) -> str:
+def _digest(content: JsonObject) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -44,7 +44,7 @@ from gslopes.core.errors import (
     Throttled,
     Unavailable,
 )
-from gslopes.core.files import parse_json
+from gslopes.core.files import JsonObject, parse_json
 
 if TYPE_CHECKING:
     import httpx
@@ -190,7 +190,7 @@ def kind_of_status(status: int) -> Kind:
     return "unavailable" if status >= 500 or status in (409, 425) else "failed"
 
 
-def kind_inside(error: Mapping[str, Any], otherwise: Kind) -> Kind:
+def kind_inside(error: JsonObject, otherwise: Kind) -> Kind:
     """The kind of an error within a reply whose status is good; ``otherwise`` if it names no status.
 
     It is about the request, so it refuses no picture.
