@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from gslopes.core.errors import AnswerError, ConfigError
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, Crop, FloatArray
 
 RATIOS = (0.56, 1.0, 1.14, 2.0)
 RECTANGLE = "rectangle"  # what decides where a cropper gives no map, in place of a policy
@@ -30,17 +30,6 @@ class SaliencyMap:
     scores: FloatArray
     x: FloatArray
     y: FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class Crop:
-    """What a cropper keeps of a picture: int pixels; point: the focal point x, y if it has one."""
-
-    left: int
-    top: int
-    width: int
-    height: int
-    point: tuple[int, int] | None = None
 
 
 class Saliency(Protocol):

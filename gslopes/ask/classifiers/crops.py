@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from gslopes.ask import names
-from gslopes.ask.boxes import Box, Crop
+from gslopes.ask.boxes import Box
 from gslopes.ask.classifiers.catalogue import full_name
 from gslopes.ask.cost import LOCAL
 from gslopes.ask.croppers import has_map, load_cropper
@@ -37,7 +37,7 @@ from gslopes.ask.pictures import decoded
 from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused, Unfinished, UsageError
 from gslopes.core.files import sha256_of, show
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import Answer, ByteArray, Finder, Photo
+from gslopes.core.records import Answer, ByteArray, Crop, Finder, Photo
 
 if TYPE_CHECKING:
     from gslopes.ask.croppers.asker import Asker
@@ -190,7 +190,8 @@ class CropsClassifier:
         (raw,) = self._service.ask([buffer.getvalue()])
         if isinstance(raw, Exception):
             raise raw
-        return Crop(*self._service.parse(raw).box[:4])
+        crop: Crop = self._service.parse(raw).box
+        return crop
 
     # -- opponents ----------------------------------------------------------------------------------------------------
 

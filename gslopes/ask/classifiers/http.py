@@ -43,7 +43,7 @@ from gslopes.ask.names import ARGUMENT, OPERATIONAL, as_address, canonical, chec
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError
 from gslopes.core.files import JsonObject, parse_json
-from gslopes.core.records import Answer
+from gslopes.core.records import Answer, Crop
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
 _PNG = b"\x89PNG"
@@ -279,7 +279,7 @@ class HttpCropOptions(AddressOptions):
         picking.query(self.at)
 
 
-class HttpCropper(Endpoint):
+class HttpCropper(Endpoint, service.OnePictureService):
     """A cropper behind an address, asked by ``ask.croppers.remote``; ``at`` a ratio it is a ``records.Classifier``.
 
     A picture and a ratio are one request, a POST of the picture's file. The address may hold ``{ratio}``
@@ -316,34 +316,33 @@ class HttpCropper(Endpoint):
             x, y = (_number(at, axis) * scale for axis, scale in (("x", across), ("y", down)))
             if not (0 <= x <= wide and 0 <= y <= tall):
                 raise AnswerError(f"{self.name} answers with the point {x:g}, {y:g}, outside of the picture.")
-            cut = crop_rectangle(wide, tall, min(int(x), wide - 1), min(int(y), tall - 1), self._ratio)
-            return Answer("answered", box=(cut.left, cut.top, cut.width, cut.height, *(cut.point or ())))
+            crop = crop_rectangle(wide, tall, min(int(x), wide - 1), min(int(y), tall - 1), self._ratio)
+            return Answer("answered", box=crop)
         there = {name for name, value in at.items() if value is not None}
-        sides = [_number(at, next((word for word in words if word in there), key)) for key, words in _SIDES.items()]
-        left, top, right, bottom = sides[0], sides[1], sides[0] + sides[2], sides[1] + sides[3]
-        left, right, top, bottom = left * across, right * across, top * down, bottom * down
+        left, top, width, height = (
+            _number(at, next((word for word in words if word in there), key)) for key, words in _SIDES.items()
+        )
+        left, right = left * across, (left + width) * across
+        top, bottom = top * down, (top + height) * down
         x0, x1 = (min(max(side, 0.0), wide) for side in (left, right))
         y0, y1 = (min(max(side, 0.0), tall) for side in (top, bottom))
         out = max(-left, -top, right - wide, bottom - tall)
         if out > 1 + 1e-6 or min(x1 - x0, y1 - y0) < 1 - 1e-6:
             pixels = f"{left:g} to {right:g} and {top:g} to {bottom:g}"
             raise AnswerError(f"{self.name} answers with pixels {pixels} of a picture of {wide} x {tall}.")
-        box = (round(x0), round(y0), max(round(x1) - round(x0), 1), max(round(y1) - round(y0), 1))
-        return Answer("answered", box=box)
+        crop = Crop(round(x0), round(y0), max(round(x1) - round(x0), 1), max(round(y1) - round(y0), 1))
+        return Answer("answered", box=crop)
 
-    def _answers(self, pictures: list[bytes]) -> list[object]:
-        return [self._asked(data) for data in pictures]
-
-    def _asked(self, data: bytes) -> object:
+    def _answer(self, picture: bytes) -> object:
         from PIL import Image
 
-        with Image.open(io.BytesIO(data)) as opened:
+        with Image.open(io.BytesIO(picture)) as opened:
             size = opened.size
         largest, ratio = crop_rectangle(*size, 0, 0, self._ratio), f"{self._ratio:.10g}"
         url = self._url.replace("{ratio}", ratio)
         url = url.replace("{width}", str(largest.width)).replace("{height}", str(largest.height))
         sent: dict[str, Any] = {"params": {"ratio": ratio}} if url == self._url else {}
-        return {"answer": self._post(url, **sent, **_file(data, self._options.field)), "size": list(size)}
+        return {"answer": self._post(url, **sent, **_file(picture, self._options.field)), "size": list(size)}
 
 
 def _rectangle(answer: Any, path: str) -> JsonObject:

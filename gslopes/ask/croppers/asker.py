@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gslopes.ask.boxes import RECTANGLE, Box, Crop, Cropper, Saliency, SaliencyMap, centres, crop_rectangle
+from gslopes.ask.boxes import RECTANGLE, Box, Cropper, Saliency, SaliencyMap, centres, crop_rectangle
 from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.joining import (
     Layout,
@@ -28,7 +28,7 @@ from gslopes.ask.croppers.remote import RemoteCropper
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.progress import Tick
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, Crop, FloatArray
 
 BATCH = 256
 JPEG = 75  # quality of the files that the published pictures went through

@@ -17,7 +17,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from gslopes.ask.boxes import Crop, Cropper, Saliency, SaliencyMap, fitted, grid_map
+from gslopes.ask.boxes import Cropper, Saliency, SaliencyMap, fitted, grid_map
 from gslopes.ask.classifiers.calling import user_line
 from gslopes.ask.classifiers.identity import identity_at, identity_of
 from gslopes.ask.classifiers.model_file import (
@@ -35,7 +35,7 @@ from gslopes.ask.croppers import Setting
 from gslopes.ask.croppers.simple import needed
 from gslopes.ask.names import ARGUMENT
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, Crop
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 

@@ -10,7 +10,7 @@ import pandas as pd
 from PIL import Image
 
 from gslopes.ask.answers import PartProgress
-from gslopes.ask.boxes import Crop, Cropper, Saliency
+from gslopes.ask.boxes import Cropper, Saliency
 from gslopes.ask.cache import AnswerCache, cache_folder
 from gslopes.ask.classifiers import prepare_classifier
 from gslopes.ask.classifiers.http import HttpCropper
@@ -23,7 +23,7 @@ from gslopes.ask.scoring.cost import Estimate, estimate
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.reasons import SkipReason
-from gslopes.core.records import Answer, ByteArray, Finder
+from gslopes.core.records import Answer, ByteArray, Crop, Finder
 
 PART = 16  # pictures that are written, asked about and taken away together
 
@@ -85,9 +85,8 @@ class RemoteCropper:
         answer = self._answers.get((picture_key(picture), ratio))
         if answer is None:
             raise AnswerError(f"{self.name} was not asked about this picture.")
-        if answer.status == "answered":
-            left, top, width, height, *point = answer.box
-            return Crop(left, top, width, height, (point[0], point[1]) if point else None)
+        if answer.box is not None:
+            return answer.box
         why = SkipReason.of(answer.reason, answer.status)
         raise Refused(why.detail or why.reason) if answer.status == "refused" else AnswerError(why.detail or why.reason)
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from gslopes.ask.boxes import Crop, crop_rectangle
+from gslopes.ask.boxes import crop_rectangle
 from gslopes.ask.croppers import Setting
 from gslopes.ask.names import NoOptions
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.core.records import ByteArray, Photo
+from gslopes.core.records import ByteArray, Crop, Photo
 
 
 class Faces:
