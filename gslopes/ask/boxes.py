@@ -77,7 +77,8 @@ class Box:
 
     def shared(self, other: "Box") -> float:
         """Area of the part that both have."""
-        x0, y0 = max(self.x0, other.x0), max(self.y0, other.y0)
+        x0 = max(self.x0, other.x0)
+        y0 = max(self.y0, other.y0)
         return Box(x0, y0, min(self.x1, other.x1), min(self.y1, other.y1)).area
 
     def shifted(self, x: float, y: float) -> "Box":

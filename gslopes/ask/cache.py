@@ -220,7 +220,8 @@ class AnswerCache:
 
     def put(self, classifier_id: int, answers: Mapping[bytes, CachedAnswer]) -> None:
         """Write answers, durable when this returns, and release their claims. The first answer to a picture stays."""
-        now, client = int(time.time()), gslopes_version()
+        now = int(time.time())
+        client = gslopes_version()
         with self._transaction():
             for picture, answer in answers.items():
                 row = classifier_id, picture, answer.status, _packed(answer.raw), self._source(answer, client)

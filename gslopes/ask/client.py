@@ -241,7 +241,8 @@ class Client:
             self._count(answer, progress.put(key, answer))
 
     def _count(self, answer: Answer, positions: int) -> None:
-        refused, failed = positions * (answer.status == "refused"), positions * (answer.status == "failed")
+        refused = positions * (answer.status == "refused")
+        failed = positions * (answer.status == "failed")
         models = Counter({answer.version: positions} if answer.version else {})
         self.usage.add(pictures=positions, refused=refused, failed=failed, models=models)
 
@@ -249,8 +250,11 @@ class Client:
         for progress in [progress for progress in self._open if progress.complete]:
             self._open.remove(progress)
             self._stop_if_all_failed(progress)
-            questions, outcomes, name = progress.questions, progress.in_order(), self.classifier.name
-            asked, scores = asked_rows(questions, outcomes, name), score_rows(questions, outcomes, name)
+            questions = progress.questions
+            outcomes = progress.in_order()
+            name = self.classifier.name
+            asked = asked_rows(questions, outcomes, name)
+            scores = score_rows(questions, outcomes, name)
             done(progress.number, asked, scores, progress)
 
     def _drain(self, done: Done) -> None:

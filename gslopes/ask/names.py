@@ -141,7 +141,8 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
 
 def canonical(base: str, options: DataclassInstance) -> str:
     r"""The one spelling of a name with these options: the argument, then sorted keys, defaults left out."""
-    leading, pairs = [], []
+    leading = []
+    pairs = []
     for item in dataclasses.fields(options):
         value = getattr(options, item.name)
         if value == item.default or "operational" in item.metadata:
@@ -159,7 +160,8 @@ def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
 
     The argument is first, then those that decide what is asked, and those that move no answer.
     """
-    rows, kinds = [], get_type_hints(cls)
+    rows = []
+    kinds = get_type_hints(cls)
     groups = ("argument", "", "operational")
     for item in sorted(dataclasses.fields(cls), key=lambda item: groups.index(next(iter(item.metadata), ""))):
         default = item.name.upper() if item.default is dataclasses.MISSING else _escape(item.default)
@@ -196,7 +198,8 @@ def _value(what: str, kind: Any, text: str) -> Any:
             raise ConfigError(f"{what} must be one of {', '.join(map(str, get_args(kind)))}, not {text!r}.")
         return text
     if get_origin(kind) is tuple:
-        parts, kinds = text.split("/"), get_args(kind)
+        parts = text.split("/")
+        kinds = get_args(kind)
         if len(parts) != len(kinds):
             raise ConfigError(f"{what} must be {len(kinds)} values with slashes between them, not {text!r}.")
         return tuple(_value(what, each, part) for each, part in zip(kinds, parts, strict=True))

@@ -29,7 +29,8 @@ class RateLimiter:
     """
 
     def __init__(self, wait: Callable[[float], bool], clock: Callable[[], float] = time.monotonic) -> None:
-        self._wait, self._clock = wait, clock
+        self._wait = wait
+        self._clock = clock
         self._lock = threading.Lock()
         self._next: dict[str, float] = {}  # when a server may be asked again
 
@@ -171,7 +172,8 @@ class RequestSender:
                 self._once(pictures, store, patience)
                 return
             except RETRYABLE as error:
-                throttled, seconds = isinstance(error, Throttled), retry.delay(error, attempt)
+                throttled = isinstance(error, Throttled)
+                seconds = retry.delay(error, attempt)
                 self._usage.add(throttled=throttled)
                 if throttled:
                     self._rate_limiter.pause(seconds)
@@ -204,7 +206,8 @@ class RequestSender:
             self._usage.add(miscounted=pictures)
             return cost
         judged = [raw for raw in raws if not isinstance(raw, RETRYABLE) or raw.billed]
-        each, count = cost / max(1, pictures), getattr(self._classifier, "usage", None)
+        each = cost / max(1, pictures)
+        count = getattr(self._classifier, "usage", None)
         if count is None:
             return each * len(judged)
         used = [count(raw) for raw in judged]
@@ -219,7 +222,8 @@ class RequestSender:
         count, cost = self._budget.reserve(self._limits, len(pictures), self._halt.is_set)
         if not count:
             raise Stopped
-        pictures, billed = pictures[:count], 0.0
+        pictures = pictures[:count]
+        billed = 0.0
         try:
             self._rate_limiter.acquire(self._limits.seconds(len(pictures), 1) * SPACING)
             self._usage.add(requests=1)

@@ -190,7 +190,8 @@ def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
 
     Raises: TooLarge; ValueError if the encoding is not known, or the body is not of it or ends too early.
     """
-    body, came = bytearray(), 0
+    body = bytearray()
+    came = 0
     plain = encoding.strip().lower() in ("", "identity")
     if not plain and encoding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
         raise ValueError(f"the encoding {encoding[:40]!r} was not asked for")
@@ -236,7 +237,8 @@ class BoundedTransport(httpx.BaseTransport):
             nonlocal sent
             sent = sent or name.endswith("send_request_headers.started")
 
-        pool, seconds = self._pool(request.url), seconds_left(self._seconds)
+        pool = self._pool(request.url)
+        seconds = seconds_left(self._seconds)
         try:
             with self._exchange.until(time.monotonic() + seconds):
                 return self._exchanged(pool, request, note)

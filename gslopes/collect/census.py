@@ -87,7 +87,8 @@ def census(
     """
     from gslopes.faces.zoo.reader import FaceReader, load_fairface
 
-    config, executor = config or CensusConfig(), executor or OneProcess()
+    config = config or CensusConfig()
+    executor = executor or OneProcess()
     check(config)
     device = runtime.pick_device(config.device)
     check_outside(out, photos, "census folder")
@@ -200,7 +201,8 @@ def _reads(
             return None
 
     for batch in photo_batches(files, opened):
-        chips, read = [], []
+        chips = []
+        read = []
         for (file, photo), detections in zip(batch, finder([photo for _, photo in batch]), strict=True):
             height, width = photo.pixels.shape[:2]
             face = choose(detections, width, height, MIN_FACE, reader.size)

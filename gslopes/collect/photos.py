@@ -94,7 +94,8 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
     Raises: ServiceError, StorageError, KeyboardInterrupt; the manifest of all finished searches is written first.
     """
     executor = executor or OneProcess()
-    out, config = plan.out, plan.config
+    out = plan.out
+    config = plan.config
     with runfolder.locked(out):
         new = _manifest(config, plan.queries)
         runfolder.compare(out, new, IDENTITY)

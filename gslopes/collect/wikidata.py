@@ -120,7 +120,8 @@ class Wikidata(Source):
 
     def _asked(self, group: str, ask: FetchJson) -> list[Shown]:
         rows: dict[Shown, None] = {}
-        offset, sizes = 0, list(PAGES)
+        offset = 0
+        sizes = list(PAGES)
         while True:
             query = ASKED["query"].format(group=group, earliest=EARLIEST, limit=sizes[0], offset=offset)
             try:

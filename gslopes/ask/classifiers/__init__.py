@@ -61,7 +61,8 @@ def list_classifiers() -> list[ClassifierEntry]:
         if listed is None:
             entries.append(ClassifierEntry(target.name, target.summary, target.package, True, ()))
             continue
-        missing, limits = listed.missing_credentials, listed.limits
+        missing = listed.missing_credentials
+        limits = listed.limits
         credentials = f"missing: {', '.join(missing)}" if missing else "present"
         credentials = credentials if listed.credentials else "none needed"
         about = target.name, listed.summary, listed.extra, not listed.missing_modules

@@ -86,7 +86,8 @@ def in_form(pictures: Sequence[bytes], kind: str, folder: str) -> list[Any]:
 
 # -- where it failed ---------------------------------------------------------------------------------------------------
 
-_OURS, _STDLIB = f"{Path(__file__).parents[2]}/", f"{sysconfig.get_path('stdlib')}/"
+_OURS = f"{Path(__file__).parents[2]}/"
+_STDLIB = f"{sysconfig.get_path('stdlib')}/"
 
 
 def is_about_form(error: BaseException) -> bool:
@@ -123,7 +124,8 @@ def _frames(error: BaseException) -> tuple[list[traceback.FrameSummary], list[tr
 
 # -- what it may return ------------------------------------------------------------------------------------------------
 
-_LABEL, _SCORE = ("label", "class", "name"), ("score", "confidence", "probability")
+_LABEL = ("label", "class", "name")
+_SCORE = ("score", "confidence", "probability")
 
 
 def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[Any]:
@@ -134,7 +136,8 @@ def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[An
         columns = {label: _plain(scores) for label, scores in plain.items()}
         if columns and all(isinstance(column, list) and len(column) == pictures for column in columns.values()):
             return [{label: column[i] for label, column in columns.items()} for i in range(pictures)]
-        plain, what = [plain], "one mapping"
+        plain = [plain]
+        what = "one mapping"
     elif isinstance(plain, list) and not _pair(plain):
         what = many(len(plain), "answer")
         if pictures == 1 and len(labels) == len(plain) > 1 and all(isinstance(entry, (int, float)) for entry in plain):

@@ -24,7 +24,8 @@ from gslopes.words import wordlists
 # -- replies -----------------------------------------------------------------------------------------------------------
 
 
-REFUSED, UNUSABLE = "(refused)", "(unusable answer)"
+REFUSED = "(refused)"
+UNUSABLE = "(unusable answer)"
 ByOrder = dict[tuple[int, ...], dict[str, float]]  # order of the options to the score of each label
 LEAST = 1e-6  # probability below which an option is left out
 
@@ -111,7 +112,8 @@ def order_effects(prompt: Prompt, found: ByOrder) -> tuple[tuple[str, float, flo
     (order, each), (_, reverse) = found.items()
     effects = []
     for place, index in enumerate(order):
-        option, both = prompt.options[index], (each, reverse)
+        option = prompt.options[index]
+        both = (each, reverse)
         early, late = both if 2 * place < len(order) - 1 else both[::-1]
         if 2 * place != len(order) - 1:
             effects.append((option, early.get(option, 0.0), late.get(option, 0.0)))
@@ -244,7 +246,8 @@ _REFUSAL = re.compile(
     r"guardrail|policy|inappropriate|jailbreak|responsible"
 )
 _NAME = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|analysis|reflection)"
-_OPEN, _CLOSE = rf"[<\[]{_NAME}[>\]]", rf"[<\[]/{_NAME}[>\]]"
+_OPEN = rf"[<\[]{_NAME}[>\]]"
+_CLOSE = rf"[<\[]/{_NAME}[>\]]"
 _THOUGHT = re.compile(rf"\A.*{_CLOSE}|{_OPEN}.*\Z", re.DOTALL | re.IGNORECASE)
 _CHANNEL = re.compile(r"\A.*<\|channel\|>\s*final\s*(?:<\|[^|<>]*\|>[^<]*)*?<\|message\|>", re.DOTALL)
 _SPECIAL = re.compile(r"</?s>|<\|[^|<>]*\|>|<(?:eos|bos|end_of_turn|start_of_turn)>|\ufeff")
@@ -281,7 +284,8 @@ def problem_of(body: JsonObject, status: int = 200) -> tuple[service.Kind, str, 
         error = error or dict(body) or {"message": f"HTTP status {status}"}
     if not error:
         return None
-    words, codes = problems.words_of(error), service.codes_of("llm")
+    words = problems.words_of(error)
+    codes = service.codes_of("llm")
     known = next((codes[value] for name in ("code", "type") if (value := str(error.get(name))) in codes), None)
     kind = known or (service.kind_of_status(status) if status >= 400 else service.kind_inside(error, "lost"))
     ours = kind == "failed" and problems.status_in(error) not in (413, 415)
@@ -306,7 +310,8 @@ def unknown_parameters(error: JsonObject, sent: set[str]) -> list[str]:
             return own.union(*map(named_in, value.values()))
         return set[str]().union(*map(named_in, value)) if isinstance(value, list) else set()
 
-    text, params = problems.words_of(error), named_in(error)
+    text = problems.words_of(error)
+    params = named_in(error)
     optional = [name for name in _OPTIONAL if name in sent]
     named = [name for name in optional if name in params]
     if not named:  # a single letter is a word of its own only between quotation marks
@@ -375,11 +380,13 @@ def answer_tokens(choice: JsonObject, text: str) -> list[JsonObject] | None:
         return []
     texts = [re.sub("[\u2581\u0120\u010a]", " ", token["token"]) for token in tokens]  # signs for a space, a line's end
     spelled = ["".join(token.split()) for token in texts]
-    all_text, wanted = "".join(spelled), "".join(text.split())
+    all_text = "".join(spelled)
+    wanted = "".join(text.split())
     at = all_text.rfind(wanted) if wanted else -1
     if at < 0 or not re.fullmatch(r"(?:`{3}|<[^<>]*>|\[/[^\[\]]*\])*", all_text[at + len(wanted) :]):
         return None
-    answer, offset = [], 0
+    answer = []
+    offset = 0
     for token, spaced, bare in zip(tokens, texts, spelled, strict=True):
         if offset + len(bare) > at and offset < at + len(wanted):
             answer.append({**token, "token": spaced})

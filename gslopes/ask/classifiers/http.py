@@ -301,7 +301,8 @@ class HttpCropper(Endpoint, service.OnePictureService):
     def at(self, ratio: float) -> "HttpCropper":
         """Who is asked for crops of this height/width."""
         cropper = HttpCropper("", cast("HttpCropOptions", self._options))
-        cropper.name, cropper._ratio = f"{self.name}@{ratio:g}", ratio
+        cropper.name = f"{self.name}@{ratio:g}"
+        cropper._ratio = ratio
         return cropper
 
     def parse(self, raw: Any) -> Answer:
@@ -338,7 +339,8 @@ class HttpCropper(Endpoint, service.OnePictureService):
 
         with Image.open(io.BytesIO(picture)) as opened:
             size = opened.size
-        largest, ratio = crop_rectangle(*size, 0, 0, self._ratio), f"{self._ratio:.10g}"
+        largest = crop_rectangle(*size, 0, 0, self._ratio)
+        ratio = f"{self._ratio:.10g}"
         url = self._url.replace("{ratio}", ratio)
         url = url.replace("{width}", str(largest.width)).replace("{height}", str(largest.height))
         sent: dict[str, Any] = {"params": {"ratio": ratio}} if url == self._url else {}

@@ -46,7 +46,8 @@ def as_classifier(
 
         audit = gslopes.audit("photos", "run", classifier=gslopes.as_classifier(module, ["no", "yes"], size=224))
     """
-    labels, model = tuple(map(str, labels)), as_function(model)
+    labels = tuple(map(str, labels))
+    model = as_function(model)
     # by name, since their libraries may not be installed
     bases = {(base.__module__, base.__qualname__) for base in type(model).__mro__}
     is_module = ("torch.nn.modules.module", "Module") in bases
@@ -87,8 +88,10 @@ class ModuleClassifier(OwnModel):
     ) -> None:
         unit = f":unit={options.unit}" if options.unit else ""
         super().__init__(name + unit, "", labels, options, f"module {name}")
-        self._module, self._device = module.eval().to(device), device
-        self._own, self._named_version = name, version
+        self._module = module.eval().to(device)
+        self._device = device
+        self._own = name
+        self._named_version = version
         self.identify()
         self._try_out()
 

@@ -32,10 +32,14 @@ from gslopes.core.files import JsonObject
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
 
-KEY, HOME = "OPENAI_API_KEY", "https://api.openai.com/v1"
+KEY = "OPENAI_API_KEY"
+HOME = "https://api.openai.com/v1"
 TOP = 20  # log-probabilities a token
 # When replies are given up: nearly all of the first ones are of no use.
-MIN_CUT_SHORT, MIN_UNUSABLE, FIRST_REPLIES, NEARLY_ALL = 3, 8, 100, 0.9
+MIN_CUT_SHORT = 3
+MIN_UNUSABLE = 8
+FIRST_REPLIES = 100
+NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,8 @@ class Llm(service.OnePictureService):
     """
 
     Options: ClassVar[type[LlmOptions]] = LlmOptions
-    SERVICE, CREDENTIALS = "llm", (KEY,)
+    SERVICE = "llm"
+    CREDENTIALS = (KEY,)
     ENDPOINT_VARIABLES = ("OPENAI_BASE_URL",)
     cached = True
 
@@ -103,7 +108,8 @@ class Llm(service.OnePictureService):
         super().__init__(name, options, device)
         self.version = f"prompt {self.prompt.digest[:16]} {self.version}".strip()
         if self.prompt.read_by:  # another reading of the replies costs no call
-            self.asked_version, self.version = self.version, f"{self.version} read {self.prompt.read_by}"
+            self.asked_version = self.version
+            self.version = f"{self.version} read {self.prompt.read_by}"
         self.numbers = self.prompt.numbered
         about = {"task": self.prompt.name, "scale": self.prompt.scale, "source": self.prompt.source}
         self.facts = {key: text for key, text in about.items() if text and self.prompt.scale}
@@ -149,8 +155,10 @@ class Llm(service.OnePictureService):
             if UNUSABLE in texts:
                 raise AnswerError("The model's reply holds no caption.")
             return self._captions.answer([None if text == REFUSED else text for text in texts], str(raw["model"]))
-        version, found = str(raw["model"]), chat.by_order(self.prompt, raw)
-        labels, orders = chat.joined_orders(found), chat.order_effects(self.prompt, found)
+        version = str(raw["model"])
+        found = chat.by_order(self.prompt, raw)
+        labels = chat.joined_orders(found)
+        orders = chat.order_effects(self.prompt, found)
         if not self.prompt.numbered:
             return Answer("answered", service.best(labels.items()), version=version, orders=orders)
         numbered = tuple(chat.with_number(self.prompt, labels).items())
@@ -164,7 +172,8 @@ class Llm(service.OnePictureService):
         if not used:  # not reported, or not to be believed: the reserved price counts
             return RequestUsage(0, 0)
         tokens_in, tokens_out = (int(count) for count in used)
-        options, usd = self._options, None
+        options = self._options
+        usd = None
         if not options.price and (options.price_in or options.price_out):
             usd = (tokens_in * options.price_in + tokens_out * options.price_out) / 1e6
         return RequestUsage(tokens_in, tokens_out, usd)
@@ -196,7 +205,8 @@ class Llm(service.OnePictureService):
         key = hashlib.sha256(picture).digest()
         order = self._order(key)
         with self._lock:
-            begun, dropped = self._begun.setdefault(key, []), frozenset(self._dropped)
+            begun = self._begun.setdefault(key, [])
+            dropped = frozenset(self._dropped)
         orders = self.prompt.asked_in(order)
         asked = orders[len(begun) % len(orders)]
         request = self._request(picture, asked, len(begun), dropped)
@@ -256,7 +266,8 @@ class Llm(service.OnePictureService):
 
         url = httpx.URL(self._address or HOME)
         reply = self._client.post(url.copy_with(path=url.path.rstrip("/") + "/chat/completions"), json=request)
-        status, text = reply.status_code, reply.content.decode("utf-8", "replace")
+        status = reply.status_code
+        text = reply.content.decode("utf-8", "replace")
         try:
             body = chat.read(text)
         except ValueError as error:
@@ -337,14 +348,16 @@ class Llm(service.OnePictureService):
         if not hopeless:
             return
         last = str(replies[-1].get("text"))
-        why, hint = (f"such as {last[:80]!r}" if last else "their content is empty"), "Change the prompt."
+        why = f"such as {last[:80]!r}" if last else "their content is empty"
+        hint = "Change the prompt."
         if self.prompt.kind == "number":
             hint = f"A number counts from {self.prompt.least:g} to {self.prompt.most:g}: change the prompt."
         if self._cut_short:
             why = f"max_tokens={self._options.max_tokens} was reached first"
             hint = "Give more, such as max_tokens=4000."
         elif replies[-1].get("mismatch"):
-            why, hint = "their log-probabilities spell another text than their content", "Write scores=repeats."
+            why = "their log-probabilities spell another text than their content"
+            hint = "Write scores=repeats."
         count = f"{self._unusable} of the first {self._replies} replies of {self._options.model}"
         raise _paid(f"{count} hold no answer: {why}.", f"{hint} Answers so far are kept.")
 
@@ -367,7 +380,8 @@ class Llm(service.OnePictureService):
         options = self._options
         orders = len(self.prompt.asked_in(()))
         requests = orders * (1 if options.scores == "logprobs" else options.repeats)
-        tokens_in, tokens_out = self._question * requests, options.max_tokens * requests
+        tokens_in = self._question * requests
+        tokens_out = options.max_tokens * requests
         price = options.price or (0.0 if self._here else None)
         if not options.price and (options.price_in or options.price_out):
             price = (tokens_in * options.price_in + tokens_out * options.price_out) / 1000

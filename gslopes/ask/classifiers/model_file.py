@@ -114,9 +114,12 @@ class OwnModel(ABC):
     batch = 32
 
     def __init__(self, name: str, version: str, labels: Sequence[str], options: ModelOptions, what: str) -> None:
-        self.name, self.version, self.labels = name, version, tuple(labels)
+        self.name = name
+        self.version = version
+        self.labels = tuple(labels)
         self.numbers = options.kind == "number"
-        self._options, self._what = options, what
+        self._options = options
+        self._what = what
         self._threshold, self._top_k = presence(options.top_k, options.threshold, options.activation)
         self._size = options.size
         self._white = options.white or 1.0
@@ -190,7 +193,8 @@ class ModelFile(OwnModel):
     Options: ClassVar[type[ModelFileOptions]] = ModelFileOptions
 
     def __init__(self, name: str, options: ModelFileOptions, other_files: Sequence[Path] = ()) -> None:
-        self._file, labels = existing(options.file, "model"), existing(options.labels, "labels file")
+        self._file = existing(options.file, "model")
+        labels = existing(options.labels, "labels file")
         version = digest_of([self._file, *other_files, labels])
         super().__init__(name, version, read_labels(labels), options, f"model {options.file}")
 
@@ -324,7 +328,8 @@ class Program:
                 f"{show(file)} is a program: it runs with your rights, and may read and write your files.",
                 "If you trust whoever made it, add --trust (trust=True in Python). An ONNX file needs no trust.",
             )
-        self._file, self._device = file, device
+        self._file = file
+        self._device = device
         data = read_named(file, _LARGEST_PROGRAM, raises=ModelError)
         try:
             with warnings.catch_warnings():  # torch.jit is deprecated; the files that people have remain

@@ -61,7 +61,9 @@ KEYS: Mapping[str, str] = {
     "caption": "caption",
     "words": "text",
 }
-ORDER, LEVELS, LOG = "order", "levels", "log points"
+ORDER = "order"
+LEVELS = "levels"
+LOG = "log points"
 _SENT = ("name", "kind", "question", "system", "options")
 _READ = ("measures", "least", "most", "lists")  # how replies are read
 
@@ -197,7 +199,8 @@ class Prompt:
             "number": {"type": "number"},
             "words": {"type": "string"},
         }
-        key, value = KEYS[self.kind], values[self.kind]
+        key = KEYS[self.kind]
+        value = values[self.kind]
         form = {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
         return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": form}}
 

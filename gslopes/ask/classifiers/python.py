@@ -75,7 +75,9 @@ class FunctionClassifier:
     Raises: UsageError if it cannot be called with pictures alone.
     """
 
-    numbers, cached, batch = True, False, 32
+    numbers = True
+    cached = False
+    batch = 32
     captions: CaptionReader | None = None  # of a function of captions
 
     def __init__(
@@ -86,8 +88,11 @@ class FunctionClassifier:
         own = "".join(char if char.isalnum() or char in "_-" else "-" for char in own).strip("-") or "function"
         self.name = f"{own}:unit={unit}" if unit else own
         self.notes: list[str] = []
-        self._function, self._labels, self._own = function, tuple(labels) or (own,), own
-        self._named_version, self._given_labels = version, tuple(labels)
+        self._function = function
+        self._labels = tuple(labels) or (own,)
+        self._own = own
+        self._named_version = version
+        self._given_labels = tuple(labels)
         self.identify()
         self._forms = calling.forms_of(function, own)
         self._answered = False  # whether it ever did: a function that fails at once is broken, not its pictures
@@ -97,7 +102,8 @@ class FunctionClassifier:
     def identify(self) -> None:
         """Find the version again: what the function depends on may have changed since."""
         identity = self._identity()
-        self.version, self.unknown = identity.version, identity.unknown
+        self.version = identity.version
+        self.unknown = identity.unknown
         if self._given_labels:
             self.version += f" labels {digest_of_texts(self._given_labels)}"
 
@@ -122,7 +128,8 @@ class FunctionClassifier:
             if failures:
                 expected, found = map(calling.spoken, (self._forms[0], form))
                 self.notes.append(f"{self._own} does not take {expected}: it is given {found}.")
-            self._forms, self._answered = [form], True
+            self._forms = [form]
+            self._answered = True
             return [calling.read_entry(entry, self._labels) for entry in entries[: len(pictures)]]
         form = max(failures, key=lambda form: calling.reached(failures[form]))
         last = failures[form]
@@ -166,7 +173,9 @@ class PythonClassifier(FunctionClassifier):
         self._path = options.path
         function = function_at(options.path)
         super().__init__(function, read_labels(labels) if labels else (), version=options.version)
-        self.name, self.cached, self.batch = name, bool(options.version), options.batch
+        self.name = name
+        self.cached = bool(options.version)
+        self.batch = options.batch
         if options.kind == "caption":
             self._labels, self.captions = (), CaptionReader().read_for(self)
 

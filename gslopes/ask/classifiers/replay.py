@@ -87,7 +87,8 @@ class ReplayClassifier:
     def __init__(self, name: str, options: ReplayOptions, device: str = "cpu") -> None:
         del device
         self.name = name
-        self._only, self._names = options.classifier, set[str]()
+        self._only = options.classifier
+        self._names = set[str]()
         self._recording = Recording(options.file, self._key, ("labels", "refused", "raw"))
         self.version = self._recording.digest
         self._parsers: dict[str, Classifier] = {}
@@ -114,7 +115,8 @@ class ReplayClassifier:
         return self._parsers[name].parse(raw["raw"])
 
     def _key(self, line: Any) -> bytes | None:
-        key, name = bytes.fromhex(line["picture"]), str(line.get("classifier", ""))
+        key = bytes.fromhex(line["picture"])
+        name = str(line.get("classifier", ""))
         if len(key) != sha256().digest_size:
             raise ValueError("no sha256")
         if self._only not in ("", name):

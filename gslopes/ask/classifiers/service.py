@@ -327,8 +327,10 @@ def mount(session: requests.Session) -> None:
         def send(self, request: requests.PreparedRequest, *_: object, **__: object) -> requests.Response:
             reply = _sent(transport, request)
             response = requests.Response()
-            response.status_code, response.reason = reply.status_code, reply.reason_phrase
-            response.url, response.request = request.url or "", request
+            response.status_code = reply.status_code
+            response.reason = reply.reason_phrase
+            response.url = request.url or ""
+            response.request = request
             response.headers = requests.structures.CaseInsensitiveDict(reply.headers)
             response.encoding = "utf-8"
             response.raw = io.BytesIO(reply.content)

@@ -46,7 +46,9 @@ class Azure(OnePictureService):
     """A ``records.Classifier`` over the tags of Azure's Image Analysis, one picture a request."""
 
     Options = ServiceOptions
-    SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "azure", ("VISION_ENDPOINT", "VISION_KEY"), ("VISION_ENDPOINT",)
+    SERVICE = "azure"
+    CREDENTIALS = ("VISION_ENDPOINT", "VISION_KEY")
+    ENDPOINT_VARIABLES = ("VISION_ENDPOINT",)
 
     def __init__(self, name: str, options: ServiceOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
@@ -83,7 +85,8 @@ class Azure(OnePictureService):
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
-        status, outer = getattr(error, "status_code", None), getattr(error, "error", None)
+        status = getattr(error, "status_code", None)
+        outer = getattr(error, "error", None)
         inner = getattr(outer, "innererror", None)
         codes = {str(getattr(outer, "code", "")), str(inner.get("code", "")) if isinstance(inner, dict) else ""}
         if kind == "failed" and isinstance(status, int):
@@ -99,7 +102,9 @@ class Azure(OnePictureService):
 PAT = "CLARIFAI_PAT"
 _MOST = 200  # concepts a picture; Clarifai gives 20 unless asked
 _MESSAGE = {"send": 1 << 30, "receive": 32 << 20}  # bytes; the vendor's own channel has the first for both
-_SUCCESS, _MIXED, _FAILURE = 10000, 10010, 10020
+_SUCCESS = 10000
+_MIXED = 10010
+_FAILURE = 10020
 _DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
 _ANSWERED = (_SUCCESS, *_DEPRECATED)
 _REDIRECT = re.compile(r"(?i)http status 3\d\d|header with status: 3\d\d")  # gRPC follows none, nor says where to
@@ -119,7 +124,9 @@ class Clarifai(Service):
     """A ``records.Classifier`` over one of Clarifai's models, 128 pictures a request."""
 
     Options = ClarifaiOptions
-    SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "clarifai", (PAT,), ("CLARIFAI_GRPC_BASE",)
+    SERVICE = "clarifai"
+    CREDENTIALS = (PAT,)
+    ENDPOINT_VARIABLES = ("CLARIFAI_GRPC_BASE",)
     batch = 128
 
     def parse(self, raw: Any) -> Answer:
@@ -149,7 +156,8 @@ class Clarifai(Service):
     def _answers(self, pictures: list[bytes]) -> list[object]:
         from clarifai_grpc.grpc.api import resources_pb2, service_pb2
 
-        options, key = self._options, (("authorization", f"Key {os.environ.get(PAT, '')}"),)
+        options = self._options
+        key = (("authorization", f"Key {os.environ.get(PAT, '')}"),)
         wanted = resources_pb2.OutputConfig(max_concepts=_MOST, min_value=0.0)
         images = [resources_pb2.Data(image=resources_pb2.Image(base64=picture)) for picture in pictures]
         request = service_pb2.PostModelOutputsRequest(
@@ -184,10 +192,12 @@ class Clarifai(Service):
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
-        code, details = getattr(error, "code", None), getattr(error, "details", None)
+        code = getattr(error, "code", None)
+        details = getattr(error, "details", None)
         if not callable(code) or not callable(details):
             return super()._details(error, kind)
-        name, words = getattr(code(), "name", ""), str(details() or "")
+        name = getattr(code(), "name", "")
+        words = str(details() or "")
         text = words.lower()
         if _REDIRECT.search(words):
             return "service", f"it sends us on to another address, and no picture follows a redirect ({words})"
@@ -205,7 +215,8 @@ class Clarifai(Service):
 # -- Google Cloud Vision -----------------------------------------------------------------------------------------------
 
 
-ACCOUNT, API_KEY = "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_API_KEY"
+ACCOUNT = "GOOGLE_APPLICATION_CREDENTIALS"
+API_KEY = "GOOGLE_API_KEY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +239,9 @@ class Google(Service):
     """A ``records.Classifier`` over Google Cloud Vision, 16 pictures a request."""
 
     Options = GoogleOptions
-    SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "google", (ACCOUNT,), ("GOOGLE_VISION_ENDPOINT",)
+    SERVICE = "google"
+    CREDENTIALS = (ACCOUNT,)
+    ENDPOINT_VARIABLES = ("GOOGLE_VISION_ENDPOINT",)
     batch = 16
 
     def __init__(self, name: str, options: GoogleOptions, device: str = "cpu") -> None:
@@ -311,7 +324,9 @@ class Imagga(OnePictureService):
     """A ``records.Classifier`` over Imagga, one picture a request."""
 
     Options = ServiceOptions
-    SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "imagga", ("IMAGGA_API_KEY", "IMAGGA_API_SECRET"), ("IMAGGA_ENDPOINT",)
+    SERVICE = "imagga"
+    CREDENTIALS = ("IMAGGA_API_KEY", "IMAGGA_API_SECRET")
+    ENDPOINT_VARIABLES = ("IMAGGA_ENDPOINT",)
 
     def parse(self, raw: Any) -> Answer:
         """English tags, and confidences divided by 100."""
@@ -379,7 +394,8 @@ class Rekognition(OnePictureService):
     """A ``records.Classifier`` over Amazon Rekognition, one picture a request."""
 
     Options = RekognitionOptions
-    SERVICE, CREDENTIALS = "rekognition", ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+    SERVICE = "rekognition"
+    CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_REKOGNITION", "AWS_ENDPOINT_URL")
 
     def parse(self, raw: Any) -> Answer:

@@ -34,7 +34,8 @@ from gslopes.core.runtime import is_out_of_memory
 
 BATCH = 32
 _TRIED = 256  # pixels, side of the picture that a model is tried out with
-SMALL, FEW = 1e-4, 100  # labels below this score are kept only if they are among this many, the highest
+SMALL = 1e-4  # labels below this score are kept only if they are among
+FEW = 100  # the highest
 
 _LARGEST = 64 << 30  # bytes of a file of weights
 _WRAPPERS = ("state_dict", "model_state_dict", "model", "net")  # keys under which training scripts keep it
@@ -115,7 +116,8 @@ class TorchModel:
         from PIL import Image
 
         values = np.asarray(self._transform(Image.fromarray(decoded([picture])[0])), np.float32)
-        low, high = float(values.min()), float(values.max())
+        low = float(values.min())
+        high = float(values.max())
         channels_first = values.shape[0] == 3
         pixels = values.transpose(1, 2, 0) if channels_first else values
         height, width = pixels.shape[:2]

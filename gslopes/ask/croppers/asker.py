@@ -182,7 +182,8 @@ class Asker:
     def _choice(self, shares: Array, point: Array, plan: Layout, centred: bool = False) -> Choice:
         if not np.isfinite(point).all():
             return Choice(shares.tolist())
-        x, y = int(np.clip(point[0], 0, plan.width - 1)), int(np.clip(point[1], 0, plan.height - 1))
+        x = int(np.clip(point[0], 0, plan.width - 1))
+        y = int(np.clip(point[1], 0, plan.height - 1))
         around = (plan.width // 2, plan.height // 2) if centred else (x, y)
         crops = {ratio: (crop_rectangle(plan.width, plan.height, *around, ratio), False) for ratio in self.ratios}
         return Choice(shares.tolist(), (x, y), crops, centred)
@@ -260,7 +261,8 @@ class Asker:
                 else:
                     shapes[saliency.scores.shape].append((row, saliency))
             for group in shapes.values():
-                first, scores = group[0][1], np.stack([saliency.scores for _, saliency in group])
+                first = group[0][1]
+                scores = np.stack([saliency.scores for _, saliency in group])
                 yield MapBatch([row for row, _ in group], scores, first.x, first.y, plan)
 
     def _ask(self, joined: list[ByteArray], plan: Layout) -> list[SaliencyMap | str]:

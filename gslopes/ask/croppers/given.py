@@ -156,7 +156,9 @@ class MapFile:
     Options = MapFileOptions
 
     def __init__(self, name: str, options: MapFileOptions, setting: Setting) -> None:
-        self.name, self.log, self._options = name, options.log, options
+        self.name = name
+        self.log = options.log
+        self._options = options
         path = existing(options.path, "model file")
         self._run: Any
         if name.startswith("torchscript"):
@@ -168,7 +170,8 @@ class MapFile:
         needed("onnxruntime", "onnx", name)
         self.version = f"sha256 {digest_of([path, *external_files(path)])}"
         made = session(path, setting.device)
-        entry, output = made.get_inputs()[0].name, output_of(made, options.output, path, _is_map)
+        entry = made.get_inputs()[0].name
+        output = output_of(made, options.output, path, _is_map)
         self._run = lambda tensor: made.run([output], {entry: tensor})[0]
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:

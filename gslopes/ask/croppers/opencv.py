@@ -36,7 +36,8 @@ class _OfOpenCV:
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
         del options, setting
-        self.name, self.version = name, f"opencv {cv2.__version__}"
+        self.name = name
+        self.version = f"opencv {cv2.__version__}"
         saliency_models()
 
 
@@ -98,7 +99,8 @@ class FineGrained(_OfOpenCV):
 
         A fitted pixel is the mean of a rectangle: then no rectangle reaches over a seam.
         """
-        people, (width, height) = len(sizes), sizes[0]
+        people = len(sizes)
+        width, height = sizes[0]
         joined = width * people, height
         scale = min(FITTED / side for side in joined)
         wide, tall = (max(1, round(side * scale)) for side in joined)
@@ -113,7 +115,8 @@ class FineGrained(_OfOpenCV):
     def maps_of_shrunk(self, shrunk: ByteArray) -> FloatArray:
         """(B, h, w, 3) uint8 RGB fitted pictures to (B, h // 4, w // 4) float32 in [0, 1]."""
         model = saliency_models().StaticSaliencyFineGrained.create()
-        columns, rows = max(1, shrunk.shape[2] // 4), max(1, shrunk.shape[1] // 4)
+        columns = max(1, shrunk.shape[2] // 4)
+        rows = max(1, shrunk.shape[1] // 4)
         result = np.empty((len(shrunk), rows, columns), dtype=np.float32)
         for index, picture in enumerate(shrunk):
             scores = model.computeSaliency(np.ascontiguousarray(picture[..., ::-1]))[1]

@@ -38,9 +38,12 @@ class RemoteCropper:
     def __init__(
         self, service: HttpCropper, cost_limits: CostLimits, budget: Budget, ratios: Sequence[float], seed: int = 0
     ) -> None:
-        self.name, self.version = service.name, service.version
+        self.name = service.name
+        self.version = service.version
         self.usage = UsageStats()
-        self._cost_limits, self._budget, self._seed = cost_limits, budget, seed
+        self._cost_limits = cost_limits
+        self._budget = budget
+        self._seed = seed
         self._at = {ratio: service.at(ratio) for ratio in ratios}
         self._answers: dict[tuple[str, float], Answer] = {}
         for classifier in self._at.values():
@@ -98,14 +101,16 @@ def _parts(pictures: Iterable[ByteArray], folder: Path) -> Iterator[tuple[int, p
     for picture in pictures:
         key = picture_key(picture)
         if key not in rows:
-            path, buffer = folder / f"{number:06d}-{key}", io.BytesIO()
+            path = folder / f"{number:06d}-{key}"
+            buffer = io.BytesIO()
             Image.fromarray(picture).save(buffer, "PNG", compress_level=1)
             with runfolder.storage(path):
                 path.write_bytes(buffer.getvalue())
             rows[key] = (key, "crop", 0, 0.0, path.name, 0.0)
         if len(rows) == PART:
             yield number, tables.frame_of(tables.EDITS, list(rows.values()))
-            rows, number = {}, number + 1
+            rows = {}
+            number += 1
     if rows:
         yield number, tables.frame_of(tables.EDITS, list(rows.values()))
 

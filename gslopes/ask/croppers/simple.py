@@ -26,7 +26,8 @@ class Faces:
             raise UsageError(
                 "The cropper faces needs a face detector.", "Pass finder=MtcnnFinder() of gslopes.faces.find."
             )
-        self.name, self.version = name, "mtcnn"
+        self.name = name
+        self.version = "mtcnn"
         self._finder = setting.finder
         self._seen: dict[str, tuple[int, int]] = {}
 
@@ -52,7 +53,8 @@ class Centre:
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
         del options, setting
-        self.name, self.version = name, "1"
+        self.name = name
+        self.version = "1"
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """(H, W, 3) uint8 RGB to a rectangle."""
@@ -65,7 +67,8 @@ class Random:
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
         del options
-        self.name, self.version = name, f"seed {setting.seed}"
+        self.name = name
+        self.version = f"seed {setting.seed}"
         self._seed = setting.seed
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
@@ -85,7 +88,8 @@ class SmartCrop:
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
         del options, setting
         self._module = needed("smartcrop", "smartcrop", name)
-        self.name, self.version = name, f"smartcrop {version('smartcrop')}"
+        self.name = name
+        self.version = f"smartcrop {version('smartcrop')}"
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """(H, W, 3) uint8 RGB to a rectangle."""

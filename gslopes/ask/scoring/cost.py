@@ -54,10 +54,12 @@ def estimate(classifier: Classifier, parts: list[int], cached: int = 0) -> Estim
     parts: pictures of each part that have no answer yet; a request never holds pictures of two parts.
     cached: pictures that have one.
     """
-    limits, pictures = limits_of(classifier), sum(parts)
+    limits = limits_of(classifier)
+    pictures = sum(parts)
     calls = sum(-(-part // max(1, classifier.batch)) for part in parts) * limits.requests_per_picture
     tokens = limits.tokens[0] * pictures, limits.tokens[1] * pictures
-    price, seconds = limits.cost(pictures), limits.seconds(pictures, calls)
+    price = limits.cost(pictures)
+    seconds = limits.seconds(pictures, calls)
     return Estimate(classifier.name, pictures, cached, calls, price, seconds, limits.note, tokens, limits.estimated)
 
 
@@ -69,7 +71,8 @@ def estimate_parts(
     edits: the rows of the edits table that are due, part by part.
     cache: its answers; read only if asking costs anything.  before: pictures in finished parts.
     """
-    left, cached = [], 0
+    left = []
+    cached = 0
     for frame in edits:
         files = frame["file"].tolist()
         left.append(len(files))
@@ -110,7 +113,8 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
     total = sum(item.usd or 0.0 for item in due)
     word = "an estimated" if any(item.estimated for item in due) else "up to"
     if config.budget is not None and config.budget <= total:
-        word, total = "up to", config.budget
+        word = "up to"
+        total = config.budget
     agreed = max(total, config.confirm_above)
     if config.yes or (total <= config.confirm_above and not unknown):
         return agreed
