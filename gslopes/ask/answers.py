@@ -18,7 +18,7 @@ import pandas as pd
 
 from gslopes.ask.cache import AnswerCache, CachedAnswer, Claim
 from gslopes.ask.cost import Budget, UsageStats, limits_of
-from gslopes.ask.retry import RETRYABLE, RequestSender, RetryPolicy, Stopped
+from gslopes.ask.retry import RETRYABLE, Encoded, RequestSender, Responses, RetryPolicy, Stopped
 from gslopes.ask.secrets import scrub, scrub_error, scrub_json
 from gslopes.core import tables
 from gslopes.core.errors import (
@@ -41,6 +41,7 @@ from gslopes.core.runtime import gslopes_version, is_out_of_memory
 from gslopes.photos.decode import LARGEST_FILE
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."
+Answers = dict[bytes, Answer]  # by the sha256 of their pictures
 MAX_OUTAGES = 2  # requests given up one after the other, with no answer in between: the service is down
 
 # -- questions ---------------------------------------------------------------------------------------------------------
@@ -116,7 +117,7 @@ class PartProgress:
         self.number = number
         self.questions = questions
         self.all_added = False
-        self.answers: dict[bytes, Answer] = {}
+        self.answers: Answers = {}
         self.outcomes: dict[int, Answer] = {}
         self._positions: dict[bytes, list[int]] = {}  # sha256 of a picture to the questions that show it
 
@@ -311,7 +312,7 @@ class ClassifierCache:
         """How many of these pictures have an answer."""
         return len(self._cache.has(self._number, keys)) if self._cache else 0
 
-    def find(self, keys: list[bytes]) -> dict[bytes, Answer]:
+    def find(self, keys: list[bytes]) -> Answers:
         """The answers that there are; a reply that was kept once and holds none, as we read it now, is forgotten."""
         if not self._cache or not keys:
             return {}
@@ -320,12 +321,12 @@ class ClassifierCache:
             self._cache.forget(self._number, unusable)
         return {key: answer for key, answer in answers.items() if answer.status != "failed"}
 
-    def claim(self, keys: list[bytes]) -> tuple[set[bytes], dict[bytes, Answer], set[bytes]]:
+    def claim(self, keys: list[bytes]) -> tuple[set[bytes], Answers, set[bytes]]:
         """Which ones this process asks about, the answers there are, and which ones others ask about."""
         claim = self._cache.claim(self._number, keys) if self._cache else Claim(to_ask=set(keys))
         return claim.to_ask, self._answers(claim.cached), claim.in_progress
 
-    def put(self, responses: dict[bytes, object], answers: dict[bytes, Answer]) -> None:
+    def put(self, responses: Responses, answers: Answers) -> None:
         """Keep the valid answers; release all claims."""
         sound = {}
         for key, answer in ((key, answers[key]) for key in responses if answers[key].status != "failed"):
@@ -352,7 +353,7 @@ class ClassifierCache:
         if self._cache and keys:
             self._cache.release(self._number, keys)
 
-    def _answers(self, cached: dict[bytes, CachedAnswer]) -> dict[bytes, Answer]:
+    def _answers(self, cached: dict[bytes, CachedAnswer]) -> Answers:
         answers = {}
         for key, entry in cached.items():
             if entry.status == "refused":
@@ -389,13 +390,13 @@ class Worker:
         self._sender = RequestSender(cache.classifier, budget, usage, halt)
         self._down = 0
 
-    def ask(self, pictures: dict[bytes, bytes]) -> dict[bytes, Answer]:
+    def ask(self, pictures: Encoded) -> Answers:
         """sha256 to bytes of one batch to answers, all in the cache before this returns, even if it raises.
 
         Returns: fewer answers if the walk was stopped meanwhile.
         Raises: whatever concerns every picture; see ``Client.ask_parts``.
         """
-        answers: dict[bytes, Answer] = {}
+        answers: Answers = {}
         resume = getattr(self._classifier, "resume", None)  # of one whose answers take several requests
         if resume is not None:
             for key, data in pictures.items():
@@ -411,10 +412,10 @@ class Worker:
                 raise
         return answers
 
-    def _ask(self, pictures: dict[bytes, bytes], answers: dict[bytes, Answer], retry: RetryPolicy) -> None:
+    def _ask(self, pictures: Encoded, answers: Answers, retry: RetryPolicy) -> None:
         """One batch; if it fails, its halves, so that one bad picture costs only itself."""
 
-        def put(responses: dict[bytes, object]) -> None:
+        def put(responses: Responses) -> None:
             responses = {key: _clean(raw) for key, raw in responses.items()}  # tables get what the cache will give
             parsed = {
                 key: failed_answer(raw) if isinstance(raw, Exception) else parse_answer(self._classifier, raw)

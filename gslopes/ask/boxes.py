@@ -14,6 +14,8 @@ from gslopes.core.errors import AnswerError, ConfigError
 from gslopes.core.records import ByteArray, Crop, FloatArray
 
 RATIOS = (0.56, 1.0, 1.14, 2.0)
+Size = tuple[int, int]  # width, height, pixels
+Sizes = tuple[Size, ...]  # of photos that are joined
 RECTANGLE = "rectangle"  # what decides where a cropper gives no map, in place of a policy
 
 # -- records -----------------------------------------------------------------------------------------------------------

@@ -82,7 +82,9 @@ def seconds_to_wait(value: str, now: datetime | None = None) -> float | None:
 # -- until it is answered ----------------------------------------------------------------------------------------------
 
 RETRYABLE = (Throttled, Unavailable)
-Store = Callable[[dict[bytes, object]], None]  # of sha256 to raw answer or ClassifierError
+Encoded = dict[bytes, bytes]  # sha256 to the bytes of a picture
+Responses = dict[bytes, object]  # sha256 to raw answer or ClassifierError
+Store = Callable[[Responses], None]
 
 
 class Stopped(Exception):
@@ -159,7 +161,7 @@ class RequestSender:
         self._rate_limiter = RateLimiter(halt.wait)
         self.answered = 0  # requests so far: shows whether the service is up
 
-    def send(self, pictures: dict[bytes, bytes], store: Store, retry: RetryPolicy) -> None:
+    def send(self, pictures: Encoded, store: Store, retry: RetryPolicy) -> None:
         """Ask until every picture has an answer.
 
         pictures: sha256 to bytes; those that are answered are taken out.
@@ -185,7 +187,7 @@ class RequestSender:
                 raise Stopped
             self._usage.add(retries=1)
 
-    def _once(self, pictures: dict[bytes, bytes], store: Store, patience: Patience) -> None:
+    def _once(self, pictures: Encoded, store: Store, patience: Patience) -> None:
         while pictures:
             raws = self._request(list(pictures.values()), patience)
             responses = dict(zip(list(pictures), raws, strict=False))  # fewer, if the budget pays for fewer

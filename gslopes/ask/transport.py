@@ -268,9 +268,14 @@ class BoundedTransport(httpx.BaseTransport):
         limits = dict.fromkeys(("read", "write", "pool"), self._seconds) | {"connect": min(CONNECT, self._seconds)}
         url = request.url
         address = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
-        how: dict[str, Any] = {"timeout": limits, "trace": note}
-        sent: dict[str, Any] = {"headers": request.headers.raw, "content": request.read(), "extensions": how}
-        response = pool.handle_request(httpcore.Request(request.method, address, **sent))
+        sent = httpcore.Request(
+            request.method,
+            address,
+            headers=request.headers.raw,
+            content=request.read(),
+            extensions={"timeout": limits, "trace": note},
+        )
+        response = pool.handle_request(sent)
         try:
             headers = httpx.Headers(response.headers)
             if 300 <= response.status < 400 and headers.get("location"):

@@ -103,8 +103,9 @@ def load_classifiers(given: Sequence[str | Classifier], device: str, trust: bool
 
     Raises: as ``load_classifier``.
     """
-    how: dict[str, Any] = {"prepare": False, "trust": trust}
-    return [load_classifier(item, device, **how) if isinstance(item, str) else item for item in given]
+    return [
+        load_classifier(item, device, prepare=False, trust=trust) if isinstance(item, str) else item for item in given
+    ]
 
 
 def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True, trust: bool = False) -> Classifier:

@@ -74,8 +74,13 @@ class CropsClassifier:
     runs_code = numbers = True
 
     def __init__(self, name: str, options: CropsOptions, device: str = "cpu", trust: bool = False) -> None:
-        how: dict[str, Any] = {"device": device, "seed": options.seed, "trust": trust}
-        model: Any = load_cropper(options.cropper, finder=lambda photos: self._finder(photos), **how)
+        model: Any = load_cropper(
+            options.cropper,
+            finder=lambda photos: self._finder(photos),
+            device=device,
+            seed=options.seed,
+            trust=trust,
+        )
         self.name = name
         self._options = options
         self._service: Any = model.at(1.0) if hasattr(model, "at") else None

@@ -31,7 +31,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from dataclasses import field as option
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from gslopes.ask.boxes import crop_rectangle
 from gslopes.ask.classifiers import picking, problems, service
@@ -289,10 +289,9 @@ class HttpCropper(Endpoint, service.OnePictureService):
     Raises: ConfigError if the address is none, holds a key, or a token would travel unencrypted to another machine.
     """
 
-    Options: ClassVar[Any] = HttpCropOptions
+    Options = HttpCropOptions
 
     def __init__(self, name: str, options: HttpCropOptions, setting: Any = None) -> None:
-        del name, setting
         super().__init__(canonical("http", options), options)
         self.limits = _CROP_LIMITS.adjusted(options)
         self._answers_in = {*picking.first_name(options.at), *(name for names in _SIDES.values() for name in names)}

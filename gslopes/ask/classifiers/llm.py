@@ -18,7 +18,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from gslopes.ask.classifiers import chat, service
 from gslopes.ask.classifiers.captions import CaptionReader
@@ -97,7 +97,7 @@ class Llm(service.OnePictureService):
     Raises: ConfigError if the endpoint is not safe to send a key to.
     """
 
-    Options: ClassVar[type[LlmOptions]] = LlmOptions
+    Options = LlmOptions
     SERVICE = "llm"
     CREDENTIALS = (KEY,)
     ENDPOINT_VARIABLES = ("OPENAI_BASE_URL",)

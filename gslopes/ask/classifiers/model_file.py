@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,7 +190,7 @@ class ModelFile(OwnModel):
     Raises: ModelError if a file is missing or does not fit the other; ConfigError if the preprocessing does not fit.
     """
 
-    Options: ClassVar[type[ModelFileOptions]] = ModelFileOptions
+    Options = ModelFileOptions
 
     def __init__(self, name: str, options: ModelFileOptions, other_files: Sequence[Path] = ()) -> None:
         self._file = existing(options.file, "model")

@@ -26,7 +26,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from gslopes.ask.classifiers import calling
 from gslopes.ask.classifiers.captions import CaptionReader
@@ -165,10 +165,9 @@ class FunctionClassifier:
 class PythonClassifier(FunctionClassifier):
     """A function by its name.  Raises: UsageError if it cannot be imported, or called with pictures alone."""
 
-    Options: ClassVar[type[PythonOptions]] = PythonOptions
+    Options = PythonOptions
 
     def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
-        del device
         labels = existing(options.labels, "labels file") if options.labels else None
         self._path = options.path
         function = function_at(options.path)

@@ -85,7 +85,6 @@ class ReplayClassifier:
     batch = 64
 
     def __init__(self, name: str, options: ReplayOptions, device: str = "cpu") -> None:
-        del device
         self.name = name
         self._only = options.classifier
         self._names = set[str]()

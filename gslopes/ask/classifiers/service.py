@@ -225,7 +225,6 @@ class Service(ABC):
     batch = 1
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
-        del device
         self.name = name
         self.notes: list[str] = []  # what a user should know, one sentence each
         self._options = options

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gslopes.ask.boxes import RECTANGLE, Box, Cropper, Saliency, SaliencyMap, centres, crop_rectangle
+from gslopes.ask.boxes import RECTANGLE, Box, Cropper, Saliency, SaliencyMap, Size, Sizes, centres, crop_rectangle
 from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.joining import (
     Layout,
@@ -102,14 +102,14 @@ class Asker:
 
     model: Model
     photo: Callable[[int], ByteArray]
-    sizes: Sequence[tuple[int, int]] | Mapping[int, tuple[int, int]]
+    sizes: Sequence[Size] | Mapping[int, Size]
     ratios: Sequence[float] = (1.0,)
     as_published: bool = False
     heads: Mapping[int, Box] = field(default_factory=dict)
     shortcut: bool = True
     note: Callable[[str], None] = lambda text: None
     stacked: bool = False
-    halves: dict[tuple[int, tuple[int, int]], ByteArray] = field(default_factory=dict)
+    halves: dict[tuple[int, Size], ByteArray] = field(default_factory=dict)
     checked: bool = False
 
     def picture(self, photos: Sequence[int]) -> tuple[ByteArray, Layout]:
@@ -211,7 +211,7 @@ class Asker:
 
     def maps(self, pictures: Pictures) -> Iterator[MapBatch | Answer]:
         """Batches of maps of pictures, (n, people) numbers of photos; the answer of a picture that failed."""
-        layouts: dict[tuple[tuple[int, int], ...], list[int]] = defaultdict(list)
+        layouts: dict[Sizes, list[int]] = defaultdict(list)
         for row, photos in enumerate(pictures.tolist()):
             layouts[tuple(self.sizes[photo] for photo in photos)].append(row)
         for sizes, rows in layouts.items():
@@ -224,9 +224,7 @@ class Asker:
                 else:
                     yield from self._joined(pictures, part, plan)
 
-    def _assembled(
-        self, pictures: Pictures, rows: Sequence[int], plan: Layout, sizes: tuple[tuple[int, int], ...]
-    ) -> MapBatch | None:
+    def _assembled(self, pictures: Pictures, rows: Sequence[int], plan: Layout, sizes: Sizes) -> MapBatch | None:
         """Maps from photos that are shrunk first, where that is all the model sees of each; None where it is not."""
         model: Any = self.model
         whole = self.as_published or self.stacked

@@ -56,7 +56,6 @@ class PythonCropper:
 
     def __new__(cls, name: str, options: PythonCropOptions, setting: Any) -> Any:
         """A Saliency or a Cropper."""
-        del setting
         kind = Maps if options.answers == "maps" else Rectangles
         function = function_at(options.path)
         return kind(function, name, identity_at(options.path, function, options.version).version)
@@ -210,7 +209,6 @@ class ReplayCropper:
 
     def __new__(cls, name: str, options: ReplayCropOptions, setting: Any = None) -> Any:
         """A Cropper."""
-        del setting
         recording = Recording(options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",))
 
         def recorded(pictures: list[ByteArray], ratio: float) -> list[Any]:

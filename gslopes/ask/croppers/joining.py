@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.ask.boxes import Box, SaliencyMap
+from gslopes.ask.boxes import Box, SaliencyMap, Size
 from gslopes.core.arrays import Array
 from gslopes.core.errors import AnswerError
 from gslopes.core.records import ByteArray, Crop, FloatArray
@@ -54,7 +54,7 @@ class Layout:
         return not any(box.holds(x, y) for box in self.photos)
 
 
-def layout(sizes: Sequence[tuple[int, int]], *, stacked: bool = False) -> Layout:
+def layout(sizes: Sequence[Size], *, stacked: bool = False) -> Layout:
     """Where photos of these sizes lie, side by side at the top, or one above the other at the left.
 
     sizes: (width, height) of each, pixels.

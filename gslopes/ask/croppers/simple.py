@@ -21,7 +21,6 @@ class Faces:
     """Around the face with the detector's highest score; without one, around the middle of the picture."""
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        del options
         if setting.finder is None:
             raise UsageError(
                 "The cropper faces needs a face detector.", "Pass finder=MtcnnFinder() of gslopes.faces.find."
@@ -52,7 +51,6 @@ class Centre:
     """The middle of the picture: no saliency at all."""
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        del options, setting
         self.name = name
         self.version = "1"
 
@@ -66,7 +64,6 @@ class Random:
     """A random point, the same for the same picture: the placebo."""
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        del options
         self.name = name
         self.version = f"seed {setting.seed}"
         self._seed = setting.seed
@@ -86,7 +83,6 @@ class SmartCrop:
     """
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        del options, setting
         self._module = needed("smartcrop", "smartcrop", name)
         self.name = name
         self.version = f"smartcrop {version('smartcrop')}"

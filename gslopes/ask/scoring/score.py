@@ -120,8 +120,15 @@ class Scoring:
             clients = []
             for classifier in self._due:
                 own = None if is_cached(classifier) else stack.enter_context(AnswerCache(self._journal(classifier)))
-                about: dict[str, Any] = {"usage": self._usages[classifier.name], "seed": self.seed}
-                clients.append(Client(classifier, cache=cache, journal=own, budget=self.budget, **about))
+                client = Client(
+                    classifier,
+                    cache=cache,
+                    journal=own,
+                    budget=self.budget,
+                    usage=self._usages[classifier.name],
+                    seed=self.seed,
+                )
+                clients.append(client)
             self._side_by_side(clients)
         for classifier in self._due:
             shutil.rmtree(self._journal(classifier), ignore_errors=True)
