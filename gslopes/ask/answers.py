@@ -203,7 +203,7 @@ def parse_answer(classifier: Classifier, raw: object) -> Answer:
 
 def failed_answer(error: Exception) -> Answer:
     """What goes into the tables if asking about one picture ends in this error."""
-    if isinstance(error, (Refused, PhotoError)):
+    if isinstance(error, Refused | PhotoError):
         return Answer("refused" if isinstance(error, Refused) else "failed", (), scrub(error.reason))
     text = error.message if isinstance(error, GslopesError) else f"{type(error).__name__}: {error}"
     kinds = {AnswerError: Reason.INVALID_ANSWER, Throttled: Reason.UNAVAILABLE, Unavailable: Reason.UNAVAILABLE}
@@ -213,7 +213,7 @@ def failed_answer(error: Exception) -> Answer:
 
 def raise_if_fatal(error: Exception) -> None:
     """Raise again what concerns every picture, without its chain: a library's error may hold credentials."""
-    if isinstance(error, GslopesError) and not isinstance(error, (ClassifierError, PhotoError)):
+    if isinstance(error, GslopesError) and not isinstance(error, ClassifierError | PhotoError):
         raise scrub_error(error) from None
 
 
@@ -262,7 +262,7 @@ def _checked_label(label: object) -> str:
 
 
 def _checked_score(label: object, score: object, numbers: bool) -> float:
-    if isinstance(score, (bool, np.bool_)) or not isinstance(score, Real):
+    if isinstance(score, bool | np.bool_) or not isinstance(score, Real):
         raise AnswerError(f"The classifier's score of {label!r} is {score}, not a number in [0, 1].")
     value = float(score)
     finite = math.isfinite(np.float32(value))

@@ -126,7 +126,7 @@ def scrub_json(value: object) -> object:
 def _scrubbed(value: object) -> object:
     if isinstance(value, dict):
         return {_scrubbed(key): _scrubbed(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list | tuple):
         return [_scrubbed(item) for item in value]
     return scrub_text(value) if isinstance(value, str) else value
 

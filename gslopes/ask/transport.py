@@ -340,7 +340,7 @@ def _lasting(error: BaseException | None) -> str:
     if isinstance(error, httpcore.LocalProtocolError) and "llegal" in str(error):  # h11: its text holds the key
         return "the address, or a key, has characters that cannot be sent"
     while error is not None:
-        if isinstance(error, ssl.SSLError) and not isinstance(error, (ssl.SSLEOFError, ssl.SSLZeroReturnError)):
+        if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
             reason = getattr(error, "verify_message", "") or str(error.reason or "").replace("_", " ").lower()
             return f"no encrypted connection: {reason}"
         error = error.__cause__ or error.__context__

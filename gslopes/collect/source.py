@@ -205,7 +205,7 @@ class Source(ABC):
 
 def text(value: object) -> str:
     """A field of an answer as one line of text; empty for null and for what is neither text nor number."""
-    plain = " ".join(str(value).split()) if isinstance(value, (str, int, float)) else ""
+    plain = " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
     return plain.encode("utf-8", "replace").decode()  # JSON can hold halves of characters, tables cannot
 
 

@@ -88,7 +88,7 @@ def canonical_name(text: str) -> str:
 
 def split_classifiers(classifier: Given | Sequence[Given] | None) -> tuple[tuple[str, ...], tuple[Classifier, ...]]:
     """(the names among what was given, the objects); a function becomes an object."""
-    given: list[Any] = list(classifier) if isinstance(classifier, (list, tuple)) else [classifier]
+    given: list[Any] = list(classifier) if isinstance(classifier, list | tuple) else [classifier]
     names_given = tuple(item for item in given if isinstance(item, str))
     objects = [item for item in given if item is not None and not isinstance(item, str)]
     if not objects:

@@ -140,7 +140,7 @@ def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[An
         what = "one mapping"
     elif isinstance(plain, list) and not _pair(plain):
         what = many(len(plain), "answer")
-        if pictures == 1 and len(labels) == len(plain) > 1 and all(isinstance(entry, (int, float)) for entry in plain):
+        if pictures == 1 and len(labels) == len(plain) > 1 and all(isinstance(entry, int | float) for entry in plain):
             plain = [plain]
     if isinstance(plain, list) and len(plain) == pictures and not _pair(plain):
         return plain
@@ -171,9 +171,9 @@ def _scores(entry: Any, labels: Sequence[str]) -> Scores:
         return dict.fromkeys(items, 1.0)
     if all(pairs := [_pair(item) for item in items]):
         return dict(sorted((pair for pair in pairs if pair), key=lambda pair: pair[1]))  # of a label twice, the highest
-    if len(items) == 1 and isinstance(items[0], (list, Mapping)):
+    if len(items) == 1 and isinstance(items[0], list | Mapping):
         return _scores(items[0], labels)
-    if not all(isinstance(item, (int, float)) for item in items):
+    if not all(isinstance(item, int | float) for item in items):
         what = "a table of several rows" if isinstance(items[0], Mapping) else f"a list of {type(items[0]).__name__}"
         raise AnswerError(f"The function returned {what} for a picture, not one mapping of label to score.")
     if len(items) != len(labels):
@@ -193,7 +193,7 @@ def _pair(item: Any) -> tuple[str, float] | None:
     if not isinstance(item, list) or len(item) not in (2, 3):
         return None
     texts = [part for part in item if isinstance(part, str)]
-    numbers = [part for part in map(_plain, item) if isinstance(part, (int, float))]
+    numbers = [part for part in map(_plain, item) if isinstance(part, int | float)]
     return (texts[-1], float(numbers[0])) if len(numbers) == 1 and len(texts) == len(item) - 1 else None
 
 
@@ -204,7 +204,7 @@ def _number(label: object, score: Any) -> float:
     if isinstance(score, Mapping):
         inner = ", ".join(map(str, list(score)[:3]))
         raise AnswerError(f"{label!r} of what the function returned is a mapping ({inner} …): return that one alone.")
-    if not isinstance(score, (int, float)):
+    if not isinstance(score, int | float):
         raise AnswerError(f"The function's score of {label!r} is {score!r}, not a number in [0, 1].")
     return float(score)
 
@@ -221,6 +221,6 @@ def _plain(value: Any) -> Any:
         value = np.asarray(value)
     if hasattr(value, "tolist"):
         return value.tolist()
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         return value
     return [_plain(item) for item in value]

@@ -396,7 +396,7 @@ def answer_tokens(choice: JsonObject, text: str) -> list[JsonObject] | None:
 
 def log_probability(value: Any) -> float | None:
     """A log-probability as a number; None for what is none: missing, not finite, or above 0 by more than rounding."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value > 1e-3:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value > 1e-3:
         return None
     return min(float(value), 0.0)
 

@@ -358,6 +358,6 @@ def _rectangle(answer: Any, path: str) -> JsonObject:
 
 def _number(at: JsonObject, name: str) -> float:
     value = at.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise AnswerError(f"The answer's {name!r} is {str(value)[:40]!r}, which is not a number.")
     return float(value)

@@ -93,7 +93,7 @@ def _add_imported(path: Path, root: Path, found: set[Path]) -> None:
     except (OSError, SyntaxError, ValueError, RecursionError):
         return
     for node in ast.walk(tree):
-        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
             continue
         level = getattr(node, "level", 0)
         base = getattr(node, "module", None)

@@ -114,7 +114,7 @@ class ModuleClassifier(OwnModel):
             outputs = outputs.logits
         elif isinstance(outputs, dict):
             outputs = outputs.get("logits", next(iter(outputs.values())))
-        outputs = outputs[0] if isinstance(outputs, (list, tuple)) else outputs
+        outputs = outputs[0] if isinstance(outputs, list | tuple) else outputs
         return np.asarray(outputs.double().cpu().numpy())
 
 

@@ -107,7 +107,7 @@ def _of_item(item: Any) -> Sequence[tuple[str, Any]]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _number(value: Any) -> float:

@@ -355,7 +355,7 @@ class Imagga(OnePictureService):
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
         """Imagga says what is wrong in the body; 403 is a plan's limit, and 400 is nearly always the picture."""
-        if isinstance(error, (KeyError, TypeError)):
+        if isinstance(error, KeyError | TypeError):
             return kind, "the reply has no result"
         response: Any = getattr(error, "response", None)
         if response is None:
