@@ -213,13 +213,9 @@ def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
 
 
 class BoundedTransport(httpx.BaseTransport):
-    """Sends a request and gives back its whole reply.  Any number of threads may use one.
+    """Sends a request and gives back its whole reply, in ``SECONDS``.  Any number of threads may use one."""
 
-    seconds: of one exchange; 0: ``SECONDS``.
-    """
-
-    def __init__(self, seconds: float = 0.0) -> None:
-        self._seconds = seconds or SECONDS
+    def __init__(self) -> None:
         self._exchange = Exchange()
         self._pools: dict[str, httpcore.ConnectionPool] = {}  # by the address of the proxy, empty without one
         self._ways: dict[tuple[str, str], httpcore.ConnectionPool] = {}  # by scheme and host
@@ -238,7 +234,7 @@ class BoundedTransport(httpx.BaseTransport):
             sent = sent or name.endswith("send_request_headers.started")
 
         pool = self._pool(request.url)
-        seconds = seconds_left(self._seconds)
+        seconds = seconds_left(SECONDS)
         try:
             with self._exchange.until(time.monotonic() + seconds):
                 return self._exchanged(pool, request, note)
@@ -265,7 +261,7 @@ class BoundedTransport(httpx.BaseTransport):
     def _exchanged(
         self, pool: httpcore.ConnectionPool, request: httpx.Request, note: Callable[[str, object], None]
     ) -> httpx.Response:
-        limits = dict.fromkeys(("read", "write", "pool"), self._seconds) | {"connect": min(CONNECT, self._seconds)}
+        limits = dict.fromkeys(("read", "write", "pool"), SECONDS) | {"connect": min(CONNECT, SECONDS)}
         url = request.url
         address = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
         sent = httpcore.Request(
@@ -347,7 +343,7 @@ def _lasting(error: BaseException | None) -> str:
     return ""
 
 
-def client(seconds: float = 0.0, **options: Any) -> httpx.Client:
+def client(**options: Any) -> httpx.Client:
     """An ``httpx.Client`` that asks by a ``BoundedTransport``.  options: as its own."""
     headers = {"accept-encoding": "identity"} | dict(options.pop("headers", {}))
-    return httpx.Client(transport=BoundedTransport(seconds), headers=headers, follow_redirects=False, **options)
+    return httpx.Client(transport=BoundedTransport(), headers=headers, follow_redirects=False, **options)

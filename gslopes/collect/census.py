@@ -72,7 +72,7 @@ class Census:
 def census(
     photos: Path,
     out: Path,
-    config: CensusConfig | None = None,
+    config: CensusConfig,
     *,
     executor: Executor | None = None,
     finder: Finder | None = None,
@@ -87,7 +87,6 @@ def census(
     """
     from gslopes.faces.zoo.reader import FaceReader, load_fairface
 
-    config = config or CensusConfig()
     executor = executor or OneProcess()
     check(config)
     device = runtime.pick_device(config.device)

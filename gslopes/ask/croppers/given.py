@@ -202,13 +202,12 @@ class ReplayCropOptions:
     file: Path = field(metadata=ARGUMENT)
 
 
-class ReplayCropper:
-    """Makes the cropper of a recording.  Raises: ModelError if the file is missing, or a line holds no answer."""
+class ReplayCropper(Rectangles):
+    """The cropper of a recording.  Raises: ModelError if the file is missing, or a line holds no answer."""
 
     Options = ReplayCropOptions
 
-    def __new__(cls, name: str, options: ReplayCropOptions, setting: Any = None) -> Any:
-        """A Cropper."""
+    def __init__(self, name: str, options: ReplayCropOptions, setting: Any = None) -> None:
         recording = Recording(options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",))
 
         def recorded(pictures: list[ByteArray], ratio: float) -> list[Any]:
@@ -218,7 +217,7 @@ class ReplayCropper:
                 raise AnswerError(f"{name} has no answer about the picture {key[:12]} at the ratio {ratio:g}.")
             return [line["box"]]
 
-        return Rectangles(recorded, name, recording.digest[:16])
+        super().__init__(recorded, name, recording.digest[:16])
 
 
 def picture_key(picture: ByteArray) -> str:

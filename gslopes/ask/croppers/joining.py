@@ -262,14 +262,14 @@ def share_inside(head: Box, crop: Crop) -> float:
     return head.shared(rectangle) / head.area if head.area > 0 else float("nan")
 
 
-def larger_share(shares: Sequence[float], close: float = 1e-9) -> list[float]:
+def larger_share(shares: Sequence[float]) -> list[float]:
     """Whom a rectangle favours: 1 for the largest share inside, split where equal.
 
     >>> larger_share([1.0, 0.25]), larger_share([1.0, 1.0])
     ([1.0, 0.0], [0.5, 0.5])
     """
     top = max(shares)
-    best = [share >= top - close for share in shares]
+    best = [share >= top - 1e-9 for share in shares]
     return [1 / sum(best) if largest else 0.0 for largest in best]
 
 

@@ -113,12 +113,12 @@ def _top_weights(scores: Array, top: int) -> Array:
     return np.asarray((above + tied * left / tied.sum(axis=1, keepdims=True)) / top)
 
 
-def temperature_for(scores: Array, share: float = 0.1) -> float:
-    """The temperature at which the softmax of a map spreads, by its entropy, over this share of its cells.
+def temperature_for(scores: Array) -> float:
+    """The temperature at which the softmax of a map spreads, by its entropy, over a tenth of its cells.
 
     For models whose scores are no log densities: one rule for all units.  scores: (cells,) of a typical map.
     """
-    target = np.log(max(share * scores.size, 1.0 + 1e-9))
+    target = np.log(max(0.1 * scores.size, 1.0 + 1e-9))
     spread = float(np.ptp(scores))
     if spread == 0:
         return 1.0
