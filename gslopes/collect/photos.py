@@ -13,7 +13,7 @@ import pandas as pd
 from gslopes.collect.collector import OVERSAMPLE, STAGE, Collector
 from gslopes.collect.config import CollectConfig
 from gslopes.collect.source import Openverse, Query, Source, Urls, make_queries, read_keywords, read_occupations
-from gslopes.collect.wikidata import Wikidata, people_of
+from gslopes.collect.wikidata import Steps, Wikidata, people_of
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import check
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
@@ -64,7 +64,7 @@ class Collection:
     reasons: dict[str, int]
     licences: dict[str, int]
     table: pd.DataFrame = field(repr=False)
-    people: tuple[tuple[str, int], ...] = ()
+    people: Steps = ()
 
 
 def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
@@ -112,7 +112,7 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
             runfolder.merge(out, MANIFEST, [STAGE], finished)
             table = tables.read(MANIFEST, out / "manifest.parquet")
             write_csv(table, out / "manifest.csv")
-    people: tuple[tuple[str, int], ...] = ()
+    people: Steps = ()
     if plan.source.of_people:
         of_people, people = people_of(table)
         write_csv(of_people, out / "people.csv")

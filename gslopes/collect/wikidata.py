@@ -39,6 +39,7 @@ MIXED = "/"  # between several values of one person, as the audits read them
 _SEPARATOR = re.compile(r"[\s=]")
 _ENTITY = re.compile(r"Q\d+\Z")
 ASKED: dict[str, Any] = tomllib.loads((DATA / "wikidata.toml").read_text("utf-8"))
+Steps = tuple[tuple[str, int], ...]  # what was asked of people, and how many were left
 Files = dict[str, JsonObject]  # the name of a file to what Commons knows of it
 
 
@@ -243,7 +244,7 @@ def _year(when: str) -> str:
 
 def people_of(
     manifest: pd.DataFrame, min_ethnic: int = MIN_ETHNIC, min_group: int = MIN_GROUP
-) -> tuple[pd.DataFrame, tuple[tuple[str, int], ...]]:
+) -> tuple[pd.DataFrame, Steps]:
     """Who is on the photos, in words, for the audits; small groups are dropped.
 
     manifest: of a collection from ``wikidata``; its duplicates are of people with several ethnic groups.
