@@ -18,7 +18,7 @@ import pandas as pd
 
 from gslopes.ask.cache import AnswerCache, CachedAnswer, Claim
 from gslopes.ask.cost import Budget, UsageStats, limits_of
-from gslopes.ask.retry import RETRYABLE, RequestSender, RetryPolicy, Stopped
+from gslopes.ask.retry import RETRYABLE, Encoded, RequestSender, Responses, RetryPolicy, Stopped
 from gslopes.ask.secrets import scrub, scrub_error, scrub_json
 from gslopes.core import tables
 from gslopes.core.errors import (
@@ -41,6 +41,7 @@ from gslopes.core.runtime import gslopes_version, is_out_of_memory
 from gslopes.photos.decode import LARGEST_FILE
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."
+Answers = dict[bytes, Answer]  # by the sha256 of their pictures
 MAX_OUTAGES = 2  # requests given up one after the other, with no answer in between: the service is down
 
 # -- questions ---------------------------------------------------------------------------------------------------------
@@ -116,7 +117,7 @@ class PartProgress:
         self.number = number
         self.questions = questions
         self.all_added = False
-        self.answers: dict[bytes, Answer] = {}
+        self.answers: Answers = {}
         self.outcomes: dict[int, Answer] = {}
         self._positions: dict[bytes, list[int]] = {}  # sha256 of a picture to the questions that show it
 
@@ -184,7 +185,7 @@ def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
         raise AnswerError(f"The classifier returned the label {double!r} twice.")
     version = str(answer.version)
     if answer.status == "answered":
-        return Answer("answered", pairs, version=version, box=tuple(map(int, answer.box)), orders=answer.orders)
+        return Answer("answered", pairs, version=version, box=answer.box, orders=answer.orders)
     return Answer(answer.status, (), scrub(str(answer.reason)) or "no reason given", version)
 
 
@@ -202,7 +203,7 @@ def parse_answer(classifier: Classifier, raw: object) -> Answer:
 
 def failed_answer(error: Exception) -> Answer:
     """What goes into the tables if asking about one picture ends in this error."""
-    if isinstance(error, (Refused, PhotoError)):
+    if isinstance(error, Refused | PhotoError):
         return Answer("refused" if isinstance(error, Refused) else "failed", (), scrub(error.reason))
     text = error.message if isinstance(error, GslopesError) else f"{type(error).__name__}: {error}"
     kinds = {AnswerError: Reason.INVALID_ANSWER, Throttled: Reason.UNAVAILABLE, Unavailable: Reason.UNAVAILABLE}
@@ -212,7 +213,7 @@ def failed_answer(error: Exception) -> Answer:
 
 def raise_if_fatal(error: Exception) -> None:
     """Raise again what concerns every picture, without its chain: a library's error may hold credentials."""
-    if isinstance(error, GslopesError) and not isinstance(error, (ClassifierError, PhotoError)):
+    if isinstance(error, GslopesError) and not isinstance(error, ClassifierError | PhotoError):
         raise scrub_error(error) from None
 
 
@@ -261,7 +262,7 @@ def _checked_label(label: object) -> str:
 
 
 def _checked_score(label: object, score: object, numbers: bool) -> float:
-    if isinstance(score, (bool, np.bool_)) or not isinstance(score, Real):
+    if isinstance(score, bool | np.bool_) or not isinstance(score, Real):
         raise AnswerError(f"The classifier's score of {label!r} is {score}, not a number in [0, 1].")
     value = float(score)
     finite = math.isfinite(np.float32(value))
@@ -311,7 +312,7 @@ class ClassifierCache:
         """How many of these pictures have an answer."""
         return len(self._cache.has(self._number, keys)) if self._cache else 0
 
-    def find(self, keys: list[bytes]) -> dict[bytes, Answer]:
+    def find(self, keys: list[bytes]) -> Answers:
         """The answers that there are; a reply that was kept once and holds none, as we read it now, is forgotten."""
         if not self._cache or not keys:
             return {}
@@ -320,12 +321,12 @@ class ClassifierCache:
             self._cache.forget(self._number, unusable)
         return {key: answer for key, answer in answers.items() if answer.status != "failed"}
 
-    def claim(self, keys: list[bytes]) -> tuple[set[bytes], dict[bytes, Answer], set[bytes]]:
+    def claim(self, keys: list[bytes]) -> tuple[set[bytes], Answers, set[bytes]]:
         """Which ones this process asks about, the answers there are, and which ones others ask about."""
         claim = self._cache.claim(self._number, keys) if self._cache else Claim(to_ask=set(keys))
         return claim.to_ask, self._answers(claim.cached), claim.in_progress
 
-    def put(self, responses: dict[bytes, object], answers: dict[bytes, Answer]) -> None:
+    def put(self, responses: Responses, answers: Answers) -> None:
         """Keep the valid answers; release all claims."""
         sound = {}
         for key, answer in ((key, answers[key]) for key in responses if answers[key].status != "failed"):
@@ -352,7 +353,7 @@ class ClassifierCache:
         if self._cache and keys:
             self._cache.release(self._number, keys)
 
-    def _answers(self, cached: dict[bytes, CachedAnswer]) -> dict[bytes, Answer]:
+    def _answers(self, cached: dict[bytes, CachedAnswer]) -> Answers:
         answers = {}
         for key, entry in cached.items():
             if entry.status == "refused":
@@ -389,13 +390,13 @@ class Worker:
         self._sender = RequestSender(cache.classifier, budget, usage, halt)
         self._down = 0
 
-    def ask(self, pictures: dict[bytes, bytes]) -> dict[bytes, Answer]:
+    def ask(self, pictures: Encoded) -> Answers:
         """sha256 to bytes of one batch to answers, all in the cache before this returns, even if it raises.
 
         Returns: fewer answers if the walk was stopped meanwhile.
         Raises: whatever concerns every picture; see ``Client.ask_parts``.
         """
-        answers: dict[bytes, Answer] = {}
+        answers: Answers = {}
         resume = getattr(self._classifier, "resume", None)  # of one whose answers take several requests
         if resume is not None:
             for key, data in pictures.items():
@@ -411,10 +412,10 @@ class Worker:
                 raise
         return answers
 
-    def _ask(self, pictures: dict[bytes, bytes], answers: dict[bytes, Answer], retry: RetryPolicy) -> None:
+    def _ask(self, pictures: Encoded, answers: Answers, retry: RetryPolicy) -> None:
         """One batch; if it fails, its halves, so that one bad picture costs only itself."""
 
-        def put(responses: dict[bytes, object]) -> None:
+        def put(responses: Responses) -> None:
             responses = {key: _clean(raw) for key, raw in responses.items()}  # tables get what the cache will give
             parsed = {
                 key: failed_answer(raw) if isinstance(raw, Exception) else parse_answer(self._classifier, raw)
@@ -437,8 +438,10 @@ class Worker:
             if isinstance(error, RETRYABLE):
                 self._down = self._down + 1 if self._sender.answered == before else 0
                 if self._down >= MAX_OUTAGES:
-                    message = f"{self._classifier.name} does not answer: {scrub(error.message).rstrip('.')}."
-                    raise ServiceError(message, "Answers so far are kept: run the same command again later.") from None
+                    raise ServiceError(
+                        f"{self._classifier.name} does not answer: {scrub(error.message).rstrip('.')}.",
+                        "Answers so far are kept: run the same command again later.",
+                    ) from None
                 retry = retry.short()
             if len(pictures) == 1:
                 if not isinstance(error, GslopesError) and is_out_of_memory(error):

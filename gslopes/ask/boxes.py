@@ -11,9 +11,11 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from gslopes.core.errors import AnswerError, ConfigError
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, Crop, FloatArray
 
 RATIOS = (0.56, 1.0, 1.14, 2.0)
+Size = tuple[int, int]  # width, height, pixels
+Sizes = tuple[Size, ...]  # of photos that are joined
 RECTANGLE = "rectangle"  # what decides where a cropper gives no map, in place of a policy
 
 # -- records -----------------------------------------------------------------------------------------------------------
@@ -30,17 +32,6 @@ class SaliencyMap:
     scores: FloatArray
     x: FloatArray
     y: FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class Crop:
-    """What a cropper keeps of a picture: int pixels; point: the focal point x, y if it has one."""
-
-    left: int
-    top: int
-    width: int
-    height: int
-    point: tuple[int, int] | None = None
 
 
 class Saliency(Protocol):
@@ -88,7 +79,8 @@ class Box:
 
     def shared(self, other: "Box") -> float:
         """Area of the part that both have."""
-        x0, y0 = max(self.x0, other.x0), max(self.y0, other.y0)
+        x0 = max(self.x0, other.x0)
+        y0 = max(self.y0, other.y0)
         return Box(x0, y0, min(self.x1, other.x1), min(self.y1, other.y1)).area
 
     def shifted(self, x: float, y: float) -> "Box":

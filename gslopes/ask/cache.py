@@ -220,7 +220,8 @@ class AnswerCache:
 
     def put(self, classifier_id: int, answers: Mapping[bytes, CachedAnswer]) -> None:
         """Write answers, durable when this returns, and release their claims. The first answer to a picture stays."""
-        now, client = int(time.time()), gslopes_version()
+        now = int(time.time())
+        client = gslopes_version()
         with self._transaction():
             for picture, answer in answers.items():
                 row = classifier_id, picture, answer.status, _packed(answer.raw), self._source(answer, client)
@@ -344,8 +345,10 @@ def _sqlite_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        hint = "Choose another folder with --cache, or make room and run the same command again."
-        raise StorageError(f"The cache {show(path)} cannot be used: {error}.", hint) from error
+        raise StorageError(
+            f"The cache {show(path)} cannot be used: {error}.",
+            "Choose another folder with --cache, or make room and run the same command again.",
+        ) from error
 
 
 def _chunks(pictures: Sequence[bytes]) -> Iterator[Sequence[bytes]]:

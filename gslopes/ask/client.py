@@ -16,6 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.ask.answers import (
+    Answers,
     ClassifierCache,
     PartProgress,
     Worker,
@@ -29,7 +30,7 @@ from gslopes.ask.answers import (
 from gslopes.ask.cache import AnswerCache
 from gslopes.ask.cost import Budget, UsageStats, limits_of
 from gslopes.ask.pictures import fit_pictures
-from gslopes.ask.retry import RetryPolicy
+from gslopes.ask.retry import Encoded, RetryPolicy
 from gslopes.core.errors import ClassifierError, PhotoError, Refused
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
@@ -78,7 +79,7 @@ class Client:
         self._open: list[PartProgress] = []
         self._in_flight: dict[bytes, list[PartProgress]] = {}  # pictures being asked, to the parts that wait for them
         self._claimed_elsewhere: dict[bytes, _Files] = {}  # of them, those that another process is asking
-        self._jobs: set[Future[dict[bytes, Answer]]] = set()
+        self._jobs: set[Future[Answers]] = set()
 
     def halt(self) -> None:
         """Let no further request leave; those in flight are finished and kept. Any thread may call it."""
@@ -119,7 +120,7 @@ class Client:
     def _add_part(self, progress: PartProgress, folder: Path) -> None:
         """Look up every picture of a part, and send those without an answer."""
         self._open.append(progress)
-        pending: dict[bytes, bytes] = {}
+        pending: Encoded = {}
         files: dict[bytes, _Files] = {}
         for positions in progress.photos():
             pictures = self._read(progress, positions, folder)
@@ -141,9 +142,9 @@ class Client:
         self._send(pending, files, progress)
         progress.all_added = True
 
-    def _read(self, progress: PartProgress, positions: list[int], folder: Path) -> dict[bytes, bytes]:
+    def _read(self, progress: PartProgress, positions: list[int], folder: Path) -> Encoded:
         """sha256 to bytes of the pictures of one photo; those that cannot be read have their outcome then."""
-        pictures: dict[bytes, bytes] = {}
+        pictures: Encoded = {}
         for position in positions:
             try:
                 data = read_picture(folder, progress.questions[position].file)
@@ -163,9 +164,7 @@ class Client:
             waiting.append(progress)
         return waiting is None and key not in progress.answers
 
-    def _fitted(
-        self, progress: PartProgress, photo: str, fresh: list[bytes], pictures: dict[bytes, bytes]
-    ) -> dict[bytes, bytes]:
+    def _fitted(self, progress: PartProgress, photo: str, fresh: list[bytes], pictures: Encoded) -> Encoded:
         """The fresh pictures of a photo as the service takes them; all of the photo's are treated alike."""
         if not fresh:
             return {}
@@ -183,7 +182,7 @@ class Client:
             about(photo, [fitted[key] for key in fresh])
         return {key: fitted[key] for key in fresh}
 
-    def _send(self, pending: dict[bytes, bytes], files: dict[bytes, _Files], progress: PartProgress) -> None:
+    def _send(self, pending: Encoded, files: dict[bytes, _Files], progress: PartProgress) -> None:
         if not pending or self._halt.is_set():
             return
         self._in_flight |= {key: [progress] for key in pending}
@@ -208,7 +207,7 @@ class Client:
             self._look_elsewhere()
         self._emit_finished(done)
 
-    def _collect(self, jobs: Iterable[Future[dict[bytes, Answer]]]) -> None:
+    def _collect(self, jobs: Iterable[Future[Answers]]) -> None:
         for job in list(jobs):
             self._jobs.discard(job)
             for key, answer in job.result().items():
@@ -241,7 +240,8 @@ class Client:
             self._count(answer, progress.put(key, answer))
 
     def _count(self, answer: Answer, positions: int) -> None:
-        refused, failed = positions * (answer.status == "refused"), positions * (answer.status == "failed")
+        refused = positions * (answer.status == "refused")
+        failed = positions * (answer.status == "failed")
         models = Counter({answer.version: positions} if answer.version else {})
         self.usage.add(pictures=positions, refused=refused, failed=failed, models=models)
 
@@ -249,8 +249,11 @@ class Client:
         for progress in [progress for progress in self._open if progress.complete]:
             self._open.remove(progress)
             self._stop_if_all_failed(progress)
-            questions, outcomes, name = progress.questions, progress.in_order(), self.classifier.name
-            asked, scores = asked_rows(questions, outcomes, name), score_rows(questions, outcomes, name)
+            questions = progress.questions
+            outcomes = progress.in_order()
+            name = self.classifier.name
+            asked = asked_rows(questions, outcomes, name)
+            scores = score_rows(questions, outcomes, name)
             done(progress.number, asked, scores, progress)
 
     def _drain(self, done: Done) -> None:

@@ -60,7 +60,8 @@ class Limits:
 
     def adjusted(self, options: "ServiceOptions") -> "Limits":
         """With what the user gave as ``rate``, ``concurrency`` and ``price``."""
-        rate, price = options.rate or self.requests_per_second, options.price or self.price
+        rate = options.rate or self.requests_per_second
+        price = options.price or self.price
         concurrency = options.concurrency or self.concurrency
         return replace(self, requests_per_second=rate, concurrency=concurrency, price=price)
 

@@ -84,8 +84,10 @@ def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
     ('llm:m,prompt=salary', 'llm:m,prompt=loan', 'celeba-tagger')
     """
     if tasks and not any(split(name)[0] == "llm" for name in given):
-        hint = "Such as --classifier llm:MODEL,url=http://localhost:8080/v1."
-        raise ConfigError("A task is for a language model, and none is named.", hint)
+        raise ConfigError(
+            "A task is for a language model, and none is named.",
+            "Such as --classifier llm:MODEL,url=http://localhost:8080/v1.",
+        )
     names: list[str] = []
     for name in given:
         own = name.partition(":")[0] != "llm" or any(item.startswith("prompt=") for item in split(name)[1])
@@ -108,8 +110,10 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
     for item in items:
         key, equals, value = item.partition("=")
         if not equals:
-            message = f"The {kind} {base!r} cannot read {scrub(key)!r}: a parameter is written key=value."
-            raise ConfigError(message, r"A comma inside a value is written \,.")
+            raise ConfigError(
+                f"The {kind} {base!r} cannot read {scrub(key)!r}: a parameter is written key=value.",
+                r"A comma inside a value is written \,.",
+            )
         keys = sorted(name for name in fields if name != leading)
         if key not in keys:
             close = get_close_matches(key, keys, n=1)
@@ -137,7 +141,8 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
 
 def canonical(base: str, options: DataclassInstance) -> str:
     r"""The one spelling of a name with these options: the argument, then sorted keys, defaults left out."""
-    leading, pairs = [], []
+    leading = []
+    pairs = []
     for item in dataclasses.fields(options):
         value = getattr(options, item.name)
         if value == item.default or "operational" in item.metadata:
@@ -155,7 +160,8 @@ def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
 
     The argument is first, then those that decide what is asked, and those that move no answer.
     """
-    rows, kinds = [], get_type_hints(cls)
+    rows = []
+    kinds = get_type_hints(cls)
     groups = ("argument", "", "operational")
     for item in sorted(dataclasses.fields(cls), key=lambda item: groups.index(next(iter(item.metadata), ""))):
         default = item.name.upper() if item.default is dataclasses.MISSING else _escape(item.default)
@@ -192,7 +198,8 @@ def _value(what: str, kind: Any, text: str) -> Any:
             raise ConfigError(f"{what} must be one of {', '.join(map(str, get_args(kind)))}, not {text!r}.")
         return text
     if get_origin(kind) is tuple:
-        parts, kinds = text.split("/"), get_args(kind)
+        parts = text.split("/")
+        kinds = get_args(kind)
         if len(parts) != len(kinds):
             raise ConfigError(f"{what} must be {len(kinds)} values with slashes between them, not {text!r}.")
         return tuple(_value(what, each, part) for each, part in zip(kinds, parts, strict=True))

@@ -34,7 +34,8 @@ def prepare(pixels: ByteArray, size: int) -> ByteArray:
 
     height, width = pixels.shape[:2]
     side = min(height, width)
-    left, top = (width - side) / 2, (height - side) / 2
+    left = (width - side) / 2
+    top = (height - side) / 2
     box = (left, top, left + side, top + side)
     square = Image.fromarray(pixels).resize((size, size), Image.Resampling.BILINEAR, box=box, reducing_gap=3.0)
     return np.asarray(square)
@@ -78,7 +79,8 @@ def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes]
     if min(*widths, *heights) < limits.min_side:
         sides = f"{min(widths)} x {min(heights)} pixels"
         raise Refused(f"{sides}; the service needs sides of at least {limits.min_side}")
-    longest, most_bytes = max(*widths, *heights), limits.picture_bytes or math.inf
+    longest = max(*widths, *heights)
+    most_bytes = limits.picture_bytes or math.inf
     scale = limits.max_side / longest if limits.max_side and longest > limits.max_side else 1.0
     pixels = max(map(operator.mul, widths, heights))
     if limits.max_pixels and pixels * scale**2 > limits.max_pixels:

@@ -29,7 +29,8 @@ class RateLimiter:
     """
 
     def __init__(self, wait: Callable[[float], bool], clock: Callable[[], float] = time.monotonic) -> None:
-        self._wait, self._clock = wait, clock
+        self._wait = wait
+        self._clock = clock
         self._lock = threading.Lock()
         self._next: dict[str, float] = {}  # when a server may be asked again
 
@@ -81,7 +82,9 @@ def seconds_to_wait(value: str, now: datetime | None = None) -> float | None:
 # -- until it is answered ----------------------------------------------------------------------------------------------
 
 RETRYABLE = (Throttled, Unavailable)
-Store = Callable[[dict[bytes, object]], None]  # of sha256 to raw answer or ClassifierError
+Encoded = dict[bytes, bytes]  # sha256 to the bytes of a picture
+Responses = dict[bytes, object]  # sha256 to raw answer or ClassifierError
+Store = Callable[[Responses], None]
 
 
 class Stopped(Exception):
@@ -158,7 +161,7 @@ class RequestSender:
         self._rate_limiter = RateLimiter(halt.wait)
         self.answered = 0  # requests so far: shows whether the service is up
 
-    def send(self, pictures: dict[bytes, bytes], store: Store, retry: RetryPolicy) -> None:
+    def send(self, pictures: Encoded, store: Store, retry: RetryPolicy) -> None:
         """Ask until every picture has an answer.
 
         pictures: sha256 to bytes; those that are answered are taken out.
@@ -171,7 +174,8 @@ class RequestSender:
                 self._once(pictures, store, patience)
                 return
             except RETRYABLE as error:
-                throttled, seconds = isinstance(error, Throttled), retry.delay(error, attempt)
+                throttled = isinstance(error, Throttled)
+                seconds = retry.delay(error, attempt)
                 self._usage.add(throttled=throttled)
                 if throttled:
                     self._rate_limiter.pause(seconds)
@@ -183,7 +187,7 @@ class RequestSender:
                 raise Stopped
             self._usage.add(retries=1)
 
-    def _once(self, pictures: dict[bytes, bytes], store: Store, patience: Patience) -> None:
+    def _once(self, pictures: Encoded, store: Store, patience: Patience) -> None:
         while pictures:
             raws = self._request(list(pictures.values()), patience)
             responses = dict(zip(list(pictures), raws, strict=False))  # fewer, if the budget pays for fewer
@@ -204,7 +208,8 @@ class RequestSender:
             self._usage.add(miscounted=pictures)
             return cost
         judged = [raw for raw in raws if not isinstance(raw, RETRYABLE) or raw.billed]
-        each, count = cost / max(1, pictures), getattr(self._classifier, "usage", None)
+        each = cost / max(1, pictures)
+        count = getattr(self._classifier, "usage", None)
         if count is None:
             return each * len(judged)
         used = [count(raw) for raw in judged]
@@ -219,7 +224,8 @@ class RequestSender:
         count, cost = self._budget.reserve(self._limits, len(pictures), self._halt.is_set)
         if not count:
             raise Stopped
-        pictures, billed = pictures[:count], 0.0
+        pictures = pictures[:count]
+        billed = 0.0
         try:
             self._rate_limiter.acquire(self._limits.seconds(len(pictures), 1) * SPACING)
             self._usage.add(requests=1)

@@ -111,7 +111,8 @@ def scrub_text(text: str) -> str:
 
 def scrub_error(error: GslopesError) -> GslopesError:
     """The same error, its texts without credentials."""
-    error.message, error.hint = scrub_text(error.message), scrub_text(error.hint)
+    error.message = scrub_text(error.message)
+    error.hint = scrub_text(error.hint)
     error.args = (error.message,)
     return error
 
@@ -125,7 +126,7 @@ def scrub_json(value: object) -> object:
 def _scrubbed(value: object) -> object:
     if isinstance(value, dict):
         return {_scrubbed(key): _scrubbed(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list | tuple):
         return [_scrubbed(item) for item in value]
     return scrub_text(value) if isinstance(value, str) else value
 
@@ -139,9 +140,11 @@ def guard_logs() -> None:
     def guarded(*args: Any, **kwargs: Any) -> logging.LogRecord:
         record = make(*args, **kwargs)
         try:
-            record.msg, record.args = printable_lines(scrub_text(record.getMessage())), ()
+            record.msg = printable_lines(scrub_text(record.getMessage()))
+            record.args = ()
         except Exception:  # a wrong format string is the logger's business
-            record.msg, record.args = scrub_text(str(record.msg)), ()
+            record.msg = scrub_text(str(record.msg))
+            record.args = ()
         if record.exc_info:
             record.exc_text = scrub_text(logging.Formatter().formatException(record.exc_info))
         return record

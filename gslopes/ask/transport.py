@@ -190,7 +190,8 @@ def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
 
     Raises: TooLarge; ValueError if the encoding is not known, or the body is not of it or ends too early.
     """
-    body, came = bytearray(), 0
+    body = bytearray()
+    came = 0
     plain = encoding.strip().lower() in ("", "identity")
     if not plain and encoding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
         raise ValueError(f"the encoding {encoding[:40]!r} was not asked for")
@@ -212,13 +213,9 @@ def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
 
 
 class BoundedTransport(httpx.BaseTransport):
-    """Sends a request and gives back its whole reply.  Any number of threads may use one.
+    """Sends a request and gives back its whole reply, in ``SECONDS``.  Any number of threads may use one."""
 
-    seconds: of one exchange; 0: ``SECONDS``.
-    """
-
-    def __init__(self, seconds: float = 0.0) -> None:
-        self._seconds = seconds or SECONDS
+    def __init__(self) -> None:
         self._exchange = Exchange()
         self._pools: dict[str, httpcore.ConnectionPool] = {}  # by the address of the proxy, empty without one
         self._ways: dict[tuple[str, str], httpcore.ConnectionPool] = {}  # by scheme and host
@@ -236,7 +233,8 @@ class BoundedTransport(httpx.BaseTransport):
             nonlocal sent
             sent = sent or name.endswith("send_request_headers.started")
 
-        pool, seconds = self._pool(request.url), seconds_left(self._seconds)
+        pool = self._pool(request.url)
+        seconds = seconds_left(SECONDS)
         try:
             with self._exchange.until(time.monotonic() + seconds):
                 return self._exchanged(pool, request, note)
@@ -263,12 +261,17 @@ class BoundedTransport(httpx.BaseTransport):
     def _exchanged(
         self, pool: httpcore.ConnectionPool, request: httpx.Request, note: Callable[[str, object], None]
     ) -> httpx.Response:
-        limits = dict.fromkeys(("read", "write", "pool"), self._seconds) | {"connect": min(CONNECT, self._seconds)}
+        limits = dict.fromkeys(("read", "write", "pool"), SECONDS) | {"connect": min(CONNECT, SECONDS)}
         url = request.url
         address = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
-        how: dict[str, Any] = {"timeout": limits, "trace": note}
-        sent: dict[str, Any] = {"headers": request.headers.raw, "content": request.read(), "extensions": how}
-        response = pool.handle_request(httpcore.Request(request.method, address, **sent))
+        sent = httpcore.Request(
+            request.method,
+            address,
+            headers=request.headers.raw,
+            content=request.read(),
+            extensions={"timeout": limits, "trace": note},
+        )
+        response = pool.handle_request(sent)
         try:
             headers = httpx.Headers(response.headers)
             if 300 <= response.status < 400 and headers.get("location"):
@@ -333,14 +336,14 @@ def _lasting(error: BaseException | None) -> str:
     if isinstance(error, httpcore.LocalProtocolError) and "llegal" in str(error):  # h11: its text holds the key
         return "the address, or a key, has characters that cannot be sent"
     while error is not None:
-        if isinstance(error, ssl.SSLError) and not isinstance(error, (ssl.SSLEOFError, ssl.SSLZeroReturnError)):
+        if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
             reason = getattr(error, "verify_message", "") or str(error.reason or "").replace("_", " ").lower()
             return f"no encrypted connection: {reason}"
         error = error.__cause__ or error.__context__
     return ""
 
 
-def client(seconds: float = 0.0, **options: Any) -> httpx.Client:
+def client(**options: Any) -> httpx.Client:
     """An ``httpx.Client`` that asks by a ``BoundedTransport``.  options: as its own."""
     headers = {"accept-encoding": "identity"} | dict(options.pop("headers", {}))
-    return httpx.Client(transport=BoundedTransport(seconds), headers=headers, follow_redirects=False, **options)
+    return httpx.Client(transport=BoundedTransport(), headers=headers, follow_redirects=False, **options)

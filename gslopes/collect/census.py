@@ -50,6 +50,8 @@ ANSWERED = ("accept", "correct")  # decisions that take the place of the reader'
 UNANSWERED = dict.fromkeys(COLUMNS, "")
 MIN_FACE = 32  # pixels; smaller faces are not read
 _PART = 64
+Answers = Mapping[str, Mapping[str, str]]  # the id of a photo to its row of the review
+Searches = Sequence[tuple[str, str, str]]  # path, occupation and keyword
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +74,7 @@ class Census:
 def census(
     photos: Path,
     out: Path,
-    config: CensusConfig | None = None,
+    config: CensusConfig,
     *,
     executor: Executor | None = None,
     finder: Finder | None = None,
@@ -87,7 +89,7 @@ def census(
     """
     from gslopes.faces.zoo.reader import FaceReader, load_fairface
 
-    config, executor = config or CensusConfig(), executor or OneProcess()
+    executor = executor or OneProcess()
     check(config)
     device = runtime.pick_device(config.device)
     check_outside(out, photos, "census folder")
@@ -118,9 +120,7 @@ def census(
         return _write(photos, out, tables.read(CENSUS, out / "census.parquet"), searches, config)
 
 
-def _write(
-    photos: Path, out: Path, table: pd.DataFrame, searches: Sequence[tuple[str, str, str]], config: CensusConfig
-) -> Census:
+def _write(photos: Path, out: Path, table: pd.DataFrame, searches: Searches, config: CensusConfig) -> Census:
     """Everything that depends on the answers of people."""
     from gslopes.collect.review import item_of, render_review
     from gslopes.report.composition import by_occupation, table3
@@ -158,7 +158,7 @@ def _write(
 # -- who belongs together ---------------------------------------------------------------------------------------------
 
 
-def searches_of(photos: Path, files: Sequence[PhotoFile]) -> list[tuple[str, str, str]]:
+def searches_of(photos: Path, files: Sequence[PhotoFile]) -> Searches:
     """(path, occupation, keyword) of every search that found a photo, by the manifest; ``none`` without a keyword.
 
     In a folder that is not a collection the occupation is the first folder, empty for none, and the keyword ``any``.
@@ -200,7 +200,8 @@ def _reads(
             return None
 
     for batch in photo_batches(files, opened):
-        chips, read = [], []
+        chips = []
+        read = []
         for (file, photo), detections in zip(batch, finder([photo for _, photo in batch]), strict=True):
             height, width = photo.pixels.shape[:2]
             face = choose(detections, width, height, MIN_FACE, reader.size)
@@ -252,7 +253,7 @@ def chances(row: Mapping[Any, Any]) -> dict[str, dict[str, float]]:
 
 def queue(
     table: pd.DataFrame,
-    answers: Mapping[str, Mapping[str, str]],
+    answers: Answers,
     confidence: float,
     unsure: Sequence[str] = ("gender",),
 ) -> pd.Series:
@@ -270,9 +271,7 @@ def queue(
 # -- counting ---------------------------------------------------------------------------------------------------------
 
 
-def compose(
-    table: pd.DataFrame, searches: Sequence[tuple[str, str, str]], answers: Mapping[str, Mapping[str, str]]
-) -> pd.DataFrame:
+def compose(table: pd.DataFrame, searches: Searches, answers: Answers) -> pd.DataFrame:
     """core.tables.COMPOSITION: every share of every occupation and keyword; empty and ``any`` stand for all.
 
     searches: as of ``searches_of``.
@@ -299,7 +298,7 @@ def compose(
     return pd.DataFrame(rows, columns=COMPOSITION.columns)
 
 
-def labels(table: pd.DataFrame, answers: Mapping[str, Mapping[str, str]], confidence: float) -> pd.DataFrame:
+def labels(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.DataFrame:
     """A row a photo for ``gslopes audit --photos-csv``: perceived gender, race and age; empty where it is not known.
 
     A reading below the confidence without an answer is not known, and neither is a photo that was excluded.

@@ -72,7 +72,10 @@ class Collector:
     """
 
     def __init__(self, out: Path, source: Source, queries: Sequence[Query], config: CollectConfig) -> None:
-        self.out, self.source, self.queries, self.config = out, source, queries, config
+        self.out = out
+        self.source = source
+        self.queries = queries
+        self.config = config
         self.stop = threading.Event()
         self.fetcher = Fetcher(config.policy(), self.stop)
         self.robots = Robots(self.fetcher)
@@ -100,14 +103,16 @@ class Collector:
         for index in range(self._known, part):
             for row in cast("list[Row]", tables.read(MANIFEST, self._table(index)).to_dict("records")):
                 self._remember(row)
-        query, wanted = self.queries[part], self.config.per_query
+        query = self.queries[part]
+        wanted = self.config.per_query
         results = self._results(part, query)
         journal = self._path(part, "journal.jsonl")
         done = _read_journal(journal, self.out)
         rows: list[Row] = []
         saved = 0
         while saved < wanted and len(rows) < len(results):
-            start, most = len(rows), min(2 * WORKERS, wanted - saved)
+            start = len(rows)
+            most = min(2 * WORKERS, wanted - saved)
             batch = list(enumerate(results[start : start + most], start + 1))
             coming = self._downloads([candidate for rank, candidate in batch if rank not in done])
             for rank, candidate in batch:
@@ -144,8 +149,10 @@ class Collector:
         try:
             candidates = self.source.search(query, int(self.config.per_query * OVERSAMPLE), self._ask)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            message = f"{self.source.name} answered in a form that is not its own ({type(error).__name__})."
-            raise ServiceError(message, "Try again later; what was collected is kept.") from error
+            raise ServiceError(
+                f"{self.source.name} answered in a form that is not its own ({type(error).__name__}).",
+                "Try again later; what was collected is kept.",
+            ) from error
         unique: dict[tuple[str, str], Candidate] = {}
         for candidate in candidates:
             if candidate.url:
@@ -163,8 +170,10 @@ class Collector:
             sent = {"Accept": "application/json", **headers}
             return parse_json(self.fetcher.get(address, headers=sent, rate_key=rate_key).body)
         except DownloadError as error:
-            hint = "What was collected is kept: the same command goes on from there."
-            raise ServiceError(f"{self.source.name} does not answer: {error.reason}.", hint) from None
+            raise ServiceError(
+                f"{self.source.name} does not answer: {error.reason}.",
+                "What was collected is kept: the same command goes on from there.",
+            ) from None
         except ValueError:
             raise ServiceError(f"{self.source.name} answered with something that is not JSON.", "Try later.") from None
 
@@ -212,9 +221,13 @@ class Collector:
                 if self._failures >= OUTAGE:
                     self._stop_for_outage(error.reason)
             else:
-                self._failures, self._failed_parts, self._any_outcome = 0, [], True
+                self._failures = 0
+                self._failed_parts = []
+                self._any_outcome = True
             return row | {"status": error.status, **error.reason.columns}
-        self._failures, self._failed_parts, self._any_outcome = 0, [], True
+        self._failures = 0
+        self._failed_parts = []
+        self._any_outcome = True
         saved_path = self._photos.get(about["photo"])
         if saved_path is not None:
             return row | again | {"photo": about["photo"], "path": saved_path}
@@ -241,8 +254,10 @@ class Collector:
         for part in self._failed_parts:
             self._table(part).unlink(missing_ok=True)
         several = f"{self._failures} downloads failed one after the other, the last one with"
-        message = f"{several if self._failures > 1 else 'The only download failed with'}: {reason}."
-        raise ServiceError(message, "If the network is back, the same command goes on from there.")
+        raise ServiceError(
+            f"{several if self._failures > 1 else 'The only download failed with'}: {reason}.",
+            "If the network is back, the same command goes on from there.",
+        )
 
     def _table(self, part: int) -> Path:
         return runfolder.part_path(self.out, STAGE, MANIFEST, part)
@@ -264,11 +279,13 @@ def folder_name(occupation: str) -> str:
 def _read_journal(journal: Path, out: Path) -> dict[int, Row]:
     """Rank to row, of the lines that are whole and whose files are there; a torn last line is cut off."""
     rows: dict[int, Row] = {}
-    length, data = 0, journal.read_bytes() if journal.exists() else b""
+    length = 0
+    data = journal.read_bytes() if journal.exists() else b""
     for line in data.splitlines(keepends=True):
         try:
             row: Row = parse_json(line)
-            rank, intact = int(row["rank"]), row["status"] != "kept" or (out / row["path"]).is_file()
+            rank = int(row["rank"])
+            intact = row["status"] != "kept" or (out / row["path"]).is_file()
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, OSError):
             break
         if not line.endswith(b"\n"):

@@ -114,7 +114,10 @@ class DownloadError(Exception):
 
     def __init__(self, status: str, reason: SkipReason, code: int = 0, wait: float | None = None) -> None:
         super().__init__(reason)
-        self.status, self.reason, self.code, self.wait = status, reason, code, wait
+        self.status = status
+        self.reason = reason
+        self.code = code
+        self.wait = wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +155,8 @@ class Fetcher:
     """
 
     def __init__(self, policy: FetchPolicy, stop: threading.Event) -> None:
-        self.policy, self.stop = policy, stop
+        self.policy = policy
+        self.stop = stop
         self.rate = RateLimiter(stop.wait)
         self._gaps: dict[str, float] = {}  # of hosts, and interfaces, that ask for more than the policy's
         self._exchange = Exchange(stop)
@@ -193,7 +197,8 @@ class Fetcher:
         Raises: DownloadError, Stopped.
         """
         deadline = time.monotonic() + self.policy.seconds
-        address, extra_headers = parse_url(url), dict(headers or {})
+        address = parse_url(url)
+        extra_headers = dict(headers or {})
         for _ in range(REDIRECTS + 1):
             if before_request is not None:
                 began = time.monotonic()
@@ -208,7 +213,8 @@ class Fetcher:
                 try:
                     answer = self._request(address, extra_headers, limit, deadline)
                 except DownloadError as error:
-                    wait, attempt = error.wait, attempt + 1
+                    wait = error.wait
+                    attempt += 1
                     if wait is None or attempt == self.policy.max_attempts or wait > self.policy.max_retry_after:
                         raise
                     self.rate.pause(max(wait, self.policy.backoff * 2 ** (attempt - 1)), key)
@@ -270,7 +276,8 @@ def _translated_errors(too_late: SkipReason) -> Iterator[None]:
     except DeadlineExceeded as error:
         raise DownloadError("failed", too_late) from error
     except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
-        late, unreached = isinstance(error, httpcore.TimeoutException), isinstance(error, httpcore.ConnectError)
+        late = isinstance(error, httpcore.TimeoutException)
+        unreached = isinstance(error, httpcore.ConnectError)
         kind = Reason.NO_ANSWER if late else Reason.NO_CONNECTION if unreached else Reason.CONNECTION_BROKE
         raise DownloadError("failed", SkipReason(kind), wait=0.0) from error
     except (ValueError, OverflowError, httpcore.UnsupportedProtocol) as error:  # headers, hosts, ports beyond reason
@@ -368,8 +375,9 @@ def parse(body: bytes) -> Protego:
     try:
         from protego import Protego
     except ImportError as error:
-        hint = "Install it with: pip install 'gslopes[collect]'."
-        raise UsageError("Reading robots.txt needs the library protego.", hint) from error
+        raise UsageError(
+            "Reading robots.txt needs the library protego.", "Install it with: pip install 'gslopes[collect]'."
+        ) from error
     try:
         lines = body.decode("utf-8-sig", "replace").splitlines()
         return Protego.parse("\n".join(_AGENT_LINE.sub(by_token, line) for line in lines))

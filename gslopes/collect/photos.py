@@ -13,7 +13,7 @@ import pandas as pd
 from gslopes.collect.collector import OVERSAMPLE, STAGE, Collector
 from gslopes.collect.config import CollectConfig
 from gslopes.collect.source import Openverse, Query, Source, Urls, make_queries, read_keywords, read_occupations
-from gslopes.collect.wikidata import Wikidata, people_of
+from gslopes.collect.wikidata import Steps, Wikidata, people_of
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import check
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
@@ -64,7 +64,7 @@ class Collection:
     reasons: dict[str, int]
     licences: dict[str, int]
     table: pd.DataFrame = field(repr=False)
-    people: tuple[tuple[str, int], ...] = ()
+    people: Steps = ()
 
 
 def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
@@ -75,8 +75,10 @@ def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
     check(config)
     source = load_source(config.source, config.per_person)
     if source.needs_contact and not config.contact:
-        hint = "Give a mail address or a page with --contact."
-        raise UsageError(f"{source.name} asks for a way to reach you in the user agent.", hint)
+        raise UsageError(
+            f"{source.name} asks for a way to reach you in the user agent.",
+            "Give a mail address or a page with --contact.",
+        )
     queries = source.queries()
     if queries is None:
         queries = make_queries(read_occupations(config.occupations), read_keywords(config.keywords))
@@ -92,7 +94,8 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
     Raises: ServiceError, StorageError, KeyboardInterrupt; the manifest of all finished searches is written first.
     """
     executor = executor or OneProcess()
-    out, config = plan.out, plan.config
+    out = plan.out
+    config = plan.config
     with runfolder.locked(out):
         new = _manifest(config, plan.queries)
         runfolder.compare(out, new, IDENTITY)
@@ -109,7 +112,7 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
             runfolder.merge(out, MANIFEST, [STAGE], finished)
             table = tables.read(MANIFEST, out / "manifest.parquet")
             write_csv(table, out / "manifest.csv")
-    people: tuple[tuple[str, int], ...] = ()
+    people: Steps = ()
     if plan.source.of_people:
         of_people, people = people_of(table)
         write_csv(of_people, out / "people.csv")
@@ -139,8 +142,10 @@ def load_source(spec: str, per_person: int | None = None) -> Source:
     if name == "wikidata":
         return Wikidata(rest, per_person)
     if per_person is not None:
-        hint = "Leave per_person out, or take the source wikidata."
-        raise ConfigError(f"The source {name!r} knows no people, of whom it could have {per_person} photos each.", hint)
+        raise ConfigError(
+            f"The source {name!r} knows no people, of whom it could have {per_person} photos each.",
+            "Leave per_person out, or take the source wikidata.",
+        )
     if name == "urls" and not rest:
         raise ConfigError("The source 'urls' needs a file.", "Write it as urls:FILE.")
     if name == "openverse" and rest:

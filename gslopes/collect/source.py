@@ -101,7 +101,8 @@ def women_of(names: Sequence[str]) -> dict[str, float]:
     names: as searched for, or as folders are named: ``police`` means ``police officer`` as long as no other title
         begins with that word; ``hair-stylist`` and ``hair_stylist`` for ``hair stylist``.
     """
-    shares, women = women_by_title(), {}
+    shares = women_by_title()
+    women = {}
     titles = [job.name for job in read_occupations("bls-129")]
     for name in names:
         plain = as_title(name)
@@ -204,7 +205,7 @@ class Source(ABC):
 
 def text(value: object) -> str:
     """A field of an answer as one line of text; empty for null and for what is neither text nor number."""
-    plain = " ".join(str(value).split()) if isinstance(value, (str, int, float)) else ""
+    plain = " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
     return plain.encode("utf-8", "replace").decode()  # JSON can hold halves of characters, tables cannot
 
 
@@ -270,7 +271,8 @@ class Openverse(Source):
             answer = ask(f"{self.base}/v1/images/", params, headers)
             found = [_openverse(row) for row in answer["results"] if row.get("url")]
             results += found
-            pages, page = int(answer["page_count"]) if found else 0, page + 1
+            pages = int(answer["page_count"]) if found else 0
+            page += 1
         return results[:max_results]
 
 

@@ -15,7 +15,7 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
@@ -24,6 +24,7 @@ import pandas as pd
 
 from gslopes.collect.source import DATA, TERMS, Candidate, FetchJson, Query, Source, read_rows, text
 from gslopes.core.errors import ConfigError, ServiceError
+from gslopes.core.files import JsonObject
 
 CENSUS = DATA / "census.csv"
 GENDERS = {"Q6581072": "female", "Q6581097": "male"}
@@ -38,6 +39,8 @@ MIXED = "/"  # between several values of one person, as the audits read them
 _SEPARATOR = re.compile(r"[\s=]")
 _ENTITY = re.compile(r"Q\d+\Z")
 ASKED: dict[str, Any] = tomllib.loads((DATA / "wikidata.toml").read_text("utf-8"))
+Steps = tuple[tuple[str, int], ...]  # what was asked of people, and how many were left
+Files = dict[str, JsonObject]  # the name of a file to what Commons knows of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,9 @@ class Wikidata(Source):
         groups = rest.removeprefix("groups=").split("/") if rest else list(names)
         for group in groups:
             if not _ENTITY.match(group):
-                hint = "Such as wikidata:groups=Q49085/Q161652."
-                raise ConfigError(f"The ethnic group {group!r} is not a Q-id.", hint)
+                raise ConfigError(
+                    f"The ethnic group {group!r} is not a Q-id.", "Such as wikidata:groups=Q49085/Q161652."
+                )
         self.groups = {group: names.get(group, group) for group in groups}
 
     def queries(self) -> list[Query] | None:
@@ -117,7 +121,8 @@ class Wikidata(Source):
 
     def _asked(self, group: str, ask: FetchJson) -> list[Shown]:
         rows: dict[Shown, None] = {}
-        offset, sizes = 0, list(PAGES)
+        offset = 0
+        sizes = list(PAGES)
         while True:
             query = ASKED["query"].format(group=group, earliest=EARLIEST, limit=sizes[0], offset=offset)
             try:
@@ -136,9 +141,7 @@ class Wikidata(Source):
                 return list(rows)
             offset += count
 
-    def _of_each(
-        self, rows: Sequence[Shown], infos: dict[str, dict[str, Any]], most: int, ask: FetchJson
-    ) -> list[Shown]:
+    def _of_each(self, rows: Sequence[Shown], infos: Files, most: int, ask: FetchJson) -> list[Shown]:
         """The rows with ``per_person`` files of each person at most, searched for where Wikidata names fewer.
 
         infos: what Commons knows of the rows' files; that of others is added.  most: rows that are wanted.
@@ -162,7 +165,7 @@ class Wikidata(Source):
             chosen += [replace(named[0], file=file, taken="") for file in files if file not in shown]
         return chosen
 
-    def _depicting(self, human: str, ask: FetchJson) -> dict[str, dict[str, Any]]:
+    def _depicting(self, human: str, ask: FetchJson) -> Files:
         """File name to what Commons knows, of up to 50 pictures that are said to depict a person."""
         asked = {name: value.format(human=human) for name, value in ASKED["depicted"].items()}
         answer = ask(f"{self.commons}/w/api.php", ASKED["commons"] | asked, {})
@@ -171,9 +174,9 @@ class Wikidata(Source):
         found = {page["title"].partition(":")[2]: page["imageinfo"][0] for page in pages}
         return {file: info for file, info in found.items() if not file.lower().endswith(REFUSED)}
 
-    def _files(self, files: Sequence[str], ask: FetchJson) -> dict[str, dict[str, Any]]:
+    def _files(self, files: Sequence[str], ask: FetchJson) -> Files:
         """File name to what Commons knows; files that are gone are missing."""
-        by_name: dict[str, dict[str, Any]] = {}
+        by_name: Files = {}
         names = list(dict.fromkeys(files))
         for start in range(0, len(names), TITLES):
             titles = {name: f"File:{name}" for name in names[start : start + TITLES]}
@@ -188,7 +191,7 @@ class Wikidata(Source):
         return by_name
 
 
-def commons_file(info: Mapping[str, Any]) -> tuple[Candidate, dict[str, str]]:
+def commons_file(info: JsonObject) -> tuple[Candidate, dict[str, str]]:
     """A file of Wikimedia Commons, without a title, and its extended metadata.  info: of ``imageinfo``."""
     fields = {}
     for key, value in (info.get("extmetadata") or {}).items():  # names are HTML there
@@ -241,7 +244,7 @@ def _year(when: str) -> str:
 
 def people_of(
     manifest: pd.DataFrame, min_ethnic: int = MIN_ETHNIC, min_group: int = MIN_GROUP
-) -> tuple[pd.DataFrame, tuple[tuple[str, int], ...]]:
+) -> tuple[pd.DataFrame, Steps]:
     """Who is on the photos, in words, for the audits; small groups are dropped.
 
     manifest: of a collection from ``wikidata``; its duplicates are of people with several ethnic groups.

@@ -23,6 +23,7 @@ from gslopes.core.errors import GslopesError, UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
+JsonObject = dict[str, Any]  # as ``parse_json`` gives one
 LARGEST_TABLE = 1 << 30  # bytes of a table, a list or JSON
 
 

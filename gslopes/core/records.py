@@ -75,12 +75,23 @@ class Face:
 
 
 @dataclass(frozen=True, slots=True)
+class Crop:
+    """What a cropper keeps of a picture: int pixels; point: the focal point x, y if it has one."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+    point: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a model said about one picture: labels, or a box. (Saliency maps come from models of this machine alone.)
 
     status: ``answered``, ``refused`` (it will not judge this picture) or ``failed``.
     labels: (label, score) pairs, score in [0, 1]; only the labels that were returned.
-    box: left, top, width, height of a crop, int pixels, and x, y of its focal point if it has one; else empty.
+    box: of a cropper, what it keeps.
     reason: why it was refused or failed, empty when answered.
     version: of the model that answered, as the service says with each answer; empty if it does not.
     orders: (label, its score where it was asked earlier, and later) where options were asked in an order and its
@@ -91,7 +102,7 @@ class Answer:
     labels: tuple[tuple[str, float], ...] = ()
     reason: str = ""
     version: str = ""
-    box: tuple[int, ...] = ()
+    box: Crop | None = None
     orders: tuple[tuple[str, float, float], ...] = ()
 
 

@@ -205,8 +205,9 @@ def test_no_cookie_is_sent_back(server, client):
 
 
 @pytest.mark.parametrize("drip", DRIPS)
-def test_a_dripping_reply_ends_with_the_exchange(server, drip):
-    with transport.client(seconds=1.0) as asking:
+def test_a_dripping_reply_ends_with_the_exchange(server, drip, monkeypatch):
+    monkeypatch.setattr(transport, "SECONDS", 1.0)
+    with transport.client() as asking:
         asking.post(server.url, content=b"x")
         server.drip = DRIPS[drip]
         began = time.monotonic()

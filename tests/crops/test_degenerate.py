@@ -2,9 +2,9 @@
 
 import pytest
 
-from gslopes.ask.boxes import Crop
 from gslopes.ask.config import CostLimits
 from gslopes.core.errors import AnswerError, ClassifierError, Refused
+from gslopes.core.records import Crop
 from tests.broken import broken, shown
 from tests.crops.drawn import Brightness, audit, draw_people
 

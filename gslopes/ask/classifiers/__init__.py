@@ -61,7 +61,8 @@ def list_classifiers() -> list[ClassifierEntry]:
         if listed is None:
             entries.append(ClassifierEntry(target.name, target.summary, target.package, True, ()))
             continue
-        missing, limits = listed.missing_credentials, listed.limits
+        missing = listed.missing_credentials
+        limits = listed.limits
         credentials = f"missing: {', '.join(missing)}" if missing else "present"
         credentials = credentials if listed.credentials else "none needed"
         about = target.name, listed.summary, listed.extra, not listed.missing_modules
@@ -87,7 +88,7 @@ def canonical_name(text: str) -> str:
 
 def split_classifiers(classifier: Given | Sequence[Given] | None) -> tuple[tuple[str, ...], tuple[Classifier, ...]]:
     """(the names among what was given, the objects); a function becomes an object."""
-    given: list[Any] = list(classifier) if isinstance(classifier, (list, tuple)) else [classifier]
+    given: list[Any] = list(classifier) if isinstance(classifier, list | tuple) else [classifier]
     names_given = tuple(item for item in given if isinstance(item, str))
     objects = [item for item in given if item is not None and not isinstance(item, str)]
     if not objects:
@@ -102,8 +103,9 @@ def load_classifiers(given: Sequence[str | Classifier], device: str, trust: bool
 
     Raises: as ``load_classifier``.
     """
-    how: dict[str, Any] = {"prepare": False, "trust": trust}
-    return [load_classifier(item, device, **how) if isinstance(item, str) else item for item in given]
+    return [
+        load_classifier(item, device, prepare=False, trust=trust) if isinstance(item, str) else item for item in given
+    ]
 
 
 def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True, trust: bool = False) -> Classifier:
@@ -174,11 +176,15 @@ def _resolve(text: str) -> tuple[str, Any, Any]:
         raise
     listed = CATALOGUE.get(base)
     if listed and (missing := listed.missing_modules):
-        message = f"The classifier {base!r} needs {' and '.join(missing)}, which is not installed."
-        raise UsageError(message, f"Run: pip install '{listed.extra}'.")
+        raise UsageError(
+            f"The classifier {base!r} needs {' and '.join(missing)}, which is not installed.",
+            f"Run: pip install '{listed.extra}'.",
+        )
     factory = target.load()
     kind = getattr(factory, "Options", names.NoOptions)
     if not callable(factory) or not dataclasses.is_dataclass(kind):
-        message = f"{target.path} of {target.package} is not a classifier class with a dataclass Options."
-        raise UsageError(message, "See Add a classifier in the documentation.")
+        raise UsageError(
+            f"{target.path} of {target.package} is not a classifier class with a dataclass Options.",
+            "See Add a classifier in the documentation.",
+        )
     return base, names.read(cast(Any, kind), base, items), factory

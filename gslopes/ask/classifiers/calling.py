@@ -40,8 +40,10 @@ def forms_of(function: Callable[..., Any], name: str) -> list[Form]:
         signature = inspect.signature(function)
         signature.bind("picture")
     except TypeError as error:
-        hint = f"Give its other parameters defaults, or ask functools.partial({name}, ...)."
-        raise UsageError(f"{name} cannot be called with a picture alone: {error}.", hint) from None
+        raise UsageError(
+            f"{name} cannot be called with a picture alone: {error}.",
+            f"Give its other parameters defaults, or ask functools.partial({name}, ...).",
+        ) from None
     except ValueError:  # compiled: it does not tell
         return list(product(_KINDS, (True, False)))
     parameter = next(iter(signature.parameters.values()))
@@ -84,7 +86,8 @@ def in_form(pictures: Sequence[bytes], kind: str, folder: str) -> list[Any]:
 
 # -- where it failed ---------------------------------------------------------------------------------------------------
 
-_OURS, _STDLIB = f"{Path(__file__).parents[2]}/", f"{sysconfig.get_path('stdlib')}/"
+_OURS = f"{Path(__file__).parents[2]}/"
+_STDLIB = f"{sysconfig.get_path('stdlib')}/"
 
 
 def is_about_form(error: BaseException) -> bool:
@@ -121,7 +124,8 @@ def _frames(error: BaseException) -> tuple[list[traceback.FrameSummary], list[tr
 
 # -- what it may return ------------------------------------------------------------------------------------------------
 
-_LABEL, _SCORE = ("label", "class", "name"), ("score", "confidence", "probability")
+_LABEL = ("label", "class", "name")
+_SCORE = ("score", "confidence", "probability")
 
 
 def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[Any]:
@@ -132,10 +136,11 @@ def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[An
         columns = {label: _plain(scores) for label, scores in plain.items()}
         if columns and all(isinstance(column, list) and len(column) == pictures for column in columns.values()):
             return [{label: column[i] for label, column in columns.items()} for i in range(pictures)]
-        plain, what = [plain], "one mapping"
+        plain = [plain]
+        what = "one mapping"
     elif isinstance(plain, list) and not _pair(plain):
         what = many(len(plain), "answer")
-        if pictures == 1 and len(labels) == len(plain) > 1 and all(isinstance(entry, (int, float)) for entry in plain):
+        if pictures == 1 and len(labels) == len(plain) > 1 and all(isinstance(entry, int | float) for entry in plain):
             plain = [plain]
     if isinstance(plain, list) and len(plain) == pictures and not _pair(plain):
         return plain
@@ -166,9 +171,9 @@ def _scores(entry: Any, labels: Sequence[str]) -> Scores:
         return dict.fromkeys(items, 1.0)
     if all(pairs := [_pair(item) for item in items]):
         return dict(sorted((pair for pair in pairs if pair), key=lambda pair: pair[1]))  # of a label twice, the highest
-    if len(items) == 1 and isinstance(items[0], (list, Mapping)):
+    if len(items) == 1 and isinstance(items[0], list | Mapping):
         return _scores(items[0], labels)
-    if not all(isinstance(item, (int, float)) for item in items):
+    if not all(isinstance(item, int | float) for item in items):
         what = "a table of several rows" if isinstance(items[0], Mapping) else f"a list of {type(items[0]).__name__}"
         raise AnswerError(f"The function returned {what} for a picture, not one mapping of label to score.")
     if len(items) != len(labels):
@@ -188,7 +193,7 @@ def _pair(item: Any) -> tuple[str, float] | None:
     if not isinstance(item, list) or len(item) not in (2, 3):
         return None
     texts = [part for part in item if isinstance(part, str)]
-    numbers = [part for part in map(_plain, item) if isinstance(part, (int, float))]
+    numbers = [part for part in map(_plain, item) if isinstance(part, int | float)]
     return (texts[-1], float(numbers[0])) if len(numbers) == 1 and len(texts) == len(item) - 1 else None
 
 
@@ -199,7 +204,7 @@ def _number(label: object, score: Any) -> float:
     if isinstance(score, Mapping):
         inner = ", ".join(map(str, list(score)[:3]))
         raise AnswerError(f"{label!r} of what the function returned is a mapping ({inner} …): return that one alone.")
-    if not isinstance(score, (int, float)):
+    if not isinstance(score, int | float):
         raise AnswerError(f"The function's score of {label!r} is {score!r}, not a number in [0, 1].")
     return float(score)
 
@@ -216,6 +221,6 @@ def _plain(value: Any) -> Any:
         value = np.asarray(value)
     if hasattr(value, "tolist"):
         return value.tolist()
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         return value
     return [_plain(item) for item in value]

@@ -89,7 +89,8 @@ def _listed(kind: str) -> dict[str, Listed]:
     return {name: from_dict(Listed, entry, where=name) for name, entry in entries.items()}
 
 
-LOCALS, SERVICES = _listed("local"), _listed("service")
+LOCALS = _listed("local")
+SERVICES = _listed("service")
 CATALOGUE = {**LOCALS, **SERVICES}
 
 

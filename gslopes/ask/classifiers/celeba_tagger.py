@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from gslopes.faces.networks.mtcnn import Mtcnn
 
 # Pixels: side of the picture in which faces are detected, at most, and of the smallest face.
-LOOK, MIN_FACE = 640, 20
+LOOK = 640
+MIN_FACE = 20
 
 
 @dataclass(frozen=True, slots=True)

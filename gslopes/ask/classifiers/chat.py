@@ -18,13 +18,15 @@ import numpy as np
 from gslopes.ask.classifiers import problems, service
 from gslopes.ask.classifiers.prompt import KEYS, LOG, Prompt
 from gslopes.core.errors import AnswerError
-from gslopes.core.files import parse_json
+from gslopes.core.files import JsonObject, parse_json
 from gslopes.words import wordlists
 
 # -- replies -----------------------------------------------------------------------------------------------------------
 
 
-REFUSED, UNUSABLE = "(refused)", "(unusable answer)"
+REFUSED = "(refused)"
+UNUSABLE = "(unusable answer)"
+ByOrder = dict[tuple[int, ...], dict[str, float]]  # order of the options to the score of each label
 LEAST = 1e-6  # probability below which an option is left out
 
 _SORRY = re.compile(
@@ -40,7 +42,7 @@ _NUMBERS = re.compile(r"(?i)(?<![\w.])(-?\d+(\.\d+)?(?:e[+-]?\d+)?)(?:\s*(k|thou
 _CUT_SHORT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens", "token_limit"})
 
 
-def reading(prompt: Prompt, order: Sequence[int], reply: Mapping[str, Any]) -> tuple[str, ...]:
+def reading(prompt: Prompt, order: Sequence[int], reply: JsonObject) -> tuple[str, ...]:
     """The labels, or the caption, that one reply gives; or ``(REFUSED,)`` or ``(UNUSABLE,)``.
 
     reply: ``text``, ``refusal`` (text or None) and ``finish`` (why it ended) of one choice of the server.
@@ -52,18 +54,18 @@ def reading(prompt: Prompt, order: Sequence[int], reply: Mapping[str, Any]) -> t
     return labels or ((REFUSED,) if _SORRY.search(text) else (UNUSABLE,))
 
 
-def cut_short(reply: Mapping[str, Any]) -> bool:
+def cut_short(reply: JsonObject) -> bool:
     """Whether the server ended a reply at its limit of tokens."""
     return str(reply.get("finish") or "").lower() in _CUT_SHORT
 
 
-def shares(prompt: Prompt, order: Sequence[int], replies: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def shares(prompt: Prompt, order: Sequence[int], replies: Sequence[JsonObject]) -> dict[str, float]:
     """Each label with the share of the replies that give it, in (0, 1]."""
     counts = Counter(label for reply in replies for label in reading(prompt, order, reply))
     return {label: count / len(replies) for label, count in counts.most_common()}
 
 
-def probabilities(prompt: Prompt, order: Sequence[int], reply: Mapping[str, Any]) -> dict[str, float]:
+def probabilities(prompt: Prompt, order: Sequence[int], reply: JsonObject) -> dict[str, float]:
     """Each option with its probability among the options; a refusal or an unusable answer has 1.
 
     reply: as for ``reading``, with ``letters``: letter to log-probability at the place of the answer.
@@ -80,7 +82,7 @@ def probabilities(prompt: Prompt, order: Sequence[int], reply: Mapping[str, Any]
     return dict(sorted(shares.items(), key=lambda pair: -pair[1]))
 
 
-def by_order(prompt: Prompt, answer: Mapping[str, Any]) -> dict[tuple[int, ...], dict[str, float]]:
+def by_order(prompt: Prompt, answer: JsonObject) -> ByOrder:
     """Order of the options to the score of each option, label or word in it.
 
     By log-probabilities where they were asked for, else by replies.
@@ -88,7 +90,7 @@ def by_order(prompt: Prompt, answer: Mapping[str, Any]) -> dict[tuple[int, ...],
     answer: ``order`` of the options, ``replies``, which have their own where there are two, and ``scored``:
         "logprobs" or "repeats".
     """
-    replies: dict[tuple[int, ...], list[Mapping[str, Any]]] = {}
+    replies: dict[tuple[int, ...], list[JsonObject]] = {}
     for reply in answer["replies"]:
         replies.setdefault(tuple(reply.get("order", answer["order"])), []).append(reply)
     if answer["scored"] == "logprobs":
@@ -96,23 +98,22 @@ def by_order(prompt: Prompt, answer: Mapping[str, Any]) -> dict[tuple[int, ...],
     return {order: shares(prompt, order, said) for order, said in replies.items()}
 
 
-def joined_orders(found: Mapping[tuple[int, ...], Mapping[str, float]]) -> dict[str, float]:
+def joined_orders(found: ByOrder) -> dict[str, float]:
     """Each label's mean score over the orders, the highest first."""
     labels = dict.fromkeys(label for each in found.values() for label in each)
     means = {label: sum(each.get(label, 0.0) for each in found.values()) / len(found) for label in labels}
     return dict(sorted(means.items(), key=lambda pair: -pair[1]))
 
 
-def order_effects(
-    prompt: Prompt, found: Mapping[tuple[int, ...], Mapping[str, float]]
-) -> tuple[tuple[str, float, float], ...]:
+def order_effects(prompt: Prompt, found: ByOrder) -> tuple[tuple[str, float, float], ...]:
     """(option, score in the order where it stands nearer the front, score in the other); none in the middle."""
     if len(found) < 2:
         return ()
     (order, each), (_, reverse) = found.items()
     effects = []
     for place, index in enumerate(order):
-        option, both = prompt.options[index], (each, reverse)
+        option = prompt.options[index]
+        both = (each, reverse)
         early, late = both if 2 * place < len(order) - 1 else both[::-1]
         if 2 * place != len(order) - 1:
             effects.append((option, early.get(option, 0.0), late.get(option, 0.0)))
@@ -165,7 +166,7 @@ def meant(text: str, answers: Mapping[str, str]) -> str | None:
     return None
 
 
-def letters(tokens: Sequence[Mapping[str, Any]], answers: Mapping[str, str]) -> dict[str, float]:
+def letters(tokens: Sequence[JsonObject], answers: Mapping[str, str]) -> dict[str, float]:
     """Letter to log-probability, at the token that holds the answer; empty if no token is the whole of it.
 
     A token stands for the letter that it means, as a reply does: of "A", " a" and "nurse" the chances are one.
@@ -245,7 +246,8 @@ _REFUSAL = re.compile(
     r"guardrail|policy|inappropriate|jailbreak|responsible"
 )
 _NAME = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|analysis|reflection)"
-_OPEN, _CLOSE = rf"[<\[]{_NAME}[>\]]", rf"[<\[]/{_NAME}[>\]]"
+_OPEN = rf"[<\[]{_NAME}[>\]]"
+_CLOSE = rf"[<\[]/{_NAME}[>\]]"
 _THOUGHT = re.compile(rf"\A.*{_CLOSE}|{_OPEN}.*\Z", re.DOTALL | re.IGNORECASE)
 _CHANNEL = re.compile(r"\A.*<\|channel\|>\s*final\s*(?:<\|[^|<>]*\|>[^<]*)*?<\|message\|>", re.DOTALL)
 _SPECIAL = re.compile(r"</?s>|<\|[^|<>]*\|>|<(?:eos|bos|end_of_turn|start_of_turn)>|\ufeff")
@@ -254,7 +256,7 @@ _FENCE = re.compile(r"\A[^{}`]*```[\w+-]*\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _THINKING_PART = re.compile(r"(?i)think|thought|reason|redacted|tool|signature")
 
 
-def read(text: str) -> dict[str, Any]:
+def read(text: str) -> JsonObject:
     """The reply as a JSON object.  Raises: ValueError, saying what came instead, with a status where it names one."""
     plain = text.strip()
     if not plain:
@@ -271,7 +273,7 @@ def read(text: str) -> dict[str, Any]:
     return body
 
 
-def problem_of(body: Mapping[str, Any], status: int = 200) -> tuple[service.Kind, str, Any] | None:
+def problem_of(body: JsonObject, status: int = 200) -> tuple[service.Kind, str, Any] | None:
     """The kind of an error that a body or one of its choices holds, its words, and itself; None if it holds none.
 
     status: of the reply; within a good one the status or code counts that the error names.
@@ -282,14 +284,15 @@ def problem_of(body: Mapping[str, Any], status: int = 200) -> tuple[service.Kind
         error = error or dict(body) or {"message": f"HTTP status {status}"}
     if not error:
         return None
-    words, codes = problems.words_of(error), service.codes_of("llm")
+    words = problems.words_of(error)
+    codes = service.codes_of("llm")
     known = next((codes[value] for name in ("code", "type") if (value := str(error.get(name))) in codes), None)
     kind = known or (service.kind_of_status(status) if status >= 400 else service.kind_inside(error, "lost"))
     ours = kind == "failed" and problems.status_in(error) not in (413, 415)
     return "service" if ours else kind, words, error  # the request is ours: it would fail for every picture
 
 
-def policy_in(error: Mapping[str, Any]) -> str:
+def policy_in(error: JsonObject) -> str:
     """What the server said if it refuses to answer about this picture: policy, not format; empty otherwise."""
     nested = error.get("innererror")
     codes = {str(error.get("code") or ""), str(error.get("type") or "")}
@@ -298,7 +301,7 @@ def policy_in(error: Mapping[str, Any]) -> str:
     return str(error.get("message") or min(matches)) if matches else ""
 
 
-def unknown_parameters(error: Mapping[str, Any], sent: set[str]) -> list[str]:
+def unknown_parameters(error: JsonObject, sent: set[str]) -> list[str]:
     """The optional parameters that a 400 or 422 complains about; none if it complains about something else."""
 
     def named_in(value: Any) -> set[str]:
@@ -307,7 +310,8 @@ def unknown_parameters(error: Mapping[str, Any], sent: set[str]) -> list[str]:
             return own.union(*map(named_in, value.values()))
         return set[str]().union(*map(named_in, value)) if isinstance(value, list) else set()
 
-    text, params = problems.words_of(error), named_in(error)
+    text = problems.words_of(error)
+    params = named_in(error)
     optional = [name for name in _OPTIONAL if name in sent]
     named = [name for name in optional if name in params]
     if not named:  # a single letter is a word of its own only between quotation marks
@@ -343,7 +347,7 @@ def joined(content: Any) -> str:
     return "".join(map(joined, content)) if isinstance(content, list) else ""
 
 
-def refusal_in(choice: Mapping[str, Any], body: Mapping[str, Any]) -> str:
+def refusal_in(choice: JsonObject, body: JsonObject) -> str:
     """Why a choice is a refusal by policy, as the server words it; empty if it is none."""
     for value in (choice.get("finish_reason"), choice.get("native_finish_reason"), choice.get("stop_reason")):
         if isinstance(value, str) and _REFUSAL.search(value):
@@ -351,19 +355,19 @@ def refusal_in(choice: Mapping[str, Any], body: Mapping[str, Any]) -> str:
     return prompt_blocked(body)
 
 
-def prompt_blocked(body: Mapping[str, Any]) -> str:
+def prompt_blocked(body: JsonObject) -> str:
     """Why the request itself was blocked, as Gemini's endpoints say it; empty if it was not."""
     feedback = body.get("prompt_feedback") or body.get("promptFeedback")
     reason = feedback.get("block_reason") or feedback.get("blockReason") if isinstance(feedback, Mapping) else ""
     return "" if str(reason).upper().endswith("UNSPECIFIED") or not problems.said(reason) else str(reason)
 
 
-def choices_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+def choices_of(body: JsonObject) -> list[JsonObject]:
     """The choices that are objects."""
     return [choice for choice in _list(body.get("choices")) if isinstance(choice, dict)]
 
 
-def answer_tokens(choice: Mapping[str, Any], text: str) -> list[dict[str, Any]] | None:
+def answer_tokens(choice: JsonObject, text: str) -> list[JsonObject] | None:
     """The tokens of ``logprobs.content`` that make up the answer; None if they do not spell it.
 
     text: the answer, as ``answer_text`` gives it. Tokens before it, of reasoning, are left out; after it may stand a
@@ -376,11 +380,13 @@ def answer_tokens(choice: Mapping[str, Any], text: str) -> list[dict[str, Any]] 
         return []
     texts = [re.sub("[\u2581\u0120\u010a]", " ", token["token"]) for token in tokens]  # signs for a space, a line's end
     spelled = ["".join(token.split()) for token in texts]
-    all_text, wanted = "".join(spelled), "".join(text.split())
+    all_text = "".join(spelled)
+    wanted = "".join(text.split())
     at = all_text.rfind(wanted) if wanted else -1
     if at < 0 or not re.fullmatch(r"(?:`{3}|<[^<>]*>|\[/[^\[\]]*\])*", all_text[at + len(wanted) :]):
         return None
-    answer, offset = [], 0
+    answer = []
+    offset = 0
     for token, spaced, bare in zip(tokens, texts, spelled, strict=True):
         if offset + len(bare) > at and offset < at + len(wanted):
             answer.append({**token, "token": spaced})
@@ -390,12 +396,12 @@ def answer_tokens(choice: Mapping[str, Any], text: str) -> list[dict[str, Any]] 
 
 def log_probability(value: Any) -> float | None:
     """A log-probability as a number; None for what is none: missing, not finite, or above 0 by more than rounding."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value > 1e-3:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value > 1e-3:
         return None
     return min(float(value), 0.0)
 
 
-def tokens_used(body: Mapping[str, Any], question: int, most: int) -> tuple[int, int] | None:
+def tokens_used(body: JsonObject, question: int, most: int) -> tuple[int, int] | None:
     """Tokens in and out that count; None if the server reports none of the answer.
 
     What it reports is a claim: of the question those count that are known beforehand, of the answer no fewer than its

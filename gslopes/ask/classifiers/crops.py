@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from gslopes.ask import names
-from gslopes.ask.boxes import Box, Crop
+from gslopes.ask.boxes import Box
 from gslopes.ask.classifiers.catalogue import full_name
 from gslopes.ask.cost import LOCAL
 from gslopes.ask.croppers import has_map, load_cropper
@@ -37,7 +37,7 @@ from gslopes.ask.pictures import decoded
 from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused, Unfinished, UsageError
 from gslopes.core.files import sha256_of, show
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import Answer, ByteArray, Finder, Photo
+from gslopes.core.records import Answer, ByteArray, Crop, Finder, Photo
 
 if TYPE_CHECKING:
     from gslopes.ask.croppers.asker import Asker
@@ -74,9 +74,15 @@ class CropsClassifier:
     runs_code = numbers = True
 
     def __init__(self, name: str, options: CropsOptions, device: str = "cpu", trust: bool = False) -> None:
-        how: dict[str, Any] = {"device": device, "seed": options.seed, "trust": trust}
-        model: Any = load_cropper(options.cropper, finder=lambda photos: self._finder(photos), **how)
-        self.name, self._options = name, options
+        model: Any = load_cropper(
+            options.cropper,
+            finder=lambda photos: self._finder(photos),
+            device=device,
+            seed=options.seed,
+            trust=trust,
+        )
+        self.name = name
+        self._options = options
         self._service: Any = model.at(1.0) if hasattr(model, "at") else None
         self._model = self if self._service else model
         self._paths = _circle(options)
@@ -84,9 +90,12 @@ class CropsClassifier:
         self.version = f"{model.version} opponents {sha256(''.join(self._paths).encode()).hexdigest()[:16]}"
         self.cached = names.split(full_name(options.cropper))[0] != "python"
         self.facts = {"opponents": f"{options.others} of {len(self._paths)} people given; the unit is the photo"}
-        asked, self.limits, self.batch = 2 * options.others, LOCAL, 8
+        asked = 2 * options.others
+        self.limits = LOCAL
+        self.batch = 8
         if self._service:
-            each, self.batch = self._service.limits, 1
+            each = self._service.limits
+            self.batch = 1
             price = None if each.price is None else each.price * asked
             self.limits = replace(each, price=price, requests_per_picture=asked, formats=())
         self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
@@ -125,9 +134,9 @@ class CropsClassifier:
                 found.append(error)
         return found
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """The mean of the shares, of 100."""
-        return Answer("answered", ((LABEL, 100 * float(np.mean(cast("list[float]", raw)))),))
+        return Answer("answered", ((LABEL, 100 * float(np.mean(raw))),))
 
     def sent(self, data: bytes) -> tuple[str, ByteArray]:
         """What the cropper sees first, in words and as a picture."""
@@ -140,7 +149,8 @@ class CropsClassifier:
     # -- joined pictures ----------------------------------------------------------------------------------------------
 
     def _asked(self, key: bytes, pixels: ByteArray) -> object:
-        shares, near = self._shares.setdefault(key, []), self._next_to(self._photos.get(key, key.hex()))
+        shares = self._shares.setdefault(key, [])
+        near = self._next_to(self._photos.get(key, key.hex()))
         own = len(self._paths)
         pairs = [pair for other in near for pair in ((own, other), (other, own))]
         step = 1 if self._service else len(pairs)
@@ -190,7 +200,8 @@ class CropsClassifier:
         (raw,) = self._service.ask([buffer.getvalue()])
         if isinstance(raw, Exception):
             raise raw
-        return Crop(*self._service.parse(raw).box[:4])
+        crop: Crop = self._service.parse(raw).box
+        return crop
 
     # -- opponents ----------------------------------------------------------------------------------------------------
 
@@ -199,7 +210,9 @@ class CropsClassifier:
 
         photo: its sha256, hex.  Raises: UsageError if they are too few.
         """
-        count, near, place = len(self._paths), list[int](), self._place.get(photo)
+        count = len(self._paths)
+        near = list[int]()
+        place = self._place.get(photo)
         start = int(sha256(photo.encode()).hexdigest(), 16) if place is None else place + 1
         for other in ((start + more) % count for more in range(count)):
             near += [other] if other != place and self._opponent(other) else []

@@ -28,10 +28,10 @@ import io
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from dataclasses import field as option
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from gslopes.ask.boxes import crop_rectangle
 from gslopes.ask.classifiers import picking, problems, service
@@ -42,8 +42,8 @@ from gslopes.ask.cost import Limits, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL, as_address, canonical, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError
-from gslopes.core.files import parse_json
-from gslopes.core.records import Answer
+from gslopes.core.files import JsonObject, parse_json
+from gslopes.core.records import Answer, Crop
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
 _PNG = b"\x89PNG"
@@ -67,8 +67,10 @@ class AddressOptions(ServiceOptions):
         ServiceOptions.__post_init__(self)
         is_variable = self.url.startswith("env:") and self.url.removeprefix("env:").isidentifier()
         if not is_variable and not self.url.startswith(("http://", "https://")):
-            hint = f"Write http:{as_address(self.url)}."
-            raise ConfigError(f"http needs an address with its scheme, not {scrub(self.url)!r}.", hint)
+            raise ConfigError(
+                f"http needs an address with its scheme, not {scrub(self.url)!r}.",
+                f"Write http:{as_address(self.url)}.",
+            )
         service.check_address(self.url)
 
 
@@ -91,7 +93,7 @@ class Endpoint(Service):
     def _variables(self) -> Sequence[str]:
         return [self._options.token or "token=VARIABLE"]
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> service.Connected:
         from gslopes.ask import transport
 
         headers = {}
@@ -114,7 +116,7 @@ class Endpoint(Service):
             raise error
         return body
 
-    def _error_in(self, body: dict[str, Any]) -> GslopesError | None:
+    def _error_in(self, body: JsonObject) -> GslopesError | None:
         """The error that a body, or an entry, holds instead of an answer; one next to an answer names a status."""
         answered = any(body.get(name) is not None for name in self._answers_in)
         error = problems.error_in(body, answered)
@@ -123,7 +125,7 @@ class Endpoint(Service):
         return self._error(service.kind_inside(error, "unusable"), problems.words_of(error))
 
     @classmethod
-    def _details(cls, error: Exception, kind: service.Kind) -> tuple[service.Kind, str]:
+    def _details(cls, error: Exception, kind: service.Kind) -> service.Details:
         reply: Any = getattr(error, "response", None)
         if reply is None:
             return super()._details(error, kind)
@@ -185,13 +187,13 @@ class HttpClassifier(Endpoint):
         self.numbers = options.kind == "number"
         self._captions = CaptionReader().read_for(self) if options.kind == "caption" else None
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """One entry, or whole reply, to its labels, highest score first, or to a refusal.  Raises: AnswerError."""
         if self._picks and self._captions:
             return self._captions.answer(picking.found(raw, self._options.labels or self._options.scores)[:1])
         if self._picks:
             return Answer("answered", picking.picked(raw, self._options.labels, self._options.scores))
-        entry = dict(cast("dict[str, Any]", raw))
+        entry = dict(raw)
         version = str(entry.pop("version", None) or "")
         if problems.said(entry.get("refused")):
             return Answer("refused", (), str(entry["refused"]), version)
@@ -277,7 +279,7 @@ class HttpCropOptions(AddressOptions):
         picking.query(self.at)
 
 
-class HttpCropper(Endpoint):
+class HttpCropper(Endpoint, service.OnePictureService):
     """A cropper behind an address, asked by ``ask.croppers.remote``; ``at`` a ratio it is a ``records.Classifier``.
 
     A picture and a ratio are one request, a POST of the picture's file. The address may hold ``{ratio}``
@@ -287,10 +289,9 @@ class HttpCropper(Endpoint):
     Raises: ConfigError if the address is none, holds a key, or a token would travel unencrypted to another machine.
     """
 
-    Options: ClassVar[Any] = HttpCropOptions
+    Options = HttpCropOptions
 
     def __init__(self, name: str, options: HttpCropOptions, setting: Any = None) -> None:
-        del name, setting
         super().__init__(canonical("http", options), options)
         self.limits = _CROP_LIMITS.adjusted(options)
         self._answers_in = {*picking.first_name(options.at), *(name for names in _SIDES.values() for name in names)}
@@ -299,53 +300,53 @@ class HttpCropper(Endpoint):
     def at(self, ratio: float) -> "HttpCropper":
         """Who is asked for crops of this height/width."""
         cropper = HttpCropper("", cast("HttpCropOptions", self._options))
-        cropper.name, cropper._ratio = f"{self.name}@{ratio:g}", ratio
+        cropper.name = f"{self.name}@{ratio:g}"
+        cropper._ratio = ratio
         return cropper
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """The rectangle, in pixels inside the picture; what reaches out by a pixel is moved inside.
 
         Raises: AnswerError.
         """
-        entry = cast("dict[str, Any]", raw)
-        wide, tall = (int(side) for side in entry["size"])
+        wide, tall = (int(side) for side in raw["size"])
         across, down = (wide, tall) if self._options.units == "shares" else (1, 1)
-        at = _rectangle(entry["answer"], self._options.at)
+        at = _rectangle(raw["answer"], self._options.at)
         if self._options.answer == "point":
             x, y = (_number(at, axis) * scale for axis, scale in (("x", across), ("y", down)))
             if not (0 <= x <= wide and 0 <= y <= tall):
                 raise AnswerError(f"{self.name} answers with the point {x:g}, {y:g}, outside of the picture.")
-            cut = crop_rectangle(wide, tall, min(int(x), wide - 1), min(int(y), tall - 1), self._ratio)
-            return Answer("answered", box=(cut.left, cut.top, cut.width, cut.height, *(cut.point or ())))
+            crop = crop_rectangle(wide, tall, min(int(x), wide - 1), min(int(y), tall - 1), self._ratio)
+            return Answer("answered", box=crop)
         there = {name for name, value in at.items() if value is not None}
-        sides = [_number(at, next((word for word in words if word in there), key)) for key, words in _SIDES.items()]
-        left, top, right, bottom = sides[0], sides[1], sides[0] + sides[2], sides[1] + sides[3]
-        left, right, top, bottom = left * across, right * across, top * down, bottom * down
+        left, top, width, height = (
+            _number(at, next((word for word in words if word in there), key)) for key, words in _SIDES.items()
+        )
+        left, right = left * across, (left + width) * across
+        top, bottom = top * down, (top + height) * down
         x0, x1 = (min(max(side, 0.0), wide) for side in (left, right))
         y0, y1 = (min(max(side, 0.0), tall) for side in (top, bottom))
         out = max(-left, -top, right - wide, bottom - tall)
         if out > 1 + 1e-6 or min(x1 - x0, y1 - y0) < 1 - 1e-6:
             pixels = f"{left:g} to {right:g} and {top:g} to {bottom:g}"
             raise AnswerError(f"{self.name} answers with pixels {pixels} of a picture of {wide} x {tall}.")
-        box = (round(x0), round(y0), max(round(x1) - round(x0), 1), max(round(y1) - round(y0), 1))
-        return Answer("answered", box=box)
+        crop = Crop(round(x0), round(y0), max(round(x1) - round(x0), 1), max(round(y1) - round(y0), 1))
+        return Answer("answered", box=crop)
 
-    def _answers(self, pictures: list[bytes]) -> list[object]:
-        return [self._asked(data) for data in pictures]
-
-    def _asked(self, data: bytes) -> object:
+    def _answer(self, picture: bytes) -> object:
         from PIL import Image
 
-        with Image.open(io.BytesIO(data)) as opened:
+        with Image.open(io.BytesIO(picture)) as opened:
             size = opened.size
-        largest, ratio = crop_rectangle(*size, 0, 0, self._ratio), f"{self._ratio:.10g}"
+        largest = crop_rectangle(*size, 0, 0, self._ratio)
+        ratio = f"{self._ratio:.10g}"
         url = self._url.replace("{ratio}", ratio)
         url = url.replace("{width}", str(largest.width)).replace("{height}", str(largest.height))
         sent: dict[str, Any] = {"params": {"ratio": ratio}} if url == self._url else {}
-        return {"answer": self._post(url, **sent, **_file(data, self._options.field)), "size": list(size)}
+        return {"answer": self._post(url, **sent, **_file(picture, self._options.field)), "size": list(size)}
 
 
-def _rectangle(answer: Any, path: str) -> dict[str, Any]:
+def _rectangle(answer: Any, path: str) -> JsonObject:
     """The rectangle, or the point, that the path finds in an answer.  Raises: AnswerError if that is neither."""
     at = picking.found(answer, path)
     if len(at) == 4:
@@ -355,8 +356,8 @@ def _rectangle(answer: Any, path: str) -> dict[str, Any]:
     return at[0]
 
 
-def _number(at: dict[str, Any], name: str) -> float:
+def _number(at: JsonObject, name: str) -> float:
     value = at.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise AnswerError(f"The answer's {name!r} is {str(value)[:40]!r}, which is not a number.")
     return float(value)

@@ -93,9 +93,10 @@ def _add_imported(path: Path, root: Path, found: set[Path]) -> None:
     except (OSError, SyntaxError, ValueError, RecursionError):
         return
     for node in ast.walk(tree):
-        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
             continue
-        level, base = getattr(node, "level", 0), getattr(node, "module", None)
+        level = getattr(node, "level", 0)
+        base = getattr(node, "module", None)
         for alias in node.names:
             folder = path.parents[level - 1] if level else root
             for part in f"{base or ''}.{alias.name}".strip(".").split("."):

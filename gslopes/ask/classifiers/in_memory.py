@@ -13,7 +13,7 @@ from gslopes.ask.classifiers.identity import Identity, identity_of
 from gslopes.ask.classifiers.model_file import ModelOptions, OwnModel, digest_of_texts, first_words
 from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.core.errors import ClassifierError, ConfigError, UsageError
-from gslopes.core.records import Classifier
+from gslopes.core.records import Classifier, FloatArray
 from gslopes.core.runtime import pick_device
 
 
@@ -46,7 +46,8 @@ def as_classifier(
 
         audit = gslopes.audit("photos", "run", classifier=gslopes.as_classifier(module, ["no", "yes"], size=224))
     """
-    labels, model = tuple(map(str, labels)), as_function(model)
+    labels = tuple(map(str, labels))
+    model = as_function(model)
     # by name, since their libraries may not be installed
     bases = {(base.__module__, base.__qualname__) for base in type(model).__mro__}
     is_module = ("torch.nn.modules.module", "Module") in bases
@@ -67,8 +68,10 @@ def as_classifier(
             raise ConfigError("A pipeline answers with scores, which have no unit.", "Leave unit out.")
         return _of_pipeline(model, labels, name, version)
     if not callable(model):
-        hint = "Give a name such as onnx:FILE, a function of a picture, a torch module, or a pipeline."
-        raise UsageError(f"A classifier cannot be made of {type(model).__name__}.", hint)
+        raise UsageError(
+            f"A classifier cannot be made of {type(model).__name__}.",
+            "Give a name such as onnx:FILE, a function of a picture, a torch module, or a pipeline.",
+        )
     return FunctionClassifier(model, labels, name, unit, version)
 
 
@@ -85,8 +88,10 @@ class ModuleClassifier(OwnModel):
     ) -> None:
         unit = f":unit={options.unit}" if options.unit else ""
         super().__init__(name + unit, "", labels, options, f"module {name}")
-        self._module, self._device = module.eval().to(device), device
-        self._own, self._named_version = name, version
+        self._module = module.eval().to(device)
+        self._device = device
+        self._own = name
+        self._named_version = version
         self.identify()
         self._try_out()
 
@@ -96,7 +101,7 @@ class ModuleClassifier(OwnModel):
         self.version = f"{identity.version} {digest_of_texts([*self.labels, repr(self._options)])}"
         self.unknown = identity.unknown
 
-    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+    def _run(self, values: FloatArray) -> NDArray[Any]:
         import torch
 
         try:
@@ -109,7 +114,7 @@ class ModuleClassifier(OwnModel):
             outputs = outputs.logits
         elif isinstance(outputs, dict):
             outputs = outputs.get("logits", next(iter(outputs.values())))
-        outputs = outputs[0] if isinstance(outputs, (list, tuple)) else outputs
+        outputs = outputs[0] if isinstance(outputs, list | tuple) else outputs
         return np.asarray(outputs.double().cpu().numpy())
 
 
@@ -119,8 +124,10 @@ def _of_module(
     call = f"gslopes.as_classifier({name.lower()}, labels=[...], size=224)"
     needed = {"labels": labels, "size": given.get("size")}
     if missing := " and ".join(what for what, value in needed.items() if not value):
-        hint = f"Give {call}; mean, std, white and activation as it was trained."
-        raise UsageError(f"The module {name} does not say its {missing}.", hint)
+        raise UsageError(
+            f"The module {name} does not say its {missing}.",
+            f"Give {call}; mean, std, white and activation as it was trained.",
+        )
     try:
         options = ModelOptions(**given)
     except TypeError as error:
@@ -136,8 +143,10 @@ def _of_pipeline(pipeline: Any, labels: tuple[str, ...], name: str, version: str
     task = str(getattr(pipeline, "task", ""))
     zero_shot = task == "zero-shot-image-classification"
     if task != "image-classification" and not zero_shot:
-        hint = "Give one for image-classification or zero-shot-image-classification."
-        raise UsageError(f"The pipeline's task is {task}, which labels no pictures.", hint)
+        raise UsageError(
+            f"The pipeline's task is {task}, which labels no pictures.",
+            "Give one for image-classification or zero-shot-image-classification.",
+        )
     if zero_shot != bool(labels):
         needs = "needs labels" if zero_shot else "has labels of its own"
         raise UsageError(f"A pipeline for {task} {needs}.", "Only one for zero-shot-image-classification is given any.")

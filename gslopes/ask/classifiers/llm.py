@@ -18,7 +18,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from gslopes.ask.classifiers import chat, service
 from gslopes.ask.classifiers.captions import CaptionReader
@@ -28,13 +28,18 @@ from gslopes.ask.cost import Limits, RequestUsage, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.secrets import remember_secret
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError, ServiceError, Unfinished
+from gslopes.core.files import JsonObject
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
 
-KEY, HOME = "OPENAI_API_KEY", "https://api.openai.com/v1"
+KEY = "OPENAI_API_KEY"
+HOME = "https://api.openai.com/v1"
 TOP = 20  # log-probabilities a token
 # When replies are given up: nearly all of the first ones are of no use.
-MIN_CUT_SHORT, MIN_UNUSABLE, FIRST_REPLIES, NEARLY_ALL = 3, 8, 100, 0.9
+MIN_CUT_SHORT = 3
+MIN_UNUSABLE = 8
+FIRST_REPLIES = 100
+NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +80,15 @@ class LlmOptions(ServiceOptions):
         if not 0 <= self.temperature <= 2 or min(self.price_in, self.price_out) < 0:
             raise ConfigError("llm's temperature must be in [0, 2], its prices not negative.")
         if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
-            hint = "Write repeats=1, or a temperature."
-            raise ConfigError("At temperature 0 all repeats give the same answer.", hint)
+            raise ConfigError(
+                "At temperature 0 all repeats give the same answer.", "Write repeats=1, or a temperature."
+            )
         prompt = load_prompt(self.prompt)
         if self.scores == "logprobs" and not prompt.lettered:
-            hint = "Log-probabilities need a choice of up to 20 options; write scores=repeats."
-            raise ConfigError(f"The prompt {prompt.name!r} has no options with letters.", hint)
+            raise ConfigError(
+                f"The prompt {prompt.name!r} has no options with letters.",
+                "Log-probabilities need a choice of up to 20 options; write scores=repeats.",
+            )
 
 
 class Llm(service.OnePictureService):
@@ -89,8 +97,9 @@ class Llm(service.OnePictureService):
     Raises: ConfigError if the endpoint is not safe to send a key to.
     """
 
-    Options: ClassVar[type[LlmOptions]] = LlmOptions
-    SERVICE, CREDENTIALS = "llm", (KEY,)
+    Options = LlmOptions
+    SERVICE = "llm"
+    CREDENTIALS = (KEY,)
     ENDPOINT_VARIABLES = ("OPENAI_BASE_URL",)
     cached = True
 
@@ -99,7 +108,8 @@ class Llm(service.OnePictureService):
         super().__init__(name, options, device)
         self.version = f"prompt {self.prompt.digest[:16]} {self.version}".strip()
         if self.prompt.read_by:  # another reading of the replies costs no call
-            self.asked_version, self.version = self.version, f"{self.version} read {self.prompt.read_by}"
+            self.asked_version = self.version
+            self.version = f"{self.version} read {self.prompt.read_by}"
         self.numbers = self.prompt.numbered
         about = {"task": self.prompt.name, "scale": self.prompt.scale, "source": self.prompt.source}
         self.facts = {key: text for key, text in about.items() if text and self.prompt.scale}
@@ -112,7 +122,7 @@ class Llm(service.OnePictureService):
         self._lock = threading.Lock()
         self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
         self._dropped: set[str] = set()  # parameters that this server does not take
-        self._begun: dict[bytes, list[dict[str, Any]]] = {}  # sha256 to the requests' results so far
+        self._begun: dict[bytes, list[JsonObject]] = {}  # sha256 to the requests' results so far
         self._keep: dict[bytes, Callable[[object], None]] = {}  # sha256 to what keeps them
         self._noted = False
         self._replies = self._unusable = self._cut_short = 0
@@ -135,19 +145,20 @@ class Llm(service.OnePictureService):
             if isinstance(begun, dict) and begun.get("order") == order:
                 self._begun[key] = list(begun["results"])
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """Options or labels with their scores; a refusal and an unusable answer are labels as well.
 
         Of captions their labels, refused if all of them are.  Raises: AnswerError if a reply holds no caption.
         """
-        answer = cast("dict[str, Any]", raw)
         if self._captions:
-            texts = [reading(self.prompt, answer["order"], reply)[0] for reply in answer["replies"]]
+            texts = [reading(self.prompt, raw["order"], reply)[0] for reply in raw["replies"]]
             if UNUSABLE in texts:
                 raise AnswerError("The model's reply holds no caption.")
-            return self._captions.answer([None if text == REFUSED else text for text in texts], str(answer["model"]))
-        version, found = str(answer["model"]), chat.by_order(self.prompt, answer)
-        labels, orders = chat.joined_orders(found), chat.order_effects(self.prompt, found)
+            return self._captions.answer([None if text == REFUSED else text for text in texts], str(raw["model"]))
+        version = str(raw["model"])
+        found = chat.by_order(self.prompt, raw)
+        labels = chat.joined_orders(found)
+        orders = chat.order_effects(self.prompt, found)
         if not self.prompt.numbered:
             return Answer("answered", service.best(labels.items()), version=version, orders=orders)
         numbered = tuple(chat.with_number(self.prompt, labels).items())
@@ -155,13 +166,14 @@ class Llm(service.OnePictureService):
             return Answer("refused", (), Reason.REFUSED, version)
         return Answer("answered", numbered, version=version, orders=orders)
 
-    def usage(self, raw: object) -> RequestUsage:
+    def usage(self, raw: Any) -> RequestUsage:
         """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
-        used = raw.usage if isinstance(raw, Unfinished) else cast("dict[str, Any]", raw)["usage"][-1]
+        used = raw.usage if isinstance(raw, Unfinished) else raw["usage"][-1]
         if not used:  # not reported, or not to be believed: the reserved price counts
             return RequestUsage(0, 0)
         tokens_in, tokens_out = (int(count) for count in used)
-        options, usd = self._options, None
+        options = self._options
+        usd = None
         if not options.price and (options.price_in or options.price_out):
             usd = (tokens_in * options.price_in + tokens_out * options.price_out) / 1e6
         return RequestUsage(tokens_in, tokens_out, usd)
@@ -172,7 +184,7 @@ class Llm(service.OnePictureService):
     def _variables(self) -> Sequence[str]:
         return [self._options.key]
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> service.Connected:
         from gslopes.ask import transport
 
         key = os.environ.get(self._options.key, "")
@@ -193,7 +205,8 @@ class Llm(service.OnePictureService):
         key = hashlib.sha256(picture).digest()
         order = self._order(key)
         with self._lock:
-            begun, dropped = self._begun.setdefault(key, []), frozenset(self._dropped)
+            begun = self._begun.setdefault(key, [])
+            dropped = frozenset(self._dropped)
         orders = self.prompt.asked_in(order)
         asked = orders[len(begun) % len(orders)]
         request = self._request(picture, asked, len(begun), dropped)
@@ -220,12 +233,12 @@ class Llm(service.OnePictureService):
         facts |= {"prompt": self.prompt.digest, "order": list(order), "scored": scored, "replies": replies}
         return facts | {"usage": [result["used"] for result in begun], "left_out": sorted(dropped)}
 
-    def _request(self, picture: bytes, order: Sequence[int], number: int, dropped: frozenset[str]) -> dict[str, Any]:
+    def _request(self, picture: bytes, order: Sequence[int], number: int, dropped: frozenset[str]) -> JsonObject:
         """The parameters of one request.  number: of the requests about this picture before it."""
         options = self._options
         kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
         url = f"data:image/{kind};base64,{base64.b64encode(picture).decode('ascii')}"
-        request: dict[str, Any] = {
+        request: JsonObject = {
             "model": options.model,
             "messages": self.prompt.messages(order, url),
             "temperature": options.temperature,
@@ -243,7 +256,7 @@ class Llm(service.OnePictureService):
             request["max_completion_tokens"] = options.max_tokens
         return request
 
-    def _asked(self, request: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any] | Unfinished:
+    def _asked(self, request: JsonObject, order: Sequence[int]) -> JsonObject | Unfinished:
         """What one reply of the server is kept as; Unfinished if it is to be asked again without a parameter.
 
         Raises: the error that the reply holds; AnswerError for a form that is not understood: the reply is paid for,
@@ -253,7 +266,8 @@ class Llm(service.OnePictureService):
 
         url = httpx.URL(self._address or HOME)
         reply = self._client.post(url.copy_with(path=url.path.rstrip("/") + "/chat/completions"), json=request)
-        status, text = reply.status_code, reply.content.decode("utf-8", "replace")
+        status = reply.status_code
+        text = reply.content.decode("utf-8", "replace")
         try:
             body = chat.read(text)
         except ValueError as error:
@@ -276,10 +290,11 @@ class Llm(service.OnePictureService):
         except GslopesError:
             raise
         except Exception as error:
-            what = f"The reply of {self._options.model} is not understood: {type(error).__name__}."
-            raise AnswerError(what) from error
+            raise AnswerError(
+                f"The reply of {self._options.model} is not understood: {type(error).__name__}."
+            ) from error
 
-    def _note_tokens(self, body: Mapping[str, Any]) -> None:
+    def _note_tokens(self, body: JsonObject) -> None:
         """Say once that the server counts far more or fewer tokens of a question than are billed."""
         usage = body.get("usage")
         count = usage.get("prompt_tokens") if isinstance(usage, Mapping) and self._options.price_in else None
@@ -289,11 +304,11 @@ class Llm(service.OnePictureService):
         words = f"counts {count:,} tokens of a question where {self._question:,} are billed"
         self.notes.append(f"{self.name} {words}: image_tokens=N says how many your provider bills a picture at.")
 
-    def _blocked(self, reason: str, used: tuple[int, int] | None) -> dict[str, Any]:
+    def _blocked(self, reason: str, used: tuple[int, int] | None) -> JsonObject:
         tokens = list(used) if used else None
         return {"model": self._options.model, "used": tokens, "replies": [{"refusal": reason, "blocked": True}]}
 
-    def _kept(self, body: Mapping[str, Any], order: Sequence[int], used: tuple[int, int] | None) -> dict[str, Any]:
+    def _kept(self, body: JsonObject, order: Sequence[int], used: tuple[int, int] | None) -> JsonObject:
         model = str(body.get("model") or self._options.model)
         choices = chat.choices_of(body)
         if not choices and (blocked := chat.prompt_blocked(body)):
@@ -304,11 +319,11 @@ class Llm(service.OnePictureService):
         replies = [self._choice(choice, body, order) for choice in choices]
         return {**facts, "used": list(used) if used else None, "replies": replies}
 
-    def _choice(self, choice: Mapping[str, Any], body: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any]:
+    def _choice(self, choice: JsonObject, body: JsonObject, order: Sequence[int]) -> JsonObject:
         message = choice.get("message")
         message = message if isinstance(message, dict) else {}
         text = chat.answer_text(message.get("content"))
-        reply: dict[str, Any] = {"text": text, "refusal": message.get("refusal"), "finish": choice.get("finish_reason")}
+        reply: JsonObject = {"text": text, "refusal": message.get("refusal"), "finish": choice.get("finish_reason")}
         if blocked := chat.refusal_in(choice, body):
             return reply | {"refusal": reply["refusal"] or blocked, "blocked": True}
         if self._options.scores == "repeats" or not self.prompt.lettered:
@@ -322,7 +337,7 @@ class Llm(service.OnePictureService):
             raise _paid(*self._no_probabilities)
         return reply
 
-    def _require_sense(self, replies: Sequence[Mapping[str, Any]], order: Sequence[int]) -> None:
+    def _require_sense(self, replies: Sequence[JsonObject], order: Sequence[int]) -> None:
         """Raises: ServiceError if nearly none of the first replies can be used: every further one would be paid for."""
         with self._lock:
             self._replies += len(replies)
@@ -333,14 +348,16 @@ class Llm(service.OnePictureService):
         if not hopeless:
             return
         last = str(replies[-1].get("text"))
-        why, hint = (f"such as {last[:80]!r}" if last else "their content is empty"), "Change the prompt."
+        why = f"such as {last[:80]!r}" if last else "their content is empty"
+        hint = "Change the prompt."
         if self.prompt.kind == "number":
             hint = f"A number counts from {self.prompt.least:g} to {self.prompt.most:g}: change the prompt."
         if self._cut_short:
             why = f"max_tokens={self._options.max_tokens} was reached first"
             hint = "Give more, such as max_tokens=4000."
         elif replies[-1].get("mismatch"):
-            why, hint = "their log-probabilities spell another text than their content", "Write scores=repeats."
+            why = "their log-probabilities spell another text than their content"
+            hint = "Write scores=repeats."
         count = f"{self._unusable} of the first {self._replies} replies of {self._options.model}"
         raise _paid(f"{count} hold no answer: {why}.", f"{hint} Answers so far are kept.")
 
@@ -363,7 +380,8 @@ class Llm(service.OnePictureService):
         options = self._options
         orders = len(self.prompt.asked_in(()))
         requests = orders * (1 if options.scores == "logprobs" else options.repeats)
-        tokens_in, tokens_out = self._question * requests, options.max_tokens * requests
+        tokens_in = self._question * requests
+        tokens_out = options.max_tokens * requests
         price = options.price or (0.0 if self._here else None)
         if not options.price and (options.price_in or options.price_out):
             price = (tokens_in * options.price_in + tokens_out * options.price_out) / 1000

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from gslopes.ask.classifiers.catalogue import conversion
 from gslopes.ask.names import ARGUMENT, check_unit
 from gslopes.ask.pictures import batch_of, normalise
+from gslopes.core.arrays import Array
 from gslopes.core.errors import ClassifierError, ConfigError, ModelError, UnknownName, UsageError
 from gslopes.core.files import inside, read_named, read_text, sha256_of, show
 from gslopes.core.reasons import Reason
@@ -113,9 +114,12 @@ class OwnModel(ABC):
     batch = 32
 
     def __init__(self, name: str, version: str, labels: Sequence[str], options: ModelOptions, what: str) -> None:
-        self.name, self.version, self.labels = name, version, tuple(labels)
+        self.name = name
+        self.version = version
+        self.labels = tuple(labels)
         self.numbers = options.kind == "number"
-        self._options, self._what = options, what
+        self._options = options
+        self._what = what
         self._threshold, self._top_k = presence(options.top_k, options.threshold, options.activation)
         self._size = options.size
         self._white = options.white or 1.0
@@ -148,13 +152,13 @@ class OwnModel(ABC):
         return words, batch[0, ..., ::-1] if self._options.channels == "bgr" else batch[0]
 
     @abstractmethod
-    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+    def _run(self, values: FloatArray) -> NDArray[Any]:
         """The model's outputs, (B, ...), for its input.  Raises: ClassifierError."""
 
     def _outputs(self, batch: ByteArray) -> NDArray[Any]:
         return self._run(self._values(batch)).reshape(len(batch), -1)
 
-    def _values(self, batch: ByteArray) -> NDArray[np.float32]:
+    def _values(self, batch: ByteArray) -> FloatArray:
         return self._options.values(batch, self._white, self._options.layout)
 
     def _try_out(self) -> None:
@@ -162,16 +166,21 @@ class OwnModel(ABC):
         try:
             outputs = self._outputs(np.full((1, self._size, self._size, 3), 128, np.uint8))[0]
         except ClassifierError as error:
-            message = f"The {self._what} does not take a picture of {self._size} pixels. {error.message}"
-            raise ModelError(message, "Check its size and layout.") from None
+            raise ModelError(
+                f"The {self._what} does not take a picture of {self._size} pixels. {error.message}",
+                "Check its size and layout.",
+            ) from None
         if len(outputs) != len(self.labels):
-            message = f"The {self._what} has {len(outputs)} outputs and {len(self.labels)} labels."
-            raise ModelError(message, "Write one label per line, in the order of the outputs.")
+            raise ModelError(
+                f"The {self._what} has {len(outputs)} outputs and {len(self.labels)} labels.",
+                "Write one label per line, in the order of the outputs.",
+            )
         inside = ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all()
         if not self.numbers and self._options.activation == "none" and not inside:
-            message = f"The {self._what} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
-            hint = "Give activation=sigmoid (independent labels) or softmax (one of many), or kind=number."
-            raise ConfigError(message, hint)
+            raise ConfigError(
+                f"The {self._what} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1].",
+                "Give activation=sigmoid (independent labels) or softmax (one of many), or kind=number.",
+            )
 
 
 class ModelFile(OwnModel):
@@ -181,10 +190,11 @@ class ModelFile(OwnModel):
     Raises: ModelError if a file is missing or does not fit the other; ConfigError if the preprocessing does not fit.
     """
 
-    Options: ClassVar[type[ModelFileOptions]] = ModelFileOptions
+    Options = ModelFileOptions
 
     def __init__(self, name: str, options: ModelFileOptions, other_files: Sequence[Path] = ()) -> None:
-        self._file, labels = existing(options.file, "model"), existing(options.labels, "labels file")
+        self._file = existing(options.file, "model")
+        labels = existing(options.labels, "labels file")
         version = digest_of([self._file, *other_files, labels])
         super().__init__(name, version, read_labels(labels), options, f"model {options.file}")
 
@@ -241,18 +251,18 @@ def first_words(error: Exception) -> str:
 # --- scores ---
 
 
-def _softmax(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _softmax(outputs: Array) -> Array:
     powers = np.exp(outputs - outputs.max())
     return np.asarray(powers / powers.sum())
 
 
-def _bounded(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _bounded(outputs: Array) -> Array:
     """Scores as they are, rounding errors at 0 and 1 taken off; anything further out is the client's to refuse."""
     near = (outputs > -1e-6) & (outputs < 1 + 1e-6)
     return np.where(near, np.clip(outputs, 0, 1), outputs)
 
 
-ACTIVATIONS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
     "none": _bounded,
     "sigmoid": lambda outputs: 0.5 * (1 + np.tanh(outputs / 2)),  # no overflow at either end
     "softmax": _softmax,
@@ -287,7 +297,7 @@ def presence(top_k: int | None, threshold: float | None, activation: str) -> tup
     return (0.5 if threshold is None else threshold), 0
 
 
-def choose(labels: Sequence[str], scores: NDArray[np.float64], threshold: float, top_k: int) -> Labels:
+def choose(labels: Sequence[str], scores: Array, threshold: float, top_k: int) -> Labels:
     """The labels that count as returned, highest score first.
 
     labels: L of them.  scores: (L,) in [0, 1].
@@ -314,18 +324,21 @@ class Program:
         import torch
 
         if not trust:
-            message = f"{show(file)} is a program: it runs with your rights, and may read and write your files."
-            hint = "If you trust whoever made it, add --trust (trust=True in Python). An ONNX file needs no trust."
-            raise UsageError(message, hint)
-        self._file, self._device = file, device
+            raise UsageError(
+                f"{show(file)} is a program: it runs with your rights, and may read and write your files.",
+                "If you trust whoever made it, add --trust (trust=True in Python). An ONNX file needs no trust.",
+            )
+        self._file = file
+        self._device = device
         data = read_named(file, _LARGEST_PROGRAM, raises=ModelError)
         try:
             with warnings.catch_warnings():  # torch.jit is deprecated; the files that people have remain
                 warnings.simplefilter("ignore")
                 self._program = torch.jit.load(io.BytesIO(data), map_location=device).eval()
         except Exception as error:  # a damaged or foreign file may fail in any way
-            message = f"{show(file)} cannot be loaded: {first_words(error)}."
-            raise ModelError(message, "It is what torch.jit.save has written.") from None
+            raise ModelError(
+                f"{show(file)} cannot be loaded: {first_words(error)}.", "It is what torch.jit.save has written."
+            ) from None
 
     def __call__(self, batch: FloatArray) -> FloatArray:
         """(N, ...) float32 to the output, float32 of any shape."""
@@ -357,7 +370,7 @@ class TorchScriptClassifier(ModelFile):
         self._program = Program(self._file, device, trust=trust)
         self._try_out()
 
-    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+    def _run(self, values: FloatArray) -> NDArray[Any]:
         outputs = self._program(values)
         if not outputs.ndim or outputs.size % len(values):
             shape = outputs.shape
@@ -392,14 +405,15 @@ class OnnxClassifier(ModelFile):
         self._output = output_of(self._session, options.output, self._file, self._fits)
         if len(inputs) != 1 or len(self._input.shape) != 4 or self._input.type not in _INPUTS:
             inputs_of = ", ".join(f"{each.name} {each.type} {each.shape}" for each in inputs)
-            message = f"The model {self._file} does not take one batch of pictures; it takes {inputs_of}."
-            raise ModelError(message, "Export it with one input, a batch of pictures.")
+            raise ModelError(
+                f"The model {self._file} does not take one batch of pictures; it takes {inputs_of}.",
+                "Export it with one input, a batch of pictures.",
+            )
         self._kind = _INPUTS[self._input.type]
         if self._kind is np.uint8:
             self._white = 255.0
             if options.white not in (0, 255) or any(options.mean) or options.std != (1.0, 1.0, 1.0):
-                message = f"The model {options.file} takes bytes, 0 to 255."
-                raise ConfigError(message, "Leave white, mean and std out.")
+                raise ConfigError(f"The model {options.file} takes bytes, 0 to 255.", "Leave white, mean and std out.")
         declared = self._input.shape[0]
         self._fixed = declared if isinstance(declared, int) else 0
         self.batch = self._fixed or self.batch
@@ -416,7 +430,7 @@ class OnnxClassifier(ModelFile):
             batch = np.concatenate([batch, np.zeros((self._fixed - asked, *batch.shape[1:]), np.uint8)])
         return super()._outputs(batch)[:asked]
 
-    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+    def _run(self, values: FloatArray) -> NDArray[Any]:
         values = np.rint(values) if issubclass(self._kind, np.integer) else values
         try:
             return np.asarray(self._session.run([self._output], {self._input.name: values.astype(self._kind)})[0])
@@ -440,11 +454,15 @@ def external_files(file: Path) -> list[Path]:
     for location in _locations(model):
         path = file.parent / location
         if not inside(file.parent, path):
-            hint = "Put the weights next to the model, and export it again."
-            raise ModelError(f"The model {file} names weights outside its own folder: {location}.", hint)
+            raise ModelError(
+                f"The model {file} names weights outside its own folder: {location}.",
+                "Put the weights next to the model, and export it again.",
+            )
         if not path.is_file():
-            hint = "Put the file next to the model."
-            raise ModelError(f"The model {file} needs its weights in {location}, which is not there.", hint)
+            raise ModelError(
+                f"The model {file} needs its weights in {location}, which is not there.",
+                "Put the file next to the model.",
+            )
         paths.add(path)
     return sorted(paths)
 
@@ -474,8 +492,10 @@ def session(file: Path, device: str) -> Any:
     try:
         return runtime.InferenceSession(str(file), options, providers=providers)
     except Exception as error:  # onnxruntime has many exception classes and no base of its own
-        message = f"onnxruntime cannot load {file}: {first_words(error)}."
-        raise ModelError(message, conversion(file) or "Check that it is a complete ONNX model.") from None
+        raise ModelError(
+            f"onnxruntime cannot load {file}: {first_words(error)}.",
+            conversion(file) or "Check that it is a complete ONNX model.",
+        ) from None
 
 
 def output_of(session: Any, wanted: str, file: Path, fits: Callable[[Sequence[object]], bool]) -> str:
@@ -493,8 +513,10 @@ def output_of(session: Any, wanted: str, file: Path, fits: Callable[[Sequence[ob
         return wanted or (fitting or list(shapes))[0]
     names = fitting or list(shapes)
     listing = ", ".join(f"{name} {'x'.join(map(str, shapes[name]))}" for name in names)
-    message = f"The model {file} has {'several outputs that fit' if fitting else 'no output that fits'}: {listing}."
-    raise ConfigError(message, f"Give output={names[0]}, or another one.")
+    raise ConfigError(
+        f"The model {file} has {'several outputs that fit' if fitting else 'no output that fits'}: {listing}.",
+        f"Give output={names[0]}, or another one.",
+    )
 
 
 def _declared_size(shape: list[Any], options: ModelFileOptions) -> int:
@@ -502,6 +524,8 @@ def _declared_size(shape: list[Any], options: ModelFileOptions) -> int:
     if not isinstance(height, int) or not isinstance(width, int):
         raise ConfigError(f"The model {options.file} does not declare its picture size.", "Give size=PIXELS.")
     if height != width:
-        message = f"The model {options.file} declares pictures of {width} by {height}."
-        raise ConfigError(message, "Only squares can be asked about; check layout=nchw or nhwc.")
+        raise ConfigError(
+            f"The model {options.file} declares pictures of {width} by {height}.",
+            "Only squares can be asked about; check layout=nchw or nhwc.",
+        )
     return height

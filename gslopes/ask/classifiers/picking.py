@@ -18,7 +18,8 @@ from gslopes.core.errors import AnswerError, ConfigError
 Pairs = tuple[tuple[str, Any], ...]
 LABELS = ("label", "name", "class", "classname", "class_name", "tag", "tagname", "category", "description")
 SCORES = ("score", "confidence", "probability", "prob", "value", "likelihood")
-_KEYS, _DEPTH = 6, 4  # of a reply, that are shown
+_KEYS = 6  # of a reply, that are shown
+_DEPTH = 4
 _LAST_NAME = re.compile(r"([^\W\d_][^.\[\]'\"]*)[\]'\"*\d\[]*$")
 
 
@@ -74,7 +75,8 @@ def picked(reply: Any, labels: str, scores: str) -> Pairs:
         if (name := _LAST_NAME.search(scores)) and items and all(map(_is_number, items)):
             return ((name[1], max(map(_number, items))),)
         return _pairs(items)
-    names, values = found(reply, labels), found(reply, scores)
+    names = found(reply, labels)
+    values = found(reply, scores)
     if len(names) != len(values):
         raise AnswerError(f"The reply has {len(names)} labels at {labels} and {len(values)} scores at {scores}.")
     return _pairs([list(pair) for pair in zip(names, values, strict=True)])
@@ -105,7 +107,7 @@ def _of_item(item: Any) -> Sequence[tuple[str, Any]]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _number(value: Any) -> float:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gslopes.core.files import JsonObject
+
 _NAMES = {  # canonical names of errors, as Google's, gRPC's and Anthropic's endpoints write them
     name: status
     for status, names in {
@@ -47,7 +49,7 @@ def said(value: Any) -> bool:
     return bool(value) and not (isinstance(value, str) and value.strip().lower() in _NO)
 
 
-def error_in(body: Mapping[str, Any], answered: bool = False) -> dict[str, Any]:
+def error_in(body: JsonObject, answered: bool = False) -> JsonObject:
     """What the error in a body says, its own fields before those around it; empty if there is none.
 
     answered: whether the body holds an answer as well; then a mere code or message in it is no error.
@@ -66,7 +68,7 @@ def error_in(body: Mapping[str, Any], answered: bool = False) -> dict[str, Any]:
     return {**body, **(own if isinstance(own, Mapping) else {"message": own} if isinstance(own, str) else {})}
 
 
-def status_in(error: Mapping[str, Any]) -> int:
+def status_in(error: JsonObject) -> int:
     """The HTTP status, 400 to 599, that an error names by a number, a name or its words; 0 if it names none."""
     text = words_of(error)
     match = re.search(r"(?<![\d.])([45]\d\d)(?![\d.]\d)", text)

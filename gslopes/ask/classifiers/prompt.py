@@ -41,13 +41,14 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from gslopes.ask.classifiers.model_file import label_list
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.files import JsonObject
 from gslopes.words import wordlists
 
 _FOLDER = Path(str(files("gslopes.ask") / "prompts"))
@@ -60,7 +61,9 @@ KEYS: Mapping[str, str] = {
     "caption": "caption",
     "words": "text",
 }
-ORDER, LEVELS, LOG = "order", "levels", "log points"
+ORDER = "order"
+LEVELS = "levels"
+LOG = "log points"
 _SENT = ("name", "kind", "question", "system", "options")
 _READ = ("measures", "least", "most", "lists")  # how replies are read
 
@@ -95,14 +98,16 @@ class Prompt:
         if not self.question.strip():
             raise ConfigError(f"The prompt {self.name!r} has no question.", 'Write question = "...".')
         if self.kind == "choice" and len(self.options) < 2:
-            hint = 'Such as options = ["yes", "no"].'
-            raise ConfigError(f"The prompt {self.name!r} needs two options or more.", hint)
+            raise ConfigError(
+                f"The prompt {self.name!r} needs two options or more.", 'Such as options = ["yes", "no"].'
+            )
         if self.kind != "choice" and self.options:
             raise ConfigError(f"The prompt {self.name!r} has options but is not a choice.", 'Write kind = "choice".')
         plain = [option.strip().casefold() for option in self.options]
         if not all(plain) or len(set(plain)) < len(plain):
-            hint = "Write each option once."
-            raise ConfigError(f"An option of the prompt {self.name!r} is empty or appears twice.", hint)
+            raise ConfigError(
+                f"An option of the prompt {self.name!r} is empty or appears twice.", "Write each option once."
+            )
         self._check_answers()
 
     def _check_answers(self) -> None:
@@ -185,20 +190,21 @@ class Prompt:
         }[self.kind]
         return "\n".join([self.question, *lines, f"Answer in JSON alone: {form}"])
 
-    def schema(self, order: Sequence[int]) -> dict[str, Any]:
+    def schema(self, order: Sequence[int]) -> JsonObject:
         """The JSON schema of the answer, as ``response_format`` takes it."""
-        values: dict[str, dict[str, Any]] = {
+        values: dict[str, JsonObject] = {
             "choice": {"type": "string", "enum": list(self.answers(order))},
             "labels": {"type": "array", "items": {"type": "string"}},
             "caption": {"type": "string"},
             "number": {"type": "number"},
             "words": {"type": "string"},
         }
-        key, value = KEYS[self.kind], values[self.kind]
+        key = KEYS[self.kind]
+        value = values[self.kind]
         form = {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
         return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": form}}
 
-    def messages(self, order: Sequence[int], url: str) -> list[dict[str, Any]]:
+    def messages(self, order: Sequence[int], url: str) -> list[JsonObject]:
         """The conversation about one picture.  url: of the picture, a data URL."""
         picture = {"type": "image_url", "image_url": {"url": url, "detail": "auto"}}
         user = {"role": "user", "content": [picture, {"type": "text", "text": self.text(order)}]}
@@ -226,5 +232,5 @@ def load_prompt(name: str) -> Prompt:
     return from_dict(Prompt, content, where=f"the prompt {name}")
 
 
-def _digest(content: Mapping[str, Any]) -> str:
+def _digest(content: JsonObject) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

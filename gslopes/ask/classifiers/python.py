@@ -26,7 +26,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from gslopes.ask.classifiers import calling
 from gslopes.ask.classifiers.captions import CaptionReader
@@ -75,7 +75,9 @@ class FunctionClassifier:
     Raises: UsageError if it cannot be called with pictures alone.
     """
 
-    numbers, cached, batch = True, False, 32
+    numbers = True
+    cached = False
+    batch = 32
     captions: CaptionReader | None = None  # of a function of captions
 
     def __init__(
@@ -86,8 +88,11 @@ class FunctionClassifier:
         own = "".join(char if char.isalnum() or char in "_-" else "-" for char in own).strip("-") or "function"
         self.name = f"{own}:unit={unit}" if unit else own
         self.notes: list[str] = []
-        self._function, self._labels, self._own = function, tuple(labels) or (own,), own
-        self._named_version, self._given_labels = version, tuple(labels)
+        self._function = function
+        self._labels = tuple(labels) or (own,)
+        self._own = own
+        self._named_version = version
+        self._given_labels = tuple(labels)
         self.identify()
         self._forms = calling.forms_of(function, own)
         self._answered = False  # whether it ever did: a function that fails at once is broken, not its pictures
@@ -97,7 +102,8 @@ class FunctionClassifier:
     def identify(self) -> None:
         """Find the version again: what the function depends on may have changed since."""
         identity = self._identity()
-        self.version, self.unknown = identity.version, identity.unknown
+        self.version = identity.version
+        self.unknown = identity.unknown
         if self._given_labels:
             self.version += f" labels {digest_of_texts(self._given_labels)}"
 
@@ -122,7 +128,8 @@ class FunctionClassifier:
             if failures:
                 expected, found = map(calling.spoken, (self._forms[0], form))
                 self.notes.append(f"{self._own} does not take {expected}: it is given {found}.")
-            self._forms, self._answered = [form], True
+            self._forms = [form]
+            self._answered = True
             return [calling.read_entry(entry, self._labels) for entry in entries[: len(pictures)]]
         form = max(failures, key=lambda form: calling.reached(failures[form]))
         last = failures[form]
@@ -146,27 +153,28 @@ class FunctionClassifier:
             replies = [self._runner.run(reply) if inspect.iscoroutine(reply) else reply for reply in replies]
         return calling.split_replies(replies[0], len(given), self._labels) if several else replies
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """A mapping to its labels, highest score first; None is a refusal. A caption is read for its own labels."""
         if self.captions:
             return self.captions.answer([next(iter(raw)) if isinstance(raw, dict) and len(raw) == 1 else raw])
         if raw is None:
             return Answer("refused", (), "the function returned None")
-        return Answer("answered", tuple(sorted(cast("dict[str, float]", raw).items(), key=lambda pair: -pair[1])))
+        return Answer("answered", tuple(sorted(raw.items(), key=lambda pair: -pair[1])))
 
 
 class PythonClassifier(FunctionClassifier):
     """A function by its name.  Raises: UsageError if it cannot be imported, or called with pictures alone."""
 
-    Options: ClassVar[type[PythonOptions]] = PythonOptions
+    Options = PythonOptions
 
     def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
-        del device
         labels = existing(options.labels, "labels file") if options.labels else None
         self._path = options.path
         function = function_at(options.path)
         super().__init__(function, read_labels(labels) if labels else (), version=options.version)
-        self.name, self.cached, self.batch = name, bool(options.version), options.batch
+        self.name = name
+        self.cached = bool(options.version)
+        self.batch = options.batch
         if options.kind == "caption":
             self._labels, self.captions = (), CaptionReader().read_for(self)
 
@@ -207,8 +215,10 @@ def _only_one(module: Any, file: str) -> str:
     own = [name for name, value in defined.items() if getattr(value, "__module__", "") == module.__name__]
     if len(own) == 1:
         return own[0]
-    hint = f"Name the one that is asked, such as {file}:{(own or ['classify'])[-1]}."
-    raise ConfigError(f"{file} defines {', '.join(own) or 'no public function or class'}.", hint)
+    raise ConfigError(
+        f"{file} defines {', '.join(own) or 'no public function or class'}.",
+        f"Name the one that is asked, such as {file}:{(own or ['classify'])[-1]}.",
+    )
 
 
 def _imported_file(file: Path) -> Any:

@@ -47,8 +47,10 @@ class Recording:
                     if all(line.get(name) is None for name in holds):
                         raise ValueError("it holds no answer")
                 except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-                    message = f"Line {number} of the recording {self._file} is not an answer."
-                    raise ModelError(message, "gslopes cache export writes such files.") from None
+                    raise ModelError(
+                        f"Line {number} of the recording {self._file} is not an answer.",
+                        "gslopes cache export writes such files.",
+                    ) from None
                 if picture is not None:
                     self._offsets[picture] = offset
                 offset += len(text)
@@ -83,9 +85,9 @@ class ReplayClassifier:
     batch = 64
 
     def __init__(self, name: str, options: ReplayOptions, device: str = "cpu") -> None:
-        del device
         self.name = name
-        self._only, self._names = options.classifier, set[str]()
+        self._only = options.classifier
+        self._names = set[str]()
         self._recording = Recording(options.file, self._key, ("labels", "refused", "raw"))
         self.version = self._recording.digest
         self._parsers: dict[str, Classifier] = {}
@@ -98,22 +100,22 @@ class ReplayClassifier:
         lines = self._recording.lines(sha256(data).digest() for data in pictures)
         return [Refused("no answer is recorded") if line is None else line for line in lines]
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """A line to its answer."""
-        line: Any = raw
-        if said(line.get("refused")):
-            return Answer("refused", (), str(line["refused"]))
-        if line.get("labels") is not None:
-            return Answer("answered", tuple(line["labels"].items()), version=str(line.get("version") or ""))
-        if line.get("status") == "refused":
-            return Answer("refused", (), str(line["raw"]))
-        name = line["classifier"]
+        if said(raw.get("refused")):
+            return Answer("refused", (), str(raw["refused"]))
+        if raw.get("labels") is not None:
+            return Answer("answered", tuple(raw["labels"].items()), version=str(raw.get("version") or ""))
+        if raw.get("status") == "refused":
+            return Answer("refused", (), str(raw["raw"]))
+        name = raw["classifier"]
         if name not in self._parsers:
             self._parsers[name] = _parser_of(name)
-        return self._parsers[name].parse(line["raw"])
+        return self._parsers[name].parse(raw["raw"])
 
     def _key(self, line: Any) -> bytes | None:
-        key, name = bytes.fromhex(line["picture"]), str(line.get("classifier", ""))
+        key = bytes.fromhex(line["picture"])
+        name = str(line.get("classifier", ""))
         if len(key) != sha256().digest_size:
             raise ValueError("no sha256")
         if self._only not in ("", name):
@@ -132,6 +134,8 @@ def _parser_of(name: str) -> Classifier:
         parser.captions = CaptionReader() if "kind=caption" in name.split(",") else None
         return parser
     if base == "torchscript":
-        message = f"The recording holds answers of {name}, whose code would have to run to read them."
-        raise UsageError(message, "Name that classifier itself, where its module or file is.")
+        raise UsageError(
+            f"The recording holds answers of {name}, whose code would have to run to read them.",
+            "Name that classifier itself, where its module or file is.",
+        )
     return load_classifier(name, prepare=False)

@@ -44,7 +44,7 @@ from gslopes.core.errors import (
     Throttled,
     Unavailable,
 )
-from gslopes.core.files import parse_json
+from gslopes.core.files import JsonObject, parse_json
 
 if TYPE_CHECKING:
     import httpx
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"]
 Kinds = Mapping[str, Kind]  # of what an error is called
+Details = tuple[Kind, str]  # of an error: its kind, and what the vendor says
+Connected = tuple[Any, Callable[[], object]]  # a client, and what closes it
 
 TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
 LONGEST = 1 << 16  # characters of what a service says that are looked at
@@ -71,8 +73,10 @@ def address(option: str, *variables: str) -> str:
     url = option or next((os.environ[name] for name in variables if os.environ.get(name)), "")
     check_address(url)
     if urlsplit(url).scheme == "http" and not on_this_machine(url):
-        message = f"{shown_address(url)!r} would be sent credentials without encryption."
-        raise ConfigError(message, "Write https://, or ask a server on this machine.")
+        raise ConfigError(
+            f"{shown_address(url)!r} would be sent credentials without encryption.",
+            "Write https://, or ask a server on this machine.",
+        )
     return url.rstrip("/")
 
 
@@ -186,7 +190,7 @@ def kind_of_status(status: int) -> Kind:
     return "unavailable" if status >= 500 or status in (409, 425) else "failed"
 
 
-def kind_inside(error: Mapping[str, Any], otherwise: Kind) -> Kind:
+def kind_inside(error: JsonObject, otherwise: Kind) -> Kind:
     """The kind of an error within a reply whose status is good; ``otherwise`` if it names no status.
 
     It is about the request, so it refuses no picture.
@@ -221,7 +225,6 @@ class Service(ABC):
     batch = 1
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
-        del device
         self.name = name
         self.notes: list[str] = []  # what a user should know, one sentence each
         self._options = options
@@ -286,7 +289,7 @@ class Service(ABC):
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> Connected:
         """The client, and what closes it.  Raises: CredentialsError; whatever the client raises."""
 
     @abstractmethod
@@ -294,7 +297,7 @@ class Service(ABC):
         """The replies to one request.  Raises: whatever the client raises."""
 
     @classmethod
-    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+    def _details(cls, error: Exception, kind: Kind) -> Details:
         """The kind of an error by its status or code, where its class alone does not decide; the vendor's words."""
         return kind, f"{type(error).__name__}: {error}"
 
@@ -323,8 +326,10 @@ def mount(session: requests.Session) -> None:
         def send(self, request: requests.PreparedRequest, *_: object, **__: object) -> requests.Response:
             reply = _sent(transport, request)
             response = requests.Response()
-            response.status_code, response.reason = reply.status_code, reply.reason_phrase
-            response.url, response.request = request.url or "", request
+            response.status_code = reply.status_code
+            response.reason = reply.reason_phrase
+            response.url = request.url or ""
+            response.request = request
             response.headers = requests.structures.CaseInsensitiveDict(reply.headers)
             response.encoding = "utf-8"
             response.raw = io.BytesIO(reply.content)

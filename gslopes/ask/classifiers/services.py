@@ -15,15 +15,14 @@ another address: see ``ENDPOINT_VARIABLES`` of each.
 
 import os
 import re
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 from gslopes.ask.classifiers import problems, service
-from gslopes.ask.classifiers.service import Kind, OnePictureService, Service
+from gslopes.ask.classifiers.service import Connected, Details, Kind, OnePictureService, Service
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import OPERATIONAL
 from gslopes.ask.retry import seconds_left
@@ -47,20 +46,21 @@ class Azure(OnePictureService):
     """A ``records.Classifier`` over the tags of Azure's Image Analysis, one picture a request."""
 
     Options = ServiceOptions
-    SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "azure", ("VISION_ENDPOINT", "VISION_KEY"), ("VISION_ENDPOINT",)
+    SERVICE = "azure"
+    CREDENTIALS = ("VISION_ENDPOINT", "VISION_KEY")
+    ENDPOINT_VARIABLES = ("VISION_ENDPOINT",)
 
     def __init__(self, name: str, options: ServiceOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
         if (urlsplit(self._address).hostname or "").endswith(_AZURE_HOSTS):
             self.version = ""
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """Names and confidences of the tags."""
-        reply = cast("dict[str, Any]", raw)
-        tags = reply["tagsResult"]["values"]
-        return _labels(((tag["name"], tag["confidence"]) for tag in tags), reply.get("modelVersion", ""))
+        tags = raw["tagsResult"]["values"]
+        return _labels(((tag["name"], tag["confidence"]) for tag in tags), raw.get("modelVersion", ""))
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> Connected:
         import requests
         from azure.ai.vision.imageanalysis import ImageAnalysisClient
         from azure.core.credentials import AzureKeyCredential
@@ -84,8 +84,9 @@ class Azure(OnePictureService):
         return dict(self._client.analyze(picture, ["tags"], language="en").as_dict())
 
     @classmethod
-    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
-        status, outer = getattr(error, "status_code", None), getattr(error, "error", None)
+    def _details(cls, error: Exception, kind: Kind) -> Details:
+        status = getattr(error, "status_code", None)
+        outer = getattr(error, "error", None)
         inner = getattr(outer, "innererror", None)
         codes = {str(getattr(outer, "code", "")), str(inner.get("code", "")) if isinstance(inner, dict) else ""}
         if kind == "failed" and isinstance(status, int):
@@ -101,7 +102,9 @@ class Azure(OnePictureService):
 PAT = "CLARIFAI_PAT"
 _MOST = 200  # concepts a picture; Clarifai gives 20 unless asked
 _MESSAGE = {"send": 1 << 30, "receive": 32 << 20}  # bytes; the vendor's own channel has the first for both
-_SUCCESS, _MIXED, _FAILURE = 10000, 10010, 10020
+_SUCCESS = 10000
+_MIXED = 10010
+_FAILURE = 10020
 _DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
 _ANSWERED = (_SUCCESS, *_DEPRECATED)
 _REDIRECT = re.compile(r"(?i)http status 3\d\d|header with status: 3\d\d")  # gRPC follows none, nor says where to
@@ -121,15 +124,16 @@ class Clarifai(Service):
     """A ``records.Classifier`` over one of Clarifai's models, 128 pictures a request."""
 
     Options = ClarifaiOptions
-    SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "clarifai", (PAT,), ("CLARIFAI_GRPC_BASE",)
+    SERVICE = "clarifai"
+    CREDENTIALS = (PAT,)
+    ENDPOINT_VARIABLES = ("CLARIFAI_GRPC_BASE",)
     batch = 128
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """Names and values of the concepts."""
-        output = cast("dict[str, Any]", raw)
-        return _labels(((each["name"], each["value"]) for each in output["concepts"]), output.get("model_version", ""))
+        return _labels(((each["name"], each["value"]) for each in raw["concepts"]), raw.get("model_version", ""))
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> Connected:
         import grpc
         from clarifai_grpc.channel.clarifai_channel import ClarifaiChannel
         from clarifai_grpc.grpc.api import service_pb2_grpc
@@ -152,7 +156,8 @@ class Clarifai(Service):
     def _answers(self, pictures: list[bytes]) -> list[object]:
         from clarifai_grpc.grpc.api import resources_pb2, service_pb2
 
-        options, key = self._options, (("authorization", f"Key {os.environ.get(PAT, '')}"),)
+        options = self._options
+        key = (("authorization", f"Key {os.environ.get(PAT, '')}"),)
         wanted = resources_pb2.OutputConfig(max_concepts=_MOST, min_value=0.0)
         images = [resources_pb2.Data(image=resources_pb2.Image(base64=picture)) for picture in pictures]
         request = service_pb2.PostModelOutputsRequest(
@@ -186,11 +191,13 @@ class Clarifai(Service):
         return self._error(service.kind_of_code("clarifai", status.code), f"{status.code}: {'; '.join(words)}")
 
     @classmethod
-    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
-        code, details = getattr(error, "code", None), getattr(error, "details", None)
+    def _details(cls, error: Exception, kind: Kind) -> Details:
+        code = getattr(error, "code", None)
+        details = getattr(error, "details", None)
         if not callable(code) or not callable(details):
             return super()._details(error, kind)
-        name, words = getattr(code(), "name", ""), str(details() or "")
+        name = getattr(code(), "name", "")
+        words = str(details() or "")
         text = words.lower()
         if _REDIRECT.search(words):
             return "service", f"it sends us on to another address, and no picture follows a redirect ({words})"
@@ -208,7 +215,8 @@ class Clarifai(Service):
 # -- Google Cloud Vision -----------------------------------------------------------------------------------------------
 
 
-ACCOUNT, API_KEY = "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_API_KEY"
+ACCOUNT = "GOOGLE_APPLICATION_CREDENTIALS"
+API_KEY = "GOOGLE_API_KEY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,19 +239,21 @@ class Google(Service):
     """A ``records.Classifier`` over Google Cloud Vision, 16 pictures a request."""
 
     Options = GoogleOptions
-    SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "google", (ACCOUNT,), ("GOOGLE_VISION_ENDPOINT",)
+    SERVICE = "google"
+    CREDENTIALS = (ACCOUNT,)
+    ENDPOINT_VARIABLES = ("GOOGLE_VISION_ENDPOINT",)
     batch = 16
 
     def __init__(self, name: str, options: GoogleOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
         self.limits = replace(self.limits, pictures_per_second=options.images_per_minute / 60)
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """Descriptions and scores as they were returned; topicality is left out."""
-        labels = cast("dict[str, Any]", raw).get("labelAnnotations") or []
+        labels = raw.get("labelAnnotations") or []
         return _labels((label["description"], label.get("score", 0.0)) for label in labels)
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> Connected:
         from google.api_core.client_options import ClientOptions
         from google.cloud import vision
 
@@ -273,7 +283,7 @@ class Google(Service):
         return answers
 
     @classmethod
-    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+    def _details(cls, error: Exception, kind: Kind) -> Details:
         status = getattr(error, "code", None)
         if kind == "failed" and isinstance(status, int):
             kind = service.kind_of_status(status)
@@ -314,13 +324,15 @@ class Imagga(OnePictureService):
     """A ``records.Classifier`` over Imagga, one picture a request."""
 
     Options = ServiceOptions
-    SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "imagga", ("IMAGGA_API_KEY", "IMAGGA_API_SECRET"), ("IMAGGA_ENDPOINT",)
+    SERVICE = "imagga"
+    CREDENTIALS = ("IMAGGA_API_KEY", "IMAGGA_API_SECRET")
+    ENDPOINT_VARIABLES = ("IMAGGA_ENDPOINT",)
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """English tags, and confidences divided by 100."""
-        return _labels((tag["tag"]["en"], tag["confidence"] / 100) for tag in cast("dict[str, Any]", raw)["tags"])
+        return _labels((tag["tag"]["en"], tag["confidence"] / 100) for tag in raw["tags"])
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> Connected:
         from gslopes.ask import transport
 
         if missing := [name for name in self.CREDENTIALS if not os.environ.get(name)]:
@@ -341,9 +353,9 @@ class Imagga(OnePictureService):
         return result
 
     @classmethod
-    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+    def _details(cls, error: Exception, kind: Kind) -> Details:
         """Imagga says what is wrong in the body; 403 is a plan's limit, and 400 is nearly always the picture."""
-        if isinstance(error, (KeyError, TypeError)):
+        if isinstance(error, KeyError | TypeError):
             return kind, "the reply has no result"
         response: Any = getattr(error, "response", None)
         if response is None:
@@ -382,16 +394,16 @@ class Rekognition(OnePictureService):
     """A ``records.Classifier`` over Amazon Rekognition, one picture a request."""
 
     Options = RekognitionOptions
-    SERVICE, CREDENTIALS = "rekognition", ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+    SERVICE = "rekognition"
+    CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_REKOGNITION", "AWS_ENDPOINT_URL")
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """Names, and confidences divided by 100; parents are not added, since Amazon lists them as labels as well."""
-        reply = cast("dict[str, Any]", raw)
-        labels = ((label["Name"], label["Confidence"] / 100) for label in reply["Labels"])
-        return _labels(labels, reply.get("LabelModelVersion", ""))
+        labels = ((label["Name"], label["Confidence"] / 100) for label in raw["Labels"])
+        return _labels(labels, raw.get("LabelModelVersion", ""))
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
+    def _connected(self) -> Connected:
         import boto3
         from botocore.config import Config
 
@@ -404,8 +416,9 @@ class Rekognition(OnePictureService):
         if account is None:
             raise CredentialsError("rekognition", self.CREDENTIALS)
         if not session.region_name:
-            hint = "Set AWS_DEFAULT_REGION, or write rekognition:region=REGION."
-            raise ServiceError("rekognition needs a region.", hint)
+            raise ServiceError(
+                "rekognition needs a region.", "Set AWS_DEFAULT_REGION, or write rekognition:region=REGION."
+            )
         for secret in account.get_frozen_credentials():
             remember_secret(secret or "")
         client = session.client("rekognition", endpoint_url=self._address or None, config=config)
@@ -426,7 +439,7 @@ class Rekognition(OnePictureService):
         return {key: reply[key] for key in ("Labels", "LabelModelVersion") if key in reply}
 
     @classmethod
-    def _details(cls, error: Exception, kind: Kind) -> tuple[Kind, str]:
+    def _details(cls, error: Exception, kind: Kind) -> Details:
         response = getattr(error, "response", None)
         if not isinstance(response, dict) or "Error" not in response:
             return super()._details(error, kind)

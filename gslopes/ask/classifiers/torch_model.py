@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -34,7 +34,8 @@ from gslopes.core.runtime import is_out_of_memory
 
 BATCH = 32
 _TRIED = 256  # pixels, side of the picture that a model is tried out with
-SMALL, FEW = 1e-4, 100  # labels below this score are kept only if they are among this many, the highest
+SMALL = 1e-4  # labels below this score are kept only if they are among
+FEW = 100  # the highest
 
 _LARGEST = 64 << 30  # bytes of a file of weights
 _WRAPPERS = ("state_dict", "model_state_dict", "model", "net")  # keys under which training scripts keep it
@@ -115,7 +116,8 @@ class TorchModel:
         from PIL import Image
 
         values = np.asarray(self._transform(Image.fromarray(decoded([picture])[0])), np.float32)
-        low, high = float(values.min()), float(values.max())
+        low = float(values.min())
+        high = float(values.max())
         channels_first = values.shape[0] == 3
         pixels = values.transpose(1, 2, 0) if channels_first else values
         height, width = pixels.shape[:2]
@@ -130,15 +132,16 @@ class TorchModel:
             outputs = self._forward(torch.stack([self._transform(image) for image in images]).to(self._device))
             logits = outputs.double().cpu().numpy()
         if logits.shape != (len(images), len(self.labels)):
-            hint = "Give labels=FILE, one label per line, in the order of the outputs."
-            raise ModelError(f"{self.name} has {logits.shape[-1]} outputs and {len(self.labels)} labels.", hint)
+            raise ModelError(
+                f"{self.name} has {logits.shape[-1]} outputs and {len(self.labels)} labels.",
+                "Give labels=FILE, one label per line, in the order of the outputs.",
+            )
         return logits
 
-    def parse(self, raw: object) -> Answer:
+    def parse(self, raw: Any) -> Answer:
         """Pairs to the labels that count as returned."""
-        pairs = cast("list[tuple[int, float]]", raw)
-        labels = [self.labels[number] for number, _ in pairs]
-        scores = np.array([score for _, score in pairs], np.float64)
+        labels = [self.labels[number] for number, _ in raw]
+        scores = np.array([score for _, score in raw], np.float64)
         return Answer("answered", choose(labels, scores, self._threshold, self._top_k))
 
     def _forward(self, batch: Any) -> Any:
@@ -203,8 +206,10 @@ class TorchvisionClassifier(TorchModel):
             try:
                 module = models.get_model(options.model, weights=pretrained)
             except OSError as error:
-                hint = f"Download {pretrained.url} elsewhere and give weights=FILE."
-                raise ModelError(f"The weights of {options.model} cannot be downloaded: {error}.", hint) from None
+                raise ModelError(
+                    f"The weights of {options.model} cannot be downloaded: {error}.",
+                    f"Download {pretrained.url} elsewhere and give weights=FILE.",
+                ) from None
             version = str(pretrained.url).rpartition("/")[2]
         super().__init__(name, version, module, pretrained.transforms(), labels, options, options.activation, device)
 
@@ -281,13 +286,16 @@ def load_weights(module: Any, file: Path | str) -> str:
     of_head = [key for key in other if any(part in _HEADS for part in key.split(".")) and len(wanted[key].shape)]
     if other and other == of_head and set(state) == set(wanted):
         classes, wants = (int(weights[other[0]].shape[0]) for weights in (state, wanted))
-        hint = f"Give labels=FILE with {classes:,} lines, one label a line, in the order of the outputs."
-        raise ModelError(f"The weights {file} have {classes:,} classes, and there are {wants:,} labels.", hint)
+        raise ModelError(
+            f"The weights {file} have {classes:,} classes, and there are {wants:,} labels.",
+            f"Give labels=FILE with {classes:,} lines, one label a line, in the order of the outputs.",
+        )
     try:
         module.load_state_dict(state)
     except Exception as error:  # of many kinds
-        message = f"The weights {file} do not fit the model: {first_words(error)}."
-        raise ModelError(message, "Check the model's name.") from None
+        raise ModelError(
+            f"The weights {file} do not fit the model: {first_words(error)}.", "Check the model's name."
+        ) from None
     return digest_of([file])
 
 
@@ -319,8 +327,10 @@ def read_state(file: Path) -> dict[str, Any]:
     for key in _WRAPPERS:
         state = state[key] if isinstance(state, Mapping) and isinstance(state.get(key), Mapping) else state
     if not isinstance(state, Mapping) or not any(hasattr(value, "shape") for value in state.values()):
-        message = f"The weights {file} do not fit the model: {file.name} holds no state dict."
-        raise ModelError(message, "Save model.state_dict() with torch.save, or as .safetensors.")
+        raise ModelError(
+            f"The weights {file} do not fit the model: {file.name} holds no state dict.",
+            "Save model.state_dict() with torch.save, or as .safetensors.",
+        )
     state = {str(key): value for key, value in state.items()}
     for prefix in _PREFIXES:
         if all(key.startswith(prefix) for key in state):

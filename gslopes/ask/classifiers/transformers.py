@@ -122,8 +122,9 @@ class ZeroShot(TorchModel):
 
         module, processor = _loaded(options, "AutoModelForZeroShotImageClassification", "AutoProcessor")
         if getattr(module, "logit_scale", None) is None or not hasattr(module, "get_text_features"):
-            hint = "Name a CLIP or SigLIP model."
-            raise ModelError(f"The model {options.model} has no encoders of pictures and texts.", hint)
+            raise ModelError(
+                f"The model {options.model} has no encoders of pictures and texts.", "Name a CLIP or SigLIP model."
+            )
         bias = getattr(module, "logit_bias", None)  # of a model that was trained with a sigmoid
         longest = int(getattr(module.config.text_config, "max_position_embeddings", 64))
         padding = True if bias is None else "max_length"  # texts are padded as SigLIP was trained
@@ -166,7 +167,9 @@ class Captioner:
         kinds = "AutoModelForImageTextToText", "AutoProcessor"
         module, self._processor = _loaded(options, *kinds, use_safetensors=True)
         self._model = module.to(device)
-        self.name, self._device, self._options = name, device, options
+        self.name = name
+        self._device = device
+        self._options = options
         self._template = bool(getattr(self._processor, "chat_template", None))
         self.version = _version(options.model, module.config)
         self._captions = CaptionReader().read_for(self)
@@ -175,7 +178,8 @@ class Captioner:
         """Encoded pictures to a caption each.  Raises: PhotoError if one cannot be decoded."""
         import torch
 
-        arrays, more = decoded(pictures), {}
+        arrays = decoded(pictures)
+        more = {}
         if self._template:
             content = [{"type": "image"}, {"type": "text", "text": self._options.prompt}]
             messages = [{"role": "user", "content": content}]
@@ -201,10 +205,12 @@ def _loaded(options: TransformersOptions, kind: str, processor: str, **more: Any
     import transformers as library
 
     auto: Any = library
-    name, where = options.model, cast("dict[str, Any]", {"revision": options.revision} if options.revision else {})
+    name = options.model
+    where = cast("dict[str, Any]", {"revision": options.revision} if options.revision else {})
     is_folder = Path(name).expanduser().is_dir()
     if is_folder:
-        name, where = str(Path(name).expanduser()), {"local_files_only": True}
+        name = str(Path(name).expanduser())
+        where = {"local_files_only": True}
     hint = "Name a model of the hub for this task, or a folder that save_pretrained has written."
     with from_hub(f"The model {options.model}", hint, asks=not is_folder and name[:1] not in "./~"):
         made = getattr(auto, kind).from_pretrained(name, **where, **more)

@@ -63,7 +63,7 @@ def load_cropper(
     'centre'
     """
     base, items = names.split(full_name(text))
-    factory = cast(Any, REGISTRY.find(base).load())
+    factory: Any = REGISTRY.find(base).load()
     if not isinstance(factory, type):
         raise UsageError(f"The cropper {base!r} is not a class.", "Let its entry point name one.")
     options = names.read(getattr(factory, "Options", names.NoOptions), base, items, kind="cropper")

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gslopes.ask.boxes import RECTANGLE, Box, Crop, Cropper, Saliency, SaliencyMap, centres, crop_rectangle
+from gslopes.ask.boxes import RECTANGLE, Box, Cropper, Saliency, SaliencyMap, Size, Sizes, centres, crop_rectangle
 from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.joining import (
     Layout,
@@ -29,7 +28,7 @@ from gslopes.ask.croppers.remote import RemoteCropper
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.progress import Tick
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, Crop, FloatArray
 
 BATCH = 256
 JPEG = 75  # quality of the files that the published pictures went through
@@ -45,9 +44,9 @@ class MapBatch(NamedTuple):
     """
 
     rows: Sequence[int]
-    scores: NDArray[np.float32]
-    x: NDArray[np.float32]
-    y: NDArray[np.float32]
+    scores: FloatArray
+    x: FloatArray
+    y: FloatArray
     plan: Layout
 
 
@@ -103,14 +102,14 @@ class Asker:
 
     model: Model
     photo: Callable[[int], ByteArray]
-    sizes: Sequence[tuple[int, int]] | Mapping[int, tuple[int, int]]
+    sizes: Sequence[Size] | Mapping[int, Size]
     ratios: Sequence[float] = (1.0,)
     as_published: bool = False
     heads: Mapping[int, Box] = field(default_factory=dict)
     shortcut: bool = True
     note: Callable[[str], None] = lambda text: None
     stacked: bool = False
-    halves: dict[tuple[int, tuple[int, int]], ByteArray] = field(default_factory=dict)
+    halves: dict[tuple[int, Size], ByteArray] = field(default_factory=dict)
     checked: bool = False
 
     def picture(self, photos: Sequence[int]) -> tuple[ByteArray, Layout]:
@@ -183,7 +182,8 @@ class Asker:
     def _choice(self, shares: Array, point: Array, plan: Layout, centred: bool = False) -> Choice:
         if not np.isfinite(point).all():
             return Choice(shares.tolist())
-        x, y = int(np.clip(point[0], 0, plan.width - 1)), int(np.clip(point[1], 0, plan.height - 1))
+        x = int(np.clip(point[0], 0, plan.width - 1))
+        y = int(np.clip(point[1], 0, plan.height - 1))
         around = (plan.width // 2, plan.height // 2) if centred else (x, y)
         crops = {ratio: (crop_rectangle(plan.width, plan.height, *around, ratio), False) for ratio in self.ratios}
         return Choice(shares.tolist(), (x, y), crops, centred)
@@ -211,7 +211,7 @@ class Asker:
 
     def maps(self, pictures: Pictures) -> Iterator[MapBatch | Answer]:
         """Batches of maps of pictures, (n, people) numbers of photos; the answer of a picture that failed."""
-        layouts: dict[tuple[tuple[int, int], ...], list[int]] = defaultdict(list)
+        layouts: dict[Sizes, list[int]] = defaultdict(list)
         for row, photos in enumerate(pictures.tolist()):
             layouts[tuple(self.sizes[photo] for photo in photos)].append(row)
         for sizes, rows in layouts.items():
@@ -224,9 +224,7 @@ class Asker:
                 else:
                     yield from self._joined(pictures, part, plan)
 
-    def _assembled(
-        self, pictures: Pictures, rows: Sequence[int], plan: Layout, sizes: tuple[tuple[int, int], ...]
-    ) -> MapBatch | None:
+    def _assembled(self, pictures: Pictures, rows: Sequence[int], plan: Layout, sizes: Sizes) -> MapBatch | None:
         """Maps from photos that are shrunk first, where that is all the model sees of each; None where it is not."""
         model: Any = self.model
         whole = self.as_published or self.stacked
@@ -261,7 +259,8 @@ class Asker:
                 else:
                     shapes[saliency.scores.shape].append((row, saliency))
             for group in shapes.values():
-                first, scores = group[0][1], np.stack([saliency.scores for _, saliency in group])
+                first = group[0][1]
+                scores = np.stack([saliency.scores for _, saliency in group])
                 yield MapBatch([row for row, _ in group], scores, first.x, first.y, plan)
 
     def _ask(self, joined: list[ByteArray], plan: Layout) -> list[SaliencyMap | str]:

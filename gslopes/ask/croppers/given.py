@@ -17,7 +17,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from gslopes.ask.boxes import Crop, Cropper, Saliency, SaliencyMap, fitted, grid_map
+from gslopes.ask.boxes import Cropper, Saliency, SaliencyMap, fitted, grid_map
 from gslopes.ask.classifiers.calling import user_line
 from gslopes.ask.classifiers.identity import identity_at, identity_of
 from gslopes.ask.classifiers.model_file import (
@@ -35,7 +35,7 @@ from gslopes.ask.croppers import Setting
 from gslopes.ask.croppers.simple import needed
 from gslopes.ask.names import ARGUMENT
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, Crop
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -56,7 +56,6 @@ class PythonCropper:
 
     def __new__(cls, name: str, options: PythonCropOptions, setting: Any) -> Any:
         """A Saliency or a Cropper."""
-        del setting
         kind = Maps if options.answers == "maps" else Rectangles
         function = function_at(options.path)
         return kind(function, name, identity_at(options.path, function, options.version).version)
@@ -77,8 +76,10 @@ def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cro
     parameters = signature(given).parameters.values()
     takes = sum(parameter.default is parameter.empty and parameter.kind in _POSITIONAL for parameter in parameters)
     if takes not in (1, 2):
-        hint = "A function of pictures answers with maps, one of pictures and a ratio with rectangles."
-        raise UsageError(f"{name} takes {takes} arguments.", hint)
+        raise UsageError(
+            f"{name} takes {takes} arguments.",
+            "A function of pictures answers with maps, one of pictures and a ratio with rectangles.",
+        )
     version = identity_of(given, name).version
     return Maps(given, name, version) if takes == 1 else Rectangles(given, name, version)
 
@@ -154,7 +155,9 @@ class MapFile:
     Options = MapFileOptions
 
     def __init__(self, name: str, options: MapFileOptions, setting: Setting) -> None:
-        self.name, self.log, self._options = name, options.log, options
+        self.name = name
+        self.log = options.log
+        self._options = options
         path = existing(options.path, "model file")
         self._run: Any
         if name.startswith("torchscript"):
@@ -166,7 +169,8 @@ class MapFile:
         needed("onnxruntime", "onnx", name)
         self.version = f"sha256 {digest_of([path, *external_files(path)])}"
         made = session(path, setting.device)
-        entry, output = made.get_inputs()[0].name, output_of(made, options.output, path, _is_map)
+        entry = made.get_inputs()[0].name
+        output = output_of(made, options.output, path, _is_map)
         self._run = lambda tensor: made.run([output], {entry: tensor})[0]
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
@@ -198,14 +202,12 @@ class ReplayCropOptions:
     file: Path = field(metadata=ARGUMENT)
 
 
-class ReplayCropper:
-    """Makes the cropper of a recording.  Raises: ModelError if the file is missing, or a line holds no answer."""
+class ReplayCropper(Rectangles):
+    """The cropper of a recording.  Raises: ModelError if the file is missing, or a line holds no answer."""
 
     Options = ReplayCropOptions
 
-    def __new__(cls, name: str, options: ReplayCropOptions, setting: Any = None) -> Any:
-        """A Cropper."""
-        del setting
+    def __init__(self, name: str, options: ReplayCropOptions, setting: Any = None) -> None:
         recording = Recording(options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",))
 
         def recorded(pictures: list[ByteArray], ratio: float) -> list[Any]:
@@ -215,7 +217,7 @@ class ReplayCropper:
                 raise AnswerError(f"{name} has no answer about the picture {key[:12]} at the ratio {ratio:g}.")
             return [line["box"]]
 
-        return Rectangles(recorded, name, recording.digest[:16])
+        super().__init__(recorded, name, recording.digest[:16])
 
 
 def picture_key(picture: ByteArray) -> str:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.ask.boxes import Box, Crop, SaliencyMap
+from gslopes.ask.boxes import Box, SaliencyMap, Size
 from gslopes.core.arrays import Array
 from gslopes.core.errors import AnswerError
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, Crop, FloatArray
 
 SEAM = 1e-6  # of the longer side: points as near to a seam belong to both sides
 TIE = 1e-6  # of the map's range: scores as near to the highest are ties
@@ -54,7 +54,7 @@ class Layout:
         return not any(box.holds(x, y) for box in self.photos)
 
 
-def layout(sizes: Sequence[tuple[int, int]], *, stacked: bool = False) -> Layout:
+def layout(sizes: Sequence[Size], *, stacked: bool = False) -> Layout:
     """Where photos of these sizes lie, side by side at the top, or one above the other at the left.
 
     sizes: (width, height) of each, pixels.
@@ -63,7 +63,10 @@ def layout(sizes: Sequence[tuple[int, int]], *, stacked: bool = False) -> Layout
     (Box(x0=3, y0=0, x1=7, y1=5), Box(x0=0, y0=2, x1=4, y1=7))
     """
     width, height = (max(sides) for sides in zip(*sizes, strict=True))
-    photos, territories, left, top = [], [], 0, 0
+    photos = []
+    territories = []
+    left = 0
+    top = 0
     for wide, tall in sizes:
         photos.append(Box(left, top, left + wide, top + tall))
         if stacked:
@@ -127,9 +130,12 @@ def focal_point(saliency: SaliencyMap) -> tuple[int, int]:
     return int(saliency.x[column]), int(saliency.y[row])
 
 
-GRID, LEVELS = 10, 255  # cells of a side, and levels, of the map whose halves are compared
+GRID = 10  # cells of a side, and
+LEVELS = 255  # levels, of the map whose halves are compared
 UNEQUAL = 0.95  # quantile of the differences that is looked at
-ALMOST, OF_RANGE, MORE = 25, 137, 10  # the score below which a map is almost symmetric, and its scale
+ALMOST = 25  # the score below which a map is almost symmetric, and its scale:
+OF_RANGE = 137
+MORE = 10
 
 
 def asymmetry(grid: Array) -> float:
@@ -183,7 +189,7 @@ def salient_regions(saliency: SaliencyMap, width: int, height: int) -> list[Box]
     ]
 
 
-def from_edge(centres: NDArray[np.float32], side: int) -> Array:
+def from_edge(centres: FloatArray, side: int) -> Array:
     """(n,) cells' centres as distances from the picture's edge, pixels.
 
     Centres may be places of pixels, which themselves lie half a pixel from the edge, or such distances already: a grid
@@ -192,7 +198,7 @@ def from_edge(centres: NDArray[np.float32], side: int) -> Array:
     return centres + np.clip((side - float(centres[0]) - float(centres[-1])) / 2, 0.0, 0.5)
 
 
-def owners(x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> Array:
+def owners(x: FloatArray, y: FloatArray, plan: Layout) -> Array:
     """(rows x columns, people) in whose territory each cell's centre lies: 1, or 1/2 each on a seam."""
     across, down = np.meshgrid(from_edge(x, plan.width), from_edge(y, plan.height))
     return plan.shares(across.ravel(), down.ravel())
@@ -226,7 +232,9 @@ def winners(highest: Array, scores: NDArray[np.floating]) -> Array:
 # -- heads and rectangles: who is kept ---------------------------------------------------------------------------------
 
 # How much larger than the detector's face box a head is, in shares of the box's width and height.
-SIDES, ABOVE, BELOW = 0.25, 0.5, 0.15
+SIDES = 0.25
+ABOVE = 0.5
+BELOW = 0.15
 
 
 def head_box(face: Sequence[float], width: int, height: int) -> Box:
@@ -238,7 +246,8 @@ def head_box(face: Sequence[float], width: int, height: int) -> Box:
     Box(x0=35.0, y0=30.0, x1=65.0, y1=63.0)
     """
     x0, y0, x1, y1 = (float(value) for value in face)
-    across, down = x1 - x0, y1 - y0
+    across = x1 - x0
+    down = y1 - y0
     return Box(
         max(0.0, x0 - SIDES * across),
         max(0.0, y0 - ABOVE * down),
@@ -253,14 +262,14 @@ def share_inside(head: Box, crop: Crop) -> float:
     return head.shared(rectangle) / head.area if head.area > 0 else float("nan")
 
 
-def larger_share(shares: Sequence[float], close: float = 1e-9) -> list[float]:
+def larger_share(shares: Sequence[float]) -> list[float]:
     """Whom a rectangle favours: 1 for the largest share inside, split where equal.
 
     >>> larger_share([1.0, 0.25]), larger_share([1.0, 1.0])
     ([1.0, 0.0], [0.5, 0.5])
     """
     top = max(shares)
-    best = [share >= top - close for share in shares]
+    best = [share >= top - 1e-9 for share in shares]
     return [1 / sum(best) if largest else 0.0 for largest in best]
 
 
@@ -277,8 +286,10 @@ def checked_crop(crop: Crop, width: int, height: int, ratio: float, cropper: str
             f"{cropper} answers with the rectangle left {crop.left}, top {crop.top}, {crop.width} x {crop.height} for "
             f"a picture of {width} x {height} pixels."
         )
-    left, top = max(crop.left, 0), max(crop.top, 0)
-    right, bottom = min(crop.left + crop.width, width), min(crop.top + crop.height, height)
+    left = max(crop.left, 0)
+    top = max(crop.top, 0)
+    right = min(crop.left + crop.width, width)
+    bottom = min(crop.top + crop.height, height)
     inside = Crop(left, top, right - left, bottom - top, crop.point)
     wanted = ratio * inside.width
     other = abs(inside.height - wanted) > max(1.0, 0.01 * wanted) and abs(inside.width - inside.height / ratio) > 1

@@ -10,7 +10,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from gslopes.ask.boxes import SaliencyMap, fitted, grid_map, resized
+from gslopes.ask.boxes import SaliencyMap, Size, Sizes, fitted, grid_map, resized
 from gslopes.ask.croppers import Setting
 from gslopes.ask.names import NoOptions
 from gslopes.core.errors import UsageError
@@ -18,7 +18,6 @@ from gslopes.core.records import ByteArray, FloatArray
 
 GRID = 64
 FITTED = 320  # pixels: a large photo is not to be judged by finer detail than a small one
-Sizes = tuple[tuple[int, int], ...]  # (width, height) of photos that are joined, pixels
 
 
 def saliency_models() -> Any:
@@ -35,8 +34,8 @@ class _OfOpenCV:
     """What both have.  Raises: UsageError as ``saliency_models``, before any work."""
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        del options, setting
-        self.name, self.version = name, f"opencv {cv2.__version__}"
+        self.name = name
+        self.version = f"opencv {cv2.__version__}"
         saliency_models()
 
 
@@ -55,7 +54,7 @@ class SpectralResidual(_OfOpenCV):
         shrunk = [self.maps_of_shrunk(self.shrink(picture, GRID, GRID)[None])[0] for picture in pictures]
         return [grid_map(scores, picture, self.name) for scores, picture in zip(shrunk, pictures, strict=True)]
 
-    def view(self, sizes: Sizes) -> tuple[int, int] | None:
+    def view(self, sizes: Sizes) -> Size | None:
         """A size where all photos have one size, the grid can be shared out, and nothing is enlarged."""
         people = len(sizes)
         if len(set(sizes)) > 1 or GRID % people or min(sizes[0]) * people < GRID:
@@ -93,12 +92,13 @@ class FineGrained(_OfOpenCV):
         shrunk = [self.maps_of_shrunk(fitted(picture, FITTED, "area")[None])[0] for picture in pictures]
         return [grid_map(scores, picture, self.name) for scores, picture in zip(shrunk, pictures, strict=True)]
 
-    def view(self, sizes: Sizes) -> tuple[int, int] | None:
+    def view(self, sizes: Sizes) -> Size | None:
         """A size where all photos have one size and share the fitted pixels out evenly.
 
         A fitted pixel is the mean of a rectangle: then no rectangle reaches over a seam.
         """
-        people, (width, height) = len(sizes), sizes[0]
+        people = len(sizes)
+        width, height = sizes[0]
         joined = width * people, height
         scale = min(FITTED / side for side in joined)
         wide, tall = (max(1, round(side * scale)) for side in joined)
@@ -113,7 +113,8 @@ class FineGrained(_OfOpenCV):
     def maps_of_shrunk(self, shrunk: ByteArray) -> FloatArray:
         """(B, h, w, 3) uint8 RGB fitted pictures to (B, h // 4, w // 4) float32 in [0, 1]."""
         model = saliency_models().StaticSaliencyFineGrained.create()
-        columns, rows = max(1, shrunk.shape[2] // 4), max(1, shrunk.shape[1] // 4)
+        columns = max(1, shrunk.shape[2] // 4)
+        rows = max(1, shrunk.shape[1] // 4)
         result = np.empty((len(shrunk), rows, columns), dtype=np.float32)
         for index, picture in enumerate(shrunk):
             scores = model.computeSaliency(np.ascontiguousarray(picture[..., ::-1]))[1]

@@ -14,6 +14,7 @@ from scipy import special
 from gslopes.ask.croppers.joining import Layout, Ties, from_edge, maxima, owners, winners
 from gslopes.core.arrays import Array
 from gslopes.core.errors import UnknownName
+from gslopes.core.records import FloatArray
 
 # Agency, automation, coverage, risk where several points are salient: the words of the paper's Table 1.
 TABLE_1 = {
@@ -26,7 +27,8 @@ TABLE_1 = {
     "pad": ("as uploaded", "full", "full", "none"),
 }
 TOP = 10  # k of top-k-average
-PEAKS, MIN_DISTANCE = 3, 0.2  # k of choose-k; between two of them, of the shorter side
+PEAKS = 3  # k of choose-k
+MIN_DISTANCE = 0.2  # between two of them, of the shorter side
 
 
 class Outcome(NamedTuple):
@@ -48,8 +50,8 @@ def check_policies(names: Sequence[str]) -> None:
 
 def outcomes(
     scores: NDArray[np.floating],
-    x: NDArray[np.float32],
-    y: NDArray[np.float32],
+    x: FloatArray,
+    y: FloatArray,
     plan: Layout,
     names: Sequence[str],
     *,
@@ -65,7 +67,8 @@ def outcomes(
         be negative).  draw: (B,) in [0, 1), by which ``sample`` draws its focal point; without it, it has none.
     """
     cells = np.asarray(scores, np.float64).reshape(len(scores), -1)
-    count, people = len(cells), len(plan.territories)
+    count = len(cells)
+    people = len(plan.territories)
     at = np.stack([axis.ravel() for axis in np.meshgrid(x, y)], axis=1).astype(np.float64)
     owner = owners(x, y, plan)
     nowhere = np.full((count, 2), np.nan)
@@ -83,7 +86,8 @@ def outcomes(
             shares = owner[best] if ties == "first" else winners(maxima(cells, owner), cells)
             made[name] = Outcome(shares, at[best])
         elif name == "sample":
-            weights, points = special.softmax(cells / temperature, axis=1), nowhere
+            weights = special.softmax(cells / temperature, axis=1)
+            points = nowhere
             if draw is not None:
                 passed = np.cumsum(weights, axis=1) >= draw[:, None] * weights.sum(axis=1, keepdims=True)
                 points = at[np.argmax(passed, axis=1)]
@@ -103,21 +107,23 @@ def outcomes(
 def _top_weights(scores: Array, top: int) -> Array:
     """(B, cells) weights of the ``top`` highest cells, sum 1; cells tied for the last places share them."""
     last = -np.partition(-scores, top - 1, axis=1)[:, top - 1 : top]
-    above, tied = scores > last, scores == last
+    above = scores > last
+    tied = scores == last
     left = top - above.sum(axis=1, keepdims=True)
     return np.asarray((above + tied * left / tied.sum(axis=1, keepdims=True)) / top)
 
 
-def temperature_for(scores: Array, share: float = 0.1) -> float:
-    """The temperature at which the softmax of a map spreads, by its entropy, over this share of its cells.
+def temperature_for(scores: Array) -> float:
+    """The temperature at which the softmax of a map spreads, by its entropy, over a tenth of its cells.
 
     For models whose scores are no log densities: one rule for all units.  scores: (cells,) of a typical map.
     """
-    target = np.log(max(share * scores.size, 1.0 + 1e-9))
+    target = np.log(max(0.1 * scores.size, 1.0 + 1e-9))
     spread = float(np.ptp(scores))
     if spread == 0:
         return 1.0
-    low, high = spread * 1e-6, spread * 1e6
+    low = spread * 1e-6
+    high = spread * 1e6
     for _ in range(80):
         middle = float(np.sqrt(low * high))
         p = special.softmax(scores.ravel() / middle)
@@ -146,9 +152,10 @@ def find_peaks(
     return peaks
 
 
-def _peak_shares(scores: Array, x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> Array:
+def _peak_shares(scores: Array, x: FloatArray, y: FloatArray, plan: Layout) -> Array:
     """Among equal peaks the first in order is taken: the mean over the map and its mirror image favours no one."""
-    across, down = from_edge(x, plan.width), from_edge(y, plan.height)
+    across = from_edge(x, plan.width)
+    down = from_edge(y, plan.height)
     min_distance = MIN_DISTANCE * min(plan.width, plan.height)
     shares = []
     for step in (1, -1):

@@ -10,7 +10,7 @@ import pandas as pd
 from PIL import Image
 
 from gslopes.ask.answers import PartProgress
-from gslopes.ask.boxes import Crop, Cropper, Saliency
+from gslopes.ask.boxes import Cropper, Saliency
 from gslopes.ask.cache import AnswerCache, cache_folder
 from gslopes.ask.classifiers import prepare_classifier
 from gslopes.ask.classifiers.http import HttpCropper
@@ -23,7 +23,7 @@ from gslopes.ask.scoring.cost import Estimate, estimate
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.reasons import SkipReason
-from gslopes.core.records import Answer, ByteArray, Finder
+from gslopes.core.records import Answer, ByteArray, Crop, Finder
 
 PART = 16  # pictures that are written, asked about and taken away together
 
@@ -38,9 +38,12 @@ class RemoteCropper:
     def __init__(
         self, service: HttpCropper, cost_limits: CostLimits, budget: Budget, ratios: Sequence[float], seed: int = 0
     ) -> None:
-        self.name, self.version = service.name, service.version
+        self.name = service.name
+        self.version = service.version
         self.usage = UsageStats()
-        self._cost_limits, self._budget, self._seed = cost_limits, budget, seed
+        self._cost_limits = cost_limits
+        self._budget = budget
+        self._seed = seed
         self._at = {ratio: service.at(ratio) for ratio in ratios}
         self._answers: dict[tuple[str, float], Answer] = {}
         for classifier in self._at.values():
@@ -85,9 +88,8 @@ class RemoteCropper:
         answer = self._answers.get((picture_key(picture), ratio))
         if answer is None:
             raise AnswerError(f"{self.name} was not asked about this picture.")
-        if answer.status == "answered":
-            left, top, width, height, *point = answer.box
-            return Crop(left, top, width, height, (point[0], point[1]) if point else None)
+        if answer.box is not None:
+            return answer.box
         why = SkipReason.of(answer.reason, answer.status)
         raise Refused(why.detail or why.reason) if answer.status == "refused" else AnswerError(why.detail or why.reason)
 
@@ -99,14 +101,16 @@ def _parts(pictures: Iterable[ByteArray], folder: Path) -> Iterator[tuple[int, p
     for picture in pictures:
         key = picture_key(picture)
         if key not in rows:
-            path, buffer = folder / f"{number:06d}-{key}", io.BytesIO()
+            path = folder / f"{number:06d}-{key}"
+            buffer = io.BytesIO()
             Image.fromarray(picture).save(buffer, "PNG", compress_level=1)
             with runfolder.storage(path):
                 path.write_bytes(buffer.getvalue())
             rows[key] = (key, "crop", 0, 0.0, path.name, 0.0)
         if len(rows) == PART:
             yield number, tables.frame_of(tables.EDITS, list(rows.values()))
-            rows, number = {}, number + 1
+            rows = {}
+            number += 1
     if rows:
         yield number, tables.frame_of(tables.EDITS, list(rows.values()))
 

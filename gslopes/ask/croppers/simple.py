@@ -10,22 +10,23 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from gslopes.ask.boxes import Crop, crop_rectangle
+from gslopes.ask.boxes import crop_rectangle
 from gslopes.ask.croppers import Setting
 from gslopes.ask.names import NoOptions
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.core.records import ByteArray, Photo
+from gslopes.core.records import ByteArray, Crop, Photo
 
 
 class Faces:
     """Around the face with the detector's highest score; without one, around the middle of the picture."""
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        del options
         if setting.finder is None:
-            hint = "Pass finder=MtcnnFinder() of gslopes.faces.find."
-            raise UsageError("The cropper faces needs a face detector.", hint)
-        self.name, self.version = name, "mtcnn"
+            raise UsageError(
+                "The cropper faces needs a face detector.", "Pass finder=MtcnnFinder() of gslopes.faces.find."
+            )
+        self.name = name
+        self.version = "mtcnn"
         self._finder = setting.finder
         self._seen: dict[str, tuple[int, int]] = {}
 
@@ -50,8 +51,8 @@ class Centre:
     """The middle of the picture: no saliency at all."""
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        del options, setting
-        self.name, self.version = name, "1"
+        self.name = name
+        self.version = "1"
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """(H, W, 3) uint8 RGB to a rectangle."""
@@ -63,8 +64,8 @@ class Random:
     """A random point, the same for the same picture: the placebo."""
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        del options
-        self.name, self.version = name, f"seed {setting.seed}"
+        self.name = name
+        self.version = f"seed {setting.seed}"
         self._seed = setting.seed
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
@@ -82,9 +83,9 @@ class SmartCrop:
     """
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        del options, setting
         self._module = needed("smartcrop", "smartcrop", name)
-        self.name, self.version = name, f"smartcrop {version('smartcrop')}"
+        self.name = name
+        self.version = f"smartcrop {version('smartcrop')}"
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """(H, W, 3) uint8 RGB to a rectangle."""
@@ -100,7 +101,9 @@ def needed(module: str, extra: str, cropper: str) -> ModuleType:
     try:
         return import_module(module)
     except ModuleNotFoundError:
-        message = f"The cropper {cropper!r} needs the package {module}, which is not installed."
-        raise UsageError(message, f"Run: pip install 'gslopes[{extra}]'.") from None
+        raise UsageError(
+            f"The cropper {cropper!r} needs the package {module}, which is not installed.",
+            f"Run: pip install 'gslopes[{extra}]'.",
+        ) from None
     except (ImportError, OSError) as error:
         raise ConfigError(f"The package {module} cannot be loaded: {error}.", "Reinstall it.") from error

@@ -19,7 +19,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -33,7 +32,9 @@ from gslopes.core.records import ByteArray, FloatArray
 LARGEST = 1 << 30  # bytes of a file
 MAGIC = b"\x01tPM"
 PUBLISHED = "b76cefc218ec8969cc62b26ad0f41111800421287e7f2725d808da1d90afbdf7"
-CONVOLUTION, POOL, SMOOTH = 0, 2, 3
+CONVOLUTION = 0
+POOL = 2
+SMOOTH = 3
 # Added to R, G, B by the published program, in this order. They are the customary means of B, G, R.
 PROGRAM_MEANS = (103.939, 116.779, 123.68)
 STRIDE = 16
@@ -52,8 +53,8 @@ class Layer:
     """
 
     kind: int
-    weight: NDArray[np.float32] | None = None
-    bias: NDArray[np.float32] | None = None
+    weight: FloatArray | None = None
+    bias: FloatArray | None = None
     activation: int = 0
     alpha: float = 0.0
     size: int = 0
@@ -121,7 +122,8 @@ def _layer(entries: Mapping[str, bytes], index: int) -> Layer:
     if kind != CONVOLUTION:
         raise ValueError(f"there is the unknown type {kind} in {index}Type; known are 0, 2 and 3")
     activation = _integer(entries, f"{index}Act")
-    weight, bias = _array(entries, f"{index}w", 4), _array(entries, f"{index}b", 1)
+    weight = _array(entries, f"{index}w", 4)
+    bias = _array(entries, f"{index}b", 1)
     if weight.shape[0] != len(bias) or weight.shape[2] % 2 == 0 or weight.shape[3] % 2 == 0:
         raise ValueError(f"{index}w has the shape {weight.shape}; {len(bias)} outputs and odd windows are expected")
     alpha = float(_array(entries, f"{index}alpha", 1)[0]) if activation == PARAMETRIC else 0.0
@@ -135,7 +137,7 @@ def _integer(entries: Mapping[str, bytes], key: str) -> int:
     return int(struct.unpack("<i", value)[0])
 
 
-def _array(entries: Mapping[str, bytes], key: str, dims: int) -> NDArray[np.float32]:
+def _array(entries: Mapping[str, bytes], key: str, dims: int) -> FloatArray:
     value, kind, raw = (entries.get(part, b"") for part in (key, f"{key}.dtype", f"{key}.shape"))
     if kind != b"float32":
         raise ValueError(f"{key} is of the type {kind!r}, not float32")
@@ -202,7 +204,8 @@ class FastGazeModel:
 
     def __init__(self, name: str, options: FastGazeOptions, setting: Setting) -> None:
         layers, digest = read(options.path)
-        self.name, self._device = name, setting.device
+        self.name = name
+        self._device = setting.device
         self.version = "published" if digest == PUBLISHED else f"sha256 {digest}"
         self._network = FastGaze(layers).to(setting.device).eval()
 

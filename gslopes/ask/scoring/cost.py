@@ -54,10 +54,12 @@ def estimate(classifier: Classifier, parts: list[int], cached: int = 0) -> Estim
     parts: pictures of each part that have no answer yet; a request never holds pictures of two parts.
     cached: pictures that have one.
     """
-    limits, pictures = limits_of(classifier), sum(parts)
+    limits = limits_of(classifier)
+    pictures = sum(parts)
     calls = sum(-(-part // max(1, classifier.batch)) for part in parts) * limits.requests_per_picture
     tokens = limits.tokens[0] * pictures, limits.tokens[1] * pictures
-    price, seconds = limits.cost(pictures), limits.seconds(pictures, calls)
+    price = limits.cost(pictures)
+    seconds = limits.seconds(pictures, calls)
     return Estimate(classifier.name, pictures, cached, calls, price, seconds, limits.note, tokens, limits.estimated)
 
 
@@ -69,7 +71,8 @@ def estimate_parts(
     edits: the rows of the edits table that are due, part by part.
     cache: its answers; read only if asking costs anything.  before: pictures in finished parts.
     """
-    left, cached = [], 0
+    left = []
+    cached = 0
     for frame in edits:
         files = frame["file"].tolist()
         left.append(len(files))
@@ -103,19 +106,24 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
     unknown = [item.name for item in due if item.usd is None]
     if unknown and config.budget is not None:
         name = unknown[0].partition(":")[0]
-        hint = f"Give it in USD per 1,000 pictures, such as {name}:price=1.2."
-        raise ConfigError(f"A budget needs a price, and the price of {unknown[0]} depends on your plan.", hint)
+        raise ConfigError(
+            f"A budget needs a price, and the price of {unknown[0]} depends on your plan.",
+            f"Give it in USD per 1,000 pictures, such as {name}:price=1.2.",
+        )
     total = sum(item.usd or 0.0 for item in due)
     word = "an estimated" if any(item.estimated for item in due) else "up to"
     if config.budget is not None and config.budget <= total:
-        word, total = "up to", config.budget
+        word = "up to"
+        total = config.budget
     agreed = max(total, config.confirm_above)
     if config.yes or (total <= config.confirm_above and not unknown):
         return agreed
     price = f"{word} {total:,.2f} USD" + (f" and what your plan says for {', '.join(unknown)}" if unknown else "")
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        hint = "Add --yes (yes=True in Python), or set a --budget; --set confirm_above=USD raises the limit."
-        raise UsageError(f"This will cost {price}, and no terminal is there to confirm it.", hint)
+        raise UsageError(
+            f"This will cost {price}, and no terminal is there to confirm it.",
+            "Add --yes (yes=True in Python), or set a --budget; --set confirm_above=USD raises the limit.",
+        )
     print(f"This will cost {price}. Go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("Not confirmed, so nothing was asked.", "Add --limit or --budget for a smaller audit.")

@@ -82,13 +82,15 @@ class Scoring:
         A part without any answer is one of them: a server that answers nothing may be mended meanwhile. So is a part
         that was asked about while the gate kept fewer sweeps than are wanted now.
         """
-        stage, wanted = score_stage(name), self._wanted[name]
+        stage = score_stage(name)
+        wanted = self._wanted[name]
         runfolder.discard_damaged(self.run, stage, (tables.SCORES, tables.ASKED), self.parts)
         missing = set(runfolder.missing_parts(self.run, stage, tables.ASKED, self.parts))
         for part in set(range(self.parts)) - missing:
             asked = tables.read(tables.ASKED, part_path(self.run, stage, tables.ASKED, part))
             statuses = set(asked["status"])
-            all_failed, retried = statuses == {"failed"}, self.config.retry_failed and "failed" in statuses
+            all_failed = statuses == {"failed"}
+            retried = self.config.retry_failed and "failed" in statuses
             if all_failed or retried or (wanted.judged and not wanted.covered(part, asked)):
                 missing.add(part)
         return sorted(missing)
@@ -107,7 +109,8 @@ class Scoring:
                 cache = stack.enter_context(AnswerCache(writable_cache(self.config.cache)))
             estimates = []
             for classifier in self._due:
-                missing, wanted = self._missing[classifier.name], self._wanted[classifier.name]
+                missing = self._missing[classifier.name]
+                wanted = self._wanted[classifier.name]
                 before = sum(wanted.count(part) for part in range(self.parts) if part not in set(missing))
                 due = map(wanted.edits, missing)
                 estimates.append(estimate_parts(self.run, classifier, due, ClassifierCache(classifier, cache), before))
@@ -117,8 +120,15 @@ class Scoring:
             clients = []
             for classifier in self._due:
                 own = None if is_cached(classifier) else stack.enter_context(AnswerCache(self._journal(classifier)))
-                about: dict[str, Any] = {"usage": self._usages[classifier.name], "seed": self.seed}
-                clients.append(Client(classifier, cache=cache, journal=own, budget=self.budget, **about))
+                client = Client(
+                    classifier,
+                    cache=cache,
+                    journal=own,
+                    budget=self.budget,
+                    usage=self._usages[classifier.name],
+                    seed=self.seed,
+                )
+                clients.append(client)
             self._side_by_side(clients)
         for classifier in self._due:
             shutil.rmtree(self._journal(classifier), ignore_errors=True)
@@ -135,7 +145,8 @@ class Scoring:
         counts = [self._wanted[asking.classifier.name].count(part) for asking in clients for part in range(self.parts)]
         due = sum(self._wanted[name].count(part) for name, parts in self._missing.items() for part in parts)
         names = "score      " + ", ".join(asking.classifier.name for asking in clients)
-        before, line = sum(counts) - due, is_shown(self.executor)
+        before = sum(counts) - due
+        line = is_shown(self.executor)
         with progress_line(line, {0: due}, names[:40], "pictures", before) as tick:
             counted = 0
 
@@ -205,7 +216,8 @@ class Scoring:
     def _report(self, clients: Sequence[Client]) -> None:
         self._warn()
         for client in clients:
-            name, usage = client.classifier.name, client.usage
+            name = client.classifier.name
+            usage = client.usage
             if usage.refitted:
                 how = "; ".join(sorted(client.refits))
                 note = f"{name}: {many(usage.refitted, 'picture')} encoded again: too large, or of another format"
@@ -232,8 +244,10 @@ def models_of(run: Path, name: str) -> dict[str, Any]:
             for label, each in content.get("order_effects", {}).items():
                 effects.setdefault(str(label), []).extend(map(float, each))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            hint = "Delete it, and repeat the command: its part is counted as one whose model is not known."
-            raise UsageError(f"{runfolder.show(path)} is damaged.", hint) from error
+            raise UsageError(
+                f"{runfolder.show(path)} is damaged.",
+                "Delete it, and repeat the command: its part is counted as one whose model is not known.",
+            ) from error
     found = {"models": dict(sorted(models.items()))} if models else {}
     return found | ({"orders": _in_words(effects)} if models and effects else {})
 

@@ -87,7 +87,8 @@ def compare_alone(classifier: Classifier, pictures: Sequence[bytes]) -> None:
     """
     if limits_of(classifier).remote or classifier.batch < 2 or len(pictures) < 2:
         return
-    one, other = pictures[0], pictures[-1]
+    one = pictures[0]
+    other = pictures[-1]
     try:
         raws = [*classifier.ask([one, other])[:1], *classifier.ask([one, one])]
         together, alone, again = (parse_answer(classifier, raw) for raw in raws)
@@ -95,13 +96,16 @@ def compare_alone(classifier: Classifier, pictures: Sequence[bytes]) -> None:
         return
     off = _difference(together, alone)
     if off > ALIKE >= _difference(alone, again):
-        message = f"{classifier.name} answers about a picture otherwise in a batch than alone, by {off:.1g}."
-        raise ModelError(message, "The model is in training mode: call model.eval() before saving or asking it.")
+        raise ModelError(
+            f"{classifier.name} answers about a picture otherwise in a batch than alone, by {off:.1g}.",
+            "The model is in training mode: call model.eval() before saving or asking it.",
+        )
 
 
 def _difference(one: Answer, other: Answer) -> float:
     """The largest of the scores of labels that both have, of numbers above 1 a share of them; 1 if they share none."""
-    scores, others = dict(one.labels), dict(other.labels)
+    scores = dict(one.labels)
+    others = dict(other.labels)
     shared = scores.keys() & others.keys()
     if not shared:
         return float(bool(scores or others))
@@ -172,7 +176,8 @@ def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Pa
     image = Image.fromarray(np.ascontiguousarray(seen))
     image.thumbnail((_SHOWN, _SHOWN))
     thumbnail.write_bytes(_png(np.asarray(image)))
-    usage, begun = UsageStats(), time.monotonic()
+    usage = UsageStats()
+    begun = time.monotonic()
     asked, scores = _asked(classifier, list(encoded.values()), cache, None, usage)
     seconds = (time.monotonic() - begun) / usage.asked if usage.asked else 0.0
     if "answered" in set(asked["status"]):
@@ -188,7 +193,8 @@ def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Pa
     answered = [answer["labels"] for answer in answers if answer["status"] == "answered"]
     known = pd.DataFrame(answered)
     varying = known.columns[known.isna().any() | (known.max() - known.min() > SAME)]
-    price, notes = limits_of(classifier).price, tuple(new_notes(classifier))
+    price = limits_of(classifier).price
+    notes = tuple(new_notes(classifier))
     notes += tuple(filter(None, [twins([*getattr(classifier, "labels", ()), *scores["label"]])]))
     vary = tuple(sorted(varying))
     return Trial(classifier.name, sent, str(thumbnail), tuple(answers), vary, seconds, usage.spent, price, notes)

@@ -12,13 +12,12 @@ from PIL import Image
 from scipy import stats
 
 import gslopes
-from gslopes.ask.boxes import Crop
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.classifiers.crops import LABEL
 from gslopes.ask.scoring.cost import estimate
 from gslopes.core import tables
 from gslopes.core.errors import AnswerError, BudgetReached, CredentialsError, Refused, UsageError
-from gslopes.core.records import Detections
+from gslopes.core.records import Crop, Detections
 from gslopes.core.runfolder import read_manifest
 from gslopes.slopes import audit as stages
 from gslopes.slopes.fit.analysis import analyse

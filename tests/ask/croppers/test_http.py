@@ -7,6 +7,7 @@ from PIL import Image
 
 from gslopes.ask.croppers import has_map, load_cropper
 from gslopes.core.errors import AnswerError, ConfigError
+from gslopes.core.records import Crop
 
 HOME = "https://crop.example/v1"
 
@@ -16,7 +17,8 @@ def at(options="", ratio=1.0, url=HOME):
 
 
 def rectangle(answer, options="", size=(1200, 800)):
-    return at(options).parse({"answer": answer, "size": list(size)}).box
+    box = at(options).parse({"answer": answer, "size": list(size)}).box
+    return box.left, box.top, box.width, box.height
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,7 @@ def test_a_pixel_outside_is_moved_inside_and_more_makes_no_sense():
         with pytest.raises(AnswerError):
             rectangle(answer)
     box = at(",answer=point").parse({"answer": {"x": 300, "y": 200}, "size": [1200, 800]}).box
-    assert box == (0, 0, 800, 800, 300, 200)  # by our own geometry
+    assert box == Crop(0, 0, 800, 800, (300, 200))  # by our own geometry
     with pytest.raises(AnswerError, match="outside of the picture"):
         rectangle({"x": 1300, "y": 5}, ",answer=point")
 
@@ -96,7 +98,7 @@ def test_an_address_may_hold_the_size_that_is_wanted():
         cropper = at(options, ratio=0.5, url=url)
         cropper._client = Client()
         with pytest.raises(ValueError, match="enough"):
-            cropper._asked(encoded)
+            cropper._answer(encoded)
     assert sent == [(HOME, {"ratio": "0.5"}, []), ("https://crop.example/400x200/smart", None, ["photo"])]
 
 
