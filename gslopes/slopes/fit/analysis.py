@@ -229,7 +229,7 @@ class _Inputs:
         """All labels that it returned, of unedited photos and along placebo sweeps too."""
         answers = [sweep for (name, _), sweep in self.whole.items() if name == classifier]
         answers += [self.unedited[classifier]] if classifier in self.unedited else []
-        return {str(label) for sweep in answers for label in sweep.labels}
+        return {label for sweep in answers for label in sweep.labels}
 
     def placebos(self, classifier: str, attribute: str) -> dict[str, Answers]:
         """Kind of placebo to the answers about it."""

@@ -125,7 +125,7 @@ def _agreement(row: Mapping[Any, Any], found: Mapping[str, str]) -> str:
     if row["note"] or not (row["distance_low"] > 0 or row["distance_high"] < 0):
         return ""
     seen = bool(is_finding(row["q"], row["ci_low"], row["ci_high"]))
-    moved = found.get(str(row["label"])) == "finding"
+    moved = found.get(row["label"]) == "finding"
     if seen and moved:
         return SAME if row["slope"] * row["distance"] * row["observed"] > 0 else OPPOSITE
     return OBSERVED if seen else EDIT if moved else NEITHER

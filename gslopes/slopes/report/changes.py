@@ -115,7 +115,7 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
         return text + (f"; {len(changed):,} of {len(judged):,} labels changed." if len(judged) > 1 else ".")
     unchanged, one = [], f"“{words.readable(str(judged['label'].iloc[0]))}”" if len(judged) == 1 else ""
     for row in judged.to_dict("records"):
-        name = "its change" if one else f"the change of “{words.readable(str(row['label']))}”"
+        name = "its change" if one else f"the change of “{words.readable(row['label'])}”"
         unchanged.append(decisions.nothing(row, name, row["share"], int(row["units"]), f"q {row['q']:.2g}"))
     widest, things = caution.widest(unchanged), decisions.over(judged)
     if widest.clear:

@@ -59,9 +59,9 @@ def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) ->
 
     cells: a text and a shade in [0, 1], of each step.
     """
-    by_view = {str(row["attribute"]): row for _, row in own.iterrows()}
+    by_view = {row["attribute"]: row for _, row in own.iterrows()}
     row = by_view[grid.name]
-    label, measure = str(row["label"]), units.measure_of(row)
+    label, measure = row["label"], units.measure_of(row)
     by_number = measure != "presence"
     shares = matrix.heights(answers, {label} if by_number else ())[0][answers.labels.tolist().index(label)]
     low, high = (float(np.nanmin(shares)), float(np.nanmax(shares))) if by_number else (0.0, 1.0)
@@ -71,7 +71,7 @@ def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) ->
         "label": words.readable(label),
         "unit": {"presence": "of 100 photos", "log-odds": "mean score"}.get(measure, "mean"),
         "slope": decisions.slope_of(row),
-        "decision": decisions.SHOWN.get(str(row["decision"]), ""),
+        "decision": decisions.SHOWN.get(row["decision"], ""),
         "cells": list(zip(texts, shades, strict=True)),
         "of": units.short(row),
         "slopes": [decisions.interval_of(by_view[view]) if view in by_view else "never returned" for view in at],

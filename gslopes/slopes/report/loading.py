@@ -175,7 +175,7 @@ def drawings(run: Path) -> dict[tuple[str, str], Drawn]:
     """For each classifier and attribute: what drawing the faces does by itself.  Raises: TableError."""
     frame = tables.read_rows(tables.DRAWING, run)
     return {
-        (str(pair[0]), str(pair[1])): {str(row["label"]): row for row in rows.to_dict("records")}
+        (str(pair[0]), str(pair[1])): {row["label"]: row for row in rows.to_dict("records")}
         for pair, rows in frame.groupby(["classifier", "attribute"])
     }
 
@@ -298,7 +298,7 @@ def read_credits(run: Path) -> dict[str, dict[str, str]]:
     texts, links = ("title", "creator", "licence"), ("creator_url", "licence_url", "page")
     rows = tables.read_rows(SOURCES, run, ["photo", *texts, *links]).to_dict("records")
     return {
-        str(row["photo"]): {name: words.shorten(words.printable(row[name]), LONGEST_TEXT) for name in texts}
+        row["photo"]: {name: words.shorten(words.printable(row[name]), LONGEST_TEXT) for name in texts}
         | {name: link(row[name]) for name in links}
         for row in rows
     }

@@ -54,7 +54,7 @@ def sentence(row: dict[Any, Any]) -> str:
 
     row: of core.tables.OBSERVED.
     """
-    label, group, other = (words.readable(str(row[name])) for name in ("label", "group", "other"))
+    label, group, other = (words.readable(row[name]) for name in ("label", "group", "other"))
     write = writer(row)
     gap = f"{write(row['observed'])} {numbers.interval(row['ci_low'], row['ci_high'], write)}"
     unit = f" {UNITS.get(units.measure_of(row), '')}".rstrip()
@@ -83,10 +83,10 @@ def _panel(part: pd.DataFrame) -> dict[str, Any]:
     lead += f" The reader sees the groups {apart} log-odds apart." if first["distance"] == first["distance"] else ""
     sentences = [text for text in map(sentence, printed) if text]
     return {
-        "classifier": words.printable(str(first["classifier"])),
-        "perceived": words.perceived(str(first["attribute"])),
-        "groups": [words.printable(str(first[side])) for side in ("group", "other")],
-        "column": words.printable(str(first["column"])),
+        "classifier": words.printable(first["classifier"]),
+        "perceived": words.perceived(first["attribute"]),
+        "groups": [words.printable(first[side]) for side in ("group", "other")],
+        "column": words.printable(first["column"]),
         "sentences": [lead, *sentences[:3]],
         "rows": list(map(_row, printed)),
         "left": len(part) - len(printed),

@@ -102,7 +102,7 @@ def titles_of(finding: Finding) -> pd.DataFrame:
     """
     rows = finding.read
     rows = rows[rows["decision"] != decisions.UNJUDGED]
-    occupation = [as_title(str(label)) for label in rows["label"]]
+    occupation = [as_title(label) for label in rows["label"]]
     rows = rows.assign(occupation=occupation, measure=rows["measure"].fillna("presence"))
     rows["women"] = rows["occupation"].map(women_by_title()).astype(float)
     rows = rows.dropna(subset=["women"])

@@ -59,8 +59,8 @@ def finding(
     labels = sorted(set(slopes["label"]))
     read = tables.reading(slopes)
     records = read.to_dict("records")
-    measured = {str(row["label"]): units.measure_of(row) for row in records}
-    unit = {str(row["label"]): units.unit_of(row) for row in records}
+    measured = {row["label"]: units.measure_of(row) for row in records}
+    unit = {row["label"]: units.unit_of(row) for row in records}
     first = slopes.drop_duplicates("label").set_index("label").loc[labels]
     content: dict[str, Any] = {
         "labels": [words.label(label) for label in labels],

@@ -44,7 +44,7 @@ def write(report: Path, run: Path, slopes: pd.DataFrame, found: pd.DataFrame, *,
     folder = report / FOLDER
     folder.mkdir(exist_ok=True)
     plain = plain_concepts(run)
-    pale = slopes["label"].map(lambda label: is_plain(str(label), plain)).astype(bool)
+    pale = slopes["label"].map(lambda label: is_plain(label, plain)).astype(bool)
     frames = _frames(run, slopes[~pale], p, slope)
     for old in folder.iterdir():
         if old.stem not in frames:

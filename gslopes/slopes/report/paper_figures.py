@@ -312,7 +312,7 @@ def _photos(run: Path, photos: Sequence[str]) -> dict[str, Photo]:
     for row in tables.read_rows(tables.PHOTOS, run, columns, where).drop_duplicates("photo").to_dict("records"):
         points = np.empty((0, 2)) if row["points"] is None else np.asarray(row["points"], float).reshape(-1, 2)
         size = int(row["width"]), int(row["height"])
-        by_photo[str(row["photo"])] = Photo(words.printable(row["path"]), loading.face_box(row["box"]), points, size)
+        by_photo[row["photo"]] = Photo(words.printable(row["path"]), loading.face_box(row["box"]), points, size)
     return by_photo
 
 

@@ -144,7 +144,7 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
     scores = matrix.scores(answers)
     drawn = []
     for row in rows.to_dict("records"):
-        label, measure = str(row["label"]), units.measure_of(row)
+        label, measure = row["label"], units.measure_of(row)
         if decided[label].code == decisions.UNJUDGED:
             continue
         ends, low, high = np.array([row["y_first"], row["y_last"]]), 0.0, 1.0
@@ -155,7 +155,7 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
         own = f"{units.short(row)}, on a scale of {' to '.join(numbers.apart([low, high]))}".lstrip(" ,")
         drawn.append(
             Row(
-                index[row["label"]],
+                index[label],
                 words.readable(label),
                 words.label(label),
                 decided[label],
