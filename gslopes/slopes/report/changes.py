@@ -108,8 +108,8 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
     changed = judged[_changed(judged)]
     if len(changed):
         first = changed.iloc[highest(changed["difference"].abs())]
-        write, unit = units.writer(units.measure_of(first)), units.after(first)
-        by = numbers.with_interval(first["difference"], first["ci_low"], first["ci_high"], write)
+        write, unit = units.writer_of(first), units.after(first)
+        by = numbers.of_row(first, "difference", write)
         text = f"The slope of “{words.readable(first['label'])}”{along} went from {write(first['slope'])} to"
         text += f" {write(first['other_slope'])} {unit}, a change of {by} ({photos})"
         return text + (f"; {len(changed):,} of {len(judged):,} labels changed." if len(judged) > 1 else ".")
@@ -175,7 +175,7 @@ def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any
 def _row(row: dict[Any, Any]) -> dict[str, Any]:
     keys = {"slope": "slope", "other": "other_slope", "difference": "difference", "low": "ci_low", "high": "ci_high"}
     cells: dict[str, Any] = dict(zip(keys, numbers.rounded([row[name] for name in keys.values()], 8), strict=True))
-    write = units.writer(units.measure_of(row))
+    write = units.writer_of(row)
     return cells | {
         "label": words.label(row["label"]),
         "read": words.readable(row["label"]),

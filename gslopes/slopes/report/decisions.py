@@ -272,9 +272,9 @@ def slope_of(row: pd.Series) -> str:
     return f"{'interaction' if units.is_crossed(row) else 'slope'} {interval_of(row)} {units.after(row)}"
 
 
-def interval_of(row: pd.Series) -> str:
+def interval_of(row: Any) -> str:
     """The slope of a label with its interval."""
-    return numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(units.measure_of(row)))
+    return numbers.of_row(row, "slope", units.writer_of(row))
 
 
 # -- the table of findings --------------------------------------------------------------------------------------------

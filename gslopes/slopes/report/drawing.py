@@ -18,8 +18,7 @@ Value 0 is not a face's own value, so this averages over faces of both genders."
 
 def written(row: Mapping[Any, Any]) -> str:
     """The change with its interval."""
-    write = units.writer(units.measure_of(row))
-    return numbers.with_interval(row["drawing"], row["ci_low"], row["ci_high"], write)
+    return numbers.of_row(row, "drawing", units.writer_of(row))
 
 
 def sentence(drawn: Drawn) -> str:
@@ -30,7 +29,7 @@ def sentence(drawn: Drawn) -> str:
     by = pd.DataFrame(further).assign(_flat=lambda rows: -rows["drawing"].abs())
     first = further[by.sort_values(["q", "_flat", "label"], key=sort_key).index[0]]
     unit = {"presence": " points", "log-odds": " of the odds"}.get(units.measure_of(first), "")
-    whole = units.writer(units.measure_of(first))(first["sweep"])
+    whole = units.writer_of(first)(first["sweep"])
     text = f"The drawing moves “{words.readable(first['label'])}” more than the attribute does: by {written(first)}"
     text += f"{unit} from the photo to value 0, by {whole} from end to end"
     return text + (f"; so it does {words.many(len(further) - 1, 'further label')}." if len(further) > 1 else ".")

@@ -106,7 +106,7 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
     heads = ["slope", "95 % interval", "unit", "decision", *more, *([] if drawn else ["photos"])]
     rows = []
     for _, row in printed.iterrows():
-        write = units.writer(units.measure_of(row))
+        write = units.writer_of(row)
         cells = [write(row["slope"]), numbers.interval(row["ci_low"], row["ci_high"], write)]
         cells += [units.short(row).removeprefix("of the "), found[row["label"]].shown]
         if ends is not None:

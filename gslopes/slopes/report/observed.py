@@ -79,7 +79,7 @@ def _panel(part: pd.DataFrame) -> dict[str, Any]:
     judged = int((part["note"] == "").sum())
     counts = [f"{int(count.get(name, 0)):,} {name}" for name in ORDER if name]
     lead = f"Slope and observed difference, {judged:,} labels: {', '.join(counts)}."
-    apart = numbers.with_interval(first["distance"], first["distance_low"], first["distance_high"], numbers.signed)
+    apart = numbers.of_row(first, "distance", numbers.signed, "distance")
     lead += f" The reader sees the groups {apart} log-odds apart." if first["distance"] == first["distance"] else ""
     sentences = [text for text in map(sentence, printed) if text]
     return {
@@ -181,7 +181,7 @@ def _error_sentence(row: dict[Any, Any], rates: pd.DataFrame, ends: Sequence[str
         numbers.share_with_range(rate["rate"], rate["ci_low"], rate["ci_high"])
         for rate in (rates.iloc[0], rates.iloc[-1])
     )
-    size = f"{numbers.with_interval(row['slope'], row['ci_low'], row['ci_high'])} points per unit"
+    size = f"{numbers.of_row(row, 'slope')} points per unit"
     size += " (no interval: all photos change alike)" if row["se"] == 0 and row["slope"] else ""
     about = "" if row["label"] == "all labels" else f" about “{words.readable(row['label'])}”"
     text = (

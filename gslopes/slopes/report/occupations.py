@@ -21,7 +21,6 @@ from gslopes.collect.source import as_title, women_by_title
 from gslopes.core import placebo, runfolder
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers, words
-from gslopes.report.numbers import Format
 from gslopes.slopes.fit import titles
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions, page_data
@@ -116,8 +115,9 @@ def titles_of(finding: Finding) -> pd.DataFrame:
 
 def _panel(part: pd.DataFrame, rank: dict[str, Any]) -> dict[str, Any]:
     """A sentence, the scatter and the rows of the table."""
-    of_titles = f"p {numbers.probability(rank['p'])}; Kendall's tau {_interval(rank, 'tau', numbers.ratio)}"
-    of_photos = f"slopes change by {_interval(rank, 'line', numbers.signed)}, p {numbers.probability(rank['line_p'])}"
+    of_titles = f"p {numbers.probability(rank['p'])}; Kendall's tau {numbers.of_row(rank, 'tau', numbers.ratio, 'tau')}"
+    change = numbers.of_row(rank, "line", numbers.signed, "line")
+    of_photos = f"slopes change by {change}, p {numbers.probability(rank['line_p'])}"
     return {
         "classifier": words.printable(rank["classifier"]),
         "sentence": sentence(rank),
@@ -138,14 +138,9 @@ def _row(row: dict[Any, Any]) -> tuple[str, ...]:
     )
 
 
-def _interval(rank: dict[str, Any], name: str, write: Format) -> str:
-    """A number of the row with its interval, as text."""
-    return numbers.with_interval(rank[name], rank[f"{name}_low"], rank[f"{name}_high"], write)
-
-
 def sentence(rank: dict[str, Any]) -> str:
     """What the order of the titles shows.  rank: a row of ``occupation_ranks.csv``."""
-    rho = _interval(rank, "rho", numbers.ratio)
+    rho = numbers.of_row(rank, "rho", numbers.ratio, "rho")
     of = f"Spearman's rank correlation {rho}, {words.many(rank['n'], 'title')}"
     if rank["rho_high"] < 0 and rank["line_high"] < 0:
         return f"The more women have a job, the further its title moves towards feminine faces: {of}."

@@ -164,7 +164,7 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
                 round(nudged(last), 1),
                 numbers.change(*(ends * (100 if measure == "presence" else 1))),
                 {"presence": "of 100", "value": own}.get(measure, "score"),
-                numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(measure)),
+                decisions.interval_of(row),
                 units.short(row),
             )
         )

@@ -102,14 +102,14 @@ def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
     """As the page writes them."""
-    write, whole = units.writer(units.measure_of(row)), partial(numbers.share, digits=0)
-    adjusted = numbers.with_interval(row["adjusted"], row["adjusted_low"], row["adjusted_high"], write)
+    write, whole = units.writer_of(row), partial(numbers.share, digits=0)
+    adjusted = numbers.of_row(row, "adjusted", write, "adjusted")
     reading = NAMES.get(row["reading"], "")
     texts = {"label": words.readable(row["label"]), "slope": write(row["slope"]), "reading": reading}
     texts |= {"adjusted": adjusted if pd.isna(row["adjusted"]) else f"{adjusted} {units.short(row)}".strip()}
     if row["note"]:
         return texts | {"share": row["note"]}
-    share = numbers.with_interval(row["share"], row["share_low"], row["share_high"], whole)
+    share = numbers.of_row(row, "share", whole, "share")
     return texts | {"share": share, "reading": f"{reading}, {whole(row['most'])}"}
 
 
