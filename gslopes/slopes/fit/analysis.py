@@ -149,7 +149,7 @@ def analyse(
     chosen = None if photos is None else sorted({str(photo) for photo in photos})
     answers, questions, by_attribute, crossed = along(answers, questions, values)
     if crossed:
-        options = replace(options, estimators=tuple(name for name in options.estimators if name != "paper"))
+        options = replace(options, estimators=options.of_photos)
         gates = {name: gates[split(name)[0]] for name in crossed} if gates else gates
     sweeps_by_pair: dict[tuple[str, str], Answers] = {}
     for sweep in gather(answers, questions, by_attribute):

@@ -107,6 +107,11 @@ def columns_of(found: Any, *left_out: str) -> dict[str, Any]:
     return {f"ci_{name}" if name in ("low", "high") else name: getattr(found, name) for name in names}
 
 
+def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The frames below one another; an empty one of none."""
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
 def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> Iterator[Answers]:
     """Answers of each pair of classifier and attribute that has scores, in that order.
 

@@ -38,7 +38,7 @@ import pandas as pd
 from gslopes.core import placebo
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.text import nudged, two_digits
-from gslopes.slopes.fit.answers import Answers, all_labels, columns_of, same_photos
+from gslopes.slopes.fit.answers import Answers, all_labels, columns_of, joined, same_photos
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
@@ -57,7 +57,7 @@ def placebo_differences(edit: Answers, fakes: Mapping[str, Answers], options: Fi
 
     edit: answers along the attribute.  fakes: kind of placebo to the answers along it; the photos may be a sample.
     """
-    names = {KINDS[name]: name for name in options.estimators if name != "paper"}
+    names = {KINDS[name]: name for name in options.of_photos}
     frames = []
     for what, fake in fakes.items():
         pair = same_photos(edit, fake)
@@ -70,7 +70,7 @@ def placebo_differences(edit: Answers, fakes: Mapping[str, Answers], options: Fi
             head |= {"estimator": name, "placebo": what, "n": len(pair[0].photos)}
             slopes = {"slope": first.means, "placebo_slope": second.means}
             frames.append(pd.DataFrame(head | slopes | columns_of(tested) | {"note": note}))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return joined(frames)
 
 
 def paired(first: Units, second: Units, options: FitOptions, *, signed: bool) -> Contrast:

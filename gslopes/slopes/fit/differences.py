@@ -9,7 +9,15 @@ import numpy as np
 import pandas as pd
 
 from gslopes.core.arrays import Array, Flags
-from gslopes.slopes.fit.answers import Answers, active_photos, all_labels, columns_of, differing_photos, same_photos
+from gslopes.slopes.fit.answers import (
+    Answers,
+    active_photos,
+    all_labels,
+    columns_of,
+    differing_photos,
+    joined,
+    same_photos,
+)
 from gslopes.slopes.fit.estimators import KINDS, linear
 from gslopes.slopes.fit.measures import SCALE, Kind, choose, measured, outcomes, slopes_by_measure, unit_in, unit_slopes
 from gslopes.slopes.fit.options import RARE, FitOptions
@@ -47,7 +55,7 @@ def group_slopes(
     names = np.array(["" if value is None or value != value else str(value) for value in groups], dtype=object)
     present = [name for name in sorted(set(names)) if name]
     rows, pairs = [], []
-    for estimator in (name for name in options.estimators if name != "paper"):
+    for estimator in options.of_photos:
         kind, sides, skews, errors, rarely, few = KINDS[estimator], {}, {}, {}, {}, {}
         head = {"column": column, "estimator": estimator}
         for name in present:
@@ -80,7 +88,7 @@ def group_slopes(
                 tested = np.where(np.isnan(tested), p, tested)
             columns |= {"p_test": tested, "q": benjamini_hochberg(tested), "note": np.where(rare, RARE, "")}
             pairs.append(answers.frame(**columns, **head, group=group, other=other))
-    return _joined(rows), _joined(pairs)
+    return joined(rows), joined(pairs)
 
 
 def membership_test(answers: Answers, kind: Kind, first: Flags, options: FitOptions) -> Array:
@@ -106,10 +114,6 @@ def membership_test(answers: Answers, kind: Kind, first: Flags, options: FitOpti
         if sizes[mixed].sum() < 0.5 * len(first):
             return np.full(len(answers.labels), np.nan)
     return membership_p(unit_slopes(replace(answers, units=None), kind), first, m, seed, codes)
-
-
-def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 def paired_differences(

@@ -24,7 +24,7 @@ import pandas as pd
 from scipy import sparse
 
 from gslopes.core.arrays import Flags, Integers
-from gslopes.slopes.fit.answers import Answers, all_labels, same_photos
+from gslopes.slopes.fit.answers import Answers, all_labels, joined, same_photos
 from gslopes.slopes.fit.measures import answers_by_measure, slopes_by_measure
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import codes_of
@@ -93,7 +93,7 @@ def observed_rows(
         lacking = np.where(rare, "too few photos with it, or without it", np.where(np.isnan(p), ALIKE, ""))
         frame = pd.DataFrame(columns | {"note": lacking})
         frames.append(frame.assign(agreement=[_agreement(row, found) for row in frame.to_dict("records")]))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return joined(frames)
 
 
 def _welch(values: Units, one: Flags, other: Flags, units: Integers) -> Contrast:

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from gslopes.core.arrays import Array
-from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.answers import Answers, joined
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
@@ -104,13 +104,13 @@ def reach_rows(
         part = answers.only(keep)
         codes = codes_of(part.units, len(part.photos))
         unit_reach: Array = np.bincount(codes, reaches[keep], int(codes.max(initial=-1)) + 1).astype(np.float64)
-        for estimator in (name for name in options.estimators if name != "paper"):
+        for estimator in options.of_photos:
             units = unit_slopes(part, KINDS[estimator])
             columns = ratios(units, unit_reach)
             note = np.where(np.isnan(columns["ratio"]), FEW_UNITS if len(unit_reach) < 3 else UNREACHED, "")
             head = {"estimator": estimator, "column": column, "group": group, "n": int(keep.sum())}
             frames.append(answers.frame(**head, **columns, note=note))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return joined(frames)
 
 
 def per_reach(differences: pd.DataFrame, reached: pd.DataFrame | None) -> pd.DataFrame:
