@@ -13,7 +13,7 @@ from gslopes.report.inline import render
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.report import decisions
 from gslopes.stats.multiplicity import LEVEL, is_finding
-from gslopes.stats.rounding import highest, sort_key
+from gslopes.stats.rounding import highest, ranked
 
 COLUMNS = (
     Column("label", number=False, gives_way=True),
@@ -47,8 +47,8 @@ def print_changes(changes: pd.DataFrame) -> str:
     blocks = []
     for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
         name, judged = words.both(str(first), str(second)), part[part["q"].notna()]
-        judged = judged.assign(_t=-(judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0))
-        printed = judged.sort_values(["q", "_t", "label"], key=sort_key)[:MOST_LINES]
+        t = (judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0)
+        printed = ranked(judged, "q", -t, "label")[:MOST_LINES]
         styles = ["bold" if found else "dim" for found in _changed(printed)]
         lines = [f"{name}: change of each label's slope along {words.perceived(str(attribute))}"]
         lines.append(wrap(sentence(part, str(attribute))))
@@ -166,7 +166,7 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str], note
 def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any]:
     """One classifier and attribute on the page: title, ends, sentence, rows, and how many labels are left out."""
     judged = part[part["q"].notna()]
-    order = judged.assign(_flat=-judged["difference"].abs()).sort_values(["q", "_flat", "label"], key=sort_key)
+    order = ranked(judged, "q", -judged["difference"].abs(), "label")
     rows, title = [_row(row) for row in order[:MOST_LABELS].to_dict("records")], words.perceived(attribute)
     pair = {"title": f"{classifiers} along {title}", "ends": words.ends(attribute), "rows": rows}
     return pair | {"sentence": sentence(part, attribute), "left": len(part) - len(rows)}

@@ -14,7 +14,7 @@ from gslopes.slopes.fit.crossed import views
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions, loading
 from gslopes.slopes.report.page_data import Album
-from gslopes.stats.rounding import sort_key
+from gslopes.stats.rounding import ranked
 
 MAPS = 6  # heat maps of a classifier
 PHOTOS = 12  # whose grids are shown
@@ -34,10 +34,8 @@ def panels(source: loading.Source, album: Album, known: Mapping[str, Any]) -> li
         part = own[own["attribute"] == grid.name]
         answers = matrix.read(source.run, str(name), grid.name, source.values[grid.name])
         found = own[own["decision"].isin([decisions.FINDING, decisions.OPEN]) & own["label"].isin(answers.labels)]
-        rank = found.assign(_main=found["attribute"] != grid.name, _size=-found["t"].abs())
-        chosen = list(
-            dict.fromkeys(rank.sort_values(["expected", "_main", "_size", "label"], key=sort_key)["label"].astype(str))
-        )
+        order = ranked(found, "expected", found["attribute"] != grid.name, -found["t"].abs(), "label")
+        chosen = list(dict.fromkeys(order["label"]))
         shown = [photo for photo in album.photos if (photo, grid.name) in album.files]
         made.append(
             {

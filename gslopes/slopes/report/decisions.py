@@ -15,7 +15,7 @@ from gslopes.report import caution, numbers, units, words
 from gslopes.report.layouts import to_latex
 from gslopes.slopes.report import drawing, loading
 from gslopes.stats.multiplicity import LEVEL
-from gslopes.stats.rounding import highest, sort_key
+from gslopes.stats.rounding import highest, ranked, sort_key
 
 FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", "none", "unjudged")
 
@@ -322,9 +322,8 @@ def _errors(errors: pd.DataFrame) -> pd.DataFrame:
     named = "errors: " + rows["label"] + ", " + rows["measure"]
     frame = rows.assign(label=named, unit=ERRORS, estimator="error-rate", detail=rows["note"], expected=False)
     rank = frame["decision"].map(list(CODES).index)
-    order = frame.assign(_place=rank, _flat=-frame["slope"].abs())
-    by = ["classifier", "attribute", "_place", "_flat", "label"]
-    return order.sort_values(by, key=sort_key).reindex(columns=list(COLUMNS))
+    order = ranked(frame, "classifier", "attribute", rank, -frame["slope"].abs(), "label")
+    return order.reindex(columns=list(COLUMNS))
 
 
 def summary_rows(findings: pd.DataFrame) -> pd.DataFrame:
@@ -368,5 +367,4 @@ def _judged_rows(rows: pd.DataFrame) -> pd.DataFrame:
     decisions = [decided[label] for label in rows["label"]]
     facts = {"decision": "code", "detail": "why", "expected": "expected"}
     frame = rows.assign(**{name: [getattr(one, of) for one in decisions] for name, of in facts.items()})
-    order = frame.assign(_place=frame["decision"].map(CODES.index), _flat=-frame["slope"].abs())
-    return order.sort_values(["_place", "expected", "_flat", "label"], key=sort_key).drop(columns=["_place", "_flat"])
+    return ranked(frame, frame["decision"].map(CODES.index), "expected", -frame["slope"].abs(), "label")

@@ -14,7 +14,7 @@ from gslopes.slopes.report import decisions, drawing
 from gslopes.slopes.report.decisions import Decision, headline
 from gslopes.slopes.report.loading import Drawn, Funnel, drawings, unanswered, with_units
 from gslopes.slopes.report.paper import no_label
-from gslopes.stats.rounding import sort_key
+from gslopes.stats.rounding import ranked
 
 _TEXTS = ("95 % interval", "unit", "decision")
 _STYLES = {decisions.FINDING: "bold", decisions.PLACEBO: "yellow", decisions.NONE: "dim", decisions.OPEN: ""}
@@ -97,10 +97,9 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
 
 def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFrame, limit: int, drawn: Drawn) -> str:
     codes = [found[label] for label in judged["label"]]
-    order = judged.assign(_plain=[not code.moves for code in codes], _flat=-judged["t"].abs())
-    order = order.assign(_named=[code.expected for code in codes])
-    first = order.sort_values(["_plain", "_named", "_flat", "label"], key=sort_key)[:limit]
-    printed = first.sort_values(["_named", "slope", "label"], key=sort_key)
+    order = judged.assign(_plain=[not code.moves for code in codes], _named=[code.expected for code in codes])
+    first = ranked(order, "_plain", "_named", -order["t"].abs(), "label")[:limit]
+    printed = ranked(first, "_named", "slope", "label")
     ends = floor.groupby("label").agg({"low": "min", "high": "max"}) if len(floor) else None
     more = ["placebos"] * (ends is not None) + ["drawing"] * bool(drawn)
     heads = ["slope", "95 % interval", "unit", "decision", *more, *([] if drawn else ["photos"])]

@@ -11,7 +11,7 @@ from gslopes.report import numbers, units, words
 from gslopes.report.numbers import Format
 from gslopes.slopes.report import decisions
 from gslopes.stats.multiplicity import is_finding
-from gslopes.stats.rounding import sort_key
+from gslopes.stats.rounding import ranked, sort_key
 
 MOST_ROWS = 40
 UNITS = {"presence": "points", "log-odds": "log-odds"}
@@ -40,7 +40,7 @@ def summary_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """A table of observed differences as the rows of ``core.summary.OBSERVED``, those that disagree first."""
     names = {"classifier": "model", "attribute": "contrast", "observed": "value"}
     clear = frame[frame["agreement"].isin(ORDER[:4])]
-    order = clear.assign(_place=clear["agreement"].map(ORDER.index)).sort_values(["_place", "q", "label"], key=sort_key)
+    order = ranked(clear, clear["agreement"].map(ORDER.index), "q", "label")
     return order.rename(columns=names)[summary.OBSERVED.columns]
 
 
@@ -72,8 +72,8 @@ def sentence(row: dict[Any, Any]) -> str:
 
 def _panel(part: pd.DataFrame) -> dict[str, Any]:
     """Two groups by one classifier and attribute.  rows: cells as texts, see ``_row``.  left: rows left out."""
-    flat = part.assign(_place=part["agreement"].map(ORDER.index), _rare=part["note"] != "", _flat=part["q"].fillna(1))
-    printed = flat.sort_values(["_rare", "_place", "_flat", "label"], key=sort_key)[:MOST_ROWS].to_dict("records")
+    by = part["note"] != "", part["agreement"].map(ORDER.index), part["q"].fillna(1), "label"
+    printed = ranked(part, *by)[:MOST_ROWS].to_dict("records")
     first = printed[0]
     count = part["agreement"].value_counts()
     judged = int((part["note"] == "").sum())
@@ -135,8 +135,8 @@ def _error_panel(
     classifier: str, attribute: str, slopes: pd.DataFrame, rates: pd.DataFrame, fake: pd.DataFrame
 ) -> dict[str, Any]:
     """Error rates along one attribute.  heads: the values.  rows: see ``_error_row``.  left: rows left out."""
-    by = slopes.assign(_place=slopes["measure"].map(list(NAMES).index), _steep=-slopes["slope"].abs())
-    printed = by.sort_values(["column", "_place", "_steep", "label"], key=sort_key)[:MOST_ERRORS]
+    by = "column", slopes["measure"].map(list(NAMES).index), -slopes["slope"].abs(), "label"
+    printed = ranked(slopes, *by)[:MOST_ERRORS]
     values = rates.drop_duplicates("step").set_index("step").sort_index()["value"]
     rows = [
         _error_row(row, _of(rates, row).set_index("step").reindex(values.index), _of(fake, row))

@@ -27,7 +27,7 @@ from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import loading, paper, pictures
 from gslopes.slopes.report.loading import PAPER, Finding, Source
-from gslopes.stats.rounding import exceeds, places, sort_key
+from gslopes.stats.rounding import exceeds, places, ranked
 
 Picture = NDArray[np.uint8] | None
 PHOTOS, LABELS = 2, 6  # photos of Figure 3, and labels under each picture for each classifier
@@ -166,7 +166,7 @@ def common_label(here: Sequence[Finding], plain: frozenset[str]) -> str:
     frame = frame.assign(key=frame["label"].str.casefold(), steep=frame["slope"].abs() * frame["y_centre"])
     by_label = frame.groupby("key").agg(many=("name", "nunique"), steep=("steep", "mean"), label=("label", "first"))
     by_label = by_label.assign(plain=[paper.is_plain(key, plain) for key in by_label.index]).reset_index()
-    order = by_label.sort_values(["plain", "many", "steep", "key"], ascending=[True, False, False, True], key=sort_key)
+    order = ranked(by_label, "plain", -by_label["many"], -by_label["steep"], "key")
     return str(order["label"].iloc[0])
 
 

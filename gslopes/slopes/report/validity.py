@@ -14,7 +14,7 @@ from gslopes.core.files import read_json
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.report import numbers, units, words
 from gslopes.stats.intervals import mean_t
-from gslopes.stats.rounding import highest, sort_key
+from gslopes.stats.rounding import highest, ranked
 
 NAMES = {
     "gender": "perceived gender (masculine)",
@@ -88,9 +88,7 @@ def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
     """
     keys, panels = ["classifier", "attribute"], []
     frame = tables.read_rows(tables.EXPLAINED, run, tables.EXPLAINED.columns).dropna(subset="slope")
-    both = frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]).sort_values(
-        ["q", "label"], key=sort_key
-    )
+    both = ranked(frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]), "q", "label")
     for (classifier, attribute), part in both.groupby(keys, sort=True):
         rows = [row | _texts(row) for row in part[:MOST].to_dict("records")]
         moving = [row for row in rows if row["decision"] in ("finding", "open") and row["reading"]]
