@@ -1,5 +1,6 @@
 """Two runs compared, for terminal and page: slopes side by side, differences with intervals, photos that changed."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +46,13 @@ def print_changes(changes: pd.DataFrame) -> str:
     changes: the columns of ``slopes.fit.differences.COLUMNS``.
     """
     blocks = []
-    for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
-        name, judged = words.both(str(first), str(second)), part[part["q"].notna()]
+    for name, attribute, part in _by_pair(changes):
+        judged = part[part["q"].notna()]
         t = (judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0)
         printed = ranked(judged, "q", -t, "label")[:MOST_LINES]
         styles = ["bold" if found else "dim" for found in _changed(printed)]
-        lines = [f"{name}: change of each label's slope along {words.perceived(str(attribute))}"]
-        lines.append(wrap(sentence(part, str(attribute))))
+        lines = [f"{name}: change of each label's slope along {words.perceived(attribute)}"]
+        lines.append(wrap(sentence(part, attribute)))
         rows = []
         for row in map(_row, printed.to_dict("records")):
             changed, unit = "yes" if row["changed"] else "no", row["short"].removeprefix("of the ")
@@ -63,6 +64,12 @@ def print_changes(changes: pd.DataFrame) -> str:
             lines.append(f"  and {len(judged) - MOST_LINES:,} more, see --json")
         blocks.append("\n".join(lines))
     return "\n\n".join([*blocks, NOTE])
+
+
+def _by_pair(changes: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """(both classifiers as shown, attribute, its changes), sorted."""
+    for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
+        yield words.both(str(first), str(second)), str(attribute), part
 
 
 def changed(changes: pd.DataFrame) -> pd.DataFrame:
@@ -87,9 +94,7 @@ def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
 
 def headline(changes: pd.DataFrame) -> str:
     """What changed, a sentence for each pair of classifiers along each attribute, named where there are several."""
-    said = []
-    for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
-        said.append((words.both(str(first), str(second)), sentence(part, str(attribute))))
+    said = [(name, sentence(part, attribute)) for name, attribute, part in _by_pair(changes)]
     return said[0][1] if len(said) == 1 else " ".join(f"{name}: {text}" for name, text in said)
 
 
@@ -142,8 +147,7 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str], note
     Raises: StorageError.
     """
     runfolder.make_folder(out)
-    groups = changes.groupby(PAIR, sort=True)
-    pairs = [_pair(words.both(str(old), str(new)), str(a), part) for (old, new, a), part in groups]
+    pairs = [_pair(*pair) for pair in _by_pair(changes)]
     html = render(
         "changes.html.j2",
         house=HERE,

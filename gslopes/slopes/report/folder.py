@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from gslopes.core import placebo, runfolder, tables
@@ -158,7 +157,6 @@ def _write_data(
     content = page_data.finding(finding.rows, finding.placebo, answers, album.index, decided, finding.drawn)
     labels = sorted(set(finding.rows["label"]))
     runfolder.write_bytes(report / "data" / f"{finding.key}.js", page_data.script(finding.key, content))
-    span = float(np.ptp(finding.values)) if len(finding.values) else 1.0
     return {
         "key": finding.key,
         "classifier": words.printable(finding.classifier),
@@ -169,7 +167,7 @@ def _write_data(
         "perceived": words.perceived(finding.attribute),
         "labels": len(labels),
         "clusters": page_data.clusters(run, finding.classifier, finding.attribute),
-        **page_data.write_comparisons(report, run, finding.key, finding.classifier, finding.attribute, labels, span),
+        **page_data.write_comparisons(report, run, finding, labels),
     }
 
 

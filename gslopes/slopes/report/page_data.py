@@ -184,18 +184,18 @@ def _thousandths(scores: Array) -> list[float | None]:
 # -- groups, differences between them ---------------------------------------------------------------------------------
 
 
-def write_comparisons(
-    report: Path, run: Path, key: str, classifier: str, attribute: str, labels: Sequence[str], span: float
-) -> dict[str, Any]:
+def write_comparisons(report: Path, run: Path, finding: loading.Finding, labels: Sequence[str]) -> dict[str, Any]:
     """Write the data files with groups and differences of one finding, as far as its tables have rows.
 
-    key: of the finding.  labels: sorted, as in the finding.  span: from the sweep's first value to its last.
+    labels: sorted, as in the finding.
 
     Returns what the page must know of them: names of files (empty if there is none) and counts.
 
     Raises: TableError if a table is damaged; StorageError.
     """
-    own_rows = loading.of_pair(classifier, attribute) & pc.field("estimator").isin([tables.READING, tables.MEASURED])
+    attribute, span = finding.attribute, float(np.ptp(finding.values)) if len(finding.values) else 1.0
+    own_rows = loading.of_pair(finding.classifier, attribute)
+    own_rows &= pc.field("estimator").isin([tables.READING, tables.MEASURED])
     frames = {}
     for kind, table in (("groups", tables.GROUPS), ("differences", tables.DIFFERENCES)):
         frame = tables.read_rows(table, run, None, own_rows)
@@ -207,7 +207,7 @@ def write_comparisons(
     frames["groups"] = _per_reach(frames["groups"], seen, frames["groups"]["column"].isin(uneven))
     for kind, write in (("groups", by_group), ("differences", differences)):
         content = write(frames[kind], labels)
-        entry[kind] = f"{key}-{kind}" if content else ""
+        entry[kind] = f"{finding.key}-{kind}" if content else ""
         if content:
             runfolder.write_bytes(report / "data" / f"{entry[kind]}.js", script(entry[kind], content))
     rows = frames["differences"]
