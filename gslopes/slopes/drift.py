@@ -62,11 +62,16 @@ class Drift:
     def as_dict(self) -> dict[str, Any]:
         """Everything as JSON has it."""
         rows = self.labels.astype(object).where(self.labels.notna(), None).to_dict("records")
-        report: dict[str, Any] = {"classifier": self.classifier, "pictures": self.pictures}
-        report |= {"answered": self.answered, "photos": self.photos}
-        report["same"] = None if np.isnan(self.same) else self.same
-        models = {"before": list(self.models[0]), "now": list(self.models[1])}
-        return {**report, "models": models, "drifted": self.drifted, "labels": rows}
+        return {
+            "classifier": self.classifier,
+            "pictures": self.pictures,
+            "answered": self.answered,
+            "photos": self.photos,
+            "same": None if np.isnan(self.same) else self.same,
+            "models": {"before": list(self.models[0]), "now": list(self.models[1])},
+            "drifted": self.drifted,
+            "labels": rows,
+        }
 
 
 def check_drift(

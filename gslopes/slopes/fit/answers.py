@@ -75,9 +75,16 @@ class Answers:
         )
 
     def frame(self, **columns: Any) -> pd.DataFrame:
-        """A row a label, with its classifier and attribute: the named columns, (L,) each or one value for all."""
+        """A row a label, with its classifier and attribute: the named columns, (L,) each or one value for all.
+
+        Labels may be other ones, as of two sweeps together.
+        """
         named = {"classifier": self.classifier, "attribute": self.attribute, "label": self.labels}
         return pd.DataFrame(named | columns)
+
+    def measures_of(self, labels: Objects) -> list[str]:
+        """By what each of the labels is judged."""
+        return [self.measures.get(label, "presence") for label in labels.tolist()]
 
     @property
     def active(self) -> Integers:

@@ -66,10 +66,9 @@ def placebo_differences(edit: Answers, fakes: Mapping[str, Answers], options: Fi
             first, second = (unit_slopes(answers, kind, labels) for answers in pair)
             tested = paired(first, second, options, signed=what in placebo.SIGNED)
             note = np.where(tested.varying > 0, "", "both sweeps say the same of every photo")
-            head: dict[str, Any] = {"classifier": edit.classifier, "attribute": edit.attribute, "label": labels}
-            head |= {"estimator": name, "placebo": what, "n": len(pair[0].photos)}
+            head = {"label": labels, "estimator": name, "placebo": what, "n": len(pair[0].photos)}
             slopes = {"slope": first.means, "placebo_slope": second.means}
-            frames.append(pd.DataFrame(head | slopes | columns_of(tested) | {"note": note}))
+            frames.append(edit.frame(**head, **slopes, **columns_of(tested), note=note))
     return joined(frames)
 
 

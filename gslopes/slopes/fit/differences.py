@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -160,19 +159,30 @@ def paired_differences(
     same = (result.varying == 0) & ~rare  # not one answer changed: nothing speaks against equal slopes
     p, p_perm = (np.where(rare, np.nan, np.where(same, 1.0, value)) for value in (result.p, result.p_perm))
     tested, _ = below_floor(p_perm, p, permutations, trusted=not few(effective_units(old.sizes)))
-    columns: dict[str, Any] = columns_of(result) | {"se": np.where(same, 0.0, result.se), "attribute": other.attribute}
-    columns |= {"classifier": other.classifier, "first_classifier": one.classifier, "label": labels}
-    columns |= {"n": len(first.photos), "units": len(old.sizes), "active": active_photos(first, second, labels)}
     given = [pd.Series(run.counts().mean(axis=1), run.labels).reindex(labels, fill_value=0) for run in (first, second)]
-    columns["share"] = (given[0] + given[1]).to_numpy(float) / max(2 * len(first.photos), 1)
-    columns |= {"varying": varies, "slope": old.means, "other_slope": new.means, "p": p, "p_test": tested}
-    columns |= {"p_perm": p_perm if permutations else np.full(len(labels), np.nan), "q": benjamini_hochberg(tested)}
-    columns |= {"measure": [measures.get(label, "presence") for label in labels.tolist()]}
-    pairs = zip(labels.tolist(), columns["measure"], strict=True)
-    columns["unit"] = [unit_in(other.classifier, *pair) for pair in pairs]
-    columns["differing"] = differing_photos(first, second, labels)
-    note = np.where(one_sided, "one run never gave its number", np.where(rare, RARE, ""))
-    frame = pd.DataFrame(columns | {"note": note}, columns=list(COLUMNS))
+    by = [measures.get(label, "presence") for label in labels.tolist()]
+    columns = {
+        **columns_of(result),
+        "label": labels,
+        "first_classifier": one.classifier,
+        "n": len(first.photos),
+        "units": len(old.sizes),
+        "active": active_photos(first, second, labels),
+        "differing": differing_photos(first, second, labels),
+        "share": (given[0] + given[1]).to_numpy(float) / max(2 * len(first.photos), 1),
+        "varying": varies,
+        "slope": old.means,
+        "other_slope": new.means,
+        "se": np.where(same, 0.0, result.se),
+        "p": p,
+        "p_perm": p_perm if permutations else np.nan,
+        "p_test": tested,
+        "q": benjamini_hochberg(tested),
+        "measure": by,
+        "unit": [unit_in(other.classifier, *pair) for pair in zip(labels.tolist(), by, strict=True)],
+        "note": np.where(one_sided, "one run never gave its number", np.where(rare, RARE, "")),
+    }
+    frame = other.frame(**columns)[list(COLUMNS)]
     frame.loc[one_sided, ["slope", "other_slope", "difference", "se"]] = np.nan
     frame.loc[rare, ["ci_low", "ci_high"]] = np.nan
     return frame

@@ -76,9 +76,15 @@ def ratios(units: Units, reach: Array) -> dict[str, Array]:
     low, high = fieller(slope, mean, found.squares * factor, spread, shared, limit)
     reached = np.full(len(slope), mean**2 > limit**2 * spread and count > 2)
     vary = reached & (np.diff(units.sums.indptr) > 0)  # or they say nothing about how sure a ratio of 0 is
-    columns = {"slope": slope, "reach": mean, "reach_low": mean - half, "reach_high": mean + half}
-    columns |= {"ratio": np.divide(slope, mean, out=np.full(len(slope), np.nan), where=reached)}
-    columns |= {"ratio_low": np.where(vary, low, np.nan), "ratio_high": np.where(vary, high, np.nan)}
+    columns = {
+        "slope": slope,
+        "reach": mean,
+        "reach_low": mean - half,
+        "reach_high": mean + half,
+        "ratio": np.divide(slope, mean, out=np.full(len(slope), np.nan), where=reached),
+        "ratio_low": np.where(vary, low, np.nan),
+        "ratio_high": np.where(vary, high, np.nan),
+    }
     return {name: np.broadcast_to(value, slope.shape) for name, value in columns.items()}
 
 

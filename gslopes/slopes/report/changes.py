@@ -86,10 +86,9 @@ def _changed(rows: Any) -> Flags:
 def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
     """The changes as the rows of ``core.summary.FINDINGS``; decided by the rule of every audit."""
     pairs = zip(changes["first_classifier"], changes["classifier"], strict=True)
-    rows = {"model": [words.both(str(old), str(new)) for old, new in pairs], "contrast": changes["attribute"]}
-    rows |= {name: changes[name] for name in ("label", "n", "ci_low", "ci_high", "q")}
-    rows |= {"value": changes["difference"], "unit": changes["unit"], "reason": changes["note"]}
-    return decide(pd.DataFrame(rows))
+    names = {"attribute": "contrast", "difference": "value", "note": "reason"}
+    rows = changes.rename(columns=names).assign(model=[words.both(str(old), str(new)) for old, new in pairs])
+    return decide(rows)
 
 
 def headline(changes: pd.DataFrame) -> str:

@@ -66,9 +66,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         screens.append(screen.screen(finding, decided, answers, album, counted, credited, scale, is_set))
         tick(_STEPS)
     _write_explorer(report, source, album, scores, credited)
-    differs = (
-        [] if is_set or not (run / runfolder.MANIFEST).is_file() else method.of_run(run, (options.p, options.slope))
-    )
+    differs = [] if is_set else method.of_run(run, (options.p, options.slope))
     numbered = paper_figures.write(report, source, pictures=pictured, labels=options.labels)
     if differs:
         runfolder.write_bytes(report / "method.md", choices.to_markdown(differs).encode())
