@@ -255,8 +255,7 @@ def funnels(run: Path) -> list[Funnel]:
     verdicts = tables.read_rows(tables.VERDICTS, run, ["photo", "attribute", "kept"])
     asked = tables.read_rows(tables.ASKED, run, ["photo", "attribute", "classifier", "step", "status"])
     slopes = tables.read_rows(tables.SLOPES, run, ["classifier", "attribute", "n"])
-    groups = slopes.groupby(["classifier", "attribute"])
-    judged = {(str(classifier), str(attribute)): int(rows["n"].max()) for (classifier, attribute), rows in groups}
+    judged: dict[Any, int] = slopes.groupby(["classifier", "attribute"])["n"].max().to_dict()
     gated = runfolder.is_gated(run)
     edited = edits.groupby("attribute")["photo"].nunique().to_dict()
     kept_sweeps = (

@@ -142,11 +142,11 @@ def sentence(rank: dict[str, Any]) -> str:
     """What the order of the titles shows.  rank: a row of ``occupation_ranks.csv``."""
     rho = numbers.of_row(rank, "rho", numbers.ratio, "rho")
     of = f"Spearman's rank correlation {rho}, {words.many(rank['n'], 'title')}"
-    if rank["rho_high"] < 0 and rank["line_high"] < 0:
-        return f"The more women have a job, the further its title moves towards feminine faces: {of}."
-    if rank["rho_low"] > 0 and rank["line_low"] > 0:
-        return f"The more women have a job, the further its title moves towards masculine faces: {of}."
-    if rank["rho_low"] > 0 or rank["rho_high"] < 0:
+    titles_rise, photos_rise = ((rank[f"{one}_low"] > 0) - (rank[f"{one}_high"] < 0) for one in ("rho", "line"))
+    if titles_rise and titles_rise == photos_rise:
+        end = words.ends(ATTRIBUTE)[int(titles_rise > 0)]
+        return f"The more women have a job, the further its title moves towards {end} faces: {of}."
+    if titles_rise:
         return f"The titles are in order, but chance in these photos may have moved all of them: {of}."
     return f"It is not shown that the slopes follow the share of women in the job: {of}."
 

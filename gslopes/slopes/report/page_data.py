@@ -62,6 +62,7 @@ def finding(
     measured = {row["label"]: units.measure_of(row) for row in records}
     unit = {row["label"]: units.unit_of(row) for row in records}
     first = slopes.drop_duplicates("label").set_index("label").loc[labels]
+    each = [decided.get(label, Decision(decisions.UNJUDGED, "")) for label in labels]
     content: dict[str, Any] = {
         "labels": [words.label(label) for label in labels],
         "n": first["n"].tolist(),
@@ -70,9 +71,9 @@ def finding(
         "estimators": _estimators(slopes, labels),
         "units": [unit.get(label, units.UNITS["presence"]) for label in labels],
         "floor": _floor(floor, labels),
-        "decision": [decided[label].code if label in decided else decisions.UNJUDGED for label in labels],
-        "why": [decided[label].why if label in decided else "" for label in labels],
-        "expected": [label in decided and decided[label].expected for label in labels],
+        "decision": [one.code for one in each],
+        "why": [one.why for one in each],
+        "expected": [one.expected for one in each],
         "cut": decisions.cut(slopes),
     }
     if drawn:
