@@ -110,10 +110,10 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
     drawn: dict[str, Figure] = {}
     plain = paper.plain_concepts(source.run)
     published = bool((source.manifest.get("config") or {}).get("as_published"))
-    several = len({finding.attribute for finding in source.findings if len(finding.values)}) > 1
-    for attribute in sorted({finding.attribute for finding in source.findings if len(finding.values)}):
+    attributes = sorted({finding.attribute for finding in source.findings if len(finding.values)})
+    for attribute in attributes:
         findings = along(source, attribute)
-        suffix = f"-{runfolder.slug(attribute)}" if several else ""
+        suffix = f"-{runfolder.slug(attribute)}" if len(attributes) > 1 else ""
         for number, label in enumerate(labels or [common_label(findings, plain)]):
             curves = lines(source.run, findings, label) if label else []
             if curves:
@@ -403,8 +403,6 @@ def pipeline_figure(found: Pipeline, values: Array, *, attribute: str, given: bo
     arrow = {"arrowstyle": "-|>", "color": LIGHT.ink, "linewidth": 1.2}
     for start in (side + 0.16, lefts[-1] + 1.06):
         axes.annotate("", (start + 0.24, 1.5), (start, 1.5), arrowprops=arrow)
-    axes.set_xlim(0, across)
-    axes.set_ylim(down, 0)
     box = ((right + 0.32) / across, 0.2, 1.42 / across, 0.6)
     _scores(figure.add_axes(box), found, values, attribute)
     return figure
