@@ -201,15 +201,12 @@ def strip(
 
 def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
     """What the walk says of itself where it is quoted.  manifest: the content of run.json.  attributes: of the run."""
-    models, config = (manifest.get(name) for name in ("models", "config"))
-    edit = config.get("edit") if isinstance(config, Mapping) else None
+    edit = manifest.get("config", {}).get("edit")
     own = str(edit.get("model") or "") if isinstance(edit, Mapping) else ""
-    editors = []
-    for name, facts in models.items() if isinstance(models, Mapping) else ():
-        if str(name).startswith(tuple(f"{attribute}-" for attribute in attributes)) or (
-            own and PurePath(own).name == PurePath(name).name
-        ):
-            digest = str(facts.get("sha256", ""))[:8] if isinstance(facts, Mapping) else ""
+    starts, editors = tuple(f"{attribute}-" for attribute in attributes), []
+    for name, facts in manifest.get("models", {}).items():
+        if name.startswith(starts) or (own and PurePath(own).name == PurePath(name).name):
+            digest = str(facts.get("sha256", ""))[:8]
             editors.append(words.printable(f"{name} {digest}".strip()))
     who = f"by {', '.join(editors)}" if editors else "by an editor that run.json does not name"
     looks = " and ".join(f"from {' to '.join(words.ends(attribute))}-looking" for attribute in attributes)
