@@ -318,11 +318,18 @@ def _balance(sweep: Answers, sizes: Array, asked: Asked, inputs: _Inputs) -> tup
     """A row of core.tables.BALANCE, and which losses depend on the value, or cannot be shown not to."""
     used, cluster = len(sweep.photos), inputs.cluster
     largest, effective = float(sizes.max()) / used if used else np.nan, effective_units(sizes)
-    row: dict[str, object] = {"classifier": sweep.classifier, "attribute": sweep.attribute, "used": used}
     refused, lost = (asked.status == 2).any(axis=1), (asked.status == 3).any(axis=1)
     counts = {"refused": int(refused.sum()), "failed": int((lost & ~refused).sum())}
     counts["missing"] = len(asked.photos) - used - sum(counts.values())
-    row |= {"units": len(sizes), **counts, "largest": largest, "effective_units": effective}
+    row: dict[str, object] = {
+        "classifier": sweep.classifier,
+        "attribute": sweep.attribute,
+        "used": used,
+        "units": len(sizes),
+        **counts,
+        "largest": largest,
+        "effective_units": effective,
+    }
     warnings = []
     if cluster and used and few(effective):
         share = f"one {cluster} of {len(sizes)} holds {largest:.0%} of the photos"

@@ -140,8 +140,12 @@ def error_tables(
     there = [bool(row.keep.any()) for row in rows]
     rates, slopes = [], []
     for row in compress(rows, there):
-        head: dict[str, object] = {"classifier": answers.classifier, "attribute": answers.attribute}
-        head |= {**dict(zip(_NAMES, row.names, strict=True)), "n": int(row.keep.sum())}
+        head: dict[str, object] = {
+            "classifier": answers.classifier,
+            "attribute": answers.attribute,
+            **dict(zip(_NAMES, row.names, strict=True)),
+            "n": int(row.keep.sum()),
+        }
         wrong, codes = row.wrong[row.keep], np.unique(units[row.keep], return_inverse=True)[1]
         sizes = np.bincount(codes).astype(np.float64)
         for step, value in enumerate([] if row.never else answers.values.tolist()):

@@ -106,7 +106,7 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
     rows = []
     for _, row in printed.iterrows():
         write = units.writer_of(row)
-        cells = [write(row["slope"]), numbers.interval(row["ci_low"], row["ci_high"], write)]
+        cells = [words.label(row["label"]), write(row["slope"]), numbers.interval(row["ci_low"], row["ci_high"], write)]
         cells += [units.short(row).removeprefix("of the "), found[row["label"]].shown]
         if ends is not None:
             low, high = ends.loc[row["label"]]
@@ -116,11 +116,10 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
         else:
             cells.append(f"{row['active']:,} of {row['n']:,}")
         rows.append(cells)
-    names = [words.label(label) for label in printed["label"]]
     columns = [Column("label", number=False, gives_way=True)]
     columns += [Column(head, number=head not in _TEXTS) for head in heads]
     styles = [_STYLES.get(found[label].code, "") for label in printed["label"]]
-    return table(columns, [[name, *row] for name, row in zip(names, rows, strict=True)], styles)
+    return table(columns, rows, styles)
 
 
 def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:

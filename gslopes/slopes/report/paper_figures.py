@@ -7,6 +7,7 @@ for each label that a reader asks for.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
@@ -328,15 +329,13 @@ def label_figure(lines: Sequence[Line], values: Array, *, label: str, attribute:
     axes = figure.add_axes((0.09, 0.17, 0.6, 0.7))
     _style(axes, values, values, attribute)
     axes.axhline(1, color=LIGHT.faint, linewidth=0.6, zorder=1)
-    colours = [LIGHT.series[number % len(LIGHT.series)] for number in range(len(lines))]
-    for number, (line, colour) in enumerate(zip(lines, colours, strict=True)):
-        marker = MARKERS[number % len(MARKERS)]
+    for line, colour, marker in zip(lines, cycle(LIGHT.series), cycle(MARKERS), strict=False):
         name = f"{words.shorten(words.printable(line.classifier), 30)}\n{numbers.signed(line.slope)}"
         axes.plot(values, line.ratio, color=colour, marker=marker, markersize=3.5, linewidth=1.2, zorder=4, label=name)
         fitted_line(axes, values, line.intercept, line.slope, colour)
     axes.set_ylabel("presence / presence at 0", fontsize=8, color=LIGHT.ink)
     legend = axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, fontsize=6.8)
-    for entry, colour in zip(legend.get_texts(), colours, strict=True):
+    for entry, colour in zip(legend.get_texts(), cycle(LIGHT.series), strict=False):
         entry.set(color=colour, parse_math=False)
     title = f"“{fonts.isolated(words.shorten(words.label(label), 40))}” along {words.perceived(attribute)}"
     figure.text(0.09, 0.93, title, fontsize=9, weight="bold", color=LIGHT.ink, parse_math=False)

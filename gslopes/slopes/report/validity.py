@@ -47,6 +47,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
             continue
         rows = readings[readings["attribute"] == attribute]
         looked = of_group[of_group["looked"] > 0]
+        own = values.get(attribute, ())
         entries.append(
             {
                 "attribute": words.perceived(attribute),
@@ -59,10 +60,10 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
                 "off": _quartiles(of_group["off_target"].abs()),
                 "moved": side_effects.get(attribute, ()),
                 "off_readings": [NAMES.get(r, words.printable(r)) for r in of_group["off_target_reading"].mode() if r],
-                "values": list(values.get(attribute, ())),
-                "curves": _curves(rows, attribute, values.get(attribute, ())),
+                "values": list(own),
+                "curves": _curves(rows, attribute, own),
                 "read": attribute in set(rows["reading"]),
-                "changes": _changes(rows, attribute, len(values.get(attribute, ())) - 1) if pairs else (),
+                "changes": _changes(rows, attribute, len(own) - 1) if pairs else (),
             }
         )
     return entries
@@ -73,9 +74,13 @@ def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[st
     wide = readings.pivot_table(index=["reading", "photo"], columns="step", values="score").reindex(columns=[0, last])
     apart = wide[last] - wide[0]
     moved = apart.mask(wide.index.get_level_values("reading") == "identity", wide.min(axis=1)).groupby("reading")
-    each = {str(name): mean_t(by.to_numpy(float)) for name, by in moved if name != attribute}
-    texts = [numbers.with_interval(found.value, found.low, found.high, numbers.signed) for found in each.values()]
-    return [(NAMES.get(name, words.printable(name)), text) for name, text in zip(each, texts, strict=True)]
+    changes = []
+    for name, by in moved:
+        found = mean_t(by.to_numpy(float))
+        if name != attribute:
+            text = numbers.with_interval(found.value, found.low, found.high, numbers.signed)
+            changes.append((NAMES.get(str(name), words.printable(name)), text))
+    return changes
 
 
 MOST = 20  # labels of a table
