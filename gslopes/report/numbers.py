@@ -102,6 +102,11 @@ def of_row(row: Any, name: str, write: Format = points, ends: str = "ci") -> str
     return with_interval(row[name], row[f"{ends}_low"], row[f"{ends}_high"], write)
 
 
+def ends_of(row: Any, write: Format = points) -> str:
+    """The interval of a row, from ci_low to ci_high, as ``interval``."""
+    return interval(row["ci_low"], row["ci_high"], write)
+
+
 def share(number: float | None, digits: int = 1) -> str:
     """A share in [0, 1] in per cent.
 

@@ -44,7 +44,7 @@ from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import effective_units, few
 from gslopes.stats.contrast import Contrast, Units, contrast
-from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg, is_finding
+from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg, is_finding
 from gslopes.stats.permutation import below_floor
 from gslopes.stats.rounding import exceeds, highest
 
@@ -123,7 +123,7 @@ def _decide(rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, los
         if kind in placebo.SIGNED:  # where its range, as the page draws it about the placebo's slope, leaves out 0
             known = part["placebo_slope"].abs() > (part["ci_high"] - part["ci_low"]) / 2
             light = (part["placebo_slope"] / part["slope"]).where(known).to_numpy(float)
-    own = is_finding(rows["q"], rows["ci_low"], rows["ci_high"])
+    own = are_findings(rows)
     q_placebo = placebo_q(own, largest if by_kind else np.full(len(rows), np.nan))
     decided = []
     for index, row in enumerate(rows.to_dict("records")):

@@ -29,7 +29,7 @@ from gslopes.slopes.fit.measures import answers_by_measure, slopes_by_measure
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import codes_of
 from gslopes.stats.contrast import Contrast, Units, contrast, difference
-from gslopes.stats.multiplicity import benjamini_hochberg, is_finding
+from gslopes.stats.multiplicity import are_findings, benjamini_hochberg
 from gslopes.stats.shares import difference_interval, independence_p
 
 ALIKE = "no test: the answers of each group are all the same, or of one unit"
@@ -135,7 +135,7 @@ def _agreement(row: Mapping[Any, Any], found: Mapping[str, str]) -> str:
     """Whether slope and observed difference say the same; empty where that cannot be said."""
     if row["note"] or not (row["distance_low"] > 0 or row["distance_high"] < 0):
         return ""
-    seen = bool(is_finding(row["q"], row["ci_low"], row["ci_high"]))
+    seen = bool(are_findings(row))
     moved = found.get(row["label"]) == "finding"
     if seen and moved:
         return SAME if row["slope"] * row["distance"] * row["observed"] > 0 else OPPOSITE

@@ -32,7 +32,7 @@ from gslopes.slopes.fit.decision import further, placebo_differences, placebo_q,
 from gslopes.slopes.fit.measures import outcomes
 from gslopes.slopes.fit.options import NEVER, FitOptions
 from gslopes.stats.clusters import clustered_mean, codes_of, effective_units, few
-from gslopes.stats.multiplicity import benjamini_hochberg, is_finding
+from gslopes.stats.multiplicity import are_findings, benjamini_hochberg
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.outcomes import varying
 from gslopes.stats.permutation import below_floor, permute
@@ -218,7 +218,7 @@ def _decided(frame: pd.DataFrame, errors: Answers, fakes: Mapping[str, Answers],
     largest = np.max(
         [further(part, slopes, options, trusted) for part in parts] or [np.full(len(frame), np.nan)], axis=0
     )
-    q_placebo = placebo_q(is_finding(frame["q"], frame["ci_low"], frame["ci_high"]), largest)
+    q_placebo = placebo_q(are_findings(frame), largest)
     ends = zip(frame["ci_low"], frame["ci_high"], strict=True)
     cells = zip(frame["note"], frame["q"], q_placebo, ends, strict=True)
     decided = [rule(bool(note), q, worst, fakes, interval) for note, q, worst, interval in cells]

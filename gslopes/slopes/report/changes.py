@@ -7,13 +7,12 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core import runfolder
-from gslopes.core.arrays import Flags
 from gslopes.frame.findings import decide
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.inline import render
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.report import decisions
-from gslopes.stats.multiplicity import LEVEL, is_finding
+from gslopes.stats.multiplicity import LEVEL, are_findings
 from gslopes.stats.rounding import highest, ranked
 
 COLUMNS = (
@@ -50,7 +49,7 @@ def print_changes(changes: pd.DataFrame) -> str:
         judged = part[part["q"].notna()]
         t = (judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0)
         printed = ranked(judged, "q", -t, "label")[:MOST_LINES]
-        styles = ["bold" if found else "dim" for found in _changed(printed)]
+        styles = ["bold" if found else "dim" for found in are_findings(printed)]
         lines = [f"{name}: change of each label's slope along {words.perceived(attribute)}"]
         lines.append(wrap(sentence(part, attribute)))
         rows = []
@@ -75,12 +74,7 @@ def _by_pair(changes: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
 def changed(changes: pd.DataFrame) -> pd.DataFrame:
     """The changes with the column ``changed``, whether each is a finding; a row's names stand first."""
     names = ["classifier", "attribute", "label"]
-    return changes.assign(changed=_changed(changes))[[*names, *changes.columns.drop(names), "changed"]]
-
-
-def _changed(rows: Any) -> Flags:
-    """Of one change or of several."""
-    return is_finding(rows["q"], rows["ci_low"], rows["ci_high"])
+    return changes.assign(changed=are_findings(changes))[[*names, *changes.columns.drop(names), "changed"]]
 
 
 def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
@@ -109,7 +103,7 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
     differ = f"Answers to a label differ on up to {most:,.0f} of {photos}. " if most > 0 else ""
     if judged.empty:
         return f"{differ}No label is on enough photos to say whether its slope{along} changed."
-    changed = judged[_changed(judged)]
+    changed = judged[are_findings(judged)]
     if len(changed):
         first = changed.iloc[highest(changed["difference"].abs())]
         write, unit = units.writer_of(first), units.after(first)
@@ -182,9 +176,9 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
     return cells | {
         "label": words.label(row["label"]),
         "read": words.readable(row["label"]),
-        "changed": bool(_changed(row)),
+        "changed": bool(are_findings(row)),
         "texts": [write(row[name]) for name in ("slope", "other_slope", "difference")],
-        "interval": numbers.interval(row["ci_low"], row["ci_high"], write),
+        "interval": numbers.ends_of(row, write),
         "unit": units.unit_of(row),
         "short": units.short(row),
         "differing": f"{row['differing']:,.0f} of {row['n']:,}" if row["differing"] >= 0 else numbers.NONE,

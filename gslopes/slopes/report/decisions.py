@@ -353,7 +353,7 @@ def as_text(found: pd.DataFrame) -> pd.DataFrame:
     for row in found.to_dict("records"):
         unit = str(row["unit"] or "")
         form = units.writer_in(unit)
-        ends = numbers.interval(row["ci_low"], row["ci_high"], form)
+        ends = numbers.ends_of(row, form)
         names = [words.printable(row["classifier"]), words.label(row["label"])]
         along = words.perceived(row["attribute"])
         q, decision = numbers.probability(row["q"]), Decision(row["decision"], "", row["expected"]).shown

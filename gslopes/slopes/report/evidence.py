@@ -106,7 +106,7 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
     rows = []
     for _, row in printed.iterrows():
         write = units.writer_of(row)
-        cells = [words.label(row["label"]), write(row["slope"]), numbers.interval(row["ci_low"], row["ci_high"], write)]
+        cells = [words.label(row["label"]), write(row["slope"]), numbers.ends_of(row, write)]
         cells += [units.short(row).removeprefix("of the "), found[row["label"]].shown]
         if ends is not None:
             low, high = ends.loc[row["label"]]

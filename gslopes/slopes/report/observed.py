@@ -10,7 +10,7 @@ from gslopes.core import summary, tables
 from gslopes.report import numbers, units, words
 from gslopes.report.numbers import Format
 from gslopes.slopes.report import decisions
-from gslopes.stats.multiplicity import is_finding
+from gslopes.stats.multiplicity import are_findings
 from gslopes.stats.rounding import ranked, sort_key
 
 MOST_ROWS = 40
@@ -56,7 +56,7 @@ def sentence(row: dict[Any, Any]) -> str:
     """
     label, group, other = (words.readable(row[name]) for name in ("label", "group", "other"))
     write = writer(row)
-    gap = f"{write(row['observed'])} {numbers.interval(row['ci_low'], row['ci_high'], write)}"
+    gap = f"{write(row['observed'])} {numbers.ends_of(row, write)}"
     unit = f" {UNITS.get(units.measure_of(row), '')}".rstrip()
     if row["agreement"] == "opposite signs":
         return f"“{label}”: {group} and {other} differ by {gap}{unit}, and the edits move it the other way."
@@ -101,12 +101,12 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
         "unit": UNITS.get(measure, "of its number"),
         "means": " and ".join(means),
         "observed": write(row["observed"]),
-        "ends": numbers.interval(row["ci_low"], row["ci_high"], write),
+        "ends": numbers.ends_of(row, write),
         "q": numbers.probability(row["q"]),
         "slope": write(row["slope"]),
         "meaning": words.printable(row["note"]) if row["note"] else MEANING[row["agreement"]],
         "code": row["agreement"] or ("not judged" if row["note"] else numbers.NONE),
-        "shown": bool(is_finding(row["q"], row["ci_low"], row["ci_high"])),
+        "shown": bool(are_findings(row)),
         "n": f"{row['n']:,} and {row['n_other']:,}",
     }
 
@@ -165,7 +165,7 @@ def _error_row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> 
         "rates": [numbers.share(rate) for rate in rates["rate"]],
         "ranges": [numbers.share_range(*ends) for ends in zip(rates["ci_low"], rates["ci_high"], strict=True)],
         "slope": numbers.points(row["slope"]),
-        "ends": numbers.interval(row["ci_low"], row["ci_high"]),
+        "ends": numbers.ends_of(row),
         "q": numbers.probability(row["q"]),
         "placebos": ", ".join(map(numbers.points, fakes)) or numbers.NONE,
         "n": f"{row['n']:,}",
