@@ -165,8 +165,13 @@ def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any
     judged = part[part["q"].notna()]
     order = ranked(judged, "q", -judged["difference"].abs(), "label")
     rows, title = [_row(row) for row in order[:MOST_LABELS].to_dict("records")], words.perceived(attribute)
-    pair = {"title": f"{classifiers} along {title}", "ends": words.ends(attribute), "rows": rows}
-    return pair | {"sentence": sentence(part, attribute), "left": len(part) - len(rows)}
+    return {
+        "title": f"{classifiers} along {title}",
+        "ends": words.ends(attribute),
+        "rows": rows,
+        "sentence": sentence(part, attribute),
+        "left": len(part) - len(rows),
+    }
 
 
 def _row(row: dict[Any, Any]) -> dict[str, Any]:

@@ -88,21 +88,14 @@ def _moment(created: object) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment.tzinfo else f"{moment:%Y-%m-%d %H:%M}"
 
 
-def _mapping(value: object) -> dict[str, str]:
-    if not isinstance(value, Mapping):
-        return {}
-    return {words.printable(key): words.printable(item) for key, item in value.items()}
-
-
 def _facts(value: object) -> dict[str, dict[str, str]]:
     """Name to facts, from {name: {fact: value}} or {name: version} alike."""
     if not isinstance(value, Mapping):
         return {}
     facts = {}
     for name, item in value.items():
-        facts[words.printable(name)] = (
-            _mapping(item) if isinstance(item, Mapping) else {"version": words.printable(item)}
-        )
+        own = item if isinstance(item, Mapping) else {"version": item}
+        facts[words.printable(name)] = {words.printable(key): words.printable(text) for key, text in own.items()}
     return facts
 
 
