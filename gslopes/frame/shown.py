@@ -60,7 +60,7 @@ def _first(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series, str]:
 
 def written(row: Mapping[Any, Any]) -> str:
     """A row's number with its interval, in its unit."""
-    return numbers.with_interval(row["value"], row["ci_low"], row["ci_high"], writer_in(row["unit"]))
+    return numbers.of_row(row, "value", writer_in(row["unit"]))
 
 
 def printed(lead: Headline, rows: pd.DataFrame) -> str:

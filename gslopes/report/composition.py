@@ -35,8 +35,8 @@ def by_occupation(composition: pd.DataFrame, women: Mapping[str, float]) -> pd.D
         by: dict[Any, dict[Any, Any]] = group.set_index("value").to_dict("index")
         row: dict[str, Any] = {"occupation": name, "n": by["female"]["n"], "answered": by["female"]["answered"]}
         for value in ("female", "male"):
-            row |= {value: by[value]["share"]}
-            row |= {f"{value}_low": by[value]["ci_low"], f"{value}_high": by[value]["ci_high"]}
+            own = by[value]
+            row |= {value: own["share"], f"{value}_low": own["ci_low"], f"{value}_high": own["ci_high"]}
         others = sum(by[value]["share"] for value in ("non-binary", "unknown") if value in by)
         rows.append({**row, "other_answers": others, "women": women.get(str(name), np.nan)})
     columns = ["occupation", "n", "answered", *(f"{v}{e}" for v in ("female", "male") for e in ("", "_low", "_high"))]

@@ -6,6 +6,7 @@ The scripts of the pages write them alike, see templates/page-base.js.
 import math
 from collections.abc import Callable, Iterable
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 import numpy as np
 
@@ -94,6 +95,16 @@ def with_interval(number: float, low: float, high: float, write: Format = points
     """
     ends = interval(low, high, write)
     return write(number) if ends in (NONE, "0") else f"{write(number)} {ends}"
+
+
+def of_row(row: Any, name: str, write: Format = points, ends: str = "ci") -> str:
+    """A number of a row with its interval, as ``with_interval``.  ends: what the columns of both ends begin with."""
+    return with_interval(row[name], row[f"{ends}_low"], row[f"{ends}_high"], write)
+
+
+def ends_of(row: Any, write: Format = points) -> str:
+    """The interval of a row, from ci_low to ci_high, as ``interval``."""
+    return interval(row["ci_low"], row["ci_high"], write)
 
 
 def share(number: float | None, digits: int = 1) -> str:

@@ -93,7 +93,7 @@ def write_card(report: Path, quoted: Quote | None) -> None:
 
 def _cells(row: Mapping[Any, Any], about: About) -> list[str]:
     write = writer_in(row["unit"])
-    ends = numbers.interval(row["ci_low"], row["ci_high"], write)
+    ends = numbers.ends_of(row, write)
     of, what = words.printable(f"{row['model']}, {row['label']}"), words.printable(row["contrast"])
     many = words.many(int(row["n"]), *about.things)
     return [of, what, write(row["value"]), "unknown" if ends == numbers.NONE else ends, row["unit"], many]

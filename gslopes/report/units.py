@@ -80,6 +80,11 @@ def writer(measure: str) -> Format:
     return _percent if measure == "log-odds" else numbers.signed
 
 
+def writer_of(row: Any) -> Format:
+    """What writes the slope of a row of the slopes table, by its measure."""
+    return writer(measure_of(row))
+
+
 def _percent(slope: float) -> str:
     known = math.isfinite(slope)
     return f"{numbers.points(odds(slope))} %" if known and slope else "0" if known else numbers.NONE

@@ -49,9 +49,8 @@ from gslopes.slopes.report.decisions import CONDITION
 
 ASKS = {"score", UNEDITED}
 FITTED = (
-    *(tables.SLOPES, tables.GROUPS, tables.DIFFERENCES, tables.BALANCE, tables.PLACEBOS),
-    *(tables.REACH, tables.GATING, tables.ERROR_RATES, tables.ERROR_SLOPES, tables.OBSERVED, tables.DRAWING),
-    tables.EXPLAINED,
+    *("slopes", "groups", "differences", "balance", "placebos", "reach", "gating"),
+    *("error_rates", "error_slopes", "observed", "drawing", "explained"),
 )
 DROPPED_FILES = tuple(f"{name}.parquet" for name in DROPPED.values())
 UNEDITED_FILES = tuple(f"{UNEDITED}/{name}.parquet" for name in ("asked", "scores"))
@@ -397,14 +396,14 @@ SLOPES = Audit(
         Stage(
             "fit",
             ("scores", "asked", "photos", "verdicts", "readings", *DROPPED_FILES, *UNEDITED_FILES),
-            (*(table.name for table in FITTED), PRESENCE), fit,
+            (*FITTED, PRESENCE), fit,
             options=("fit", "seed", "edit", "compose.placebo"),
         ),
         Stage(
             "report",
             (
                 *("edits", "photos", "verdicts", "readings", "asked", "scores", "sources.parquet", "edits/"),
-                *(table.name for table in FITTED), *DROPPED_FILES, PRESENCE,
+                *FITTED, *DROPPED_FILES, PRESENCE,
                 *("run.json", "validity.json"),
             ),
             ("summary.json", "report/"), report,

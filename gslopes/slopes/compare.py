@@ -123,8 +123,8 @@ def _answers(run: Path) -> dict[tuple[str, str], Answers]:
     if (run / PRESENCE).is_file():
         cuts = {name: matrix.cut_of(run, name) for name in names}
     scores = present(scores, cuts)
-    answers = {(answer.classifier, answer.attribute): answer for answer in gather(scores, asked, values)}
-    return {pair: answer for pair, answer in answers.items() if not placebo.is_placebo(pair[1])}
+    answers = (one for one in gather(scores, asked, values) if not placebo.is_placebo(one.attribute))
+    return {(one.classifier, one.attribute): one for one in answers}
 
 
 def _same(first: dict[tuple[str, str], Answers], second: dict[tuple[str, str], Answers]) -> list[tuple[str, str]]:

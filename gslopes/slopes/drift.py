@@ -24,7 +24,7 @@ from gslopes.core.runfolder import show
 from gslopes.core.text import many
 from gslopes.stats.clusters import codes_of, effective_units, few
 from gslopes.stats.contrast import Units, contrast
-from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg, is_finding
+from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg
 from gslopes.stats.permutation import below_floor
 from gslopes.stats.rounding import STORED, exceeds, places
 
@@ -57,16 +57,21 @@ class Drift:
     def drifted(self) -> bool:
         """Whether another model answers, or a label's score has moved beyond chance."""
         renamed = bool(self.models[0] and self.models[1] and set(self.models[0]) != set(self.models[1]))
-        return renamed or bool(is_finding(self.labels["q"], self.labels["ci_low"], self.labels["ci_high"]).any())
+        return renamed or bool(are_findings(self.labels).any())
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as JSON has it."""
         rows = self.labels.astype(object).where(self.labels.notna(), None).to_dict("records")
-        report: dict[str, Any] = {"classifier": self.classifier, "pictures": self.pictures}
-        report |= {"answered": self.answered, "photos": self.photos}
-        report["same"] = None if np.isnan(self.same) else self.same
-        models = {"before": list(self.models[0]), "now": list(self.models[1])}
-        return {**report, "models": models, "drifted": self.drifted, "labels": rows}
+        return {
+            "classifier": self.classifier,
+            "pictures": self.pictures,
+            "answered": self.answered,
+            "photos": self.photos,
+            "same": None if np.isnan(self.same) else self.same,
+            "models": {"before": list(self.models[0]), "now": list(self.models[1])},
+            "drifted": self.drifted,
+            "labels": rows,
+        }
 
 
 def check_drift(

@@ -57,7 +57,7 @@ def is_expected(label: str, attribute: str) -> bool:
 def marked(slopes: pd.DataFrame) -> pd.DataFrame:
     """A table of labels along attributes with the column ``expected``."""
     pairs = zip(slopes["label"], slopes["attribute"], strict=True)
-    return slopes.assign(expected=[is_expected(str(label), str(attribute)) for label, attribute in pairs])
+    return slopes.assign(expected=[is_expected(label, attribute) for label, attribute in pairs])
 
 
 @cache

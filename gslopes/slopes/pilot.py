@@ -43,11 +43,11 @@ def read_pilot(
     if row["measure"] == "presence":
         fake = float(np.mean(list(fakes.values())))
         rate = float(np.clip(row["y_centre"], 0.5 / row["n"], 1 - 0.5 / row["n"]))
-        return presence_of(rate, abs(row["slope"]), float(row["t"]), edit, fake), len(judged), str(row["unit"])
+        return presence_of(rate, abs(row["slope"]), float(row["t"]), edit, fake), len(judged), row["unit"]
     sd, sds = float(np.sqrt(edit)), tuple(float(np.sqrt(fakes[kind])) for kind in placebo.KINDS)
     both = [(edit + fakes[kind] - paired[kind]) / 2 for kind in placebo.KINDS]  # covariances
     shared = tuple(float(np.clip(c / (sd * one), -1, 1)) if sd * one else 0.0 for c, one in zip(both, sds, strict=True))
-    return Measured(sd, sds, shared), len(judged), str(row["unit"])
+    return Measured(sd, sds, shared), len(judged), row["unit"]
 
 
 def _variance(row: pd.Series) -> float:
@@ -65,7 +65,7 @@ def _placebos(
     keys = ["classifier", "label", "estimator"]
     fakes, paired = {}, {}
     for kind in placebo.KINDS:
-        name = placebo.name(str(row["attribute"]), kind)
+        name = placebo.name(row["attribute"], kind)
         same = (slopes[keys] == row[keys]).all(axis=1) & (slopes["attribute"] == name)
         pair = (differences[[*keys, "attribute"]] == row[[*keys, "attribute"]]).all(axis=1)
         pair &= differences["placebo"] == kind

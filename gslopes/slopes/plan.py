@@ -141,10 +141,19 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     walk: Walk = planned.inputs.content
     config, run = walk.config, planned.folder
     done = walk.done(run)
-    facts = {"photos": len(walk.files), "images": walk.images, "calls": walk.calls, "values": walk.values}
-    facts |= {"steps": {name: len(values) for name, values in walk.values.items()}, "parts": walk.parts}
-    facts |= {"classifiers": list(walk.classifiers), "device": walk.device, "engine": config.engine}
-    facts |= {"parts_done": done, "run": str(run) if run else None}
+    facts = {
+        "photos": len(walk.files),
+        "images": walk.images,
+        "calls": walk.calls,
+        "values": walk.values,
+        "steps": {name: len(values) for name, values in walk.values.items()},
+        "parts": walk.parts,
+        "classifiers": list(walk.classifiers),
+        "device": walk.device,
+        "engine": config.engine,
+        "parts_done": done,
+        "run": str(run) if run else None,
+    }
     minutes = walk.images * SECONDS_A_PICTURE / 60
     size, pairs = sum(file.path.stat().st_size for file in walk.files) * walk.images // len(walk.files), walk.pairs
     if pairs is not None:

@@ -52,8 +52,7 @@ class Summary:
 
     def facts(self) -> dict[str, Any]:
         """As JSON has it: a number that could not be measured is null."""
-        facts = _plain(asdict(self))
-        assert isinstance(facts, dict)
+        facts: dict[str, Any] = _plain(asdict(self))
         return facts
 
 

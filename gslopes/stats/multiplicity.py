@@ -1,5 +1,7 @@
 """Many labels are tested at once: p-values adjusted for it, and what is a finding then."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -21,6 +23,11 @@ def is_finding(q: ArrayLike, low: ArrayLike = np.nan, high: ArrayLike = np.nan, 
     below = np.asarray(q, float) < LEVEL
     held = (np.asarray(low, float) <= null) & (null <= np.asarray(high, float))
     return np.asarray(below & ~held)
+
+
+def are_findings(rows: Any) -> Flags:
+    """``is_finding`` of rows, or of one, with the columns q, ci_low and ci_high."""
+    return is_finding(rows["q"], rows["ci_low"], rows["ci_high"])
 
 
 def benjamini_hochberg(p: Array) -> Array:

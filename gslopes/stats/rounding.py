@@ -8,6 +8,7 @@ of the size of the numbers that went in: 0.1 + 0.2 - 0.3 is small next to 0.3.
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from gslopes.core.arrays import Array, Flags, Integers
@@ -78,6 +79,13 @@ def levelled(numbers: ArrayLike, grain: float = EXACT) -> Array:
 def sort_key(column: Any) -> Any:
     """The ``key`` of ``DataFrame.sort_values``: computed numbers by their places; names decide between equal ones."""
     return places(column) if column.dtype.kind == "f" else column
+
+
+def ranked(frame: pd.DataFrame, *by: str | pd.Series) -> pd.DataFrame:
+    """The rows in rising order of columns, or of numbers that go with the rows, one deciding where those before tie."""
+    columns = [frame[one] if isinstance(one, str) else one for one in by]
+    keys = pd.concat(columns, axis=1, ignore_index=True).reset_index(drop=True)
+    return frame.iloc[keys.sort_values(keys.columns.tolist(), key=sort_key).index]
 
 
 def highest(numbers: ArrayLike) -> int:

@@ -149,7 +149,7 @@ def analyse(
     chosen = None if photos is None else sorted({str(photo) for photo in photos})
     answers, questions, by_attribute, crossed = along(answers, questions, values)
     if crossed:
-        options = replace(options, estimators=tuple(name for name in options.estimators if name != "paper"))
+        options = replace(options, estimators=options.of_photos)
         gates = {name: gates[split(name)[0]] for name in crossed} if gates else gates
     sweeps_by_pair: dict[tuple[str, str], Answers] = {}
     for sweep in gather(answers, questions, by_attribute):
@@ -229,7 +229,7 @@ class _Inputs:
         """All labels that it returned, of unedited photos and along placebo sweeps too."""
         answers = [sweep for (name, _), sweep in self.whole.items() if name == classifier]
         answers += [self.unedited[classifier]] if classifier in self.unedited else []
-        return {str(label) for sweep in answers for label in sweep.labels}
+        return {label for sweep in answers for label in sweep.labels}
 
     def placebos(self, classifier: str, attribute: str) -> dict[str, Answers]:
         """Kind of placebo to the answers about it."""
@@ -318,11 +318,18 @@ def _balance(sweep: Answers, sizes: Array, asked: Asked, inputs: _Inputs) -> tup
     """A row of core.tables.BALANCE, and which losses depend on the value, or cannot be shown not to."""
     used, cluster = len(sweep.photos), inputs.cluster
     largest, effective = float(sizes.max()) / used if used else np.nan, effective_units(sizes)
-    row: dict[str, object] = {"classifier": sweep.classifier, "attribute": sweep.attribute, "used": used}
     refused, lost = (asked.status == 2).any(axis=1), (asked.status == 3).any(axis=1)
     counts = {"refused": int(refused.sum()), "failed": int((lost & ~refused).sum())}
     counts["missing"] = len(asked.photos) - used - sum(counts.values())
-    row |= {"units": len(sizes), **counts, "largest": largest, "effective_units": effective}
+    row: dict[str, object] = {
+        "classifier": sweep.classifier,
+        "attribute": sweep.attribute,
+        "used": used,
+        "units": len(sizes),
+        **counts,
+        "largest": largest,
+        "effective_units": effective,
+    }
     warnings = []
     if cluster and used and few(effective):
         share = f"one {cluster} of {len(sizes)} holds {largest:.0%} of the photos"

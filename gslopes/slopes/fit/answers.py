@@ -75,9 +75,16 @@ class Answers:
         )
 
     def frame(self, **columns: Any) -> pd.DataFrame:
-        """A row a label, with its classifier and attribute: the named columns, (L,) each or one value for all."""
+        """A row a label, with its classifier and attribute: the named columns, (L,) each or one value for all.
+
+        Labels may be other ones, as of two sweeps together.
+        """
         named = {"classifier": self.classifier, "attribute": self.attribute, "label": self.labels}
         return pd.DataFrame(named | columns)
+
+    def measures_of(self, labels: Objects) -> list[str]:
+        """By what each of the labels is judged."""
+        return [self.measures.get(label, "presence") for label in labels.tolist()]
 
     @property
     def active(self) -> Integers:
@@ -105,6 +112,11 @@ def columns_of(found: Any, *left_out: str) -> dict[str, Any]:
     """The fields of a dataclass as columns, ``low`` and ``high`` as ci_low and ci_high; not skew and error."""
     names = [field.name for field in fields(found) if field.name not in (*left_out, "skew", "error")]
     return {f"ci_{name}" if name in ("low", "high") else name: getattr(found, name) for name in names}
+
+
+def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The frames below one another; an empty one of none."""
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> Iterator[Answers]:

@@ -38,13 +38,13 @@ import pandas as pd
 from gslopes.core import placebo
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.text import nudged, two_digits
-from gslopes.slopes.fit.answers import Answers, all_labels, columns_of, same_photos
+from gslopes.slopes.fit.answers import Answers, all_labels, columns_of, joined, same_photos
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import effective_units, few
 from gslopes.stats.contrast import Contrast, Units, contrast
-from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg, is_finding
+from gslopes.stats.multiplicity import LEVEL, are_findings, benjamini_hochberg, is_finding
 from gslopes.stats.permutation import below_floor
 from gslopes.stats.rounding import exceeds, highest
 
@@ -57,7 +57,7 @@ def placebo_differences(edit: Answers, fakes: Mapping[str, Answers], options: Fi
 
     edit: answers along the attribute.  fakes: kind of placebo to the answers along it; the photos may be a sample.
     """
-    names = {KINDS[name]: name for name in options.estimators if name != "paper"}
+    names = {KINDS[name]: name for name in options.of_photos}
     frames = []
     for what, fake in fakes.items():
         pair = same_photos(edit, fake)
@@ -66,11 +66,10 @@ def placebo_differences(edit: Answers, fakes: Mapping[str, Answers], options: Fi
             first, second = (unit_slopes(answers, kind, labels) for answers in pair)
             tested = paired(first, second, options, signed=what in placebo.SIGNED)
             note = np.where(tested.varying > 0, "", "both sweeps say the same of every photo")
-            head: dict[str, Any] = {"classifier": edit.classifier, "attribute": edit.attribute, "label": labels}
-            head |= {"estimator": name, "placebo": what, "n": len(pair[0].photos)}
+            head = {"label": labels, "estimator": name, "placebo": what, "n": len(pair[0].photos)}
             slopes = {"slope": first.means, "placebo_slope": second.means}
-            frames.append(pd.DataFrame(head | slopes | columns_of(tested) | {"note": note}))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+            frames.append(edit.frame(**head, **slopes, **columns_of(tested), note=note))
+    return joined(frames)
 
 
 def paired(first: Units, second: Units, options: FitOptions, *, signed: bool) -> Contrast:
@@ -124,7 +123,7 @@ def _decide(rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, los
         if kind in placebo.SIGNED:  # where its range, as the page draws it about the placebo's slope, leaves out 0
             known = part["placebo_slope"].abs() > (part["ci_high"] - part["ci_low"]) / 2
             light = (part["placebo_slope"] / part["slope"]).where(known).to_numpy(float)
-    own = is_finding(rows["q"], rows["ci_low"], rows["ci_high"])
+    own = are_findings(rows)
     q_placebo = placebo_q(own, largest if by_kind else np.full(len(rows), np.nan))
     decided = []
     for index, row in enumerate(rows.to_dict("records")):

@@ -3,13 +3,20 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from gslopes.core.arrays import Array, Flags
-from gslopes.slopes.fit.answers import Answers, active_photos, all_labels, columns_of, differing_photos, same_photos
+from gslopes.slopes.fit.answers import (
+    Answers,
+    active_photos,
+    all_labels,
+    columns_of,
+    differing_photos,
+    joined,
+    same_photos,
+)
 from gslopes.slopes.fit.estimators import KINDS, linear
 from gslopes.slopes.fit.measures import SCALE, Kind, choose, measured, outcomes, slopes_by_measure, unit_in, unit_slopes
 from gslopes.slopes.fit.options import RARE, FitOptions
@@ -47,7 +54,7 @@ def group_slopes(
     names = np.array(["" if value is None or value != value else str(value) for value in groups], dtype=object)
     present = [name for name in sorted(set(names)) if name]
     rows, pairs = [], []
-    for estimator in (name for name in options.estimators if name != "paper"):
+    for estimator in options.of_photos:
         kind, sides, skews, errors, rarely, few = KINDS[estimator], {}, {}, {}, {}, {}
         head = {"column": column, "estimator": estimator}
         for name in present:
@@ -80,7 +87,7 @@ def group_slopes(
                 tested = np.where(np.isnan(tested), p, tested)
             columns |= {"p_test": tested, "q": benjamini_hochberg(tested), "note": np.where(rare, RARE, "")}
             pairs.append(answers.frame(**columns, **head, group=group, other=other))
-    return _joined(rows), _joined(pairs)
+    return joined(rows), joined(pairs)
 
 
 def membership_test(answers: Answers, kind: Kind, first: Flags, options: FitOptions) -> Array:
@@ -106,10 +113,6 @@ def membership_test(answers: Answers, kind: Kind, first: Flags, options: FitOpti
         if sizes[mixed].sum() < 0.5 * len(first):
             return np.full(len(answers.labels), np.nan)
     return membership_p(unit_slopes(replace(answers, units=None), kind), first, m, seed, codes)
-
-
-def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 def paired_differences(
@@ -156,19 +159,30 @@ def paired_differences(
     same = (result.varying == 0) & ~rare  # not one answer changed: nothing speaks against equal slopes
     p, p_perm = (np.where(rare, np.nan, np.where(same, 1.0, value)) for value in (result.p, result.p_perm))
     tested, _ = below_floor(p_perm, p, permutations, trusted=not few(effective_units(old.sizes)))
-    columns: dict[str, Any] = columns_of(result) | {"se": np.where(same, 0.0, result.se), "attribute": other.attribute}
-    columns |= {"classifier": other.classifier, "first_classifier": one.classifier, "label": labels}
-    columns |= {"n": len(first.photos), "units": len(old.sizes), "active": active_photos(first, second, labels)}
     given = [pd.Series(run.counts().mean(axis=1), run.labels).reindex(labels, fill_value=0) for run in (first, second)]
-    columns["share"] = (given[0] + given[1]).to_numpy(float) / max(2 * len(first.photos), 1)
-    columns |= {"varying": varies, "slope": old.means, "other_slope": new.means, "p": p, "p_test": tested}
-    columns |= {"p_perm": p_perm if permutations else np.full(len(labels), np.nan), "q": benjamini_hochberg(tested)}
-    columns |= {"measure": [measures.get(label, "presence") for label in labels.tolist()]}
-    pairs = zip(labels.tolist(), columns["measure"], strict=True)
-    columns["unit"] = [unit_in(other.classifier, *pair) for pair in pairs]
-    columns["differing"] = differing_photos(first, second, labels)
-    note = np.where(one_sided, "one run never gave its number", np.where(rare, RARE, ""))
-    frame = pd.DataFrame(columns | {"note": note}, columns=list(COLUMNS))
+    by = [measures.get(label, "presence") for label in labels.tolist()]
+    columns = {
+        **columns_of(result),
+        "label": labels,
+        "first_classifier": one.classifier,
+        "n": len(first.photos),
+        "units": len(old.sizes),
+        "active": active_photos(first, second, labels),
+        "differing": differing_photos(first, second, labels),
+        "share": (given[0] + given[1]).to_numpy(float) / max(2 * len(first.photos), 1),
+        "varying": varies,
+        "slope": old.means,
+        "other_slope": new.means,
+        "se": np.where(same, 0.0, result.se),
+        "p": p,
+        "p_perm": p_perm if permutations else np.nan,
+        "p_test": tested,
+        "q": benjamini_hochberg(tested),
+        "measure": by,
+        "unit": [unit_in(other.classifier, *pair) for pair in zip(labels.tolist(), by, strict=True)],
+        "note": np.where(one_sided, "one run never gave its number", np.where(rare, RARE, "")),
+    }
+    frame = other.frame(**columns)[list(COLUMNS)]
     frame.loc[one_sided, ["slope", "other_slope", "difference", "se"]] = np.nan
     frame.loc[rare, ["ci_low", "ci_high"]] = np.nan
     return frame

@@ -14,7 +14,6 @@ whole sweep does, by t over the units' differences; 1 where it goes less far.  q
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,8 +49,15 @@ def drawing_rows(sweep: Answers, unedited: Answers, options: FitOptions) -> pd.D
     further = contrast(sides[0].minus(sides[1]).joined(units))
     rare = drawn.varying < options.min_varying
     p = np.where(rare, np.nan, np.where(further.difference > 0, further.p, 1.0))
-    columns: dict[str, Any] = {"classifier": sweep.classifier, "attribute": sweep.attribute, "label": labels, "n": n}
-    columns |= {"measure": [sweep.measures.get(label, "presence") for label in labels.tolist()]}
-    columns |= {"photo": before.means, "drawing": drawn.difference, "ci_low": drawn.low}
-    columns |= {"ci_high": drawn.high, "sweep": swept.difference, "q": benjamini_hochberg(p)}
-    return pd.DataFrame(columns | {"note": np.where(rare, RARE, "")})
+    return sweep.frame(
+        label=labels,
+        n=n,
+        measure=sweep.measures_of(labels),
+        photo=before.means,
+        drawing=drawn.difference,
+        ci_low=drawn.low,
+        ci_high=drawn.high,
+        sweep=swept.difference,
+        q=benjamini_hochberg(p),
+        note=np.where(rare, RARE, ""),
+    )

@@ -87,8 +87,12 @@ def _attributed(within: Array, inverse: Array, answers: Array, names: list[str],
     fitted, alone = np.einsum("upq,uq->up", inverse, answers), answers[:, 0] / within[:, 0, 0]
     parts = (alone, alone[0]), (fitted[:, 0], alone[0]), (1 - fitted[:, 0] / alone, 1.0)
     slope, adjusted, share = (_jackknifed(*part) for part in parts)
-    row = {"slope": slope.value, "adjusted": adjusted.value}
-    row |= {"adjusted_low": adjusted.low, "adjusted_high": adjusted.high}
+    row = {
+        "slope": slope.value,
+        "adjusted": adjusted.value,
+        "adjusted_low": adjusted.low,
+        "adjusted_high": adjusted.high,
+    }
     if not slope.low * slope.high > 0:
         return row | {"note": NOT_APART}
     if alike:

@@ -79,9 +79,12 @@ def choose(sweeps: Iterable[Answers], min_varying: int) -> dict[str, Measure]:
     for sweep in sweeps:
         pictures += len(sweep.photos) * len(sweep.values)
         odds, errors = _log_odds(sweep.score)
-        facts = {"returned": sweep.present.sum(axis=1), "beyond": beyond(sweep.score).any(axis=1)}
-        facts |= {"varying": (sweep.present != sweep.present[:, :1]).any(axis=1)}
-        facts |= {"moving": (_levelled(odds, errors) != odds[:, :1]).any(axis=1)}
+        facts = {
+            "returned": sweep.present.sum(axis=1),
+            "beyond": beyond(sweep.score).any(axis=1),
+            "varying": (sweep.present != sweep.present[:, :1]).any(axis=1),
+            "moving": (_levelled(odds, errors) != odds[:, :1]).any(axis=1),
+        }
         size = len(sweep.labels)
         sums = {name: np.bincount(sweep.label, fact.astype(np.float64), minlength=size) for name, fact in facts.items()}
         parts.append(pd.DataFrame(sums, index=sweep.labels))

@@ -24,12 +24,12 @@ import pandas as pd
 from scipy import sparse
 
 from gslopes.core.arrays import Flags, Integers
-from gslopes.slopes.fit.answers import Answers, all_labels, same_photos
+from gslopes.slopes.fit.answers import Answers, all_labels, joined, same_photos
 from gslopes.slopes.fit.measures import answers_by_measure, slopes_by_measure
 from gslopes.slopes.fit.options import FitOptions
 from gslopes.stats.clusters import codes_of
 from gslopes.stats.contrast import Contrast, Units, contrast, difference
-from gslopes.stats.multiplicity import benjamini_hochberg, is_finding
+from gslopes.stats.multiplicity import are_findings, benjamini_hochberg
 from gslopes.stats.shares import difference_interval, independence_p
 
 ALIKE = "no test: the answers of each group are all the same, or of one unit"
@@ -59,7 +59,7 @@ def observed_rows(
     photos, labels = sweep.photos, all_labels(sweep, unedited)
     names = groups.reindex(photos).fillna("").to_numpy(dtype=object)
     units = codes_of(sweep.units, len(photos))
-    measure = np.array([sweep.measures.get(label, "presence") for label in labels.tolist()], dtype=object)
+    measure = np.array(sweep.measures_of(labels), dtype=object)
     numbers, slopes = answers_by_measure(unedited, labels), slopes_by_measure(replace(sweep, units=None), labels)
     read = np.full(len(photos), np.nan) if odds is None else odds.reindex(photos).to_numpy(np.float64)
     readable, seen = np.isfinite(read), Units(sparse.csr_array(np.nan_to_num(read)[None, :]), np.ones(len(photos)))
@@ -83,17 +83,28 @@ def observed_rows(
         for row in np.flatnonzero(one_sided):
             given = answers[[row]].toarray().ravel()[both] > 0
             p[row] = independence_p(given, group[both].astype(np.int64), units[both])
-        columns: dict[str, Any] = {"classifier": sweep.classifier, "attribute": sweep.attribute, "label": labels}
-        columns |= {"group": pair[0], "other": pair[1], "measure": measure, "n": n, "n_other": n_other}
-        columns |= {"mean": answers[:, group].sum(axis=1) / n, "mean_other": answers[:, other].sum(axis=1) / n_other}
-        columns |= {"observed": gap.difference, "ci_low": low, "ci_high": high, "p": p, "q": benjamini_hochberg(p)}
-        columns |= {"slope": slopes.sums[:, both].sum(axis=1) / (n + n_other)}
-        columns |= {"distance": distance.difference[0] if np.isfinite(distance.low[0]) else np.nan}
-        columns |= {"distance_low": distance.low[0], "distance_high": distance.high[0]}
-        lacking = np.where(rare, "too few photos with it, or without it", np.where(np.isnan(p), ALIKE, ""))
-        frame = pd.DataFrame(columns | {"note": lacking})
+        frame = sweep.frame(
+            label=labels,
+            group=pair[0],
+            other=pair[1],
+            measure=measure,
+            n=n,
+            n_other=n_other,
+            mean=answers[:, group].sum(axis=1) / n,
+            mean_other=answers[:, other].sum(axis=1) / n_other,
+            observed=gap.difference,
+            ci_low=low,
+            ci_high=high,
+            p=p,
+            q=benjamini_hochberg(p),
+            slope=slopes.sums[:, both].sum(axis=1) / (n + n_other),
+            distance=distance.difference[0] if np.isfinite(distance.low[0]) else np.nan,
+            distance_low=distance.low[0],
+            distance_high=distance.high[0],
+            note=np.where(rare, "too few photos with it, or without it", np.where(np.isnan(p), ALIKE, "")),
+        )
         frames.append(frame.assign(agreement=[_agreement(row, found) for row in frame.to_dict("records")]))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return joined(frames)
 
 
 def _welch(values: Units, one: Flags, other: Flags, units: Integers) -> Contrast:
@@ -124,8 +135,8 @@ def _agreement(row: Mapping[Any, Any], found: Mapping[str, str]) -> str:
     """Whether slope and observed difference say the same; empty where that cannot be said."""
     if row["note"] or not (row["distance_low"] > 0 or row["distance_high"] < 0):
         return ""
-    seen = bool(is_finding(row["q"], row["ci_low"], row["ci_high"]))
-    moved = found.get(str(row["label"])) == "finding"
+    seen = bool(are_findings(row))
+    moved = found.get(row["label"]) == "finding"
     if seen and moved:
         return SAME if row["slope"] * row["distance"] * row["observed"] > 0 else OPPOSITE
     return OBSERVED if seen else EDIT if moved else NEITHER

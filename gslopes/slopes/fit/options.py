@@ -26,6 +26,11 @@ class FitOptions:
     min_varying: int = 10
     seed: int = 0
 
+    @property
+    def of_photos(self) -> tuple[str, ...]:
+        """The estimators whose unit is the photo: all but the paper's."""
+        return tuple(name for name in self.estimators if name != "paper")
+
     def __post_init__(self) -> None:
         for name in self.estimators:
             if name not in ESTIMATORS:

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from gslopes.core.arrays import Array
-from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.answers import Answers, joined
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import FitOptions
@@ -76,9 +76,15 @@ def ratios(units: Units, reach: Array) -> dict[str, Array]:
     low, high = fieller(slope, mean, found.squares * factor, spread, shared, limit)
     reached = np.full(len(slope), mean**2 > limit**2 * spread and count > 2)
     vary = reached & (np.diff(units.sums.indptr) > 0)  # or they say nothing about how sure a ratio of 0 is
-    columns = {"slope": slope, "reach": mean, "reach_low": mean - half, "reach_high": mean + half}
-    columns |= {"ratio": np.divide(slope, mean, out=np.full(len(slope), np.nan), where=reached)}
-    columns |= {"ratio_low": np.where(vary, low, np.nan), "ratio_high": np.where(vary, high, np.nan)}
+    columns = {
+        "slope": slope,
+        "reach": mean,
+        "reach_low": mean - half,
+        "reach_high": mean + half,
+        "ratio": np.divide(slope, mean, out=np.full(len(slope), np.nan), where=reached),
+        "ratio_low": np.where(vary, low, np.nan),
+        "ratio_high": np.where(vary, high, np.nan),
+    }
     return {name: np.broadcast_to(value, slope.shape) for name, value in columns.items()}
 
 
@@ -104,13 +110,13 @@ def reach_rows(
         part = answers.only(keep)
         codes = codes_of(part.units, len(part.photos))
         unit_reach: Array = np.bincount(codes, reaches[keep], int(codes.max(initial=-1)) + 1).astype(np.float64)
-        for estimator in (name for name in options.estimators if name != "paper"):
+        for estimator in options.of_photos:
             units = unit_slopes(part, KINDS[estimator])
             columns = ratios(units, unit_reach)
             note = np.where(np.isnan(columns["ratio"]), FEW_UNITS if len(unit_reach) < 3 else UNREACHED, "")
             head = {"estimator": estimator, "column": column, "group": group, "n": int(keep.sum())}
             frames.append(answers.frame(**head, **columns, note=note))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return joined(frames)
 
 
 def per_reach(differences: pd.DataFrame, reached: pd.DataFrame | None) -> pd.DataFrame:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from gslopes.core.arrays import Array, Flags, Integers, Objects
 from gslopes.core.errors import TableError
-from gslopes.slopes.fit.answers import Answers
+from gslopes.slopes.fit.answers import Answers, joined
 from gslopes.slopes.fit.estimators import KINDS
 from gslopes.slopes.fit.measures import unit_slopes
 from gslopes.slopes.fit.options import LEAST_KEPT, FitOptions
@@ -177,7 +177,7 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions) -> pd.DataFra
         note = f"the gate kept {share:.0%} of the sweeps{advice}"
     frames = []
     alone, units = replace(answers, units=None), codes_of(answers.units, len(answers.photos))
-    for estimator in (name for name in options.estimators if name != "paper"):
+    for estimator in options.of_photos:
         slopes = unit_slopes(alone, KINDS[estimator])
         columns: dict[str, Array] = {}
         for name, weights in (("gated", gate.kept.astype(np.float64)), ("ungated", gate.weights)):
@@ -189,4 +189,4 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions) -> pd.DataFra
             columns |= {key: value if estimable else np.full(len(value), np.nan) for key, value in ends.items()}
         counts = {"n": int(gate.kept.sum()), "dropped": gate.dropped, "sampled": sampled, "kept": share}
         frames.append(answers.frame(estimator=estimator, **counts, **columns, note=note))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return joined(frames)

@@ -32,7 +32,7 @@ from gslopes.slopes.fit.decision import further, placebo_differences, placebo_q,
 from gslopes.slopes.fit.measures import outcomes
 from gslopes.slopes.fit.options import NEVER, FitOptions
 from gslopes.stats.clusters import clustered_mean, codes_of, effective_units, few
-from gslopes.stats.multiplicity import benjamini_hochberg, is_finding
+from gslopes.stats.multiplicity import are_findings, benjamini_hochberg
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.outcomes import varying
 from gslopes.stats.permutation import below_floor, permute
@@ -140,8 +140,12 @@ def error_tables(
     there = [bool(row.keep.any()) for row in rows]
     rates, slopes = [], []
     for row in compress(rows, there):
-        head: dict[str, object] = {"classifier": answers.classifier, "attribute": answers.attribute}
-        head |= {**dict(zip(_NAMES, row.names, strict=True)), "n": int(row.keep.sum())}
+        head: dict[str, object] = {
+            "classifier": answers.classifier,
+            "attribute": answers.attribute,
+            **dict(zip(_NAMES, row.names, strict=True)),
+            "n": int(row.keep.sum()),
+        }
         wrong, codes = row.wrong[row.keep], np.unique(units[row.keep], return_inverse=True)[1]
         sizes = np.bincount(codes).astype(np.float64)
         for step, value in enumerate([] if row.never else answers.values.tolist()):
@@ -214,7 +218,7 @@ def _decided(frame: pd.DataFrame, errors: Answers, fakes: Mapping[str, Answers],
     largest = np.max(
         [further(part, slopes, options, trusted) for part in parts] or [np.full(len(frame), np.nan)], axis=0
     )
-    q_placebo = placebo_q(is_finding(frame["q"], frame["ci_low"], frame["ci_high"]), largest)
+    q_placebo = placebo_q(are_findings(frame), largest)
     ends = zip(frame["ci_low"], frame["ci_high"], strict=True)
     cells = zip(frame["note"], frame["q"], q_placebo, ends, strict=True)
     decided = [rule(bool(note), q, worst, fakes, interval) for note, q, worst, interval in cells]

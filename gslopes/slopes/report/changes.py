@@ -1,19 +1,19 @@
 """Two runs compared, for terminal and page: slopes side by side, differences with intervals, photos that changed."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from gslopes.core import runfolder
-from gslopes.core.arrays import Flags
 from gslopes.frame.findings import decide
 from gslopes.report import caution, numbers, units, words
 from gslopes.report.inline import render
 from gslopes.report.terminal import Column, table, wrap
 from gslopes.slopes.report import decisions
-from gslopes.stats.multiplicity import LEVEL, is_finding
-from gslopes.stats.rounding import highest, sort_key
+from gslopes.stats.multiplicity import LEVEL, are_findings
+from gslopes.stats.rounding import highest, ranked
 
 COLUMNS = (
     Column("label", number=False, gives_way=True),
@@ -45,13 +45,13 @@ def print_changes(changes: pd.DataFrame) -> str:
     changes: the columns of ``slopes.fit.differences.COLUMNS``.
     """
     blocks = []
-    for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
-        name, judged = words.both(str(first), str(second)), part[part["q"].notna()]
-        judged = judged.assign(_t=-(judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0))
-        printed = judged.sort_values(["q", "_t", "label"], key=sort_key)[:MOST_LINES]
-        styles = ["bold" if found else "dim" for found in _changed(printed)]
-        lines = [f"{name}: change of each label's slope along {words.perceived(str(attribute))}"]
-        lines.append(wrap(sentence(part, str(attribute))))
+    for name, attribute, part in _by_pair(changes):
+        judged = part[part["q"].notna()]
+        t = (judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0)
+        printed = ranked(judged, "q", -t, "label")[:MOST_LINES]
+        styles = ["bold" if found else "dim" for found in are_findings(printed)]
+        lines = [f"{name}: change of each label's slope along {words.perceived(attribute)}"]
+        lines.append(wrap(sentence(part, attribute)))
         rows = []
         for row in map(_row, printed.to_dict("records")):
             changed, unit = "yes" if row["changed"] else "no", row["short"].removeprefix("of the ")
@@ -65,31 +65,29 @@ def print_changes(changes: pd.DataFrame) -> str:
     return "\n\n".join([*blocks, NOTE])
 
 
+def _by_pair(changes: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """(both classifiers as shown, attribute, its changes), sorted."""
+    for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
+        yield words.both(str(first), str(second)), str(attribute), part
+
+
 def changed(changes: pd.DataFrame) -> pd.DataFrame:
     """The changes with the column ``changed``, whether each is a finding; a row's names stand first."""
     names = ["classifier", "attribute", "label"]
-    return changes.assign(changed=_changed(changes))[[*names, *changes.columns.drop(names), "changed"]]
-
-
-def _changed(rows: Any) -> Flags:
-    """Of one change or of several."""
-    return is_finding(rows["q"], rows["ci_low"], rows["ci_high"])
+    return changes.assign(changed=are_findings(changes))[[*names, *changes.columns.drop(names), "changed"]]
 
 
 def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
     """The changes as the rows of ``core.summary.FINDINGS``; decided by the rule of every audit."""
     pairs = zip(changes["first_classifier"], changes["classifier"], strict=True)
-    rows = {"model": [words.both(str(old), str(new)) for old, new in pairs], "contrast": changes["attribute"]}
-    rows |= {name: changes[name] for name in ("label", "n", "ci_low", "ci_high", "q")}
-    rows |= {"value": changes["difference"], "unit": changes["unit"], "reason": changes["note"]}
-    return decide(pd.DataFrame(rows))
+    names = {"attribute": "contrast", "difference": "value", "note": "reason"}
+    rows = changes.rename(columns=names).assign(model=[words.both(str(old), str(new)) for old, new in pairs])
+    return decide(rows)
 
 
 def headline(changes: pd.DataFrame) -> str:
     """What changed, a sentence for each pair of classifiers along each attribute, named where there are several."""
-    said = []
-    for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
-        said.append((words.both(str(first), str(second)), sentence(part, str(attribute))))
+    said = [(name, sentence(part, attribute)) for name, attribute, part in _by_pair(changes)]
     return said[0][1] if len(said) == 1 else " ".join(f"{name}: {text}" for name, text in said)
 
 
@@ -105,17 +103,17 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
     differ = f"Answers to a label differ on up to {most:,.0f} of {photos}. " if most > 0 else ""
     if judged.empty:
         return f"{differ}No label is on enough photos to say whether its slope{along} changed."
-    changed = judged[_changed(judged)]
+    changed = judged[are_findings(judged)]
     if len(changed):
         first = changed.iloc[highest(changed["difference"].abs())]
-        write, unit = units.writer(units.measure_of(first)), units.after(first)
-        by = numbers.with_interval(first["difference"], first["ci_low"], first["ci_high"], write)
+        write, unit = units.writer_of(first), units.after(first)
+        by = numbers.of_row(first, "difference", write)
         text = f"The slope of “{words.readable(first['label'])}”{along} went from {write(first['slope'])} to"
         text += f" {write(first['other_slope'])} {unit}, a change of {by} ({photos})"
         return text + (f"; {len(changed):,} of {len(judged):,} labels changed." if len(judged) > 1 else ".")
     unchanged, one = [], f"“{words.readable(str(judged['label'].iloc[0]))}”" if len(judged) == 1 else ""
     for row in judged.to_dict("records"):
-        name = "its change" if one else f"the change of “{words.readable(str(row['label']))}”"
+        name = "its change" if one else f"the change of “{words.readable(row['label'])}”"
         unchanged.append(decisions.nothing(row, name, row["share"], int(row["units"]), f"q {row['q']:.2g}"))
     widest, things = caution.widest(unchanged), decisions.over(judged)
     if widest.clear:
@@ -142,8 +140,7 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str], note
     Raises: StorageError.
     """
     runfolder.make_folder(out)
-    groups = changes.groupby(PAIR, sort=True)
-    pairs = [_pair(words.both(str(old), str(new)), str(a), part) for (old, new, a), part in groups]
+    pairs = [_pair(*pair) for pair in _by_pair(changes)]
     html = render(
         "changes.html.j2",
         house=HERE,
@@ -166,22 +163,27 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str], note
 def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any]:
     """One classifier and attribute on the page: title, ends, sentence, rows, and how many labels are left out."""
     judged = part[part["q"].notna()]
-    order = judged.assign(_flat=-judged["difference"].abs()).sort_values(["q", "_flat", "label"], key=sort_key)
+    order = ranked(judged, "q", -judged["difference"].abs(), "label")
     rows, title = [_row(row) for row in order[:MOST_LABELS].to_dict("records")], words.perceived(attribute)
-    pair = {"title": f"{classifiers} along {title}", "ends": words.ends(attribute), "rows": rows}
-    return pair | {"sentence": sentence(part, attribute), "left": len(part) - len(rows)}
+    return {
+        "title": f"{classifiers} along {title}",
+        "ends": words.ends(attribute),
+        "rows": rows,
+        "sentence": sentence(part, attribute),
+        "left": len(part) - len(rows),
+    }
 
 
 def _row(row: dict[Any, Any]) -> dict[str, Any]:
     keys = {"slope": "slope", "other": "other_slope", "difference": "difference", "low": "ci_low", "high": "ci_high"}
     cells: dict[str, Any] = dict(zip(keys, numbers.rounded([row[name] for name in keys.values()], 8), strict=True))
-    write = units.writer(units.measure_of(row))
+    write = units.writer_of(row)
     return cells | {
         "label": words.label(row["label"]),
         "read": words.readable(row["label"]),
-        "changed": bool(_changed(row)),
+        "changed": bool(are_findings(row)),
         "texts": [write(row[name]) for name in ("slope", "other_slope", "difference")],
-        "interval": numbers.interval(row["ci_low"], row["ci_high"], write),
+        "interval": numbers.ends_of(row, write),
         "unit": units.unit_of(row),
         "short": units.short(row),
         "differing": f"{row['differing']:,.0f} of {row['n']:,}" if row["differing"] >= 0 else numbers.NONE,

@@ -14,7 +14,7 @@ from gslopes.slopes.fit.crossed import views
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions, loading
 from gslopes.slopes.report.page_data import Album
-from gslopes.stats.rounding import sort_key
+from gslopes.stats.rounding import ranked
 
 MAPS = 6  # heat maps of a classifier
 PHOTOS = 12  # whose grids are shown
@@ -34,10 +34,8 @@ def panels(source: loading.Source, album: Album, known: Mapping[str, Any]) -> li
         part = own[own["attribute"] == grid.name]
         answers = matrix.read(source.run, str(name), grid.name, source.values[grid.name])
         found = own[own["decision"].isin([decisions.FINDING, decisions.OPEN]) & own["label"].isin(answers.labels)]
-        rank = found.assign(_main=found["attribute"] != grid.name, _size=-found["t"].abs())
-        chosen = list(
-            dict.fromkeys(rank.sort_values(["expected", "_main", "_size", "label"], key=sort_key)["label"].astype(str))
-        )
+        order = ranked(found, "expected", found["attribute"] != grid.name, -found["t"].abs(), "label")
+        chosen = list(dict.fromkeys(order["label"]))
         shown = [photo for photo in album.photos if (photo, grid.name) in album.files]
         made.append(
             {
@@ -59,9 +57,9 @@ def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) ->
 
     cells: a text and a shade in [0, 1], of each step.
     """
-    by_view = {str(row["attribute"]): row for _, row in own.iterrows()}
+    by_view = {row["attribute"]: row for _, row in own.iterrows()}
     row = by_view[grid.name]
-    label, measure = str(row["label"]), units.measure_of(row)
+    label, measure = row["label"], units.measure_of(row)
     by_number = measure != "presence"
     shares = matrix.heights(answers, {label} if by_number else ())[0][answers.labels.tolist().index(label)]
     low, high = (float(np.nanmin(shares)), float(np.nanmax(shares))) if by_number else (0.0, 1.0)
@@ -71,7 +69,7 @@ def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) ->
         "label": words.readable(label),
         "unit": {"presence": "of 100 photos", "log-odds": "mean score"}.get(measure, "mean"),
         "slope": decisions.slope_of(row),
-        "decision": decisions.SHOWN.get(str(row["decision"]), ""),
+        "decision": decisions.SHOWN.get(row["decision"], ""),
         "cells": list(zip(texts, shades, strict=True)),
         "of": units.short(row),
         "slopes": [decisions.interval_of(by_view[view]) if view in by_view else "never returned" for view in at],

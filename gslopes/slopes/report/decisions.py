@@ -15,7 +15,7 @@ from gslopes.report import caution, numbers, units, words
 from gslopes.report.layouts import to_latex
 from gslopes.slopes.report import drawing, loading
 from gslopes.stats.multiplicity import LEVEL
-from gslopes.stats.rounding import highest, sort_key
+from gslopes.stats.rounding import highest, ranked, sort_key
 
 FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", "none", "unjudged")
 
@@ -150,8 +150,8 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     still = {label for label, decision in found.items() if decision.code != UNJUDGED and not decision.moves}
     quiet = []
     for row in rows[rows["label"].astype(str).isin(still)].to_dict("records"):
-        name, share = f"“{words.readable(str(row['label']))}”", row["intercept"] / 100  # its line at 0: steadier
-        quiet.append(nothing(row, name, share, int(row.get("units", row["n"])), found[str(row["label"])].why))
+        name, share = f"“{words.readable(row['label'])}”", row["intercept"] / 100  # its line at 0: steadier
+        quiet.append(nothing(row, name, share, int(row.get("units", row["n"])), found[row["label"]].why))
     if not moves:
         text = _none(quiet, perceived, PLACEBO in codes, over(rows))
         open_ones = sum(not interval.clear for interval in quiet)
@@ -256,7 +256,7 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
 
 def _at_both_ends(row: pd.Series, what: str, scale: int, unit: str) -> str:
     """As ``effect_of``: how far a label goes along the first of two attributes at both ends of the second."""
-    first, second, _ = split(str(row["attribute"]))
+    first, second, _ = split(row["attribute"])
     changes = [scale * row["y_first"], scale * row["y_last"]]
     lead, sizes = changes[highest(list(map(abs, changes)))], numbers.change(*map(abs, changes))
     verbs = ["falls" if change * lead < 0 else "rises" for change in changes]
@@ -270,9 +270,9 @@ def slope_of(row: pd.Series) -> str:
     return f"{'interaction' if units.is_crossed(row) else 'slope'} {interval_of(row)} {units.after(row)}"
 
 
-def interval_of(row: pd.Series) -> str:
+def interval_of(row: Any) -> str:
     """The slope of a label with its interval."""
-    return numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(units.measure_of(row)))
+    return numbers.of_row(row, "slope", units.writer_of(row))
 
 
 # -- the table of findings --------------------------------------------------------------------------------------------
@@ -320,9 +320,8 @@ def _errors(errors: pd.DataFrame) -> pd.DataFrame:
     named = "errors: " + rows["label"] + ", " + rows["measure"]
     frame = rows.assign(label=named, unit=ERRORS, estimator="error-rate", detail=rows["note"], expected=False)
     rank = frame["decision"].map(list(CODES).index)
-    order = frame.assign(_place=rank, _flat=-frame["slope"].abs())
-    by = ["classifier", "attribute", "_place", "_flat", "label"]
-    return order.sort_values(by, key=sort_key).reindex(columns=list(COLUMNS))
+    order = ranked(frame, "classifier", "attribute", rank, -frame["slope"].abs(), "label")
+    return order.reindex(columns=list(COLUMNS))
 
 
 def summary_rows(findings: pd.DataFrame) -> pd.DataFrame:
@@ -352,9 +351,9 @@ def as_text(found: pd.DataFrame) -> pd.DataFrame:
     for row in found.to_dict("records"):
         unit = str(row["unit"] or "")
         form = units.writer_in(unit)
-        ends = numbers.interval(row["ci_low"], row["ci_high"], form)
-        names = [words.printable(str(row["classifier"])), words.label(str(row["label"]))]
-        along = words.perceived(str(row["attribute"]))
+        ends = numbers.ends_of(row, form)
+        names = [words.printable(row["classifier"]), words.label(row["label"])]
+        along = words.perceived(row["attribute"])
         q, decision = numbers.probability(row["q"]), Decision(row["decision"], "", row["expected"]).shown
         rows.append([*names, along, form(row["slope"]), ends, unit, q, decision, f"{row['n']:,}"])
     heads = ["API", "Label", "along", "Slope", "95 % interval", "unit", "q", "decision", "photos"]
@@ -363,8 +362,7 @@ def as_text(found: pd.DataFrame) -> pd.DataFrame:
 
 def _judged_rows(rows: pd.DataFrame) -> pd.DataFrame:
     decided = decide(rows)
-    decisions = [decided[str(label)] for label in rows["label"]]
+    decisions = [decided[label] for label in rows["label"]]
     facts = {"decision": "code", "detail": "why", "expected": "expected"}
     frame = rows.assign(**{name: [getattr(one, of) for one in decisions] for name, of in facts.items()})
-    order = frame.assign(_place=frame["decision"].map(CODES.index), _flat=-frame["slope"].abs())
-    return order.sort_values(["_place", "expected", "_flat", "label"], key=sort_key).drop(columns=["_place", "_flat"])
+    return ranked(frame, frame["decision"].map(CODES.index), "expected", -frame["slope"].abs(), "label")

@@ -14,7 +14,7 @@ from gslopes.slopes.report import decisions, drawing
 from gslopes.slopes.report.decisions import Decision, headline
 from gslopes.slopes.report.loading import Drawn, Funnel, drawings, unanswered, with_units
 from gslopes.slopes.report.paper import no_label
-from gslopes.stats.rounding import sort_key
+from gslopes.stats.rounding import ranked
 
 _TEXTS = ("95 % interval", "unit", "decision")
 _STYLES = {decisions.FINDING: "bold", decisions.PLACEBO: "yellow", decisions.NONE: "dim", decisions.OPEN: ""}
@@ -72,7 +72,7 @@ def print_evidence(
 
 def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None, drawn: Drawn) -> str:
     first = part.iloc[0]
-    attribute = str(first["attribute"])
+    attribute = first["attribute"]
     decided = decisions.decide(part)
     lines = [
         f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
@@ -84,11 +84,11 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
         lines.append(f"Present: {present}.")
     if funnel is not None:
         lines.append(f"Photos: {funnel.text()}")
-    judged = part[[decided[str(label)].code != decisions.UNJUDGED for label in part["label"]]]
+    judged = part[[decided[label].code != decisions.UNJUDGED for label in part["label"]]]
     if len(judged):
         lines.append("\n" + _table(judged, decided, floor, limit, drawn))
         lines += [wrap(f"  like the placebo: {text}", "    ") for text in decisions.apart(part, decided, floor)]
-        named = [words.label(label) for label in judged["label"] if decided[str(label)].expected]
+        named = [words.label(label) for label in judged["label"] if decided[label].expected]
         lines += [wrap(f"  {WORD}: {', '.join(named)}", "    ")] if named else []
     if len(judged) > limit:
         lines.append(f"  and {words.many(len(judged) - limit, 'label')} with less evidence: see findings.csv")
@@ -96,19 +96,18 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
 
 
 def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFrame, limit: int, drawn: Drawn) -> str:
-    codes = [found[str(label)] for label in judged["label"]]
-    order = judged.assign(_plain=[not code.moves for code in codes], _flat=-judged["t"].abs())
-    order = order.assign(_named=[code.expected for code in codes])
-    first = order.sort_values(["_plain", "_named", "_flat", "label"], key=sort_key)[:limit]
-    printed = first.sort_values(["_named", "slope", "label"], key=sort_key)
+    codes = [found[label] for label in judged["label"]]
+    order = judged.assign(_plain=[not code.moves for code in codes], _named=[code.expected for code in codes])
+    first = ranked(order, "_plain", "_named", -order["t"].abs(), "label")[:limit]
+    printed = ranked(first, "_named", "slope", "label")
     ends = floor.groupby("label").agg({"low": "min", "high": "max"}) if len(floor) else None
     more = ["placebos"] * (ends is not None) + ["drawing"] * bool(drawn)
     heads = ["slope", "95 % interval", "unit", "decision", *more, *([] if drawn else ["photos"])]
     rows = []
     for _, row in printed.iterrows():
-        write = units.writer(units.measure_of(row))
-        cells = [write(row["slope"]), numbers.interval(row["ci_low"], row["ci_high"], write)]
-        cells += [units.short(row).removeprefix("of the "), found[str(row["label"])].shown]
+        write = units.writer_of(row)
+        cells = [words.label(row["label"]), write(row["slope"]), numbers.ends_of(row, write)]
+        cells += [units.short(row).removeprefix("of the "), found[row["label"]].shown]
         if ends is not None:
             low, high = ends.loc[row["label"]]
             cells.append(f"{write(low)} to {write(high)}")
@@ -117,18 +116,17 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
         else:
             cells.append(f"{row['active']:,} of {row['n']:,}")
         rows.append(cells)
-    names = [words.label(label) for label in printed["label"]]
     columns = [Column("label", number=False, gives_way=True)]
     columns += [Column(head, number=head not in _TEXTS) for head in heads]
-    styles = [_STYLES.get(found[str(label)].code, "") for label in printed["label"]]
-    return table(columns, [[name, *row] for name, row in zip(names, rows, strict=True)], styles)
+    styles = [_STYLES.get(found[label].code, "") for label in printed["label"]]
+    return table(columns, rows, styles)
 
 
 def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:
     """One line for each kind of reason, naming its labels; the page has the numbers."""
     reasons: dict[str, list[str]] = {}
     for label in part["label"]:
-        decision = found[str(label)]
+        decision = found[label]
         if decision.code == decisions.UNJUDGED:
             kind = (decision.why or "not judged").partition(" (")[0]
             reasons.setdefault(kind, []).append(words.label(label))

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from gslopes.core import placebo, runfolder, tables
@@ -67,9 +66,7 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         screens.append(screen.screen(finding, decided, answers, album, counted, credited, scale, is_set))
         tick(_STEPS)
     _write_explorer(report, source, album, scores, credited)
-    differs = (
-        [] if is_set or not (run / runfolder.MANIFEST).is_file() else method.of_run(run, (options.p, options.slope))
-    )
+    differs = [] if is_set else method.of_run(run, (options.p, options.slope))
     numbered = paper_figures.write(report, source, pictures=pictured, labels=options.labels)
     if differs:
         runfolder.write_bytes(report / "method.md", choices.to_markdown(differs).encode())
@@ -158,7 +155,6 @@ def _write_data(
     content = page_data.finding(finding.rows, finding.placebo, answers, album.index, decided, finding.drawn)
     labels = sorted(set(finding.rows["label"]))
     runfolder.write_bytes(report / "data" / f"{finding.key}.js", page_data.script(finding.key, content))
-    span = float(np.ptp(finding.values)) if len(finding.values) else 1.0
     return {
         "key": finding.key,
         "classifier": words.printable(finding.classifier),
@@ -169,7 +165,7 @@ def _write_data(
         "perceived": words.perceived(finding.attribute),
         "labels": len(labels),
         "clusters": page_data.clusters(run, finding.classifier, finding.attribute),
-        **page_data.write_comparisons(report, run, finding.key, finding.classifier, finding.attribute, labels, span),
+        **page_data.write_comparisons(report, run, finding, labels),
     }
 
 

@@ -175,7 +175,7 @@ def drawings(run: Path) -> dict[tuple[str, str], Drawn]:
     """For each classifier and attribute: what drawing the faces does by itself.  Raises: TableError."""
     frame = tables.read_rows(tables.DRAWING, run)
     return {
-        (str(pair[0]), str(pair[1])): {str(row["label"]): row for row in rows.to_dict("records")}
+        (str(pair[0]), str(pair[1])): {row["label"]: row for row in rows.to_dict("records")}
         for pair, rows in frame.groupby(["classifier", "attribute"])
     }
 
@@ -255,8 +255,7 @@ def funnels(run: Path) -> list[Funnel]:
     verdicts = tables.read_rows(tables.VERDICTS, run, ["photo", "attribute", "kept"])
     asked = tables.read_rows(tables.ASKED, run, ["photo", "attribute", "classifier", "step", "status"])
     slopes = tables.read_rows(tables.SLOPES, run, ["classifier", "attribute", "n"])
-    groups = slopes.groupby(["classifier", "attribute"])
-    judged = {(str(classifier), str(attribute)): int(rows["n"].max()) for (classifier, attribute), rows in groups}
+    judged: dict[Any, int] = slopes.groupby(["classifier", "attribute"])["n"].max().to_dict()
     gated = runfolder.is_gated(run)
     edited = edits.groupby("attribute")["photo"].nunique().to_dict()
     kept_sweeps = (
@@ -298,7 +297,7 @@ def read_credits(run: Path) -> dict[str, dict[str, str]]:
     texts, links = ("title", "creator", "licence"), ("creator_url", "licence_url", "page")
     rows = tables.read_rows(SOURCES, run, ["photo", *texts, *links]).to_dict("records")
     return {
-        str(row["photo"]): {name: words.shorten(words.printable(row[name]), LONGEST_TEXT) for name in texts}
+        row["photo"]: {name: words.shorten(words.printable(row[name]), LONGEST_TEXT) for name in texts}
         | {name: link(row[name]) for name in links}
         for row in rows
     }

@@ -10,8 +10,8 @@ from gslopes.core import summary, tables
 from gslopes.report import numbers, units, words
 from gslopes.report.numbers import Format
 from gslopes.slopes.report import decisions
-from gslopes.stats.multiplicity import is_finding
-from gslopes.stats.rounding import sort_key
+from gslopes.stats.multiplicity import are_findings
+from gslopes.stats.rounding import ranked, sort_key
 
 MOST_ROWS = 40
 UNITS = {"presence": "points", "log-odds": "log-odds"}
@@ -40,7 +40,7 @@ def summary_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """A table of observed differences as the rows of ``core.summary.OBSERVED``, those that disagree first."""
     names = {"classifier": "model", "attribute": "contrast", "observed": "value"}
     clear = frame[frame["agreement"].isin(ORDER[:4])]
-    order = clear.assign(_place=clear["agreement"].map(ORDER.index)).sort_values(["_place", "q", "label"], key=sort_key)
+    order = ranked(clear, clear["agreement"].map(ORDER.index), "q", "label")
     return order.rename(columns=names)[summary.OBSERVED.columns]
 
 
@@ -54,9 +54,9 @@ def sentence(row: dict[Any, Any]) -> str:
 
     row: of core.tables.OBSERVED.
     """
-    label, group, other = (words.readable(str(row[name])) for name in ("label", "group", "other"))
+    label, group, other = (words.readable(row[name]) for name in ("label", "group", "other"))
     write = writer(row)
-    gap = f"{write(row['observed'])} {numbers.interval(row['ci_low'], row['ci_high'], write)}"
+    gap = f"{write(row['observed'])} {numbers.ends_of(row, write)}"
     unit = f" {UNITS.get(units.measure_of(row), '')}".rstrip()
     if row["agreement"] == "opposite signs":
         return f"“{label}”: {group} and {other} differ by {gap}{unit}, and the edits move it the other way."
@@ -72,21 +72,21 @@ def sentence(row: dict[Any, Any]) -> str:
 
 def _panel(part: pd.DataFrame) -> dict[str, Any]:
     """Two groups by one classifier and attribute.  rows: cells as texts, see ``_row``.  left: rows left out."""
-    flat = part.assign(_place=part["agreement"].map(ORDER.index), _rare=part["note"] != "", _flat=part["q"].fillna(1))
-    printed = flat.sort_values(["_rare", "_place", "_flat", "label"], key=sort_key)[:MOST_ROWS].to_dict("records")
+    by = part["note"] != "", part["agreement"].map(ORDER.index), part["q"].fillna(1), "label"
+    printed = ranked(part, *by)[:MOST_ROWS].to_dict("records")
     first = printed[0]
     count = part["agreement"].value_counts()
     judged = int((part["note"] == "").sum())
     counts = [f"{int(count.get(name, 0)):,} {name}" for name in ORDER if name]
     lead = f"Slope and observed difference, {judged:,} labels: {', '.join(counts)}."
-    apart = numbers.with_interval(first["distance"], first["distance_low"], first["distance_high"], numbers.signed)
+    apart = numbers.of_row(first, "distance", numbers.signed, "distance")
     lead += f" The reader sees the groups {apart} log-odds apart." if first["distance"] == first["distance"] else ""
     sentences = [text for text in map(sentence, printed) if text]
     return {
-        "classifier": words.printable(str(first["classifier"])),
-        "perceived": words.perceived(str(first["attribute"])),
-        "groups": [words.printable(str(first[side])) for side in ("group", "other")],
-        "column": words.printable(str(first["column"])),
+        "classifier": words.printable(first["classifier"]),
+        "perceived": words.perceived(first["attribute"]),
+        "groups": [words.printable(first[side]) for side in ("group", "other")],
+        "column": words.printable(first["column"]),
         "sentences": [lead, *sentences[:3]],
         "rows": list(map(_row, printed)),
         "left": len(part) - len(printed),
@@ -101,12 +101,12 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
         "unit": UNITS.get(measure, "of its number"),
         "means": " and ".join(means),
         "observed": write(row["observed"]),
-        "ends": numbers.interval(row["ci_low"], row["ci_high"], write),
+        "ends": numbers.ends_of(row, write),
         "q": numbers.probability(row["q"]),
         "slope": write(row["slope"]),
         "meaning": words.printable(row["note"]) if row["note"] else MEANING[row["agreement"]],
         "code": row["agreement"] or ("not judged" if row["note"] else numbers.NONE),
-        "shown": bool(is_finding(row["q"], row["ci_low"], row["ci_high"])),
+        "shown": bool(are_findings(row)),
         "n": f"{row['n']:,} and {row['n_other']:,}",
     }
 
@@ -135,8 +135,8 @@ def _error_panel(
     classifier: str, attribute: str, slopes: pd.DataFrame, rates: pd.DataFrame, fake: pd.DataFrame
 ) -> dict[str, Any]:
     """Error rates along one attribute.  heads: the values.  rows: see ``_error_row``.  left: rows left out."""
-    by = slopes.assign(_place=slopes["measure"].map(list(NAMES).index), _steep=-slopes["slope"].abs())
-    printed = by.sort_values(["column", "_place", "_steep", "label"], key=sort_key)[:MOST_ERRORS]
+    by = "column", slopes["measure"].map(list(NAMES).index), -slopes["slope"].abs(), "label"
+    printed = ranked(slopes, *by)[:MOST_ERRORS]
     values = rates.drop_duplicates("step").set_index("step").sort_index()["value"]
     rows = [
         _error_row(row, _of(rates, row).set_index("step").reindex(values.index), _of(fake, row))
@@ -165,7 +165,7 @@ def _error_row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> 
         "rates": [numbers.share(rate) for rate in rates["rate"]],
         "ranges": [numbers.share_range(*ends) for ends in zip(rates["ci_low"], rates["ci_high"], strict=True)],
         "slope": numbers.points(row["slope"]),
-        "ends": numbers.interval(row["ci_low"], row["ci_high"]),
+        "ends": numbers.ends_of(row),
         "q": numbers.probability(row["q"]),
         "placebos": ", ".join(map(numbers.points, fakes)) or numbers.NONE,
         "n": f"{row['n']:,}",
@@ -181,7 +181,7 @@ def _error_sentence(row: dict[Any, Any], rates: pd.DataFrame, ends: Sequence[str
         numbers.share_with_range(rate["rate"], rate["ci_low"], rate["ci_high"])
         for rate in (rates.iloc[0], rates.iloc[-1])
     )
-    size = f"{numbers.with_interval(row['slope'], row['ci_low'], row['ci_high'])} points per unit"
+    size = f"{numbers.of_row(row, 'slope')} points per unit"
     size += " (no interval: all photos change alike)" if row["se"] == 0 and row["slope"] else ""
     about = "" if row["label"] == "all labels" else f" about “{words.readable(row['label'])}”"
     text = (

@@ -21,7 +21,6 @@ from gslopes.collect.source import as_title, women_by_title
 from gslopes.core import placebo, runfolder
 from gslopes.core.files import csv_bytes
 from gslopes.report import numbers, words
-from gslopes.report.numbers import Format
 from gslopes.slopes.fit import titles
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import decisions, page_data
@@ -102,7 +101,7 @@ def titles_of(finding: Finding) -> pd.DataFrame:
     """
     rows = finding.read
     rows = rows[rows["decision"] != decisions.UNJUDGED]
-    occupation = [as_title(str(label)) for label in rows["label"]]
+    occupation = [as_title(label) for label in rows["label"]]
     rows = rows.assign(occupation=occupation, measure=rows["measure"].fillna("presence"))
     rows["women"] = rows["occupation"].map(women_by_title()).astype(float)
     rows = rows.dropna(subset=["women"])
@@ -116,8 +115,9 @@ def titles_of(finding: Finding) -> pd.DataFrame:
 
 def _panel(part: pd.DataFrame, rank: dict[str, Any]) -> dict[str, Any]:
     """A sentence, the scatter and the rows of the table."""
-    of_titles = f"p {numbers.probability(rank['p'])}; Kendall's tau {_interval(rank, 'tau', numbers.ratio)}"
-    of_photos = f"slopes change by {_interval(rank, 'line', numbers.signed)}, p {numbers.probability(rank['line_p'])}"
+    of_titles = f"p {numbers.probability(rank['p'])}; Kendall's tau {numbers.of_row(rank, 'tau', numbers.ratio, 'tau')}"
+    change = numbers.of_row(rank, "line", numbers.signed, "line")
+    of_photos = f"slopes change by {change}, p {numbers.probability(rank['line_p'])}"
     return {
         "classifier": words.printable(rank["classifier"]),
         "sentence": sentence(rank),
@@ -138,20 +138,15 @@ def _row(row: dict[Any, Any]) -> tuple[str, ...]:
     )
 
 
-def _interval(rank: dict[str, Any], name: str, write: Format) -> str:
-    """A number of the row with its interval, as text."""
-    return numbers.with_interval(rank[name], rank[f"{name}_low"], rank[f"{name}_high"], write)
-
-
 def sentence(rank: dict[str, Any]) -> str:
     """What the order of the titles shows.  rank: a row of ``occupation_ranks.csv``."""
-    rho = _interval(rank, "rho", numbers.ratio)
+    rho = numbers.of_row(rank, "rho", numbers.ratio, "rho")
     of = f"Spearman's rank correlation {rho}, {words.many(rank['n'], 'title')}"
-    if rank["rho_high"] < 0 and rank["line_high"] < 0:
-        return f"The more women have a job, the further its title moves towards feminine faces: {of}."
-    if rank["rho_low"] > 0 and rank["line_low"] > 0:
-        return f"The more women have a job, the further its title moves towards masculine faces: {of}."
-    if rank["rho_low"] > 0 or rank["rho_high"] < 0:
+    titles_rise, photos_rise = ((rank[f"{one}_low"] > 0) - (rank[f"{one}_high"] < 0) for one in ("rho", "line"))
+    if titles_rise and titles_rise == photos_rise:
+        end = words.ends(ATTRIBUTE)[int(titles_rise > 0)]
+        return f"The more women have a job, the further its title moves towards {end} faces: {of}."
+    if titles_rise:
         return f"The titles are in order, but chance in these photos may have moved all of them: {of}."
     return f"It is not shown that the slopes follow the share of women in the job: {of}."
 

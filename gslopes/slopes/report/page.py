@@ -15,21 +15,17 @@ HERE = Path(__file__).parents[1] / "templates"
 
 _MOST_FILES, _MOST_REASONS = 200, 12
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
-# What a page has in addition to its sections, and what replaces each part that is missing.
+# What a page has in addition to its sections; a part that is missing is empty.
 # data: for the scripts.  sweeps: see ``validity``.  errors, observed, tasks, crossed, occupations: see there.
 # quote: see ``screen``.
 # papers: tables of the paper, without ending.  numbered, prints: its figures, and those for print.
 # album: number of photos in the explorer.
 # method: how the run differs from the paper.  unanswered: see ``loading.unanswered``.
 # pairs: whether others made the pictures.  explained: see ``validity``.
-_PARTS: Mapping[str, Any] = {
-    "data": {},
-    "quote": None,
-    "album": 0,
-    **dict.fromkeys(("sweeps", "errors", "observed", "papers", "prints", "method", "tasks", "switches"), ()),
-    **dict.fromkeys(("numbered", "unanswered", "explained", "crossed", "occupations"), ()),
-    "pairs": False,
-}
+_PARTS = (
+    *("data", "quote", "album", "sweeps", "errors", "observed", "papers", "prints", "method", "tasks", "switches"),
+    *("numbered", "unanswered", "explained", "crossed", "occupations", "pairs"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +53,14 @@ def render(
     manifest: the content of run.json; whatever it lacks, the page leaves out.  screens: the strongest first.
     parts: see ``_PARTS``.
     """
-    given = {**_PARTS, **parts}
+    given = dict.fromkeys(_PARTS, ()) | parts
     method = given.pop("method")
     return inline.render(
         "page.html.j2",
         house=HERE,
         scripts=[f"page-{name}.js" for name in _SCRIPTS],
         plots=True,
-        data={"sections": [], "readings": [], **given.pop("data")},
+        data={"sections": [], "readings": [], **dict(given.pop("data"))},
         decisions=[(decisions.SHOWN[code], decisions.ABOUT[code]) for code in decisions.CODES],
         pictured=options.embed != "none",
         steps=STEPS,
@@ -92,21 +88,14 @@ def _moment(created: object) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment.tzinfo else f"{moment:%Y-%m-%d %H:%M}"
 
 
-def _mapping(value: object) -> dict[str, str]:
-    if not isinstance(value, Mapping):
-        return {}
-    return {words.printable(key): words.printable(item) for key, item in value.items()}
-
-
 def _facts(value: object) -> dict[str, dict[str, str]]:
     """Name to facts, from {name: {fact: value}} or {name: version} alike."""
     if not isinstance(value, Mapping):
         return {}
     facts = {}
     for name, item in value.items():
-        facts[words.printable(name)] = (
-            _mapping(item) if isinstance(item, Mapping) else {"version": words.printable(item)}
-        )
+        own = item if isinstance(item, Mapping) else {"version": item}
+        facts[words.printable(name)] = {words.printable(key): words.printable(text) for key, text in own.items()}
     return facts
 
 

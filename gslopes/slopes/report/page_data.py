@@ -59,9 +59,10 @@ def finding(
     labels = sorted(set(slopes["label"]))
     read = tables.reading(slopes)
     records = read.to_dict("records")
-    measured = {str(row["label"]): units.measure_of(row) for row in records}
-    unit = {str(row["label"]): units.unit_of(row) for row in records}
+    measured = {row["label"]: units.measure_of(row) for row in records}
+    unit = {row["label"]: units.unit_of(row) for row in records}
     first = slopes.drop_duplicates("label").set_index("label").loc[labels]
+    each = [decided.get(label, Decision(decisions.UNJUDGED, "")) for label in labels]
     content: dict[str, Any] = {
         "labels": [words.label(label) for label in labels],
         "n": first["n"].tolist(),
@@ -70,9 +71,9 @@ def finding(
         "estimators": _estimators(slopes, labels),
         "units": [unit.get(label, units.UNITS["presence"]) for label in labels],
         "floor": _floor(floor, labels),
-        "decision": [decided[label].code if label in decided else decisions.UNJUDGED for label in labels],
-        "why": [decided[label].why if label in decided else "" for label in labels],
-        "expected": [label in decided and decided[label].expected for label in labels],
+        "decision": [one.code for one in each],
+        "why": [one.why for one in each],
+        "expected": [one.expected for one in each],
         "cut": decisions.cut(slopes),
     }
     if drawn:
@@ -184,18 +185,18 @@ def _thousandths(scores: Array) -> list[float | None]:
 # -- groups, differences between them ---------------------------------------------------------------------------------
 
 
-def write_comparisons(
-    report: Path, run: Path, key: str, classifier: str, attribute: str, labels: Sequence[str], span: float
-) -> dict[str, Any]:
+def write_comparisons(report: Path, run: Path, finding: loading.Finding, labels: Sequence[str]) -> dict[str, Any]:
     """Write the data files with groups and differences of one finding, as far as its tables have rows.
 
-    key: of the finding.  labels: sorted, as in the finding.  span: from the sweep's first value to its last.
+    labels: sorted, as in the finding.
 
     Returns what the page must know of them: names of files (empty if there is none) and counts.
 
     Raises: TableError if a table is damaged; StorageError.
     """
-    own_rows = loading.of_pair(classifier, attribute) & pc.field("estimator").isin([tables.READING, tables.MEASURED])
+    attribute, span = finding.attribute, float(np.ptp(finding.values)) if len(finding.values) else 1.0
+    own_rows = loading.of_pair(finding.classifier, attribute)
+    own_rows &= pc.field("estimator").isin([tables.READING, tables.MEASURED])
     frames = {}
     for kind, table in (("groups", tables.GROUPS), ("differences", tables.DIFFERENCES)):
         frame = tables.read_rows(table, run, None, own_rows)
@@ -207,7 +208,7 @@ def write_comparisons(
     frames["groups"] = _per_reach(frames["groups"], seen, frames["groups"]["column"].isin(uneven))
     for kind, write in (("groups", by_group), ("differences", differences)):
         content = write(frames[kind], labels)
-        entry[kind] = f"{key}-{kind}" if content else ""
+        entry[kind] = f"{finding.key}-{kind}" if content else ""
         if content:
             runfolder.write_bytes(report / "data" / f"{entry[kind]}.js", script(entry[kind], content))
     rows = frames["differences"]

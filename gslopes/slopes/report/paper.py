@@ -21,7 +21,7 @@ from gslopes.report import numbers, words
 from gslopes.report.composition import TITLE, by_occupation, table3
 from gslopes.report.layouts import RACES, TEXTS, to_latex, to_markdown
 from gslopes.slopes.report.decisions import FINDING
-from gslopes.stats.rounding import exceeds, sort_key
+from gslopes.stats.rounding import exceeds, ranked
 
 FOLDER = "tables"
 MARK = "†"
@@ -44,7 +44,7 @@ def write(report: Path, run: Path, slopes: pd.DataFrame, found: pd.DataFrame, *,
     folder = report / FOLDER
     folder.mkdir(exist_ok=True)
     plain = plain_concepts(run)
-    pale = slopes["label"].map(lambda label: is_plain(str(label), plain)).astype(bool)
+    pale = slopes["label"].map(lambda label: is_plain(label, plain)).astype(bool)
     frames = _frames(run, slopes[~pale], p, slope)
     for old in folder.iterdir():
         if old.stem not in frames:
@@ -96,8 +96,7 @@ def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> dict[str
 
 
 def _layout(rows: pd.DataFrame) -> pd.DataFrame:
-    rows = rows.assign(_place=rows["classifier"].map(printed_place))
-    rows = rows.sort_values(["_place", "classifier", "slope", "label"], ignore_index=True, key=sort_key)
+    rows = ranked(rows, rows["classifier"].map(printed_place), "classifier", "slope", "label").reset_index(drop=True)
     columns = [rows["classifier"].map(words.printable), rows["label"].map(words.printable), rows["slope"]]
     return pd.concat(columns, axis=1).set_axis(list(COLUMNS), axis=1)
 
@@ -106,8 +105,7 @@ def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
     """A row for each API and label with its own slope, by |slope|; Black next to White."""
     sides = []
     for rows in (black, white):
-        rows = rows.assign(_flat=-rows["slope"].abs(), _place=rows["classifier"].map(printed_place))
-        rows = rows.sort_values(["_flat", "label", "_place", "classifier"], key=sort_key)
+        rows = ranked(rows, -rows["slope"].abs(), "label", rows["classifier"].map(printed_place), "classifier")
         shown = {name: rows[name].map(words.printable) for name in ("classifier", "label")}
         sides.append(rows.assign(**shown)[["classifier", "label", "slope"]].reset_index(drop=True))
     return pd.concat(sides, axis=1).set_axis(list(RACES), axis=1)
@@ -186,9 +184,6 @@ def pulled(slopes: pd.DataFrame, *, p: float, slope: float) -> tuple[pd.DataFram
     Source: Joo & Kärkkäinen 2020, section 4.3 and Tables 1 and 2.
     """
     rows = slopes[(slopes["p"] < p) & exceeds(slopes["slope"].abs(), slope)]
-    rows = rows.assign(_flat=-rows["slope"].abs()).sort_values(
-        ["classifier", "attribute", "_flat", "label"], key=sort_key
-    )
-    rows = rows.drop(columns="_flat")
+    rows = ranked(rows, "classifier", "attribute", -rows["slope"].abs(), "label")
     negative, positive = rows[rows["slope"] < 0], rows[rows["slope"] > 0]
     return negative.reset_index(drop=True), positive.reset_index(drop=True)

@@ -7,6 +7,7 @@ for each label that a reader asks for.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +28,7 @@ from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import loading, paper, pictures
 from gslopes.slopes.report.loading import PAPER, Finding, Source
-from gslopes.stats.rounding import exceeds, places, sort_key
+from gslopes.stats.rounding import exceeds, places, ranked
 
 Picture = NDArray[np.uint8] | None
 PHOTOS, LABELS = 2, 6  # photos of Figure 3, and labels under each picture for each classifier
@@ -110,10 +111,10 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
     drawn: dict[str, Figure] = {}
     plain = paper.plain_concepts(source.run)
     published = bool((source.manifest.get("config") or {}).get("as_published"))
-    several = len({finding.attribute for finding in source.findings if len(finding.values)}) > 1
-    for attribute in sorted({finding.attribute for finding in source.findings if len(finding.values)}):
+    attributes = sorted({finding.attribute for finding in source.findings if len(finding.values)})
+    for attribute in attributes:
         findings = along(source, attribute)
-        suffix = f"-{runfolder.slug(attribute)}" if several else ""
+        suffix = f"-{runfolder.slug(attribute)}" if len(attributes) > 1 else ""
         for number, label in enumerate(labels or [common_label(findings, plain)]):
             curves = lines(source.run, findings, label) if label else []
             if curves:
@@ -166,7 +167,7 @@ def common_label(here: Sequence[Finding], plain: frozenset[str]) -> str:
     frame = frame.assign(key=frame["label"].str.casefold(), steep=frame["slope"].abs() * frame["y_centre"])
     by_label = frame.groupby("key").agg(many=("name", "nunique"), steep=("steep", "mean"), label=("label", "first"))
     by_label = by_label.assign(plain=[paper.is_plain(key, plain) for key in by_label.index]).reset_index()
-    order = by_label.sort_values(["plain", "many", "steep", "key"], ascending=[True, False, False, True], key=sort_key)
+    order = ranked(by_label, "plain", -by_label["many"], -by_label["steep"], "key")
     return str(order["label"].iloc[0])
 
 
@@ -312,7 +313,7 @@ def _photos(run: Path, photos: Sequence[str]) -> dict[str, Photo]:
     for row in tables.read_rows(tables.PHOTOS, run, columns, where).drop_duplicates("photo").to_dict("records"):
         points = np.empty((0, 2)) if row["points"] is None else np.asarray(row["points"], float).reshape(-1, 2)
         size = int(row["width"]), int(row["height"])
-        by_photo[str(row["photo"])] = Photo(words.printable(row["path"]), loading.face_box(row["box"]), points, size)
+        by_photo[row["photo"]] = Photo(words.printable(row["path"]), loading.face_box(row["box"]), points, size)
     return by_photo
 
 
@@ -328,15 +329,13 @@ def label_figure(lines: Sequence[Line], values: Array, *, label: str, attribute:
     axes = figure.add_axes((0.09, 0.17, 0.6, 0.7))
     _style(axes, values, values, attribute)
     axes.axhline(1, color=LIGHT.faint, linewidth=0.6, zorder=1)
-    colours = [LIGHT.series[number % len(LIGHT.series)] for number in range(len(lines))]
-    for number, (line, colour) in enumerate(zip(lines, colours, strict=True)):
-        marker = MARKERS[number % len(MARKERS)]
+    for line, colour, marker in zip(lines, cycle(LIGHT.series), cycle(MARKERS), strict=False):
         name = f"{words.shorten(words.printable(line.classifier), 30)}\n{numbers.signed(line.slope)}"
         axes.plot(values, line.ratio, color=colour, marker=marker, markersize=3.5, linewidth=1.2, zorder=4, label=name)
         fitted_line(axes, values, line.intercept, line.slope, colour)
     axes.set_ylabel("presence / presence at 0", fontsize=8, color=LIGHT.ink)
     legend = axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, fontsize=6.8)
-    for entry, colour in zip(legend.get_texts(), colours, strict=True):
+    for entry, colour in zip(legend.get_texts(), cycle(LIGHT.series), strict=False):
         entry.set(color=colour, parse_math=False)
     title = f"“{fonts.isolated(words.shorten(words.label(label), 40))}” along {words.perceived(attribute)}"
     figure.text(0.09, 0.93, title, fontsize=9, weight="bold", color=LIGHT.ink, parse_math=False)
@@ -403,8 +402,6 @@ def pipeline_figure(found: Pipeline, values: Array, *, attribute: str, given: bo
     arrow = {"arrowstyle": "-|>", "color": LIGHT.ink, "linewidth": 1.2}
     for start in (side + 0.16, lefts[-1] + 1.06):
         axes.annotate("", (start + 0.24, 1.5), (start, 1.5), arrowprops=arrow)
-    axes.set_xlim(0, across)
-    axes.set_ylim(down, 0)
     box = ((right + 0.32) / across, 0.2, 1.42 / across, 0.6)
     _scores(figure.add_axes(box), found, values, attribute)
     return figure

@@ -144,7 +144,7 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
     scores = matrix.scores(answers)
     drawn = []
     for row in rows.to_dict("records"):
-        label, measure = str(row["label"]), units.measure_of(row)
+        label, measure = row["label"], units.measure_of(row)
         if decided[label].code == decisions.UNJUDGED:
             continue
         ends, low, high = np.array([row["y_first"], row["y_last"]]), 0.0, 1.0
@@ -155,7 +155,7 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
         own = f"{units.short(row)}, on a scale of {' to '.join(numbers.apart([low, high]))}".lstrip(" ,")
         drawn.append(
             Row(
-                index[row["label"]],
+                index[label],
                 words.readable(label),
                 words.label(label),
                 decided[label],
@@ -164,7 +164,7 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
                 round(nudged(last), 1),
                 numbers.change(*(ends * (100 if measure == "presence" else 1))),
                 {"presence": "of 100", "value": own}.get(measure, "score"),
-                numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], units.writer(measure)),
+                decisions.interval_of(row),
                 units.short(row),
             )
         )
@@ -201,15 +201,12 @@ def strip(
 
 def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
     """What the walk says of itself where it is quoted.  manifest: the content of run.json.  attributes: of the run."""
-    models, config = (manifest.get(name) for name in ("models", "config"))
-    edit = config.get("edit") if isinstance(config, Mapping) else None
+    edit = manifest.get("config", {}).get("edit")
     own = str(edit.get("model") or "") if isinstance(edit, Mapping) else ""
-    editors = []
-    for name, facts in models.items() if isinstance(models, Mapping) else ():
-        if str(name).startswith(tuple(f"{attribute}-" for attribute in attributes)) or (
-            own and PurePath(own).name == PurePath(name).name
-        ):
-            digest = str(facts.get("sha256", ""))[:8] if isinstance(facts, Mapping) else ""
+    starts, editors = tuple(f"{attribute}-" for attribute in attributes), []
+    for name, facts in manifest.get("models", {}).items():
+        if name.startswith(starts) or (own and PurePath(own).name == PurePath(name).name):
+            digest = str(facts.get("sha256", ""))[:8]
             editors.append(words.printable(f"{name} {digest}".strip()))
     who = f"by {', '.join(editors)}" if editors else "by an editor that run.json does not name"
     looks = " and ".join(f"from {' to '.join(words.ends(attribute))}-looking" for attribute in attributes)

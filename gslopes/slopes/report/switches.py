@@ -74,7 +74,7 @@ def _panel(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     what, name, grid = words.perceived(rows[0]["attribute"]), words.printable(rows[0]["classifier"]), []
     for row in rows:
         share = numbers.share_with_range(row["switch"] / row["photos"], row["share_low"], row["share_high"])
-        value = numbers.with_interval(row["value"], row["value_low"], row["value_high"], numbers.signed)
+        value = numbers.of_row(row, "value", numbers.signed, "value")
         sweep = placebo.TEXTS.get(placebo.split(row["attribute"])[1], what)
         grid.append([sweep, *(f"{row[one]:,}" for one in ("photos", *KINDS)), share, value])
     text = (

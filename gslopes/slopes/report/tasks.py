@@ -42,9 +42,8 @@ def scale_of(finding: Finding, decided: Mapping[str, Decision], manifest: Mappin
 
     manifest: the content of run.json, which says what each classifier was asked.
     """
-    entries = manifest.get("classifiers")
-    facts = entries.get(finding.classifier) if isinstance(entries, Mapping) else None
-    if not isinstance(facts, Mapping) or not facts.get("scale"):
+    facts = manifest.get("classifiers", {}).get(finding.classifier, {})
+    if not facts.get("scale"):
         return None
     label = str(facts["scale"])
     task, orders = (words.printable(facts.get(key, "")) for key in ("task", "orders"))

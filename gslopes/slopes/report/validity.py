@@ -14,7 +14,7 @@ from gslopes.core.files import read_json
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.report import numbers, units, words
 from gslopes.stats.intervals import mean_t
-from gslopes.stats.rounding import highest, sort_key
+from gslopes.stats.rounding import highest, ranked
 
 NAMES = {
     "gender": "perceived gender (masculine)",
@@ -47,6 +47,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
             continue
         rows = readings[readings["attribute"] == attribute]
         looked = of_group[of_group["looked"] > 0]
+        own = values.get(attribute, ())
         entries.append(
             {
                 "attribute": words.perceived(attribute),
@@ -59,10 +60,10 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
                 "off": _quartiles(of_group["off_target"].abs()),
                 "moved": side_effects.get(attribute, ()),
                 "off_readings": [NAMES.get(r, words.printable(r)) for r in of_group["off_target_reading"].mode() if r],
-                "values": list(values.get(attribute, ())),
-                "curves": _curves(rows, attribute, values.get(attribute, ())),
+                "values": list(own),
+                "curves": _curves(rows, attribute, own),
                 "read": attribute in set(rows["reading"]),
-                "changes": _changes(rows, attribute, len(values.get(attribute, ())) - 1) if pairs else (),
+                "changes": _changes(rows, attribute, len(own) - 1) if pairs else (),
             }
         )
     return entries
@@ -73,9 +74,13 @@ def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[st
     wide = readings.pivot_table(index=["reading", "photo"], columns="step", values="score").reindex(columns=[0, last])
     apart = wide[last] - wide[0]
     moved = apart.mask(wide.index.get_level_values("reading") == "identity", wide.min(axis=1)).groupby("reading")
-    each = {str(name): mean_t(by.to_numpy(float)) for name, by in moved if name != attribute}
-    texts = [numbers.with_interval(found.value, found.low, found.high, numbers.signed) for found in each.values()]
-    return [(NAMES.get(name, words.printable(name)), text) for name, text in zip(each, texts, strict=True)]
+    changes = []
+    for name, by in moved:
+        found = mean_t(by.to_numpy(float))
+        if name != attribute:
+            text = numbers.with_interval(found.value, found.low, found.high, numbers.signed)
+            changes.append((NAMES.get(str(name), words.printable(name)), text))
+    return changes
 
 
 MOST = 20  # labels of a table
@@ -88,9 +93,7 @@ def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
     """
     keys, panels = ["classifier", "attribute"], []
     frame = tables.read_rows(tables.EXPLAINED, run, tables.EXPLAINED.columns).dropna(subset="slope")
-    both = frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]).sort_values(
-        ["q", "label"], key=sort_key
-    )
+    both = ranked(frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]), "q", "label")
     for (classifier, attribute), part in both.groupby(keys, sort=True):
         rows = [row | _texts(row) for row in part[:MOST].to_dict("records")]
         moving = [row for row in rows if row["decision"] in ("finding", "open") and row["reading"]]
@@ -102,14 +105,14 @@ def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
     """As the page writes them."""
-    write, whole = units.writer(units.measure_of(row)), partial(numbers.share, digits=0)
-    adjusted = numbers.with_interval(row["adjusted"], row["adjusted_low"], row["adjusted_high"], write)
+    write, whole = units.writer_of(row), partial(numbers.share, digits=0)
+    adjusted = numbers.of_row(row, "adjusted", write, "adjusted")
     reading = NAMES.get(row["reading"], "")
     texts = {"label": words.readable(row["label"]), "slope": write(row["slope"]), "reading": reading}
     texts |= {"adjusted": adjusted if pd.isna(row["adjusted"]) else f"{adjusted} {units.short(row)}".strip()}
     if row["note"]:
         return texts | {"share": row["note"]}
-    share = numbers.with_interval(row["share"], row["share_low"], row["share_high"], whole)
+    share = numbers.of_row(row, "share", whole, "share")
     return texts | {"share": share, "reading": f"{reading}, {whole(row['most'])}"}
 
 
