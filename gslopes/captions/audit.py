@@ -11,7 +11,7 @@ import pandas as pd
 from gslopes.captions import page
 from gslopes.captions.config import STAGES, TECHNIQUES, AuditOptions, CaptionsConfig
 from gslopes.captions.material import Coverage, Material, pairs_of
-from gslopes.captions.measures.rows import RESULTS, Recorder, Row
+from gslopes.captions.measures.rows import RESULTS, Recorder
 from gslopes.captions.review import read_answers, render_review, review_items, sampled
 from gslopes.captions.stimuli import (
     coverage_of,
@@ -30,6 +30,7 @@ from gslopes.core import runfolder
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.files import read_json
+from gslopes.core.tables import Row
 from gslopes.core.text import many
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
@@ -265,7 +266,7 @@ def run_technique(name: str, material: Material, target: str, truth: str, option
 
 def run_techniques(
     material: Material, truth: str, targets: Sequence[str], names: Sequence[str], options: AuditOptions
-) -> tuple[dict[str, list[Row]], list[dict[str, Any]]]:
+) -> tuple[dict[str, list[Row]], list[Row]]:
     """What the techniques find at all targets, by table, and the rows of the techniques table."""
     found: dict[str, list[Row]] = {table: [] for table in RESULTS}
     described = []

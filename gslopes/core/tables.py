@@ -63,6 +63,9 @@ def column(name: str, kind: pa.DataType, unit: str, *, null: bool = False) -> pa
     return pa.field(name, kind, nullable=null, metadata={"unit": unit})
 
 
+Row = dict[str, Any]  # column to value
+Record = Mapping[Any, Any]  # a row that is only read, as ``DataFrame.to_dict`` gives it
+
 TABLES: dict[str, Table] = read_tables(Path(__file__).with_name("tables.toml"))
 
 (PHOTOS, EDITS, VERDICTS, READINGS, ASKED, SCORES, SLOPES, GROUPS, DIFFERENCES, BALANCE,

@@ -14,6 +14,7 @@ from gslopes.core.arrays import Array
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Finder
+from gslopes.core.tables import Row
 from gslopes.crops.config import VERTICAL, CropsConfig
 from gslopes.crops.people import People, pictures_of
 from gslopes.crops.portraits import as_joined, reader_of
@@ -24,7 +25,7 @@ from gslopes.frame.spec import Made
 
 PART = 1024
 Croppers = Sequence[Model | Callable[..., Any]]
-Rows = list[dict[str, Any]]
+Rows = list[Row]
 
 
 # -- before any work --------------------------------------------------------------------------------------------------
@@ -155,7 +156,7 @@ def _asked(run: Run, asker: Asker, variant: str, own: Pictures, asked: Material)
     return made
 
 
-def _pair_row(answer: Answer) -> dict[str, Any]:
+def _pair_row(answer: Answer) -> Row:
     row = {"width": 0, "height": 0, "x": -1, "y": -1, "on_padding": False, "centred": False, "status": answer.status}
     row |= dict.fromkeys(("max_left", "max_right", "won"))
     plan, main = answer.plan, answer.main

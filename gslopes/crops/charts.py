@@ -3,12 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
 from gslopes.core.arrays import Array
+from gslopes.core.tables import Record, Row
 from gslopes.crops.words import larger_first
 from gslopes.report import numbers, words
 from gslopes.report.inline import templates
@@ -64,10 +64,9 @@ CORNERS = {  # where so many groups lie, across and down
     5: (-1j, 1 - 0.25j, 0.65 + 1j, -0.65 + 1j, -1 - 0.25j),
 }
 MOST_GROUPS = max(CORNERS)  # between more of them there are too many arrows to read
-Drawn = dict[str, Any]
 
 
-def graph(rows: Sequence[Mapping[Any, Any]], title: str) -> Markup:
+def graph(rows: Sequence[Record], title: str) -> Markup:
     """An arrow from the favoured group of each pair to the other, with its points over 50 % and their interval.
 
     An arrow whose interval holds 50 % is dashed; even pairs have no head.
@@ -79,7 +78,7 @@ def graph(rows: Sequence[Mapping[Any, Any]], title: str) -> Markup:
     names = dict.fromkeys(row[side] for row in rows for side in ("group", "other"))
     middle = complex(SIDE / 2, MARGIN + REACH)
     places = {name: middle + REACH * corner for name, corner in zip(names, CORNERS[len(names)], strict=True)}
-    arrows: list[Drawn] = []
+    arrows: list[Row] = []
     said = []
     for row in map(larger_first, rows):
         arrow = _arrow(places[row["group"]], places[row["other"]], arrows)
@@ -104,13 +103,13 @@ def graph(rows: Sequence[Mapping[Any, Any]], title: str) -> Markup:
     return Markup(drawn)
 
 
-def _over_half(row: Mapping[Any, Any]) -> str:
+def _over_half(row: Record) -> str:
     """The interval of a share in points over 50 %."""
     low, high = (100 * row[end] - 50 for end in ("ci_low", "ci_high"))
     return "no interval" if math.isnan(low) else numbers.interval(low, high)
 
 
-def _point(name: str, place: complex) -> Drawn:
+def _point(name: str, place: complex) -> Row:
     """A group's circle, and its name above or below it, inside the drawing."""
     text = {"text_x": place.real, "anchor": "middle"}
     if place.real < SIDE / 3:
@@ -122,7 +121,7 @@ def _point(name: str, place: complex) -> Drawn:
     return {"x": place.real, "y": place.imag, "name": words.shorten(name, LETTERS), "full": name, **text}
 
 
-def _arrow(start: complex, end: complex, others: Sequence[Drawn]) -> Drawn:
+def _arrow(start: complex, end: complex, others: Sequence[Row]) -> Row:
     """An arrow's ends and head, and where its number stands: far from those of the others."""
     along = (end - start) / abs(end - start)
     first = start + APART * along

@@ -1,7 +1,7 @@
 """The pairs that the page shows, drawn with their crops and each cropper's map."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from gslopes.ask.croppers.joining import Layout, check_map
 from gslopes.ask.croppers.policies import MIN_DISTANCE, find_peaks
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError
+from gslopes.core.tables import Record, Row
 from gslopes.crops.asking import material
 from gslopes.crops.config import ABOVE, INSIDE
 from gslopes.frame.run import Run
@@ -85,12 +86,12 @@ class Seen(NamedTuple):
 
     saliency: SaliencyMap
     second: tuple[int, int] | None = None
-    crops: Sequence[Mapping[Any, Any]] = ()
+    crops: Sequence[Record] = ()
 
 
 def around_second(
     asker: Asker, photos: Sequence[int], plan: Layout, saliency: SaliencyMap
-) -> tuple[tuple[int, int] | None, list[dict[str, Any]]]:
+) -> tuple[tuple[int, int] | None, list[Row]]:
     """The second peak of a map in whole pixels, and the crops around it; nothing where it has one."""
     scores = saliency.scores.astype(np.float64)
     peaks = find_peaks(scores, saliency.x, saliency.y, MIN_DISTANCE * min(plan.width, plan.height))
@@ -137,8 +138,8 @@ def chosen(answered: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def draw(
-    row: Mapping[Any, Any],
-    crops: Sequence[Mapping[Any, Any]],
+    row: Record,
+    crops: Sequence[Record],
     picture: np.ndarray,
     names: Sequence[str],
     width: int,
@@ -169,7 +170,7 @@ def draw(
     return {"uri": jpeg_uri(canvas), "alt": alt, "margin": margin}
 
 
-def keeps(crops: Sequence[Mapping[Any, Any]], names: Sequence[str]) -> str:
+def keeps(crops: Sequence[Record], names: Sequence[str]) -> str:
     """Whose head is inside of the crops, in words: ratios that keep the same stand together."""
     ratios = defaultdict(list)
     for crop in crops:
@@ -190,9 +191,7 @@ def together(first: Image.Image, second: Image.Image) -> Image.Image:
     return sheet
 
 
-def framed(
-    joined: Image.Image, crops: Sequence[Mapping[Any, Any]], scale: float, point: tuple[float, float]
-) -> Image.Image:
+def framed(joined: Image.Image, crops: Sequence[Record], scale: float, point: tuple[float, float]) -> Image.Image:
     """The picture with a frame for each crop, and a dot at the point; none at a negative one."""
     canvas = joined.copy()
     pen = ImageDraw.Draw(canvas)

@@ -16,6 +16,7 @@ from gslopes.ask.croppers.policies import TABLE_1
 from gslopes.core import tables
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.files import read_json
+from gslopes.core.tables import Record, Row
 from gslopes.core.text import many
 from gslopes.crops.config import ABOVE, BOOTSTRAP, EPSILON, INSIDE, CropsConfig
 from gslopes.crops.parity import (
@@ -44,7 +45,7 @@ from gslopes.stats.rounding import settled
 TALL, LEAST_REGIONS = 1.25, 2  # as published: smallest height/width of a photo alone, and salient regions on it
 WHAT: dict[str, str] = SENTENCES["what"]
 WHAT |= {f"tall {name}": f"{text}, of photos {TALL} times as tall as wide" for name, text in WHAT.items()}
-Rows = list[dict[str, Any]]
+Rows = list[Row]
 
 
 def measure(run: Run) -> Made:
@@ -200,7 +201,7 @@ class Panel:
 
 def parity_rows(
     panel: Panel,
-    key: Mapping[str, Any],
+    key: Record,
     h: Answers,
     min_group: int,
     kept: Mapping[str, Array] | None = None,
@@ -244,7 +245,7 @@ def parity_rows(
     return made
 
 
-def average_rows(panel: Panel, key: Mapping[str, Any], h: Answers) -> Rows:
+def average_rows(panel: Panel, key: Record, h: Answers) -> Rows:
     """Rows of AVERAGES: over all pairs of groups that differ in one column, whatever they are in the others.
 
     key: cropper, variant, policy.  h: see ``Panel.favoured``.
@@ -264,7 +265,7 @@ def average_rows(panel: Panel, key: Mapping[str, Any], h: Answers) -> Rows:
     return rows
 
 
-def attached_rows(panel: Panel, key: Mapping[str, Any], stacked: pd.DataFrame, side_by_side: pd.DataFrame) -> Rows:
+def attached_rows(panel: Panel, key: Record, stacked: pd.DataFrame, side_by_side: pd.DataFrame) -> Rows:
     """The row of ATTACHED: does the same person win one above the other as side by side?
 
     key: cropper, variant.  stacked, side_by_side: rows of PAIRS of one cropper, of the same photos joined either way.
@@ -281,7 +282,7 @@ def attached_rows(panel: Panel, key: Mapping[str, Any], stacked: pd.DataFrame, s
     return [{**key, **row}]
 
 
-def position_row(panel: Panel, key: Mapping[str, Any], pairs: pd.DataFrame, seed: int) -> dict[str, Any]:
+def position_row(panel: Panel, key: Record, pairs: pd.DataFrame, seed: int) -> Row:
     """The row of POSITIONS: does the left photo win, whoever it shows?"""
     answered = pairs[pairs["status"] == "answered"]
     won = answered["won"].to_numpy(np.float64)
@@ -306,7 +307,7 @@ def _mean(values: Array, weights: Array) -> float:
 
 
 def policy_rows(
-    panel: Panel, key: Mapping[str, Any], shares: Mapping[str, Answers], outcomes: pd.DataFrame, crops: pd.DataFrame
+    panel: Panel, key: Record, shares: Mapping[str, Answers], outcomes: pd.DataFrame, crops: pd.DataFrame
 ) -> Rows:
     """Rows of POLICIES: how much each way to use a map amplifies a small difference, and what it shows.
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ from gslopes.crops.config import ABOVE
 from gslopes.crops.measures import WHAT
 from gslopes.crops.parity import comparable
 from gslopes.crops.words import ends, headline, main_rows, side_effect
-from gslopes.frame.page import Page, chart, sure
+from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Section, Tables
 from gslopes.photos.people import CROSS
@@ -42,7 +41,7 @@ def own_tables(page: Page) -> dict[str, tuple[Tables, pd.DataFrame]]:
     return by_cropper
 
 
-def typical(page: Page) -> dict[str, Any] | None:
+def typical(page: Page) -> Content | None:
     """The first pair that was drawn, of the cropper that leads the findings, and how to read it."""
     shown = show(page)
     if shown is None:
@@ -53,14 +52,14 @@ def typical(page: Page) -> dict[str, Any] | None:
     return {**shown, "croppers": [(cropper, [(title, pictures[:1])], mapped)]}
 
 
-def differently(page: Page) -> dict[str, Any] | None:
+def differently(page: Page) -> Content | None:
     """The chart, and each cropper's answer."""
     drawn = chart(page)
     models = [(plain.printable(name), headline(head)) for name, (_, head) in own_tables(page).items()]
     return drawn and {**drawn, "models": models}
 
 
-def certain(page: Page) -> dict[str, Any]:
+def certain(page: Page) -> Content:
     """How groups are known, and whether it matters on which side a person is."""
     traits, config, groups = page.tables["traits"], page.run.config, []
     for column in config.groups:
@@ -80,7 +79,7 @@ def certain(page: Page) -> dict[str, Any]:
     return sure(page, known, *lines)
 
 
-def figures(page: Page) -> dict[str, Any]:
+def figures(page: Page) -> Content:
     """Each cropper's distributions and tables."""
     versions = runfolder.read_manifest(page.run.folder)["asked"]
     croppers = [
@@ -97,7 +96,7 @@ def figures(page: Page) -> dict[str, Any]:
     return {"croppers": croppers}
 
 
-def show(page: Page) -> dict[str, Any] | None:
+def show(page: Page) -> Content | None:
     """The pairs that were drawn, with what the frames and the maps are."""
     drawn = read_json(page.run.folder / "pairs.json")
     legend = [(f"{value:g}", FRAMES[i % len(FRAMES)]) for i, value in enumerate(sorted(page.run.config.ratios))]
@@ -105,7 +104,7 @@ def show(page: Page) -> dict[str, Any] | None:
     return {"croppers": rows, "legend": legend} if rows else None
 
 
-def left_out(page: Page) -> dict[str, Any]:
+def left_out(page: Page) -> Content:
     """What was left out, and why."""
     people, traits, config = page.tables["people"], page.tables["traits"], page.run.config
     out = people[people["status"] != "used"]
@@ -156,7 +155,7 @@ def _main(page: Page, name: str) -> pd.DataFrame:
     return table[table["variant"] == page.run.config.variant]
 
 
-def _panels(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
+def _panels(own: Tables, head: pd.DataFrame) -> list[Content]:
     """Charts of the shares of crossed groups, if they are few, and of their averages; the paper's Figure 2, left."""
     averages = own["averages"]
     averages = averages[averages["variant"].isin(head["variant"]) & averages["policy"].isin(["argmax", RECTANGLE])]
@@ -215,7 +214,7 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def grids(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
+def grids(own: Tables, head: pd.DataFrame) -> list[Content]:
     """All tables of a cropper that have rows.
 
     own: its rows by table.  head: those of PARITY that head the page.

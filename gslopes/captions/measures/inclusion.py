@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.captions.material import Coverage, Pair, Presence, presence_of_captions
-from gslopes.captions.measures.rows import LEAST, Recorder, Row, change
+from gslopes.captions.measures.rows import LEAST, Recorder, Sides, change
+from gslopes.core.arrays import Flags
+from gslopes.core.tables import Row
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.rounding import exceeds, places, settled
@@ -104,7 +105,7 @@ def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists) -> str
     return "hallucination" if how == "open" or (how == "closed" and of_types) else "not-judged"
 
 
-def associate(present: NDArray[np.bool_], sides: NDArray[np.int8], pair: Pair) -> tuple[float, str]:
+def associate(present: Flags, sides: Sides, pair: Pair) -> tuple[float, str]:
     """The association of a concept with a pair's groups, over images annotated with either, and with which group.
 
     The covariance P(s, g) − P(s) P(g), as with that group: at least 0.
@@ -162,9 +163,7 @@ def words_wrongly_included(recorder: Recorder) -> None:
 Flagged = list[tuple[tuple[str, ...], set[int], set[int]]]
 
 
-def _add_inclusions(
-    recorder: Recorder, flagged: Flagged, mentions: Counts, sides: NDArray[np.int8], pair: Pair
-) -> None:
+def _add_inclusions(recorder: Recorder, flagged: Flagged, mentions: Counts, sides: Sides, pair: Pair) -> None:
     """Rows of the inclusions table; those that are kept are ranked by false positive rate."""
     rows: list[Row] = []
     for (scenario, kind, concept), found, held in flagged:
@@ -188,7 +187,7 @@ def _add_inclusions(
     recorder.inclusions += rows
 
 
-def _add_by_group(recorder: Recorder, flagged: Flagged, sides: NDArray[np.int8], pair: Pair) -> None:
+def _add_by_group(recorder: Recorder, flagged: Flagged, sides: Sides, pair: Pair) -> None:
     """False positive rates by group, their difference, p and q (ours)."""
     groups = [set(np.flatnonzero(sides == side).tolist()) for side in (1, -1)]
     rows = []

@@ -17,6 +17,7 @@ from scipy import sparse, special
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material, Pair, Presence, presence_of_images
 from gslopes.core.arrays import Array, Flags, Integers
+from gslopes.core.tables import Row
 from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.contrast import Units, difference
 from gslopes.stats.intervals import mean_change, newcombe, normal_quantile, wilson
@@ -47,7 +48,7 @@ class Differences:
     p: Array
     q: Array
 
-    def columns(self, concept: int) -> dict[str, Any]:
+    def columns(self, concept: int) -> Row:
         """One concept's columns in the measures table; what is not tested has no interval either."""
         low, high = np.where(np.isnan(self.p), np.nan, (self.low, self.high))
         numbers = {"value": self.difference, "ci_low": low, "ci_high": high, "p": self.p, "q": self.q}
@@ -132,7 +133,6 @@ def rate(counts: Array, captions: Array) -> tuple[float, float, float]:
 
 # -- rows of the tables ------------------------------------------------------------------------------------------------
 
-Row = dict[str, Any]
 EQUAL_PROBABILITIES = "the same probability in both groups"
 _BLANK: Row = dict.fromkeys(("harm", "technique", "stage", "truth", "concept", "column", "group", "other"), "")
 _BLANK |= dict.fromkeys(("estimator", "null_hypothesis", "lists", "note"), "") | {"n": 0, "active": 0}

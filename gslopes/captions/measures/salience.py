@@ -15,8 +15,9 @@ import numpy as np
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box, Pair
-from gslopes.captions.measures.rows import Recorder, Row
+from gslopes.captions.measures.rows import Recorder
 from gslopes.core.arrays import Array, Flags
+from gslopes.core.tables import Row
 from gslopes.stats.clusters import FEW
 from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import benjamini_hochberg, is_finding

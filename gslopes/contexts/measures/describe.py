@@ -17,6 +17,7 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.tables import filled
 from gslopes.contexts.typology import SUPERS, Typology, normalise
 from gslopes.core.arrays import Array, Flags, Integers, Objects
+from gslopes.core.tables import Row
 from gslopes.stats.rounding import settled
 
 VECTOR = SUPERS[:3]  # the paper's
@@ -39,7 +40,7 @@ def cosine_distances(first: Array, second: Array) -> Array:
     return np.maximum(0.0, settled(1 - cosines, 1))
 
 
-def describe(tags: Collection[str], typology: Typology, context: Collection[str] = ()) -> dict[str, Any]:
+def describe(tags: Collection[str], typology: Typology, context: Collection[str] = ()) -> Row:
     """One answer's counts and proportions, equations (1) to (4), under the names of the ``described`` table.
 
     tags: normalised, complements added.  context: the tags that name the background, empty if there is none.
@@ -94,7 +95,7 @@ def describe_all(
     context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
     # without complements: a label that the empty picture did not get is no word for it
     empty = {key_of[key[0]]: tags for key, tags in answers.items() if key[1] == EMPTY and key[0] in key_of}
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for photo, attribute, step in sorted(answers):
         tags = typology.complete(answers[photo, attribute, step])
         condition = key_of.get(photo, "") if attribute == EMPTY else attribute.partition("~")[0]

@@ -1,7 +1,6 @@
 """The controlled version, by counterfactuals of each person in each context: does context or face move answers more?"""
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,6 +8,7 @@ import pandas as pd
 from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted
 from gslopes.contexts.tables import filled
 from gslopes.core.arrays import Array, Integers
+from gslopes.core.tables import Row
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.rounding import levelled, settled
@@ -60,7 +60,7 @@ def interaction_table(
     return filled("interaction", made)
 
 
-def compare(canvas: Array, condition: Array, values: Array, person: Integers) -> dict[str, Any]:
+def compare(canvas: Array, condition: Array, values: Array, person: Integers) -> Row:
     """One label on the canvas and in front of a background.
 
     canvas, condition: (P, K) of 0 and 1.  person: (P,) codes.
@@ -76,7 +76,7 @@ def compare(canvas: Array, condition: Array, values: Array, person: Integers) ->
     shown = ((canvas > 0) | (condition > 0)).any(axis=1)
     rare = len(np.unique(person[shown])) < FEW
     face = mean_t(base)
-    row: dict[str, Any] = {"n": len(base)}
+    row: Row = {"n": len(base)}
     for name, estimate in (("slope", mean_t(slope)), ("baseline", face)):
         row[name], _, row[f"{name}_low"], row[f"{name}_high"], _ = estimate
     row["difference"], se, row["ci_low"], row["ci_high"], row["p"] = mean_t(

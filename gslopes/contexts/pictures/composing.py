@@ -19,6 +19,7 @@ from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import VALUES, Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
+from gslopes.core.tables import Row
 from gslopes.faces.components import Components
 from gslopes.faces.compose.encode import SUFFIX, Variants, encode
 from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
@@ -46,7 +47,7 @@ class Sweeper:
     device: str
     measurer: SweepMeasurer
 
-    def __call__(self, photo: Photo) -> tuple[Composite, dict[str, Any]] | None:
+    def __call__(self, photo: Photo) -> tuple[Composite, Row] | None:
         """(the counterfactuals, the gate's verdict as columns); None if the photo has no usable face.
 
         Such a photo stays in the plain part.  The gate judges whole edited photos, once for all backgrounds.
@@ -74,7 +75,6 @@ class Sweeper:
         return composite, {**asdict(measured), "mask_area": composite.mask_area, "kept": not why, **why.columns}
 
 
-Row = dict[str, Any]
 FORMAT: Literal["jpeg"] = "jpeg"  # what services take, and a tenth of the size
 
 

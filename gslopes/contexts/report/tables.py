@@ -8,7 +8,6 @@ stars as the paper does.
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,8 @@ from gslopes.contexts.measures.describe import EMPTY
 from gslopes.contexts.tables import SENTENCES, sides
 from gslopes.contexts.typology import normalise
 from gslopes.core.files import csv_bytes
+from gslopes.core.tables import Record, Row
+from gslopes.frame.spec import Tables
 from gslopes.report import numbers
 from gslopes.report.layouts import markdown, tabular
 from gslopes.report.words import many, printable
@@ -27,11 +28,9 @@ STARRED = SENTENCES["starred"]  # the two that count stars
 UNNAMED = "not judged: no context has tags in its dictionary"
 STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where that comes from
 SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
-Row = Mapping[Any, Any]
-Results = Mapping[str, pd.DataFrame]
 
 
-def paper_tables(results: Results, published: bool = False) -> dict[str, pd.DataFrame]:
+def paper_tables(results: Tables, published: bool = False) -> dict[str, pd.DataFrame]:
     """Name to table, of the gross tags; those without rows are left out.
 
     published: Table 14 has the paper's own answers, too.
@@ -57,7 +56,7 @@ def paper_tables(results: Results, published: bool = False) -> dict[str, pd.Data
     return {name: table for name, table in made.items() if len(table)}
 
 
-def _in_order(rows: pd.DataFrame, results: Results) -> pd.DataFrame:
+def _in_order(rows: pd.DataFrame, results: Tables) -> pd.DataFrame:
     """Each tagger's rows as the paper has its contexts: baselines, then feminine, then masculine ones, by rating."""
     contexts = [name for name in ("original", "canvas") if name in set(rows["context"])]
     if "backgrounds" in results:
@@ -104,7 +103,7 @@ def _share(number: float, digits: int = 3) -> str:
     return f"{number:.0f}" if number in (0, 1) else re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
 
 
-def _ends(row: Row, low: str, high: str) -> str:
+def _ends(row: Record, low: str, high: str) -> str:
     """An interval in brackets; empty where there is none."""
     finite = math.isfinite(row[low]) and math.isfinite(row[high])
     return f"[{row[low]:+.2f}, {row[high]:+.2f}]" if finite else ""
@@ -123,7 +122,7 @@ def _wide(rows: pd.DataFrame, cell: Callable[[pd.DataFrame], str]) -> pd.DataFra
 # -- the paper's tables -----------------------------------------------------------------------------------------------
 
 
-def _table4(scores: pd.DataFrame, results: Results) -> pd.DataFrame:
+def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
     """All tags of a background, a photo and their composite: of the photo in the middle of the ids, and its most
     feminine room.
     """
@@ -207,7 +206,7 @@ def _table11(rows: pd.DataFrame) -> pd.DataFrame:
 # -- Table 14: the answers to the paper's questions -------------------------------------------------------------------
 
 
-def table14(results: Results, published: bool = False) -> pd.DataFrame:
+def table14(results: Tables, published: bool = False) -> pd.DataFrame:
     """A row a tagger, a column a question; empty without answers.
 
     published: next to RQ1 and RQ3 the paper's own answer, which has no null hypothesis and no interval.
@@ -224,7 +223,7 @@ def _by_question(answers: pd.DataFrame) -> pd.DataFrame:
     return answers.set_index("tagger").T.rename_axis(columns=None).reset_index(names="question")
 
 
-def _answers(results: Results, name: str, published: bool) -> dict[str, str]:
+def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
     """Question to its cell."""
 
     def of(table: str, **wanted: str) -> pd.DataFrame:
@@ -327,7 +326,7 @@ def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
     several_rooms = subset["rooms_low"].notna().any()
     made = []
     for row in subset.to_dict("records"):
-        cells: dict[str, Any] = {name: row[name] for name in ("classifier", "tags", "measure")}
+        cells: Row = {name: row[name] for name in ("classifier", "tags", "measure")}
         cells |= {"people": row["gender"], "n": row["n"]}
         cells["slope"] = f"{row['slope']:+.2f} {'tags' if row['measure'] == 'n_tags' else 'points'}"
         cells["95 %"] = _ends(row, "ci_low", "ci_high") or numbers.NONE
