@@ -6,8 +6,6 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-import pandas as pd
-
 from gslopes.captions import page
 from gslopes.captions.config import STAGES, TECHNIQUES, AuditOptions, CaptionsConfig
 from gslopes.captions.material import Coverage, Material, pairs_of
@@ -168,14 +166,8 @@ def measure(run: Run) -> Made:
         if why:
             run.note(f"{name}, not judged: {why}")
     parameters = ", ".join(f"{name}={value}" for name, value in asdict(config.options).items())
-    ranked: Made = {
-        name: pd.DataFrame(rows, columns=TABLES[name].columns).astype({"rank": "Int32"}) if rows else []
-        for name, rows in ((name, found[name]) for name in ("inclusions", "salience"))
-    }
     return {
-        "measures": found["measures"],
-        **ranked,
-        "examples": found["examples"],
+        **found,
         "cases": list({row["case"]: row for row in found["cases"]}.values()),
         "techniques": [{**row, "parameters": parameters} for row in described],
     }

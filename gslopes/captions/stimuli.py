@@ -200,7 +200,7 @@ def sentences_table(stages: Mapping[str, StageRows], images: Iterable[str]) -> t
                 continue
             records.append((image, stage, len(texts), text, status, why.reason.value, why.detail))
             texts.append(text)
-    return pd.DataFrame(records, columns=TABLES["sentences"].columns).astype({"source": "int16"}), repeated
+    return pd.DataFrame(records, columns=TABLES["sentences"].columns), repeated
 
 
 def judge_text(caption: Any) -> tuple[str, str, SkipReason]:

@@ -29,7 +29,6 @@ TUPLES = TABLES["tuples"]
 SIDES = ["x0", "y0", "x1", "y1", "score"]
 _KEY_AND_FACT = TUPLES.columns[: -len(SIDES)]
 _values = attrgetter(*(column.name for column in fields(Fact)))  # in the order of those columns
-_TUPLE_TYPES: Any = {"source": "int16", "relaxed": bool, "negated": bool, "plural": bool}
 
 
 def parser_name(config: CaptionsConfig) -> str:
@@ -56,8 +55,7 @@ def parse(run: Run, images: Sequence[str]) -> Made:
         for stage, source, text in captions.get(image, ()):
             records += [(image, stage, source, *_values(fact)) for fact in facts(text)]
         run.tick(1)
-    frame = pd.DataFrame(records, columns=_KEY_AND_FACT).assign(**dict.fromkeys(SIDES, math.nan))
-    return {"tuples": frame.astype(_TUPLE_TYPES)}
+    return {"tuples": pd.DataFrame(records, columns=_KEY_AND_FACT).assign(**dict.fromkeys(SIDES, math.nan))}
 
 
 def with_labels(run: Run, parts: Tables) -> Made:
@@ -111,8 +109,7 @@ def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame
             meanings = (sense.synset, subject, other, sense.relaxed, sense.rule)
             fact = Fact(row.kind, row.word, row.subject, row.object, *meanings)
             records.append((row.image, stage, -1, *_values(fact), *(row.corners or (math.nan,) * 4), row.score))
-    frame = pd.DataFrame(records, columns=TUPLES.columns).sort_values(SIDES, kind="stable")
-    return frame.astype(_TUPLE_TYPES)
+    return pd.DataFrame(records, columns=TUPLES.columns).sort_values(SIDES, kind="stable")
 
 
 def label_sense(word: str, synset: str | None, role: str, senses: Senses) -> Sense:

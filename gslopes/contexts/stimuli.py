@@ -29,7 +29,7 @@ from gslopes.core.files import sha256_of
 from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
-from gslopes.core.tables import Row
+from gslopes.core.tables import Row, frame_of
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
 from gslopes.faces.find import KnownFinder, MtcnnFinder
 from gslopes.frame.run import Run
@@ -163,8 +163,7 @@ def read(run: Run) -> Made:
     check_outside(run.folder, _people(run))
     material: Material = run.inputs
     rows = [{"photo": material.photos[name], **row} for name, row in material.who.items()]
-    people = pd.DataFrame(rows, columns=TABLES["people"].columns)
-    return {"people": people, "backgrounds": background_rows(material.backgrounds)}
+    return {"people": rows, "backgrounds": background_rows(material.backgrounds)}
 
 
 def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
@@ -179,7 +178,7 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
         }
         for background in backgrounds
     ]
-    return pd.DataFrame(rows, columns=TABLES["backgrounds"].columns).astype({"rating": float})
+    return frame_of(TABLES["backgrounds"], rows)
 
 
 def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:

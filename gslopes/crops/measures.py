@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from gslopes.ask.croppers.policies import TABLE_1
-from gslopes.core import tables
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.files import read_json
 from gslopes.core.tables import Record, Row
@@ -33,7 +32,7 @@ from gslopes.crops.parity import (
     resampled,
 )
 from gslopes.crops.people import Groups
-from gslopes.crops.tables import CONSTANT, MEASURES, SENTENCES, TABLES
+from gslopes.crops.tables import CONSTANT, MEASURES, SENTENCES
 from gslopes.crops.words import lost
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
@@ -101,8 +100,7 @@ def measure(run: Run) -> Made:
     made |= gaze_rows(saliency, people, groups, as_published=config.as_published)
     if config.as_published and not any(row["what"].startswith("tall") for row in made["gaze"]):
         run.note(f"No photo is {TALL} times as tall as wide with {LEAST_REGIONS} salient regions, as in section 3.4.")
-    frames = {name: tables.frame_of(TABLES[name], made[name]) for name in MEASURES}
-    return {name: frame.sort_values([*TABLES[name].key], kind="stable") for name, frame in frames.items()}
+    return {name: made[name] for name in MEASURES}
 
 
 class Answers(NamedTuple):

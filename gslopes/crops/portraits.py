@@ -19,10 +19,9 @@ from gslopes.core.errors import AnswerError, PhotoError, UsageError
 from gslopes.core.files import sha256_of
 from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.records import ByteArray, Finder, Photo
-from gslopes.core.tables import Record, Row, frame_of
+from gslopes.core.tables import Record, Row
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.people import People, Portrait
-from gslopes.crops.tables import TABLES
 from gslopes.faces.find import choose
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
@@ -172,4 +171,4 @@ def with_groups(run: Run, made: Tables) -> Made:
         for value, persons in groups.items()
         for person in persons
     ]
-    return {"saliency": made["saliency"], "people": made["people"], "traits": frame_of(TABLES["traits"], traits)}
+    return {"saliency": made["saliency"], "people": made["people"], "traits": traits}
