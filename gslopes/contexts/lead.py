@@ -36,9 +36,7 @@ def headline_of(tables: Tables) -> Headline:
 
 def main_rows(results: Tables) -> pd.DataFrame:
     """The congruence slopes of the share of right answers, of gross tags, that are known: a row a classifier."""
-    rows = results.get("congruence")
-    if rows is None or not len(rows):
-        return pd.DataFrame()
+    rows = results.get("congruence", TABLES["congruence"].empty())
     at = (rows["measure"] == "correct") & (rows["gender"] == "all") & (rows["group"] == "all")
     return rows[at & (rows["tags"] == "gross") & (rows["estimator"] == "person") & rows["slope"].notna()]
 
@@ -92,7 +90,7 @@ def _clear(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _right(results: Tables, classifier: str) -> float:
     """The share of right answers over all contexts, of gross tags; a half where it is not known."""
-    rows = results.get("inferred", pd.DataFrame(columns=["classifier", "tags", "gender", "inferred", "n", "count"]))
+    rows = results.get("inferred", TABLES["inferred"].empty())
     own = rows[(rows["classifier"] == classifier) & (rows["tags"] == "gross") & (rows["gender"] == rows["inferred"])]
     return float(own["count"].sum() / own["n"].sum()) if own["n"].sum() else 0.5
 

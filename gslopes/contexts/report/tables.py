@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.contexts.measures.describe import EMPTY
-from gslopes.contexts.tables import SENTENCES, sides
+from gslopes.contexts.tables import SENTENCES, TABLES, sides
 from gslopes.contexts.typology import normalise
 from gslopes.core.files import csv_bytes
 from gslopes.core.tables import Record, Row
@@ -227,8 +227,8 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
     """Question to its cell."""
 
     def of(table: str, **wanted: str) -> pd.DataFrame:
-        frame = results.get(table, pd.DataFrame())
-        for column, value in {"classifier": name, "tags": "gross", **wanted}.items() if len(frame) else ():
+        frame = results.get(table, TABLES[table].empty())
+        for column, value in {"classifier": name, "tags": "gross", **wanted}.items():
             frame = frame[frame[column] == value]
         return frame
 
@@ -254,11 +254,11 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
 
 def _starred(rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]) -> str:
     """The paper's answer: yes for a gender that has a star in any of its contexts."""
-    marked = rows[rows["congruent_rise"].astype(bool)] if len(rows) else rows
+    marked = rows[rows["congruent_rise"].astype(bool)]
     answered, counts = [], []
     for gender, plural, side in SIDES:
         contexts = [name for name, one in stereotypes.items() if one == side]
-        stars = marked[marked["context"].isin(contexts) & (marked[column] == gender)] if len(marked) else marked
+        stars = marked[marked["context"].isin(contexts) & (marked[column] == gender)]
         answered += [plural] * bool(len(stars))
         counts.append(f"{plural} in {len(stars)} of {len(contexts)} {side}")
     only = " only" * (len(answered) == 1)
@@ -271,8 +271,8 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mappin
     answers = []
     for gender, plural, side in SIDES:
         contexts = [name for name, one in stereotypes.items() if one == side]
-        chosen = rows[rows["context"].isin(contexts) & (rows[column] == gender)] if len(rows) else rows
-        judged = chosen[chosen["q"].notna()] if len(chosen) else chosen
+        chosen = rows[rows["context"].isin(contexts) & (rows[column] == gender)]
+        judged = chosen[chosen["q"].notna()]
         if not len(judged):
             answers.append(f"{plural}: " + ("not judged, too rare" if len(chosen) else f"no {side} context"))
             continue
@@ -285,10 +285,9 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mappin
 
 
 def _independent(rows: pd.DataFrame) -> str:
-    judged = rows[rows["q"].notna()] if len(rows) else rows
+    judged = rows[rows["q"].notna()]
     if not len(judged):
-        untagged = not len(rows) or rows["share"].isna().all()
-        return UNNAMED if untagged else "not judged: in too few pictures"
+        return UNNAMED if rows["share"].isna().all() else "not judged: in too few pictures"
     depends = judged[is_finding(judged["q"])]["context"].map(printable).tolist()
     if not depends:
         return f"no dependence found in {many(len(judged), 'context')}"
@@ -297,7 +296,7 @@ def _independent(rows: pd.DataFrame) -> str:
 
 def _who_changes(rows: pd.DataFrame) -> str:
     """Whose mean distance is larger by Tukey's test at the paper's level, and in how many contexts."""
-    rows = rows[rows["p"].notna()] if len(rows) else rows
+    rows = rows[rows["p"].notna()]
     if not len(rows):
         return "not judged: no group can be compared"
     contexts = rows["context"].nunique()
@@ -311,7 +310,7 @@ def _who_changes(rows: pd.DataFrame) -> str:
 
 
 def _expected(rows: pd.DataFrame) -> str:
-    judged = rows[rows["q"].notna()] if len(rows) else rows
+    judged = rows[rows["q"].notna()]
     if not len(judged):
         return "not judged: nothing varies"
     significant = int(is_finding(judged["q"], judged["ci_low"], judged["ci_high"]).sum())
