@@ -37,7 +37,7 @@ from gslopes.crops.words import lost
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 from gslopes.stats.intervals import newcombe, wilson
-from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.multiplicity import adjust
 from gslopes.stats.resampling import multinomial_counts
 from gslopes.stats.rounding import settled
 
@@ -238,8 +238,8 @@ def parity_rows(
                 note = f"a group has fewer than {many(min_group, 'person')} (--min-group)"
                 row |= {"p_value": np.nan, "verdict": "", "note": note}
             rows.append(row)
-        q = benjamini_hochberg(np.array([row["p_value"] for row in rows], dtype=np.float64))
-        made += [{**row, "q": value} for row, value in zip(rows, q, strict=True)]
+        adjust(rows, "p_value")
+        made += rows
     return made
 
 

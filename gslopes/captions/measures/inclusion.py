@@ -14,12 +14,12 @@ import numpy as np
 from scipy import sparse
 
 from gslopes.captions.material import Coverage, Pair, Presence, presence_of_captions
-from gslopes.captions.measures.rows import LEAST, Recorder, Sides, change
+from gslopes.captions.measures.rows import LEAST, Recorder, Sides, change, rank
 from gslopes.core.arrays import Flags
 from gslopes.core.tables import Row
 from gslopes.stats.intervals import newcombe, wilson
-from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.stats.rounding import exceeds, places, settled
+from gslopes.stats.multiplicity import adjust, benjamini_hochberg
+from gslopes.stats.rounding import exceeds, settled
 from gslopes.stats.shares import fisher
 from gslopes.words.graph import KINDS, Fact
 from gslopes.words.pos_tagger import PREPOSITIONS
@@ -179,11 +179,7 @@ def _add_inclusions(recorder: Recorder, flagged: Flagged, mentions: Counts, side
         row |= {"association": association, "towards": towards, "rank": None}
         row |= {"kept": bool(exceeds(association, THRESHOLD))}
         rows.append(row)
-    ranked = [row for row in rows if row["kept"]]
-    steps = [places([-np.nan_to_num(row[name]) for row in ranked]) for name in ("fpr", "association")]
-    order = sorted(zip(*steps, (row["concept"] for row in ranked), range(len(ranked)), strict=True))
-    for rank, (*_, place) in enumerate(order, 1):
-        ranked[place]["rank"] = rank
+    rank([row for row in rows if row["kept"]], "fpr", "association")
     recorder.inclusions += rows
 
 
@@ -201,9 +197,9 @@ def _add_by_group(recorder: Recorder, flagged: Flagged, sides: Sides, pair: Pair
         row |= {"ci_low": 100 * low, "ci_high": 100 * high, "p": p, "note": "" if tested else "too few images have it"}
         row |= {"estimator": "difference of false positive rates, Newcombe"}
         rows.append(row | {"null_hypothesis": "the same false positive rate in both groups"})
-    q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))
-    for row, value in zip(rows, q, strict=True):
-        recorder.measure(**row, q=float(value))
+    adjust(rows)
+    for row in rows:
+        recorder.measure(**row)
 
 
 def _add_summary(recorder: Recorder, flagged: Counts) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gslopes.captions.material import Material, presence_of_captions, presence_of_images
 from gslopes.captions.measures.rows import LEAST, Recorder, compare
-from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.multiplicity import adjust
 from gslopes.stats.rounding import exceeds
 from gslopes.words.graph import IDENTITY, PERSON, Fact, Mentions
 from gslopes.words.pos_tagger import GRAMMAR
@@ -231,6 +231,4 @@ def trait_dependent(recorder: Recorder) -> None:
                         estimator="difference of shares with and without the trait, Newcombe",
                         null_hypothesis="the gender's word is as likely with the trait as without",
                     )
-    q = benjamini_hochberg(np.array([row["p"] for row in recorder.measures], dtype=np.float64))
-    for row, value in zip(recorder.measures, q, strict=True):
-        row["q"] = float(value)
+    adjust(recorder.measures)

@@ -22,7 +22,7 @@ from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.contrast import Units, difference
 from gslopes.stats.intervals import mean_change, newcombe, normal_quantile, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.stats.rounding import exceeds, settled
+from gslopes.stats.rounding import exceeds, places, settled
 from gslopes.stats.shares import fisher
 from gslopes.words.graph import Fact
 
@@ -129,6 +129,14 @@ def rate(counts: Array, captions: Array) -> tuple[float, float, float]:
     n = share * (1 - share) / se**2 * images / (images - 1) if se > 0 else images
     low, high = wilson(share, min(n, total))
     return share, float(low), float(high)
+
+
+def rank(rows: Sequence[Row], *measures: str) -> None:
+    """Give each row its ``rank``, from 1: the largest first, by the first measure that differs, else by concept."""
+    steps = [places([-np.nan_to_num(row[name]) for row in rows]) for name in measures]
+    order = sorted(zip(*steps, (row["concept"] for row in rows), range(len(rows)), strict=True))
+    for number, (*_, place) in enumerate(order, 1):
+        rows[place]["rank"] = number
 
 
 # -- rows of the tables ------------------------------------------------------------------------------------------------

@@ -15,14 +15,14 @@ import numpy as np
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box, Pair
-from gslopes.captions.measures.rows import Recorder
+from gslopes.captions.measures.rows import Recorder, rank
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Row
 from gslopes.stats.clusters import FEW
 from gslopes.stats.intervals import percentile
-from gslopes.stats.multiplicity import benjamini_hochberg, is_finding
+from gslopes.stats.multiplicity import adjust, is_finding
 from gslopes.stats.ridge_logistic import fit_ridge
-from gslopes.stats.rounding import exceeds, places, settled
+from gslopes.stats.rounding import exceeds, settled
 from gslopes.stats.score_test import choose_columns, informative_units, score_interval
 
 RIDGE, VALID = 1.0, 0.9  # as published: penalty, and share of the splits of which more must count
@@ -193,16 +193,11 @@ def objects_mentioned(recorder: Recorder) -> None:
                 else:
                     fitted = fit(features[chosen], column, sides[chosen] / 2, y)
                 rows.append(_row(fitted, name, recorder.stage, pair))
-        q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))
-        for row, value in zip(rows, q, strict=True):
-            row |= {"q": float(value), "finding": bool(is_finding(value, row["ci_low"], row["ci_high"]))}
-        ranked = [row for row in rows if row["finding_paper"]]
-        steps = places([-row["accuracy"] for row in ranked]).tolist()
-        order = sorted(zip(steps, (row["concept"] for row in ranked), range(len(ranked)), strict=True))
-        for rank, (_, _, place) in enumerate(order, 1):
-            ranked[place]["rank"] = rank
+        adjust(rows)
+        rank([row for row in rows if row["finding_paper"]], "accuracy")
         recorder.salience += rows
         for row in rows:
+            row["finding"] = bool(is_finding(row["q"], row["ci_low"], row["ci_high"]))
             if row["finding"] or row["finding_paper"]:
                 name = row["concept"]
                 showing = [at for at in np.flatnonzero(sides) if name in synsets[at]]
