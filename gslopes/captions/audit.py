@@ -181,7 +181,7 @@ def review(run: Run) -> Made:
     if unknown := sum(row["case"] not in case_ids for row in answers):
         of_all = f"{unknown:,} of the review's {many(len(answers), 'answer')}"
         run.note(f"{of_all} are about cases that are not in this run.")
-    titles = dict(zip(techniques["technique"], techniques["title"], strict=True))
+    titles = techniques.set_index("technique")["title"].to_dict()
     items = review_items(sampled(cases), config.images, run.folder, titles)
     runfolder.write_bytes(run.folder / "review.html", render_review(items, answers).encode())
     return {"reviews": answers}
@@ -227,7 +227,7 @@ def material_of(run: Run, mentions: Mentions) -> Material:
         mentions,
         groups,
         pairs_of(groups),
-        dict(zip(areas["image"], areas["person_area"].astype(float), strict=True)),
+        areas.set_index("image")["person_area"].astype(float).to_dict(),
         boxes_of(tuples),
         coverage,
     )

@@ -38,7 +38,7 @@ def _case(row: Record) -> dict[str, str]:
 
 
 def _titles(page: Page) -> dict[str, str]:
-    return dict(zip(page.tables["techniques"]["technique"], page.tables["techniques"]["title"], strict=True))
+    return page.tables["techniques"].set_index("technique")["title"].to_dict()
 
 
 def typical(page: Page) -> Content | None:
@@ -150,7 +150,7 @@ def harms(page: Page) -> Content:
     """The numbers of every technique, by harm; listed words are masked."""
     measures, titles = _named(page.tables["measures"]), _titles(page)
     ran = page.tables["techniques"].query("ran == 'yes'")
-    unjudged = dict(zip(ran["technique"], ran["why"], strict=True))
+    unjudged = ran.set_index("technique")["why"].to_dict()
     inclusions, salience = page.tables["inclusions"], page.tables["salience"]
     refused = [f"{words.printable(row.concept)}: {row.note}" for row in salience[~salience["eligible"]].itertuples()]
     rows = []

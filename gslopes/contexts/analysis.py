@@ -75,7 +75,7 @@ def analyse(
     interaction: rows of that table, if there is a sweep.
     """
     labels = sides(backgrounds)
-    ratings = dict(zip(backgrounds["context"], backgrounds["rating"].astype(float), strict=True))
+    ratings = backgrounds.set_index("context")["rating"].astype(float).to_dict()
     parts: dict[str, list[pd.DataFrame]] = {} if interaction is None else {"interaction": [interaction]}
     for (classifier, _), rows in described.groupby(["classifier", "tags"], sort=True, observed=True):
         grid = make_grid(rows, people, backgrounds, tagged.get(str(classifier), frozenset()))

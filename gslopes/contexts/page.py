@@ -151,7 +151,7 @@ def write_sheets(run: Run) -> Made:
         runfolder.write_bytes(run.folder / SHARES.with_suffix(f".{form}"), data)
     run.notes.extend(fonts.advice({*results["backgrounds"]["context"], *results["people"]["group"]}))
     photos = run.table("photos")
-    names = dict(zip(photos["photo"], photos["path"], strict=True))
+    names = photos.set_index("photo")["path"].to_dict()
     runfolder.write_bytes(folder / "cutouts.html", cutouts_page(run.folder, results["cutouts"], names).encode())
     return {}
 

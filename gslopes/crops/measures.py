@@ -148,7 +148,7 @@ class Panel:
             column: draw_weights({name: len(codes) for name, codes in of.items()}, BOOTSTRAP, seed)
             for column, of in coded.items()
         }
-        return cls(dict(zip(used["photo"], used["person"].map(number), strict=True)), len(number), coded, weights)
+        return cls(used.set_index("photo")["person"].map(number).to_dict(), len(number), coded, weights)
 
     def about(self, frame: pd.DataFrame, of_left: Array, of_right: Array | None = None) -> Answers:
         """The mean of a number about the first person of each two, over pictures and sides.

@@ -119,7 +119,7 @@ def left_out(page: Page) -> Content:
         for reason, count in why.items():
             out_of = f"left out of {plain.printable(column)}: {plain.printable(reason)}"
             lines.append(f"{plain.many(count, 'person', 'people')} {out_of}")
-    person = dict(zip(people["photo"], people["person"], strict=True))
+    person = people.set_index("photo")["person"].to_dict()
     group = traits[traits["column"] == config.groups[0]].set_index("person")["value"].to_dict()
     asked = _main(page, "pairs")
     for row in _main(page, "positions").to_dict("records"):
@@ -192,7 +192,7 @@ def _graphs(page: Page, parity: pd.DataFrame) -> list[tuple[str, Markup]]:
 def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup]]:
     """Curves of the photos' own scores, by group, a panel for each of the second grouping; the paper's Figure 7."""
     names, people = page.run.config.groups, page.tables["people"]
-    person = dict(zip(people["photo"], people["person"], strict=True))
+    person = people.set_index("photo")["person"].to_dict()
     traits = page.tables["traits"].pivot(index="person", columns="column", values="value")
     rows = saliency[saliency["scale"] == "own"]
     group = traits.reindex(rows["photo"].map(person)).set_axis(rows.index)

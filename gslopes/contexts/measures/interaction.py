@@ -42,8 +42,8 @@ def interaction_table(
     shape = (len(photos), len(backgrounds) + 1, len(values))
     answered = np.zeros(shape, bool)
     answered[at] = True
-    person_of = dict(zip(people["photo"], people["person"], strict=True))
-    person = np.unique([person_of[photo] for photo in photos], return_inverse=True)[1].astype(np.int64)
+    person_of = people.set_index("photo")["person"]
+    person = np.unique(person_of[photos].to_numpy(str), return_inverse=True)[1].astype(np.int64)
     made = []
     for label, flags in (
         ("inferred woman", rows["inferred"] == "woman"),

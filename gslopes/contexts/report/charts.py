@@ -116,7 +116,7 @@ def draw_shares(results: Tables) -> dict[Form, bytes]:
     if "described" not in results:
         return {}
     described, backgrounds = results["described"], results["backgrounds"]
-    contexts = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
+    contexts = backgrounds.set_index("key")["context"].to_dict()
     rows = described[(described["tags"] == "gross") & (described["classifier"] == described["classifier"].min())]
     baseline = "canvas" if (rows["attribute"] == "canvas").any() else "original"
     start = rows[(rows["attribute"] == baseline) & (rows["step"] == 0)].set_index("photo")
