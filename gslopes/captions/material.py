@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gslopes.words.graph import Fact, Mentions
+from gslopes.words.graph import Fact, Facts, Mentions
 
 MOST_VALUES = 40  # of a column that is compared: 780 pairs of groups
 
@@ -131,7 +131,7 @@ class Presence:
 def presence_of_captions(
     captions: Mapping[str, Sequence[Caption]],
     images: Sequence[str],
-    concepts_of: Callable[[Iterable[Fact]], Iterable[str]],
+    concepts_of: Callable[[Facts], Iterable[str]],
     *,
     each: bool = False,
 ) -> Presence:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from gslopes.captions.config import SENTENCES
 from gslopes.captions.review import HARMS, confirmed, link_of, mask, masked
-from gslopes.core.tables import Record
+from gslopes.core.tables import Record, lookup
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Headline, Section, Tables
@@ -38,7 +38,7 @@ def _case(row: Record) -> dict[str, str]:
 
 
 def _titles(page: Page) -> dict[str, str]:
-    return page.tables["techniques"].set_index("technique")["title"].to_dict()
+    return lookup(page.tables["techniques"], "technique", "title")
 
 
 def typical(page: Page) -> Content | None:
@@ -150,7 +150,7 @@ def harms(page: Page) -> Content:
     """The numbers of every technique, by harm; listed words are masked."""
     measures, titles = _named(page.tables["measures"]), _titles(page)
     ran = page.tables["techniques"].query("ran == 'yes'")
-    unjudged = ran.set_index("technique")["why"].to_dict()
+    unjudged = lookup(ran, "technique", "why")
     inclusions, salience = page.tables["inclusions"], page.tables["salience"]
     refused = [f"{words.printable(row.concept)}: {row.note}" for row in salience[~salience["eligible"]].itertuples()]
     rows = []

@@ -25,6 +25,7 @@ from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.core.files import parse_json, read_named
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.runfolder import show
+from gslopes.core.tables import lookup
 from gslopes.core.text import plain
 from gslopes.photos.people import People, read_people
 from gslopes.words.graph import Mentions
@@ -315,7 +316,4 @@ def people_table(config: CaptionsConfig) -> pd.DataFrame:
 
 def groups_of_table(people: pd.DataFrame) -> Groups:
     """Column to image to value, of the people table."""
-    groups: Groups = {}
-    for image, column, value in people[["image", "column", "value"]].itertuples(index=False, name=None):
-        groups.setdefault(column, {})[image] = value
-    return groups
+    return {str(column): lookup(rows, "image", "value") for column, rows in people.groupby("column", sort=False)}

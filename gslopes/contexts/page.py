@@ -15,7 +15,7 @@ from gslopes.contexts.tables import TABLES
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_regular
-from gslopes.core.tables import Record
+from gslopes.core.tables import Record, lookup
 from gslopes.frame.page import Content, Page, chart, noted, sure
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Section
@@ -151,7 +151,7 @@ def write_sheets(run: Run) -> Made:
         runfolder.write_bytes(run.folder / SHARES.with_suffix(f".{form}"), data)
     run.notes.extend(fonts.advice({*results["backgrounds"]["context"], *results["people"]["group"]}))
     photos = run.table("photos")
-    names = photos.set_index("photo")["path"].to_dict()
+    names = lookup(photos, "photo", "path")
     runfolder.write_bytes(folder / "cutouts.html", cutouts_page(run.folder, results["cutouts"], names).encode())
     return {}
 

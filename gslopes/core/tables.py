@@ -95,6 +95,11 @@ def frame_of(table: Table, rows: Sequence[Mapping[str, Any]] | Sequence[tuple[An
     return pd.DataFrame(rows, columns=pd.Index(table.columns)) if rows else table.empty()
 
 
+def lookup(frame: pd.DataFrame, key: str, column: str) -> dict[str, Any]:
+    """The values of one column by those of another; of several the last."""
+    return dict(zip(frame[key], frame[column], strict=True))
+
+
 def check(table: Table, frame: pd.DataFrame) -> pa.Table:
     """The frame as an Arrow table of exactly this schema; a reason that holds its detail in itself is split.
 

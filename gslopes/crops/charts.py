@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -38,12 +39,17 @@ def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, 
         line = np.array([np.repeat(sample, 2), np.repeat(share, 2)[1:-1]])
         curves.append((name, points(line), points(around)))
         said.append(f"{name} median {np.median(sample):.3g} of {n}")
-    drawn = templates(Path(__file__).parent).get_template("curves.html.j2").render(
-        left=LEFT, above=ABOVE, wide=WIDE, tall=TALL, levels=["0", "0.25", "0.5", "0.75", "1"],
+    return _drawn(
+        "curves.html.j2", title, said, left=LEFT, above=ABOVE, wide=WIDE, tall=TALL,
+        levels=["0", "0.25", "0.5", "0.75", "1"], curves=curves,
         ticks=[numbers.value(end) for end in (low, (low + high) / 2, high)],
-        curves=curves, description=f"{title}: {'; '.join(said)}",
     )  # fmt: skip
-    return Markup(drawn)
+
+
+def _drawn(template: str, title: str, said: Sequence[str], **known: Any) -> Markup:
+    """A drawing by its template, with what it shows in words."""
+    made = templates(Path(__file__).parent).get_template(template)
+    return Markup(made.render(description=f"{title}: {'; '.join(said)}", **known))
 
 
 # -- the graph of Figure 2 --------------------------------------------------------------------------------------------
@@ -88,19 +94,9 @@ def graph(rows: Sequence[Record], title: str) -> Markup:
         arrow["headed"] = row["p"] > 0.5
         arrows.append(arrow)
         said.append(f"{row['group']} over {row['other']} {arrow['share']} {arrow['ends']}")
-    drawn = (
-        templates(Path(__file__).parent)
-        .get_template("graph.html.j2")
-        .render(
-            side=SIDE,
-            tall=2 * (REACH + MARGIN),
-            wide=NUMBER,
-            arrows=arrows,
-            points=[_point(*place) for place in places.items()],
-            description=f"{title}: {'; '.join(said)}",
-        )
-    )
-    return Markup(drawn)
+    points = [_point(*place) for place in places.items()]
+    tall = 2 * (REACH + MARGIN)
+    return _drawn("graph.html.j2", title, said, side=SIDE, tall=tall, wide=NUMBER, arrows=arrows, points=points)
 
 
 def _over_half(row: Record) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageDraw
 
-from gslopes.ask.boxes import RECTANGLE, Saliency, SaliencyMap, crop_rectangle
+from gslopes.ask.boxes import Saliency, SaliencyMap, crop_rectangle
 from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.asker import Asker
 from gslopes.ask.croppers.joining import Layout, check_map
@@ -18,6 +18,7 @@ from gslopes.core.errors import AnswerError, PhotoError
 from gslopes.core.tables import Record, Row
 from gslopes.crops.asking import material
 from gslopes.crops.config import ABOVE, INSIDE
+from gslopes.crops.words import by_itself
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 from gslopes.photos.people import CROSS
@@ -38,9 +39,8 @@ STRIP = 44  # pixels of the line of scores
 def draw_pairs(run: Run) -> Made:
     """RUN/pairs.json: cropper to titles, each with its pictures, and whether it gives maps."""
     pairs, traits, people, asked = run.table("pairs"), run.table("traits"), run.table("people"), run.once(material)
-    crops, own = run.table("crops"), run.config.variant
-    crops = crops[crops["policy"].isin(["argmax", RECTANGLE])]
-    crops = crops.set_index(["cropper", "variant", "left", "right"]).sort_index()
+    own = run.config.variant
+    crops = by_itself(run.table("crops")).set_index(["cropper", "variant", "left", "right"]).sort_index()
     number = {photo: index for index, photo in enumerate(asked.ids)}
     crossed = traits[traits["column"] == CROSS.join(run.config.groups)].set_index("person")["value"]
     group = {photo: crossed.get(person, "?") for photo, person in zip(people["photo"], people["person"], strict=True)}

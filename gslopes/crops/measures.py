@@ -15,7 +15,7 @@ import pandas as pd
 from gslopes.ask.croppers.policies import TABLE_1
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.files import read_json
-from gslopes.core.tables import Record, Row
+from gslopes.core.tables import Record, Row, lookup
 from gslopes.core.text import many
 from gslopes.crops.config import ABOVE, BOOTSTRAP, EPSILON, INSIDE, CropsConfig
 from gslopes.crops.parity import (
@@ -148,7 +148,8 @@ class Panel:
             column: draw_weights({name: len(codes) for name, codes in of.items()}, BOOTSTRAP, seed)
             for column, of in coded.items()
         }
-        return cls(used.set_index("photo")["person"].map(number).to_dict(), len(number), coded, weights)
+        numbered = used.assign(person=used["person"].map(number))
+        return cls(lookup(numbered, "photo", "person"), len(number), coded, weights)
 
     def about(self, frame: pd.DataFrame, of_left: Array, of_right: Array | None = None) -> Answers:
         """The mean of a number about the first person of each two, over pictures and sides.
@@ -362,20 +363,15 @@ def gaze_rows(
     for cropper, answered in rows.groupby("cropper", sort=True):
         for column, members in groups.items():
             group = {person: name for name, persons in members.items() for person in persons}
-            by_group = dict(iter(answered.groupby(answered["person"].map(group), sort=True)))
+            by_group = answered.groupby(answered["person"].map(group), sort=True)
             for what in [*WHAT][: None if as_published else 3]:
                 key = {"cropper": cropper, "column": column, "what": what}
-                counts = {
-                    str(name): (int(some[what].sum()), count)
-                    for name, some in by_group.items()
-                    if (count := int(some[what].count()))
-                }
-                for name, (count, photos) in counts.items():
+                counts = by_group[what].agg(["sum", "count"]).query("count > 0").astype(int)
+                for name, count, photos in counts.itertuples():
                     low, high = wilson(count / photos, photos)
                     row = {**key, "group": name, "photos": photos, "count": count, "share": count / photos}
                     made["gaze"].append({**row, "ci_low": low, "ci_high": high})
-                for (group_a, first), (group_b, second) in combinations(counts.items(), 2):
-                    (a, m), (b, n) = first, second
+                for (group_a, a, m), (group_b, b, n) in combinations(counts.itertuples(), 2):
                     low, high = newcombe(a, m, b, n)
                     row = {**key, "group": group_a, "other": group_b, "difference": a / m - b / n}
                     made["gaze_gaps"].append({**row, "ci_low": low, "ci_high": high})

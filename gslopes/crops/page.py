@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from gslopes.ask.boxes import RECTANGLE
 from gslopes.core import runfolder
 from gslopes.core.files import read_json
 from gslopes.core.reasons import listed
+from gslopes.core.tables import lookup
 from gslopes.crops import charts
 from gslopes.crops.config import ABOVE
 from gslopes.crops.measures import WHAT
 from gslopes.crops.parity import comparable
-from gslopes.crops.words import ends, headline, main_rows, side_effect
+from gslopes.crops.words import by_itself, ends, favoured, headline, main_rows, side_effect
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Section, Tables
@@ -119,8 +119,8 @@ def left_out(page: Page) -> Content:
         for reason, count in why.items():
             out_of = f"left out of {plain.printable(column)}: {plain.printable(reason)}"
             lines.append(f"{plain.many(count, 'person', 'people')} {out_of}")
-    person = people.set_index("photo")["person"].to_dict()
-    group = traits[traits["column"] == config.groups[0]].set_index("person")["value"].to_dict()
+    person = lookup(people, "photo", "person")
+    group = lookup(traits[traits["column"] == config.groups[0]], "person", "value")
     asked = _main(page, "pairs")
     for row in _main(page, "positions").to_dict("records"):
         pairs = asked[asked["cropper"] == row["cropper"]]
@@ -157,8 +157,8 @@ def _main(page: Page, name: str) -> pd.DataFrame:
 
 def _panels(own: Tables, head: pd.DataFrame) -> list[Content]:
     """Charts of the shares of crossed groups, if they are few, and of their averages; the paper's Figure 2, left."""
-    averages = own["averages"]
-    averages = averages[averages["variant"].isin(head["variant"]) & averages["policy"].isin(["argmax", RECTANGLE])]
+    averages = by_itself(own["averages"])
+    averages = averages[averages["variant"].isin(head["variant"])]
     last = head[head["column"] == head["column"].iloc[-1]] if len(head) else head
     panels = []
     if last[["group", "other"]].stack().nunique() > charts.MOST_GROUPS:
@@ -177,7 +177,7 @@ def _panels(own: Tables, head: pd.DataFrame) -> list[Content]:
 
 def _graphs(page: Page, parity: pd.DataFrame) -> list[tuple[str, Markup]]:
     """The same shares of crossed groups as arrows, for each way to join photos; the paper's Figures 2, 3 and 4."""
-    rows = parity[parity["policy"].isin(["argmax", RECTANGLE]) & (parity["outcome"] == "favoured")]
+    rows = favoured(parity)
     rows = rows[rows["column"] == CROSS.join(page.run.config.groups)]
     order = {joined.variant: place for place, joined in enumerate(page.run.config.variants)}
     rows = rows.sort_values("variant", key=lambda names: names.map(order), kind="stable")
@@ -192,7 +192,7 @@ def _graphs(page: Page, parity: pd.DataFrame) -> list[tuple[str, Markup]]:
 def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup]]:
     """Curves of the photos' own scores, by group, a panel for each of the second grouping; the paper's Figure 7."""
     names, people = page.run.config.groups, page.tables["people"]
-    person = people.set_index("photo")["person"].to_dict()
+    person = lookup(people, "photo", "person")
     traits = page.tables["traits"].pivot(index="person", columns="column", values="value")
     rows = saliency[saliency["scale"] == "own"]
     group = traits.reindex(rows["photo"].map(person)).set_axis(rows.index)
@@ -219,18 +219,17 @@ def grids(own: Tables, head: pd.DataFrame) -> list[Content]:
 
     own: its rows by table.  head: those of PARITY that head the page.
     """
-    main = own["parity"][own["parity"]["policy"].isin(["argmax", RECTANGLE])]
-    averages = own["averages"][own["averages"]["policy"].isin(["argmax", RECTANGLE])]
-    favoured, heads = main[main["outcome"] == "favoured"], main[main["outcome"].str.startswith("kept@")]
-    variants = favoured.sort_values(["column", "group", "other", "variant"])
+    main, joined = by_itself(own["parity"]), favoured(own["parity"])
+    heads = main[main["outcome"].str.startswith("kept@")]
+    variants = joined.sort_values(["column", "group", "other", "variant"])
     alone = [own[name].assign(what=own[name]["what"].map(WHAT)) for name in ("gaze", "gaze_gaps")]
     made = [
         ("Pairs of groups: who is favoured", head),
-        ("Averages over pairs of groups that differ in one column", averages),
+        ("Averages over pairs of groups that differ in one column", by_itself(own["averages"])),
         (
             "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
             "matched scale may be compared with joined pictures",
-            variants if favoured["variant"].nunique() > 1 else variants.iloc[:0],
+            variants if joined["variant"].nunique() > 1 else variants.iloc[:0],
         ),
         ("Whose head is kept, by ratio (height/width) of the crop", heads),
         ("One above the other and side by side: how often the same person wins", own["attached"]),

@@ -16,9 +16,20 @@ from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import sort_key
 
 
+def by_itself(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the crop that a cropper gives by itself: its rectangle, or that around the highest score."""
+    return rows[rows["policy"].isin(["argmax", RECTANGLE])]
+
+
+def favoured(parity: pd.DataFrame) -> pd.DataFrame:
+    """Of these the rows on who is favoured."""
+    rows = by_itself(parity)
+    return rows[rows["outcome"] == "favoured"]
+
+
 def main_rows(parity: pd.DataFrame) -> pd.DataFrame:
     """The rows that head the page: who is favoured by each cropper's own joined pictures."""
-    rows = parity[parity["policy"].isin(["argmax", RECTANGLE]) & (parity["outcome"] == "favoured")]
+    rows = favoured(parity)
     first = (rows[rows["variant"].str.startswith(start)] for start in ("native", "height"))
     chosen = next((chosen for chosen in first if len(chosen)), rows)
     return chosen[chosen["variant"] == min(chosen["variant"], key=len, default="")]  # side by side before stacked

@@ -30,6 +30,9 @@ _QUOTE = re.compile(r"(?<!\w)'(?=\w)")
 _INSTALL = "Install it with: pip install 'gslopes[captions]'."
 
 
+Animate = Callable[[str], bool]  # whether a base form is a person or an animal
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """A word as it was written, in lower case; its base form; its BNC tag."""
@@ -203,7 +206,7 @@ _OF_ONE = frozenset(GRAMMAR["of_one"])
 _ARTICLES = frozenset(("a", "an", "the", ""))
 
 
-def for_whom(plural: bool, determiner: str, thing: Sequence[str], animate: Callable[[str], bool]) -> bool:
+def for_whom(plural: bool, determiner: str, thing: Sequence[str], animate: Animate) -> bool:
     """Whether a possessor only says for whom a thing is.
 
     determiner: the word before the possessor, empty if there is none.  thing: base forms of its nouns, head last.
@@ -233,7 +236,7 @@ def _last(word: str) -> str:
     return word.rpartition("_")[2]
 
 
-def as_adjectives(tokens: Sequence[Token], animate: Callable[[str], bool]) -> list[Token]:
+def as_adjectives(tokens: Sequence[Token], animate: Animate) -> list[Token]:
     """The sentence with possessors that only say for whom as adjectives of the thing, and without their *'s*.
 
     tokens: repaired.

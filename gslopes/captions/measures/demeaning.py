@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from gslopes.captions.material import presence_of_images
 from gslopes.captions.measures.rows import Recorder
 from gslopes.words.chunks import standard
-from gslopes.words.graph import BOUNDS, Fact, Mentions, caption_bounds, demeaning_synsets
+from gslopes.words.graph import BOUNDS, Fact, Facts, Mentions, caption_bounds, demeaning_synsets
 from gslopes.words.pos_tagger import Token
 
 _READING = {"lower": "face", "estimate": "look", "upper": "look"}
@@ -53,7 +53,7 @@ def listed_words(recorder: Recorder) -> None:
 # -- context-specific -------------------------------------------------------------------------------------------------
 
 
-def verdict(rule: str, target: Iterable[Fact], truth: Iterable[Fact], mentions: Mentions) -> str:
+def verdict(rule: str, target: Facts, truth: Facts, mentions: Mentions) -> str:
     """``case``, ``unclear`` (truth does not say how old) or empty.
 
     rule: boys, girls, weapons or animals.  target: facts of one caption.  truth: facts of its image.

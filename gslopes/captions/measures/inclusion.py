@@ -7,7 +7,7 @@ S4 are descriptive, and ours.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 
 import numpy as np
@@ -21,7 +21,7 @@ from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import adjust, benjamini_hochberg
 from gslopes.stats.rounding import exceeds, settled
 from gslopes.stats.shares import fisher
-from gslopes.words.graph import KINDS, Fact
+from gslopes.words.graph import KINDS, Fact, Facts
 from gslopes.words.pos_tagger import PREPOSITIONS
 from gslopes.words.wordlists import Lists
 from gslopes.words.wordnet import WordNet
@@ -45,7 +45,7 @@ def imageable(fact: Fact, lists: Lists, wordnet: WordNet) -> bool:
 class Truth:
     """The facts of truth about one image, indexed for comparison."""
 
-    def __init__(self, facts: Iterable[Fact], wordnet: WordNet) -> None:
+    def __init__(self, facts: Facts, wordnet: WordNet) -> None:
         self.wordnet = wordnet
         facts = tuple(facts)
         self.objects = {fact.concept for fact in facts if fact.kind == "object"}
@@ -76,9 +76,7 @@ class Truth:
         return {word for source, end, word in self.relations if source in subjects and end in others}
 
 
-def judge(
-    target: Iterable[Fact], truth: Iterable[Fact], coverage: Coverage, wordnet: WordNet, lists: Lists
-) -> list[tuple[Fact, str]]:
+def judge(target: Facts, truth: Facts, coverage: Coverage, wordnet: WordNet, lists: Lists) -> list[tuple[Fact, str]]:
     """(fact, decision) of every distinct fact of a target: the first rule that holds decides.
 
     non-imageable, correct (truth holds it or something below it), too-specific (truth holds something above it),
@@ -265,5 +263,5 @@ def _aligned(table: Presence, names: list[str]) -> sparse.csr_array:
     return sparse.vstack([table.matrix, empty], format="csr")[[row_of.get(name, len(row_of)) for name in names]]
 
 
-def _concepts(kind: str) -> Callable[[Iterable[Fact]], list[str]]:
+def _concepts(kind: str) -> Callable[[Facts], list[str]]:
     return lambda facts: [fact.concept for fact in facts if fact.kind == kind]

@@ -17,7 +17,7 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.tables import filled
 from gslopes.contexts.typology import SUPERS, Typology, normalise
 from gslopes.core.arrays import Array, Flags, Integers, Objects
-from gslopes.core.tables import Row
+from gslopes.core.tables import Row, lookup
 from gslopes.stats.rounding import settled
 
 VECTOR = SUPERS[:3]  # the paper's
@@ -91,8 +91,8 @@ def describe_all(
 
     Distances are from the same photo's baseline; sweeps and empty backgrounds have none.
     """
-    key_of = backgrounds.set_index("photo")["key"].to_dict()
-    context_of = backgrounds.set_index("key")["context"].to_dict()
+    key_of = lookup(backgrounds, "photo", "key")
+    context_of = lookup(backgrounds, "key", "context")
     # without complements: a label that the empty picture did not get is no word for it
     empty = {key_of[key[0]]: tags for key, tags in answers.items() if key[1] == EMPTY and key[0] in key_of}
     rows: list[Row] = []
@@ -187,7 +187,7 @@ def make_grid(
         left out.
     """
     rows = described[described["photo"].isin(set(people["photo"])) & ~described["attribute"].str.contains("~")]
-    context_of = backgrounds.set_index("key")["context"].to_dict()
+    context_of = lookup(backgrounds, "key", "context")
     conditions = [name for name in ("original", "canvas", *context_of) if name in set(rows["attribute"])]
     reports = people[people["photo"].isin(set(rows["photo"]))].sort_values("photo")
     photos = reports["photo"].to_numpy(object)

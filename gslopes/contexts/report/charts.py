@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import rc_context
 
-from gslopes.core.tables import Record
+from gslopes.core.tables import Record, lookup
 from gslopes.frame.page import Content
 from gslopes.frame.spec import Tables
 from gslopes.report import numbers, words
@@ -116,7 +116,7 @@ def draw_shares(results: Tables) -> dict[Form, bytes]:
     if "described" not in results:
         return {}
     described, backgrounds = results["described"], results["backgrounds"]
-    contexts = backgrounds.set_index("key")["context"].to_dict()
+    contexts = lookup(backgrounds, "key", "context")
     rows = described[(described["tags"] == "gross") & (described["classifier"] == described["classifier"].min())]
     baseline = "canvas" if (rows["attribute"] == "canvas").any() else "original"
     start = rows[(rows["attribute"] == baseline) & (rows["step"] == 0)].set_index("photo")
