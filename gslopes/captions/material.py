@@ -35,8 +35,7 @@ class Pair(NamedTuple):
     other: str
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(NamedTuple):
     """An instance in an image; corners as shares of the sides."""
 
     synset: str
@@ -118,8 +117,7 @@ def pairs_of(groups: Mapping[str, Mapping[str, str]]) -> list[Pair]:
     return [Pair(column, *two) for column, values in few.items() for two in combinations(values, 2)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Presence:
+class Presence(NamedTuple):
     """Which concept is in which image: a (C, U) matrix of 0 and 1, or of shares of its captions (not binary)."""
 
     concepts: tuple[str, ...]

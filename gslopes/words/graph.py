@@ -146,8 +146,7 @@ PERSON, ANIMAL, WEAPONS = "person.n.01", "animal.n.01", ("weapon.n.01", "weaponr
 IDENTITY = ("gender", "ethnicity", "age", "religion", "disability", "sexuality")
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """One identity mention: its category, the word, and for gender its group (feminine, masculine, neutral)."""
 
     category: str

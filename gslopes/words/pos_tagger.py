@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import metadata, util
 from pathlib import Path
+from typing import NamedTuple
 
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.files import sha256_of
@@ -128,8 +129,7 @@ PREPOSITIONS = frozenset(GRAMMAR["prepositions"])
 DETERMINERS = ("AT0", "DT0", "DPS", "CRD", "ORD")
 
 
-@dataclass(frozen=True, slots=True)
-class Noun:
+class Noun(NamedTuple):
     """A head with its attributes, base forms; plural: whether it is in the plural."""
 
     word: str

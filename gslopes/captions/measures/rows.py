@@ -6,9 +6,8 @@ where an image counts by its share of captions; added pairs for changes; Wilson'
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +29,7 @@ Sides = NDArray[np.int8]
 LEAST = 10  # images of a group, below which nothing is tested
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Differences:
+class Differences(NamedTuple):
     """Of C concepts between two groups, percentage points, (C,) each; NaN where there is none.
 
     share, other: of each group, 0 to 1.  active: images of both with the concept.  n, n_other: images of each group.

@@ -8,7 +8,7 @@ Pictures of any colour space become sRGB first, so that person and background me
 """
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -30,8 +30,7 @@ class DoesNotFit(GslopesError):
         super().__init__(f"a person share of {share:.3g} needs a cut-out {larger}; at most {floor:.2f} fits")
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """Where a cut-out stands: scale of its pixels, top left corner and size on the canvas, opaque pixels on it."""
 
     scale: float

@@ -6,7 +6,7 @@ surface of its colour in CIELAB, then GrabCut.  Whatever found the mask, its edg
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
@@ -20,8 +20,7 @@ _STRIP = 0.04
 _MOST = 20_000  # pixels that a fit takes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Backdrop:
+class Backdrop(NamedTuple):
     """The surface, and what of the photo differs from it.
 
     colour: (H, W, 3) float32 RGB in [0, 255].  residual: (H, W) float32, ΔE of the photo from it.

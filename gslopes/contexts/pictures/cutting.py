@@ -2,8 +2,8 @@
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -22,8 +22,7 @@ from gslopes.photos.folder import PhotoFile, photo_bytes, photo_of
 REPLACED = "another picture has its name"
 
 
-@dataclass(frozen=True, slots=True)
-class Cutting:
+class Cutting(NamedTuple):
     """Photos to cut-outs and rows of the ``cutouts`` table.
 
     run: the run folder.  photos: relative name of each file to its photo.  method: of ``--cutout``.  finder: of faces.
