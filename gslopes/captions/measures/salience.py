@@ -145,8 +145,6 @@ def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
 
 
 def _standard(features: Array) -> Array:
-    if not features.shape[1]:
-        return features
     mean = features.mean(axis=0)
     away = settled(features - mean, np.abs(features) + np.abs(mean))
     spread = np.sqrt(np.square(away).mean(axis=0))

@@ -224,13 +224,19 @@ def by_person(values: Array, grid: Grid, columns: list[int]) -> Array:
 
     values: (P, A).
     """
-    selected = values[:, columns]
-    counted = np.isfinite(selected) & grid.answered[:, columns]
-    known = np.where(counted, selected, 0)
-    sums, sizes = (np.bincount(grid.person, of.sum(axis=1), grid.people) for of in (known, np.abs(known)))
-    totals = settled(sums, sizes)
-    counts = np.bincount(grid.person, counted.sum(axis=1), minlength=grid.people)
-    return np.divide(totals, counts, out=np.full(grid.people, np.nan), where=counts > 0)
+    return means_of(np.where(grid.answered, values, np.nan)[:, columns], grid.person, grid.people)
+
+
+def means_of(values: Array, person: Integers, people: int) -> Array:
+    """(people,) means of each person's values that are known; NaN where there is none.
+
+    values: (P, A), NaN where unknown.  person: (P,) codes.
+    """
+    counted = np.isfinite(values)
+    known = np.where(counted, values, 0)
+    sums, sizes = (np.bincount(person, of.sum(axis=1), people) for of in (known, np.abs(known)))
+    counts = np.bincount(person, counted.sum(axis=1), minlength=people)
+    return np.divide(settled(sums, sizes), counts, out=np.full(people, np.nan), where=counts > 0)
 
 
 def person_words(grid: Grid, words: Objects) -> Objects:

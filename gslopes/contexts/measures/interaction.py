@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from gslopes.contexts.measures.describe import means_of
 from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted
 from gslopes.contexts.tables import filled
 from gslopes.core.arrays import Array, Integers
@@ -65,11 +66,11 @@ def compare(canvas: Array, condition: Array, values: Array, person: Integers) ->
 
     canvas, condition: (P, K) of 0 and 1.  person: (P,) codes.
     """
-    codes, middle = np.unique(person, return_inverse=True)[1], len(values) // 2
+    names, codes = np.unique(person, return_inverse=True)
+    middle = len(values) // 2
 
     def by_person(numbers: Array) -> Array:
-        sums, sizes = (np.bincount(codes, part) for part in (numbers, np.abs(numbers)))
-        return levelled(settled(sums, sizes) / np.maximum(np.bincount(codes), 1))
+        return levelled(means_of(numbers[:, None], codes, len(names)))
 
     base, slope = (by_person(100 * line_slopes(answers, values)) for answers in (canvas, condition))
     effect = by_person(100 * (condition[:, middle] - canvas[:, middle]))

@@ -50,7 +50,7 @@ def cover(picture: ByteArray, width: int, height: int) -> ByteArray:
     scale = max(width / w, height / h)
     wide, high = max(width, round(w * scale)), max(height, round(h * scale))
     method = cv2.INTER_AREA if scale < 1 else cv2.INTER_LANCZOS4
-    scaled = picture if (wide, high) == (w, h) else cv2.resize(picture, (wide, high), interpolation=method)
+    scaled = cv2.resize(picture, (wide, high), interpolation=method)
     left, top = (wide - width) // 2, (high - height) // 2
     return np.ascontiguousarray(scaled[top : top + height, left : left + width], np.uint8)
 

@@ -111,12 +111,9 @@ def _ends(row: Record, low: str, high: str) -> str:
 
 def _wide(rows: pd.DataFrame, cell: Callable[[pd.DataFrame], str]) -> pd.DataFrame:
     """One row a context, one column a classifier, each cell from its part of the rows."""
-    parts = rows.groupby(["classifier", "context"], sort=False)
-    cells = {(context, name): cell(part) for (name, context), part in parts}
-    names = list(dict.fromkeys(name for _, name in cells))
-    contexts = dict.fromkeys(context for context, _ in cells)
-    filled = [[context, *(cells.get((context, name), "") for name in names)] for context in contexts]
-    return pd.DataFrame(filled, columns=["context", *names])
+    cells = pd.Series({key: cell(part) for key, part in rows.groupby(["context", "classifier"])})
+    wide = cells.unstack(fill_value="").loc[rows["context"].unique(), rows["classifier"].unique()]
+    return wide.rename_axis(index="context", columns=None).reset_index()
 
 
 # -- the paper's tables -----------------------------------------------------------------------------------------------
