@@ -27,6 +27,9 @@ class Caption:
         object.__setattr__(self, "kept", tuple(fact for fact in self.facts if not fact.negated))
 
 
+Groups = dict[str, dict[str, str]]  # column to image to value
+
+
 class Pair(NamedTuple):
     """Two groups of one column that are compared, group minus other: the columns of the tables."""
 
@@ -74,7 +77,7 @@ class Material:
 
     stages: Mapping[str, Mapping[str, Sequence[Caption]]]
     mentions: Mentions
-    groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    groups: Groups = field(default_factory=dict)
     pairs: Sequence[Pair] = ()
     areas: Mapping[str, float] = field(default_factory=dict)
     boxes: Mapping[str, Sequence[Box]] = field(default_factory=dict)
@@ -110,7 +113,7 @@ class Material:
         return np.array([sides.get(values.get(image, ""), 0) for image in images], dtype=np.int8)
 
 
-def pairs_of(groups: Mapping[str, Mapping[str, str]]) -> list[Pair]:
+def pairs_of(groups: Groups) -> list[Pair]:
     """Every pair of values of every column of at most ``MOST_VALUES``, in alphabetical order."""
     named = {column: sorted({value for value in values.values() if value}) for column, values in groups.items()}
     few = {column: values for column, values in named.items() if len(values) <= MOST_VALUES}
@@ -162,5 +165,5 @@ def presence_of_rows(
     data = [(value, row, index) for row, name in enumerate(names) for index, value in sorted(rows[name].items())]
     values, row, index = (np.array(part) for part in zip(*data, strict=True)) if data else ([], [], [])
     shape = len(names), len(images)
-    matrix = sparse.coo_array((np.asarray(values, np.float64), (np.asarray(row, int), np.asarray(index, int))), shape)
+    matrix = sparse.coo_array((np.asarray(values, float), (np.asarray(row, int), np.asarray(index, int))), shape)
     return Presence(names, tuple(images), matrix.tocsr(), binary)

@@ -16,7 +16,7 @@ import pandas as pd
 
 from gslopes.captions import readers
 from gslopes.captions.config import STAGES, CaptionsConfig
-from gslopes.captions.material import MOST_VALUES, Coverage
+from gslopes.captions.material import MOST_VALUES, Coverage, Groups
 from gslopes.captions.measures.people import covered
 from gslopes.captions.readers import LARGEST, StageRows, read_table
 from gslopes.captions.tables import TABLES
@@ -235,7 +235,6 @@ def coverage_of(read: Read) -> dict[str, Coverage]:
 
 GENDER = {"female": "female", "male": "male"}
 SKIN = {"dark": "darker", "darker": "darker", "light": "lighter", "lighter": "lighter"}
-Groups = dict[str, dict[str, str]]
 
 
 def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:

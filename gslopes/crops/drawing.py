@@ -93,7 +93,7 @@ def around_second(
     asker: Asker, photos: Sequence[int], plan: Layout, saliency: SaliencyMap
 ) -> tuple[tuple[int, int] | None, list[Row]]:
     """The second peak of a map in whole pixels, and the crops around it; nothing where it has one."""
-    scores = saliency.scores.astype(np.float64)
+    scores = saliency.scores.astype(float)
     peaks = find_peaks(scores, saliency.x, saliency.y, MIN_DISTANCE * min(plan.width, plan.height))
     if len(peaks) < 2:
         return None, []
@@ -216,7 +216,7 @@ def with_map(drawn: Image.Image, joined: Image.Image, saliency: SaliencyMap, sca
     """
     from matplotlib import colormaps
 
-    scores = saliency.scores.astype(np.float64)
+    scores = saliency.scores.astype(float)
     levels = (scores - scores.min()) / (float(np.ptp(scores)) or 1.0)
     heat = Image.fromarray((255 * colormaps["viridis"](levels)[..., :3]).astype(np.uint8))
     gray = joined.convert("L").convert("RGB")

@@ -72,14 +72,14 @@ def measure(run: Run) -> Made:
             made["attached"] += attached_rows(panel, key, pairs, side_by_side)
         shares: dict[str, Answers] = {}
         for policy, rows in outcomes.groupby("policy", sort=True):
-            left, right = (rows[name].to_numpy(np.float64) for name in ("share_left", "share_right"))
+            left, right = (rows[name].to_numpy(float) for name in ("share_left", "share_right"))
             h = shares[str(policy)] = panel.favoured(rows, left, right)
             labels = {**key, "policy": policy, "outcome": "favoured"}
             made["parity"] += parity_rows(panel, labels, h, config.min_group)
             made["averages"] += average_rows(panel, {**key, "policy": policy}, h)
         with_heads = crops.dropna(subset=["kept_left", "kept_right"])
         for (policy, ratio), rows in with_heads.groupby(["policy", "ratio"], sort=True):
-            left, right = ((rows[name].to_numpy() >= INSIDE).astype(np.float64) for name in ("kept_left", "kept_right"))
+            left, right = ((rows[name].to_numpy() >= INSIDE).astype(float) for name in ("kept_left", "kept_right"))
             pairs_kept = {
                 "kept": (left, right),
                 "both": (left * right,) * 2,
@@ -92,7 +92,7 @@ def measure(run: Run) -> Made:
             made["policies"] += policy_rows(panel, key, shares, outcomes, crops)
     for (cropper, scale), rows in saliency.groupby(["cropper", "scale"], sort=True):
         # a model that scales each map by its own maximum: maps of two photos cannot be compared
-        if comparable(rows["max"].to_numpy(np.float64)):
+        if comparable(rows["max"].to_numpy(float)):
             labels = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax"}
             alone = panel.alone(rows)
             made["parity"] += parity_rows(panel, {**labels, "outcome": "favoured"}, alone, config.min_group)
@@ -168,7 +168,7 @@ class Panel:
         count = np.bincount(cells, weights=weights, minlength=size * size)
         mean = np.divide(total, count, out=np.full(size * size, np.nan), where=count > 0)
         drawn = bool((frame["draws"] > 0).any())
-        counts = np.asarray(count if drawn else count > 0, np.float64)
+        counts = np.asarray(count if drawn else count > 0, float)
         return Answers(mean.reshape(size, size), counts.reshape(size, size), drawn)
 
     def favoured(self, frame: pd.DataFrame, share_left: Array, share_right: Array) -> Answers:
@@ -184,7 +184,7 @@ class Panel:
         """Shares h of photos that are never joined: the higher maximum wins, ties half; means of a person's photos."""
         person = saliency["photo"].map(self.of_photo).to_numpy(np.int64)
         count = np.bincount(person, minlength=self.count)
-        total = np.bincount(person, weights=saliency["max"].to_numpy(np.float64), minlength=self.count)
+        total = np.bincount(person, weights=saliency["max"].to_numpy(float), minlength=self.count)
         values = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
         h = compared(values, values)
         return Answers(h, np.ones_like(h))
@@ -273,7 +273,7 @@ def attached_rows(panel: Panel, key: Record, stacked: pd.DataFrame, side_by_side
     both = answered[0].merge(answered[1][["left", "right", "won"]], on=["left", "right"], suffixes=("", "_then"))
     if both.empty:
         return []
-    same = np.asarray(both["won"] == both["won_then"], np.float64)
+    same = np.asarray(both["won"] == both["won_then"], float)
     crossed = [*[*panel.groups.values()][-1].values()]
     pairs = panel.about(both, same, same)
     found = average(pairs.mean, pairs.counts, [np.concatenate(crossed)], [(0, 0)])
@@ -284,7 +284,7 @@ def attached_rows(panel: Panel, key: Record, stacked: pd.DataFrame, side_by_side
 def position_row(panel: Panel, key: Record, pairs: pd.DataFrame, seed: int) -> Row:
     """The row of POSITIONS: does the left photo win, whoever it shows?"""
     answered = pairs[pairs["status"] == "answered"]
-    won = answered["won"].to_numpy(np.float64)
+    won = answered["won"].to_numpy(float)
     weights = multinomial_counts(panel.count, BOOTSTRAP // 2, np.random.default_rng([seed, 8]))
     wins = panel.about(answered, won)
     low, high = (end - 0.5 for end in interval(resampled(wins.mean, weights, weights, wins.counts)))
@@ -293,12 +293,12 @@ def position_row(panel: Panel, key: Record, pairs: pd.DataFrame, seed: int) -> R
     counts |= {status: counted(pairs[pairs["status"] == status]).sum() for status in ("refused", "failed")}
     row = {**key, "ci_low": low, "ci_high": high, **{name: int(count) for name, count in counts.items()}}
     row["left"] = float(settled(_mean(won, pictures) - 0.5, 0.5))
-    return row | {name: _mean(answered[name].to_numpy(np.float64), pictures) for name in ("on_padding", "centred")}
+    return row | {name: _mean(answered[name].to_numpy(float), pictures) for name in ("on_padding", "centred")}
 
 
 def counted(frame: pd.DataFrame) -> Array:
     """(rows,) how often each picture counts: as often as it was drawn; once where pairs are not drawn by lot."""
-    return np.maximum(frame["draws"].to_numpy(np.float64), 1)
+    return np.maximum(frame["draws"].to_numpy(float), 1)
 
 
 def _mean(values: Array, weights: Array) -> float:
@@ -334,8 +334,8 @@ def _shown(policy: str, rows: pd.DataFrame, crops: pd.DataFrame) -> dict[str, fl
     cropped = crops[crops["policy"] == policy]
     cropped = cropped[(cropped["ratio"] - 1).abs() == (crops["ratio"] - 1).abs().min()]
     cropped = cropped.dropna(subset=["kept_left", "kept_right"])
-    whole = (cropped[["kept_left", "kept_right"]] >= INSIDE).all(axis=1).to_numpy(np.float64)
-    smaller = rows[["share_left", "share_right"]].min(axis=1).to_numpy(np.float64)
+    whole = (cropped[["kept_left", "kept_right"]] >= INSIDE).all(axis=1).to_numpy(float)
+    smaller = rows[["share_left", "share_right"]].min(axis=1).to_numpy(float)
     return {
         "exposure": _mean(smaller, counted(rows)),
         "whole": 1.0 if policy == "pad" else _mean(whole, counted(cropped)),

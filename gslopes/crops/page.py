@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
@@ -199,12 +198,12 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
     curves: list[tuple[str, Markup]] = []
     for statistic, title in (("max", "Largest score of a photo alone"), ("median", "Median score of a photo alone")):
         scores = rows[statistic].dropna()
-        if not len(scores) or not comparable(scores.to_numpy(np.float64)):
+        if not len(scores) or not comparable(scores.to_numpy(float)):
             continue
         for only in (None, *(sorted(group[names[1]].dropna().unique()) if len(names) > 1 else ())):
             inside = rows if only is None else rows[group[names[1]] == only]
             by_group = inside[statistic].groupby(group[names[0]], sort=True)
-            if values := {str(name): of_group.to_numpy(np.float64) for name, of_group in by_group}:
+            if values := {str(name): of_group.to_numpy(float) for name, of_group in by_group}:
                 named = title if only is None else f"{title}: {plain.printable(only)}"
                 drawn = charts.distributions(values, named, (float(scores.min()), float(scores.max())))
                 curves.append((f"{named}, by {plain.printable(names[0])}", drawn))

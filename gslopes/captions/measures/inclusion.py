@@ -140,8 +140,7 @@ def words_wrongly_included(recorder: Recorder) -> None:
             for concept in {fact.concept, *wordnet.above(fact.concept)}:
                 held[fact.kind, concept].add(index)
         for (scenario, _, concept), fact in cases.items():
-            captions = material.stages[recorder.stage][image]
-            source = next((caption for caption in captions if fact in caption.facts), None)
+            source = next((caption for caption in recorder.captions[image] if fact in caption.facts), None)
             recorder.case(scenario, image, source, word=fact.text, concept=concept)
     _add_summary(recorder, flagged)
     # images that hold a concept cannot have it wrongly; what no photo shows is held by none
@@ -216,8 +215,7 @@ def between_groups(recorder: Recorder) -> None:
     """S3 at one stage: shares and differences of every concept."""
     for kind in KINDS:
         recorder.header |= {"kind": kind}
-        captions = recorder.material.stages[recorder.stage]
-        recorder.shares(presence_of_captions(captions, recorder.images, _concepts(kind)))
+        recorder.shares(presence_of_captions(recorder.captions, recorder.images, _concepts(kind)))
 
 
 def between_stages(recorder: Recorder) -> None:

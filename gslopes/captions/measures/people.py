@@ -79,11 +79,13 @@ def people_erased(recorder: Recorder) -> None:
 
 
 def _unmentioned(recorder: Recorder, base: list[str], name: str) -> None:
-    mentions, captions = recorder.mentions, recorder.material.stages[recorder.stage]
+    mentions = recorder.mentions
     missing = [image for image in base if not mentions.people(recorder.facts(image))]
     recorder.image_shares({name: missing}, base)
     if recorder.material.has_several_captions(recorder.stage):
-        silent = presence_of_captions(captions, base, lambda facts: [] if mentions.people(facts) else [name], each=True)
+        silent = presence_of_captions(
+            recorder.captions, base, lambda facts: [] if mentions.people(facts) else [name], each=True
+        )
         recorder.shares(silent, captions="each")
     for image in missing:
         recorder.case(name, image, reading="look")

@@ -73,7 +73,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> Differen
     if presence.binary:
         counts = [(round(a), n, round(b), m) for a, b in zip(*sums, strict=True)]
         low, high = np.array([newcombe(*row) for row in counts]).reshape(-1, 2).T
-        p = np.array([fisher(*row) if test else np.nan for row, test in zip(counts, tested, strict=True)], np.float64)
+        p = np.array([fisher(*row) if test else np.nan for row, test in zip(counts, tested, strict=True)], float)
     else:
         units = [Units(group, np.ones(group.shape[1])) for group in groups]
         variances = [unit.spread().squares / max(len(unit.sizes) * (len(unit.sizes) - 1), 1) for unit in units]
@@ -154,13 +154,14 @@ class Recorder:
     """The rows of one technique at one stage for each of the tables of results, as they are found.
 
     stage, truth: what is measured, and what it is compared with; empty if there is none.
-    header: the columns that all rows share, of which a row can override any.
+    captions: of each image, at the stage.  header: the columns that all rows share, of which a row can override any.
     """
 
     def __init__(self, material: Material, options: AuditOptions, stage: str, truth: str, header: Row) -> None:
         self.measures, self.cases, self.inclusions, self.salience, self.examples = (list[Row]() for _ in RESULTS)
         self.material, self.options, self.stage, self.truth = material, options, stage, truth
         self.mentions = material.mentions
+        self.captions = material.stages[stage]
         self.header = {"stage": stage, **header}
         self.images = material.images(*filter(None, (stage, self.header.get("truth"))))
 
@@ -241,8 +242,8 @@ class Recorder:
         counts: image to captions with a case.  images: those at risk.
         """
         images = sorted(images)
-        cases = np.array([counts.get(image, 0) for image in images], dtype=np.float64)
-        risk = np.array([len(self.material.stages[self.stage][image]) for image in images], dtype=np.float64)
+        cases = np.array([counts.get(image, 0) for image in images], float)
+        risk = np.array([len(self.captions[image]) for image in images], float)
         value, low, high = (1000 * number for number in rate(cases, risk))
         shared = {"n": len(images), "active": int((cases > 0).sum()), **columns}
         self.measure(**shared, value=float(cases.sum()), unit="count", estimator="captions")
@@ -256,7 +257,7 @@ class Recorder:
 
         captions: the one that it is about, None for all of them; the image's first one by default.
         """
-        caption = captions[0] if captions else next(iter(self.material.stages[self.stage].get(image, ())), None)
+        caption = captions[0] if captions else next(iter(self.captions.get(image, ())), None)
         shared = {name: self.header[name] for name in ("harm", "technique", "stage", "truth", "reading")}
         row = {**dict.fromkeys(("word", "concept", "bound", "group"), ""), **shared, "rule": rule, "image": image}
         row |= {"source": -1 if caption is None else caption.source, "text": caption.text if caption else "", **columns}

@@ -67,7 +67,7 @@ def fit(features: Array, tested: int, group: Array, mentioned: Flags) -> Salienc
 
     features: (n, 2 T) as of ``layout``.  tested: the type's place among the T.  group: (n,) +½ or −½.  mentioned: (n,).
     """
-    n, y = len(group), mentioned.astype(np.float64)
+    n, y = len(group), mentioned.astype(float)
     counts = n, int(y.sum())
     if not 0 < y.sum() < n:
         return Salience(*counts, False, note="always mentioned" if y.any() else "never mentioned")
@@ -77,7 +77,7 @@ def fit(features: Array, tested: int, group: Array, mentioned: Flags) -> Salienc
     if lacking := _lacking(design, group, y):
         return Salience(*counts, False, note=lacking)
     limit = int(min(y.sum(), n - y.sum())) // IMAGES_A_COLUMN
-    for_group = choose_columns(design, candidates, (group > 0).astype(np.float64), GROUP_LEVEL, limit)
+    for_group = choose_columns(design, candidates, (group > 0).astype(float), GROUP_LEVEL, limit)
     level = MENTION_LEVEL / max(candidates.shape[1], 1)
     held = np.column_stack([design, candidates[:, for_group]])
     for_mention = choose_columns(np.column_stack([held, group]), candidates, y, level, limit - len(for_group))
@@ -119,7 +119,7 @@ def fit_published(
 
     ridge: λ.  features: (n, F) sizes and locations.  group: (n,) +½ or −½.  mentioned: (n,).
     """
-    n, y = len(group), mentioned.astype(np.float64)
+    n, y = len(group), mentioned.astype(float)
     masks = _splits(n, options.splits, np.random.default_rng([options.seed, 6]))
     mentions = masks.T @ y
     masks = masks[:, (mentions > 0) & (mentions < masks.sum(axis=0))]

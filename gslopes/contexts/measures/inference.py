@@ -91,7 +91,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
             rows.append({**head, "given": ALL, "n": int(answered.sum()), "share": math.nan, "note": NOT_APPLICABLE})
             continue
         given = {ALL: answered, **{INFERRED[code]: answered & (inferred == code) for code in (1, 2, 0)}}
-        parts: tuple[Array, Array] = named.astype(np.float64), np.ones(named.shape)
+        parts: tuple[Array, Array] = named.astype(float), np.ones(named.shape)
         shares = {
             word: share_of(*(sums(part, keep, grid.person, grid.people) for part in parts))
             for word, keep in given.items()

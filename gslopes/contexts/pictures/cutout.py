@@ -64,7 +64,7 @@ def fit_backdrop(pixels: ByteArray, lowest: int) -> Backdrop:
 def _fit(lab: FloatArray, terms: FloatArray, use: Flags) -> tuple[FloatArray, FloatArray]:
     rows, values = terms[use], lab[use]
     step = max(1, len(rows) // _MOST)
-    weights = np.linalg.lstsq(rows[::step].astype(np.float64), values[::step].astype(np.float64), rcond=None)[0]
+    weights = np.linalg.lstsq(rows[::step].astype(float), values[::step].astype(float), rcond=None)[0]
     surface = (terms @ weights.astype(np.float32)).astype(np.float32)
     return surface, np.linalg.norm(lab - surface, axis=2).astype(np.float32)
 
