@@ -141,7 +141,7 @@ def read(run: Run) -> Made:
     for status, count in bad.items():
         run.note(f"{many(count, 'caption')} {status}.")
     plain = {
-        name: asdict(coverage) | {"types": sorted(coverage.types)} for name, coverage in coverage_of(stages).items()
+        name: coverage._asdict() | {"types": sorted(coverage.types)} for name, coverage in coverage_of(stages).items()
     }
     runfolder.write_json(run.folder / "coverage.json", plain)
     return {"images": images, "sentences": sentences, "people": people_table(config)}

@@ -53,8 +53,7 @@ class Box(NamedTuple):
         return (self.x1 - self.x0) * (self.y1 - self.y0)
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(NamedTuple):
     """Per kind ``open`` (absence means not depicted), ``closed`` (only its types are judged) or ``none``.
 
     types: synsets that a closed vocabulary holds.

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -37,8 +36,7 @@ class Portrait(NamedTuple):
     repeats: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class People:
+class People(NamedTuple):
     """All people who are compared.
 
     portraits: in the table's order.  columns: as given.  left_out: column to why to how many persons.

@@ -69,7 +69,7 @@ def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Animate) -> list[
             fixed[-1] = Token(f"{before.word}_{token.word}", f"{before.word}_{token.word}", tag)
         else:
             fixed.append(Token(token.word, token.lemma, tag))
-    return [replace(token, lemma=_singular(token, wordnet)) if is_noun(token) else token for token in fixed]
+    return [token._replace(lemma=_singular(token, wordnet)) if is_noun(token) else token for token in fixed]
 
 
 def _singular(token: Token, wordnet: WordNet) -> str:
@@ -166,7 +166,7 @@ class _Clause:
             and self.animate(phrase.nouns[0].word)
         )
         if self.denied or self.prep == "without":
-            phrase = replace(phrase, negated=True)
+            phrase = phrase._replace(negated=True)
         self.put(phrase)
         if self.joined and self.last is not None and not starts_clause:
             self.coordinate(phrase)

@@ -9,7 +9,6 @@ Source: Wartena 2019, A probabilistic morphology model for German lemmatization;
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import metadata, util
 from pathlib import Path
@@ -34,8 +33,7 @@ _INSTALL = "Install it with: pip install 'gslopes[captions]'."
 Animate = Callable[[str], bool]  # whether a base form is a person or an animal
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word as it was written, in lower case; its base form; its BNC tag."""
 
     word: str
@@ -137,8 +135,7 @@ class Noun(NamedTuple):
     plural: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(NamedTuple):
     """Heads that share their relations; negated: *no shirt*."""
 
     nouns: tuple[Noun, ...]

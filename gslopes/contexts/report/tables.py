@@ -41,7 +41,7 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, pd.DataF
         frame = frame[frame["tags"] == "gross"] if "tags" in frame and name != "congruence" else frame
         return _in_order(frame, results) if "context" in frame and name != "backgrounds" else frame
 
-    makers: tuple[tuple[str, str, Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
+    makers = (
         ("table4", "scores", lambda rows: _table4(rows, results)),
         ("table7", "inferred", _table7),
         ("table8", "recognised", _table8),
