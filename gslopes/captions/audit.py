@@ -1,17 +1,15 @@
 """The audit of captions: what is read, parsed, measured, reviewed and shown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-import pandas as pd
-
 from gslopes.captions import page
 from gslopes.captions.config import STAGES, TECHNIQUES, AuditOptions, CaptionsConfig
-from gslopes.captions.material import Coverage, Material, pairs_of
-from gslopes.captions.measures.rows import RESULTS, Recorder, Row
+from gslopes.captions.material import Box, Coverage, Material, pairs_of
+from gslopes.captions.measures.rows import RESULTS, Recorder
 from gslopes.captions.review import read_answers, render_review, review_items, sampled
 from gslopes.captions.stimuli import (
     coverage_of,
@@ -30,6 +28,7 @@ from gslopes.core import runfolder
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.files import read_json
+from gslopes.core.tables import Row, lookup
 from gslopes.core.text import many
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
@@ -99,23 +98,20 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     truth, targets = chosen_stages(config, list(images))
     groups, _ = groups_of(config)
     named = {stage: dict.fromkeys(some, ()) for stage, some in images.items()}
-    material = Material(named, mentions_of(config), groups, pairs_of(groups))
-    described = [
-        TECHNIQUES[name].describe(target, truth, missing_need(needs, material, target, truth), material.mentions.lists)
-        for name in config.techniques or TECHNIQUES
-        for needs in [[need for need in TECHNIQUES[name].needs if need != "boxes" or not read.has_boxes]]
-        for target in targets
-    ]
+    boxes: Mapping[str, Sequence[Box]] = named["human-labels"] if read.has_boxes else {}
+    material = Material(named, mentions_of(config), groups, pairs_of(groups), boxes=boxes)
+    names = config.techniques or TECHNIQUES
+    rows = [_described(name, material, target, truth) for name in names for target in targets]
     captions = {stage: len(rows.captions) for stage, rows in read.stages.items()}
     shared = len(set.intersection(*images.values()))
     dropped = {f"{stage}: {why}": n for stage, rows in read.stages.items() for why, n in rows.dropped.items()}
     facts: dict[str, Any] = {"images": {stage: len(some) for stage, some in images.items()}, "captions": captions}
-    facts |= {"shared": shared, "truth": truth, "targets": targets, "techniques": described, "dropped": dropped}
+    facts |= {"shared": shared, "truth": truth, "targets": targets, "techniques": rows, "dropped": dropped}
     lines = [f"{stage:<16} {len(some):,} images, {captions[stage]:,} captions" for stage, some in images.items()]
     lines += [f"in all of them   {shared:,} images", f"truth            {truth or 'none'}"]
     lines += [f"targets          {', '.join(targets)}"]
     lines += [f"left out         {count:,} {why}" for why, count in dropped.items()]
-    for row in {row["technique"]: row for row in reversed(described)}.values():
+    for row in {row["technique"]: row for row in reversed(rows)}.values():
         state = f"cannot run: {row['why']}" if row["ran"] == "no" else "can run"
         state += f"; not judged: {row['why']}" * (row["ran"] == "yes" and row["why"] != "")
         lines.append(f"{row['technique']} {row['title']:<32} {state}")
@@ -145,7 +141,7 @@ def read(run: Run) -> Made:
     for status, count in bad.items():
         run.note(f"{many(count, 'caption')} {status}.")
     plain = {
-        name: asdict(coverage) | {"types": sorted(coverage.types)} for name, coverage in coverage_of(stages).items()
+        name: coverage._asdict() | {"types": sorted(coverage.types)} for name, coverage in coverage_of(stages).items()
     }
     runfolder.write_json(run.folder / "coverage.json", plain)
     return {"images": images, "sentences": sentences, "people": people_table(config)}
@@ -167,14 +163,8 @@ def measure(run: Run) -> Made:
         if why:
             run.note(f"{name}, not judged: {why}")
     parameters = ", ".join(f"{name}={value}" for name, value in asdict(config.options).items())
-    ranked: Made = {
-        name: pd.DataFrame(rows, columns=TABLES[name].columns).astype({"rank": "Int32"}) if rows else []
-        for name, rows in ((name, found[name]) for name in ("inclusions", "salience"))
-    }
     return {
-        "measures": found["measures"],
-        **ranked,
-        "examples": found["examples"],
+        **found,
         "cases": list({row["case"]: row for row in found["cases"]}.values()),
         "techniques": [{**row, "parameters": parameters} for row in described],
     }
@@ -188,7 +178,7 @@ def review(run: Run) -> Made:
     if unknown := sum(row["case"] not in case_ids for row in answers):
         of_all = f"{unknown:,} of the review's {many(len(answers), 'answer')}"
         run.note(f"{of_all} are about cases that are not in this run.")
-    titles = dict(zip(techniques["technique"], techniques["title"], strict=True))
+    titles = lookup(techniques, "technique", "title")
     items = review_items(sampled(cases), config.images, run.folder, titles)
     runfolder.write_bytes(run.folder / "review.html", render_review(items, answers).encode())
     return {"reviews": answers}
@@ -234,7 +224,7 @@ def material_of(run: Run, mentions: Mentions) -> Material:
         mentions,
         groups,
         pairs_of(groups),
-        dict(zip(areas["image"], areas["person_area"].astype(float), strict=True)),
+        lookup(areas.astype({"person_area": float}), "image", "person_area"),
         boxes_of(tuples),
         coverage,
     )
@@ -252,6 +242,13 @@ def missing_need(needs: Sequence[str], material: Material, target: str, truth: s
     return next((f"It needs {what}." for need, (has, what) in met.items() if need in needs and not has), "")
 
 
+def _described(name: str, material: Material, target: str, truth: str) -> Row:
+    """The row of a technique at one target."""
+    technique = TECHNIQUES[name]
+    why = missing_need(technique.needs, material, target, truth)
+    return technique.describe(target, truth, why, material.mentions.lists)
+
+
 def run_technique(name: str, material: Material, target: str, truth: str, options: AuditOptions) -> Recorder:
     """What one technique finds at one target."""
     technique = TECHNIQUES[name]
@@ -265,18 +262,17 @@ def run_technique(name: str, material: Material, target: str, truth: str, option
 
 def run_techniques(
     material: Material, truth: str, targets: Sequence[str], names: Sequence[str], options: AuditOptions
-) -> tuple[dict[str, list[Row]], list[dict[str, Any]]]:
+) -> tuple[dict[str, list[Row]], list[Row]]:
     """What the techniques find at all targets, by table, and the rows of the techniques table."""
     found: dict[str, list[Row]] = {table: [] for table in RESULTS}
     described = []
     for name in names:
         for target in targets:
-            why = missing_need(TECHNIQUES[name].needs, material, target, truth)
-            if not why:
+            described.append(_described(name, material, target, truth))
+            if described[-1]["ran"] == "yes":
                 recorder = run_technique(name, material, target, truth, options)
                 for table, rows in found.items():
                     rows += getattr(recorder, table)
-            described.append(TECHNIQUES[name].describe(target, truth, why, material.mentions.lists))
     return found, described
 
 

@@ -6,10 +6,10 @@ Of a technique: what it needs, how it is to be read, what it assumes.
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from gslopes.core.errors import UnknownName
 from gslopes.core.options import option, section
+from gslopes.core.tables import Row
 from gslopes.words.graph import Rule
 from gslopes.words.wordlists import Lists
 
@@ -39,7 +39,7 @@ class Technique:
         """The harm that it measures."""
         return HARMS[self.name[0]]
 
-    def describe(self, target: str, truth: str, why: str, lists: Lists) -> dict[str, Any]:
+    def describe(self, target: str, truth: str, why: str, lists: Lists) -> Row:
         """Its row of the techniques table.  why: it cannot run; empty if it can."""
         truth = truth if "truth" in self.needs else ""
         row = {name: getattr(self, name) for name in ("harm", "title", "reading", "origin", "assumptions")}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gslopes.words.graph import Fact, Mentions
+from gslopes.words.graph import Fact, Facts, Mentions
 
 MOST_VALUES = 40  # of a column that is compared: 780 pairs of groups
 
@@ -27,6 +27,9 @@ class Caption:
         object.__setattr__(self, "kept", tuple(fact for fact in self.facts if not fact.negated))
 
 
+Groups = dict[str, dict[str, str]]  # column to image to value
+
+
 class Pair(NamedTuple):
     """Two groups of one column that are compared, group minus other: the columns of the tables."""
 
@@ -35,8 +38,7 @@ class Pair(NamedTuple):
     other: str
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(NamedTuple):
     """An instance in an image; corners as shares of the sides."""
 
     synset: str
@@ -51,8 +53,7 @@ class Box:
         return (self.x1 - self.x0) * (self.y1 - self.y0)
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(NamedTuple):
     """Per kind ``open`` (absence means not depicted), ``closed`` (only its types are judged) or ``none``.
 
     types: synsets that a closed vocabulary holds.
@@ -75,7 +76,7 @@ class Material:
 
     stages: Mapping[str, Mapping[str, Sequence[Caption]]]
     mentions: Mentions
-    groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    groups: Groups = field(default_factory=dict)
     pairs: Sequence[Pair] = ()
     areas: Mapping[str, float] = field(default_factory=dict)
     boxes: Mapping[str, Sequence[Box]] = field(default_factory=dict)
@@ -111,15 +112,14 @@ class Material:
         return np.array([sides.get(values.get(image, ""), 0) for image in images], dtype=np.int8)
 
 
-def pairs_of(groups: Mapping[str, Mapping[str, str]]) -> list[Pair]:
+def pairs_of(groups: Groups) -> list[Pair]:
     """Every pair of values of every column of at most ``MOST_VALUES``, in alphabetical order."""
     named = {column: sorted({value for value in values.values() if value}) for column, values in groups.items()}
     few = {column: values for column, values in named.items() if len(values) <= MOST_VALUES}
     return [Pair(column, *two) for column, values in few.items() for two in combinations(values, 2)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Presence:
+class Presence(NamedTuple):
     """Which concept is in which image: a (C, U) matrix of 0 and 1, or of shares of its captions (not binary)."""
 
     concepts: tuple[str, ...]
@@ -131,7 +131,7 @@ class Presence:
 def presence_of_captions(
     captions: Mapping[str, Sequence[Caption]],
     images: Sequence[str],
-    concepts_of: Callable[[Iterable[Fact]], Iterable[str]],
+    concepts_of: Callable[[Facts], Iterable[str]],
     *,
     each: bool = False,
 ) -> Presence:
@@ -164,5 +164,5 @@ def presence_of_rows(
     data = [(value, row, index) for row, name in enumerate(names) for index, value in sorted(rows[name].items())]
     values, row, index = (np.array(part) for part in zip(*data, strict=True)) if data else ([], [], [])
     shape = len(names), len(images)
-    matrix = sparse.coo_array((np.asarray(values, np.float64), (np.asarray(row, int), np.asarray(index, int))), shape)
+    matrix = sparse.coo_array((np.asarray(values, float), (np.asarray(row, int), np.asarray(index, int))), shape)
     return Presence(names, tuple(images), matrix.tocsr(), binary)

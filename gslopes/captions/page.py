@@ -4,14 +4,13 @@ Findings are sentences, one of each technique: no total, no ranking.
 """
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
 from gslopes.captions.config import SENTENCES
 from gslopes.captions.review import HARMS, confirmed, link_of, mask, masked
-from gslopes.frame.page import Page, chart, sure
+from gslopes.core.tables import Record, lookup
+from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Headline, Section, Tables
 from gslopes.report import caution, numbers, words
@@ -30,7 +29,7 @@ PLAIN = ("harm", "technique", "reading", "origin", "lists", "estimator", "null_h
 # -- sections ---------------------------------------------------------------------------------------------------------
 
 
-def _case(row: Mapping[Any, Any]) -> dict[str, str]:
+def _case(row: Record) -> dict[str, str]:
     """A case as it is quoted; listed words are masked."""
     word, text = masked(row)
     image, truth = words.printable(row["image"]), words.printable(row["truth_text"])
@@ -39,10 +38,10 @@ def _case(row: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def _titles(page: Page) -> dict[str, str]:
-    return dict(zip(page.tables["techniques"]["technique"], page.tables["techniques"]["title"], strict=True))
+    return lookup(page.tables["techniques"], "technique", "title")
 
 
-def typical(page: Page) -> dict[str, Any] | None:
+def typical(page: Page) -> Content | None:
     """One case, of the technique that leads if it has any: of the cases in order the one in the middle."""
     cases = page.tables["cases"]
     own = cases[cases["technique"] == page.headline.label.strip()]
@@ -50,7 +49,7 @@ def typical(page: Page) -> dict[str, Any] | None:
     return {"case": _case(own.iloc[len(own) // 2].to_dict()), "titles": _titles(page)} if len(own) else None
 
 
-def differently(page: Page) -> dict[str, Any] | None:
+def differently(page: Page) -> Content | None:
     """Of each technique the difference with the smallest q; where none is a finding, the largest differences."""
     marks: dict[str, list[Mark]] = {}
     for row in findings(page.tables):
@@ -62,14 +61,14 @@ def differently(page: Page) -> dict[str, Any] | None:
     return {"panels": [panel(some, unit) for unit, some in marks.items()]} if marks else chart(page)
 
 
-def certain(page: Page) -> dict[str, Any]:
+def certain(page: Page) -> Content:
     """Who was compared, how numbers are to be read, and what waits to be read."""
     columns = [words.printable(name) for name in page.tables["measures"]["column"].drop_duplicates() if name]
     known = f"Groups are those of {', '.join(columns)}: how people look to those who made the table, not who they are."
     return {**sure(page, *[known] * bool(columns)), "waiting": len(page.tables["cases"])}
 
 
-def reviewed(page: Page) -> dict[str, Any] | None:
+def reviewed(page: Page) -> Content | None:
     """What waits to be read by technique, and what reviewers confirmed."""
     cases, titles, texts = page.tables["cases"], _titles(page), []
     for row in confirmed(cases, page.tables["reviews"]):
@@ -86,7 +85,7 @@ def reviewed(page: Page) -> dict[str, Any] | None:
     return {"lines": texts} if texts else None
 
 
-def show(page: Page) -> dict[str, Any] | None:
+def show(page: Page) -> Content | None:
     """Cases of each harm, by technique and rule; of S1 those of the highest rank first."""
     cases = _ranked(page.tables["cases"], page.tables["inclusions"])
     sections = []
@@ -107,7 +106,7 @@ def _ranked(cases: pd.DataFrame, inclusions: pd.DataFrame) -> pd.DataFrame:
     return cases.merge(of_s1, "left").sort_values("rank", kind="stable", na_position="last")
 
 
-def examples(page: Page) -> dict[str, Any] | None:
+def examples(page: Page) -> Content | None:
     """Captions behind what S2 found, of each group's images with the mention and without; Figure 5 of the paper."""
     rows, salience = page.tables["examples"], page.tables["salience"]
     found = salience[salience["finding"] | salience["finding_paper"]]
@@ -121,7 +120,7 @@ def examples(page: Page) -> dict[str, Any] | None:
     return {"findings": shown, "more": len(found) - len(shown)} if shown else None
 
 
-def _odds(row: Mapping[Any, Any]) -> str:
+def _odds(row: Record) -> str:
     """What S2 says of a type: the coefficient with its interval, as published that over splits."""
     ends, of = ("split_low", "split_high"), " over the splits"
     if not math.isnan(row["ci_low"]):
@@ -132,7 +131,7 @@ def _odds(row: Mapping[Any, Any]) -> str:
     return words.printable(f"{of_what}: {odds}, {row['n']:,} images")
 
 
-def _cell(page: Page, rows: pd.DataFrame) -> dict[str, Any]:
+def _cell(page: Page, rows: pd.DataFrame) -> Content:
     """Images of one group, with the mention or without."""
     folder, first = page.run.folder / "report", rows.iloc[0]
     captions = [
@@ -147,11 +146,11 @@ def _cell(page: Page, rows: pd.DataFrame) -> dict[str, Any]:
     return {"title": f"{words.printable(first['of'])}, {said}", "captions": captions}
 
 
-def harms(page: Page) -> dict[str, Any]:
+def harms(page: Page) -> Content:
     """The numbers of every technique, by harm; listed words are masked."""
     measures, titles = _named(page.tables["measures"]), _titles(page)
     ran = page.tables["techniques"].query("ran == 'yes'")
-    unjudged = dict(zip(ran["technique"], ran["why"], strict=True))
+    unjudged = lookup(ran, "technique", "why")
     inclusions, salience = page.tables["inclusions"], page.tables["salience"]
     refused = [f"{words.printable(row.concept)}: {row.note}" for row in salience[~salience["eligible"]].itertuples()]
     rows = []
@@ -168,13 +167,13 @@ def harms(page: Page) -> dict[str, Any]:
     return {"harms": [row for row in rows if row["grids"] or row["refused"]]}
 
 
-def read(page: Page) -> dict[str, Any]:
+def read(page: Page) -> Content:
     """Notes, and the lists that were used."""
     lists = sorted({name for text in page.tables["measures"]["lists"] for name in text.split(", ") if name})
     return {"notes": page.notes, "lists": lists}
 
 
-def techniques(page: Page) -> dict[str, Any]:
+def techniques(page: Page) -> Content:
     """What each technique needs, whether it ran, and what could be changed."""
     rows = page.tables["techniques"]
     changed = {"reading": rows["reading"].map(READINGS), "could_be_changed": rows["stage"].map(SENTENCES["changeable"])}
@@ -211,7 +210,7 @@ def _named(measures: pd.DataFrame) -> pd.DataFrame:
     return measures.assign(concept=[name(*pair) for pair in pairs])
 
 
-def _grids(title: str, rows: pd.DataFrame) -> list[dict[str, Any]]:
+def _grids(title: str, rows: pd.DataFrame) -> list[Content]:
     """The differences between groups of a technique, and its counts and shares over all images."""
     rare = rows["note"].str.contains("too few images have it|fewer than 10", regex=True)
     overall = rows[(rows["group"] == "") & rows["unit"].isin(["share", "count", "per 1,000 captions"])]
@@ -223,7 +222,7 @@ def _grids(title: str, rows: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def _grid(caption: str, rows: pd.DataFrame, order: str) -> list[dict[str, Any]]:
+def _grid(caption: str, rows: pd.DataFrame, order: str) -> list[Content]:
     """The first rows as a table, if there are any."""
     first = rows.sort_values(order, kind="stable", na_position="last", key=sort_key).head(MOST)
     more = f"; {len(rows) - MOST:,} more in the tables" if len(rows) > MOST else ""
@@ -253,7 +252,7 @@ def tested(measures: pd.DataFrame, salience: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([part for part in (rows, odds) if len(part)] or [rows], ignore_index=True)
 
 
-def findings(tables: Tables) -> list[dict[str, Any]]:
+def findings(tables: Tables) -> list[Content]:
     """Of each technique the finding with the smallest q: its text, number and reading.
 
     Of the system's captions if any is there, else of its labels, and so on down the stages.
@@ -321,7 +320,7 @@ def _none(rows: pd.DataFrame) -> str:
     return f"{text} between groups has q below 0.05 ({caution.widely(widest, 'image')})"
 
 
-def _sentence(row: Mapping[Any, Any]) -> dict[str, Any]:
+def _sentence(row: Record) -> Content:
     technique, value = str(row["technique"]), float(row["value"])
     scenario, _, last = str(row["concept"]).rpartition(":")
     concept = last if technique in ("S1", "D1") else str(row["concept"])

@@ -18,6 +18,7 @@ import pandas as pd
 from gslopes.core.csv_table import read_csv, read_frame
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import show
+from gslopes.core.tables import Record
 from gslopes.core.text import plain
 
 LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
@@ -77,8 +78,8 @@ class StageRows:
             setattr(self, column.name, own + others if isinstance(own, list | Counter) else own | others)
 
     def records(
-        self, entries: Iterable[Any], what: str, key: Callable[[Mapping[str, Any]], str] = lambda row: ""
-    ) -> Iterator[Mapping[str, Any]]:
+        self, entries: Iterable[Any], what: str, key: Callable[[Record], str] = lambda row: ""
+    ) -> Iterator[Record]:
         """The entries that are records, each key once unless it is empty; the others are counted as dropped."""
         for entry in entries:
             if not isinstance(entry, Mapping):
@@ -97,7 +98,7 @@ def id_of(value: Any) -> str:
     return str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
 
 
-def size_of(image: Mapping[str, Any]) -> tuple[float, float] | None:
+def size_of(image: Record) -> tuple[float, float] | None:
     """Width and height of an image's record; None if one of them is not a positive number or a text of one."""
     width, height = (number_of(image.get(name)) for name in ("width", "height"))
     return (width, height) if 0 < width <= _LONGEST and 0 < height <= _LONGEST else None
@@ -230,7 +231,7 @@ def _any_has(entries: Iterable[Any], *keys: str) -> bool:
 # -- COCO -------------------------------------------------------------------------------------------------------------
 
 
-def read_instances(content: Mapping[str, Any]) -> StageRows:
+def read_instances(content: Record) -> StageRows:
     """Objects with boxes as shares of the sides.
 
     A box that is outside of its image, empty or not of numbers is dropped and counted, as are an unknown category, an
@@ -280,7 +281,7 @@ def read_captions(content: Any) -> StageRows:
     return rows
 
 
-def _annotations(entries: Iterable[Any], rows: StageRows) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _annotations(entries: Iterable[Any], rows: StageRows) -> Iterator[tuple[str, Record]]:
     """Image and record of each annotation, each id once; the others are counted as dropped."""
     for row in rows.records(entries, "annotation", lambda row: id_of(row.get("id"))):
         if image := id_of(row.get("image_id")):
@@ -316,7 +317,7 @@ def read_form(
             return None
         return name
 
-    def thing(row: Mapping[str, Any]) -> tuple[str, str | None]:
+    def thing(row: Record) -> tuple[str, str | None]:
         """The name and synset of an object."""
         names = row.get("names", row.get("name", ""))
         first = names[0] if isinstance(names, list) and names else names
@@ -348,9 +349,9 @@ def read_form(
     return rows
 
 
-def _key(image: str, number: str, row: Mapping[str, Any]) -> str:
+def _key(image: str, number: str, row: Record) -> str:
     return f"{image} {row.get(number, row)!r}"
 
 
-def _image(row: Mapping[str, Any]) -> str:
+def _image(row: Record) -> str:
     return id_of(row.get("image_id", row.get("id")))

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -20,6 +19,7 @@ from gslopes.captions.config import SENTENCES
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import is_file, without_guard
+from gslopes.core.tables import Record, Row
 from gslopes.report import review, words
 from gslopes.report.review import Question
 from gslopes.stats.agreement import cohens_kappa
@@ -46,13 +46,13 @@ def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
     return [{name: without_guard(row[name]) for name in COLUMNS} for _, row in table.rows()]
 
 
-def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[dict[str, Any]]:
+def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[Row]:
     """Per technique: cases, how many were read, the share confirmed with its interval, causes of the rest, kappa.
 
     Estimator: the share of read cases that every answer but unsure calls a harm by majority, ties not. Interval:
     Wilson's with the finite-population correction (the effective n is n (N − 1) / (N − n)).
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     answers = reviews[reviews["answer"] != ""].merge(cases[["case", "technique"]], on="case")
     for name, group in cases.groupby("technique", sort=True):
         reviewed = answers[answers["technique"] == name]
@@ -93,7 +93,7 @@ def mask(word: str) -> str:
     return word[:1] + "•" * max(0, len(word) - 1)
 
 
-def masked(row: Mapping[Any, Any]) -> tuple[str, str]:
+def masked(row: Record) -> tuple[str, str]:
     """A case's word and caption, printable; of D1 with the listed word masked, in any inflection."""
     word, text = str(row["word"]), str(row["text"])
     if row["technique"] == "D1" and word:

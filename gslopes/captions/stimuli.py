@@ -16,7 +16,7 @@ import pandas as pd
 
 from gslopes.captions import readers
 from gslopes.captions.config import STAGES, CaptionsConfig
-from gslopes.captions.material import MOST_VALUES, Coverage
+from gslopes.captions.material import MOST_VALUES, Coverage, Groups
 from gslopes.captions.measures.people import covered
 from gslopes.captions.readers import LARGEST, StageRows, read_table
 from gslopes.captions.tables import TABLES
@@ -25,6 +25,7 @@ from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.core.files import parse_json, read_named
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.runfolder import show
+from gslopes.core.tables import lookup
 from gslopes.core.text import plain
 from gslopes.photos.people import People, read_people
 from gslopes.words.graph import Mentions
@@ -200,7 +201,7 @@ def sentences_table(stages: Mapping[str, StageRows], images: Iterable[str]) -> t
                 continue
             records.append((image, stage, len(texts), text, status, why.reason.value, why.detail))
             texts.append(text)
-    return pd.DataFrame(records, columns=TABLES["sentences"].columns).astype({"source": "int16"}), repeated
+    return pd.DataFrame(records, columns=TABLES["sentences"].columns), repeated
 
 
 def judge_text(caption: Any) -> tuple[str, str, SkipReason]:
@@ -234,7 +235,6 @@ def coverage_of(read: Read) -> dict[str, Coverage]:
 
 GENDER = {"female": "female", "male": "male"}
 SKIN = {"dark": "darker", "darker": "darker", "light": "lighter", "lighter": "lighter"}
-Groups = dict[str, dict[str, str]]
 
 
 def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
@@ -315,7 +315,4 @@ def people_table(config: CaptionsConfig) -> pd.DataFrame:
 
 def groups_of_table(people: pd.DataFrame) -> Groups:
     """Column to image to value, of the people table."""
-    groups: Groups = {}
-    for image, column, value in people[["image", "column", "value"]].itertuples(index=False, name=None):
-        groups.setdefault(column, {})[image] = value
-    return groups
+    return {str(column): lookup(rows, "image", "value") for column, rows in people.groupby("column", sort=False)}

@@ -29,7 +29,6 @@ TUPLES = TABLES["tuples"]
 SIDES = ["x0", "y0", "x1", "y1", "score"]
 _KEY_AND_FACT = TUPLES.columns[: -len(SIDES)]
 _values = attrgetter(*(column.name for column in fields(Fact)))  # in the order of those columns
-_TUPLE_TYPES: Any = {"source": "int16", "relaxed": bool, "negated": bool, "plural": bool}
 
 
 def parser_name(config: CaptionsConfig) -> str:
@@ -56,8 +55,7 @@ def parse(run: Run, images: Sequence[str]) -> Made:
         for stage, source, text in captions.get(image, ()):
             records += [(image, stage, source, *_values(fact)) for fact in facts(text)]
         run.tick(1)
-    frame = pd.DataFrame(records, columns=_KEY_AND_FACT).assign(**dict.fromkeys(SIDES, math.nan))
-    return {"tuples": frame.astype(_TUPLE_TYPES)}
+    return {"tuples": pd.DataFrame(records, columns=_KEY_AND_FACT).assign(**dict.fromkeys(SIDES, math.nan))}
 
 
 def with_labels(run: Run, parts: Tables) -> Made:
@@ -82,7 +80,7 @@ def _captions(run: Run) -> dict[str, list[tuple[str, int, str]]]:
     frame = run.table("sentences")
     frame = frame[frame["status"] == "parsed"]
     captions: dict[str, list[tuple[str, int, str]]] = {}
-    for image, *caption in zip(*(frame[name].tolist() for name in ("image", "stage", "source", "text")), strict=True):
+    for image, *caption in frame[["image", "stage", "source", "text"]].itertuples(index=False, name=None):
         captions.setdefault(image, []).append((caption[0], caption[1], caption[2]))
     return captions
 
@@ -111,8 +109,7 @@ def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame
             meanings = (sense.synset, subject, other, sense.relaxed, sense.rule)
             fact = Fact(row.kind, row.word, row.subject, row.object, *meanings)
             records.append((row.image, stage, -1, *_values(fact), *(row.corners or (math.nan,) * 4), row.score))
-    frame = pd.DataFrame(records, columns=TUPLES.columns).sort_values(SIDES, kind="stable")
-    return frame.astype(_TUPLE_TYPES)
+    return pd.DataFrame(records, columns=TUPLES.columns).sort_values(SIDES, kind="stable")
 
 
 def label_sense(word: str, synset: str | None, role: str, senses: Senses) -> Sense:
@@ -139,13 +136,13 @@ def captions_of(
     """Stage to image to captions; an image whose captions have no facts is included."""
     facts_of: dict[tuple[Any, ...], Fact] = {}
     facts: dict[tuple[str, str, int], list[Fact]] = {}
-    for image, stage, source, *values in zip(*(tuples[name].tolist() for name in _KEY_AND_FACT), strict=True):
+    for image, stage, source, *values in tuples[_KEY_AND_FACT].itertuples(index=False, name=None):
         key: tuple[Any, ...] = tuple(None if value is None or value != value else value for value in values)
         fact = facts_of[key] if key in facts_of else facts_of.setdefault(key, Fact(*key))
         facts.setdefault((image, stage, source), []).append(fact)
     wanted = set(images)
     images_of: dict[str, dict[str, list[Caption]]] = {stage: {} for stage in stages}
-    rows = zip(*(sentences[name].tolist() for name in ("image", "stage", "source", "text")), strict=True)
+    rows = sentences[["image", "stage", "source", "text"]].itertuples(index=False, name=None)
     captions = []
     for image, stage, source, text in sorted(rows):
         captions.append((image, stage, Caption(source, tuple(facts.get((image, stage, source), ())), text)))
@@ -163,7 +160,7 @@ def boxes_of(tuples: pd.DataFrame) -> dict[str, list[Box]]:
     chosen = tuples[(tuples["stage"] == "human-labels") & (tuples["kind"] == "object")]
     chosen = chosen[chosen["x0"].notna() & chosen["synset"].notna()]
     boxes: dict[str, list[Box]] = {}
-    names = ("image", "synset", "x0", "y0", "x1", "y1")
-    for image, *values in zip(*(chosen[name].tolist() for name in names), strict=True):
+    names = ["image", "synset", "x0", "y0", "x1", "y1"]
+    for image, *values in chosen[names].itertuples(index=False, name=None):
         boxes.setdefault(image, []).append(Box(*values))
     return boxes

@@ -20,6 +20,7 @@ from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import counted
 from gslopes.core.runfolder import show
+from gslopes.core.tables import lookup
 from gslopes.core.text import many
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
@@ -75,7 +76,7 @@ def analyse(
     interaction: rows of that table, if there is a sweep.
     """
     labels = sides(backgrounds)
-    ratings = dict(zip(backgrounds["context"], backgrounds["rating"].astype(float), strict=True))
+    ratings = lookup(backgrounds.astype({"rating": float}), "context", "rating")
     parts: dict[str, list[pd.DataFrame]] = {} if interaction is None else {"interaction": [interaction]}
     for (classifier, _), rows in described.groupby(["classifier", "tags"], sort=True, observed=True):
         grid = make_grid(rows, people, backgrounds, tagged.get(str(classifier), frozenset()))

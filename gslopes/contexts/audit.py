@@ -83,8 +83,8 @@ MEASURED = (
     *("described", "inferred", "recognised", "accuracy", "distances", "anova", "tukey", "changes", "congruence"),
     *("interaction", "ratings"),
 )
-WALK = (tables.EDITS, tables.VERDICTS, tables.PHOTOS, tables.ASKED, tables.SCORES)
-ALL_TABLES = TABLES | {table.name: table for table in WALK}
+WALK = ("edits", "verdicts", "photos", "asked", "scores")
+ALL_TABLES = TABLES | {name: tables.TABLES[name] for name in WALK}
 
 
 def audit_contexts(

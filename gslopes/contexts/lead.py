@@ -1,7 +1,5 @@
 """The finding of a context audit: its sentence, the numbers that are judged, and what is said next to them."""
 
-from collections.abc import Mapping
-
 import pandas as pd
 
 from gslopes.contexts.analysis import rated
@@ -36,16 +34,14 @@ def headline_of(tables: Tables) -> Headline:
     return Headline(headline(results), ANSWERS["correct"], EVERYBODY, model)
 
 
-def main_rows(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def main_rows(results: Tables) -> pd.DataFrame:
     """The congruence slopes of the share of right answers, of gross tags, that are known: a row a classifier."""
-    rows = results.get("congruence")
-    if rows is None or not len(rows):
-        return pd.DataFrame()
+    rows = results.get("congruence", TABLES["congruence"].empty())
     at = (rows["measure"] == "correct") & (rows["gender"] == "all") & (rows["group"] == "all")
     return rows[at & (rows["tags"] == "gross") & (rows["estimator"] == "person") & rows["slope"].notna()]
 
 
-def headline(results: Mapping[str, pd.DataFrame]) -> str:
+def headline(results: Tables) -> str:
     """The sentence of the result with its interval: the steepest congruence slope, and how many taggers have one.
 
     First from end to end, then in points per unit of congruence, of which a context that fits wholly has 1, and one
@@ -92,14 +88,14 @@ def _clear(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[(rows["ci_low"] > 0) | (rows["ci_high"] < 0)]
 
 
-def _right(results: Mapping[str, pd.DataFrame], classifier: str) -> float:
+def _right(results: Tables, classifier: str) -> float:
     """The share of right answers over all contexts, of gross tags; a half where it is not known."""
-    rows = results.get("inferred", pd.DataFrame(columns=["classifier", "tags", "gender", "inferred", "n", "count"]))
+    rows = results.get("inferred", TABLES["inferred"].empty())
     own = rows[(rows["classifier"] == classifier) & (rows["tags"] == "gross") & (rows["gender"] == rows["inferred"])]
     return float(own["count"].sum() / own["n"].sum()) if own["n"].sum() else 0.5
 
 
-def _none(rows: pd.DataFrame, several: str, results: Mapping[str, pd.DataFrame]) -> str:
+def _none(rows: pd.DataFrame, several: str, results: Tables) -> str:
     """The sentence where every interval holds 0: no association, or it cannot be said."""
     intervals = []
     for row in rows.to_dict("records"):
@@ -117,7 +113,7 @@ def _none(rows: pd.DataFrame, several: str, results: Mapping[str, pd.DataFrame])
     return f"{text} ({caution.widely(widest, 'person', 'people')})"
 
 
-def counts(results: Mapping[str, pd.DataFrame]) -> str:
+def counts(results: Tables) -> str:
     """How many people, contexts and backgrounds there are, and what was left out."""
     backgrounds, people = results["backgrounds"], results["people"]
     composites = results["composites"]
@@ -134,7 +130,7 @@ def counts(results: Mapping[str, pd.DataFrame]) -> str:
     return text + (f" Left out: {many(skipped, 'background')}." if skipped else "")
 
 
-def credit_line(results: Mapping[str, pd.DataFrame]) -> str:
+def credit_line(results: Tables) -> str:
     """Who made the backgrounds that are shown, and under which licence; empty if no credit is due."""
     rows = results["backgrounds"]
     rows = rows[(rows["status"] == "used") & (rows["creator"] != "") & (rows["creator"] != "gslopes")]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
@@ -16,7 +15,8 @@ from gslopes.contexts.tables import TABLES
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_regular
-from gslopes.frame.page import Page, chart, noted, sure
+from gslopes.core.tables import Record, lookup
+from gslopes.frame.page import Content, Page, chart, noted, sure
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Section
 from gslopes.photos.folder import photo_bytes, photo_of
@@ -34,13 +34,13 @@ SHARES = Path("report", "figures", "shares.png")
 # -- sections ---------------------------------------------------------------------------------------------------------
 
 
-def differently(page: Page) -> dict[str, Any] | None:
+def differently(page: Page) -> Content | None:
     """The chart, and what congruence is."""
     drawn = chart(page)
     return drawn and {**drawn, "method": page.audit.sentences["method"]}
 
 
-def typical(page: Page) -> dict[str, Any] | None:
+def typical(page: Page) -> Content | None:
     """A background alone, one person as photographed, and both together, from the most feminine room to the most
     masculine; Figure 3 of the paper.
     """
@@ -54,7 +54,7 @@ def typical(page: Page) -> dict[str, Any] | None:
     return {**shown, "strips": [{**strip, "tiles": [*alone, photo, *(rooms[place] for place in places)]}]}
 
 
-def _alone(page: Page, key: str) -> list[dict[str, Any]]:
+def _alone(page: Page, key: str) -> list[Content]:
     """The tile of a background without a person, if it can be read.  key: of the background."""
     backgrounds, composites = page.tables["backgrounds"], page.tables["composites"]
     photos = backgrounds.loc[backgrounds["key"] == key, "photo"]
@@ -62,7 +62,7 @@ def _alone(page: Page, key: str) -> list[dict[str, Any]]:
     return [tile for row in rows.to_dict("records") for tile in _tiles(row, f"{key} alone", "", page.run.folder)]
 
 
-def _tiles(row: Mapping[Any, Any], at: str, inferred: str, run: Path) -> list[dict[str, Any]]:
+def _tiles(row: Record, at: str, inferred: str, run: Path) -> list[Content]:
     """The tile of a row of the composites table; none if its picture cannot be read."""
     with suppress(PhotoError):
         small = Image.fromarray(photo_of(photo_bytes(row["file"], run), Path(row["file"])).pixels)
@@ -72,7 +72,7 @@ def _tiles(row: Mapping[Any, Any], at: str, inferred: str, run: Path) -> list[di
     return []
 
 
-def show(page: Page) -> dict[str, Any] | None:
+def show(page: Page) -> Content | None:
     """A person of each gender across contexts by their rating, with what the first tagger infers.
 
     Of the photos' ids in order the one in the middle, never for what it shows.
@@ -97,7 +97,7 @@ def show(page: Page) -> dict[str, Any] | None:
     return {"strips": strips[:4], "tagger": tagger, "credits": credit_line(results)} if strips else None
 
 
-def paper(page: Page) -> dict[str, Any] | None:
+def paper(page: Page) -> Content | None:
     """The paper's questions with charts and tables."""
     results = results_of(page.tables)
     papers, drawn = tables.paper_tables(results, is_published(page.run)), charts.charts_of(results)
@@ -151,7 +151,7 @@ def write_sheets(run: Run) -> Made:
         runfolder.write_bytes(run.folder / SHARES.with_suffix(f".{form}"), data)
     run.notes.extend(fonts.advice({*results["backgrounds"]["context"], *results["people"]["group"]}))
     photos = run.table("photos")
-    names = dict(zip(photos["photo"], photos["path"], strict=True))
+    names = lookup(photos, "photo", "path")
     runfolder.write_bytes(folder / "cutouts.html", cutouts_page(run.folder, results["cutouts"], names).encode())
     return {}
 

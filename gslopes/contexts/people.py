@@ -6,13 +6,13 @@ Here too: people's decisions about cut-outs, as the page of cut-outs saves them 
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from gslopes.core.csv_table import read_csv
 from gslopes.core.files import without_guard
 from gslopes.core.reasons import Reason
+from gslopes.core.tables import Row
 from gslopes.photos.people import read_people
 
 ALIASES = {
@@ -37,7 +37,7 @@ def gender_of(word: str) -> str:
     return ALIASES.get(plain, plain)
 
 
-def read_reports(path: Path, group_column: str = "") -> dict[str, dict[str, Any]]:
+def read_reports(path: Path, group_column: str = "") -> dict[str, Row]:
     """What names a photo to its person, gender and group.  Without a column of persons each row is one.
 
     Raises: UsageError as ``photos.people``; if there is no column of genders, or a photo's two rows differ.
@@ -61,7 +61,7 @@ def read_reports(path: Path, group_column: str = "") -> dict[str, dict[str, Any]
     }
 
 
-def cfd_person(name: str) -> dict[str, Any] | None:
+def cfd_person(name: str) -> Row | None:
     """The row of a neutral photo by its file name in the Chicago Face Database; None for another name or expression.
 
     >>> cfd_person("CFD-WF-001-003-N.jpg")

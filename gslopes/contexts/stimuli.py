@@ -29,6 +29,7 @@ from gslopes.core.files import sha256_of
 from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
+from gslopes.core.tables import Row, frame_of
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
 from gslopes.faces.find import KnownFinder, MtcnnFinder
 from gslopes.frame.run import Run
@@ -49,7 +50,7 @@ class Material:
     """
 
     files: tuple[PhotoFile, ...]
-    who: dict[str, dict[str, Any]]
+    who: dict[str, Row]
     backgrounds: tuple[BackgroundPicture, ...]
     values: tuple[float, ...]
     photos: dict[str, str] = field(default_factory=dict)
@@ -123,9 +124,7 @@ def _check_published(backgrounds: Sequence[BackgroundPicture]) -> None:
         raise UsageError(problem, "Leave one of them in the folder.")
 
 
-def self_reports(
-    files: Sequence[PhotoFile], people: str | Path, group_column: str = ""
-) -> tuple[dict[str, dict[str, Any]], str]:
+def self_reports(files: Sequence[PhotoFile], people: str | Path, group_column: str = "") -> tuple[dict[str, Row], str]:
     """Relative name to its person's row, and a sentence on rows without a photo.
 
     Raises: UsageError if no photo has a row.
@@ -164,8 +163,7 @@ def read(run: Run) -> Made:
     check_outside(run.folder, _people(run))
     material: Material = run.inputs
     rows = [{"photo": material.photos[name], **row} for name, row in material.who.items()]
-    people = pd.DataFrame(rows, columns=TABLES["people"].columns)
-    return {"people": people, "backgrounds": background_rows(material.backgrounds)}
+    return {"people": rows, "backgrounds": background_rows(material.backgrounds)}
 
 
 def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
@@ -180,7 +178,7 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
         }
         for background in backgrounds
     ]
-    return pd.DataFrame(rows, columns=TABLES["backgrounds"].columns).astype({"rating": float})
+    return frame_of(TABLES["backgrounds"], rows)
 
 
 def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
@@ -219,7 +217,7 @@ def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
 
 def _composing(run: Run) -> Composing:
     material: Material = run.inputs
-    rows: list[dict[str, Any]] = run.table("cutouts").to_dict("records")  # type: ignore[assignment]
+    rows: list[Row] = run.table("cutouts").to_dict("records")  # type: ignore[assignment]
     names = {name: photo for name, photo in material.photos.items() if name in material.who}
     colours = [[int(row["backdrop"][at : at + 2], 16) for at in (1, 3, 5)] for row in rows if row["backdrop"]]
     red, green, blue = np.median(colours, axis=0) if colours else (128, 128, 128)

@@ -63,6 +63,9 @@ def column(name: str, kind: pa.DataType, unit: str, *, null: bool = False) -> pa
     return pa.field(name, kind, nullable=null, metadata={"unit": unit})
 
 
+Row = dict[str, Any]  # column to value
+Record = Mapping[Any, Any]  # a row that is only read, as ``DataFrame.to_dict`` gives it
+
 TABLES: dict[str, Table] = read_tables(Path(__file__).with_name("tables.toml"))
 
 (PHOTOS, EDITS, VERDICTS, READINGS, ASKED, SCORES, SLOPES, GROUPS, DIFFERENCES, BALANCE,
@@ -90,6 +93,11 @@ def reading(slopes: pd.DataFrame) -> pd.DataFrame:
 def frame_of(table: Table, rows: Sequence[Mapping[str, Any]] | Sequence[tuple[Any, ...]]) -> pd.DataFrame:
     """Rows, as dictionaries or in the order of the columns, as a frame; of none the table's empty one."""
     return pd.DataFrame(rows, columns=pd.Index(table.columns)) if rows else table.empty()
+
+
+def lookup(frame: pd.DataFrame, key: str, column: str) -> dict[str, Any]:
+    """The values of one column by those of another; of several the last."""
+    return dict(zip(frame[key], frame[column], strict=True))
 
 
 def check(table: Table, frame: pd.DataFrame) -> pa.Table:

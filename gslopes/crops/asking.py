@@ -9,22 +9,22 @@ from gslopes.ask.croppers.asker import Answer, Asker, Model, Pictures
 from gslopes.ask.croppers.joining import Layout
 from gslopes.ask.croppers.remote import RemoteCropper, ready_croppers
 from gslopes.ask.scoring.cost import confirm_cost
-from gslopes.core import runtime, tables
+from gslopes.core import runtime
 from gslopes.core.arrays import Array
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Finder
+from gslopes.core.tables import Row
 from gslopes.crops.config import VERTICAL, CropsConfig
 from gslopes.crops.people import People, pictures_of
 from gslopes.crops.portraits import as_joined, reader_of
-from gslopes.crops.tables import TABLES
 from gslopes.frame.plan import Plan
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 
 PART = 1024
 Croppers = Sequence[Model | Callable[..., Any]]
-Rows = list[dict[str, Any]]
+Rows = list[Row]
 
 
 # -- before any work --------------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
         own = items[items[:, 1] == number]
         for table, rows in _asked(run, asker, config.variant, own, asked).items():
             made[table] += rows
-    return {table: tables.frame_of(TABLES[table], rows) for table, rows in made.items()}
+    return made
 
 
 def _asked(run: Run, asker: Asker, variant: str, own: Pictures, asked: Material) -> dict[str, Rows]:
@@ -155,7 +155,7 @@ def _asked(run: Run, asker: Asker, variant: str, own: Pictures, asked: Material)
     return made
 
 
-def _pair_row(answer: Answer) -> dict[str, Any]:
+def _pair_row(answer: Answer) -> Row:
     row = {"width": 0, "height": 0, "x": -1, "y": -1, "on_padding": False, "centred": False, "status": answer.status}
     row |= dict.fromkeys(("max_left", "max_right", "won"))
     plan, main = answer.plan, answer.main

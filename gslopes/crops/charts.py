@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from gslopes.core.arrays import Array
+from gslopes.core.tables import Record, Row
 from gslopes.crops.words import larger_first
 from gslopes.report import numbers, words
 from gslopes.report.inline import templates
@@ -38,12 +39,17 @@ def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, 
         line = np.array([np.repeat(sample, 2), np.repeat(share, 2)[1:-1]])
         curves.append((name, points(line), points(around)))
         said.append(f"{name} median {np.median(sample):.3g} of {n}")
-    drawn = templates(Path(__file__).parent).get_template("curves.html.j2").render(
-        left=LEFT, above=ABOVE, wide=WIDE, tall=TALL, levels=["0", "0.25", "0.5", "0.75", "1"],
+    return _drawn(
+        "curves.html.j2", title, said, left=LEFT, above=ABOVE, wide=WIDE, tall=TALL,
+        levels=["0", "0.25", "0.5", "0.75", "1"], curves=curves,
         ticks=[numbers.value(end) for end in (low, (low + high) / 2, high)],
-        curves=curves, description=f"{title}: {'; '.join(said)}",
     )  # fmt: skip
-    return Markup(drawn)
+
+
+def _drawn(template: str, title: str, said: Sequence[str], **known: Any) -> Markup:
+    """A drawing by its template, with what it shows in words."""
+    made = templates(Path(__file__).parent).get_template(template)
+    return Markup(made.render(description=f"{title}: {'; '.join(said)}", **known))
 
 
 # -- the graph of Figure 2 --------------------------------------------------------------------------------------------
@@ -64,10 +70,9 @@ CORNERS = {  # where so many groups lie, across and down
     5: (-1j, 1 - 0.25j, 0.65 + 1j, -0.65 + 1j, -1 - 0.25j),
 }
 MOST_GROUPS = max(CORNERS)  # between more of them there are too many arrows to read
-Drawn = dict[str, Any]
 
 
-def graph(rows: Sequence[Mapping[Any, Any]], title: str) -> Markup:
+def graph(rows: Sequence[Record], title: str) -> Markup:
     """An arrow from the favoured group of each pair to the other, with its points over 50 % and their interval.
 
     An arrow whose interval holds 50 % is dashed; even pairs have no head.
@@ -79,7 +84,7 @@ def graph(rows: Sequence[Mapping[Any, Any]], title: str) -> Markup:
     names = dict.fromkeys(row[side] for row in rows for side in ("group", "other"))
     middle = complex(SIDE / 2, MARGIN + REACH)
     places = {name: middle + REACH * corner for name, corner in zip(names, CORNERS[len(names)], strict=True)}
-    arrows: list[Drawn] = []
+    arrows: list[Row] = []
     said = []
     for row in map(larger_first, rows):
         arrow = _arrow(places[row["group"]], places[row["other"]], arrows)
@@ -89,28 +94,18 @@ def graph(rows: Sequence[Mapping[Any, Any]], title: str) -> Markup:
         arrow["headed"] = row["p"] > 0.5
         arrows.append(arrow)
         said.append(f"{row['group']} over {row['other']} {arrow['share']} {arrow['ends']}")
-    drawn = (
-        templates(Path(__file__).parent)
-        .get_template("graph.html.j2")
-        .render(
-            side=SIDE,
-            tall=2 * (REACH + MARGIN),
-            wide=NUMBER,
-            arrows=arrows,
-            points=[_point(*place) for place in places.items()],
-            description=f"{title}: {'; '.join(said)}",
-        )
-    )
-    return Markup(drawn)
+    points = [_point(*place) for place in places.items()]
+    tall = 2 * (REACH + MARGIN)
+    return _drawn("graph.html.j2", title, said, side=SIDE, tall=tall, wide=NUMBER, arrows=arrows, points=points)
 
 
-def _over_half(row: Mapping[Any, Any]) -> str:
+def _over_half(row: Record) -> str:
     """The interval of a share in points over 50 %."""
     low, high = (100 * row[end] - 50 for end in ("ci_low", "ci_high"))
     return "no interval" if math.isnan(low) else numbers.interval(low, high)
 
 
-def _point(name: str, place: complex) -> Drawn:
+def _point(name: str, place: complex) -> Row:
     """A group's circle, and its name above or below it, inside the drawing."""
     text = {"text_x": place.real, "anchor": "middle"}
     if place.real < SIDE / 3:
@@ -122,7 +117,7 @@ def _point(name: str, place: complex) -> Drawn:
     return {"x": place.real, "y": place.imag, "name": words.shorten(name, LETTERS), "full": name, **text}
 
 
-def _arrow(start: complex, end: complex, others: Sequence[Drawn]) -> Drawn:
+def _arrow(start: complex, end: complex, others: Sequence[Row]) -> Row:
     """An arrow's ends and head, and where its number stands: far from those of the others."""
     along = (end - start) / abs(end - start)
     first = start + APART * along

@@ -1,22 +1,24 @@
 """The pairs that the page shows, drawn with their crops and each cropper's map."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 from PIL import Image, ImageDraw
 
-from gslopes.ask.boxes import RECTANGLE, Saliency, SaliencyMap, crop_rectangle
+from gslopes.ask.boxes import Saliency, SaliencyMap, crop_rectangle
 from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.asker import Asker
 from gslopes.ask.croppers.joining import Layout, check_map
 from gslopes.ask.croppers.policies import MIN_DISTANCE, find_peaks
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError
+from gslopes.core.tables import Record, Row
 from gslopes.crops.asking import material
 from gslopes.crops.config import ABOVE, INSIDE
+from gslopes.crops.words import by_itself
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 from gslopes.photos.people import CROSS
@@ -37,9 +39,8 @@ STRIP = 44  # pixels of the line of scores
 def draw_pairs(run: Run) -> Made:
     """RUN/pairs.json: cropper to titles, each with its pictures, and whether it gives maps."""
     pairs, traits, people, asked = run.table("pairs"), run.table("traits"), run.table("people"), run.once(material)
-    crops, own = run.table("crops"), run.config.variant
-    crops = crops[crops["policy"].isin(["argmax", RECTANGLE])]
-    crops = crops.set_index(["cropper", "variant", "left", "right"]).sort_index()
+    own = run.config.variant
+    crops = by_itself(run.table("crops")).set_index(["cropper", "variant", "left", "right"]).sort_index()
     number = {photo: index for index, photo in enumerate(asked.ids)}
     crossed = traits[traits["column"] == CROSS.join(run.config.groups)].set_index("person")["value"]
     group = {photo: crossed.get(person, "?") for photo, person in zip(people["photo"], people["person"], strict=True)}
@@ -85,14 +86,14 @@ class Seen(NamedTuple):
 
     saliency: SaliencyMap
     second: tuple[int, int] | None = None
-    crops: Sequence[Mapping[Any, Any]] = ()
+    crops: Sequence[Record] = ()
 
 
 def around_second(
     asker: Asker, photos: Sequence[int], plan: Layout, saliency: SaliencyMap
-) -> tuple[tuple[int, int] | None, list[dict[str, Any]]]:
+) -> tuple[tuple[int, int] | None, list[Row]]:
     """The second peak of a map in whole pixels, and the crops around it; nothing where it has one."""
-    scores = saliency.scores.astype(np.float64)
+    scores = saliency.scores.astype(float)
     peaks = find_peaks(scores, saliency.x, saliency.y, MIN_DISTANCE * min(plan.width, plan.height))
     if len(peaks) < 2:
         return None, []
@@ -137,8 +138,8 @@ def chosen(answered: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def draw(
-    row: Mapping[Any, Any],
-    crops: Sequence[Mapping[Any, Any]],
+    row: Record,
+    crops: Sequence[Record],
     picture: np.ndarray,
     names: Sequence[str],
     width: int,
@@ -169,7 +170,7 @@ def draw(
     return {"uri": jpeg_uri(canvas), "alt": alt, "margin": margin}
 
 
-def keeps(crops: Sequence[Mapping[Any, Any]], names: Sequence[str]) -> str:
+def keeps(crops: Sequence[Record], names: Sequence[str]) -> str:
     """Whose head is inside of the crops, in words: ratios that keep the same stand together."""
     ratios = defaultdict(list)
     for crop in crops:
@@ -190,9 +191,7 @@ def together(first: Image.Image, second: Image.Image) -> Image.Image:
     return sheet
 
 
-def framed(
-    joined: Image.Image, crops: Sequence[Mapping[Any, Any]], scale: float, point: tuple[float, float]
-) -> Image.Image:
+def framed(joined: Image.Image, crops: Sequence[Record], scale: float, point: tuple[float, float]) -> Image.Image:
     """The picture with a frame for each crop, and a dot at the point; none at a negative one."""
     canvas = joined.copy()
     pen = ImageDraw.Draw(canvas)
@@ -217,7 +216,7 @@ def with_map(drawn: Image.Image, joined: Image.Image, saliency: SaliencyMap, sca
     """
     from matplotlib import colormaps
 
-    scores = saliency.scores.astype(np.float64)
+    scores = saliency.scores.astype(float)
     levels = (scores - scores.min()) / (float(np.ptp(scores)) or 1.0)
     heat = Image.fromarray((255 * colormaps["viridis"](levels)[..., :3]).astype(np.uint8))
     gray = joined.convert("L").convert("RGB")

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from gslopes.ask.croppers.policies import TABLE_1
-from gslopes.core import tables
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.files import read_json
+from gslopes.core.tables import Record, Row, lookup
 from gslopes.core.text import many
 from gslopes.crops.config import ABOVE, BOOTSTRAP, EPSILON, INSIDE, CropsConfig
 from gslopes.crops.parity import (
@@ -32,19 +32,19 @@ from gslopes.crops.parity import (
     resampled,
 )
 from gslopes.crops.people import Groups
-from gslopes.crops.tables import CONSTANT, MEASURES, SENTENCES, TABLES
+from gslopes.crops.tables import CONSTANT, MEASURES, SENTENCES
 from gslopes.crops.words import lost
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 from gslopes.stats.intervals import newcombe, wilson
-from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.multiplicity import adjust
 from gslopes.stats.resampling import multinomial_counts
 from gslopes.stats.rounding import settled
 
 TALL, LEAST_REGIONS = 1.25, 2  # as published: smallest height/width of a photo alone, and salient regions on it
 WHAT: dict[str, str] = SENTENCES["what"]
 WHAT |= {f"tall {name}": f"{text}, of photos {TALL} times as tall as wide" for name, text in WHAT.items()}
-Rows = list[dict[str, Any]]
+Rows = list[Row]
 
 
 def measure(run: Run) -> Made:
@@ -72,14 +72,14 @@ def measure(run: Run) -> Made:
             made["attached"] += attached_rows(panel, key, pairs, side_by_side)
         shares: dict[str, Answers] = {}
         for policy, rows in outcomes.groupby("policy", sort=True):
-            left, right = (rows[name].to_numpy(np.float64) for name in ("share_left", "share_right"))
+            left, right = (rows[name].to_numpy(float) for name in ("share_left", "share_right"))
             h = shares[str(policy)] = panel.favoured(rows, left, right)
             labels = {**key, "policy": policy, "outcome": "favoured"}
             made["parity"] += parity_rows(panel, labels, h, config.min_group)
             made["averages"] += average_rows(panel, {**key, "policy": policy}, h)
         with_heads = crops.dropna(subset=["kept_left", "kept_right"])
         for (policy, ratio), rows in with_heads.groupby(["policy", "ratio"], sort=True):
-            left, right = ((rows[name].to_numpy() >= INSIDE).astype(np.float64) for name in ("kept_left", "kept_right"))
+            left, right = ((rows[name].to_numpy() >= INSIDE).astype(float) for name in ("kept_left", "kept_right"))
             pairs_kept = {
                 "kept": (left, right),
                 "both": (left * right,) * 2,
@@ -92,7 +92,7 @@ def measure(run: Run) -> Made:
             made["policies"] += policy_rows(panel, key, shares, outcomes, crops)
     for (cropper, scale), rows in saliency.groupby(["cropper", "scale"], sort=True):
         # a model that scales each map by its own maximum: maps of two photos cannot be compared
-        if comparable(rows["max"].to_numpy(np.float64)):
+        if comparable(rows["max"].to_numpy(float)):
             labels = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax"}
             alone = panel.alone(rows)
             made["parity"] += parity_rows(panel, {**labels, "outcome": "favoured"}, alone, config.min_group)
@@ -100,8 +100,7 @@ def measure(run: Run) -> Made:
     made |= gaze_rows(saliency, people, groups, as_published=config.as_published)
     if config.as_published and not any(row["what"].startswith("tall") for row in made["gaze"]):
         run.note(f"No photo is {TALL} times as tall as wide with {LEAST_REGIONS} salient regions, as in section 3.4.")
-    frames = {name: tables.frame_of(TABLES[name], made[name]) for name in MEASURES}
-    return {name: frame.sort_values([*TABLES[name].key], kind="stable") for name, frame in frames.items()}
+    return {name: made[name] for name in MEASURES}
 
 
 class Answers(NamedTuple):
@@ -149,7 +148,8 @@ class Panel:
             column: draw_weights({name: len(codes) for name, codes in of.items()}, BOOTSTRAP, seed)
             for column, of in coded.items()
         }
-        return cls(dict(zip(used["photo"], used["person"].map(number), strict=True)), len(number), coded, weights)
+        numbered = used.assign(person=used["person"].map(number))
+        return cls(lookup(numbered, "photo", "person"), len(number), coded, weights)
 
     def about(self, frame: pd.DataFrame, of_left: Array, of_right: Array | None = None) -> Answers:
         """The mean of a number about the first person of each two, over pictures and sides.
@@ -168,7 +168,7 @@ class Panel:
         count = np.bincount(cells, weights=weights, minlength=size * size)
         mean = np.divide(total, count, out=np.full(size * size, np.nan), where=count > 0)
         drawn = bool((frame["draws"] > 0).any())
-        counts = np.asarray(count if drawn else count > 0, np.float64)
+        counts = np.asarray(count if drawn else count > 0, float)
         return Answers(mean.reshape(size, size), counts.reshape(size, size), drawn)
 
     def favoured(self, frame: pd.DataFrame, share_left: Array, share_right: Array) -> Answers:
@@ -184,7 +184,7 @@ class Panel:
         """Shares h of photos that are never joined: the higher maximum wins, ties half; means of a person's photos."""
         person = saliency["photo"].map(self.of_photo).to_numpy(np.int64)
         count = np.bincount(person, minlength=self.count)
-        total = np.bincount(person, weights=saliency["max"].to_numpy(np.float64), minlength=self.count)
+        total = np.bincount(person, weights=saliency["max"].to_numpy(float), minlength=self.count)
         values = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
         h = compared(values, values)
         return Answers(h, np.ones_like(h))
@@ -200,7 +200,7 @@ class Panel:
 
 def parity_rows(
     panel: Panel,
-    key: Mapping[str, Any],
+    key: Record,
     h: Answers,
     min_group: int,
     kept: Mapping[str, Array] | None = None,
@@ -239,12 +239,12 @@ def parity_rows(
                 note = f"a group has fewer than {many(min_group, 'person')} (--min-group)"
                 row |= {"p_value": np.nan, "verdict": "", "note": note}
             rows.append(row)
-        q = benjamini_hochberg(np.array([row["p_value"] for row in rows], dtype=np.float64))
-        made += [{**row, "q": value} for row, value in zip(rows, q, strict=True)]
+        adjust(rows, "p_value")
+        made += rows
     return made
 
 
-def average_rows(panel: Panel, key: Mapping[str, Any], h: Answers) -> Rows:
+def average_rows(panel: Panel, key: Record, h: Answers) -> Rows:
     """Rows of AVERAGES: over all pairs of groups that differ in one column, whatever they are in the others.
 
     key: cropper, variant, policy.  h: see ``Panel.favoured``.
@@ -264,7 +264,7 @@ def average_rows(panel: Panel, key: Mapping[str, Any], h: Answers) -> Rows:
     return rows
 
 
-def attached_rows(panel: Panel, key: Mapping[str, Any], stacked: pd.DataFrame, side_by_side: pd.DataFrame) -> Rows:
+def attached_rows(panel: Panel, key: Record, stacked: pd.DataFrame, side_by_side: pd.DataFrame) -> Rows:
     """The row of ATTACHED: does the same person win one above the other as side by side?
 
     key: cropper, variant.  stacked, side_by_side: rows of PAIRS of one cropper, of the same photos joined either way.
@@ -273,7 +273,7 @@ def attached_rows(panel: Panel, key: Mapping[str, Any], stacked: pd.DataFrame, s
     both = answered[0].merge(answered[1][["left", "right", "won"]], on=["left", "right"], suffixes=("", "_then"))
     if both.empty:
         return []
-    same = np.asarray(both["won"] == both["won_then"], np.float64)
+    same = np.asarray(both["won"] == both["won_then"], float)
     crossed = [*[*panel.groups.values()][-1].values()]
     pairs = panel.about(both, same, same)
     found = average(pairs.mean, pairs.counts, [np.concatenate(crossed)], [(0, 0)])
@@ -281,10 +281,10 @@ def attached_rows(panel: Panel, key: Mapping[str, Any], stacked: pd.DataFrame, s
     return [{**key, **row}]
 
 
-def position_row(panel: Panel, key: Mapping[str, Any], pairs: pd.DataFrame, seed: int) -> dict[str, Any]:
+def position_row(panel: Panel, key: Record, pairs: pd.DataFrame, seed: int) -> Row:
     """The row of POSITIONS: does the left photo win, whoever it shows?"""
     answered = pairs[pairs["status"] == "answered"]
-    won = answered["won"].to_numpy(np.float64)
+    won = answered["won"].to_numpy(float)
     weights = multinomial_counts(panel.count, BOOTSTRAP // 2, np.random.default_rng([seed, 8]))
     wins = panel.about(answered, won)
     low, high = (end - 0.5 for end in interval(resampled(wins.mean, weights, weights, wins.counts)))
@@ -293,12 +293,12 @@ def position_row(panel: Panel, key: Mapping[str, Any], pairs: pd.DataFrame, seed
     counts |= {status: counted(pairs[pairs["status"] == status]).sum() for status in ("refused", "failed")}
     row = {**key, "ci_low": low, "ci_high": high, **{name: int(count) for name, count in counts.items()}}
     row["left"] = float(settled(_mean(won, pictures) - 0.5, 0.5))
-    return row | {name: _mean(answered[name].to_numpy(np.float64), pictures) for name in ("on_padding", "centred")}
+    return row | {name: _mean(answered[name].to_numpy(float), pictures) for name in ("on_padding", "centred")}
 
 
 def counted(frame: pd.DataFrame) -> Array:
     """(rows,) how often each picture counts: as often as it was drawn; once where pairs are not drawn by lot."""
-    return np.maximum(frame["draws"].to_numpy(np.float64), 1)
+    return np.maximum(frame["draws"].to_numpy(float), 1)
 
 
 def _mean(values: Array, weights: Array) -> float:
@@ -306,7 +306,7 @@ def _mean(values: Array, weights: Array) -> float:
 
 
 def policy_rows(
-    panel: Panel, key: Mapping[str, Any], shares: Mapping[str, Answers], outcomes: pd.DataFrame, crops: pd.DataFrame
+    panel: Panel, key: Record, shares: Mapping[str, Answers], outcomes: pd.DataFrame, crops: pd.DataFrame
 ) -> Rows:
     """Rows of POLICIES: how much each way to use a map amplifies a small difference, and what it shows.
 
@@ -334,8 +334,8 @@ def _shown(policy: str, rows: pd.DataFrame, crops: pd.DataFrame) -> dict[str, fl
     cropped = crops[crops["policy"] == policy]
     cropped = cropped[(cropped["ratio"] - 1).abs() == (crops["ratio"] - 1).abs().min()]
     cropped = cropped.dropna(subset=["kept_left", "kept_right"])
-    whole = (cropped[["kept_left", "kept_right"]] >= INSIDE).all(axis=1).to_numpy(np.float64)
-    smaller = rows[["share_left", "share_right"]].min(axis=1).to_numpy(np.float64)
+    whole = (cropped[["kept_left", "kept_right"]] >= INSIDE).all(axis=1).to_numpy(float)
+    smaller = rows[["share_left", "share_right"]].min(axis=1).to_numpy(float)
     return {
         "exposure": _mean(smaller, counted(rows)),
         "whole": 1.0 if policy == "pad" else _mean(whole, counted(cropped)),
@@ -363,20 +363,15 @@ def gaze_rows(
     for cropper, answered in rows.groupby("cropper", sort=True):
         for column, members in groups.items():
             group = {person: name for name, persons in members.items() for person in persons}
-            by_group = dict(iter(answered.groupby(answered["person"].map(group), sort=True)))
+            by_group = answered.groupby(answered["person"].map(group), sort=True)
             for what in [*WHAT][: None if as_published else 3]:
                 key = {"cropper": cropper, "column": column, "what": what}
-                counts = {
-                    str(name): (int(some[what].sum()), count)
-                    for name, some in by_group.items()
-                    if (count := int(some[what].count()))
-                }
-                for name, (count, photos) in counts.items():
+                counts = by_group[what].agg(["sum", "count"]).query("count > 0").astype(int)
+                for name, count, photos in counts.itertuples():
                     low, high = wilson(count / photos, photos)
                     row = {**key, "group": name, "photos": photos, "count": count, "share": count / photos}
                     made["gaze"].append({**row, "ci_low": low, "ci_high": high})
-                for (group_a, first), (group_b, second) in combinations(counts.items(), 2):
-                    (a, m), (b, n) = first, second
+                for (group_a, a, m), (group_b, b, n) in combinations(counts.itertuples(), 2):
                     low, high = newcombe(a, m, b, n)
                     row = {**key, "group": group_a, "other": group_b, "difference": a / m - b / n}
                     made["gaze_gaps"].append({**row, "ci_low": low, "ci_high": high})

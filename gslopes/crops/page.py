@@ -3,22 +3,20 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
-import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from gslopes.ask.boxes import RECTANGLE
 from gslopes.core import runfolder
 from gslopes.core.files import read_json
 from gslopes.core.reasons import listed
+from gslopes.core.tables import lookup
 from gslopes.crops import charts
 from gslopes.crops.config import ABOVE
 from gslopes.crops.measures import WHAT
 from gslopes.crops.parity import comparable
-from gslopes.crops.words import ends, headline, main_rows, side_effect
-from gslopes.frame.page import Page, chart, sure
+from gslopes.crops.words import by_itself, ends, favoured, headline, main_rows, side_effect
+from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Section, Tables
 from gslopes.photos.people import CROSS
@@ -42,7 +40,7 @@ def own_tables(page: Page) -> dict[str, tuple[Tables, pd.DataFrame]]:
     return by_cropper
 
 
-def typical(page: Page) -> dict[str, Any] | None:
+def typical(page: Page) -> Content | None:
     """The first pair that was drawn, of the cropper that leads the findings, and how to read it."""
     shown = show(page)
     if shown is None:
@@ -53,14 +51,14 @@ def typical(page: Page) -> dict[str, Any] | None:
     return {**shown, "croppers": [(cropper, [(title, pictures[:1])], mapped)]}
 
 
-def differently(page: Page) -> dict[str, Any] | None:
+def differently(page: Page) -> Content | None:
     """The chart, and each cropper's answer."""
     drawn = chart(page)
     models = [(plain.printable(name), headline(head)) for name, (_, head) in own_tables(page).items()]
     return drawn and {**drawn, "models": models}
 
 
-def certain(page: Page) -> dict[str, Any]:
+def certain(page: Page) -> Content:
     """How groups are known, and whether it matters on which side a person is."""
     traits, config, groups = page.tables["traits"], page.run.config, []
     for column in config.groups:
@@ -80,7 +78,7 @@ def certain(page: Page) -> dict[str, Any]:
     return sure(page, known, *lines)
 
 
-def figures(page: Page) -> dict[str, Any]:
+def figures(page: Page) -> Content:
     """Each cropper's distributions and tables."""
     versions = runfolder.read_manifest(page.run.folder)["asked"]
     croppers = [
@@ -97,7 +95,7 @@ def figures(page: Page) -> dict[str, Any]:
     return {"croppers": croppers}
 
 
-def show(page: Page) -> dict[str, Any] | None:
+def show(page: Page) -> Content | None:
     """The pairs that were drawn, with what the frames and the maps are."""
     drawn = read_json(page.run.folder / "pairs.json")
     legend = [(f"{value:g}", FRAMES[i % len(FRAMES)]) for i, value in enumerate(sorted(page.run.config.ratios))]
@@ -105,7 +103,7 @@ def show(page: Page) -> dict[str, Any] | None:
     return {"croppers": rows, "legend": legend} if rows else None
 
 
-def left_out(page: Page) -> dict[str, Any]:
+def left_out(page: Page) -> Content:
     """What was left out, and why."""
     people, traits, config = page.tables["people"], page.tables["traits"], page.run.config
     out = people[people["status"] != "used"]
@@ -120,8 +118,8 @@ def left_out(page: Page) -> dict[str, Any]:
         for reason, count in why.items():
             out_of = f"left out of {plain.printable(column)}: {plain.printable(reason)}"
             lines.append(f"{plain.many(count, 'person', 'people')} {out_of}")
-    person = dict(zip(people["photo"], people["person"], strict=True))
-    group = traits[traits["column"] == config.groups[0]].set_index("person")["value"].to_dict()
+    person = lookup(people, "photo", "person")
+    group = lookup(traits[traits["column"] == config.groups[0]], "person", "value")
     asked = _main(page, "pairs")
     for row in _main(page, "positions").to_dict("records"):
         pairs = asked[asked["cropper"] == row["cropper"]]
@@ -156,10 +154,10 @@ def _main(page: Page, name: str) -> pd.DataFrame:
     return table[table["variant"] == page.run.config.variant]
 
 
-def _panels(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
+def _panels(own: Tables, head: pd.DataFrame) -> list[Content]:
     """Charts of the shares of crossed groups, if they are few, and of their averages; the paper's Figure 2, left."""
-    averages = own["averages"]
-    averages = averages[averages["variant"].isin(head["variant"]) & averages["policy"].isin(["argmax", RECTANGLE])]
+    averages = by_itself(own["averages"])
+    averages = averages[averages["variant"].isin(head["variant"])]
     last = head[head["column"] == head["column"].iloc[-1]] if len(head) else head
     panels = []
     if last[["group", "other"]].stack().nunique() > charts.MOST_GROUPS:
@@ -178,7 +176,7 @@ def _panels(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _graphs(page: Page, parity: pd.DataFrame) -> list[tuple[str, Markup]]:
     """The same shares of crossed groups as arrows, for each way to join photos; the paper's Figures 2, 3 and 4."""
-    rows = parity[parity["policy"].isin(["argmax", RECTANGLE]) & (parity["outcome"] == "favoured")]
+    rows = favoured(parity)
     rows = rows[rows["column"] == CROSS.join(page.run.config.groups)]
     order = {joined.variant: place for place, joined in enumerate(page.run.config.variants)}
     rows = rows.sort_values("variant", key=lambda names: names.map(order), kind="stable")
@@ -193,19 +191,19 @@ def _graphs(page: Page, parity: pd.DataFrame) -> list[tuple[str, Markup]]:
 def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup]]:
     """Curves of the photos' own scores, by group, a panel for each of the second grouping; the paper's Figure 7."""
     names, people = page.run.config.groups, page.tables["people"]
-    person = dict(zip(people["photo"], people["person"], strict=True))
+    person = lookup(people, "photo", "person")
     traits = page.tables["traits"].pivot(index="person", columns="column", values="value")
     rows = saliency[saliency["scale"] == "own"]
     group = traits.reindex(rows["photo"].map(person)).set_axis(rows.index)
     curves: list[tuple[str, Markup]] = []
     for statistic, title in (("max", "Largest score of a photo alone"), ("median", "Median score of a photo alone")):
         scores = rows[statistic].dropna()
-        if not len(scores) or not comparable(scores.to_numpy(np.float64)):
+        if not len(scores) or not comparable(scores.to_numpy(float)):
             continue
         for only in (None, *(sorted(group[names[1]].dropna().unique()) if len(names) > 1 else ())):
             inside = rows if only is None else rows[group[names[1]] == only]
             by_group = inside[statistic].groupby(group[names[0]], sort=True)
-            if values := {str(name): of_group.to_numpy(np.float64) for name, of_group in by_group}:
+            if values := {str(name): of_group.to_numpy(float) for name, of_group in by_group}:
                 named = title if only is None else f"{title}: {plain.printable(only)}"
                 drawn = charts.distributions(values, named, (float(scores.min()), float(scores.max())))
                 curves.append((f"{named}, by {plain.printable(names[0])}", drawn))
@@ -215,23 +213,22 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def grids(own: Tables, head: pd.DataFrame) -> list[dict[str, Any]]:
+def grids(own: Tables, head: pd.DataFrame) -> list[Content]:
     """All tables of a cropper that have rows.
 
     own: its rows by table.  head: those of PARITY that head the page.
     """
-    main = own["parity"][own["parity"]["policy"].isin(["argmax", RECTANGLE])]
-    averages = own["averages"][own["averages"]["policy"].isin(["argmax", RECTANGLE])]
-    favoured, heads = main[main["outcome"] == "favoured"], main[main["outcome"].str.startswith("kept@")]
-    variants = favoured.sort_values(["column", "group", "other", "variant"])
+    main, joined = by_itself(own["parity"]), favoured(own["parity"])
+    heads = main[main["outcome"].str.startswith("kept@")]
+    variants = joined.sort_values(["column", "group", "other", "variant"])
     alone = [own[name].assign(what=own[name]["what"].map(WHAT)) for name in ("gaze", "gaze_gaps")]
     made = [
         ("Pairs of groups: who is favoured", head),
-        ("Averages over pairs of groups that differ in one column", averages),
+        ("Averages over pairs of groups that differ in one column", by_itself(own["averages"])),
         (
             "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
             "matched scale may be compared with joined pictures",
-            variants if favoured["variant"].nunique() > 1 else variants.iloc[:0],
+            variants if joined["variant"].nunique() > 1 else variants.iloc[:0],
         ),
         ("Whose head is kept, by ratio (height/width) of the crop", heads),
         ("One above the other and side by side: how often the same person wins", own["attached"]),

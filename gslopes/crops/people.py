@@ -2,9 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,7 @@ Groups = Mapping[str, Mapping[str, tuple[str, ...]]]  # column (crossed ones too
 Pairs = NDArray[np.int64]  # (P, 2) numbers of photos; of pictures (P, 3), with how often each is drawn
 
 
-@dataclass(frozen=True, slots=True)
-class Portrait:
+class Portrait(NamedTuple):
     """One photo of one person.
 
     path: how to open it.  relative: its name below the folder.  person: name.  traits: column to value, empty if
@@ -37,8 +36,7 @@ class Portrait:
     repeats: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class People:
+class People(NamedTuple):
     """All people who are compared.
 
     portraits: in the table's order.  columns: as given.  left_out: column to why to how many persons.

@@ -2,7 +2,7 @@
 
 import copy
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -19,10 +19,9 @@ from gslopes.core.errors import AnswerError, PhotoError, UsageError
 from gslopes.core.files import sha256_of
 from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.records import ByteArray, Finder, Photo
-from gslopes.core.tables import frame_of
+from gslopes.core.tables import Record, Row
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.people import People, Portrait
-from gslopes.crops.tables import TABLES
 from gslopes.faces.find import choose
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
@@ -89,10 +88,10 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
     assert run.plan is not None
     finder = run.once(finder_of)
     models = [cast("Saliency", model) for model in run.plan.models.values() if has_map(model)]
-    saliency: list[dict[str, Any]] = []
-    people: list[dict[str, Any]] = []
+    saliency: list[Row] = []
+    people: list[Row] = []
     for portrait in portraits:
-        row: dict[str, Any] = {"photo": "", "person": portrait.person, "path": portrait.relative, "width": 0}
+        row: Row = {"photo": "", "person": portrait.person, "path": portrait.relative, "width": 0}
         row |= {"height": 0, "status": "used", "faces": 0, "box": None, "head": None, **SkipReason().columns}
         people.append(row)
         run.tick(1)
@@ -117,7 +116,7 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
     return {"saliency": saliency, "traits": [], "people": people + _repeated(portraits, people)}
 
 
-def _repeated(portraits: Sequence[Portrait], people: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _repeated(portraits: Sequence[Portrait], people: Sequence[Row]) -> list[Row]:
     """Rows of other files with the same bytes."""
     rows = []
     for portrait, row in zip(portraits, people, strict=True):
@@ -126,7 +125,7 @@ def _repeated(portraits: Sequence[Portrait], people: Sequence[dict[str, Any]]) -
     return rows
 
 
-def _alone(model: Saliency, photo: Photo, row: Mapping[str, Any], config: CropsConfig) -> list[dict[str, Any]]:
+def _alone(model: Saliency, photo: Photo, row: Record, config: CropsConfig) -> list[Row]:
     """A photo's own map in numbers, at its own scale and, of a model of one size, reduced as when joined."""
     pixels, (height, width) = scaled(in_srgb(photo.pixels, photo.icc), config), photo.pixels.shape[:2]
     factor = height / pixels.shape[0]
@@ -144,7 +143,7 @@ def _alone(model: Saliency, photo: Photo, row: Mapping[str, Any], config: CropsC
             continue  # the pairs of this photo say why
         x, y = (int(value * factor) for value in focal_point(saliency))
         regions = salient_regions(saliency, width, height)
-        facts: dict[str, Any] = {"on_head": None, "kept": None, "regions": len(regions), "regions_off": 0}
+        facts: Row = {"on_head": None, "kept": None, "regions": len(regions), "regions_off": 0}
         if row["head"] is not None and np.ptp(saliency.scores) > 0:
             head = Box(*(float(value) for value in row["head"]))
             crop = crop_rectangle(width, height, min(x, width - 1), min(y, height - 1), 1.0)
@@ -172,4 +171,4 @@ def with_groups(run: Run, made: Tables) -> Made:
         for value, persons in groups.items()
         for person in persons
     ]
-    return {"saliency": made["saliency"], "people": made["people"], "traits": frame_of(TABLES["traits"], traits)}
+    return {"saliency": made["saliency"], "people": made["people"], "traits": traits}

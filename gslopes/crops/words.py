@@ -1,13 +1,12 @@
 """Texts of the crop audit, for terminal and page."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
 from gslopes.ask.boxes import RECTANGLE
 from gslopes.core.reasons import counted
+from gslopes.core.tables import Record
 from gslopes.crops.config import ABOVE
 from gslopes.crops.tables import CONSTANT
 from gslopes.frame.spec import Headline, Tables
@@ -17,15 +16,26 @@ from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import sort_key
 
 
+def by_itself(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the crop that a cropper gives by itself: its rectangle, or that around the highest score."""
+    return rows[rows["policy"].isin(["argmax", RECTANGLE])]
+
+
+def favoured(parity: pd.DataFrame) -> pd.DataFrame:
+    """Of these the rows on who is favoured."""
+    rows = by_itself(parity)
+    return rows[rows["outcome"] == "favoured"]
+
+
 def main_rows(parity: pd.DataFrame) -> pd.DataFrame:
     """The rows that head the page: who is favoured by each cropper's own joined pictures."""
-    rows = parity[parity["policy"].isin(["argmax", RECTANGLE]) & (parity["outcome"] == "favoured")]
+    rows = favoured(parity)
     first = (rows[rows["variant"].str.startswith(start)] for start in ("native", "height"))
     chosen = next((chosen for chosen in first if len(chosen)), rows)
     return chosen[chosen["variant"] == min(chosen["variant"], key=len, default="")]  # side by side before stacked
 
 
-def larger_first(row: Mapping[Any, Any]) -> Mapping[Any, Any]:
+def larger_first(row: Record) -> Record:
     """A row of PARITY with the group first that has the larger share."""
     if not row["p"] < 0.5:
         return row
@@ -33,7 +43,7 @@ def larger_first(row: Mapping[Any, Any]) -> Mapping[Any, Any]:
     return {**row, **turned, "ci_low": 1 - row["ci_high"], "ci_high": 1 - row["ci_low"]}
 
 
-def ends(row: Mapping[Any, Any]) -> str:
+def ends(row: Record) -> str:
     """A share's interval, in words if there is none."""
     return numbers.share_range(row["ci_low"], row["ci_high"]) or "no interval"
 

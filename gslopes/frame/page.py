@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from gslopes.frame.run import Run
     from gslopes.frame.spec import Made
 
+Content = dict[str, Any]  # what the macro of a section is called with
+
 
 @dataclass(frozen=True)
 class Page:
@@ -62,21 +64,21 @@ class Page:
         )
 
 
-def chart(page: Page) -> dict[str, Any] | None:
+def chart(page: Page) -> Content | None:
     """The section with the one chart, see ``shown.arranged``; None where nothing is judged."""
     panels = charted(arranged(page.findings, page.headline))
     judged = int((page.findings["decision"] != summary.UNJUDGED).sum())
     return {"panels": panels, "more": judged - sum(len(one["rows"]) for one in panels)} if panels else None
 
 
-def sure(page: Page, *lines: str) -> dict[str, Any]:
+def sure(page: Page, *lines: str) -> Content:
     """The section on how sure the numbers are: the audit's own lines, what an interval holds, how many findings."""
     others = page.audit.sentences["quote"]["things"][1]
     held = f"Of a hundred such intervals 95 hold the number that other {others} from the same source would give."
     return {"lines": [*lines, held, counted(page.findings)]}
 
 
-def noted(page: Page) -> dict[str, Any]:
+def noted(page: Page) -> Content:
     """What a section says of how the run was made: its notes."""
     return {"notes": page.notes}
 

@@ -1,5 +1,6 @@
 """Many labels are tested at once: p-values adjusted for it, and what is a finding then."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,3 +51,10 @@ def benjamini_hochberg(p: Array) -> Array:
         found = stats.false_discovery_control(p[tested], method="bh")
         q[tested] = np.where(settled(found - LEVEL, LEVEL) == 0, LEVEL, found)
     return q
+
+
+def adjust(rows: Sequence[dict[str, Any]], p: str = "p") -> None:
+    """Give each row its ``q``, see ``benjamini_hochberg``; all rows are one family of tests.  p: the name of theirs."""
+    q = benjamini_hochberg(np.array([row[p] for row in rows], np.float64))
+    for row, value in zip(rows, q.tolist(), strict=True):
+        row["q"] = value

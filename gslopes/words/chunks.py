@@ -4,13 +4,14 @@ Objects are heads of noun phrases, their adjectives, participles and other nouns
 relations. Known limits: where a prepositional phrase attaches, appositions, relative clauses, and the tagger's errors.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 from gslopes.words.graph import Fact, Mentions, Senses, compounds
 from gslopes.words.pos_tagger import (
     GRAMMAR,
+    Animate,
     HanTa,
     Phrase,
     Token,
@@ -36,7 +37,7 @@ class Chunks:
     animate: whether a noun's base form is a person or an animal; decides what a bare participle belongs to.
     """
 
-    def __init__(self, tagger: HanTa, wordnet: WordNet, animate: Callable[[str], bool]) -> None:
+    def __init__(self, tagger: HanTa, wordnet: WordNet, animate: Animate) -> None:
         self.name = f"{VERSION}+{tagger.name}"
         self.tagger = tagger
         self.wordnet = wordnet
@@ -53,7 +54,7 @@ class Chunks:
         return [as_adjectives(tokens, self.animate) for tokens in repaired]
 
 
-def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Callable[[str], bool]) -> list[Token]:
+def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Animate) -> list[Token]:
     """Four repairs, in this order: unknown words, participles after people, compounds, lemmas of nouns."""
     fixed: list[Token] = []
     for token in tokens:
@@ -68,7 +69,7 @@ def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Callable[[str], b
             fixed[-1] = Token(f"{before.word}_{token.word}", f"{before.word}_{token.word}", tag)
         else:
             fixed.append(Token(token.word, token.lemma, tag))
-    return [replace(token, lemma=_singular(token, wordnet)) if is_noun(token) else token for token in fixed]
+    return [token._replace(lemma=_singular(token, wordnet)) if is_noun(token) else token for token in fixed]
 
 
 def _singular(token: Token, wordnet: WordNet) -> str:
@@ -86,7 +87,7 @@ class _Clause:
     """One sentence, read from left to right."""
 
     wordnet: WordNet
-    animate: Callable[[str], bool]
+    animate: Animate
     facts: list[Fact] = field(default_factory=list)
     subject: Phrase | None = None  # of the clause's finite verb
     nearest: Phrase | None = None  # what a preposition attaches to
@@ -165,7 +166,7 @@ class _Clause:
             and self.animate(phrase.nouns[0].word)
         )
         if self.denied or self.prep == "without":
-            phrase = replace(phrase, negated=True)
+            phrase = phrase._replace(negated=True)
         self.put(phrase)
         if self.joined and self.last is not None and not starts_clause:
             self.coordinate(phrase)
@@ -251,7 +252,7 @@ def standard() -> Chunks:
     return Chunks(hanta(), wordnet(), animate())
 
 
-def animate() -> Callable[[str], bool]:
+def animate() -> Animate:
     """Whether a base form is a person or an animal."""
     mentions = Mentions(Senses(wordnet()), shipped())
     return lambda word: mentions.is_person(word) or mentions.is_animal(word)

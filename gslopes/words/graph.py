@@ -125,6 +125,9 @@ class Fact:
         return attribute if self.kind == "attribute" else relation
 
 
+Facts = Iterable[Fact]
+
+
 def with_synsets(fact: Fact, senses: Senses) -> Fact:
     """The same with synsets under the sense rule; synsets that are there already stay."""
     if fact.synset is not None:
@@ -143,8 +146,7 @@ PERSON, ANIMAL, WEAPONS = "person.n.01", "animal.n.01", ("weapon.n.01", "weaponr
 IDENTITY = ("gender", "ethnicity", "age", "religion", "disability", "sexuality")
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """One identity mention: its category, the word, and for gender its group (feminine, masculine, neutral)."""
 
     category: str
@@ -172,19 +174,20 @@ class Mentions:
 
         synset: as labelled, or None for the one of the sense rule.
         """
-        sense = synset or self.senses.of(word, "object").synset
-        below = sense is not None and self.wordnet.at_or_below(sense, PERSON)
-        return not {word, word.rpartition("_")[2]} & self._others and (below or word in self._people)
+        person = word in self._people or self._is_below(word, synset, PERSON)
+        return person and not {word, word.rpartition("_")[2]} & self._others
 
     def is_animal(self, word: str, synset: str | None = None) -> bool:
         """Whether its synset is ``animal.n.01`` or below it, and it is not a listed person word."""
-        sense = synset or self.senses.of(word, "object").synset
-        return word not in self._people and sense is not None and self.wordnet.at_or_below(sense, ANIMAL)
+        return word not in self._people and self._is_below(word, synset, ANIMAL)
 
     def is_weapon(self, word: str, synset: str | None = None) -> bool:
         """Whether its synset is or lies below a weapon; *knife*, *axe*, *arrow* and *bow* do not by first sense."""
+        return self._is_below(word, synset, *WEAPONS)
+
+    def _is_below(self, word: str, synset: str | None, *tops: str) -> bool:
         sense = synset or self.senses.of(word, "object").synset
-        return sense is not None and any(self.wordnet.at_or_below(sense, top) for top in WEAPONS)
+        return sense is not None and any(self.wordnet.at_or_below(sense, top) for top in tops)
 
     def gender(self, word: str) -> str:
         """The gender group of a word or of the last part of a compound, empty if it is in none."""
@@ -196,22 +199,22 @@ class Mentions:
 
     # -- whole captions --
 
-    def people(self, facts: Iterable[Fact]) -> list[Fact]:
+    def people(self, facts: Facts) -> list[Fact]:
         """Objects that are people."""
         return self._objects(facts, self.is_person)
 
-    def animals(self, facts: Iterable[Fact]) -> list[Fact]:
+    def animals(self, facts: Facts) -> list[Fact]:
         """Objects that are animals."""
         return self._objects(facts, self.is_animal)
 
-    def weapons(self, facts: Iterable[Fact]) -> list[Fact]:
+    def weapons(self, facts: Facts) -> list[Fact]:
         """Objects that are weapons."""
         return self._objects(facts, self.is_weapon)
 
-    def _objects(self, facts: Iterable[Fact], wanted: Callable[[str, str | None], bool]) -> list[Fact]:
+    def _objects(self, facts: Facts, wanted: Callable[[str, str | None], bool]) -> list[Fact]:
         return [f for f in facts if f.kind == "object" and not f.negated and wanted(f.word, f.synset)]
 
-    def identity(self, facts: Iterable[Fact]) -> set[Mention]:
+    def identity(self, facts: Facts) -> set[Mention]:
         """Identity mentions: a listed noun as object, or a listed adjective as attribute of a person mention."""
         mentions: set[Mention] = set()
         for fact in facts:
@@ -272,7 +275,7 @@ def bounds(
     return lower, estimate or lower, estimate or any(synset in listed for synset in synsets)
 
 
-def caption_bounds(facts: Iterable[Fact], lists: dict[str, frozenset[str]], senses: Senses) -> dict[str, set[str]]:
+def caption_bounds(facts: Facts, lists: dict[str, frozenset[str]], senses: Senses) -> dict[str, set[str]]:
     """Bound to the words of a caption that count under it.  lists: kind of fact to listed synsets.
 
     By the sense rule of the paper all synsets of a word count, in any of the lists.

@@ -9,10 +9,10 @@ Source: Wartena 2019, A probabilistic morphology model for German lemmatization;
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import metadata, util
 from pathlib import Path
+from typing import NamedTuple
 
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.files import sha256_of
@@ -30,8 +30,10 @@ _QUOTE = re.compile(r"(?<!\w)'(?=\w)")
 _INSTALL = "Install it with: pip install 'gslopes[captions]'."
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+Animate = Callable[[str], bool]  # whether a base form is a person or an animal
+
+
+class Token(NamedTuple):
     """A word as it was written, in lower case; its base form; its BNC tag."""
 
     word: str
@@ -125,8 +127,7 @@ PREPOSITIONS = frozenset(GRAMMAR["prepositions"])
 DETERMINERS = ("AT0", "DT0", "DPS", "CRD", "ORD")
 
 
-@dataclass(frozen=True, slots=True)
-class Noun:
+class Noun(NamedTuple):
     """A head with its attributes, base forms; plural: whether it is in the plural."""
 
     word: str
@@ -134,8 +135,7 @@ class Noun:
     plural: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(NamedTuple):
     """Heads that share their relations; negated: *no shirt*."""
 
     nouns: tuple[Noun, ...]
@@ -203,7 +203,7 @@ _OF_ONE = frozenset(GRAMMAR["of_one"])
 _ARTICLES = frozenset(("a", "an", "the", ""))
 
 
-def for_whom(plural: bool, determiner: str, thing: Sequence[str], animate: Callable[[str], bool]) -> bool:
+def for_whom(plural: bool, determiner: str, thing: Sequence[str], animate: Animate) -> bool:
     """Whether a possessor only says for whom a thing is.
 
     determiner: the word before the possessor, empty if there is none.  thing: base forms of its nouns, head last.
@@ -233,7 +233,7 @@ def _last(word: str) -> str:
     return word.rpartition("_")[2]
 
 
-def as_adjectives(tokens: Sequence[Token], animate: Callable[[str], bool]) -> list[Token]:
+def as_adjectives(tokens: Sequence[Token], animate: Animate) -> list[Token]:
     """The sentence with possessors that only say for whom as adjectives of the thing, and without their *'s*.
 
     tokens: repaired.

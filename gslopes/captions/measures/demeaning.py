@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from gslopes.captions.material import presence_of_images
 from gslopes.captions.measures.rows import Recorder
 from gslopes.words.chunks import standard
-from gslopes.words.graph import BOUNDS, Fact, Mentions, caption_bounds, demeaning_synsets
+from gslopes.words.graph import BOUNDS, Fact, Facts, Mentions, caption_bounds, demeaning_synsets
 from gslopes.words.pos_tagger import Token
 
 _READING = {"lower": "face", "estimate": "look", "upper": "look"}
@@ -23,13 +23,13 @@ NOUN, CONTRAST = "female", {"man", "men"}  # of D4: the paper's word, and what a
 
 def listed_words(recorder: Recorder) -> None:
     """D1 at one stage: captions, images and per 1,000 captions under each bound, by group and by word."""
-    material, mentions = recorder.material, recorder.mentions
+    mentions = recorder.mentions
     lists = demeaning_synsets(mentions.lists, mentions.wordnet)
     counts: dict[str, Counter[str]] = {bound: Counter() for bound in BOUNDS}
     images_with: dict[str, set[str]] = {}
     parsed: dict[tuple[Fact, ...], dict[str, set[str]]] = {}
     for image in recorder.images:
-        for caption in material.stages[recorder.stage][image]:
+        for caption in recorder.captions[image]:
             if caption.kept not in parsed:
                 parsed[caption.kept] = caption_bounds(caption.kept, lists, mentions.senses)
             words = parsed[caption.kept]
@@ -53,7 +53,7 @@ def listed_words(recorder: Recorder) -> None:
 # -- context-specific -------------------------------------------------------------------------------------------------
 
 
-def verdict(rule: str, target: Iterable[Fact], truth: Iterable[Fact], mentions: Mentions) -> str:
+def verdict(rule: str, target: Facts, truth: Facts, mentions: Mentions) -> str:
     """``case``, ``unclear`` (truth does not say how old) or empty.
 
     rule: boys, girls, weapons or animals.  target: facts of one caption.  truth: facts of its image.
@@ -86,7 +86,7 @@ def context_specific(recorder: Recorder) -> None:
         recorder.header |= {"lists": mentions.lists.versions(*lists)}
         counts: Counter[str] = Counter()
         for image in recorder.images:
-            for number, caption in enumerate(material.stages[recorder.stage][image]):
+            for number, caption in enumerate(recorder.captions[image]):
                 decision = verdict(rule, caption.kept, recorder.truth_facts(image), mentions)
                 if decision == "case":
                     united.setdefault(image, set()).add(number)
@@ -154,7 +154,7 @@ def identity_as_nouns(recorder: Recorder) -> None:
         has_truth = bool(recorder.truth) and image in material.stages.get(recorder.truth, {})
         if has_truth and not material.mentions.people(recorder.truth_facts(image)):
             continue
-        for caption in material.stages[recorder.stage][image]:
+        for caption in recorder.captions[image]:
             uses = as_nouns(tag(caption.text), material.mentions) if NOUN in caption.text.lower() else []
             if uses:
                 rule = "contrast" if uses[0] else "noun"

@@ -7,20 +7,21 @@ S4 are descriptive, and ours.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.captions.material import Coverage, Pair, Presence, presence_of_captions
-from gslopes.captions.measures.rows import LEAST, Recorder, Row, change
+from gslopes.captions.measures.rows import LEAST, Recorder, Sides, change, rank
+from gslopes.core.arrays import Flags
+from gslopes.core.tables import Row
 from gslopes.stats.intervals import newcombe, wilson
-from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.stats.rounding import exceeds, places, settled
+from gslopes.stats.multiplicity import adjust, benjamini_hochberg
+from gslopes.stats.rounding import exceeds, settled
 from gslopes.stats.shares import fisher
-from gslopes.words.graph import KINDS, Fact
+from gslopes.words.graph import KINDS, Fact, Facts
 from gslopes.words.pos_tagger import PREPOSITIONS
 from gslopes.words.wordlists import Lists
 from gslopes.words.wordnet import WordNet
@@ -44,7 +45,7 @@ def imageable(fact: Fact, lists: Lists, wordnet: WordNet) -> bool:
 class Truth:
     """The facts of truth about one image, indexed for comparison."""
 
-    def __init__(self, facts: Iterable[Fact], wordnet: WordNet) -> None:
+    def __init__(self, facts: Facts, wordnet: WordNet) -> None:
         self.wordnet = wordnet
         facts = tuple(facts)
         self.objects = {fact.concept for fact in facts if fact.kind == "object"}
@@ -75,9 +76,7 @@ class Truth:
         return {word for source, end, word in self.relations if source in subjects and end in others}
 
 
-def judge(
-    target: Iterable[Fact], truth: Iterable[Fact], coverage: Coverage, wordnet: WordNet, lists: Lists
-) -> list[tuple[Fact, str]]:
+def judge(target: Facts, truth: Facts, coverage: Coverage, wordnet: WordNet, lists: Lists) -> list[tuple[Fact, str]]:
     """(fact, decision) of every distinct fact of a target: the first rule that holds decides.
 
     non-imageable, correct (truth holds it or something below it), too-specific (truth holds something above it),
@@ -104,7 +103,7 @@ def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists) -> str
     return "hallucination" if how == "open" or (how == "closed" and of_types) else "not-judged"
 
 
-def associate(present: NDArray[np.bool_], sides: NDArray[np.int8], pair: Pair) -> tuple[float, str]:
+def associate(present: Flags, sides: Sides, pair: Pair) -> tuple[float, str]:
     """The association of a concept with a pair's groups, over images annotated with either, and with which group.
 
     The covariance P(s, g) − P(s) P(g), as with that group: at least 0.
@@ -141,8 +140,7 @@ def words_wrongly_included(recorder: Recorder) -> None:
             for concept in {fact.concept, *wordnet.above(fact.concept)}:
                 held[fact.kind, concept].add(index)
         for (scenario, _, concept), fact in cases.items():
-            captions = material.stages[recorder.stage][image]
-            source = next((caption for caption in captions if fact in caption.facts), None)
+            source = next((caption for caption in recorder.captions[image] if fact in caption.facts), None)
             recorder.case(scenario, image, source, word=fact.text, concept=concept)
     _add_summary(recorder, flagged)
     # images that hold a concept cannot have it wrongly; what no photo shows is held by none
@@ -162,9 +160,7 @@ def words_wrongly_included(recorder: Recorder) -> None:
 Flagged = list[tuple[tuple[str, ...], set[int], set[int]]]
 
 
-def _add_inclusions(
-    recorder: Recorder, flagged: Flagged, mentions: Counts, sides: NDArray[np.int8], pair: Pair
-) -> None:
+def _add_inclusions(recorder: Recorder, flagged: Flagged, mentions: Counts, sides: Sides, pair: Pair) -> None:
     """Rows of the inclusions table; those that are kept are ranked by false positive rate."""
     rows: list[Row] = []
     for (scenario, kind, concept), found, held in flagged:
@@ -180,15 +176,11 @@ def _add_inclusions(
         row |= {"association": association, "towards": towards, "rank": None}
         row |= {"kept": bool(exceeds(association, THRESHOLD))}
         rows.append(row)
-    ranked = [row for row in rows if row["kept"]]
-    steps = [places([-np.nan_to_num(row[name]) for row in ranked]) for name in ("fpr", "association")]
-    order = sorted(zip(*steps, (row["concept"] for row in ranked), range(len(ranked)), strict=True))
-    for rank, (*_, place) in enumerate(order, 1):
-        ranked[place]["rank"] = rank
+    rank([row for row in rows if row["kept"]], "fpr", "association")
     recorder.inclusions += rows
 
 
-def _add_by_group(recorder: Recorder, flagged: Flagged, sides: NDArray[np.int8], pair: Pair) -> None:
+def _add_by_group(recorder: Recorder, flagged: Flagged, sides: Sides, pair: Pair) -> None:
     """False positive rates by group, their difference, p and q (ours)."""
     groups = [set(np.flatnonzero(sides == side).tolist()) for side in (1, -1)]
     rows = []
@@ -202,9 +194,9 @@ def _add_by_group(recorder: Recorder, flagged: Flagged, sides: NDArray[np.int8],
         row |= {"ci_low": 100 * low, "ci_high": 100 * high, "p": p, "note": "" if tested else "too few images have it"}
         row |= {"estimator": "difference of false positive rates, Newcombe"}
         rows.append(row | {"null_hypothesis": "the same false positive rate in both groups"})
-    q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))
-    for row, value in zip(rows, q, strict=True):
-        recorder.measure(**row, q=float(value))
+    adjust(rows)
+    for row in rows:
+        recorder.measure(**row)
 
 
 def _add_summary(recorder: Recorder, flagged: Counts) -> None:
@@ -223,8 +215,7 @@ def between_groups(recorder: Recorder) -> None:
     """S3 at one stage: shares and differences of every concept."""
     for kind in KINDS:
         recorder.header |= {"kind": kind}
-        captions = recorder.material.stages[recorder.stage]
-        recorder.shares(presence_of_captions(captions, recorder.images, _concepts(kind)))
+        recorder.shares(presence_of_captions(recorder.captions, recorder.images, _concepts(kind)))
 
 
 def between_stages(recorder: Recorder) -> None:
@@ -270,5 +261,5 @@ def _aligned(table: Presence, names: list[str]) -> sparse.csr_array:
     return sparse.vstack([table.matrix, empty], format="csr")[[row_of.get(name, len(row_of)) for name in names]]
 
 
-def _concepts(kind: str) -> Callable[[Iterable[Fact]], list[str]]:
+def _concepts(kind: str) -> Callable[[Facts], list[str]]:
     return lambda facts: [fact.concept for fact in facts if fact.kind == kind]

@@ -12,9 +12,9 @@ import numpy as np
 
 from gslopes.captions.material import Material, presence_of_captions, presence_of_images
 from gslopes.captions.measures.rows import LEAST, Recorder, compare
-from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.multiplicity import adjust
 from gslopes.stats.rounding import exceeds
-from gslopes.words.graph import IDENTITY, PERSON, Fact, Mentions
+from gslopes.words.graph import IDENTITY, PERSON, Facts, Mentions
 from gslopes.words.pos_tagger import GRAMMAR
 from gslopes.words.wordnet import WordNet
 
@@ -49,7 +49,7 @@ def count_people(material: Material, stage: str, image: str) -> int:
     return most
 
 
-def _names_several(people: Iterable[Fact]) -> bool:
+def _names_several(people: Facts) -> bool:
     return any(fact.plural or fact.word in COLLECTIVES for fact in people)
 
 
@@ -79,11 +79,13 @@ def people_erased(recorder: Recorder) -> None:
 
 
 def _unmentioned(recorder: Recorder, base: list[str], name: str) -> None:
-    mentions, captions = recorder.mentions, recorder.material.stages[recorder.stage]
+    mentions = recorder.mentions
     missing = [image for image in base if not mentions.people(recorder.facts(image))]
     recorder.image_shares({name: missing}, base)
     if recorder.material.has_several_captions(recorder.stage):
-        silent = presence_of_captions(captions, base, lambda facts: [] if mentions.people(facts) else [name], each=True)
+        silent = presence_of_captions(
+            recorder.captions, base, lambda facts: [] if mentions.people(facts) else [name], each=True
+        )
         recorder.shares(silent, captions="each")
     for image in missing:
         recorder.case(name, image, reading="look")
@@ -92,12 +94,12 @@ def _unmentioned(recorder: Recorder, base: list[str], name: str) -> None:
 # -- things and generic words -----------------------------------------------------------------------------------------
 
 
-def recalled(concept: str, target: Iterable[Fact], wordnet: WordNet) -> bool:
+def recalled(concept: str, target: Facts, wordnet: WordNet) -> bool:
     """Whether the target names the thing, or something below it."""
     return any(fact.kind == "object" and wordnet.at_or_below(fact.concept, concept) for fact in target)
 
 
-def replaced(truth: str, target: Iterable[Fact], wordnet: WordNet) -> str:
+def replaced(truth: str, target: Facts, wordnet: WordNet) -> str:
     """The generic concept that the target has instead of a specific person concept of truth; empty if it is named.
 
     A generic concept is a hypernym of it at or below ``person.n.01``.
@@ -151,7 +153,7 @@ GENDER_GROUPS = {"female": "feminine", "male": "masculine"}
 """Annotated gender to the group of its words."""
 
 
-def reading(annotated: str, facts: Iterable[Fact], mentions: Mentions) -> str:
+def reading(annotated: str, facts: Facts, mentions: Mentions) -> str:
     """How captions describe one person who is annotated ``female`` or ``male``: one of READINGS.
 
     neutral: person words without a gender.  none: no person is mentioned.
@@ -200,7 +202,7 @@ def marking(recorder: Recorder) -> None:
     recorder.image_shares({"ethnicity": marked}, recorder.images)
 
 
-def has_trait(facts: Iterable[Fact], words: Iterable[str]) -> bool:
+def has_trait(facts: Facts, words: Iterable[str]) -> bool:
     """Whether a listed thing is there, or a listed attribute of one (*long hair* is ``long_hair``)."""
     facts = tuple(facts)
     things = {fact.word for fact in facts if fact.kind != "relation"}
@@ -231,6 +233,4 @@ def trait_dependent(recorder: Recorder) -> None:
                         estimator="difference of shares with and without the trait, Newcombe",
                         null_hypothesis="the gender's word is as likely with the trait as without",
                     )
-    q = benjamini_hochberg(np.array([row["p"] for row in recorder.measures], dtype=np.float64))
-    for row, value in zip(recorder.measures, q, strict=True):
-        row["q"] = float(value)
+    adjust(recorder.measures)

@@ -6,9 +6,8 @@ where an image counts by its share of captions; added pairs for changes; Wilson'
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,12 @@ from scipy import sparse, special
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material, Pair, Presence, presence_of_images
 from gslopes.core.arrays import Array, Flags, Integers
+from gslopes.core.tables import Row
 from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.contrast import Units, difference
 from gslopes.stats.intervals import mean_change, newcombe, normal_quantile, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
-from gslopes.stats.rounding import exceeds, settled
+from gslopes.stats.rounding import exceeds, places, settled
 from gslopes.stats.shares import fisher
 from gslopes.words.graph import Fact
 
@@ -29,8 +29,7 @@ Sides = NDArray[np.int8]
 LEAST = 10  # images of a group, below which nothing is tested
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Differences:
+class Differences(NamedTuple):
     """Of C concepts between two groups, percentage points, (C,) each; NaN where there is none.
 
     share, other: of each group, 0 to 1.  active: images of both with the concept.  n, n_other: images of each group.
@@ -47,7 +46,7 @@ class Differences:
     p: Array
     q: Array
 
-    def columns(self, concept: int) -> dict[str, Any]:
+    def columns(self, concept: int) -> Row:
         """One concept's columns in the measures table; what is not tested has no interval either."""
         low, high = np.where(np.isnan(self.p), np.nan, (self.low, self.high))
         numbers = {"value": self.difference, "ci_low": low, "ci_high": high, "p": self.p, "q": self.q}
@@ -74,7 +73,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> Differen
     if presence.binary:
         counts = [(round(a), n, round(b), m) for a, b in zip(*sums, strict=True)]
         low, high = np.array([newcombe(*row) for row in counts]).reshape(-1, 2).T
-        p = np.array([fisher(*row) if test else np.nan for row, test in zip(counts, tested, strict=True)], np.float64)
+        p = np.array([fisher(*row) if test else np.nan for row, test in zip(counts, tested, strict=True)], float)
     else:
         units = [Units(group, np.ones(group.shape[1])) for group in groups]
         variances = [unit.spread().squares / max(len(unit.sizes) * (len(unit.sizes) - 1), 1) for unit in units]
@@ -130,9 +129,16 @@ def rate(counts: Array, captions: Array) -> tuple[float, float, float]:
     return share, float(low), float(high)
 
 
+def rank(rows: Sequence[Row], *measures: str) -> None:
+    """Give each row its ``rank``, from 1: the largest first, by the first measure that differs, else by concept."""
+    steps = [places([-np.nan_to_num(row[name]) for row in rows]) for name in measures]
+    order = sorted(zip(*steps, (row["concept"] for row in rows), range(len(rows)), strict=True))
+    for number, (*_, place) in enumerate(order, 1):
+        rows[place]["rank"] = number
+
+
 # -- rows of the tables ------------------------------------------------------------------------------------------------
 
-Row = dict[str, Any]
 EQUAL_PROBABILITIES = "the same probability in both groups"
 _BLANK: Row = dict.fromkeys(("harm", "technique", "stage", "truth", "concept", "column", "group", "other"), "")
 _BLANK |= dict.fromkeys(("estimator", "null_hypothesis", "lists", "note"), "") | {"n": 0, "active": 0}
@@ -148,13 +154,14 @@ class Recorder:
     """The rows of one technique at one stage for each of the tables of results, as they are found.
 
     stage, truth: what is measured, and what it is compared with; empty if there is none.
-    header: the columns that all rows share, of which a row can override any.
+    captions: of each image, at the stage.  header: the columns that all rows share, of which a row can override any.
     """
 
     def __init__(self, material: Material, options: AuditOptions, stage: str, truth: str, header: Row) -> None:
         self.measures, self.cases, self.inclusions, self.salience, self.examples = (list[Row]() for _ in RESULTS)
         self.material, self.options, self.stage, self.truth = material, options, stage, truth
         self.mentions = material.mentions
+        self.captions = material.stages[stage]
         self.header = {"stage": stage, **header}
         self.images = material.images(*filter(None, (stage, self.header.get("truth"))))
 
@@ -235,8 +242,8 @@ class Recorder:
         counts: image to captions with a case.  images: those at risk.
         """
         images = sorted(images)
-        cases = np.array([counts.get(image, 0) for image in images], dtype=np.float64)
-        risk = np.array([len(self.material.stages[self.stage][image]) for image in images], dtype=np.float64)
+        cases = np.array([counts.get(image, 0) for image in images], float)
+        risk = np.array([len(self.captions[image]) for image in images], float)
         value, low, high = (1000 * number for number in rate(cases, risk))
         shared = {"n": len(images), "active": int((cases > 0).sum()), **columns}
         self.measure(**shared, value=float(cases.sum()), unit="count", estimator="captions")
@@ -250,7 +257,7 @@ class Recorder:
 
         captions: the one that it is about, None for all of them; the image's first one by default.
         """
-        caption = captions[0] if captions else next(iter(self.material.stages[self.stage].get(image, ())), None)
+        caption = captions[0] if captions else next(iter(self.captions.get(image, ())), None)
         shared = {name: self.header[name] for name in ("harm", "technique", "stage", "truth", "reading")}
         row = {**dict.fromkeys(("word", "concept", "bound", "group"), ""), **shared, "rule": rule, "image": image}
         row |= {"source": -1 if caption is None else caption.source, "text": caption.text if caption else "", **columns}

@@ -15,13 +15,14 @@ import numpy as np
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box, Pair
-from gslopes.captions.measures.rows import Recorder, Row
+from gslopes.captions.measures.rows import Recorder, rank
 from gslopes.core.arrays import Array, Flags
+from gslopes.core.tables import Row
 from gslopes.stats.clusters import FEW
 from gslopes.stats.intervals import percentile
-from gslopes.stats.multiplicity import benjamini_hochberg, is_finding
+from gslopes.stats.multiplicity import adjust, is_finding
 from gslopes.stats.ridge_logistic import fit_ridge
-from gslopes.stats.rounding import exceeds, places, settled
+from gslopes.stats.rounding import exceeds, settled
 from gslopes.stats.score_test import choose_columns, informative_units, score_interval
 
 RIDGE, VALID = 1.0, 0.9  # as published: penalty, and share of the splits of which more must count
@@ -66,7 +67,7 @@ def fit(features: Array, tested: int, group: Array, mentioned: Flags) -> Salienc
 
     features: (n, 2 T) as of ``layout``.  tested: the type's place among the T.  group: (n,) +½ or −½.  mentioned: (n,).
     """
-    n, y = len(group), mentioned.astype(np.float64)
+    n, y = len(group), mentioned.astype(float)
     counts = n, int(y.sum())
     if not 0 < y.sum() < n:
         return Salience(*counts, False, note="always mentioned" if y.any() else "never mentioned")
@@ -76,7 +77,7 @@ def fit(features: Array, tested: int, group: Array, mentioned: Flags) -> Salienc
     if lacking := _lacking(design, group, y):
         return Salience(*counts, False, note=lacking)
     limit = int(min(y.sum(), n - y.sum())) // IMAGES_A_COLUMN
-    for_group = choose_columns(design, candidates, (group > 0).astype(np.float64), GROUP_LEVEL, limit)
+    for_group = choose_columns(design, candidates, (group > 0).astype(float), GROUP_LEVEL, limit)
     level = MENTION_LEVEL / max(candidates.shape[1], 1)
     held = np.column_stack([design, candidates[:, for_group]])
     for_mention = choose_columns(np.column_stack([held, group]), candidates, y, level, limit - len(for_group))
@@ -118,7 +119,7 @@ def fit_published(
 
     ridge: λ.  features: (n, F) sizes and locations.  group: (n,) +½ or −½.  mentioned: (n,).
     """
-    n, y = len(group), mentioned.astype(np.float64)
+    n, y = len(group), mentioned.astype(float)
     masks = _splits(n, options.splits, np.random.default_rng([options.seed, 6]))
     mentions = masks.T @ y
     masks = masks[:, (mentions > 0) & (mentions < masks.sum(axis=0))]
@@ -144,8 +145,6 @@ def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
 
 
 def _standard(features: Array) -> Array:
-    if not features.shape[1]:
-        return features
     mean = features.mean(axis=0)
     away = settled(features - mean, np.abs(features) + np.abs(mean))
     spread = np.sqrt(np.square(away).mean(axis=0))
@@ -192,16 +191,11 @@ def objects_mentioned(recorder: Recorder) -> None:
                 else:
                     fitted = fit(features[chosen], column, sides[chosen] / 2, y)
                 rows.append(_row(fitted, name, recorder.stage, pair))
-        q = benjamini_hochberg(np.array([row["p"] for row in rows], dtype=np.float64))
-        for row, value in zip(rows, q, strict=True):
-            row |= {"q": float(value), "finding": bool(is_finding(value, row["ci_low"], row["ci_high"]))}
-        ranked = [row for row in rows if row["finding_paper"]]
-        steps = places([-row["accuracy"] for row in ranked]).tolist()
-        order = sorted(zip(steps, (row["concept"] for row in ranked), range(len(ranked)), strict=True))
-        for rank, (_, _, place) in enumerate(order, 1):
-            ranked[place]["rank"] = rank
+        adjust(rows)
+        rank([row for row in rows if row["finding_paper"]], "accuracy")
         recorder.salience += rows
         for row in rows:
+            row["finding"] = bool(is_finding(row["q"], row["ci_low"], row["ci_high"]))
             if row["finding"] or row["finding_paper"]:
                 name = row["concept"]
                 showing = [at for at in np.flatnonzero(sides) if name in synsets[at]]

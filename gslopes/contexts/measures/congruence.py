@@ -6,7 +6,6 @@ And RQ4, in what way: shares of demographic, concrete and abstract tags, tables 
 import math
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ from gslopes.contexts.measures.describe import ALL, GENDERS, INFERRED, Grid, by_
 from gslopes.contexts.measures.paired import ALIKE, welch
 from gslopes.contexts.tables import filled
 from gslopes.core.arrays import Array, Flags, Objects
+from gslopes.core.tables import Row
 from gslopes.stats.clusters import Source, crossed, pooled_source
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.multiplicity import is_finding
@@ -141,14 +141,14 @@ def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextO
     fit = np.array([[kappa(ratings[name], gender) for name in rated] for gender in genders]).reshape(len(genders), -1)
     codes = np.array([INFERRED.index(word) if word in INFERRED else -1 for word in grid.gender])
     right = np.where(np.isin(grid.gender, GENDERS)[:, None], grid.inferred == codes[:, None], np.nan)
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for measure, values in {"correct": right, **grid.measures}.items():
         outcome = np.stack([by_person(values, grid, grid.of(name)) for name in rated], 1) if rated else fit
         weights = slope_weights(outcome, fit) * SCALE.get(measure, 100.0)
         each = levelled(slopes(outcome, weights))
         rooms = [np.stack([by_person(values, grid, [room]) for room in grid.of(name)], 1) for name in rated]
         for gender, group, one, other in _compared(genders, groups):
-            row: dict[str, Any] = {**grid.head, "measure": measure, "gender": gender, "group": group}
+            row: Row = {**grid.head, "measure": measure, "gender": gender, "group": group}
             row |= _contrasted(each, one, other, rooms, weights)
             if other is None and row["se"] > 0:
                 row["p_perm"] = slope_permutation_p(outcome[one], fit[one], options.permutations, options.seed)
@@ -172,7 +172,7 @@ def _compared(genders: Objects, groups: Objects) -> list[tuple[str, str, Flags, 
     ]
 
 
-def _contrasted(each: Array, one: Flags, other: Flags | None, rooms: list[Array], weights: Array) -> dict[str, Any]:
+def _contrasted(each: Array, one: Flags, other: Flags | None, rooms: list[Array], weights: Array) -> Row:
     """The mean slope of some people, or less that of others, with its intervals.  each: (U,) slopes.
 
     rooms, weights: as of ``rooms_source``.
@@ -182,7 +182,7 @@ def _contrasted(each: Array, one: Flags, other: Flags | None, rooms: list[Array]
     counts = np.where(known & one, 1 / max(n, 1), 0.0)  # what each person's slope counts
     if other is None:
         mean, df = mean_t(each[one]), n - 1.0
-        row: dict[str, Any] = {
+        row: Row = {
             "n": n,
             "estimator": "person",
             "note": ALIKE * (mean.se == 0) if n else NEEDS_TWO,

@@ -17,6 +17,7 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.tables import filled
 from gslopes.contexts.typology import SUPERS, Typology, normalise
 from gslopes.core.arrays import Array, Flags, Integers, Objects
+from gslopes.core.tables import Row, lookup
 from gslopes.stats.rounding import settled
 
 VECTOR = SUPERS[:3]  # the paper's
@@ -39,7 +40,7 @@ def cosine_distances(first: Array, second: Array) -> Array:
     return np.maximum(0.0, settled(1 - cosines, 1))
 
 
-def describe(tags: Collection[str], typology: Typology, context: Collection[str] = ()) -> dict[str, Any]:
+def describe(tags: Collection[str], typology: Typology, context: Collection[str] = ()) -> Row:
     """One answer's counts and proportions, equations (1) to (4), under the names of the ``described`` table.
 
     tags: normalised, complements added.  context: the tags that name the background, empty if there is none.
@@ -90,11 +91,11 @@ def describe_all(
 
     Distances are from the same photo's baseline; sweeps and empty backgrounds have none.
     """
-    key_of = dict(zip(backgrounds["photo"], backgrounds["key"], strict=True))
-    context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
+    key_of = lookup(backgrounds, "photo", "key")
+    context_of = lookup(backgrounds, "key", "context")
     # without complements: a label that the empty picture did not get is no word for it
     empty = {key_of[key[0]]: tags for key, tags in answers.items() if key[1] == EMPTY and key[0] in key_of}
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for photo, attribute, step in sorted(answers):
         tags = typology.complete(answers[photo, attribute, step])
         condition = key_of.get(photo, "") if attribute == EMPTY else attribute.partition("~")[0]
@@ -186,7 +187,7 @@ def make_grid(
         left out.
     """
     rows = described[described["photo"].isin(set(people["photo"])) & ~described["attribute"].str.contains("~")]
-    context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
+    context_of = lookup(backgrounds, "key", "context")
     conditions = [name for name in ("original", "canvas", *context_of) if name in set(rows["attribute"])]
     reports = people[people["photo"].isin(set(rows["photo"]))].sort_values("photo")
     photos = reports["photo"].to_numpy(object)
@@ -223,13 +224,19 @@ def by_person(values: Array, grid: Grid, columns: list[int]) -> Array:
 
     values: (P, A).
     """
-    selected = values[:, columns]
-    counted = np.isfinite(selected) & grid.answered[:, columns]
-    known = np.where(counted, selected, 0)
-    sums, sizes = (np.bincount(grid.person, of.sum(axis=1), grid.people) for of in (known, np.abs(known)))
-    totals = settled(sums, sizes)
-    counts = np.bincount(grid.person, counted.sum(axis=1), minlength=grid.people)
-    return np.divide(totals, counts, out=np.full(grid.people, np.nan), where=counts > 0)
+    return means_of(np.where(grid.answered, values, np.nan)[:, columns], grid.person, grid.people)
+
+
+def means_of(values: Array, person: Integers, people: int) -> Array:
+    """(people,) means of each person's values that are known; NaN where there is none.
+
+    values: (P, A), NaN where unknown.  person: (P,) codes.
+    """
+    counted = np.isfinite(values)
+    known = np.where(counted, values, 0)
+    sums, sizes = (np.bincount(person, of.sum(axis=1), people) for of in (known, np.abs(known)))
+    counts = np.bincount(person, counted.sum(axis=1), minlength=people)
+    return np.divide(settled(sums, sizes), counts, out=np.full(people, np.nan), where=counts > 0)
 
 
 def person_words(grid: Grid, words: Objects) -> Objects:

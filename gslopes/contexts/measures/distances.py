@@ -13,6 +13,7 @@ from gslopes.contexts.measures.describe import GENDERS, Grid, by_person, person_
 from gslopes.contexts.measures.paired import ALIKE, noted
 from gslopes.contexts.tables import filled
 from gslopes.core.arrays import Array, Objects
+from gslopes.core.tables import Row
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.multiplicity import LEVEL
 from gslopes.stats.rounding import levelled, settled
@@ -42,7 +43,7 @@ def distances_table(grid: Grid) -> pd.DataFrame:
     return filled("distances", rows)
 
 
-def _mean(values: Array) -> dict[str, Any]:
+def _mean(values: Array) -> Row:
     numbers = levelled(values[np.isfinite(values)])
     average = mean_t(numbers)
     row = {"n": len(numbers), "mean": average.value, "ci_low": average.low, "ci_high": average.high}

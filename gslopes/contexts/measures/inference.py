@@ -25,6 +25,7 @@ from gslopes.contexts.measures.paired import (
 )
 from gslopes.contexts.tables import filled
 from gslopes.core.arrays import Array, Flags
+from gslopes.core.tables import Row
 from gslopes.stats.rounding import settled
 from gslopes.stats.shares import difference_interval, independence_p
 
@@ -53,11 +54,11 @@ def inferred_table(grid: Grid, labels: Mapping[str, str], options: ContextOption
     return filled("inferred", rows)
 
 
-def _inferred(grid: Grid, name: str, gender: str, code: int, label: str, options: ContextOptions) -> dict[str, Any]:
+def _inferred(grid: Grid, name: str, gender: str, code: int, label: str, options: ContextOptions) -> Row:
     inferred, columns = INFERRED[code], grid.of(name)
     asked = grid.answered[:, columns] & grid.of_gender(gender)[:, None]
     hits = (grid.inferred[:, columns] == code).astype(float)
-    row: dict[str, Any] = {**grid.head, "context": name, "gender": gender, "inferred": inferred}
+    row: Row = {**grid.head, "context": name, "gender": gender, "inferred": inferred}
     row |= share_of(*(sums(part, asked, grid.person, grid.people) for part in (hits, np.ones(asked.shape))))
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
@@ -81,7 +82,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
     named does not depend on the inferred gender (Pearson's X² without continuity correction; Rao and Scott's correction
     where people have several pictures).  v is Cramér's.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for name in grid.names:
         columns = grid.of(name)
         answered, named, inferred = grid.answered[:, columns], grid.recognised[:, columns], grid.inferred[:, columns]
@@ -90,7 +91,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
             rows.append({**head, "given": ALL, "n": int(answered.sum()), "share": math.nan, "note": NOT_APPLICABLE})
             continue
         given = {ALL: answered, **{INFERRED[code]: answered & (inferred == code) for code in (1, 2, 0)}}
-        parts: tuple[Array, Array] = named.astype(np.float64), np.ones(named.shape)
+        parts: tuple[Array, Array] = named.astype(float), np.ones(named.shape)
         shares = {
             word: share_of(*(sums(part, keep, grid.person, grid.people) for part in parts))
             for word, keep in given.items()
@@ -173,7 +174,7 @@ def _counted(grid: Grid, name: str) -> tuple[Flags, str]:
     return named, ""
 
 
-def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> dict[str, Any]:
+def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Row:
     columns = grid.of(name)
     keep, note = _counted(grid, name)
     n = int((keep & np.isin(grid.gender, GENDERS)[:, None]).sum())

@@ -1,14 +1,15 @@
 """The controlled version, by counterfactuals of each person in each context: does context or face move answers more?"""
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from gslopes.contexts.measures.describe import means_of
 from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted
 from gslopes.contexts.tables import filled
 from gslopes.core.arrays import Array, Integers
+from gslopes.core.tables import Row
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.rounding import levelled, settled
@@ -42,8 +43,8 @@ def interaction_table(
     shape = (len(photos), len(backgrounds) + 1, len(values))
     answered = np.zeros(shape, bool)
     answered[at] = True
-    person_of = dict(zip(people["photo"], people["person"], strict=True))
-    person = np.unique([person_of[photo] for photo in photos], return_inverse=True)[1].astype(np.int64)
+    person_of = people.set_index("photo")["person"]
+    person = np.unique(person_of[photos].to_numpy(str), return_inverse=True)[1].astype(np.int64)
     made = []
     for label, flags in (
         ("inferred woman", rows["inferred"] == "woman"),
@@ -60,23 +61,23 @@ def interaction_table(
     return filled("interaction", made)
 
 
-def compare(canvas: Array, condition: Array, values: Array, person: Integers) -> dict[str, Any]:
+def compare(canvas: Array, condition: Array, values: Array, person: Integers) -> Row:
     """One label on the canvas and in front of a background.
 
     canvas, condition: (P, K) of 0 and 1.  person: (P,) codes.
     """
-    codes, middle = np.unique(person, return_inverse=True)[1], len(values) // 2
+    names, codes = np.unique(person, return_inverse=True)
+    middle = len(values) // 2
 
     def by_person(numbers: Array) -> Array:
-        sums, sizes = (np.bincount(codes, part) for part in (numbers, np.abs(numbers)))
-        return levelled(settled(sums, sizes) / np.maximum(np.bincount(codes), 1))
+        return levelled(means_of(numbers[:, None], codes, len(names)))
 
     base, slope = (by_person(100 * line_slopes(answers, values)) for answers in (canvas, condition))
     effect = by_person(100 * (condition[:, middle] - canvas[:, middle]))
     shown = ((canvas > 0) | (condition > 0)).any(axis=1)
     rare = len(np.unique(person[shown])) < FEW
     face = mean_t(base)
-    row: dict[str, Any] = {"n": len(base)}
+    row: Row = {"n": len(base)}
     for name, estimate in (("slope", mean_t(slope)), ("baseline", face)):
         row[name], _, row[f"{name}_low"], row[f"{name}_high"], _ = estimate
     row["difference"], se, row["ci_low"], row["ci_high"], row["p"] = mean_t(

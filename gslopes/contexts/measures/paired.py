@@ -5,13 +5,13 @@ A *unit* is a person with all photos.  Sums over a unit's pictures are (U, B): B
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.core.arrays import Array, Flags, Integers
+from gslopes.core.tables import Row
 from gslopes.stats.clusters import Source, crossed
 from gslopes.stats.contrast import Units, contrast, difference
 from gslopes.stats.intervals import linearised, mean_t
@@ -39,7 +39,7 @@ def sums(values: Array, keep: Flags, person: Integers, people: int) -> Array:
     return result
 
 
-def share_of(hits: Array, photos: Array) -> dict[str, Any]:
+def share_of(hits: Array, photos: Array) -> Row:
     """n, count, share, its 95 % intervals and a note, as the tables name them.  hits, photos: (U, B) sums.
 
     ci: by Wilson for people before these rooms, several pictures of a person by a design effect; rooms: for other rooms
@@ -81,7 +81,7 @@ def share_change(
     keep: Flags,
     person: Integers,
     options: ContextOptions,
-) -> dict[str, Any]:
+) -> Row:
     """How much a share moves between two pictures of the same photos, over pairs that were both answered.
 
     Null hypothesis: each person's change before these rooms is as likely with the other sign; p by changes of signs.

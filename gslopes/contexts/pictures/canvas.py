@@ -8,7 +8,7 @@ Pictures of any colour space become sRGB first, so that person and background me
 """
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -30,8 +30,7 @@ class DoesNotFit(GslopesError):
         super().__init__(f"a person share of {share:.3g} needs a cut-out {larger}; at most {floor:.2f} fits")
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """Where a cut-out stands: scale of its pixels, top left corner and size on the canvas, opaque pixels on it."""
 
     scale: float
@@ -51,7 +50,7 @@ def cover(picture: ByteArray, width: int, height: int) -> ByteArray:
     scale = max(width / w, height / h)
     wide, high = max(width, round(w * scale)), max(height, round(h * scale))
     method = cv2.INTER_AREA if scale < 1 else cv2.INTER_LANCZOS4
-    scaled = picture if (wide, high) == (w, h) else cv2.resize(picture, (wide, high), interpolation=method)
+    scaled = cv2.resize(picture, (wide, high), interpolation=method)
     left, top = (wide - width) // 2, (high - height) // 2
     return np.ascontiguousarray(scaled[top : top + height, left : left + width], np.uint8)
 

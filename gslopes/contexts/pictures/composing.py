@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from gslopes.core.geometry import warp
 from gslopes.core.progress import Tick
 from gslopes.core.reasons import VALUES, Reason, SkipReason
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
+from gslopes.core.tables import Row
 from gslopes.faces.components import Components
 from gslopes.faces.compose.encode import SUFFIX, Variants, encode
 from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
     from gslopes.faces.gate.sweep_measurer import SweepMeasurer
 
 
-@dataclass(frozen=True, slots=True)
-class Sweeper:
+class Sweeper(NamedTuple):
     """A photo to its counterfactuals, as the walk makes them.
 
     components: finder, masker and one editor.  values: (K,).  min_face: see ``faces.find``.  measurer: of the gate.
@@ -46,7 +46,7 @@ class Sweeper:
     device: str
     measurer: SweepMeasurer
 
-    def __call__(self, photo: Photo) -> tuple[Composite, dict[str, Any]] | None:
+    def __call__(self, photo: Photo) -> tuple[Composite, Row] | None:
         """(the counterfactuals, the gate's verdict as columns); None if the photo has no usable face.
 
         Such a photo stays in the plain part.  The gate judges whole edited photos, once for all backgrounds.
@@ -74,12 +74,10 @@ class Sweeper:
         return composite, {**asdict(measured), "mask_area": composite.mask_area, "kept": not why, **why.columns}
 
 
-Row = dict[str, Any]
 FORMAT: Literal["jpeg"] = "jpeg"  # what services take, and a tenth of the size
 
 
-@dataclass(frozen=True, slots=True)
-class Composing:
+class Composing(NamedTuple):
     """What all parts need.
 
     backgrounds: that are used.  cutouts: photo to its row of that table.
@@ -97,8 +95,7 @@ class Composing:
     known: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Cutout:
+class _Cutout(NamedTuple):
     """A cut-out: colour (H, W, 3) and alpha (H, W) in the photo's frame, its box, and its place on the canvas."""
 
     colour: ByteArray
@@ -181,7 +178,7 @@ class Part:
         differ = np.ptp(np.stack(layers), axis=0).max(axis=2)
         x0, y0, x1, y1 = box(differ, 0) if differ.any() else (0, 0, 1, 1)
         cut, where = (slice(y0, y1), slice(x0, x1)), cutout.where
-        inner = replace(where, x=where.x + x0, y=where.y + y0, width=x1 - x0, height=y1 - y0)
+        inner = where._replace(x=where.x + x0, y=where.y + y0, width=x1 - x0, height=y1 - y0)
         at = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height)
         for key, context, background in self.conditions:
             attribute, kind = f"{key}~{self.config.sweep}", "context" if context else "canvas"

@@ -6,12 +6,12 @@ surface of its colour in CIELAB, then GrabCut.  Whatever found the mask, its edg
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, Flags
 from gslopes.core.records import ByteArray, FloatArray
 
 NEAR = 6.0  # ΔE within which a pixel may be backdrop
@@ -20,8 +20,7 @@ _STRIP = 0.04
 _MOST = 20_000  # pixels that a fit takes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Backdrop:
+class Backdrop(NamedTuple):
     """The surface, and what of the photo differs from it.
 
     colour: (H, W, 3) float32 RGB in [0, 255].  residual: (H, W) float32, ΔE of the photo from it.
@@ -62,15 +61,15 @@ def fit_backdrop(pixels: ByteArray, lowest: int) -> Backdrop:
     return Backdrop(np.clip(255 * colour, 0, 255).astype(np.float32), residual, (lab - surface).astype(np.float32))
 
 
-def _fit(lab: NDArray[np.float32], terms: NDArray[np.float32], use: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+def _fit(lab: FloatArray, terms: FloatArray, use: Flags) -> tuple[FloatArray, FloatArray]:
     rows, values = terms[use], lab[use]
     step = max(1, len(rows) // _MOST)
-    weights = np.linalg.lstsq(rows[::step].astype(np.float64), values[::step].astype(np.float64), rcond=None)[0]
+    weights = np.linalg.lstsq(rows[::step].astype(float), values[::step].astype(float), rcond=None)[0]
     surface = (terms @ weights.astype(np.float32)).astype(np.float32)
     return surface, np.linalg.norm(lab - surface, axis=2).astype(np.float32)
 
 
-def from_the_top(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def from_the_top(mask: Flags) -> Flags:
     """The parts of a mask (H, W) that touch the top row."""
     count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
     touching = np.zeros(count, bool)
@@ -79,7 +78,6 @@ def from_the_top(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(touching[labels])
 
 
-Mask = NDArray[np.bool_]
 # In units of the face's width: half the column under and over the face; the trapezoid under the chin.
 COLUMN, CHIN, SHOULDER, SLOPE = 0.37, 0.30, 0.48, 1.6
 KEYED = 3.5  # ΔE under which what hair encloses is backdrop
@@ -111,7 +109,7 @@ class Person:
     chin: row below which hair encloses no backdrop: clothes begin.  0 if it is not known.
     """
 
-    mask: Mask
+    mask: Flags
     method: str
     holes: float
     backdrop: Backdrop | None = None
@@ -137,7 +135,7 @@ def is_flat(pixels: ByteArray, face: FloatArray) -> bool:
     return bool(agree and float(np.ptp(behind(pixels, face).colour, axis=(0, 1)).max()) <= FLAT)
 
 
-def _floods(pixels: ByteArray) -> tuple[Mask, Mask]:
+def _floods(pixels: ByteArray) -> tuple[Flags, Flags]:
     """What a flood fill from the left and from the right top corner reaches."""
     height, width = pixels.shape[:2]
     flags = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (255 << 8)
@@ -183,7 +181,7 @@ def behind(pixels: ByteArray, face: FloatArray) -> Backdrop:
     return fit_backdrop(pixels, round(float(face[1] + 0.6 * (face[3] - face[1]))))
 
 
-def _guess(shape: tuple[int, ...], residual: FloatArray, face: NDArray[np.float64]) -> ByteArray:
+def _guess(shape: tuple[int, ...], residual: FloatArray, face: Array) -> ByteArray:
     """GrabCut's start: sure and probable, background and person."""
     height, width = shape
     x0, y0, x1, chin = face
@@ -204,7 +202,7 @@ def _guess(shape: tuple[int, ...], residual: FloatArray, face: NDArray[np.float6
     return guess
 
 
-def _whole(mask: Mask, method: str, backdrop: Backdrop | None) -> Person:
+def _whole(mask: Flags, method: str, backdrop: Backdrop | None) -> Person:
     """The largest part, its holes filled."""
     mask = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, _SMALL) > 0
     count, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=4)
@@ -250,7 +248,7 @@ def matte(pixels: ByteArray, person: Person) -> tuple[ByteArray, FloatArray]:
     return np.where((alpha < 0.999)[..., None], nearest[labels], pixels).astype(np.uint8), alpha
 
 
-def _gaps(person: Person, residual: FloatArray, near_edge: Mask) -> Mask:
+def _gaps(person: Person, residual: FloatArray, near_edge: Flags) -> Flags:
     """Where backdrop shows through hair: parts near its colour that reach the edge, some of each bare of hair."""
     light = person.mask & (residual < LIGHT)
     light[person.chin :] = False

@@ -2,9 +2,8 @@
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -15,16 +14,15 @@ from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
+from gslopes.core.tables import Row
 from gslopes.faces.find import tilted
 from gslopes.photos.decode import in_srgb, named_picture
 from gslopes.photos.folder import PhotoFile, photo_bytes, photo_of
 
 REPLACED = "another picture has its name"
-Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Cutting:
+class Cutting(NamedTuple):
     """Photos to cut-outs and rows of the ``cutouts`` table.
 
     run: the run folder.  photos: relative name of each file to its photo.  method: of ``--cutout``.  finder: of faces.

@@ -1,27 +1,28 @@
 """The charts of the page: intervals in strips, a row a context, a panel a tagger; and the paper's own figures."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib import rc_context
 
+from gslopes.core.tables import Record, lookup
+from gslopes.frame.page import Content
+from gslopes.frame.spec import Tables
 from gslopes.report import numbers, words
 from gslopes.report.charts import FORMS, LIGHT, Form, Mark, new_figure, panel, render, tidy
 
 POINTS = "points of change from the baseline, over the same people"
 COLOURS = {"woman": "neg", "man": "pos"}
 WHO = {"all": "everybody"} | {gender: f"people who say they are {gender}" for gender in COLOURS}
-Rows = pd.DataFrame
 Titled = tuple[str, Mark]  # the title of its panel
 
 
-def charts_of(results: Mapping[str, Rows]) -> dict[str, list[dict[str, Any]]]:
+def charts_of(results: Tables) -> dict[str, list[Content]]:
     """Name to the panels of each chart that has something to show, of gross tags."""
     gross = {name: frame[frame["tags"] == "gross"] if "tags" in frame else frame for name, frame in results.items()}
-    drawn: dict[str, list[dict[str, Any]]] = {}
+    drawn: dict[str, list[Content]] = {}
     if "inferred" in gross:
         drawn["changes"] = _panels(_changes(gross["inferred"]), POINTS)
         drawn["congruence"] = _panels(_congruence(**gross), "% of right answers, from feminine to masculine", 50)
@@ -32,7 +33,7 @@ def charts_of(results: Mapping[str, Rows]) -> dict[str, list[dict[str, Any]]]:
     return drawn
 
 
-def _panels(marks: Iterable[Titled], unit: str, middle: float = 0) -> list[dict[str, Any]]:
+def _panels(marks: Iterable[Titled], unit: str, middle: float = 0) -> list[Content]:
     """A panel a title, of the marks whose number is known."""
     known = [(title, mark) for title, mark in marks if np.isfinite(mark.number[0])]
     parts = groupby(known, key=lambda titled: titled[0])
@@ -43,7 +44,7 @@ def _mark(name: str, colour: str, value: float, low: float, high: float) -> Mark
     return Mark(words.readable(name), numbers.with_interval(value, low, high), (value, low, high), colour)
 
 
-def _share(name: str, row: Mapping[Any, Any], value: str) -> Mark:
+def _share(name: str, row: Record, value: str) -> Mark:
     """A share in hundredths, which has no sign.  value: its column."""
     number = (100 * row[value], 100 * row["ci_low"], 100 * row["ci_high"])
     text = numbers.with_interval(*number, lambda one: numbers.decimal(one, 1))
@@ -53,7 +54,7 @@ def _share(name: str, row: Mapping[Any, Any], value: str) -> Mark:
 # -- marks of each chart ----------------------------------------------------------------------------------------------
 
 
-def _changes(inferred: Rows) -> list[Titled]:
+def _changes(inferred: pd.DataFrame) -> list[Titled]:
     """What is inferred of everybody, of women and of men in each context, against the baseline."""
     rows = inferred[inferred["gender"].isin(WHO) & inferred["inferred"].isin(COLOURS)]
     return [
@@ -66,7 +67,7 @@ def _changes(inferred: Rows) -> list[Titled]:
     ]  # fmt: skip
 
 
-def _congruence(inferred: Rows, backgrounds: Rows, **_: Rows) -> list[Titled]:
+def _congruence(inferred: pd.DataFrame, backgrounds: pd.DataFrame, **_: pd.DataFrame) -> list[Titled]:
     """Right answers before rated contexts."""
     ratings = backgrounds.drop_duplicates("context").set_index("context")["rating"].astype(float)
     rows = inferred[inferred["gender"].isin(COLOURS) & (inferred["gender"] == inferred["inferred"])]
@@ -80,7 +81,7 @@ def _congruence(inferred: Rows, backgrounds: Rows, **_: Rows) -> list[Titled]:
     ]  # fmt: skip
 
 
-def _accuracy(accuracy: Rows) -> list[Titled]:
+def _accuracy(accuracy: pd.DataFrame) -> list[Titled]:
     """F1 of each gender at the baselines and in each context."""
     rows = accuracy.assign(later=~accuracy["context"].isin(["original", "canvas"]))
     rows = rows.sort_values(["classifier", "gender", "later"], ascending=[True, False, True], kind="stable")
@@ -93,7 +94,7 @@ def _accuracy(accuracy: Rows) -> list[Titled]:
     ]  # fmt: skip
 
 
-def _interaction(interaction: Rows) -> list[Titled]:
+def _interaction(interaction: pd.DataFrame) -> list[Titled]:
     """What the context moves, against the plain canvas, and the face, from -1 to 1."""
     rows = interaction[interaction["label"] == "inferred woman"]
     return [
@@ -110,12 +111,12 @@ FIGURE = "RQ4: change of the shares of tags by group (figures 4 to 7 of the pape
 SERIES = (("demographics", LIGHT.series[4]), ("abstract", LIGHT.series[0]), ("concrete", LIGHT.neutral))
 
 
-def draw_shares(results: Mapping[str, pd.DataFrame]) -> dict[Form, bytes]:
+def draw_shares(results: Tables) -> dict[Form, bytes]:
     """Every context of the first tagger: mean change of the share of gross tags, in all forms; none without answers."""
     if "described" not in results:
         return {}
     described, backgrounds = results["described"], results["backgrounds"]
-    contexts = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
+    contexts = lookup(backgrounds, "key", "context")
     rows = described[(described["tags"] == "gross") & (described["classifier"] == described["classifier"].min())]
     baseline = "canvas" if (rows["attribute"] == "canvas").any() else "original"
     start = rows[(rows["attribute"] == baseline) & (rows["step"] == 0)].set_index("photo")

@@ -8,15 +8,16 @@ stars as the paper does.
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from gslopes.contexts.measures.describe import EMPTY
-from gslopes.contexts.tables import SENTENCES, sides
+from gslopes.contexts.tables import SENTENCES, TABLES, sides
 from gslopes.contexts.typology import normalise
 from gslopes.core.files import csv_bytes
+from gslopes.core.tables import Record, Row
+from gslopes.frame.spec import Tables
 from gslopes.report import numbers
 from gslopes.report.layouts import markdown, tabular
 from gslopes.report.words import many, printable
@@ -27,11 +28,9 @@ STARRED = SENTENCES["starred"]  # the two that count stars
 UNNAMED = "not judged: no context has tags in its dictionary"
 STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where that comes from
 SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
-Row = Mapping[Any, Any]
-Results = Mapping[str, pd.DataFrame]
 
 
-def paper_tables(results: Results, published: bool = False) -> dict[str, pd.DataFrame]:
+def paper_tables(results: Tables, published: bool = False) -> dict[str, pd.DataFrame]:
     """Name to table, of the gross tags; those without rows are left out.
 
     published: Table 14 has the paper's own answers, too.
@@ -42,7 +41,7 @@ def paper_tables(results: Results, published: bool = False) -> dict[str, pd.Data
         frame = frame[frame["tags"] == "gross"] if "tags" in frame and name != "congruence" else frame
         return _in_order(frame, results) if "context" in frame and name != "backgrounds" else frame
 
-    makers: tuple[tuple[str, str, Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
+    makers = (
         ("table4", "scores", lambda rows: _table4(rows, results)),
         ("table7", "inferred", _table7),
         ("table8", "recognised", _table8),
@@ -57,7 +56,7 @@ def paper_tables(results: Results, published: bool = False) -> dict[str, pd.Data
     return {name: table for name, table in made.items() if len(table)}
 
 
-def _in_order(rows: pd.DataFrame, results: Results) -> pd.DataFrame:
+def _in_order(rows: pd.DataFrame, results: Tables) -> pd.DataFrame:
     """Each tagger's rows as the paper has its contexts: baselines, then feminine, then masculine ones, by rating."""
     contexts = [name for name in ("original", "canvas") if name in set(rows["context"])]
     if "backgrounds" in results:
@@ -104,7 +103,7 @@ def _share(number: float, digits: int = 3) -> str:
     return f"{number:.0f}" if number in (0, 1) else re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
 
 
-def _ends(row: Row, low: str, high: str) -> str:
+def _ends(row: Record, low: str, high: str) -> str:
     """An interval in brackets; empty where there is none."""
     finite = math.isfinite(row[low]) and math.isfinite(row[high])
     return f"[{row[low]:+.2f}, {row[high]:+.2f}]" if finite else ""
@@ -112,18 +111,15 @@ def _ends(row: Row, low: str, high: str) -> str:
 
 def _wide(rows: pd.DataFrame, cell: Callable[[pd.DataFrame], str]) -> pd.DataFrame:
     """One row a context, one column a classifier, each cell from its part of the rows."""
-    parts = rows.groupby(["classifier", "context"], sort=False)
-    cells = {(context, name): cell(part) for (name, context), part in parts}
-    names = list(dict.fromkeys(name for _, name in cells))
-    contexts = dict.fromkeys(context for context, _ in cells)
-    filled = [[context, *(cells.get((context, name), "") for name in names)] for context in contexts]
-    return pd.DataFrame(filled, columns=["context", *names])
+    cells = pd.Series({key: cell(part) for key, part in rows.groupby(["context", "classifier"])})
+    wide = cells.unstack(fill_value="").loc[rows["context"].unique(), rows["classifier"].unique()]
+    return wide.rename_axis(index="context", columns=None).reset_index()
 
 
 # -- the paper's tables -----------------------------------------------------------------------------------------------
 
 
-def _table4(scores: pd.DataFrame, results: Results) -> pd.DataFrame:
+def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
     """All tags of a background, a photo and their composite: of the photo in the middle of the ids, and its most
     feminine room.
     """
@@ -207,7 +203,7 @@ def _table11(rows: pd.DataFrame) -> pd.DataFrame:
 # -- Table 14: the answers to the paper's questions -------------------------------------------------------------------
 
 
-def table14(results: Results, published: bool = False) -> pd.DataFrame:
+def table14(results: Tables, published: bool = False) -> pd.DataFrame:
     """A row a tagger, a column a question; empty without answers.
 
     published: next to RQ1 and RQ3 the paper's own answer, which has no null hypothesis and no interval.
@@ -224,12 +220,12 @@ def _by_question(answers: pd.DataFrame) -> pd.DataFrame:
     return answers.set_index("tagger").T.rename_axis(columns=None).reset_index(names="question")
 
 
-def _answers(results: Results, name: str, published: bool) -> dict[str, str]:
+def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
     """Question to its cell."""
 
     def of(table: str, **wanted: str) -> pd.DataFrame:
-        frame = results.get(table, pd.DataFrame())
-        for column, value in {"classifier": name, "tags": "gross", **wanted}.items() if len(frame) else ():
+        frame = results.get(table, TABLES[table].empty())
+        for column, value in {"classifier": name, "tags": "gross", **wanted}.items():
             frame = frame[frame[column] == value]
         return frame
 
@@ -255,11 +251,11 @@ def _answers(results: Results, name: str, published: bool) -> dict[str, str]:
 
 def _starred(rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]) -> str:
     """The paper's answer: yes for a gender that has a star in any of its contexts."""
-    marked = rows[rows["congruent_rise"].astype(bool)] if len(rows) else rows
+    marked = rows[rows["congruent_rise"].astype(bool)]
     answered, counts = [], []
     for gender, plural, side in SIDES:
         contexts = [name for name, one in stereotypes.items() if one == side]
-        stars = marked[marked["context"].isin(contexts) & (marked[column] == gender)] if len(marked) else marked
+        stars = marked[marked["context"].isin(contexts) & (marked[column] == gender)]
         answered += [plural] * bool(len(stars))
         counts.append(f"{plural} in {len(stars)} of {len(contexts)} {side}")
     only = " only" * (len(answered) == 1)
@@ -272,8 +268,8 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mappin
     answers = []
     for gender, plural, side in SIDES:
         contexts = [name for name, one in stereotypes.items() if one == side]
-        chosen = rows[rows["context"].isin(contexts) & (rows[column] == gender)] if len(rows) else rows
-        judged = chosen[chosen["q"].notna()] if len(chosen) else chosen
+        chosen = rows[rows["context"].isin(contexts) & (rows[column] == gender)]
+        judged = chosen[chosen["q"].notna()]
         if not len(judged):
             answers.append(f"{plural}: " + ("not judged, too rare" if len(chosen) else f"no {side} context"))
             continue
@@ -286,10 +282,9 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mappin
 
 
 def _independent(rows: pd.DataFrame) -> str:
-    judged = rows[rows["q"].notna()] if len(rows) else rows
+    judged = rows[rows["q"].notna()]
     if not len(judged):
-        untagged = not len(rows) or rows["share"].isna().all()
-        return UNNAMED if untagged else "not judged: in too few pictures"
+        return UNNAMED if rows["share"].isna().all() else "not judged: in too few pictures"
     depends = judged[is_finding(judged["q"])]["context"].map(printable).tolist()
     if not depends:
         return f"no dependence found in {many(len(judged), 'context')}"
@@ -298,7 +293,7 @@ def _independent(rows: pd.DataFrame) -> str:
 
 def _who_changes(rows: pd.DataFrame) -> str:
     """Whose mean distance is larger by Tukey's test at the paper's level, and in how many contexts."""
-    rows = rows[rows["p"].notna()] if len(rows) else rows
+    rows = rows[rows["p"].notna()]
     if not len(rows):
         return "not judged: no group can be compared"
     contexts = rows["context"].nunique()
@@ -312,7 +307,7 @@ def _who_changes(rows: pd.DataFrame) -> str:
 
 
 def _expected(rows: pd.DataFrame) -> str:
-    judged = rows[rows["q"].notna()] if len(rows) else rows
+    judged = rows[rows["q"].notna()]
     if not len(judged):
         return "not judged: nothing varies"
     significant = int(is_finding(judged["q"], judged["ci_low"], judged["ci_high"]).sum())
@@ -327,7 +322,7 @@ def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
     several_rooms = subset["rooms_low"].notna().any()
     made = []
     for row in subset.to_dict("records"):
-        cells: dict[str, Any] = {name: row[name] for name in ("classifier", "tags", "measure")}
+        cells: Row = {name: row[name] for name in ("classifier", "tags", "measure")}
         cells |= {"people": row["gender"], "n": row["n"]}
         cells["slope"] = f"{row['slope']:+.2f} {'tags' if row['measure'] == 'n_tags' else 'points'}"
         cells["95 %"] = _ends(row, "ci_low", "ci_high") or numbers.NONE
