@@ -3,7 +3,7 @@
 Source of the idea: Joo & Kärkkäinen 2020, §3.3: only changes on the skin of the face are kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from threading import local
 from typing import cast
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, slices
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
@@ -156,10 +156,10 @@ class ParserMasker:
             for mask, likelihood, inner, tone in zip(inside, likely, alone, bare, strict=True)
         ]
 
-    def _parts(self, count: int) -> list[slice]:
+    def _parts(self, count: int) -> Iterator[slice]:
         """What the parser sees at once."""
         step = max(1, batch_size(str(self.device), PIXEL, BATCH_SIZE) // self.parser.spec.size**2)
-        return [slice(start, start + step) for start in range(0, count, step)]
+        return slices(count, step)
 
 
 def crop_matrix(spec: ModelSpec, size: int) -> Array:

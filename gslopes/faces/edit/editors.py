@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from gslopes.core import runtime
+from gslopes.core.arrays import slices
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
@@ -91,7 +92,7 @@ class FaderEditor:
         step = runtime.batch_size(str(self.device), each, BATCH_SIZE)
         pictures = np.empty((len(chips), len(values) + 1, *chips.shape[1:]), np.float32)
         with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-            for part in (slice(start, start + step) for start in range(0, len(chips), step)):
+            for part in slices(len(chips), step):
                 pictures[part] = self._sweep(chips[part], values)
         return EditedChips(pictures[:, :-1], pictures[:, -1])
 
@@ -202,7 +203,7 @@ class EndsEditor:
         ends: list[Ends] = []
         fields = torch.empty(*chips.shape[:3], 2)
         distances, shares = torch.empty(2, len(chips), len(values))
-        for part in (slice(start, start + step) for start in range(0, len(chips), step)):
+        for part in slices(len(chips), step):
             x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
             ratios, moves = self.network((2 * x - 1).contiguous(memory_format=torch.channels_last))
             source_value = self.photo_values(x)[:, :1]
@@ -212,7 +213,7 @@ class EndsEditor:
                 ends += map(Ends, *(each.cpu().numpy() for each in given))
             logs = (255 * x + OFFSET).log()
             alone = 1 if self.device.type == "cpu" else len(x)  # on a CPU one chip at a time, in its cache
-            for rows in (slice(start, start + alone) for start in range(0, len(x) * drawn, alone)):
+            for rows in slices(len(x) * drawn, alone):
                 face = torch.arange(len(x[rows]), device=self.device)[:, None]
                 edits = share[rows, :, None, None, None] * ratios[rows][face, towards[rows]]
                 pictures = (logs[rows, None] + edits).exp_().sub_(OFFSET)  # (alone, K, 3, S, S)

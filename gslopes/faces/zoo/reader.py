@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, slices
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import similarity
 from gslopes.core.placebo import ends_of
@@ -154,7 +154,7 @@ class FairFaceReader:
     def __call__(self, chips: ByteArray) -> dict[str, Array]:
         """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; those of race sum to 1."""
         with torch.inference_mode():
-            parts = [self._read(chips[start : start + BATCH]) for start in range(0, len(chips), BATCH)]
+            parts = [self._read(chips[part]) for part in slices(len(chips), BATCH)]
         read = torch.cat(parts).double().cpu().numpy()
         return dict(zip(LABELS, read.T, strict=True))
 

@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from PIL import Image
 
+from gslopes.core.arrays import slices
 from gslopes.core.errors import StorageError
 from gslopes.core.records import BOX, POINTS, ByteArray, FloatArray
 from gslopes.photos.drawn.draw import EYE_X, EYE_Y, MOUTH_X, MOUTH_Y, NOSE_Y, SKIN, render
@@ -32,10 +33,10 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
             if others := sorted({entry.name for entry in (folder / part).iterdir()} - set(names)):
                 message = f"{folder / part} holds other files already, such as {others[0]}."
                 raise StorageError(message, "Give a new folder.")
-        for start in range(0, len(names), _BATCH_SIZE):
-            drawn = render(parameters.take(slice(start, start + _BATCH_SIZE)), size)
+        for rows in slices(len(names), _BATCH_SIZE):
+            drawn = render(parameters.take(rows), size)
             masks = np.rint(drawn.face_mask * 255).astype(np.uint8)
-            for i, name in enumerate(names[start : start + _BATCH_SIZE]):
+            for i, name in enumerate(names[rows]):
                 Image.fromarray(drawn.pixels[i]).save(folder / PHOTOS / name)
                 Image.fromarray(masks[i]).save(folder / MASKS / name)
                 faces.append((name, 1, *drawn.boxes[i], *drawn.points[i].ravel(), 1.0))
