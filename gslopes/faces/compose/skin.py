@@ -23,6 +23,7 @@ from gslopes.faces.compose.masks import SIDE, Head, bust_matrix, head_mask, soft
 from gslopes.faces.networks.tagger import folded
 from gslopes.faces.zoo import LoadedModel, ModelSpec
 from gslopes.faces.zoo.framing import CHIP, FRAMES
+from gslopes.faces.zoo.reader import on_device, standardised
 
 # The classes of CelebAMask-HQ in the set's own order, in which celebamask-mini.zip is numbered; the order of
 # face-parsing.PyTorch, listed next to the archive, is another: under it, hair would be the lower lip.
@@ -223,9 +224,7 @@ def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.
     """
     spec = parser.spec
     with torch.inference_mode():
-        rgb = torch.from_numpy(np.ascontiguousarray(pictures)).to(device).permute(0, 3, 1, 2).float() / 255
-        mean, std = (torch.tensor(v, device=device).view(1, 3, 1, 1) for v in (spec.mean, spec.std))
-        chips = resized((rgb - mean) / std, spec.size)
+        chips = resized(standardised(on_device(pictures, device), spec.mean, spec.std), spec.size)
         logits: Tensor = parser.module(chips)
         if logits.shape[1] != len(spec.labels):
             gives = f"The face parser {spec.name} gives {logits.shape[1]} classes"

@@ -17,7 +17,7 @@ from gslopes.faces.networks.edit_field import EditEnds
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import Tagger
 from gslopes.faces.zoo import LoadedModel, load
-from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
+from gslopes.faces.zoo.reader import FaceReader, cropped, normalised, on_device, standardised
 from gslopes.faces.zoo.spec import Blend
 
 # --- Edit aligned chips: encode once, decode at K values of one attribute, the others held at the face's own values
@@ -98,9 +98,8 @@ class FaderEditor:
 
     def _sweep(self, chips: ByteArray, values: FloatArray) -> FloatArray:
         """As ``sweep``; (b, K + 1, S, S, 3), the chips at their own values last."""
-        x = torch.from_numpy(chips).to(self.device).permute(0, 3, 1, 2).float() / 255
-        mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
-        normal = (x - mean) / std
+        x = on_device(chips, self.device)
+        normal = standardised(x, self.spec.mean, self.spec.std)
         latents = self.network.encode(normal)
         if self.photo_values is None:
             photo = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal, len(self.spec.labels))
@@ -204,7 +203,7 @@ class EndsEditor:
         fields = torch.empty(*chips.shape[:3], 2)
         distances, shares = torch.empty(2, len(chips), len(values))
         for part in slices(len(chips), step):
-            x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
+            x = on_device(chips[part], self.device)
             ratios, moves = self.network((2 * x - 1).contiguous(memory_format=torch.channels_last))
             source_value = self.photo_values(x)[:, :1]
             towards, share = way(source_value, values)
