@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -16,6 +16,11 @@ def centre_of(values: Array) -> int:
     distance = np.abs(values)
     near = np.flatnonzero(distance <= distance.min() + 1e-6)
     return int(near[len(near) // 2])
+
+
+def doubles(numbers: ArrayLike) -> Array:
+    """Numbers in 64 bits."""
+    return np.asarray(numbers, dtype=np.float64)
 
 
 def slices(count: int, step: int) -> Iterator[slice]:

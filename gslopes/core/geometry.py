@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles
 from gslopes.core.records import ByteArray
 
 
@@ -20,8 +20,8 @@ def similarity(source: ArrayLike, target: ArrayLike) -> Array | None:
     >>> similarity([(0, 0), (2, 0)], [(1, 1), (1, 5)]).round(3).tolist()
     [[0.0, -2.0, 1.0], [2.0, 0.0, 1.0]]
     """
-    s = np.asarray(source, np.float64) @ np.array([1, 1j])
-    t = np.asarray(target, np.float64) @ np.array([1, 1j])
+    s = doubles(source) @ np.array([1, 1j])
+    t = doubles(target) @ np.array([1, 1j])
     spread = float((np.abs(s - s.mean()) ** 2).sum())
     if not np.isfinite(spread) or not np.isfinite(t).all() or spread < 1e-6:
         return None

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize
 
-from gslopes.core.arrays import Array, Integers, Objects
+from gslopes.core.arrays import Array, Integers, Objects, doubles
 from gslopes.core.csv_table import normal_names
 from gslopes.stats.intervals import Estimate, linearised, t_quantile
 from gslopes.stats.rounding import exceeds, settled
@@ -67,7 +67,7 @@ def effective_units(sizes: Array) -> float:
     """
     if not len(sizes):
         return 0.0
-    squares = np.square(np.asarray(sizes, dtype=np.float64))
+    squares = np.square(doubles(sizes))
     return float(len(sizes) / (1 + np.var(squares) / np.mean(squares) ** 2))
 
 

@@ -15,6 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core.arrays import doubles
 from gslopes.core.geometry import LUMA
 from gslopes.core.records import FloatArray, Motion
 from gslopes.faces.compose.encode import QUALITY
@@ -40,7 +41,7 @@ def brightens(whole: Composite, values: Sequence[float]) -> float:
     luma = np.array(
         [float(((patch.astype(np.float32) @ np.array(LUMA, np.float32)) * weight).sum()) for patch in whole.patches]
     )
-    centred = np.asarray(values, np.float64) - np.mean(values)
+    centred = doubles(values) - np.mean(values)
     return float(luma @ centred / (centred @ centred))
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from gslopes.core.arrays import Array, slices
+from gslopes.core.arrays import Array, doubles, slices
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
@@ -178,7 +178,7 @@ def after(second: Array, first: Array) -> Array:
 
 def back_from(matrix: Array) -> Array:
     """(2, 3), the inverse of an affine map."""
-    return np.asarray(cv2.invertAffineTransform(matrix), np.float64)
+    return doubles(cv2.invertAffineTransform(matrix))
 
 
 def carried(likely: FloatArray, matrix: Array, size: int) -> FloatArray:

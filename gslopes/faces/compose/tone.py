@@ -17,6 +17,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core.arrays import doubles
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import FloatArray, Tone
 
@@ -129,4 +130,4 @@ def step(light: Any, at: float, to: float, log: Callable[[Any], Any] = np.log) -
 
 def _levels(lab: Lab) -> Lab:
     """L*a*b* (3,) to levels of RGB, 0 to 255."""
-    return np.asarray(255 * cv2.cvtColor(lab.astype(np.float32)[None, None], cv2.COLOR_LAB2RGB)[0, 0], np.float64)
+    return doubles(255 * cv2.cvtColor(lab.astype(np.float32)[None, None], cv2.COLOR_LAB2RGB)[0, 0])

@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.arrays import doubles
 from gslopes.core.config import to_dict
 from gslopes.core.crossed import grid_of, split
 from gslopes.core.errors import ModelError, PhotoError, UsageError
@@ -156,7 +157,7 @@ class Judging:
                     original = open_photo(self.photos / row["path"]).pixels
                 except PhotoError:  # no longer there: only summaries miss it
                     original = None
-                box, points = (np.asarray([] if row[name] is None else row[name], np.float64) for name in _FACE)
+                box, points = (doubles([] if row[name] is None else row[name]) for name in _FACE)
                 points = points.reshape(-1, 2)
                 for attribute, unedited in edits[edits["photo"] == row["photo"]].groupby("attribute"):
                     if placebo.is_placebo(str(attribute)):

@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core.arrays import doubles
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.faces.gate import verdict as gate
@@ -96,10 +97,10 @@ class SweepMeasurer:
         middle, axes = (round(0.5 * CHIP_SIZE), round(0.58 * CHIP_SIZE)), (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
         cv2.ellipse(ellipse, middle, axes, 0, 0, 360, 1.0, -1)
         inside = np.broadcast_to(ellipse, chips.shape[:3])
-        readings = {name: np.asarray(attribute(probabilities, name), np.float64) for name in JUDGED}
+        readings = {name: doubles(attribute(probabilities, name)) for name in JUDGED}
         if sweep.attribute not in readings and (found := target(probabilities, sweep.attribute)):
             del readings[found[0]]  # under the name that others gave it
-            readings[sweep.attribute] = np.asarray(found[1], np.float64)
+            readings[sweep.attribute] = doubles(found[1])
         readings |= {"luminance": luminance(chips, inside), "sharpness": sharpness(chips, inside)}
         if sweep.mask_area == 1:
             readings["background"] = np.array([around(picture, sweep.box) for picture in all_of_them])

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gslopes.core.arrays import doubles
 from gslopes.core.options import option
 from gslopes.core.reasons import Reason, SkipReason
 
@@ -109,7 +110,7 @@ def follows(target: ArrayLike, values: ArrayLike) -> tuple[float, float]:
     """
     from gslopes.stats.agreement import kendall  # not at the top: configurations load without scipy
 
-    readings = np.asarray(target, np.float64)
+    readings = doubles(target)
     tau = float(kendall(readings[None], values, RESOLUTION)[0])
     # equal readings do not rise: that is what tau is asked about
     return (0.0 if np.isnan(tau) else tau), float(readings[-1] - readings[0])
