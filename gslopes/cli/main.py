@@ -75,8 +75,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self.verbs:
             return None
         module = import_module(self.verbs[cmd_name][0])
-        command: click.Command = getattr(module, cmd_name if hasattr(module, cmd_name) else f"{cmd_name}_")
-        return command
+        return getattr(module, cmd_name if hasattr(module, cmd_name) else f"{cmd_name}_")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The verbs and what they do; none is imported."""

@@ -32,6 +32,11 @@ def similarity(source: ArrayLike, target: ArrayLike) -> Array | None:
     return np.array([(a.real, -a.imag, b.real), (a.imag, a.real, b.imag)])
 
 
+def scale_of(matrix: Array) -> float:
+    """How many pixels of the chip a pixel of the photo is long.  matrix: (2, 3), photo frame to chip frame."""
+    return float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
+
+
 def warp(pixels: ByteArray, matrix: Array, size: int) -> ByteArray:
     """The aligned chip, (size, size, 3) uint8 RGB.
 
@@ -39,7 +44,7 @@ def warp(pixels: ByteArray, matrix: Array, size: int) -> ByteArray:
 
     A face larger than the chip is smoothed first, so that it does not alias; pixels beyond the photo mirror it.
     """
-    scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
+    scale = scale_of(matrix)
     source, matrix = _crop(pixels, matrix, size)
     if scale < 0.8:
         sigma = 0.5 * np.sqrt(max(1 / scale**2 - 1, 0.0))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.errors import ModelError
-from gslopes.core.geometry import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET, scale_of
 from gslopes.core.records import ByteArray, EditedChips, Ends, Face, FloatArray, Motion, Photo, Tone
 from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
 from gslopes.faces.compose.tone import toned
@@ -259,8 +259,7 @@ def to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
 
 def sigma_of(matrix: Matrix) -> float:
     """Of the Gaussian for a chip that has more pixels than its face has in the photo, chip pixels; 0 for others."""
-    scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))  # chip pixels per photo pixel
-    return 0.5 * float(np.sqrt(max(scale**2 - 1, 0)))
+    return 0.5 * float(np.sqrt(max(scale_of(matrix) ** 2 - 1, 0)))
 
 
 def _prefilter(chip: FloatArray, matrix: Matrix) -> FloatArray:

@@ -16,7 +16,7 @@ from torch.nn.functional import interpolate
 
 from gslopes.core.arrays import Array, doubles, slices
 from gslopes.core.errors import ModelError, UnknownName
-from gslopes.core.geometry import similarity, warp
+from gslopes.core.geometry import scale_of, similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
 from gslopes.faces.compose.masks import SIDE, Head, bust_matrix, head_mask, soft_mask
@@ -119,8 +119,7 @@ class ParserMasker:
             parts = self._parts(len(chips))
             self._memory.seen = [class_probabilities(self.parser, pictures[part], self.device) for part in parts]
             self._memory.chips = chips
-        seen: list[Tensor] = self._memory.seen
-        return seen
+        return self._memory.seen
 
     def _cut(self, photos: list[Photo], faces: list[Face], crop: Array) -> ByteArray:
         """(B, s, s, 3), what the parser sees of each photo.  crop: (2, 3), the chip's frame to that of its pictures."""
@@ -172,8 +171,7 @@ def crop_matrix(spec: ModelSpec, size: int) -> Array:
 
 def after(second: Array, first: Array) -> Array:
     """(2, 3), one affine map after another."""
-    joined: Array = second @ np.vstack([first, (0, 0, 1)])
-    return joined
+    return second @ np.vstack([first, (0, 0, 1)])
 
 
 def back_from(matrix: Array) -> Array:
@@ -196,7 +194,7 @@ def framed(pixels: ByteArray, matrix: Array, side: int) -> ByteArray:
     Source: Karras, Aila, Laine, Lehtinen 2018, Progressive Growing of GANs, appendix C.
     """
     picture = warp(pixels, matrix, side)
-    scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
+    scale = scale_of(matrix)
     y, x = np.mgrid[:side, :side].astype(np.float32)
     back = cv2.invertAffineTransform(matrix).astype(np.float32)
     u, v = (row[0] * x + row[1] * y + row[2] for row in back)

@@ -51,8 +51,7 @@ class FaceReader:
 
     def probabilities(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to (B, labels)."""
-        probabilities: Tensor = self.model.module(normalised(self.model, chips)).sigmoid()
-        return probabilities
+        return self.model.module(normalised(self.model, chips)).sigmoid()
 
     def attributes(self, chips: Tensor, names: tuple[str, ...]) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to (B, len(names)) in [0, 1]: how far each attribute is towards its +1.
