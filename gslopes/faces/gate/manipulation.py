@@ -30,6 +30,9 @@ class Estimate:
     high: float
 
 
+UNKNOWN = Estimate(np.nan, np.nan, np.nan)
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """One group's number, and of how many photos."""
@@ -53,7 +56,7 @@ class Groups:
 def interval(statistic: Statistic, n: int, resamples: int = RESAMPLES) -> Estimate:
     """A statistic of n photos, a function of their rows, with its interval; NaN from a resample is left out."""
     if n == 0:
-        return Estimate(np.nan, np.nan, np.nan)
+        return UNKNOWN
     resampled = np.array([statistic(rows) for rows in bootstrap_rows(n, resamples)], np.float64)
     return _estimate(float(statistic(np.arange(n))), resampled)
 
@@ -72,7 +75,7 @@ def means(columns: ArrayLike, resamples: int = RESAMPLES) -> tuple[Estimate, ...
     """The mean of every column of (n, K), with intervals from the same resamples of the n photos."""
     array = doubles(columns)
     if not len(array):
-        return (Estimate(np.nan, np.nan, np.nan),) * array.shape[1]
+        return (UNKNOWN,) * array.shape[1]
     resampled = np.array([array[rows].mean(0) for rows in bootstrap_rows(len(array), resamples)])
     return tuple(_estimate(float(v), column) for v, column in zip(array.mean(0), resampled.T, strict=True))
 
@@ -142,7 +145,7 @@ def share_of_target(
     unedited = [doubles(x) for x in (other_unedited, target_unedited)]
     spread_other, spread_target = (float(settled(np.std(x), np.abs(x).max(), STORED)) for x in unedited)
     if not spread_other * spread_target > 0:
-        return Estimate(np.nan, np.nan, np.nan)
+        return UNKNOWN
     a, b = line_slopes(other, values) / spread_other, line_slopes(target, values) / spread_target
 
     def ratio(rows: NDArray[np.intp]) -> float:
