@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from gslopes.core.arrays import Array
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import ByteArray, EditedChips, FloatArray, Tone
@@ -31,7 +32,7 @@ def compose_batch(
     photos: Sequence[tuple[ByteArray, bool]],
     swept: EditedChips,
     masks: Sequence[FloatArray],
-    matrices: Sequence[NDArray[np.float64]],
+    matrices: Sequence[Array],
     blend: Blend,
     device: str,
     heads: Sequence[Head | None],
@@ -178,7 +179,7 @@ def _canvas(pictures: Sequence[NDArray[np.generic]], height: int, width: int, li
     return torch.from_numpy(canvas).to(like.device).permute(0, 3, 1, 2)
 
 
-def _grid(matrix: NDArray[np.float64], box: Box, height: int, width: int, chips: Tensor) -> Tensor:
+def _grid(matrix: Array, box: Box, height: int, width: int, chips: Tensor) -> Tensor:
     """Where the canvas' pixels lie in the chip, (height, width, 2), as ``grid_sample`` has it."""
     shifted = np.array(matrix, np.float64)
     shifted[:, 2] += shifted[:, :2] @ box[:2]

@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import LUMA, OFFSET, scale_of
 from gslopes.core.records import ByteArray, EditedChips, Ends, Face, FloatArray, Motion, Photo, Tone
@@ -317,7 +318,7 @@ def steepness(field: FloatArray) -> float:
     return float(np.sqrt(largest.max(initial=0)))
 
 
-def in_photo(field: FloatArray, matrix: NDArray[np.float64]) -> FloatArray:
+def in_photo(field: FloatArray, matrix: Array) -> FloatArray:
     """A field (h, w, 2) of chip pixels a unit, in pixels of the photo; matrix: (2, 3), photo frame to chip frame."""
     return np.asarray(field @ np.linalg.inv(matrix[:, :2]).T.astype(np.float32), np.float32)
 

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from gslopes.core.arrays import doubles
 from gslopes.core.geometry import LUMA
@@ -134,7 +133,7 @@ def _without(field: FloatArray, directions: Sequence[FloatArray]) -> FloatArray:
 
 
 def _changed(
-    whole: Composite, values: Sequence[float], change: NDArray[np.float32], random_motion: FloatArray | None = None
+    whole: Composite, values: Sequence[float], change: FloatArray, random_motion: FloatArray | None = None
 ) -> Composite:
     """The centre picture, moved, plus ``change`` in the mask, scaled at each value to the edit's size."""
     centre = len(values) // 2

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from gslopes.core.arrays import doubles
+from gslopes.core.arrays import Array, doubles
 from gslopes.core.geometry import similarity, warp
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.gate import verdict as gate
 from gslopes.faces.gate.verdict import JUDGED, Measured
 from gslopes.faces.networks.mtcnn import Mtcnn
@@ -36,8 +35,8 @@ class Sweep:
     values: Sequence[float]
     pictures: Sequence[ByteArray]
     original: ByteArray | None
-    box: NDArray[np.float64]
-    points: NDArray[np.float64]
+    box: Array
+    points: Array
     mask_area: float
 
 
@@ -54,7 +53,7 @@ class SweepMeasurer:
         self.near, self.far = Mtcnn(LEAST_FACE), Mtcnn(min_face)
         self.embed = face_embedder() if recognises() else None
 
-    def __call__(self, sweep: Sweep) -> tuple[Measured, dict[str, NDArray[np.float64]]]:
+    def __call__(self, sweep: Sweep) -> tuple[Measured, dict[str, Array]]:
         """(what the gate judges, readings by name, (1 + K,) each, the original's first: NaN if it is gone)."""
         if not len(sweep.box):  # in a picture that others made
             return Measured(looked=1), {}
@@ -86,7 +85,7 @@ class SweepMeasurer:
         )
         return measured, readings
 
-    def _read(self, sweep: Sweep) -> dict[str, NDArray[np.float64]]:
+    def _read(self, sweep: Sweep) -> dict[str, Array]:
         matrix = similarity(sweep.points, CHIP * CHIP_SIZE - 0.5)
         if matrix is None:
             return {}
@@ -129,9 +128,7 @@ def _as_ours(values: Sequence[float]) -> list[float]:
     return np.interp(values, (min(values), max(values)), (-2, 2)).tolist()
 
 
-def _around_face(
-    pictures: Sequence[ByteArray], known: NDArray[np.float64]
-) -> tuple[list[ByteArray], NDArray[np.float64]]:
+def _around_face(pictures: Sequence[ByteArray], known: Array) -> tuple[list[ByteArray], Array]:
     """The pictures around the face, in which it is FACE pixels large, and its box there."""
     if not pictures:
         return [], known
@@ -146,14 +143,14 @@ def _around_face(
     return patches, (known - (x0, y0, x0, y0)) * scale
 
 
-def _inside(box: NDArray[np.float64], width: int, height: int) -> tuple[int, int, int, int]:
+def _inside(box: Array, width: int, height: int) -> tuple[int, int, int, int]:
     """Whole pixels of a photo, one at least each way."""
     x0, y0 = (int(np.clip(np.floor(v), 0, most - 1)) for v, most in ((box[0], width), (box[1], height)))
     x1, y1 = (int(np.clip(np.ceil(v), low + 1, most)) for v, low, most in ((box[2], x0, width), (box[3], y0, height)))
     return x0, y0, x1, y1
 
 
-def _same(boxes: NDArray[np.float32], known: NDArray[np.float64]) -> bool:
+def _same(boxes: FloatArray, known: Array) -> bool:
     """Whether one of the boxes (n, 4) lies where the known one is: they share MIN_IOU of what they cover together."""
     low, high = np.maximum(boxes[:, :2], known[:2]), np.minimum(boxes[:, 2:], known[2:])
     common = np.prod(np.maximum(high - low, 0), axis=1)
@@ -161,7 +158,7 @@ def _same(boxes: NDArray[np.float32], known: NDArray[np.float64]) -> bool:
     return bool((common > MIN_IOU * (areas - common)).any())
 
 
-def sharpness(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float64]:
+def sharpness(chips: ByteArray, masks: FloatArray) -> Array:
     """Log variance of the Laplacian of luminance L* within each mask, (n,); NaN where a mask is empty.
 
     chips: (n, S, S, 3) uint8 RGB.  masks: (n, S, S) in [0, 1]; pixels of 0.5 and more count.
@@ -176,13 +173,13 @@ def sharpness(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float6
     return out
 
 
-def luminance(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float64]:
+def luminance(chips: ByteArray, masks: FloatArray) -> Array:
     """Mean L* within each mask, (n,) in [0, 100]; NaN where a mask is empty. Arguments as ``sharpness``."""
     inside = [cielab(chip)[mask >= 0.5, 0] for chip, mask in zip(chips, masks, strict=True)]
     return np.array([values.mean() if len(values) else np.nan for values in inside], np.float64)
 
 
-def around(picture: ByteArray, box: NDArray[np.float64]) -> float:
+def around(picture: ByteArray, box: Array) -> float:
     """Mean L* of a picture, (H, W, 3), outside of a face's box and half as much around it; NaN if nothing is."""
     height, width = picture.shape[:2]
     half = (box[2:] - box[:2]) / 2
@@ -192,6 +189,6 @@ def around(picture: ByteArray, box: NDArray[np.float64]) -> float:
     return float(cielab(picture)[..., 0][outside].mean()) if outside.any() else np.nan
 
 
-def cielab(chip: ByteArray) -> NDArray[np.float32]:
+def cielab(chip: ByteArray) -> FloatArray:
     """(S, S, 3): L* in [0, 100], a* and b*, of sRGB."""
     return np.asarray(cv2.cvtColor(chip.astype(np.float32) / 255, cv2.COLOR_RGB2LAB))

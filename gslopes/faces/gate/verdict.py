@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gslopes.core.arrays import doubles
 from gslopes.core.options import option
 from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.records import ByteArray
 
 VALIDITY = "validity.json"  # in a run folder: the summaries of its sweeps
 
@@ -130,7 +131,7 @@ def steepest(others: ArrayLike, names: Sequence[str], values: ArrayLike) -> tupl
     return float(slopes[row]), names[row]
 
 
-def largest_change(pictures: Sequence[NDArray[np.uint8]]) -> float:
+def largest_change(pictures: Sequence[ByteArray]) -> float:
     """Mean absolute difference from the middle picture, of 255, of the one that differs most.  pictures: K, odd."""
     centre = pictures[len(pictures) // 2].astype(np.int16)
     return max(float(np.abs(picture - centre).mean()) for picture in pictures)

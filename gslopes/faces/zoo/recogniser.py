@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from gslopes.core.arrays import doubles
+from gslopes.core.arrays import Array, doubles
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
@@ -62,7 +62,7 @@ def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
     return embedded
 
 
-def cosine(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+def cosine(a: ArrayLike, b: ArrayLike) -> Array:
     """Cosine similarity of embeddings (n, D) row by row, (n,); the two broadcast."""
     x, y = doubles(a), doubles(b)
     length = np.linalg.norm(x, axis=-1) * np.linalg.norm(y, axis=-1)

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.core.arrays import slices
+from gslopes.core.arrays import Array, slices
 from gslopes.core.errors import StorageError
 from gslopes.core.records import BOX, POINTS, ByteArray, FloatArray
 from gslopes.photos.drawn.draw import EYE_X, EYE_Y, MOUTH_X, MOUTH_Y, NOSE_Y, SKIN, render
@@ -117,7 +117,7 @@ def tone_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
     return np.interp(-red, -hues, np.linspace(-2, 2, len(hues))).astype(np.float32)
 
 
-def _sample(pixels: ByteArray, points: FloatArray) -> dict[str, NDArray[np.float64]]:
+def _sample(pixels: ByteArray, points: FloatArray) -> dict[str, Array]:
     """Logarithms of the colours at each zone's positions, (n, positions, 3)."""
     seen = points[..., 0].astype(np.float64) + 1j * points[..., 1]
     middle, template = seen.mean(1, keepdims=True), _TEMPLATE - _TEMPLATE.mean()
@@ -126,7 +126,7 @@ def _sample(pixels: ByteArray, points: FloatArray) -> dict[str, NDArray[np.float
     return {name: _bilinear(pixels, middle + turn * (zone - _TEMPLATE.mean())) for name, zone in _ZONES.items()}
 
 
-def _bilinear(pixels: ByteArray, at: NDArray[np.complex128]) -> NDArray[np.float64]:
+def _bilinear(pixels: ByteArray, at: NDArray[np.complex128]) -> Array:
     height, width = pixels.shape[1:3]
     x, y = np.clip(at.real, 0, width - 1), np.clip(at.imag, 0, height - 1)
     left, top = np.minimum(x.astype(int), max(width - 2, 0)), np.minimum(y.astype(int), max(height - 2, 0))
