@@ -60,11 +60,17 @@ def _crop(pixels: ByteArray, matrix: Array, size: int) -> tuple[ByteArray, Array
     around = corners @ back.T
     margin = 0.25 * float(np.ptp(around, axis=0).max()) + 8
     height, width = pixels.shape[:2]
-    x0, y0 = np.clip(np.floor(around.min(0) - margin), 0, (width - 1, height - 1)).astype(int)
-    x1, y1 = np.clip(np.ceil(around.max(0) + margin), (x0 + 1, y0 + 1), (width, height)).astype(int)
+    x0, y0, x1, y1 = whole_pixels(around.min(0) - margin, around.max(0) + margin, width, height)
     shifted = matrix.copy()
     shifted[:, 2] += matrix[:, :2] @ np.array([x0, y0], np.float64)
     return np.ascontiguousarray(pixels[y0:y1, x0:x1]), shifted
+
+
+def whole_pixels(low: Array, high: Array, width: int, height: int) -> tuple[int, int, int, int]:
+    """x0 y0 x1 y1 of the whole pixels of a photo between two corners, (2,), one at least each way."""
+    x0, y0 = np.clip(np.floor(low), 0, (width - 1, height - 1)).astype(int).tolist()
+    x1, y1 = np.clip(np.ceil(high), (x0 + 1, y0 + 1), (width, height)).astype(int).tolist()
+    return x0, y0, x1, y1
 
 
 def outside(matrix: Array, width: int, height: int, size: int) -> float:

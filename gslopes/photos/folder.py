@@ -84,22 +84,18 @@ def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
 
     Of files of equal size the ends are read, and only those with equal ends are read whole.
     """
-    same: dict[str, str] = {}
-    for group in _alike(files, size_of):
-        for alike in _alike(group, _end_of) if size_of(group[0].path) > 0 else ():
-            first: dict[str, str] = {}
-            for file in alike:
-                content = digest_of(file.path)
-                if content and first.setdefault(content, file.relative) != file.relative:
-                    same[file.relative] = first[content]
-    return same
+    groups: list[Sequence[PhotoFile]] = [files]
+    for fact in (size_of, _end_of, digest_of):
+        groups = [alike for group in groups for alike in _alike(group, fact)]
+    return {file.relative: first.relative for first, *others in groups for file in others}
 
 
 def _alike(files: Sequence[PhotoFile], fact: Callable[[Path], Any]) -> list[list[PhotoFile]]:
-    """Those of which another has the same fact, together."""
+    """Those of which another has the same fact, together; without those of which there is none."""
     groups: dict[Any, list[PhotoFile]] = {}
     for file in files:
-        groups.setdefault(fact(file.path), []).append(file)
+        if known := fact(file.path):
+            groups.setdefault(known, []).append(file)
     return [group for group in groups.values() if len(group) > 1]
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from gslopes.core.arrays import Array
 from gslopes.core.errors import ModelError
@@ -19,7 +18,7 @@ from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
 from gslopes.faces.compose.tone import toned
 from gslopes.faces.zoo.spec import Blend
 
-Matrix = NDArray[np.float64]
+Matrix = Array
 Box = tuple[int, int, int, int]
 _NOWHERE: tuple[FloatArray, Box] = np.zeros((0, 0), np.float32), (0, 0, 0, 0)
 

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 from gslopes.core.arrays import Array, doubles
-from gslopes.core.geometry import similarity, warp
+from gslopes.core.geometry import similarity, warp, whole_pixels
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.gate import verdict as gate
 from gslopes.faces.gate.verdict import JUDGED, Measured
@@ -71,7 +71,7 @@ class SweepMeasurer:
         others = [name for name in JUDGED if name in means and name != sweep.attribute and known]
         off, whose = gate.steepest([means[name] for name in others], others, values)
         height, width = sweep.pictures[0].shape[:2]
-        x0, y0, x1, y1 = _inside(sweep.box, width, height)
+        x0, y0, x1, y1 = whole_pixels(sweep.box[:2], sweep.box[2:], width, height)
         area = float(np.prod(np.maximum(sweep.box[2:] - sweep.box[:2], 1)))
         measured = Measured(
             looked=looked,
@@ -134,20 +134,12 @@ def _around_face(pictures: Sequence[ByteArray], known: Array) -> tuple[list[Byte
         return [], known
     height, width = pictures[0].shape[:2]
     side = known[2:] - known[:2]
-    around = np.concatenate([known[:2] - MARGIN * side, known[2:] + MARGIN * side])
-    x0, y0, x1, y1 = _inside(around, width, height)
+    x0, y0, x1, y1 = whole_pixels(known[:2] - MARGIN * side, known[2:] + MARGIN * side, width, height)
     scale = FACE / max(1.0, float(side.min()))
     size = (max(1, round((x1 - x0) * scale)), max(1, round((y1 - y0) * scale)))
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
     patches = [np.asarray(cv2.resize(p[y0:y1, x0:x1], size, interpolation=way), np.uint8) for p in pictures]
     return patches, (known - (x0, y0, x0, y0)) * scale
-
-
-def _inside(box: Array, width: int, height: int) -> tuple[int, int, int, int]:
-    """Whole pixels of a photo, one at least each way."""
-    x0, y0 = (int(np.clip(np.floor(v), 0, most - 1)) for v, most in ((box[0], width), (box[1], height)))
-    x1, y1 = (int(np.clip(np.ceil(v), low + 1, most)) for v, low, most in ((box[2], x0, width), (box[3], y0, height)))
-    return x0, y0, x1, y1
 
 
 def _same(boxes: FloatArray, known: Array) -> bool:
@@ -183,7 +175,7 @@ def around(picture: ByteArray, box: Array) -> float:
     """Mean L* of a picture, (H, W, 3), outside of a face's box and half as much around it; NaN if nothing is."""
     height, width = picture.shape[:2]
     half = (box[2:] - box[:2]) / 2
-    x0, y0, x1, y1 = _inside(np.concatenate([box[:2] - half, box[2:] + half]), width, height)
+    x0, y0, x1, y1 = whole_pixels(box[:2] - half, box[2:] + half, width, height)
     outside = np.ones((height, width), bool)
     outside[y0:y1, x0:x1] = False
     return float(cielab(picture)[..., 0][outside].mean()) if outside.any() else np.nan
