@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import click
 
 from gslopes.ask.secrets import guard_logs, scrub_text
-from gslopes.core.errors import GslopesError
+from gslopes.core.errors import GslopesError, nearest
 from gslopes.core.files import show
 from gslopes.core.runtime import is_out_of_memory
 from gslopes.core.text import printable_lines
@@ -75,8 +75,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self.verbs:
             return None
         module = import_module(self.verbs[cmd_name][0])
-        command: click.Command = getattr(module, cmd_name if hasattr(module, cmd_name) else f"{cmd_name}_")
-        return command
+        return getattr(module, cmd_name if hasattr(module, cmd_name) else f"{cmd_name}_")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The verbs and what they do; none is imported."""
@@ -93,10 +92,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does it, with the nearest verb in the error."""
         if args and args[0] not in self.verbs and not args[0].startswith("-"):
-            from difflib import get_close_matches
-
-            close = get_close_matches(args[0], list(self.verbs), n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else f"Verbs: {', '.join(self.verbs)}."
+            hint = nearest(args[0], self.verbs, f"Verbs: {', '.join(self.verbs)}.")
             raise click.UsageError(f"There is no verb {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 

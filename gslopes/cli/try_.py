@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gslopes.core.text import some_of
 from gslopes.frame.commands import PATH, flags, json_option, out_option, print_json, say, trust_option, verb
 from gslopes.slopes.config import RunConfig
 
@@ -57,8 +58,7 @@ def _lines(found: Trial) -> list[str]:
     if count < 2:
         lines.append("varies      cannot be said: fewer than two pictures were answered")
     elif found.varying:
-        more = f" and {len(found.varying) - _LABELS:,} more" if len(found.varying) > _LABELS else ""
-        lines.append(f"varies      yes: {', '.join(found.varying[:_LABELS])}{more}")
+        lines.append(f"varies      yes: {some_of(found.varying, _LABELS)}")
     else:
         lines.append(
             "varies      no: these answers are the same. Faces that are edited may change them; check what is sent."
@@ -75,5 +75,4 @@ def _answer(one: dict[str, object]) -> str:
         status, reason = str(one["status"]), str(one["reason"])
         return reason if reason.startswith(status) else f"{status}: {reason}"
     best = sorted(labels.items(), key=lambda pair: -pair[1])
-    more = f" and {len(best) - _LABELS:,} more" if len(best) > _LABELS else ""
-    return (", ".join(f"{label} {score:.3g}" for label, score in best[:_LABELS]) or "no label") + more
+    return some_of([f"{label} {score:.3g}" for label, score in best], _LABELS) or "no label"

@@ -1,7 +1,9 @@
-"""What arrays hold, as annotations name it; their shapes stand in the docstrings; the centre of a sweep's values."""
+"""What arrays hold, as annotations name it; their shapes stand in the docstrings; a sweep's centre; rows few by few."""
+
+from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -14,3 +16,17 @@ def centre_of(values: Array) -> int:
     distance = np.abs(values)
     near = np.flatnonzero(distance <= distance.min() + 1e-6)
     return int(near[len(near) // 2])
+
+
+def doubles(numbers: ArrayLike) -> Array:
+    """Numbers in 64 bits."""
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def slices(count: int, step: int) -> Iterator[slice]:
+    """What cuts ``count`` rows into parts of ``step``.
+
+    >>> [list(range(5))[part] for part in slices(5, 2)]
+    [[0, 1], [2, 3], [4]]
+    """
+    return (slice(start, start + step) for start in range(0, count, step))

@@ -10,11 +10,10 @@ import tomllib
 import types
 import typing
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gslopes.core.errors import ConfigError
+from gslopes.core.errors import ConfigError, nearest
 from gslopes.core.files import read_text
 
 T = TypeVar("T")
@@ -44,8 +43,7 @@ def from_dict(cls: type[T], mapping: Mapping[str, Any], *, where: str = "") -> T
     hints = typing.get_type_hints(cls)
     for key in mapping:
         if key not in fields:
-            close = get_close_matches(str(key), fields, n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(fields)}."
+            hint = nearest(str(key), fields, f"Known keys: {', '.join(fields)}.")
             raise ConfigError(f"{section} has an unknown key {key!r}.", hint)
     for name, field in fields.items():
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
@@ -124,8 +122,7 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
     if origin is typing.Literal:
         if value in args:
             return value
-        close = get_close_matches(str(value), [str(arg) for arg in args], n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else ""
+        hint = nearest(str(value), map(str, args))
         raise ConfigError(f"{where} is {value!r}; it must be one of {', '.join(map(repr, args))}.", hint)
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         if not isinstance(value, kind):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from gslopes.core.errors import GslopesError, UsageError
 from gslopes.core.files import LARGEST_TABLE, read_named, read_text, show
 from gslopes.core.progress import tell
-from gslopes.core.text import many, printable
+from gslopes.core.text import many, printable, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,10 +159,9 @@ def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:
     """
     if not (unused := list(dict.fromkeys(names))):
         return ""
-    some = ", ".join(repr(printable(name[:80])) for name in unused[:3])
-    more = f" and {len(unused) - 3:,} more" if len(unused) > 3 else ""
+    some = some_of([repr(printable(name[:80])) for name in unused])
     rows = f"{many(len(unused), 'row')} of {show(path.name)} {'is' if len(unused) == 1 else 'are'}"
-    return f"{rows} about none of the {things} looked at: {some}{more}."
+    return f"{rows} about none of the {things} looked at: {some}."
 
 
 # --- Names of groups, in whatever table: one spelling each, and none for what is missing -----------------------------

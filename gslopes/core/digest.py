@@ -44,6 +44,18 @@ _DESCRIPTORS = (
     types.GetSetDescriptorType,
     types.MemberDescriptorType,
 )
+_WRAPPED: dict[type, tuple[str, ...]] = {  # what counts of each
+    types.MethodType: ("__func__", "__self__"),
+    property: ("fget", "fset"),
+    staticmethod: ("__func__",),
+    classmethod: ("__func__",),
+    functools.cached_property: ("func",),
+    type(functools.lru_cache(len)): ("__wrapped__",),
+}
+_OF_CODE = (
+    "co_exceptiontable", "co_consts", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
+    "co_posonlyargcount", "co_kwonlyargcount", "co_flags",
+)  # fmt: skip
 _MANGLED = re.compile(rb"\.?___torch_mangle_\d+")  # what tells compiled classes of one process apart
 _WITHOUT_EFFECT = (type(threading.Lock()), type(threading.RLock()), logging.Logger, logging.RootLogger)
 _CONNECTIONS = ("aiohttp", "anthropic", "botocore", "google", "grpc", "httpx", "openai", "requests", "urllib3")
@@ -198,33 +210,31 @@ class _Digest:
             if cell != types.CellType():
                 cells[variable] = cell.cell_contents
         given = [function.__defaults__, function.__kwdefaults__]
-        parts = [self._members("closure", cells), self._all("defaults", given)]
-        parts.append(self._members("attributes", vars(function)))
+        parts = [self._members("closure", cells), self._members("attributes", vars(function))]
+        parts.append(self._all("defaults", given))
         if is_own:
-            parts += [self._code(function.__code__), self._globals(function)]
-        return _hashed("function", *parts, "" if is_own else name)
+            return _hashed("function", *parts, self._code(function.__code__), self._globals(function))
+        return _hashed("function", *parts, name)
 
     def _code(self, code: types.CodeType) -> bytes:
-        constants = [constant for constant in code.co_consts if not isinstance(constant, types.CodeType)]
-        inner = [self._code(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
-        names = [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
-        numbers = [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags]
-        return _hashed("code", code.co_code, code.co_exceptiontable, self._all("", [constants, names, numbers]), *inner)
+        return _hashed("code", code.co_code, self._all("facts", [getattr(code, name) for name in _OF_CODE]))
 
     def _globals(self, function: types.FunctionType) -> bytes:
         """What the code of a function names: values, and of the user's own modules what it names of them."""
         scope = function.__globals__
         codes = list(_codes(function.__code__))
         names = {name for code in codes for name in code.co_names}
-        looked_up = {name for code in codes for name in _loaded(code, "LOAD_GLOBAL", "LOAD_NAME") if name in scope}
-        values = {name: scope[name] for name in looked_up}
-        modules = {name: value for name, value in values.items() if isinstance(value, types.ModuleType)}
-        others = {name: value for name, value in values.items() if name not in modules}
-        parts = [self._members("globals", others)]
-        parts += [self._module(modules[name], names) for name in sorted(modules)]
+        looked_up = {name: scope[name] for code in codes for name in _loaded(code) if name in scope}
         package = str(scope.get("__package__") or "")
         imported = {name for code in codes for name in _imported(code, package)}
-        return _hashed("scope", *parts, *(_source(name) for name in sorted(imported)))
+        return _hashed("scope", self._named_in(looked_up, names), *(_source(name) for name in sorted(imported)))
+
+    def _named_in(self, values: Mapping[str, Any], names: Iterable[str]) -> bytes:
+        """Values by name; of modules among them what ``names`` names of them."""
+        modules = {name: value for name, value in values.items() if isinstance(value, types.ModuleType)}
+        others = {name: value for name, value in values.items() if name not in modules}
+        inner = [self._module(modules[name], names) for name in sorted(modules)]
+        return _hashed("named", self._members("values", others), *inner)
 
     def _module(self, module: types.ModuleType, names: Iterable[str] = ()) -> bytes:
         """Of a module of the user's own what is named of it."""
@@ -232,12 +242,9 @@ class _Digest:
             return _hashed("module", module.__name__)
         self._open[id(module)] = len(self._open)
         named = {name: vars(module)[name] for name in names if name in vars(module)}
-        inner = {name: value for name, value in named.items() if isinstance(value, types.ModuleType)}
-        parts = [self._module(inner[name], names) for name in sorted(inner)]
-        others = {name: value for name, value in named.items() if name not in inner}
-        parts.append(self._members("module", others))
+        digest = self._named_in(named, names)
         del self._open[id(module)]
-        return _hashed(module.__name__, *parts)
+        return _hashed(module.__name__, digest)
 
     def _class(self, kind: type) -> bytes:
         name = f"{kind.__module__}.{kind.__qualname__}"
@@ -245,6 +252,10 @@ class _Digest:
             return _hashed("class", name)
         members = {key: value for key, value in vars(kind).items() if key not in _OF_NO_CLASS}
         return _hashed("class", name, self._all("bases", kind.__bases__), self._members("members", members))
+
+    def _wrapper(self, wrapper: Any) -> bytes:
+        kind = next(kind for kind in _WRAPPED if isinstance(wrapper, kind))
+        return self._all(kind.__name__, [getattr(wrapper, name) for name in _WRAPPED[kind]])
 
     def _builtin(self, function: Any) -> bytes:
         bound = function.__self__
@@ -257,15 +268,11 @@ class _Digest:
 _READERS: dict[Any, Callable[[_Digest, Any], bytes]] = {
     type: _Digest._class,
     types.FunctionType: _Digest._function,
-    types.MethodType: lambda digest, method: digest._all("method", [method.__func__, method.__self__]),
     (types.BuiltinFunctionType, types.MethodWrapperType): _Digest._builtin,
     types.CodeType: _Digest._code,
     types.ModuleType: _Digest._module,
     _DESCRIPTORS: lambda digest, one: _hashed("descriptor", f"{one.__objclass__.__qualname__}.{one.__name__}"),
-    property: lambda digest, one: digest._all("property", [one.fget, one.fset]),
-    (staticmethod, classmethod): lambda digest, one: digest._all(type(one).__name__, [one.__func__]),
-    functools.cached_property: lambda digest, one: digest._all("property", [one.func]),
-    type(functools.lru_cache(len)): lambda digest, one: digest._all("cached", [one.__wrapped__]),
+    tuple(_WRAPPED): _Digest._wrapper,
     np.ndarray: _Digest._array,
     np.generic: lambda digest, one: digest._array(np.asarray(one)),
 }
@@ -305,10 +312,10 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(constant)
 
 
-def _loaded(code: types.CodeType, *operations: str) -> Iterator[str]:
-    """The names that a code looks up by some operations."""
+def _loaded(code: types.CodeType) -> Iterator[str]:
+    """The names that a code looks up outside of itself."""
     for step in dis.get_instructions(code):
-        if step.opname in operations and not hasattr(builtins, str(step.argval)):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and not hasattr(builtins, str(step.argval)):
             yield str(step.argval)
 
 
@@ -329,12 +336,11 @@ def _imported(code: types.CodeType, package: str) -> Iterator[str]:
 def _source(module: str) -> bytes:
     """The source of a module that is imported when code runs, and may not be imported yet."""
     top = module.partition(".")[0]
-    if top in sys.stdlib_module_names or _own_file(top) is None:  # looking for a part of a package runs the package
+    is_installed = top in sys.stdlib_module_names or _own_file(top) is None
+    file = None if is_installed else _own_file(module)  # looking for a part of a package runs the package
+    if file is None:
         return _hashed("installed", module)
-    file = _own_file(module)
-    return (
-        _hashed("installed", module) if file is None else _hashed("source", module, read_regular(file, LARGEST_TABLE))
-    )
+    return _hashed("source", module, read_regular(file, LARGEST_TABLE))
 
 
 def _own_file(module: str) -> Path | None:

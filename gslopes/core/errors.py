@@ -74,10 +74,9 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], home: str = "") -> None:
         known = list(known) if home else sorted(known)
-        close = get_close_matches(name, known, n=1)
         listing = f"{'It has' if home else 'Known:'} {', '.join(known) or 'none'}."
-        hint = f"Did you mean {close[0]!r}?" if close else listing
-        self.near = bool(close)
+        hint = nearest(name, known, listing)
+        self.near = hint != listing
         super().__init__(f"{home} has no {kind} {name!r}." if home else f"There is no {kind} named {name!r}.", hint)
 
 
@@ -173,6 +172,12 @@ class WorkerLost(GslopesError):
 
 class StorageError(GslopesError):
     """Disk full, read-only, or in use by another process."""
+
+
+def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """A hint that names the known name that is nearest to another one, or says something else if none is near."""
+    close = get_close_matches(name, known, n=1)
+    return f"Did you mean {close[0]!r}?" if close else otherwise
 
 
 def _remade(kind: type[GslopesError], facts: dict[str, Any]) -> GslopesError:

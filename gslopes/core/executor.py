@@ -45,5 +45,4 @@ def pack(work: Work) -> RemoteTask:
     """What another process needs to do a work: its own ``remote_task``.  Raises: UsageError if it has none."""
     if not hasattr(work, "remote_task"):
         raise UsageError("This stage cannot be sent to other processes.", "Use the engine one.")
-    task: RemoteTask = work.remote_task()
-    return task
+    return work.remote_task()

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles
 from gslopes.core.records import ByteArray
 
 
@@ -20,8 +20,8 @@ def similarity(source: ArrayLike, target: ArrayLike) -> Array | None:
     >>> similarity([(0, 0), (2, 0)], [(1, 1), (1, 5)]).round(3).tolist()
     [[0.0, -2.0, 1.0], [2.0, 0.0, 1.0]]
     """
-    s = np.asarray(source, np.float64) @ np.array([1, 1j])
-    t = np.asarray(target, np.float64) @ np.array([1, 1j])
+    s = doubles(source) @ np.array([1, 1j])
+    t = doubles(target) @ np.array([1, 1j])
     spread = float((np.abs(s - s.mean()) ** 2).sum())
     if not np.isfinite(spread) or not np.isfinite(t).all() or spread < 1e-6:
         return None
@@ -32,6 +32,11 @@ def similarity(source: ArrayLike, target: ArrayLike) -> Array | None:
     return np.array([(a.real, -a.imag, b.real), (a.imag, a.real, b.imag)])
 
 
+def scale_of(matrix: Array) -> float:
+    """How many pixels of the chip a pixel of the photo is long.  matrix: (2, 3), photo frame to chip frame."""
+    return float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
+
+
 def warp(pixels: ByteArray, matrix: Array, size: int) -> ByteArray:
     """The aligned chip, (size, size, 3) uint8 RGB.
 
@@ -39,7 +44,7 @@ def warp(pixels: ByteArray, matrix: Array, size: int) -> ByteArray:
 
     A face larger than the chip is smoothed first, so that it does not alias; pixels beyond the photo mirror it.
     """
-    scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
+    scale = scale_of(matrix)
     source, matrix = _crop(pixels, matrix, size)
     if scale < 0.8:
         sigma = 0.5 * np.sqrt(max(1 / scale**2 - 1, 0.0))
@@ -55,11 +60,17 @@ def _crop(pixels: ByteArray, matrix: Array, size: int) -> tuple[ByteArray, Array
     around = corners @ back.T
     margin = 0.25 * float(np.ptp(around, axis=0).max()) + 8
     height, width = pixels.shape[:2]
-    x0, y0 = np.clip(np.floor(around.min(0) - margin), 0, (width - 1, height - 1)).astype(int)
-    x1, y1 = np.clip(np.ceil(around.max(0) + margin), (x0 + 1, y0 + 1), (width, height)).astype(int)
+    x0, y0, x1, y1 = whole_pixels(around.min(0) - margin, around.max(0) + margin, width, height)
     shifted = matrix.copy()
     shifted[:, 2] += matrix[:, :2] @ np.array([x0, y0], np.float64)
     return np.ascontiguousarray(pixels[y0:y1, x0:x1]), shifted
+
+
+def whole_pixels(low: Array, high: Array, width: int, height: int) -> tuple[int, int, int, int]:
+    """x0 y0 x1 y1 of the whole pixels of a photo between two corners, (2,), one at least each way."""
+    x0, y0 = np.clip(np.floor(low), 0, (width - 1, height - 1)).astype(int).tolist()
+    x1, y1 = np.clip(np.ceil(high), (x0 + 1, y0 + 1), (width, height)).astype(int).tolist()
+    return x0, y0, x1, y1
 
 
 def outside(matrix: Array, width: int, height: int, size: int) -> float:

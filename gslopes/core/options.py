@@ -15,12 +15,11 @@ import tomllib
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from gslopes.core.config import from_dict, read_toml
-from gslopes.core.errors import ConfigError
+from gslopes.core.errors import ConfigError, nearest
 
 T = TypeVar("T")
 
@@ -185,8 +184,7 @@ def find_option(config: type, name: str) -> Option:
     paths = {".".join(option.path): option for option in options.values()}
     match = options.get(name) or paths.get(name)
     if match is None:
-        close = get_close_matches(name, [*options, *paths], n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(options)}."
+        hint = nearest(name, [*options, *paths], f"There are: {', '.join(options)}.")
         raise ConfigError(f"There is no option {name!r}.", hint)
     return match
 

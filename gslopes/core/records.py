@@ -13,6 +13,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, Flags, Integers
+
 FloatArray = NDArray[np.float32]
 ByteArray = NDArray[np.uint8]
 
@@ -55,7 +57,7 @@ class Detections:
     boxes: FloatArray
     points: FloatArray
     scores: FloatArray
-    upright: NDArray[np.bool_] | None = None
+    upright: Flags | None = None
     problem: str = ""
 
 
@@ -71,7 +73,7 @@ class Face:
     points: FloatArray
     score: float
     faces: int
-    matrix: NDArray[np.float64]
+    matrix: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +169,7 @@ class Ends:
     """
 
     ratios: FloatArray
-    towards: NDArray[np.int64]
+    towards: Integers
     shares: FloatArray
 
 

@@ -286,6 +286,13 @@ def discard_damaged(
                 marker.unlink(missing_ok=True)
 
 
+def read_parts(run: Path, table: Table, stages: Iterable[str], count: int) -> pd.DataFrame:
+    """The rows of all parts, as ``merge`` orders them, without writing them.  Raises: TableError."""
+    paths = (part_path(run, stage, table, index) for stage in stages for index in range(count))
+    frames = [frame for path in paths if len(frame := tables.read(table, path))]
+    return pd.concat(frames, ignore_index=True) if frames else table.empty()
+
+
 ROW_GROUP = 1 << 16  # rows: a group costs a reader 0.1 ms a column, and a part of photos has some hundreds of rows
 
 

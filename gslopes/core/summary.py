@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from gslopes.core import runfolder, runtime
 from gslopes.core.errors import TableError
-from gslopes.core.tables import Table, column, read_tables
+from gslopes.core.tables import Table, read_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,36 +21,8 @@ VERSION = 1
 MOST_ROWS = 100
 FINDING, NONE, UNJUDGED = "finding", "none", "unjudged"
 
-FINDINGS, OBSERVED, DRAWING = read_tables(Path(__file__).with_suffix(".toml")).values()
-
-_FIELDS = (
-    column("version", pa.int64(), f"of this form, {VERSION}: fields may be added, none changes its meaning"),
-    column("audit", pa.string(), "photos, contexts, crops, captions or compare"),
-    column("gslopes", pa.string(), "the version that wrote it"),
-    column("date", pa.string(), "when the run began, YYYY-MM-DD, UTC"),
-    column("page", pa.string(), "the report, relative to this file", null=True),
-    column("headline", pa.string(), "the finding in a sentence, as the page has it"),
-    column("found", pa.int64(), "photos, people or images that were looked at"),
-    column("used", pa.int64(), "of them, those that the numbers are about"),
-    column("models", pa.list_(pa.string()), "classifiers, croppers or stages"),
-    column("decisions", pa.map_(pa.string(), pa.int64()), "decision to number of rows of the findings"),
-    column(
-        "rows", pa.list_(pa.struct(FINDINGS.schema)), f"those that are judged, at most {MOST_ROWS}, the findings first"
-    ),
-    column("left_out", pa.int64(), "rows that are judged and not in rows"),
-    column(
-        "observed",
-        pa.list_(pa.struct(OBSERVED.schema)),
-        f"differences between real groups, at most {MOST_ROWS}, those that disagree with the slope first; may be empty",
-    ),
-    column(
-        "drawing",
-        pa.list_(pa.struct(DRAWING.schema)),
-        f"photos: what drawing a face does by itself, at most {MOST_ROWS}; empty where edits change the photo's pixels",
-    ),
-)
-SUMMARY = Table("summary", pa.schema(_FIELDS), ("audit",))
-"""The fields of ``summary.json``."""
+FINDINGS, OBSERVED, DRAWING, SUMMARY = read_tables(Path(__file__).with_suffix(".toml")).values()
+"""The rows of ``summary.json``, and its fields."""
 
 _PLAIN: dict[pa.DataType, float | str | bool] = {pa.string(): "", pa.int64(): 0.0, pa.float64(): 0.0, pa.bool_(): False}
 
@@ -86,8 +58,6 @@ def write(
     Raises: TableError if it is not of its form; StorageError.
     """
     judged = findings[findings["decision"] != UNJUDGED]
-    real = OBSERVED.empty() if observed is None else observed
-    drawn = DRAWING.empty() if drawing is None else drawing
     models = findings["model"].drop_duplicates().sort_values()
     content = {
         "version": VERSION,
@@ -100,10 +70,10 @@ def write(
         "used": counts[1],
         "models": [str(name) for name in models],
         "decisions": {str(code): int(count) for code, count in findings["decision"].value_counts().items()},
-        "rows": [_plain(row, FINDINGS) for row in judged[:MOST_ROWS].to_dict("records")],
+        "rows": _rows(judged, FINDINGS),
         "left_out": max(len(judged) - MOST_ROWS, 0),
-        "observed": [_plain(row, OBSERVED) for row in real[:MOST_ROWS].to_dict("records")],
-        "drawing": [_plain(row, DRAWING) for row in drawn[:MOST_ROWS].to_dict("records")],
+        "observed": _rows(observed, OBSERVED),
+        "drawing": _rows(drawing, DRAWING),
     }
     check(content)
     path = folder / NAME
@@ -126,6 +96,11 @@ def began_on(run: Path) -> str:
     manifest = run / runfolder.MANIFEST
     created = str(runfolder.read_manifest(run).get("created", ""))[:10]
     return created or datetime.fromtimestamp(manifest.stat().st_mtime, UTC).date().isoformat()
+
+
+def _rows(frame: pd.DataFrame | None, form: Table) -> list[dict[str, Any]]:
+    """The first of a table, none if there is none."""
+    return [] if frame is None else [_plain(row, form) for row in frame[:MOST_ROWS].to_dict("records")]
 
 
 def _plain(row: dict[Any, Any], form: Table) -> dict[str, Any]:

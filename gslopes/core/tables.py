@@ -42,25 +42,23 @@ class Table:
 
 
 _KINDS = {"text": pa.string(), "bool": pa.bool_(), "floats": pa.list_(pa.float32())}
+_KINDS |= {"texts": pa.list_(pa.string()), "counts": pa.map_(pa.string(), pa.int64())}
 _KINDS |= {name: getattr(pa, name)() for name in ("int16", "int32", "int64", "float32", "float64")}
 
 
 def read_tables(file: Path) -> dict[str, Table]:
     """Name to table of a TOML file: a section a table, with its ``key`` and its ``columns``, one a line.
 
-    A line has the column's name, its type (``?``: it may be null) and the meaning and unit of its values.
+    A line has the column's name, its type (``?``: it may be null) and the meaning and unit of its values.  The name of
+    a table above with ``[]`` is the type of a list of its rows.
     """
-    made = {}
+    made, kinds = {}, dict(_KINDS)
     for name, declared in tomllib.loads(file.read_text("utf-8")).items():
         lines = [line.split(maxsplit=2) for line in declared["columns"].strip().splitlines()]
-        fields = [column(name, _KINDS[kind.rstrip("?")], unit, null=kind.endswith("?")) for name, kind, unit in lines]
+        fields = [pa.field(name, kinds[kind.rstrip("?")], "?" in kind, {"unit": unit}) for name, kind, unit in lines]
         made[name] = Table(name, pa.schema(fields), tuple(declared["key"].split()))
+        kinds[f"{name}[]"] = pa.list_(pa.struct(fields))
     return made
-
-
-def column(name: str, kind: pa.DataType, unit: str, *, null: bool = False) -> pa.Field:
-    """A column with the unit of its values; null: whether it may have none."""
-    return pa.field(name, kind, nullable=null, metadata={"unit": unit})
 
 
 Row = dict[str, Any]  # column to value

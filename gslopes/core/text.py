@@ -3,7 +3,7 @@
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")  # as rich writes it; the cells of its tables are printable already
 _BLANK = {"\n", "\xa0", "\u2009", "\u202f"}  # of our own lines; a table's cell has none
@@ -44,6 +44,16 @@ def many(count: int, noun: str, plural: str = "") -> str:
     ('1 label', '1,234 labels', '0 people')
     """
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def some_of(texts: Sequence[str], most: int = 3) -> str:
+    """The first of some texts, and how many more there are.
+
+    >>> some_of(["a", "b", "c", "d"]), some_of(["a", "b"])
+    ('a, b, c and 1 more', 'a, b')
+    """
+    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
 
 
 def nudged(number: float) -> float:

@@ -67,8 +67,7 @@ class MtcnnFinder:
 
     def __call__(self, photos: list[Photo]) -> list[Detections]:
         """All faces of each photo, the most confident first."""
-        faces: list[Detections] = self.detector([photo.pixels for photo in photos], upright=True)
-        return faces
+        return self.detector([photo.pixels for photo in photos], upright=True)
 
 
 # --- Faces that are known because they are written down: a table of the photos, for drawn faces and tests -------------

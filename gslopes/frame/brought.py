@@ -22,6 +22,7 @@ from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.options import merged, options_of
 from gslopes.core.progress import tell
 from gslopes.core.runfolder import GIVEN, GIVEN_TABLE, MANIFEST, show
+from gslopes.core.text import some_of
 from gslopes.frame.plan import Plan, plan
 from gslopes.frame.spec import Audit
 from gslopes.photos.decode import to_srgb
@@ -177,8 +178,7 @@ def _photo_column(frame: Any) -> Any:
 def _short(paths: Sequence[str]) -> dict[str, str]:
     """Each path by its name below the folder that all of them share.  Raises: UsageError if some are not there."""
     if lacking := [show(path) for path in paths if not Path(path).is_file()]:
-        more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
-        problem = f"{len(lacking):,} of {len(paths):,} photos are no files: {', '.join(lacking[:3])}{more}."
+        problem = f"{len(lacking):,} of {len(paths):,} photos are no files: {some_of(lacking)}."
         hint = f"Paths start in {show(Path.cwd())}; a folder is given alone, not in a list."
         raise UsageError(problem, "Download what is on the web first." if "://" in lacking[0] else hint)
     shared = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths] or ["/"])

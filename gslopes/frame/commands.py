@@ -13,7 +13,7 @@ import click
 from gslopes.core.errors import StorageError, UsageError
 from gslopes.core.files import show
 from gslopes.core.options import Option, find_option, kind_words, options_of
-from gslopes.core.text import printable_lines
+from gslopes.core.text import printable_lines, some_of
 from gslopes.frame.conditions import FAILED, Condition
 
 if TYPE_CHECKING:
@@ -250,9 +250,8 @@ def judge(condition: Condition | None, fail_if: FailIf, frame: pd.DataFrame, cod
     if rows.empty:
         say(f"fail-if    holds for no row of {len(frame):,}: {condition.text}", err=True)
         return code
-    names = [" ".join(map(str, cells)) for cells in rows.iloc[:10, :3].to_numpy().tolist()]
-    more = f" and {len(rows) - len(names):,} more" if len(rows) > len(names) else ""
-    say(f"fail-if    holds for {len(rows):,} of {len(frame):,}: {', '.join(names)}{more}", err=True)
+    names = [" ".join(map(str, cells)) for cells in rows.iloc[:, :3].to_numpy().tolist()]
+    say(f"fail-if    holds for {len(rows):,} of {len(frame):,}: {some_of(names, 10)}", err=True)
     return FAILED
 
 

@@ -80,8 +80,7 @@ class Plan:
         if self.audit.models is not None and not self.audit.more:
             facts["asked"] = {name: model.version for name, model in self.models.items()}
         content = {**facts, **inputs.records, "facts": list(facts), "notes": list(inputs.notes)}
-        plain: dict[str, Any] = json.loads(json.dumps(content, default=str))
-        return plain
+        return json.loads(json.dumps(content, default=str))
 
     def check(self) -> None:
         """Raises: RunFolderMismatch, UsageError if the folder holds another run, or something else."""

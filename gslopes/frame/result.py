@@ -129,8 +129,7 @@ def result_of(audit: Audit, folder: Path) -> Result:
 def find_audit(name: str) -> Audit:
     """The audit of a name in ``AUDITS``, imported."""
     module, _, constant = AUDITS[name].partition(":")
-    audit: Audit = getattr(import_module(module), constant)
-    return audit
+    return getattr(import_module(module), constant)
 
 
 def notes_of(audit: Audit, folder: Path) -> list[str]:

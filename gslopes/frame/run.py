@@ -93,8 +93,7 @@ class Run:
         """What a function makes of the run, made once a process, such as a model or an index."""
         if make not in self._made:
             self._made[make] = make(self)
-        made: T = self._made[make]
-        return made
+        return self._made[make]
 
     def note(self, text: str) -> None:
         """A sentence for the user, on the page and the terminal."""
@@ -200,7 +199,7 @@ def _in_parts(run: Run, stage: Stage) -> Made:
         folders += _finished_before(run, stage, made[-1], count, folders)
     run.notes.extend(_noted_in_parts(run, folders, count))
     if stage.join is not None:
-        return stage.join(run, {table.name: _all_parts(run, folders, table, count) for table in made})
+        return stage.join(run, {table.name: runfolder.read_parts(run.folder, table, folders, count) for table in made})
     for table in made:
         runfolder.merge(run.folder, table, folders, count)
     if stage.check is not None:
@@ -247,12 +246,6 @@ def _noted_in_parts(run: Run, folders: Sequence[str], count: int) -> list[str]:
     """The notes of all parts, whenever and wherever they were done, each sentence once."""
     paths = (_notes_file(run, folder, part) for folder in folders for part in range(count))
     return list(dict.fromkeys(note for path in paths if path.is_file() for note in read_json(path)))
-
-
-def _all_parts(run: Run, folders: Sequence[str], table: Table, count: int) -> pd.DataFrame:
-    paths = [runfolder.part_path(run.folder, folder, table, part) for folder in folders for part in range(count)]
-    frames = [frame for path in paths if len(frame := tables.read(table, path))]
-    return pd.concat(frames, ignore_index=True) if frames else table.empty()
 
 
 def _discard_others(run: Run, stage: Stage) -> None:

@@ -13,7 +13,7 @@ from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.files import NotRegular, TooLarge, open_regular, read_regular, resolved, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Photo
-from gslopes.core.text import many
+from gslopes.core.text import many, some_of
 from gslopes.photos.decode import HEAD, LARGEST_FILE, decode, in_srgb, kind_of
 
 # Photos that are held at once: 16 million pixels, or one photo.
@@ -84,22 +84,18 @@ def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
 
     Of files of equal size the ends are read, and only those with equal ends are read whole.
     """
-    same: dict[str, str] = {}
-    for group in _alike(files, size_of):
-        for alike in _alike(group, _end_of) if size_of(group[0].path) > 0 else ():
-            first: dict[str, str] = {}
-            for file in alike:
-                content = digest_of(file.path)
-                if content and first.setdefault(content, file.relative) != file.relative:
-                    same[file.relative] = first[content]
-    return same
+    groups: list[Sequence[PhotoFile]] = [files]
+    for fact in (size_of, _end_of, digest_of):
+        groups = [alike for group in groups for alike in _alike(group, fact)]
+    return {file.relative: first.relative for first, *others in groups for file in others}
 
 
 def _alike(files: Sequence[PhotoFile], fact: Callable[[Path], Any]) -> list[list[PhotoFile]]:
-    """Those of which another has the same fact, together."""
+    """Those of which another has the same fact, together; without those of which there is none."""
     groups: dict[Any, list[PhotoFile]] = {}
     for file in files:
-        groups.setdefault(fact(file.path), []).append(file)
+        if known := fact(file.path):
+            groups.setdefault(known, []).append(file)
     return [group for group in groups.values() if len(group) > 1]
 
 
@@ -125,18 +121,16 @@ def left_out(same: Mapping[str, str]) -> str:
     """What ``same_bytes`` found, with three of the names; empty if nothing."""
     if not same:
         return ""
-    some = ", ".join(f"{show(name)} (as {show(first)})" for name, first in list(same.items())[:3])
-    rest = f" and {len(same) - 3:,} more" if len(same) > 3 else ""
-    return f"{many(len(same), 'photo')} left out, {Reason.DUPLICATE}: {some}{rest}."
+    some = some_of([f"{show(name)} (as {show(first)})" for name, first in same.items()])
+    return f"{many(len(same), 'photo')} left out, {Reason.DUPLICATE}: {some}."
 
 
 def passed_over(photos: Path) -> str:
     """How many files below a folder ``list_photos`` takes for no photos, with three of their names; empty if none."""
     if not (names := sorted(_walk(os.fsencode(photos))[1])):
         return ""
-    some = ", ".join(display_name(name) for name in names[:3])
-    rest = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
-    return f"{many(len(names), 'file')} in {show(photos)} passed over, no photos: {some}{rest}."
+    some = some_of([display_name(name) for name in names])
+    return f"{many(len(names), 'file')} in {show(photos)} passed over, no photos: {some}."
 
 
 def open_photo(path: Path | str, folder: Path | None = None) -> Photo:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles
 from gslopes.stats.intervals import normal_quantile
 from gslopes.stats.permutation import permutation_p
 from gslopes.stats.rounding import STORED, exceeds, places, settled
@@ -43,7 +43,7 @@ def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> 
     >>> kendall([[0.1, 0.4, 0.9], [0.9, 0.4, 0.1]], [-1, 0, 1]).tolist()
     [1.0, -1.0]
     """
-    array, steps = np.asarray(readings, np.float64), np.asarray(values, np.float64)
+    array, steps = doubles(readings), doubles(values)
     first, second = np.triu_indices(len(steps), 1)
     pairs = array[:, second], array[:, first]
     difference = settled(pairs[0] - pairs[1], np.abs(pairs[0]) + np.abs(pairs[1]), STORED)  # (n, pairs)
@@ -84,7 +84,7 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, permutations: int = 9999, seed:
     >>> round(found.rho, 3), round(found.rho_low, 2), round(found.rho_high, 2), found.p
     (0.972, 0.87, 0.99, 0.0001)
     """
-    first, second = (rankdata(np.asarray(values, np.float64)) for values in (x, y))
+    first, second = (rankdata(doubles(values)) for values in (x, y))
     n = len(first)
     first, second = first - first.mean(), second - second.mean()
     spread = math.sqrt(float(first @ first) * float(second @ second))

@@ -8,10 +8,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize
 
-from gslopes.core.arrays import Array, Integers, Objects
+from gslopes.core.arrays import Array, Integers, Objects, doubles
 from gslopes.core.csv_table import normal_names
 from gslopes.stats.intervals import Estimate, linearised, t_quantile
-from gslopes.stats.rounding import exceeds, settled
+from gslopes.stats.intervals import clustered_mean as clustered_mean
+from gslopes.stats.rounding import exceeds
 
 FEW = 10.0  # effective units, below which a t over clusters is not to be trusted
 
@@ -40,23 +41,6 @@ def normal_texts(column: pd.Series) -> pd.Series:
     return pd.Series(normal_names(column), index=column.index, dtype=object)
 
 
-def clustered_mean(values: Array, clusters: Integers) -> Estimate:
-    """The mean of numbers, (n,), those of one cluster alike; t over clusters, corrected for skewness.
-
-    clusters: (n,) codes from 0, as ``codes_of`` gives them.
-
-    Source: Liang & Zeger 1986, doi 10.1093/biomet/73.1.13, identity link, independence working model.
-
-    >>> found = clustered_mean(np.array([1.0, 1.0, 2.0, 3.0]), np.array([0, 0, 1, 2]))
-    >>> round(found.value, 2), round(found.se, 3)
-    (1.75, 0.603)
-    """
-    count, sizes = max(len(values), 1), np.abs(values)
-    mean = float(settled(values.mean(), sizes.mean())) if len(values) else np.nan
-    moves, size = (np.bincount(clusters, part) / count for part in (values - mean, sizes + abs(mean)))
-    return linearised(mean, moves, size)
-
-
 def effective_units(sizes: Array) -> float:
     """How many units of equal size tell as much about a mean, if photos of one unit are alike.
 
@@ -67,7 +51,7 @@ def effective_units(sizes: Array) -> float:
     """
     if not len(sizes):
         return 0.0
-    squares = np.square(np.asarray(sizes, dtype=np.float64))
+    squares = np.square(doubles(sizes))
     return float(len(sizes) / (1 + np.var(squares) / np.mean(squares) ** 2))
 
 

@@ -101,11 +101,16 @@ class Units:
 
     def departures(self) -> tuple[Array, Array, Array]:
         """(L,) means, their errors, and how far each stored sum is from them, see ``outcomes.departures``."""
-        return departures(self.label, self.sums.data, self.rounding, self.sums.indices, self.sizes, self.sums.shape[0])
+        return departures(*self._rows)
 
     def spread(self) -> Spread:
         """How the units depart from the means."""
-        return spread_of(self.label, self.sums.data, self.rounding, self.sums.indices, self.sizes, self.sums.shape[0])
+        return spread_of(*self._rows)
+
+    @property
+    def _rows(self) -> tuple[Integers, Array, Array, Integers, Array, int]:
+        """The arguments of ``outcomes.departures``."""
+        return self.label, self.sums.data, self.rounding, self.sums.indices, self.sizes, self.sums.shape[0]
 
     def joined(self, codes: Integers, weights: Array | None = None, chosen: Integers | None = None) -> "Units":
         """Summed over units of these units.
@@ -122,8 +127,7 @@ class Units:
     def times(self, factors: Array) -> "Units":
         """Each label's numbers times its factor, (L,)."""
         each = factors[self.label]
-        sums = sparse.csr_array((self.sums.data * each, self.sums.indices, self.sums.indptr), self.sums.shape)
-        return _settled(Units(sums, self.sizes, self.rounding * np.abs(each))._complex(), self.sizes)
+        return _settled(self.stored(self.sums.data * each + 1j * self.rounding * np.abs(each)), self.sizes)
 
     def minus(self, other: "Units", sign: int = 1) -> "Units":
         """Unit by unit, less ``sign`` times the other's, over the same labels and units; what rounding leaves is 0."""
@@ -131,8 +135,15 @@ class Units:
 
     def _complex(self, sign: int = 1) -> sparse.csr_array:
         """Sums, and as their imaginary parts the errors, with a sign: what adds the ones adds the others alike."""
-        cells = self.sums.data + sign * 1j * self.rounding
-        return sparse.csr_array((cells, self.sums.indices, self.sums.indptr), self.sums.shape)
+        return self.stored(self.sums.data + sign * 1j * self.rounding)
+
+    def stored(self, numbers: Array | NDArray[np.complex128]) -> sparse.csr_array:
+        """A matrix with other numbers in the places of the stored sums."""
+        return sparse.csr_array((numbers, self.sums.indices, self.sums.indptr), self.sums.shape)
+
+    def lengths(self, numbers: Array) -> Array:
+        """(L,) root of the sum of squares of numbers in the places of the stored sums."""
+        return np.sqrt(np.bincount(self.label, np.square(numbers), self.sums.shape[0]))
 
 
 def _settled(both: sparse.csr_array, sizes: Array) -> Units:
@@ -179,9 +190,8 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
     if permutations:
         blocks = seeded_blocks(permutations, max(1, min(permutations, _BLOCK // max(*sums.shape, 1))), [seed, 5])
         flips = (random_signs((count, number), generator) for generator, number in blocks)
-        length = np.sqrt(np.bincount(units.label, np.square(sums.data), len(varying)))  # what the signs do not change
-        errors = np.sqrt(np.bincount(units.label, np.square(units.rounding), len(varying)))
-        limit = as_extreme(n * np.abs(found.mean), length, errors)
+        length = units.lengths(sums.data)  # what the signs do not change
+        limit = as_extreme(n * np.abs(found.mean), length, units.lengths(units.rounding))
         extreme = count_extreme(sums.astype(np.float32), flips, limit)
         p_perm = np.where(estimable, permutation_p(extreme, permutations), np.nan)
     return Contrast(found.mean, se, low, high, p, p_perm, varying, found.skew, found.error)
@@ -249,14 +259,12 @@ class _Groups:
         means, _, gaps = units.departures()
         at, self.sizes, self.away = units.sizes[units.sums.indices], units.sizes, -means[:, None]
         parts = (gaps, gaps * at, np.square(gaps), at, np.square(at))
-        self.sums = [
-            sparse.csr_array((part, units.sums.indices, units.sums.indptr), units.sums.shape) for part in parts
-        ]
+        self.sums = [units.stored(part) for part in parts]
         whole = [np.asarray(part.sum(axis=1)).reshape(-1, 1) for part in self.sums]
         self.whole = self._of(whole, float(units.sizes.sum()), float(np.square(units.sizes).sum()))
         length = np.sqrt(self.whole[2])
         self.length = length / max(float(units.sizes.sum()), 1)
-        errors = np.sqrt(np.bincount(units.label, np.square(units.rounding), len(means)))
+        errors = units.lengths(units.rounding)
         self.rounding = np.divide(errors, length[:, 0], out=errors, where=length[:, 0] > 0)
 
     def _of(self, stored: list[Array], photos: Any, squares: Any) -> list[Array]:

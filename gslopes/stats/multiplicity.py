@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gslopes.core.arrays import Array, Flags
+from gslopes.core.arrays import Array, Flags, doubles
 from gslopes.stats.rounding import settled
 
 LEVEL = 0.05  # of q, below which a number is a finding
@@ -21,8 +21,8 @@ def is_finding(q: ArrayLike, low: ArrayLike = np.nan, high: ArrayLike = np.nan, 
     >>> is_finding(np.array([0.01, 0.01, 0.2, np.nan]), np.array([1, -1, 1, 1]), np.array([3, 3, 3, 3])).tolist()
     [True, False, False, False]
     """
-    below = np.asarray(q, float) < LEVEL
-    held = (np.asarray(low, float) <= null) & (null <= np.asarray(high, float))
+    below = doubles(q) < LEVEL
+    held = (doubles(low) <= null) & (null <= doubles(high))
     return np.asarray(below & ~held)
 
 

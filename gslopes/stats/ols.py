@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles
 from gslopes.stats.intervals import t_quantile, t_test
 from gslopes.stats.rounding import EXACT, settled
 
@@ -75,7 +75,7 @@ def fit_lines(values: Array, curves: Array) -> Lines:
 def line_weights(values: Array) -> Array:
     """(K,) w such that the least squares slope of any curve y on the values is w . y; they sum to 0."""
     centred = values - values.mean()
-    return np.asarray(centred / (centred @ centred), dtype=np.float64)
+    return doubles(centred / (centred @ centred))
 
 
 def line_slopes(curves: ArrayLike, values: ArrayLike, grain: float = EXACT) -> Array:
@@ -86,7 +86,7 @@ def line_slopes(curves: ArrayLike, values: ArrayLike, grain: float = EXACT) -> A
     >>> line_slopes([[0.0, 1.0, 2.0]], [-1.0, 0.0, 1.0]).tolist()
     [1.0]
     """
-    numbers, weights = np.asarray(curves, np.float64), line_weights(np.asarray(values, np.float64))
+    numbers, weights = doubles(curves), line_weights(doubles(values))
     return settled(numbers @ weights, np.abs(numbers) @ np.abs(weights), grain)
 
 

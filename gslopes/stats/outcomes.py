@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.arrays import Array, Integers
+from gslopes.core.arrays import Array, Integers, doubles
 from gslopes.stats.ols import line_weights
 from gslopes.stats.rounding import EXACT, settled
 
@@ -39,7 +39,7 @@ class Outcomes:
     def rounding(self) -> Array:
         """The errors."""
         errors = EXACT * np.abs(self.numbers).max(axis=1, initial=0) if self.errors is None else self.errors
-        return np.asarray(errors, dtype=np.float64)
+        return doubles(errors)
 
     @property
     def labels(self) -> int:

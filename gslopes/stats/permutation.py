@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of
+from gslopes.core.records import FloatArray
 from gslopes.stats.outcomes import Outcomes
 from gslopes.stats.resampling import seeded_blocks
 from gslopes.stats.rounding import STORED, settled
@@ -77,7 +78,7 @@ def count_extreme(sums: Any, assignments: Iterable[NDArray[Any]], limit: Array) 
     return extreme
 
 
-def random_signs(shape: tuple[int, int], generator: np.random.Generator) -> NDArray[np.float32]:
+def random_signs(shape: tuple[int, int], generator: np.random.Generator) -> FloatArray:
     """1 or -1, with equal chances."""
     return (2 * generator.integers(0, 2, shape, dtype=np.int8) - 1).astype(np.float32)
 

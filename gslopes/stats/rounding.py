@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from gslopes.core.arrays import Array, Flags, Integers
+from gslopes.core.arrays import Array, Flags, Integers, doubles
 
 EXACT = 2.0**-40  # of counts, and of shares of them: doubles, summed over as many units as there are
 STORED = 2.0**-20  # of answers: tables store them with 24 bits
@@ -26,8 +26,8 @@ def settled(numbers: ArrayLike, size: ArrayLike, grain: float = EXACT) -> Array:
     >>> settled([0.1 + 0.2 - 0.3, 1e-9], 0.3).tolist()
     [0.0, 1e-09]
     """
-    found = np.asarray(numbers, dtype=np.float64)
-    small = np.abs(found) <= grain * np.abs(np.asarray(size, dtype=np.float64))
+    found = doubles(numbers)
+    small = np.abs(found) <= grain * np.abs(doubles(size))
     return np.where(small & np.isfinite(found), 0.0, found)
 
 
@@ -38,11 +38,11 @@ def exceeds(numbers: ArrayLike, limit: ArrayLike, grain: float = STORED) -> Flag
     [False, True]
     """
     with np.errstate(invalid="ignore"):  # both infinite: neither exceeds the other
-        gap = np.asarray(numbers, dtype=np.float64) - np.asarray(limit, dtype=np.float64)
+        gap = doubles(numbers) - doubles(limit)
     return np.asarray(settled(gap, limit, grain) > 0, dtype=bool)
 
 
-def places(numbers: ArrayLike, size: float = 0.0, grain: float = STORED) -> Integers:
+def places(numbers: ArrayLike, size: float = 0.0) -> Integers:
     """(n,) places in rising order, from 0, that ignore rounding: neighbours that are equal but for it share one.
 
     NaN come last, and share a place.  size: of what the numbers were computed from, if it is larger than they are.
@@ -50,26 +50,26 @@ def places(numbers: ArrayLike, size: float = 0.0, grain: float = STORED) -> Inte
     >>> places([0.3, 0.1, 0.1 + 0.2, np.nan]).tolist()
     [1, 0, 1, 2]
     """
-    found = np.asarray(numbers, dtype=np.float64)
+    found = doubles(numbers)
     order = np.argsort(found, kind="stable")
     below, above = found[order[:-1]], found[order[1:]]
     with np.errstate(invalid="ignore"):
-        apart = np.abs(above - below) > grain * np.maximum(np.maximum(np.abs(below), np.abs(above)), size)
+        apart = np.abs(above - below) > STORED * np.maximum(np.maximum(np.abs(below), np.abs(above)), size)
     apart |= (np.isnan(above) & ~np.isnan(below)) | (np.isinf(above) != np.isinf(below))
     result = np.zeros(len(found), dtype=np.int64)
     result[order[1:]] = np.cumsum(apart)
     return result
 
 
-def levelled(numbers: ArrayLike, grain: float = EXACT) -> Array:
+def levelled(numbers: ArrayLike) -> Array:
     """The numbers, (n,), those that are equal but for rounding made equal; of the size of the largest.
 
     >>> levelled([0.3, 0.1 + 0.2, 1.0, 1e-17, 0.0]).tolist()
     [0.3, 0.3, 1.0, 0.0, 0.0]
     """
-    found = np.asarray(numbers, dtype=np.float64)
+    found = doubles(numbers)
     order = np.argsort(found, kind="stable")
-    steps = settled(np.diff(found[order]), np.nanmax(np.abs(found), initial=0), grain) != 0
+    steps = settled(np.diff(found[order]), np.nanmax(np.abs(found), initial=0)) != 0
     heads = np.flatnonzero(np.r_[True, steps][: len(found)])
     result = np.empty_like(found)
     result[order] = np.repeat(found[order[heads]], np.diff(np.r_[heads, len(found)]))
@@ -96,4 +96,4 @@ def highest(numbers: ArrayLike) -> int:
     >>> highest([0.1, 0.3, 0.1 + 0.2])
     1
     """
-    return int(places(-np.asarray(numbers, dtype=np.float64)).argmin())
+    return int(places(-doubles(numbers)).argmin())

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from gslopes.core.arrays import Array
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import LUMA, OFFSET
-from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion, Tone
+from gslopes.core.records import ByteArray, EditedChips, FloatArray, Tone
 from gslopes.core.runtime import batch_size
-from gslopes.faces.compose.masks import LEFT, MEAN, NEAR, SIDE, Head, bust_matrix, padded
-from gslopes.faces.compose.paste import FRACTIONS, Box, Composite, in_photo, sigma_of, to_photo, warp_mask, within
+from gslopes.faces.compose.masks import LEFT, MEAN, NEAR, SIDE, Head
+from gslopes.faces.compose.paste import FRACTIONS, Box, Composite, Place
 from gslopes.faces.compose.tone import Turn, step, turn_of
 from gslopes.faces.zoo.spec import Blend
 
@@ -31,7 +32,7 @@ def compose_batch(
     photos: Sequence[tuple[ByteArray, bool]],
     swept: EditedChips,
     masks: Sequence[FloatArray],
-    matrices: Sequence[NDArray[np.float64]],
+    matrices: Sequence[Array],
     blend: Blend,
     device: str,
     heads: Sequence[Head | None],
@@ -54,48 +55,14 @@ def compose_batch(
                 layers = _toned(layers, swept, known, swept.tone)
             layers = _widened(layers, known)
         each = zip(photos, masks, matrices, heads, strict=True)
-        placed = [_Place(swept.motion_of(row), *rest) for row, rest in enumerate(each)]
+        placed = [Place(swept.motion_of(row), *rest) for row, rest in enumerate(each)]
         layers = _smoothed(layers, [place.sigma for place in placed])
         for rows in _parts(placed, layers.shape[1], device):
             _blend([placed[row] for row in rows], layers[rows], blend)
     return [place.composite for place in placed]
 
 
-class _Place:
-    """Where a photo's edit goes, found on the CPU.
-
-    weight (h, w), box and field (h, w, 2) or None as in a Composite.  matrix: photo frame to that of the layers.
-    """
-
-    def __init__(
-        self,
-        motion: Motion | None,
-        photo: tuple[ByteArray, bool],
-        mask: FloatArray,
-        matrix: NDArray[np.float64],
-        head: Head | None,
-    ) -> None:
-        self.pixels, self.gray = photo
-        moves = None if motion is None else within(motion, mask if head is None else head.face)
-        if head is not None:
-            mask, matrix = head.mask, bust_matrix(matrix, len(mask))
-            moves = None if moves is None else padded(moves)
-        self.matrix, self.sigma = matrix, sigma_of(matrix)
-        self.weight, self.box = warp_mask(mask, matrix, *self.pixels.shape[:2])
-        self.motion: Motion | None = None
-        if moves is not None and motion is not None and self.weight.size:
-            field = in_photo(to_photo(moves, matrix, self.box), matrix)
-            field[self.weight == 0] = 0
-            self.motion = Motion(field, motion.distances)
-        self.patches = np.empty((0, *self.weight.shape, 3), np.uint8)
-
-    @property
-    def composite(self) -> Composite:
-        area = float(np.count_nonzero(self.weight)) / (self.pixels.shape[0] * self.pixels.shape[1])
-        return Composite(self.pixels, self.patches, self.weight, self.box, area, self.motion)
-
-
-def _parts(placed: list[_Place], steps: int, device: str) -> Iterator[list[int]]:
+def _parts(placed: list[Place], steps: int, device: str) -> Iterator[list[int]]:
     """Rows that share a canvas, of about one size; those without a box are in none."""
     rows = sorted((row for row, place in enumerate(placed) if place.weight.size), key=lambda r: placed[r].weight.size)
     for row in set(range(len(placed))) - set(rows):
@@ -170,7 +137,7 @@ def _gaussian(layers: Tensor, sigmas: list[float], beyond: str) -> Tensor:
 # --- On canvases (B, K, 3, H, W) --------------------------------------------------------------------------------------
 
 
-def _blend(placed: list[_Place], layers: Tensor, blend: Blend) -> None:
+def _blend(placed: list[Place], layers: Tensor, blend: Blend) -> None:
     """Give each its patches."""
     height, width = (max(place.weight.shape[axis] for place in placed) for axis in (0, 1))
     shapes = [place.weight.shape for place in placed]
@@ -212,7 +179,7 @@ def _canvas(pictures: Sequence[NDArray[np.generic]], height: int, width: int, li
     return torch.from_numpy(canvas).to(like.device).permute(0, 3, 1, 2)
 
 
-def _grid(matrix: NDArray[np.float64], box: Box, height: int, width: int, chips: Tensor) -> Tensor:
+def _grid(matrix: Array, box: Box, height: int, width: int, chips: Tensor) -> Tensor:
     """Where the canvas' pixels lie in the chip, (height, width, 2), as ``grid_sample`` has it."""
     shifted = np.array(matrix, np.float64)
     shifted[:, 2] += shifted[:, :2] @ box[:2]
@@ -222,7 +189,7 @@ def _grid(matrix: NDArray[np.float64], box: Box, height: int, width: int, chips:
     return (points * (2 / (chips.shape[-1] - 1)) - 1).float()
 
 
-def _moved(mixed: Tensor, mask: Tensor, placed: list[_Place], shapes: list[tuple[int, ...]]) -> Tensor:
+def _moved(mixed: Tensor, mask: Tensor, placed: list[Place], shapes: list[tuple[int, ...]]) -> Tensor:
     """As ``paste.Mover``, where there is something of the mask and a distance."""
     _, steps, _, height, width = mixed.shape
     still = [(np.zeros((*shape, 2), np.float32), np.zeros(steps, np.float32)) for shape in shapes]

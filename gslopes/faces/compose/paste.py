@@ -9,17 +9,18 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array
 from gslopes.core.errors import ModelError
-from gslopes.core.geometry import LUMA, OFFSET
+from gslopes.core.geometry import LUMA, OFFSET, scale_of
 from gslopes.core.records import ByteArray, EditedChips, Ends, Face, FloatArray, Motion, Photo, Tone
 from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
 from gslopes.faces.compose.tone import toned
 from gslopes.faces.zoo.spec import Blend
 
-Matrix = NDArray[np.float64]
+Matrix = Array
 Box = tuple[int, int, int, int]
+_NOWHERE: tuple[FloatArray, Box] = np.zeros((0, 0), np.float32), (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +62,41 @@ class Composite:
         return np.stack([self.picture(k) for k in range(len(self))])
 
 
+class Place:
+    """Where a photo's edit goes, found on the CPU; its patches are for others to fill.
+
+    weight (h, w), box and field (h, w, 2) or None as in a Composite.  matrix: photo frame to that of the layers.
+    """
+
+    def __init__(
+        self,
+        motion: Motion | None,
+        photo: tuple[ByteArray, bool],
+        mask: FloatArray,
+        matrix: Matrix,
+        head: Head | None,
+    ) -> None:
+        self.pixels, self.gray = photo
+        moves = None if motion is None else within(motion, mask if head is None else head.face)
+        if head is not None:
+            mask, matrix = head.mask, bust_matrix(matrix, len(mask))
+            moves = None if moves is None else padded(moves)
+        self.matrix, self.sigma = matrix, sigma_of(matrix)
+        self.weight, self.box = warp_mask(mask, matrix, *self.pixels.shape[:2])
+        self.motion: Motion | None = None
+        if moves is not None and motion is not None and self.weight.size:
+            field = in_photo(to_photo(moves, matrix, self.box), matrix)
+            field[self.weight == 0] = 0
+            self.motion = Motion(field, motion.distances)
+        self.patches = np.empty((0, *self.weight.shape, 3), np.uint8)
+
+    @property
+    def composite(self) -> Composite:
+        """The photo with its patches."""
+        area = float(np.count_nonzero(self.weight)) / (self.pixels.shape[0] * self.pixels.shape[1])
+        return Composite(self.pixels, self.patches, self.weight, self.box, area, self.motion)
+
+
 def compose(
     pixels: ByteArray,
     gray: bool,
@@ -90,35 +126,29 @@ def compose(
     Raises: ModelError if a chip holds values that are no numbers.
     """
     head = None if blend == "paste" else head
-    inner = mask if head is None else head.face
     # what is carried into the photo: pictures for ``paste``, levels to add for ``difference``, logarithms for ``ratio``
     layers, shown = _layers(edited, neutral, blend, whole=tone is not None)
     if not np.isfinite(layers).all():
         raise ModelError("The editor gave a picture with values that are not finite numbers.")
-    moves = None if motion is None else within(motion, inner)
     if head is not None:
         if tone is not None and blend == "ratio":
             layers = toned(layers, neutral, head.skin, tone)
-        layers, mask, matrix = head.widened(layers), head.mask, bust_matrix(matrix, len(mask))
-        moves = None if moves is None else padded(moves)
-    weight, box = warp_mask(mask, matrix, pixels.shape[0], pixels.shape[1])
-    x0, y0, x1, y1 = box
+        layers = head.widened(layers)
+    place = Place(motion, (pixels, gray), mask, matrix, head)
+    weight = place.weight
+    x0, y0, x1, y1 = place.box
     base = pixels[y0:y1, x0:x1]
     if gray:
         layers, base = (layers @ np.array(LUMA, np.float32))[..., None], base[..., :1]
-    patches = np.empty((len(shown), *weight.shape, 3), np.uint8)
-    field = None
-    if moves is not None and weight.size:
-        field = in_photo(to_photo(moves, matrix, box), matrix)
-        field[weight == 0] = 0
+    place.patches = np.empty((len(shown), *weight.shape, 3), np.uint8)
     distances = np.zeros(len(shown), np.float32) if motion is None else motion.distances
     if weight.size:
         photo, share = base.astype(np.float32), weight[..., None]
-        move = None if field is None else Mover(field)
+        move = None if place.motion is None else Mover(place.motion.field)
         carried, at = layers[0], -1
-        for patch, (index, part), distance in zip(patches, shown, distances.tolist(), strict=True):
+        for patch, (index, part), distance in zip(place.patches, shown, distances.tolist(), strict=True):
             if index != at:
-                carried, at = to_photo(layers[index], matrix, box), index
+                carried, at = to_photo(layers[index], place.matrix, place.box), index
                 carried = share * (carried - photo if blend == "paste" else carried)
             # where the weight is 0 the photo comes out as it went in, in every blend
             mixed = carried + photo if blend != "ratio" else np.expm1(np.float32(part) * carried)
@@ -127,9 +157,7 @@ def compose(
                 mixed += photo
             mixed = mixed if move is None else move(mixed, distance)
             patch[:] = np.clip(np.rint(mixed, out=mixed), 0, 255, out=mixed)
-    area = float(np.count_nonzero(weight)) / (pixels.shape[0] * pixels.shape[1])
-    moved = None if motion is None or field is None else Motion(field, motion.distances)
-    return Composite(pixels, patches, weight, box, area, moved)
+    return place.composite
 
 
 def _layers(
@@ -198,7 +226,7 @@ def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tupl
     smooth = _prefilter(np.asarray(mask, np.float32), matrix)
     rows, columns = np.nonzero(smooth >= LEAST)
     if len(rows) == 0:
-        return np.zeros((0, 0), np.float32), (0, 0, 0, 0)
+        return _NOWHERE
     # Linear interpolation reaches one pixel of the chip further than its last value.
     x, y = (columns.min() - 1, columns.max() + 1), (rows.min() - 1, rows.max() + 1)
     linear = np.linalg.inv(matrix[:, :2])
@@ -207,12 +235,12 @@ def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tupl
     x0, y0 = np.clip(np.floor(corners.min(0)), 0, (width, height)).astype(int).tolist()
     x1, y1 = np.clip(np.ceil(corners.max(0)) + 1, 0, (width, height)).astype(int).tolist()
     if x1 <= x0 or y1 <= y0:
-        return np.zeros((0, 0), np.float32), (0, 0, 0, 0)
+        return _NOWHERE
     weight = np.clip(_sample(smooth, matrix, (x0, y0, x1, y1), cv2.INTER_LINEAR, cv2.BORDER_CONSTANT), 0, 1)
     weight[weight < LEAST] = 0
     rows, columns = np.flatnonzero(weight.any(1)), np.flatnonzero(weight.any(0))
     if len(rows) == 0:
-        return np.zeros((0, 0), np.float32), (0, 0, 0, 0)
+        return _NOWHERE
     top, bottom, left, right = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
     return np.ascontiguousarray(weight[top:bottom, left:right]), (x0 + left, y0 + top, x0 + right, y0 + bottom)
 
@@ -231,8 +259,7 @@ def to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
 
 def sigma_of(matrix: Matrix) -> float:
     """Of the Gaussian for a chip that has more pixels than its face has in the photo, chip pixels; 0 for others."""
-    scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))  # chip pixels per photo pixel
-    return 0.5 * float(np.sqrt(max(scale**2 - 1, 0)))
+    return 0.5 * float(np.sqrt(max(scale_of(matrix) ** 2 - 1, 0)))
 
 
 def _prefilter(chip: FloatArray, matrix: Matrix) -> FloatArray:
@@ -290,7 +317,7 @@ def steepness(field: FloatArray) -> float:
     return float(np.sqrt(largest.max(initial=0)))
 
 
-def in_photo(field: FloatArray, matrix: NDArray[np.float64]) -> FloatArray:
+def in_photo(field: FloatArray, matrix: Array) -> FloatArray:
     """A field (h, w, 2) of chip pixels a unit, in pixels of the photo; matrix: (2, 3), photo frame to chip frame."""
     return np.asarray(field @ np.linalg.inv(matrix[:, :2]).T.astype(np.float32), np.float32)
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from gslopes.core.arrays import doubles
 from gslopes.core.geometry import LUMA
 from gslopes.core.records import FloatArray, Motion
 from gslopes.faces.compose.encode import QUALITY
@@ -40,7 +40,7 @@ def brightens(whole: Composite, values: Sequence[float]) -> float:
     luma = np.array(
         [float(((patch.astype(np.float32) @ np.array(LUMA, np.float32)) * weight).sum()) for patch in whole.patches]
     )
-    centred = np.asarray(values, np.float64) - np.mean(values)
+    centred = doubles(values) - np.mean(values)
     return float(luma @ centred / (centred @ centred))
 
 
@@ -74,8 +74,7 @@ def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int)
     field = np.broadcast_to(noise / max(float(noise.std()), 1e-9), (*whole.weight.shape, 3)).astype(np.float32) * weight
     edit = whole.patches[-1].astype(np.float32) - whole.patches[0].astype(np.float32)
     light = np.broadcast_to(weight, field.shape).astype(np.float32)
-    for direction in _orthonormal(light, edit):
-        field = field - float((field * direction).sum()) * direction
+    field = _without(field, _orthonormal(light, edit))
     random_motion = None if whole.motion is None else _random_motion(whole, whole.motion, values, generator)
     return _changed(whole, values, np.asarray(field / np.maximum(weight, 1e-3), np.float32), random_motion)
 
@@ -89,8 +88,7 @@ def _random_motion(
     near = max(1.0, NEAR * max(whole.weight.shape))
     length = np.sqrt(cv2.GaussianBlur(np.square(motion.field).sum(-1), (0, 0), near, borderType=cv2.BORDER_CONSTANT))
     field = _noise(whole, generator, 2) * (length * whole.weight)[..., None]
-    for direction in _orthonormal(motion.field):
-        field = field - float((field * direction).sum()) * direction
+    field = _without(field, _orthonormal(motion.field))
     field[whole.weight == 0] = 0
     field *= np.linalg.norm(motion.field) / max(float(np.linalg.norm(field)), 1e-9)
     centre, ends = len(values) // 2, (0, len(values) - 1)
@@ -120,17 +118,22 @@ def _orthonormal(*vectors: FloatArray) -> list[FloatArray]:
     """The directions that the vectors span."""
     directions: list[FloatArray] = []
     for vector in vectors:
-        left = vector.astype(np.float32)
-        for direction in directions:
-            left = left - float((left * direction).sum()) * direction
+        left = _without(vector.astype(np.float32), directions)
         size = float(np.sqrt(np.square(left, dtype=np.float64).sum()))
         if size > 1e-3:
             directions.append(left / np.float32(size))
     return directions
 
 
+def _without(field: FloatArray, directions: Sequence[FloatArray]) -> FloatArray:
+    """What of a field lies along none of the directions."""
+    for direction in directions:
+        field = field - float((field * direction).sum()) * direction
+    return field
+
+
 def _changed(
-    whole: Composite, values: Sequence[float], change: NDArray[np.float32], random_motion: FloatArray | None = None
+    whole: Composite, values: Sequence[float], change: FloatArray, random_motion: FloatArray | None = None
 ) -> Composite:
     """The centre picture, moved, plus ``change`` in the mask, scaled at each value to the edit's size."""
     centre = len(values) // 2

@@ -3,7 +3,7 @@
 Source of the idea: Joo & Kärkkäinen 2020, §3.3: only changes on the skin of the face are kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from threading import local
 from typing import cast
@@ -14,15 +14,16 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles, slices
 from gslopes.core.errors import ModelError, UnknownName
-from gslopes.core.geometry import similarity, warp
+from gslopes.core.geometry import scale_of, similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import batch_size
 from gslopes.faces.compose.masks import SIDE, Head, bust_matrix, head_mask, soft_mask
 from gslopes.faces.networks.tagger import folded
 from gslopes.faces.zoo import LoadedModel, ModelSpec
 from gslopes.faces.zoo.framing import CHIP, FRAMES
+from gslopes.faces.zoo.reader import on_device, standardised
 
 # The classes of CelebAMask-HQ in the set's own order, in which celebamask-mini.zip is numbered; the order of
 # face-parsing.PyTorch, listed next to the archive, is another: under it, hair would be the lower lip.
@@ -118,8 +119,7 @@ class ParserMasker:
             parts = self._parts(len(chips))
             self._memory.seen = [class_probabilities(self.parser, pictures[part], self.device) for part in parts]
             self._memory.chips = chips
-        seen: list[Tensor] = self._memory.seen
-        return seen
+        return self._memory.seen
 
     def _cut(self, photos: list[Photo], faces: list[Face], crop: Array) -> ByteArray:
         """(B, s, s, 3), what the parser sees of each photo.  crop: (2, 3), the chip's frame to that of its pictures."""
@@ -156,10 +156,10 @@ class ParserMasker:
             for mask, likelihood, inner, tone in zip(inside, likely, alone, bare, strict=True)
         ]
 
-    def _parts(self, count: int) -> list[slice]:
+    def _parts(self, count: int) -> Iterator[slice]:
         """What the parser sees at once."""
         step = max(1, batch_size(str(self.device), PIXEL, BATCH_SIZE) // self.parser.spec.size**2)
-        return [slice(start, start + step) for start in range(0, count, step)]
+        return slices(count, step)
 
 
 def crop_matrix(spec: ModelSpec, size: int) -> Array:
@@ -171,13 +171,12 @@ def crop_matrix(spec: ModelSpec, size: int) -> Array:
 
 def after(second: Array, first: Array) -> Array:
     """(2, 3), one affine map after another."""
-    joined: Array = second @ np.vstack([first, (0, 0, 1)])
-    return joined
+    return second @ np.vstack([first, (0, 0, 1)])
 
 
 def back_from(matrix: Array) -> Array:
     """(2, 3), the inverse of an affine map."""
-    return np.asarray(cv2.invertAffineTransform(matrix), np.float64)
+    return doubles(cv2.invertAffineTransform(matrix))
 
 
 def carried(likely: FloatArray, matrix: Array, size: int) -> FloatArray:
@@ -195,7 +194,7 @@ def framed(pixels: ByteArray, matrix: Array, side: int) -> ByteArray:
     Source: Karras, Aila, Laine, Lehtinen 2018, Progressive Growing of GANs, appendix C.
     """
     picture = warp(pixels, matrix, side)
-    scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
+    scale = scale_of(matrix)
     y, x = np.mgrid[:side, :side].astype(np.float32)
     back = cv2.invertAffineTransform(matrix).astype(np.float32)
     u, v = (row[0] * x + row[1] * y + row[2] for row in back)
@@ -223,9 +222,7 @@ def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.
     """
     spec = parser.spec
     with torch.inference_mode():
-        rgb = torch.from_numpy(np.ascontiguousarray(pictures)).to(device).permute(0, 3, 1, 2).float() / 255
-        mean, std = (torch.tensor(v, device=device).view(1, 3, 1, 1) for v in (spec.mean, spec.std))
-        chips = resized((rgb - mean) / std, spec.size)
+        chips = resized(standardised(on_device(pictures, device), spec.mean, spec.std), spec.size)
         logits: Tensor = parser.module(chips)
         if logits.shape[1] != len(spec.labels):
             gives = f"The face parser {spec.name} gives {logits.shape[1]} classes"

@@ -15,8 +15,8 @@ from typing import Any
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from gslopes.core.arrays import Array, doubles
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import FloatArray, Tone
 
@@ -30,7 +30,7 @@ CEILING = 0.95  # share of the range: no skin is brighter
 DARKEST = 0.02  # share of that, below which log-odds are those there
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores decide nothing
 
-Lab = NDArray[np.float64]
+Lab = Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,4 +129,4 @@ def step(light: Any, at: float, to: float, log: Callable[[Any], Any] = np.log) -
 
 def _levels(lab: Lab) -> Lab:
     """L*a*b* (3,) to levels of RGB, 0 to 255."""
-    return np.asarray(255 * cv2.cvtColor(lab.astype(np.float32)[None, None], cv2.COLOR_LAB2RGB)[0, 0], np.float64)
+    return doubles(255 * cv2.cvtColor(lab.astype(np.float32)[None, None], cv2.COLOR_LAB2RGB)[0, 0])

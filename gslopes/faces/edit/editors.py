@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from gslopes.core import runtime
+from gslopes.core.arrays import slices
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
@@ -16,7 +17,7 @@ from gslopes.faces.networks.edit_field import EditEnds
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import Tagger
 from gslopes.faces.zoo import LoadedModel, load
-from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
+from gslopes.faces.zoo.reader import FaceReader, cropped, normalised, on_device, standardised
 from gslopes.faces.zoo.spec import Blend
 
 # --- Edit aligned chips: encode once, decode at K values of one attribute, the others held at the face's own values
@@ -91,15 +92,14 @@ class FaderEditor:
         step = runtime.batch_size(str(self.device), each, BATCH_SIZE)
         pictures = np.empty((len(chips), len(values) + 1, *chips.shape[1:]), np.float32)
         with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-            for part in (slice(start, start + step) for start in range(0, len(chips), step)):
+            for part in slices(len(chips), step):
                 pictures[part] = self._sweep(chips[part], values)
         return EditedChips(pictures[:, :-1], pictures[:, -1])
 
     def _sweep(self, chips: ByteArray, values: FloatArray) -> FloatArray:
         """As ``sweep``; (b, K + 1, S, S, 3), the chips at their own values last."""
-        x = torch.from_numpy(chips).to(self.device).permute(0, 3, 1, 2).float() / 255
-        mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
-        normal = (x - mean) / std
+        x = on_device(chips, self.device)
+        normal = standardised(x, self.spec.mean, self.spec.std)
         latents = self.network.encode(normal)
         if self.photo_values is None:
             photo = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal, len(self.spec.labels))
@@ -202,8 +202,8 @@ class EndsEditor:
         ends: list[Ends] = []
         fields = torch.empty(*chips.shape[:3], 2)
         distances, shares = torch.empty(2, len(chips), len(values))
-        for part in (slice(start, start + step) for start in range(0, len(chips), step)):
-            x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
+        for part in slices(len(chips), step):
+            x = on_device(chips[part], self.device)
             ratios, moves = self.network((2 * x - 1).contiguous(memory_format=torch.channels_last))
             source_value = self.photo_values(x)[:, :1]
             towards, share = way(source_value, values)
@@ -212,7 +212,7 @@ class EndsEditor:
                 ends += map(Ends, *(each.cpu().numpy() for each in given))
             logs = (255 * x + OFFSET).log()
             alone = 1 if self.device.type == "cpu" else len(x)  # on a CPU one chip at a time, in its cache
-            for rows in (slice(start, start + alone) for start in range(0, len(x) * drawn, alone)):
+            for rows in slices(len(x) * drawn, alone):
                 face = torch.arange(len(x[rows]), device=self.device)[:, None]
                 edits = share[rows, :, None, None, None] * ratios[rows][face, towards[rows]]
                 pictures = (logs[rows, None] + edits).exp_().sub_(OFFSET)  # (alone, K, 3, S, S)

@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from gslopes.core import placebo, runfolder, tables
+from gslopes.core.arrays import doubles
 from gslopes.core.config import to_dict
 from gslopes.core.crossed import grid_of, split
 from gslopes.core.errors import ModelError, PhotoError, UsageError
@@ -49,7 +50,8 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     Raises: UnknownName, ModelError if the reader is not there; TableError, StorageError.
     """
     digest = reader_digest()
-    made = runfolder.read_manifest(run).get("config", {})
+    manifest = runfolder.read_manifest(run)
+    made = manifest.get("config", {})
     if not isinstance(made.get("find"), dict) or not isinstance(made.get("photos"), str):
         message = f"{runfolder.show(run / runfolder.MANIFEST)} is damaged: it does not say where the photos are."
         raise UsageError(message, "Restore it, or make the run again in a new folder.")
@@ -62,13 +64,11 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
         due = {part: sizes[part] for part in missing}
         executor(work, due, label="gate", unit="photos", done=sum(sizes.values()) - sum(due.values()))
     runfolder.merge(run, tables.READINGS, [stage], parts)
-    frames = [tables.read(tables.VERDICTS, part_path(run, stage, tables.VERDICTS, part)) for part in range(parts)]
-    frames = [frame for frame in frames if len(frame)]
-    heads = heads_of(runfolder.read_manifest(run))
-    verdicts = tables.VERDICTS.empty()
-    if frames:
-        each = pd.concat(frames, ignore_index=True).groupby("attribute", sort=False)
-        grid = grid_of(runfolder.read_manifest(run).get("values"))
+    verdicts = runfolder.read_parts(run, tables.VERDICTS, [stage], parts)
+    heads = heads_of(manifest)
+    if len(verdicts):
+        each = verdicts.groupby("attribute", sort=False)
+        grid = grid_of(manifest.get("values"))
         necks = {name: not heads.isdisjoint(grid.names if grid else {name}) for name, _ in each}
         verdicts = pd.concat([judged(rows, config, neck=necks[name]) for name, rows in each]).sort_index()
         if grid:  # a photo's pictures go, or stay, along both
@@ -77,9 +77,9 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
             verdicts = verdicts.assign(**{name: worse.loc[verdicts["photo"], name].to_numpy() for name in WHY})
     runfolder.write_table(tables.VERDICTS, verdicts, run / "verdicts.parquet")
     thresholds = {name: value for name, value in to_dict(config).items() if name != "on"}
-    content = runfolder.read_manifest(run)
-    content["gate"] = {**content.get("gate", {}), "thresholds": thresholds, "reader": digest, "heads": sorted(heads)}
-    runfolder.write_json(run / runfolder.MANIFEST, content)
+    about = {"thresholds": thresholds, "reader": digest, "heads": sorted(heads)}
+    manifest["gate"] = {**manifest.get("gate", {}), **about}
+    runfolder.write_json(run / runfolder.MANIFEST, manifest)
     return verdicts
 
 
@@ -156,7 +156,7 @@ class Judging:
                     original = open_photo(self.photos / row["path"]).pixels
                 except PhotoError:  # no longer there: only summaries miss it
                     original = None
-                box, points = (np.asarray([] if row[name] is None else row[name], np.float64) for name in _FACE)
+                box, points = (doubles([] if row[name] is None else row[name]) for name in _FACE)
                 points = points.reshape(-1, 2)
                 for attribute, unedited in edits[edits["photo"] == row["photo"]].groupby("attribute"):
                     if placebo.is_placebo(str(attribute)):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, doubles
 from gslopes.stats.agreement import kendall
 from gslopes.stats.intervals import percentile
 from gslopes.stats.ols import line_slopes
@@ -28,6 +28,9 @@ class Estimate:
     value: float
     low: float
     high: float
+
+
+UNKNOWN = Estimate(np.nan, np.nan, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class Groups:
 def interval(statistic: Statistic, n: int, resamples: int = RESAMPLES) -> Estimate:
     """A statistic of n photos, a function of their rows, with its interval; NaN from a resample is left out."""
     if n == 0:
-        return Estimate(np.nan, np.nan, np.nan)
+        return UNKNOWN
     resampled = np.array([statistic(rows) for rows in bootstrap_rows(n, resamples)], np.float64)
     return _estimate(float(statistic(np.arange(n))), resampled)
 
@@ -64,15 +67,15 @@ def mean(values: ArrayLike, resamples: int = RESAMPLES) -> Estimate:
     >>> mean([1.0, 1.0, float("nan")])
     Estimate(value=1.0, low=1.0, high=1.0)
     """
-    array = np.asarray(values, np.float64)
+    array = doubles(values)
     return means(array[np.isfinite(array)][:, None], resamples)[0]
 
 
 def means(columns: ArrayLike, resamples: int = RESAMPLES) -> tuple[Estimate, ...]:
     """The mean of every column of (n, K), with intervals from the same resamples of the n photos."""
-    array = np.asarray(columns, np.float64)
+    array = doubles(columns)
     if not len(array):
-        return (Estimate(np.nan, np.nan, np.nan),) * array.shape[1]
+        return (UNKNOWN,) * array.shape[1]
     resampled = np.array([array[rows].mean(0) for rows in bootstrap_rows(len(array), resamples)])
     return tuple(_estimate(float(v), column) for v, column in zip(array.mean(0), resampled.T, strict=True))
 
@@ -139,10 +142,10 @@ def share_of_target(
     face one standard deviation along the target, it carries it a tenth of one along the other. Slopes of opposite sign
     cancel over photos. NaN where a reading does not vary over the unedited photos. The interval is over the n photos.
     """
-    unedited = [np.asarray(x, np.float64) for x in (other_unedited, target_unedited)]
+    unedited = [doubles(x) for x in (other_unedited, target_unedited)]
     spread_other, spread_target = (float(settled(np.std(x), np.abs(x).max(), STORED)) for x in unedited)
     if not spread_other * spread_target > 0:
-        return Estimate(np.nan, np.nan, np.nan)
+        return UNKNOWN
     a, b = line_slopes(other, values) / spread_other, line_slopes(target, values) / spread_target
 
     def ratio(rows: NDArray[np.intp]) -> float:
@@ -153,5 +156,5 @@ def share_of_target(
 
 
 def _shifts(readings: ArrayLike) -> Array:
-    array = np.asarray(readings, np.float64)
+    array = doubles(readings)
     return array[:, -1] - array[:, 0]

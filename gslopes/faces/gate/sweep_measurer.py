@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from gslopes.core.geometry import similarity, warp
-from gslopes.core.records import ByteArray
+from gslopes.core.arrays import Array, doubles
+from gslopes.core.geometry import similarity, warp, whole_pixels
+from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.gate import verdict as gate
 from gslopes.faces.gate.verdict import JUDGED, Measured
 from gslopes.faces.networks.mtcnn import Mtcnn
@@ -35,8 +35,8 @@ class Sweep:
     values: Sequence[float]
     pictures: Sequence[ByteArray]
     original: ByteArray | None
-    box: NDArray[np.float64]
-    points: NDArray[np.float64]
+    box: Array
+    points: Array
     mask_area: float
 
 
@@ -53,7 +53,7 @@ class SweepMeasurer:
         self.near, self.far = Mtcnn(LEAST_FACE), Mtcnn(min_face)
         self.embed = face_embedder() if recognises() else None
 
-    def __call__(self, sweep: Sweep) -> tuple[Measured, dict[str, NDArray[np.float64]]]:
+    def __call__(self, sweep: Sweep) -> tuple[Measured, dict[str, Array]]:
         """(what the gate judges, readings by name, (1 + K,) each, the original's first: NaN if it is gone)."""
         if not len(sweep.box):  # in a picture that others made
             return Measured(looked=1), {}
@@ -71,7 +71,7 @@ class SweepMeasurer:
         others = [name for name in JUDGED if name in means and name != sweep.attribute and known]
         off, whose = gate.steepest([means[name] for name in others], others, values)
         height, width = sweep.pictures[0].shape[:2]
-        x0, y0, x1, y1 = _inside(sweep.box, width, height)
+        x0, y0, x1, y1 = whole_pixels(sweep.box[:2], sweep.box[2:], width, height)
         area = float(np.prod(np.maximum(sweep.box[2:] - sweep.box[:2], 1)))
         measured = Measured(
             looked=looked,
@@ -85,7 +85,7 @@ class SweepMeasurer:
         )
         return measured, readings
 
-    def _read(self, sweep: Sweep) -> dict[str, NDArray[np.float64]]:
+    def _read(self, sweep: Sweep) -> dict[str, Array]:
         matrix = similarity(sweep.points, CHIP * CHIP_SIZE - 0.5)
         if matrix is None:
             return {}
@@ -96,10 +96,10 @@ class SweepMeasurer:
         middle, axes = (round(0.5 * CHIP_SIZE), round(0.58 * CHIP_SIZE)), (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
         cv2.ellipse(ellipse, middle, axes, 0, 0, 360, 1.0, -1)
         inside = np.broadcast_to(ellipse, chips.shape[:3])
-        readings = {name: np.asarray(attribute(probabilities, name), np.float64) for name in JUDGED}
+        readings = {name: doubles(attribute(probabilities, name)) for name in JUDGED}
         if sweep.attribute not in readings and (found := target(probabilities, sweep.attribute)):
             del readings[found[0]]  # under the name that others gave it
-            readings[sweep.attribute] = np.asarray(found[1], np.float64)
+            readings[sweep.attribute] = doubles(found[1])
         readings |= {"luminance": luminance(chips, inside), "sharpness": sharpness(chips, inside)}
         if sweep.mask_area == 1:
             readings["background"] = np.array([around(picture, sweep.box) for picture in all_of_them])
@@ -128,16 +128,13 @@ def _as_ours(values: Sequence[float]) -> list[float]:
     return np.interp(values, (min(values), max(values)), (-2, 2)).tolist()
 
 
-def _around_face(
-    pictures: Sequence[ByteArray], known: NDArray[np.float64]
-) -> tuple[list[ByteArray], NDArray[np.float64]]:
+def _around_face(pictures: Sequence[ByteArray], known: Array) -> tuple[list[ByteArray], Array]:
     """The pictures around the face, in which it is FACE pixels large, and its box there."""
     if not pictures:
         return [], known
     height, width = pictures[0].shape[:2]
     side = known[2:] - known[:2]
-    around = np.concatenate([known[:2] - MARGIN * side, known[2:] + MARGIN * side])
-    x0, y0, x1, y1 = _inside(around, width, height)
+    x0, y0, x1, y1 = whole_pixels(known[:2] - MARGIN * side, known[2:] + MARGIN * side, width, height)
     scale = FACE / max(1.0, float(side.min()))
     size = (max(1, round((x1 - x0) * scale)), max(1, round((y1 - y0) * scale)))
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
@@ -145,14 +142,7 @@ def _around_face(
     return patches, (known - (x0, y0, x0, y0)) * scale
 
 
-def _inside(box: NDArray[np.float64], width: int, height: int) -> tuple[int, int, int, int]:
-    """Whole pixels of a photo, one at least each way."""
-    x0, y0 = (int(np.clip(np.floor(v), 0, most - 1)) for v, most in ((box[0], width), (box[1], height)))
-    x1, y1 = (int(np.clip(np.ceil(v), low + 1, most)) for v, low, most in ((box[2], x0, width), (box[3], y0, height)))
-    return x0, y0, x1, y1
-
-
-def _same(boxes: NDArray[np.float32], known: NDArray[np.float64]) -> bool:
+def _same(boxes: FloatArray, known: Array) -> bool:
     """Whether one of the boxes (n, 4) lies where the known one is: they share MIN_IOU of what they cover together."""
     low, high = np.maximum(boxes[:, :2], known[:2]), np.minimum(boxes[:, 2:], known[2:])
     common = np.prod(np.maximum(high - low, 0), axis=1)
@@ -160,7 +150,7 @@ def _same(boxes: NDArray[np.float32], known: NDArray[np.float64]) -> bool:
     return bool((common > MIN_IOU * (areas - common)).any())
 
 
-def sharpness(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float64]:
+def sharpness(chips: ByteArray, masks: FloatArray) -> Array:
     """Log variance of the Laplacian of luminance L* within each mask, (n,); NaN where a mask is empty.
 
     chips: (n, S, S, 3) uint8 RGB.  masks: (n, S, S) in [0, 1]; pixels of 0.5 and more count.
@@ -175,22 +165,22 @@ def sharpness(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float6
     return out
 
 
-def luminance(chips: ByteArray, masks: NDArray[np.float32]) -> NDArray[np.float64]:
+def luminance(chips: ByteArray, masks: FloatArray) -> Array:
     """Mean L* within each mask, (n,) in [0, 100]; NaN where a mask is empty. Arguments as ``sharpness``."""
     inside = [cielab(chip)[mask >= 0.5, 0] for chip, mask in zip(chips, masks, strict=True)]
     return np.array([values.mean() if len(values) else np.nan for values in inside], np.float64)
 
 
-def around(picture: ByteArray, box: NDArray[np.float64]) -> float:
+def around(picture: ByteArray, box: Array) -> float:
     """Mean L* of a picture, (H, W, 3), outside of a face's box and half as much around it; NaN if nothing is."""
     height, width = picture.shape[:2]
     half = (box[2:] - box[:2]) / 2
-    x0, y0, x1, y1 = _inside(np.concatenate([box[:2] - half, box[2:] + half]), width, height)
+    x0, y0, x1, y1 = whole_pixels(box[:2] - half, box[2:] + half, width, height)
     outside = np.ones((height, width), bool)
     outside[y0:y1, x0:x1] = False
     return float(cielab(picture)[..., 0][outside].mean()) if outside.any() else np.nan
 
 
-def cielab(chip: ByteArray) -> NDArray[np.float32]:
+def cielab(chip: ByteArray) -> FloatArray:
     """(S, S, 3): L* in [0, 100], a* and b*, of sRGB."""
     return np.asarray(cv2.cvtColor(chip.astype(np.float32) / 255, cv2.COLOR_RGB2LAB))

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from gslopes.core.arrays import doubles
 from gslopes.core.options import option
 from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.records import ByteArray
 
 VALIDITY = "validity.json"  # in a run folder: the summaries of its sweeps
 
@@ -109,7 +111,7 @@ def follows(target: ArrayLike, values: ArrayLike) -> tuple[float, float]:
     """
     from gslopes.stats.agreement import kendall  # not at the top: configurations load without scipy
 
-    readings = np.asarray(target, np.float64)
+    readings = doubles(target)
     tau = float(kendall(readings[None], values, RESOLUTION)[0])
     # equal readings do not rise: that is what tau is asked about
     return (0.0 if np.isnan(tau) else tau), float(readings[-1] - readings[0])
@@ -129,7 +131,7 @@ def steepest(others: ArrayLike, names: Sequence[str], values: ArrayLike) -> tupl
     return float(slopes[row]), names[row]
 
 
-def largest_change(pictures: Sequence[NDArray[np.uint8]]) -> float:
+def largest_change(pictures: Sequence[ByteArray]) -> float:
     """Mean absolute difference from the middle picture, of 255, of the one that differs most.  pictures: K, odd."""
     centre = pictures[len(pictures) // 2].astype(np.int16)
     return max(float(np.abs(picture - centre).mean()) for picture in pictures)

@@ -8,6 +8,7 @@ the place of the spatial path, and an attention is refined by a convolution afte
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torchvision.models.resnet import BasicBlock, ResNet  # which imports torch's compiler
 
 CLASSES = 19
 
@@ -49,40 +50,18 @@ class ContextPath(nn.Module):
         return at8, self.conv_head16(_grown(self.arm16(at16) + context, at8))
 
 
-class ResNet18(nn.Module):
+class ResNet18(ResNet):  # type: ignore[misc]
     """Pictures (B, 3, S, S) to features (B, 128, S/8, S/8), (B, 256, S/16, S/16) and (B, 512, S/32, S/32)."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv2d(3, 64, 7, stride=2, padding=3, bias=False)
-        self.bn1 = nn.BatchNorm2d(64)
-        self.layer1 = nn.Sequential(Block(64, 64, 1), Block(64, 64, 1))
-        self.layer2 = nn.Sequential(Block(64, 128, 2), Block(128, 128, 1))
-        self.layer3 = nn.Sequential(Block(128, 256, 2), Block(256, 256, 1))
-        self.layer4 = nn.Sequential(Block(256, 512, 2), Block(512, 512, 1))
+        super().__init__(BasicBlock, [2, 2, 2, 2])
+        del self.fc  # of ImageNet's classes
 
     def forward(self, pictures: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        stem = F.max_pool2d(self.bn1(self.conv1(pictures)).relu(), 3, stride=2, padding=1)  # (B, 64, S/4, S/4)
+        stem = self.maxpool(self.relu(self.bn1(self.conv1(pictures))))  # (B, 64, S/4, S/4)
         at8 = self.layer2(self.layer1(stem))
         at16 = self.layer3(at8)
         return at8, at16, self.layer4(at16)
-
-
-class Block(nn.Module):
-    """A basic residual block: (B, inputs, h, w) to (B, outputs, h / stride, w / stride)."""
-
-    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride=stride, padding=1, bias=False)
-        self.bn1 = nn.BatchNorm2d(outputs)
-        self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
-        self.bn2 = nn.BatchNorm2d(outputs)
-        shortcut = (nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False), nn.BatchNorm2d(outputs))
-        self.downsample = nn.Sequential(*shortcut) if stride > 1 else nn.Identity()
-
-    def forward(self, x: Tensor) -> Tensor:
-        y = self.bn1(self.conv1(x)).relu()
-        return (self.bn2(self.conv2(y)) + self.downsample(x)).relu()
 
 
 class AttentionRefinement(nn.Module):

@@ -118,8 +118,7 @@ class _Residual(nn.Module):
         )  # fmt: skip
 
     def forward(self, x: Tensor) -> Tensor:
-        y: Tensor = self.body(x).add_(x)
-        return y
+        return self.body(x).add_(x)
 
 
 class _Down(nn.Module):
@@ -131,8 +130,7 @@ class _Down(nn.Module):
         self.block = _Residual(outputs)
 
     def forward(self, x: Tensor) -> Tensor:
-        y: Tensor = self.block(self.conv(x))
-        return y
+        return self.block(self.conv(x))
 
 
 class _Up(nn.Module):
@@ -144,5 +142,4 @@ class _Up(nn.Module):
         self.block = _Residual(outputs)
 
     def forward(self, x: Tensor, skip: Tensor) -> Tensor:
-        y: Tensor = self.block(F.interpolate(self.conv(x), scale_factor=2, mode="nearest").add_(skip))
-        return y
+        return self.block(F.interpolate(self.conv(x), scale_factor=2, mode="nearest").add_(skip))

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from gslopes.core.arrays import slices
 from gslopes.core.records import ByteArray, Detections
 from gslopes.core.runtime import batch_size
 from gslopes.faces.networks.cascade import networks
@@ -161,8 +162,8 @@ class Mtcnn(nn.Module):
         for (height, width), indices in sorted(sizes.items()):
             size = int(height * scale + 1), int(width * scale + 1)
             step = max(1, limit // (size[0] * size[1]))
-            for start in range(0, len(indices), step):
-                yield indices[start : start + step], size
+            for part in slices(len(indices), step):
+                yield indices[part], size
 
     # -- the other two: over what is left --
 
@@ -222,7 +223,7 @@ class Areas:
         pixels = ((y1 - y0)[:, None] * (x1 - x0))[..., None].float()
         level = torch.empty((len(indices), *size, 3), device=device)
         alone = 1 if device.type == "cpu" else len(indices)  # on a CPU one at a time, in its cache
-        for rows in (slice(start, start + alone) for start in range(0, len(indices), alone)):
+        for rows in slices(len(indices), alone):
             starts = self.starts[indices[rows]].tolist()
             sums = torch.stack([self.sums[at : at + (height + 1) * (width + 1)] for at in starts])
             lines = sums.view(-1, height + 1, width + 1, 3)

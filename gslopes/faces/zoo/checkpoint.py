@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from gslopes.core.errors import ModelError
 from gslopes.core.files import read_named, show
-from gslopes.faces.networks.bisenet import BiSeNet
 from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.faces.zoo.spec import ModelSpec
 
@@ -73,6 +72,8 @@ def load_bisenet(path: Path, device: str | torch.device = "cpu") -> LoadedModel:
 
     Raises: as ``fill``.
     """
+    from gslopes.faces.networks.bisenet import BiSeNet
+
     network = BiSeNet()
     digest = fill(network, path, "Expected is BiSeNet of 19 classes of faces, as 79999_iter.pth.")
     return LoadedModel(network.to(device).eval().requires_grad_(False), BISENET, digest)

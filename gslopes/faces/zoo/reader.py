@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, slices
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import similarity
 from gslopes.core.placebo import ends_of
@@ -20,6 +20,7 @@ from gslopes.faces.zoo.loading import LoadedModel, load
 
 LEAST = 1e-6  # below this, White and Black together say nothing
 WORDS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))
+Colour = tuple[float, float, float]
 Probabilities = TypeVar("Probabilities", Tensor, Array)
 
 
@@ -50,8 +51,7 @@ class FaceReader:
 
     def probabilities(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to (B, labels)."""
-        probabilities: Tensor = self.model.module(normalised(self.model, chips)).sigmoid()
-        return probabilities
+        return self.model.module(normalised(self.model, chips)).sigmoid()
 
     def attributes(self, chips: Tensor, names: tuple[str, ...]) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to (B, len(names)) in [0, 1]: how far each attribute is towards its +1.
@@ -72,9 +72,19 @@ class FaceReader:
 
 
 def _pixels(chips: ByteArray, network: nn.Module) -> Tensor:
-    """Chips (n, S, S, 3) uint8 as (n, 3, S, S) in [0, 1], where the network is."""
-    device = next(network.parameters()).device
+    """As ``on_device``, where the network is."""
+    return on_device(chips, next(network.parameters()).device)
+
+
+def on_device(chips: ByteArray, device: torch.device) -> Tensor:
+    """Chips (n, S, S, 3) uint8 as (n, 3, S, S) in [0, 1]."""
     return torch.from_numpy(np.ascontiguousarray(chips)).to(device).permute(0, 3, 1, 2).float() / 255
+
+
+def standardised(chips: Tensor, mean: Colour, std: Colour) -> Tensor:
+    """Chips (B, 3, S, S), RGB in [0, 1], in the units of a network, whose spec has mean and std."""
+    middle, spread = (chips.new_tensor(numbers)[:, None, None] for numbers in (mean, std))
+    return (chips - middle) / spread
 
 
 def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
@@ -111,8 +121,7 @@ def normalised(model: LoadedModel, chips: Tensor) -> Tensor:
         small = cropped(chips, crop, side)
     else:
         small = chips if chips.shape[-1] == side else F.interpolate(chips, size=(side, side), mode="area")
-    mean, std = (small.new_tensor(v)[:, None, None] for v in (model.spec.mean, model.spec.std))
-    return (small - mean) / std
+    return standardised(small, model.spec.mean, model.spec.std)
 
 
 def cropped(chips: Tensor, crop: str, size: int) -> Tensor:
@@ -154,14 +163,13 @@ class FairFaceReader:
     def __call__(self, chips: ByteArray) -> dict[str, Array]:
         """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; those of race sum to 1."""
         with torch.inference_mode():
-            parts = [self._read(chips[start : start + BATCH]) for start in range(0, len(chips), BATCH)]
+            parts = [self._read(chips[part]) for part in slices(len(chips), BATCH)]
         read = torch.cat(parts).double().cpu().numpy()
         return dict(zip(LABELS, read.T, strict=True))
 
     def _read(self, chips: ByteArray) -> Tensor:
-        x = _pixels(chips, self.network)
-        mean, std = (x.new_tensor(numbers)[:, None, None] for numbers in (MEAN, STD))
-        logits = self.network((cropped(x, "fairface", SIDE) - mean) / std)  # (B, 18)
+        faces = cropped(_pixels(chips, self.network), "fairface", SIDE)
+        logits = self.network(standardised(faces, MEAN, STD))  # (B, 18)
         race, gender, age = (part.softmax(1) for part in logits.split(OUTPUTS, 1))
         young = age[:, :4].sum(1) + age[:, 4] / 2
         asian, other = race[:, 3] + race[:, 4], race[:, 2] + race[:, 6]

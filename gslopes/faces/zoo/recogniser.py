@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from gslopes.core.arrays import Array, doubles
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
@@ -52,7 +53,7 @@ def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
 
     def embedded(photos: Sequence[ByteArray], points: ArrayLike) -> FloatArray:
         rows = []
-        for photo, place in zip(photos, np.asarray(points, np.float64), strict=True):
+        for photo, place in zip(photos, doubles(points), strict=True):
             matrix = similarity(place[:3], _TEMPLATE)
             chip = None if matrix is None else np.ascontiguousarray(warp(photo, matrix, _SIZE))
             rows.append(np.full(128, np.nan) if chip is None else np.array(network.compute_face_descriptor(chip)))
@@ -61,8 +62,8 @@ def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
     return embedded
 
 
-def cosine(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+def cosine(a: ArrayLike, b: ArrayLike) -> Array:
     """Cosine similarity of embeddings (n, D) row by row, (n,); the two broadcast."""
-    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    x, y = doubles(a), doubles(b)
     length = np.linalg.norm(x, axis=-1) * np.linalg.norm(y, axis=-1)
     return np.asarray((x * y).sum(-1) / np.maximum(length, 1e-12))

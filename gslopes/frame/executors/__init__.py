@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
-from gslopes.core.errors import ConfigError
 from gslopes.core.executor import Executor, Work
 from gslopes.core.progress import Notes
 from gslopes.core.runtime import pick_device
@@ -23,11 +22,7 @@ def engine(given: Executor, name: str, workers: int | None, device: str) -> Exec
     """The executor of a configuration in the place of one process; any other that the caller gave stays.
 
     name: ``one``, ``ray`` or ``auto``, see ``Auto``.  workers: threads of one process, or workers of the cluster.
-
-    Raises: ConfigError for a number of workers below 1.
     """
-    if workers is not None and workers < 1:
-        raise ConfigError(f"workers is {workers}; it must be at least 1.")
     if not isinstance(given, OneProcess):
         return given
     cluster = RayCluster(workers, device, given.progress)

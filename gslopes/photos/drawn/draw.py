@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.core.arrays import slices
 from gslopes.core.errors import ConfigError
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.photos.drawn.parameters import FaceParameters
@@ -330,8 +331,7 @@ def render(parameters: FaceParameters, size: int = 128) -> DrawnFaces:
     n, step = len(parameters), max(1, _CHUNK_PIXELS // size**2)
     pixels = np.empty((n, size, size, 3), np.uint8)
     face = np.empty((n, size, size), np.float32)
-    for start in range(0, n, step):
-        part = slice(start, start + step)
+    for part in slices(n, step):
         pixels[part], face[part] = _draw(parameters.take(part), size)
     return DrawnFaces(pixels, _boxes(parameters, size), _points(parameters, size), face)
 

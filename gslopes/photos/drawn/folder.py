@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from PIL import Image
 
+from gslopes.core.arrays import Array, slices
 from gslopes.core.errors import StorageError
 from gslopes.core.records import BOX, POINTS, ByteArray, FloatArray
 from gslopes.photos.drawn.draw import EYE_X, EYE_Y, MOUTH_X, MOUTH_Y, NOSE_Y, SKIN, render
@@ -32,10 +33,10 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
             if others := sorted({entry.name for entry in (folder / part).iterdir()} - set(names)):
                 message = f"{folder / part} holds other files already, such as {others[0]}."
                 raise StorageError(message, "Give a new folder.")
-        for start in range(0, len(names), _BATCH_SIZE):
-            drawn = render(parameters.take(slice(start, start + _BATCH_SIZE)), size)
+        for rows in slices(len(names), _BATCH_SIZE):
+            drawn = render(parameters.take(rows), size)
             masks = np.rint(drawn.face_mask * 255).astype(np.uint8)
-            for i, name in enumerate(names[start : start + _BATCH_SIZE]):
+            for i, name in enumerate(names[rows]):
                 Image.fromarray(drawn.pixels[i]).save(folder / PHOTOS / name)
                 Image.fromarray(masks[i]).save(folder / MASKS / name)
                 faces.append((name, 1, *drawn.boxes[i], *drawn.points[i].ravel(), 1.0))
@@ -116,7 +117,7 @@ def tone_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
     return np.interp(-red, -hues, np.linspace(-2, 2, len(hues))).astype(np.float32)
 
 
-def _sample(pixels: ByteArray, points: FloatArray) -> dict[str, NDArray[np.float64]]:
+def _sample(pixels: ByteArray, points: FloatArray) -> dict[str, Array]:
     """Logarithms of the colours at each zone's positions, (n, positions, 3)."""
     seen = points[..., 0].astype(np.float64) + 1j * points[..., 1]
     middle, template = seen.mean(1, keepdims=True), _TEMPLATE - _TEMPLATE.mean()
@@ -125,7 +126,7 @@ def _sample(pixels: ByteArray, points: FloatArray) -> dict[str, NDArray[np.float
     return {name: _bilinear(pixels, middle + turn * (zone - _TEMPLATE.mean())) for name, zone in _ZONES.items()}
 
 
-def _bilinear(pixels: ByteArray, at: NDArray[np.complex128]) -> NDArray[np.float64]:
+def _bilinear(pixels: ByteArray, at: NDArray[np.complex128]) -> Array:
     height, width = pixels.shape[1:3]
     x, y = np.clip(at.real, 0, width - 1), np.clip(at.imag, 0, height - 1)
     left, top = np.minimum(x.astype(int), max(width - 2, 0)), np.minimum(y.astype(int), max(height - 2, 0))

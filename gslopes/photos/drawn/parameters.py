@@ -10,9 +10,9 @@ from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.records import FloatArray
 
 
-def _within(low: float, high: float, drawn: tuple[float, float] | None = None, *, pose: bool = False) -> dict[str, Any]:
-    """A parameter's allowed range, and the narrower one that ``sample`` draws from, if any."""
-    return {"range": (low, high), "drawn": drawn or (low, high), "pose": pose}
+def _within(low: float, high: float, drawn: tuple[float, float] | None = None, *, pose: bool = False) -> Any:
+    """A field with its allowed range, and the narrower one that ``sample`` draws from, if any."""
+    return field(metadata={"range": (low, high), "drawn": drawn or (low, high), "pose": pose})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,27 +38,27 @@ class FaceParameters:
     Raises: ConfigError for columns of other shapes than (n,), values that are not finite, or out of their range.
     """
 
-    gender: FloatArray = field(metadata=_within(-2, 2))
-    tone: FloatArray = field(metadata=_within(-2, 2))
-    smile: FloatArray = field(metadata=_within(0, 1))
-    age: FloatArray = field(metadata=_within(0, 1))
-    width: FloatArray = field(metadata=_within(-1, 1))
-    eye_size: FloatArray = field(metadata=_within(-1, 1))
-    eye_colour: FloatArray = field(metadata=_within(0, 1))
-    nose: FloatArray = field(metadata=_within(-1, 1))
-    hair: FloatArray = field(metadata=_within(0, 1))
-    hair_shade: FloatArray = field(metadata=_within(0, 1))
-    part: FloatArray = field(metadata=_within(-1, 1))
-    shirt: FloatArray = field(metadata=_within(0, 1))
-    background: FloatArray = field(metadata=_within(0, 1))
-    background_shade: FloatArray = field(metadata=_within(0, 1))
-    light: FloatArray = field(metadata=_within(0.5, 1.1, (0.80, 1.05)))
-    light_contrast: FloatArray = field(metadata=_within(0, 1))
-    light_angle: FloatArray = field(metadata=_within(-90, 90))
-    shift_x: FloatArray = field(metadata=_within(-0.2, 0.2, (-0.02, 0.02), pose=True))
-    shift_y: FloatArray = field(metadata=_within(-0.2, 0.2, (-0.02, 0.02), pose=True))
-    scale: FloatArray = field(metadata=_within(0.5, 1.5, (0.94, 1.06), pose=True))
-    rotation: FloatArray = field(metadata=_within(-45, 45, (-5, 5), pose=True))
+    gender: FloatArray = _within(-2, 2)
+    tone: FloatArray = _within(-2, 2)
+    smile: FloatArray = _within(0, 1)
+    age: FloatArray = _within(0, 1)
+    width: FloatArray = _within(-1, 1)
+    eye_size: FloatArray = _within(-1, 1)
+    eye_colour: FloatArray = _within(0, 1)
+    nose: FloatArray = _within(-1, 1)
+    hair: FloatArray = _within(0, 1)
+    hair_shade: FloatArray = _within(0, 1)
+    part: FloatArray = _within(-1, 1)
+    shirt: FloatArray = _within(0, 1)
+    background: FloatArray = _within(0, 1)
+    background_shade: FloatArray = _within(0, 1)
+    light: FloatArray = _within(0.5, 1.1, (0.80, 1.05))
+    light_contrast: FloatArray = _within(0, 1)
+    light_angle: FloatArray = _within(-90, 90)
+    shift_x: FloatArray = _within(-0.2, 0.2, (-0.02, 0.02), pose=True)
+    shift_y: FloatArray = _within(-0.2, 0.2, (-0.02, 0.02), pose=True)
+    scale: FloatArray = _within(0.5, 1.5, (0.94, 1.06), pose=True)
+    rotation: FloatArray = _within(-45, 45, (-5, 5), pose=True)
 
     def __post_init__(self) -> None:
         length = np.shape(self.gender)
