@@ -123,8 +123,8 @@ def pictures() -> tuple[bytes, ...]:
 
 def parquet(folder: Path) -> tuple[bytes, ...]:
     """A table of answers, and one of another program."""
-    row = {"photo": "a" * 64, "attribute": "gender", "step": 0, "value": -1.0, "classifier": "c", "label": "x"}
-    frame = pd.DataFrame([row | {"score": 0.5}] * 3)
+    row = {"photo": "a" * 64, "attribute": "gender", "value": -1.0, "score": 0.5, "classifier": "c", "label": "x"}
+    frame = pd.DataFrame([row | {"step": step} for step in range(3)])
     tables.write(tables.SCORES, frame, folder / "scores.parquet")
     frame.to_parquet(folder / "other.parquet")
     return tuple((folder / name).read_bytes() for name in ("scores.parquet", "other.parquet"))

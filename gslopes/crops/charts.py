@@ -63,7 +63,7 @@ NUMBER = 82  # pixels of a number with its interval
 ROOM = (84, 30)  # pixels across and down between two of them
 PLACES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8)  # along an arrow, where its number may stand
 LETTERS = 24  # of a group's name
-CORNERS = {  # where so many groups lie, across and down
+CORNERS = {  # across and down, by the number of groups
     2: (-1, 1),
     3: (-1j, -1 + 1j, 1 + 1j),
     4: (-1 - 1j, 1 - 1j, -1 + 1j, 1 + 1j),

@@ -5,7 +5,7 @@ Proportions are ours, not statsmodels': a share may be a mean of probabilities, 
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -197,7 +197,9 @@ def wilson(share: Shares, n: float) -> tuple[Shares, Shares]:
     n = n if n > 0 else math.nan
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(share * (1 - np.asarray(share)) / n + z * z / (4 * n * n))
-    return np.maximum(0.0, settled(middle - half, middle)), 1 - np.maximum(0.0, settled(1 - middle - half, 1))
+    low: Any = np.maximum(0.0, settled(middle - half, middle))
+    high: Any = 1 - np.maximum(0.0, settled(1 - middle - half, 1))
+    return low, high
 
 
 def newcombe(

@@ -32,7 +32,7 @@ def ranks_titles(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def ranks_photos(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """12 and 40 photos and 14 titles, which on each photo move together by the share of women; 0 or −0.5 on average."""
+    """12 and 40 photos, 14 titles that move together on each."""
     own = {title: WOMEN[title] for title in TITLES}
     for photos in (12, 40):
         for effect in (0.0, -0.5):

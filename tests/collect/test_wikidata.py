@@ -263,7 +263,7 @@ def test_photos_of_each_person_are_of_people_alone(tmp_path):
     with pytest.raises(ConfigError, match="knows no people"):
         plan_collection(CollectConfig(per_person=3), tmp_path / "out")
     with pytest.raises(ConfigError, match="per_person"):
-        CollectConfig(source="wikidata", per_person=51)
+        plan_collection(CollectConfig(source="wikidata", per_person=51, contact="me@example.org"), tmp_path / "out")
 
 
 @pytest.mark.row("crops-3.1-filters")

@@ -223,7 +223,7 @@ def test_what_cannot_be_done_is_said_before_any_work(portraits, done):
     with pytest.raises(ConfigError, match="ratio"):
         planned(folder, table, ratios=(float("nan"),))
     with pytest.raises(ConfigError, match="--attach"):
-        planned(folder, table, attach=())
+        planned(folder, table, groups=("team",), attach=())
     with pytest.raises(ConfigError, match="--people CSV"):
         planned(folder, None)
     facts = planned(folder, table, groups=("team",))

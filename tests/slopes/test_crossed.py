@@ -37,7 +37,7 @@ BOTH = ["gender", "race"]
     [
         ({"attribute": ["gender"]}, "--cross takes two attributes, not 1"),
         ({"attribute": ["gender", "race", "young"]}, "--cross takes two attributes, not 3"),
-        ({"grid": (1, 3)}, "A sweep of 1 values has no centre"),
+        ({"grid": (1, 3)}, "grid is 1; it must be at least 3"),
         ({"grid": (5, 4)}, "A sweep of 4 values has no centre"),
         ({"steps": 5}, "--cross does not go with --steps"),
         ({"range": (0, 2)}, "A grid has both ends of each attribute"),

@@ -164,6 +164,7 @@ def test_a_fader_network_is_judged_as_published_too(name, reader, published):
     assert found[0][0] == "face"
 
 
+@pytest.mark.evidence
 @pytest.mark.slow
 def test_the_cards_row_as_published_is_of_the_values_themselves_and_the_others_are_by_the_table(portrait_chip):
     editor, values = editor_of("gender-fader"), np.array([-2, 1], np.float32)

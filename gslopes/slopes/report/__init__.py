@@ -19,7 +19,7 @@ class ReportConfig:
     embed: Literal["thumbs", "none"] = option(
         "thumbs", help="Pictures in the page: small squares around the face, or none, and no file names.", seldom=True
     )
-    p: float = option(0.001, help="Labels of the paper's tables have a p below this.", metavar="P", least=0, most=1)
+    p: float = option(0.001, help="Labels of the paper's tables have a p below this.", metavar="P", least=1e-12, most=1)
     slope: float = option(0.03, help="Labels of the paper's tables have a |slope| above this.", metavar="B", least=0)
     labels: tuple[str, ...] = option(
         (), help="A label of Figures 2 and 3; may be repeated.", metavar="LABEL", shown="the commonest and steepest"

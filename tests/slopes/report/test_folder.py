@@ -82,7 +82,7 @@ def test_thresholds_are_handed_down(drawn: Path) -> None:
     "wrong", [{"p": 0}, {"p": float("nan")}, {"slope": -1}, {"slope": float("inf")}, {"embed": "full"}]
 )
 def test_options_out_of_range_are_refused_before_anything_is_written(run: Path, wrong: dict) -> None:
-    with pytest.raises(UsageError, match=r"thresholds|embed"):
+    with pytest.raises(UsageError, match=next(iter(wrong))):
         write_report(run, **wrong)
     assert not (run / "report").exists()
 

@@ -27,7 +27,8 @@ def draw(run: Path, kind: str = "mention") -> Path:
                 key = (f"{photo:064x}", sweep, step)
                 asked.append((*key, NAME, "answered", "", ""))
                 labels = said["man" if (0 if sweep == "gender-same" else value) > edge else "woman"]
-                scores += [(*key, value, NAME, label.replace("mention", kind), 1.0) for label in labels]
+                names = dict.fromkeys(label.replace("mention", kind) for label in labels)
+                scores += [(*key, value, NAME, label, 1.0) for label in names]
     asked[3] = (*asked[3][:4], "refused", "", "")
     scores = [row for row in scores if row[:3] != asked[3][:3]]
     frames = [pd.DataFrame(rows, columns=t.columns) for rows, t in ((asked, tables.ASKED), (scores, tables.SCORES))]
