@@ -6,6 +6,7 @@ Of a technique: what it needs, how it is to be read, what it assumes.
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from gslopes.core.errors import UnknownName
 from gslopes.core.options import option, section
@@ -20,8 +21,7 @@ _DECLARED, SENTENCES = (  # techniques, and what is said of what they find
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Technique:
+class Technique(NamedTuple):
     """One technique; fields as in techniques.toml.  unjudged: what it leaves out without its first list."""
 
     name: str

@@ -2,10 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
 from functools import cache
 from hashlib import sha256
-from operator import attrgetter
 from typing import Any
 
 import pandas as pd
@@ -27,8 +25,7 @@ from gslopes.words.wordnet import wordnet
 
 TUPLES = TABLES["tuples"]
 SIDES = ["x0", "y0", "x1", "y1", "score"]
-_KEY_AND_FACT = TUPLES.columns[: -len(SIDES)]
-_values = attrgetter(*(column.name for column in fields(Fact)))  # in the order of those columns
+_KEY_AND_FACT = TUPLES.columns[: -len(SIDES)]  # the fields of a Fact are the last of them, in their order
 
 
 def parser_name(config: CaptionsConfig) -> str:
@@ -53,7 +50,7 @@ def parse(run: Run, images: Sequence[str]) -> Made:
     records: list[tuple[Any, ...]] = []
     for image in images:
         for stage, source, text in captions.get(image, ()):
-            records += [(image, stage, source, *_values(fact)) for fact in facts(text)]
+            records += [(image, stage, source, *fact) for fact in facts(text)]
         run.tick(1)
     return {"tuples": pd.DataFrame(records, columns=_KEY_AND_FACT).assign(**dict.fromkeys(SIDES, math.nan))}
 
@@ -108,7 +105,7 @@ def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame
             )
             meanings = (sense.synset, subject, other, sense.relaxed, sense.rule)
             fact = Fact(row.kind, row.word, row.subject, row.object, *meanings)
-            records.append((row.image, stage, -1, *_values(fact), *(row.corners or (math.nan,) * 4), row.score))
+            records.append((row.image, stage, -1, *fact, *(row.corners or (math.nan,) * 4), row.score))
     return pd.DataFrame(records, columns=TUPLES.columns).sort_values(SIDES, kind="stable")
 
 

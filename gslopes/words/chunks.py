@@ -5,7 +5,7 @@ relations. Known limits: where a prepositional phrase attaches, appositions, rel
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 
 from gslopes.words.graph import Fact, Mentions, Senses, compounds
@@ -46,7 +46,7 @@ class Chunks:
     def parse(self, caption: str) -> tuple[Fact, ...]:
         """The facts of one caption, sorted, each once; words without synsets."""
         facts = {fact for tokens in self.tag(caption) for fact in _Clause(self.wordnet, self.animate).read(tokens)}
-        return tuple(sorted(fact for fact in facts if not fact.plural or replace(fact, plural=False) not in facts))
+        return tuple(sorted(fact for fact in facts if not fact.plural or fact._replace(plural=False) not in facts))
 
     def tag(self, caption: str) -> list[list[Token]]:
         """The tokens of each sentence with their tags repaired; *the women's restroom* without women, as adjective."""

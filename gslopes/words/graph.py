@@ -10,7 +10,6 @@ arXiv 2206.07173.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -78,8 +77,7 @@ class Senses:
 KINDS = ("object", "attribute", "relation")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Fact:
+class Fact(NamedTuple):
     """One object, attribute or relation of a caption or of labels.
 
     word: base form with underscores; of a relation the whole of it (``sit on``).
@@ -135,8 +133,8 @@ def with_synsets(fact: Fact, senses: Senses) -> Fact:
     sense = senses.of(fact.word, fact.kind)
     subject = fact.subject_synset or (senses.of(fact.subject, "object").synset if fact.subject else None)
     other = fact.object_synset or (senses.of(fact.object, "object").synset if fact.object else None)
-    return replace(
-        fact, synset=sense.synset, relaxed=sense.relaxed, rule=sense.rule, subject_synset=subject, object_synset=other
+    return fact._replace(
+        synset=sense.synset, relaxed=sense.relaxed, rule=sense.rule, subject_synset=subject, object_synset=other
     )
 
 

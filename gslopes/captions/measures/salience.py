@@ -8,8 +8,8 @@ and p otherwise are ours, by double selection and a score test.
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,7 @@ IMAGES_A_COLUMN = 10  # of the rarer answer, for each column of another type tha
 GROUP_LEVEL, MENTION_LEVEL = 0.01, 0.05  # of choosing a column for the group, and any column for the mention
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Salience:
+class Salience(NamedTuple):
     """One type and pair.
 
     coefficient: of the group, log odds.  low, high, p: by the score test; NaN as published.  held: columns of other
@@ -53,7 +52,7 @@ class Salience:
     held: int | None = None
     note: str = ""
     valid: int | None = None
-    splits: Array = field(default_factory=lambda: np.empty(0))
+    splits: Array = np.empty(0)
     accuracy: float = math.nan
 
 
