@@ -5,7 +5,7 @@ Proportions are ours, not statsmodels': a share may be a mean of probabilities, 
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +13,6 @@ from scipy import special
 
 from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.stats.rounding import EXACT, settled
-
-Shares = TypeVar("Shares", float, Array)
 
 
 def normal_quantile(confidence: float = 0.95) -> float:
@@ -183,7 +181,11 @@ def percentile(draws: NDArray[np.floating]) -> tuple[float, float]:
 # -- shares -----------------------------------------------------------------------------------------------------------
 
 
-def wilson(share: Shares, n: float) -> tuple[Shares, Shares]:
+@overload
+def wilson(share: float, n: float) -> tuple[float, float]: ...
+@overload
+def wilson(share: Array, n: float) -> tuple[Array, Array]: ...
+def wilson(share: float | Array, n: float) -> tuple[float | Array, float | Array]:
     """Wilson's 95 % interval of a share, or of several; NaN without an observation.
 
     share: in [0, 1].  n: how many independent observations each comes from.
