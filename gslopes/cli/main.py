@@ -114,7 +114,7 @@ class LazyGroup(click.Group):
         except click.exceptions.NoArgsIsHelpError as error:
             say(error.format_message(), err=True)
             code = 2
-        except (GslopesError, click.ClickException, click.Abort, Exception) as error:
+        except Exception as error:
             if debug:
                 say(scrub_text(traceback.format_exc()), err=True)
             code = _explain(error, debug)
@@ -197,7 +197,7 @@ def _take_debug(args: list[str]) -> tuple[list[str], bool]:
     return [arg for arg in args[:end] if arg != "--debug"] + args[end:], "--debug" in args[:end]
 
 
-def _explain(error: BaseException, debug: bool) -> int:
+def _explain(error: Exception, debug: bool) -> int:
     """Print what went wrong and what to do next; the exit code."""
     if isinstance(error, click.Abort):
         _say("Stopped.", "What was done is kept: the same command goes on from there.")
@@ -210,7 +210,7 @@ def _explain(error: BaseException, debug: bool) -> int:
     if isinstance(error, GslopesError):
         _say(error.message, error.hint)
         return error.exit_code
-    if isinstance(error, Exception) and is_out_of_memory(error):
+    if is_out_of_memory(error):
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         raised = f"raise the {limit / 2**30:.1f} GiB that ulimit -v allows"
         remedy = raised if limit != resource.RLIM_INFINITY else "close other programs"

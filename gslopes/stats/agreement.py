@@ -69,10 +69,10 @@ class RankCorrelation(NamedTuple):
     p: float
 
 
-def rank_correlation(x: ArrayLike, y: ArrayLike, permutations: int = 9999, seed: int = 0) -> RankCorrelation:
+def rank_correlation(x: ArrayLike, y: ArrayLike, permutations: int = 9999) -> RankCorrelation:
     """How far two numbers of the same units have the same order; ties have the mean of their ranks.
 
-    x, y: (n,), finite.  permutations, seed: of p.
+    x, y: (n,), finite.  permutations: of p.
 
     Intervals: Fisher's z, with the variance (1 + rho^2 / 2) / (n - 3) or 0.437 / (n - 4).  p: two-sided, the share of
     random permutations whose rho goes as far.  Null hypothesis: the y are exchangeable over the x.
@@ -90,7 +90,7 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, permutations: int = 9999, seed:
     spread = math.sqrt(float(first @ first) * float(second @ second))
     if not spread:
         return RankCorrelation(n, *[math.nan] * 7)
-    shuffled = np.random.default_rng(seed).permuted(np.tile(second, (permutations, 1)), axis=1)
+    shuffled = np.random.default_rng(0).permuted(np.tile(second, (permutations, 1)), axis=1)
     observed = float(first @ second)
     exceeding = int((np.abs(shuffled @ first) > abs(observed) - 1e-9 * spread).sum())
     rho, tau = observed / spread, float(kendall([second], first)[0])

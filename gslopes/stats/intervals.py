@@ -5,7 +5,7 @@ Proportions are ours, not statsmodels': a share may be a mean of probabilities, 
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +13,6 @@ from scipy import special
 
 from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.stats.rounding import EXACT, settled
-
-Shares = TypeVar("Shares", float, Array)
 
 
 def normal_quantile(confidence: float = 0.95) -> float:
@@ -183,7 +181,11 @@ def percentile(draws: NDArray[np.floating]) -> tuple[float, float]:
 # -- shares -----------------------------------------------------------------------------------------------------------
 
 
-def wilson(share: Shares, n: float) -> tuple[Shares, Shares]:
+@overload
+def wilson(share: float, n: float) -> tuple[float, float]: ...
+@overload
+def wilson(share: Array, n: float) -> tuple[Array, Array]: ...
+def wilson(share: float | Array, n: float) -> tuple[float | Array, float | Array]:
     """Wilson's 95 % interval of a share, or of several; NaN without an observation.
 
     share: in [0, 1].  n: how many independent observations each comes from.
@@ -197,9 +199,7 @@ def wilson(share: Shares, n: float) -> tuple[Shares, Shares]:
     n = n if n > 0 else math.nan
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(share * (1 - np.asarray(share)) / n + z * z / (4 * n * n))
-    low: Any = np.maximum(0.0, settled(middle - half, middle))
-    high: Any = 1 - np.maximum(0.0, settled(1 - middle - half, 1))
-    return low, high
+    return np.maximum(0.0, settled(middle - half, middle)), 1 - np.maximum(0.0, settled(1 - middle - half, 1))
 
 
 def newcombe(

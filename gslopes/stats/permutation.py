@@ -36,11 +36,10 @@ from numpy.typing import NDArray
 
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of
 from gslopes.core.records import FloatArray
-from gslopes.stats.outcomes import Outcomes
+from gslopes.stats.outcomes import Outcomes, Single
 from gslopes.stats.resampling import seeded_blocks
 from gslopes.stats.rounding import STORED, settled
 
-Single = NDArray[np.float32]
 _CELLS = 1 << 25  # float32 in one block: 128 MiB
 _STATISTICS = 1 << 22  # labels times permutations in one block: some matrices of 16 MiB, however many labels there are
 _TIE = 1e-5  # statistics that differ by less are equal, of their size and of a standard error: they are float32

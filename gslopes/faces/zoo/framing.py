@@ -6,16 +6,14 @@ from gslopes.core.arrays import Array
 
 # The editors' chip: eyes, nose tip and mouth corners. Hair to chin: the forehead is in it, and nothing that is edited
 # ends at its border.
-CHIP: Array = np.array([(0.35, 0.44), (0.65, 0.44), (0.5, 0.62), (0.374, 0.746), (0.626, 0.746)], np.float64)
+CHIP: Array = np.array([(0.35, 0.44), (0.65, 0.44), (0.5, 0.62), (0.374, 0.746), (0.626, 0.746)])
 
 # The chip of judge and labeller: brows to chin, as tight as UTKFace is cropped; medians of that set's proportions.
-TIGHT: Array = np.array([(0.26, 0.23), (0.74, 0.23), (0.5, 0.5166), (0.2841, 0.7209), (0.7159, 0.7209)], np.float64)
+TIGHT: Array = np.array([(0.26, 0.23), (0.74, 0.23), (0.5, 0.5166), (0.2841, 0.7209), (0.7159, 0.7209)])
 
 # CelebA's own framing, hair and shoulders in view: the square of full width that begins 14/89 of the width below the
 # top of the set's aligned pictures; medians of MTCNN's points over 9,980 of them.
-PORTRAIT: Array = np.array(
-    [(0.3904, 0.4712), (0.6106, 0.4712), (0.5, 0.6072), (0.4039, 0.7019), (0.5961, 0.7019)], np.float64
-)
+PORTRAIT: Array = np.array([(0.3904, 0.4712), (0.6106, 0.4712), (0.5, 0.6072), (0.4039, 0.7019), (0.5961, 0.7019)])
 
 # FairFace's framing, dlib's chip with a padding of 0.25: the eyes are the middles of the corners in its mean shape of
 # five points (dlib, image_transforms/interpolation.h), the other points lie to them as in the editors' chip.

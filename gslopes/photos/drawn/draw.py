@@ -27,7 +27,13 @@ EYE_X, EYE_Y = 0.205, -0.05
 NOSE_Y = 0.185
 MOUTH_X, MOUTH_Y = 0.165, 0.355
 
-SKIN = np.array([[78, 50, 38], [130, 86, 62], [184, 131, 99], [222, 173, 142], [240, 206, 184]], np.float32) / 255
+
+def _colours(codes: str) -> Plane:
+    """Colours (n, 3) of a palette, from codes of red, green and blue in hex digits."""
+    return np.array([list(bytes.fromhex(code)) for code in codes.split()], np.float32) / 255
+
+
+SKIN = _colours("4e3226 82563e b88363 dead8e f0ceb8")
 
 
 def to_photo(points: Plane, parameters: FaceParameters, size: int) -> Plane:
@@ -160,7 +166,7 @@ def shares(amount: Plane, red: float, green: float, blue: float) -> Plane:
 # --- What lies inside a drawn head's outline: complexion, nose, eyes, brows, mouth; all that the cue can change -------
 
 
-_EYES = np.array([[52, 32, 20], [98, 66, 34], [84, 112, 62], [78, 118, 158]], np.float32) / 255
+_EYES = _colours("342014 624222 54703e 4e769e")
 _BLACK, _CATCH_LIGHT = np.full((3, 1, 1), 0.06, np.float32), np.full((3, 1, 1), 0.97, np.float32)
 
 
@@ -296,12 +302,10 @@ def _mouth(p: FaceParameters, edge: Plane, at: Window, layer: Plane) -> None:
 _CHUNK_PIXELS = 32 * 64 * 64  # drawn at once: planes of this many pixels stay in the processor's cache
 SMALLEST = 32  # pixels; below it the features melt into one another
 
-_HAIR = np.array([[30, 25, 26], [62, 41, 31], [112, 70, 42], [158, 98, 50], [214, 178, 116]], np.float32) / 255
+_HAIR = _colours("1e191a 3e291f 70462a 9e6232 d6b274")
 _GRAY = np.array([188, 188, 190], np.float32) / 255
-_BACKDROP = (
-    np.array([[96, 140, 190], [120, 176, 178], [168, 186, 150], [222, 186, 130], [216, 142, 140]], np.float32) / 255
-)
-_SHIRT = np.array([[44, 62, 96], [60, 110, 110], [120, 120, 124], [150, 80, 66], [226, 220, 208]], np.float32) / 255
+_BACKDROP = _colours("608cbe 78b0b2 a8ba96 deba82 d88e8c")
+_SHIRT = _colours("2c3e60 3c6e6e 78787c 965042 e2dcd0")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
