@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gslopes.core import runfolder
 from gslopes.core.arrays import Array
+from gslopes.core.records import ByteArray
 from gslopes.report import fonts, numbers, words
 from gslopes.report.inline import TEMPLATES
 
@@ -158,7 +158,7 @@ def sweep_heads(axes: Axes, values: Array, attribute: str, middles: Sequence[flo
         text(axes, middle, 0.29, numbers.value(value), size=9.5, align="center", weight="bold", colour=LIGHT.ink)
 
 
-def picture(axes: Axes, pixels: NDArray[np.uint8] | None, left: float, top: float, side: float = 1.0) -> None:
+def picture(axes: Axes, pixels: ByteArray | None, left: float, top: float, side: float = 1.0) -> None:
     """A square picture (S, S, 3) uint8 RGB on a sheet; a grey square that says so where there is none."""
     from matplotlib.patches import Rectangle
 

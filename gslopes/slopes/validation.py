@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
+from gslopes.core.arrays import Array
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.core.text import many
@@ -135,7 +136,7 @@ def _one(
     )
 
 
-def _share(other: NDArray[np.float64], target: NDArray[np.float64], values: Sequence[float]) -> Estimate:
+def _share(other: Array, target: Array, values: Sequence[float]) -> Estimate:
     readable = np.isfinite(other[:, 0]) & np.isfinite(target[:, 0])
     if readable.sum() < 2:
         return Estimate(np.nan, np.nan, np.nan)
@@ -143,15 +144,13 @@ def _share(other: NDArray[np.float64], target: NDArray[np.float64], values: Sequ
     return manipulation.share_of_target(other[:, 1:], target[:, 1:], values, **unedited)
 
 
-def _steps(wide: pd.DataFrame, name: str, count: int) -> NDArray[np.float64]:
+def _steps(wide: pd.DataFrame, name: str, count: int) -> Array:
     """(n, 1 + K) of one reading, the unedited photo first."""
     steps = pd.DataFrame(wide[name]).reindex(columns=range(-1, count))
     return np.asarray(steps, np.float64)
 
 
-def _groups(
-    photos: pd.Index[Any], read: Mapping[str, NDArray[np.float64]], about: pd.DataFrame
-) -> dict[str, NDArray[np.str_]]:
+def _groups(photos: pd.Index[Any], read: Mapping[str, Array], about: pd.DataFrame) -> dict[str, NDArray[np.str_]]:
     """Column to the group of each photo; an empty name where it is not known."""
     groups = {}
     for name, (low, high) in PERCEIVED.items():

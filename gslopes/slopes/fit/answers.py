@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of
 from gslopes.core.errors import ConfigError, TableError
+from gslopes.core.records import FloatArray
 from gslopes.core.tables import EVERY
 from gslopes.stats.rounding import STORED, exceeds, settled
 
@@ -53,7 +54,7 @@ class Answers:
     photo: NDArray[np.int32]
     label: NDArray[np.int32]
     present: Flags
-    score: NDArray[np.float32]
+    score: FloatArray
     threshold: float
     measures: Mapping[str, str] = field(default_factory=dict)
     orders: NDArray[np.int8] | None = None

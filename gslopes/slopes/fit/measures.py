@@ -32,8 +32,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
-from gslopes.core.arrays import Array, Flags
+from gslopes.core.arrays import Array, Flags, Objects
 from gslopes.core.errors import TableError
+from gslopes.core.records import FloatArray
 from gslopes.core.tables import MEASURED
 from gslopes.core.text import many
 from gslopes.slopes.fit.answers import Answers
@@ -132,7 +133,7 @@ def _levelled(numbers: Array, errors: Array) -> Array:
     return first + settled(numbers - first, errors + errors[:, :1], 1)
 
 
-def numbers(sweep: Answers, pairs: Pairs) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def numbers(sweep: Answers, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
     """(P, K) of the pairs of measured labels, in the unit of each, and (P,) by how much rounding may move them.
 
     Log-odds count from the smallest score's, as 0.
@@ -162,7 +163,7 @@ def outcomes(answers: Answers, kind: Kind = "rate") -> Outcomes:
     return gathered(answers.values, len(answers.photos), *codes)
 
 
-def unit_slopes(answers: Answers, kind: Kind, labels: NDArray[np.object_] | None = None) -> Units:
+def unit_slopes(answers: Answers, kind: Kind, labels: Objects | None = None) -> Units:
     """Each unit's slopes, in the unit of the measure.
 
     labels: those wanted, sorted, all of the answers' among them; the answers' own if None.
@@ -175,7 +176,7 @@ def unit_slopes(answers: Answers, kind: Kind, labels: NDArray[np.object_] | None
     return Units.of(slopes, errors, (row[rows.label], rows.unit), (len(names), len(rows.sizes)), rows.sizes)
 
 
-def ends(answers: Answers, kind: Kind) -> dict[str, NDArray[np.float64]]:
+def ends(answers: Answers, kind: Kind) -> dict[str, Array]:
     """(L,) means over photos at the first and the last value: columns y_first and y_last of core.tables.SLOPES.
 
     kind: ``rate``: of presence, shares in [0, 1].  ``measure``: of scores in [0, 1], the smallest one that the
@@ -190,7 +191,7 @@ def ends(answers: Answers, kind: Kind) -> dict[str, NDArray[np.float64]]:
     return {"y_first": first / photos, "y_last": last / photos}
 
 
-def slopes_by_measure(answers: Answers, labels: NDArray[np.object_]) -> Units:
+def slopes_by_measure(answers: Answers, labels: Objects) -> Units:
     """Each unit's slopes: photo-rate, but for labels that are judged by their number, the slopes of that."""
     rate = unit_slopes(answers, "rate", labels)
     if not answers.measures:
@@ -199,7 +200,7 @@ def slopes_by_measure(answers: Answers, labels: NDArray[np.object_]) -> Units:
     return rate.times(1 - by_number).minus(unit_slopes(answers, "measure", labels), -1)
 
 
-def answers_by_measure(answers: Answers, labels: NDArray[np.object_]) -> Units:
+def answers_by_measure(answers: Answers, labels: Objects) -> Units:
     """Each photo's answers, K = 1, to the labels, sorted, by each one's measure; presence in percentage points."""
     values = 100.0 * answers.present[:, 0]
     errors = EXACT * values

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
+from gslopes.core.records import ByteArray
 from gslopes.photos.decode import named_picture, to_srgb
 from gslopes.slopes.report.loading import Embed
 
@@ -93,7 +93,7 @@ def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:
 
 def picture(
     path: Path, box: tuple[float, float, float, float] | None, run: Path, side: int = _PIXELS
-) -> NDArray[np.uint8] | None:
+) -> ByteArray | None:
     """A square (S, S, 3) uint8 RGB of the picture around the face, or None if it cannot be read.
 
     path: the file.  box: the face, in the photo frame, None: the middle of the picture.
