@@ -30,11 +30,12 @@ from gslopes.core.records import ByteArray
 from gslopes.faces.compose.masks import BORDER, SIGMA
 from gslopes.faces.compose.paste import FADE, INSIDE
 from gslopes.faces.compose.skin import FACE, class_probabilities
+from gslopes.faces.networks.feature_pyramid import LEVELS, STAGES, FeaturePyramid
 from gslopes.faces.zoo import ModelSpec, build, load
 from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
 from training.augment import Augmentation, color_jitter, disturbed, random_rectangle, seen_through, warp
 from training.chips import face_window
-from training.critics import PictureCritic, false_label, squared_gradient
+from training.critics import FeatureCritic, PictureCritic, false_label, squared_gradient
 from training.field_editor import FieldEditor, as_template
 from training.field_network import EditField, trunk_of
 from training.field_template import TemplateEdits, TemplateUse, blurred
@@ -151,7 +152,7 @@ class Optimisation:
     """How the weights move.
 
     steps: of the field.  batch: photos a step, half of them of each end.
-    lr, critic_lr: Adam, beta1 0; 200 steps of warming up, constant, linear to a twentieth over the last 40 %.
+    lr, critic_lr: Adam, beta1 0; ``rise`` steps of warming up, constant, linear to a twentieth over the last 40 %.
     ema: share of the averaged weights that each step keeps.  warm: steps that the critic learns alone at first.
     """
 
@@ -161,6 +162,7 @@ class Optimisation:
     critic_lr: float = 4e-4
     ema: float = 0.998
     warm: int = 400
+    rise: int = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +202,7 @@ def train_edit_field(
     loss_weights: LossWeights = LossWeights(),
     augmentation: Augmentation = AUGMENTATION,
     trunk: str = "",  # an edit field of the zoo, whose trunk training begins with
-    critic_widths: tuple[int, ...] = (),  # of a critic that halves the side in its first layer; none for the full one
+    features: bool = False,  # a critic by what the face parser's encoder sees, which learns from fewer photos
     bfloat16: bool = False,  # on a CPU too
     seed: int = 0,
     device: str = "cpu",
@@ -218,7 +220,7 @@ def train_edit_field(
     if trunk:
         network.load_state_dict(trunk_of(FieldEditor(trunk, device).network), strict=False)
     config, count, steps = network.config, labels.shape[1], optimisation.steps
-    critic = _critic(3 if config.colours else 1, count, critic_widths)
+    critic = _feature_critic(count, device) if features else PictureCritic(3 if config.colours else 1, count)
     critic = critic.to(device).to(memory_format=torch.channels_last).train()
     half = partial(torch.autocast, torch.device(device).type, torch.bfloat16, enabled=cuda or bfloat16)
     average = Ema(network, cast(EditField, build(spec)).to(device), optimisation.ema)
@@ -238,7 +240,7 @@ def train_edit_field(
 
     for step in loop:
         seed_step(seed, step, generator)
-        scale = min(1.0, (step + 1) / 200, 0.05 + 2.5 * (1 - step / steps))
+        scale = min(1.0, (step + 1) / optimisation.rise, 0.05 + 2.5 * (1 - step / steps))
         set_rate(optimiser, optimisation.lr * scale)
         set_rate(critic_optimiser, optimisation.critic_lr * scale)
 
@@ -260,7 +262,7 @@ def train_edit_field(
             on_made = critic(disturbed(seen.detach(), generator), target).float()
         critic_loss = F.softplus(-on_photos).mean() + F.softplus(on_made).mean()
         critic_loss = critic_loss + loss_weights.wrong * (certainty * F.softplus(on_lies)).mean()
-        if step % EVERY == 0:
+        if loss_weights.r1 and step % EVERY == 0:
             critic_loss = critic_loss + loss_weights.r1 / 2 * EVERY * squared_gradient(critic, real, real_a)
         descend(critic_optimiser, critic_loss)
 
@@ -284,11 +286,17 @@ def train_edit_field(
     return average.state_dict()
 
 
-def _critic(channels: int, attributes: int, widths: tuple[int, ...]) -> PictureCritic:
-    """The full critic, or one of these widths."""
-    if not widths:
-        return PictureCritic(channels, attributes)
-    return PictureCritic(channels, attributes, widths, strided=True)
+def _feature_critic(attributes: int, device: str) -> FeatureCritic:
+    """A critic by the levels of the face parser's encoder that its pyramid has."""
+    parser = load("face-parser", device)
+    encoder = cast(FeaturePyramid, parser.module).encoder
+
+    def see(pictures: Tensor) -> list[Tensor]:
+        stages = encoder(pictures.expand(-1, 3, -1, -1))
+        return [stages[stage] for stage in LEVELS]
+
+    levels = [(STAGES[stage][3], parser.spec.size // 2 ** (level + 1)) for level, stage in enumerate(LEVELS)]
+    return FeatureCritic(see, levels, attributes)
 
 
 class _Photos:
