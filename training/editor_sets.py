@@ -182,7 +182,7 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str, tone: bool) -> T
         groups += [np.digitize(_tones(chips.pixels, index, device), TONES), known["beard"][index].round()]
     else:
         groups.append((black + read["indian"])[index].round())
-    # Most old faces are men's: the bound of 8 would leave it so, as it holds for every combination of less than an eighth.
+    # Most old faces are men's; a bound of 8, which every combination of less than an eighth meets, would leave it so.
     weights = balanced(*groups, most=np.inf if edited == "age" else 8)
     return TrainingSet(
         np.array(chips.pixels[index]), labels.astype(np.float32), weights / weights.sum(), photos.held_out()[index]
