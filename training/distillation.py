@@ -52,6 +52,7 @@ def train_edit_ends(
     folder: Path,  # checkpoint and log
     *,
     teacher: str = "",  # an edit field of the zoo, whose trunk training begins with
+    bfloat16: bool = False,
     optimisation: Optimisation = Optimisation(),
     augmentation: Augmentation = AUGMENTATION,
     seed: int = 0,
@@ -87,7 +88,8 @@ def train_edit_ends(
         chosen = torch.multinomial(odds, batch, generator=generator).to(device)
         x = varied(photos[chosen], augmentation, on_device)
         target, target_motion = editor.ends((x + 1) / 2)
-        ratios, motion = network(x)
+        with torch.autocast(x.device.type, torch.bfloat16, enabled=bfloat16):
+            ratios, motion = network(x)
 
         # Both ends, the face's most, and the differences between neighbours; as shares of the teacher's variance.
         ends, moves = (
