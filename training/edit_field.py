@@ -154,6 +154,7 @@ class Optimisation:
     steps: of the field.  batch: photos a step, half of them of each end.
     lr, critic_lr: Adam, beta1 0; ``rise`` steps of warming up, constant, linear to a twentieth over the last 40 %.
     ema: share of the averaged weights that each step keeps.  warm: steps that the critic learns alone at first.
+    clip: longest gradient of the field, L2, so that one odd batch of a few faces does not throw it; 0 for any.
     """
 
     steps: int = 9000
@@ -163,6 +164,7 @@ class Optimisation:
     ema: float = 0.998
     warm: int = 400
     rise: int = 200
+    clip: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +278,7 @@ def train_edit_field(
             leak = preserved.change(x, made, a)
             loss = F.softplus(-judged).mean() + loss_weights.others * leak
             loss = loss + sum(getattr(loss_weights, name) * cost for name, cost in costs.items())
-            descend(optimiser, loss)
+            descend(optimiser, loss, clip=optimisation.clip)
             average.update(network, step)
             metrics = {"loss": loss, "fooled": judged.mean(), "leak": leak, **costs}
         else:
