@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import torch
@@ -136,6 +137,58 @@ class _Halved(nn.Module):
         return z
 
 
+class FeatureCritic(nn.Module):
+    """The same by what a frozen network sees, one answer a level of it: it knows what pictures are from the start.
+
+    pictures and attributes to logits (levels, B), as ``PictureCritic``'s.
+
+    see: pictures to features (B, channels, side, side) of each level, sides of 8 or more that are powers of 2; none of
+    the weights that are trained or kept.
+
+    Source: Sauer et al. 2021, Projected GANs converge faster, arXiv 2111.01007, §3.1, without mixing across levels.
+    """
+
+    def __init__(
+        self, see: Callable[[Tensor], list[Tensor]], levels: Sequence[tuple[int, int]], attributes: int
+    ) -> None:
+        super().__init__()
+        self.see = see
+        self.heads = nn.ModuleList(_narrowed(*level) for level in levels)
+        self.ends = nn.ModuleList(nn.Linear(WIDEST, 2) for _ in levels)
+        self.others = nn.ModuleList(nn.Linear(attributes - 1, WIDEST, bias=False) for _ in levels)
+
+    def forward(self, pictures: Tensor, attributes: Tensor) -> Tensor:
+        """The logits of pictures."""
+        return self.answer(self.features(pictures), attributes)
+
+    def features(self, pictures: Tensor) -> Tensor:
+        """What it sees in pictures, (levels, B, features)."""
+        return torch.stack([head(seen) for head, seen in zip(self.heads, self.see(pictures), strict=True)])
+
+    def answer(self, features: Tensor, attributes: Tensor) -> Tensor:
+        """The logits of what it saw."""
+        share = (attributes[:, :1] + 1) / 2
+        both, logits = torch.cat([1 - share, share], 1), []
+        for seen, ends, others in zip(features, self.ends, self.others, strict=True):
+            beside = (others(attributes[:, 1:]) * seen).sum(1) / 4
+            logits.append((ends(seen) * both).sum(1) + beside)
+        return torch.stack(logits)
+
+
+WIDEST = 128  # channels of a ``FeatureCritic`` at 4 x 4 pixels, half as many at twice the side, 32 at least
+
+
+def _narrowed(channels: int, side: int) -> nn.Sequential:
+    """Features (B, channels, side, side) to (B, WIDEST): half the side again and again, down to 4 x 4 and to 1."""
+    layers: list[nn.Module] = []
+    while side > 4:
+        side //= 2
+        width = max(32, WIDEST * 4 // side)
+        layers += [nn.Conv2d(channels, width, 4, stride=2, padding=1), nn.LeakyReLU(0.2)]
+        channels = width
+    return nn.Sequential(*layers, nn.Conv2d(channels, WIDEST, 4), nn.LeakyReLU(0.2), nn.Flatten())
+
+
 def false_label(labels: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Labels (B, A) of which one is reversed, the edited one twice as often; its absolute value, (B,)."""
     draw = torch.randint(0, labels.shape[1] + 1, (len(labels), 1), generator=generator, device=labels.device)
@@ -144,7 +197,7 @@ def false_label(labels: Tensor, generator: torch.Generator) -> tuple[Tensor, Ten
     return labels.scatter(1, which, -was), was[:, 0].abs()
 
 
-def squared_gradient(critic: PictureCritic, pictures: Tensor, labels: Tensor) -> Tensor:
+def squared_gradient(critic: PictureCritic | FeatureCritic, pictures: Tensor, labels: Tensor) -> Tensor:
     """The critic's mean squared gradient at pictures (B, C, S, S) under their labels (B, A), R1."""
     pictures = pictures.detach().requires_grad_(True)
     (gradient,) = torch.autograd.grad(critic(pictures, labels).sum(), pictures, create_graph=True)

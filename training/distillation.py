@@ -21,6 +21,7 @@ from gslopes.faces.zoo import ModelSpec, build
 from training.augment import Augmentation, varied
 from training.chips import face_window
 from training.field_editor import FieldEditor
+from training.field_network import trunk_of
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 
 BEYOND = 0.1  # weight of what lies beyond the face's place in a chip
@@ -51,6 +52,7 @@ def train_edit_ends(
     folder: Path,  # checkpoint and log
     *,
     teacher: str = "",  # an edit field of the zoo, whose trunk training begins with
+    bfloat16: bool = False,
     optimisation: Optimisation = Optimisation(),
     augmentation: Augmentation = AUGMENTATION,
     seed: int = 0,
@@ -68,8 +70,7 @@ def train_edit_ends(
     torch.manual_seed(seed)
     editor = FieldEditor(teacher, device)
     network = cast(EditEnds, build(spec)).to(device).to(memory_format=torch.channels_last).train()
-    trunk = {name: part for name, part in editor.network.state_dict().items() if not name.startswith("to_")}
-    network.load_state_dict(trunk, strict=False)
+    network.load_state_dict(trunk_of(editor.network), strict=False)
     average = Ema(network, cast(EditEnds, build(spec)).to(device), optimisation.ema)
     optimiser = torch.optim.Adam(network.parameters(), optimisation.lr, betas=(0.9, 0.99))
     parts = {"network": network, "average": average, "optimiser": optimiser}
@@ -87,7 +88,8 @@ def train_edit_ends(
         chosen = torch.multinomial(odds, batch, generator=generator).to(device)
         x = varied(photos[chosen], augmentation, on_device)
         target, target_motion = editor.ends((x + 1) / 2)
-        ratios, motion = network(x)
+        with torch.autocast(x.device.type, torch.bfloat16, enabled=bfloat16):
+            ratios, motion = network(x)
 
         # Both ends, the face's most, and the differences between neighbours; as shares of the teacher's variance.
         ends, moves = (

@@ -14,6 +14,7 @@ augmentation, §3.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,13 +30,14 @@ from gslopes.core.records import ByteArray
 from gslopes.faces.compose.masks import BORDER, SIGMA
 from gslopes.faces.compose.paste import FADE, INSIDE
 from gslopes.faces.compose.skin import FACE, class_probabilities
+from gslopes.faces.networks.feature_pyramid import LEVELS, STAGES, FeaturePyramid
 from gslopes.faces.zoo import ModelSpec, build, load
 from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
 from training.augment import Augmentation, color_jitter, disturbed, random_rectangle, seen_through, warp
 from training.chips import face_window
-from training.critics import PictureCritic, false_label, squared_gradient
-from training.field_editor import as_template
-from training.field_network import EditField
+from training.critics import FeatureCritic, PictureCritic, false_label, squared_gradient
+from training.field_editor import FieldEditor, as_template
+from training.field_network import EditField, trunk_of
 from training.field_template import TemplateEdits, TemplateUse, blurred
 from training.loop import Ema, Steps, descend, seed_step, set_rate
 
@@ -65,6 +67,17 @@ def face_masks(pixels: ByteArray, device: str) -> Tensor:
         mask = torch.minimum((2 * blurred(sharp, SIGMA) - 1).clamp(0, 1), sharp) * (ramp[:, None] * ramp)
         masks.append((255 * mask).round().byte())
     return torch.cat(masks)
+
+
+def kept_masks(pixels: ByteArray, folder: Path, device: str) -> Tensor:
+    """As ``face_masks``; made once, then read from ``folder``, so that a run that goes on begins at once."""
+    file = folder / "masks.pt"
+    if file.is_file():
+        return cast(Tensor, torch.load(file, map_location=device, weights_only=True))
+    masks = face_masks(pixels, device)
+    torch.save(masks, file.with_suffix(".partial"))
+    file.with_suffix(".partial").replace(file)
+    return masks
 
 
 def well_inside(masks: Tensor) -> Tensor:
@@ -139,8 +152,9 @@ class Optimisation:
     """How the weights move.
 
     steps: of the field.  batch: photos a step, half of them of each end.
-    lr, critic_lr: Adam, beta1 0; 200 steps of warming up, constant, linear to a twentieth over the last 40 %.
+    lr, critic_lr: Adam, beta1 0; ``rise`` steps of warming up, constant, linear to a twentieth over the last 40 %.
     ema: share of the averaged weights that each step keeps.  warm: steps that the critic learns alone at first.
+    clip: longest gradient of the field, L2, so that one odd batch of a few faces does not throw it; 0 for any.
     """
 
     steps: int = 9000
@@ -149,6 +163,8 @@ class Optimisation:
     critic_lr: float = 4e-4
     ema: float = 0.998
     warm: int = 400
+    rise: int = 200
+    clip: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,18 +203,28 @@ def train_edit_field(
     optimisation: Optimisation = Optimisation(),
     loss_weights: LossWeights = LossWeights(),
     augmentation: Augmentation = AUGMENTATION,
+    trunk: str = "",  # an edit field of the zoo, whose trunk training begins with
+    features: bool = False,  # a critic by what the face parser's encoder sees, which learns from fewer photos
+    bfloat16: bool = False,  # on a CPU too
     seed: int = 0,
     device: str = "cpu",
     report_every: int = 50,
     save_every: int = 500,
 ) -> dict[str, Any]:
-    """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights. On CUDA in bfloat16."""
+    """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights. On CUDA in bfloat16.
+
+    Raises: UnknownName, ModelError for a trunk that is no edit field.
+    """
     # What is trained, and where it stands.
     torch.manual_seed(seed)
     cuda = torch.device(device).type == "cuda"
     network = cast(EditField, build(spec)).to(device).to(memory_format=torch.channels_last).train()
+    if trunk:
+        network.load_state_dict(trunk_of(FieldEditor(trunk, device).network), strict=False)
     config, count, steps = network.config, labels.shape[1], optimisation.steps
-    critic = PictureCritic(3 if config.colours else 1, count).to(device).to(memory_format=torch.channels_last).train()
+    critic = _feature_critic(count, device) if features else PictureCritic(3 if config.colours else 1, count)
+    critic = critic.to(device).to(memory_format=torch.channels_last).train()
+    half = partial(torch.autocast, torch.device(device).type, torch.bfloat16, enabled=cuda or bfloat16)
     average = Ema(network, cast(EditField, build(spec)).to(device), optimisation.ema)
     optimiser = torch.optim.Adam(network.parameters(), optimisation.lr, betas=(0.0, 0.99), fused=cuda)
     critic_optimiser = torch.optim.Adam(critic.parameters(), optimisation.critic_lr, betas=(0.0, 0.99), fused=cuda)
@@ -210,13 +236,13 @@ def train_edit_field(
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
     # The whole set stays on the device.
-    photos = _Photos(pixels, labels, weights, augmentation, generator, device)
+    photos = _Photos(pixels, kept_masks(pixels, folder, device), labels, weights, augmentation, generator, device)
     inner, face = inner_face(photos.masks), face_window(spec.size).to(device)
     preserved = _Preserved(config.attributes[0], device, loss_weights.beard)
 
     for step in loop:
         seed_step(seed, step, generator)
-        scale = min(1.0, (step + 1) / 200, 0.05 + 2.5 * (1 - step / steps))
+        scale = min(1.0, (step + 1) / optimisation.rise, 0.05 + 2.5 * (1 - step / steps))
         set_rate(optimiser, optimisation.lr * scale)
         set_rate(critic_optimiser, optimisation.critic_lr * scale)
 
@@ -224,7 +250,7 @@ def train_edit_field(
         x, m, a = photos.batch(optimisation.batch)
         real, real_m, real_a = photos.batch(optimisation.batch)
         units, target = -FLIP * a[:, :1], torch.cat([-a[:, :1], a[:, 1:]], 1)
-        with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
+        with half():
             form, motion = network(2 * x - 1)
         made = composite(x, m, form, motion, units, face, config.lightness)
         seen = as_critic_sees(made, m, inner, not config.colours)
@@ -232,26 +258,27 @@ def train_edit_field(
         # The critic: photos, composites, photos under one false label; now and then its gradient at photos.
         real = disturbed(as_critic_sees(real, real_m, inner, not config.colours), generator)
         false_labels, certainty = false_label(real_a, generator)
-        with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
-            on_photos, on_lies = critic(real, real_a).float(), critic(real, false_labels).float()
+        with half():
+            seen_in_photos = critic.features(real)
+            on_photos, on_lies = (critic.answer(seen_in_photos, each).float() for each in (real_a, false_labels))
             on_made = critic(disturbed(seen.detach(), generator), target).float()
         critic_loss = F.softplus(-on_photos).mean() + F.softplus(on_made).mean()
         critic_loss = critic_loss + loss_weights.wrong * (certainty * F.softplus(on_lies)).mean()
-        if step % EVERY == 0:
+        if loss_weights.r1 and step % EVERY == 0:
             critic_loss = critic_loss + loss_weights.r1 / 2 * EVERY * squared_gradient(critic, real, real_a)
         descend(critic_optimiser, critic_loss)
 
         # The field fools it, and changes as little else as it can.
         if step >= optimisation.warm:
             critic.requires_grad_(False)
-            with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
+            with half():
                 judged = critic(disturbed(seen, generator), target).float()
             critic.requires_grad_(True)
             costs = _costs(form, motion, m, inner, face, loss_weights.colour)
             leak = preserved.change(x, made, a)
             loss = F.softplus(-judged).mean() + loss_weights.others * leak
             loss = loss + sum(getattr(loss_weights, name) * cost for name, cost in costs.items())
-            descend(optimiser, loss)
+            descend(optimiser, loss, clip=optimisation.clip)
             average.update(network, step)
             metrics = {"loss": loss, "fooled": judged.mean(), "leak": leak, **costs}
         else:
@@ -261,12 +288,26 @@ def train_edit_field(
     return average.state_dict()
 
 
+def _feature_critic(attributes: int, device: str) -> FeatureCritic:
+    """A critic by the levels of the face parser's encoder that its pyramid has."""
+    parser = load("face-parser", device)
+    encoder = cast(FeaturePyramid, parser.module).encoder
+
+    def see(pictures: Tensor) -> list[Tensor]:
+        stages = encoder(pictures.expand(-1, 3, -1, -1))
+        return [stages[stage] for stage in LEVELS]
+
+    levels = [(STAGES[stage][3], parser.spec.size // 2 ** (level + 1)) for level, stage in enumerate(LEVELS)]
+    return FeatureCritic(see, levels, attributes)
+
+
 class _Photos:
     """The training photos with their masks on the device, drawn half of each end and varied."""
 
     def __init__(
         self,
         pixels: ByteArray,
+        masks: Tensor,
         labels: NDArray[np.float32],
         weights: NDArray[np.float64],
         augmentation: Augmentation,
@@ -274,7 +315,7 @@ class _Photos:
         device: str,
     ) -> None:
         self.pixels, self.labels = torch.from_numpy(pixels).to(device), torch.from_numpy(labels).to(device)
-        self.masks = face_masks(pixels, device)
+        self.masks = masks
         odds = torch.from_numpy(np.minimum(weights / weights.mean(), 8)).float().to(device)
         self.odds = [odds * (self.labels[:, 0] < 0), odds * (self.labels[:, 0] > 0)]
         self.augmentation, self.generator = augmentation, generator
@@ -292,6 +333,10 @@ class _Photos:
         return chips.clamp(0, 1).contiguous(memory_format=torch.channels_last), both[:, 3:], self.labels[index]
 
 
+# What must stay as it is beside the smile, by what is edited.
+HELD = {"gender": ("young", "race"), "race": ("young", "gender"), "age": ("gender", "race")}
+
+
 class _Preserved:
     """What must stay as it is, read by those that labelled the training photos: the annotator and the tagger."""
 
@@ -300,12 +345,12 @@ class _Preserved:
         self.column = {name: index for index, name in enumerate(self.labeller.labels)}
         self.smile = self.tagger.spec.labels.index("Smiling")
         self.beard = [self.tagger.spec.labels.index(name) for name in BEARD]
-        self.edited, self.share = edited, beard
+        self.held, self.share = HELD[edited], beard
 
     def logits(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S) to (B, 6) logits.
 
-        Young, smiling, masculine or, where gender is edited, White less Black; then no beard, stubble and goatee, times
+        The two of ``HELD``, race as White less Black, with smiling between; then no beard, stubble and goatee, times
         what these count.
         """
         chips = chips.clamp(0, 1)
@@ -313,9 +358,12 @@ class _Preserved:
         spec = self.tagger.spec
         mean, std = (chips.new_tensor(v)[:, None, None] for v in (spec.mean, spec.std))
         tags = self.tagger.module((cropped(chips, spec.crop, spec.size) - mean) / std).float()
-        white = said[:, self.column["white"]] - said[:, self.column["black"]]
-        third = white if self.edited == "gender" else said[:, self.column["masculine"]]
-        first = torch.stack([said[:, self.column["young"]], tags[:, self.smile], third], 1)
+        read = {
+            "young": said[:, self.column["young"]],
+            "gender": said[:, self.column["masculine"]],
+            "race": said[:, self.column["white"]] - said[:, self.column["black"]],
+        }
+        first = torch.stack([read[self.held[0]], tags[:, self.smile], read[self.held[1]]], 1)
         return torch.cat([first, self.share * tags[:, self.beard]], 1)
 
     def change(self, before: Tensor, after: Tensor, labels: Tensor) -> Tensor:

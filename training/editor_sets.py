@@ -33,6 +33,8 @@ from training.sources import (
 
 TONES = (10.0, 28.0, 41.0)  # degrees between dark, tan, intermediate and light skin (Chardon et al. 1991)
 LEAST = 10  # faces at each end of an attribute without which photos are no training set
+GROWN, OLD = (18, 27), 56  # years at the ends of age: from, and below; from
+SURE_OF_AGE = 0.9  # the labeller's, which reads 60 at the median of those it holds for old, and 25 of the young
 SHARES = {"utkface": 0.35}  # how often a set is drawn where there are two; another 0.65
 
 
@@ -116,10 +118,31 @@ def said(photos: LabelledPhotos) -> dict[str, NDArray[np.float32]]:
     if "age" in photos.names:
         age = photos.column("age")
         found["young"] = np.where(np.isfinite(age), age < YOUNG, np.nan).astype(np.float32)
+        found["age"] = ends_of_age(age)
     if "white" in photos.names:
         either = photos.column("white") + photos.column("black")
         found["race"] = np.where(either > 0, photos.column("white"), np.nan).astype(np.float32)
     return found
+
+
+def ends_of_age(years: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Years (n,) to 0 for a young adult, 1 for an old face, and NaN between, below and where unknown.
+
+    >>> ends_of_age(np.array([15, 20, 40, 60, np.nan], np.float32)).tolist()
+    [nan, 0.0, nan, 1.0, nan]
+    """
+    grown = (years >= GROWN[0]) & (years < GROWN[1])
+    return np.where(years >= OLD, 1, np.where(grown, 0, np.nan)).astype(np.float32)
+
+
+def seen_age(read: NDArray[np.float32], tagged: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Two models' probabilities of young, (n,), to what ``ends_of_age`` gives: known where one is sure and both agree.
+
+    read: the labeller's.  tagged: the tagger's.
+    """
+    old = (read <= 1 - SURE_OF_AGE) & (tagged < 0.5)
+    grown = (read >= SURE_OF_AGE) & (tagged > 0.5)
+    return np.where(old, 1, np.where(grown, 0, np.nan)).astype(np.float32)
 
 
 def learnt_from(photos: LabelledPhotos) -> NDArray[np.bool_]:
@@ -137,6 +160,7 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str, tone: bool) -> T
         "gender": where_certain(tags["Male"]) if edited == "gender" else read["masculine"],
         "race": white / (white + black).clip(1e-6),
         "young": read["young"],
+        "age": seen_age(read["young"], tags["Young"]),
         "smiling": tags["Smiling"],
         "eyeglasses": tags["Eyeglasses"],
         "beard": 1 - tags["No_Beard"],
@@ -152,12 +176,14 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str, tone: bool) -> T
     chosen = learnt_from(photos) | photos.held_out()
     index = np.flatnonzero(chosen & np.isfinite(known[edited]) & clear & (chips.outside < 0.6))
     labels = np.stack([2 * known[name][index] - 1 for name in spec.labels], 1)
-    groups: list[NDArray[Any]] = [known[edited][index], known["young"][index].round(), known["smiling"][index].round()]
+    beside = "gender" if edited == "age" else "young"  # what else is drawn evenly
+    groups: list[NDArray[Any]] = [known[name][index].round() for name in (edited, beside, "smiling")]
     if tone:
         groups += [np.digitize(_tones(chips.pixels, index, device), TONES), known["beard"][index].round()]
     else:
         groups.append((black + read["indian"])[index].round())
-    weights = balanced(*groups)
+    # Most old faces are men's; a bound of 8, which every combination of less than an eighth meets, would leave it so.
+    weights = balanced(*groups, most=np.inf if edited == "age" else 8)
     return TrainingSet(
         np.array(chips.pixels[index]), labels.astype(np.float32), weights / weights.sum(), photos.held_out()[index]
     )

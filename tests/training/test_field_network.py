@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from gslopes.faces.networks.edit_field import MOTION
-from training.field_network import COLOUR, LIGHTNESS, EditField, EditFieldConfig
+from training.field_network import COLOUR, LIGHTNESS, EditField, EditFieldConfig, trunk_of
 
 SMALL = EditFieldConfig(("gender", "young"), size=64, widths=(8, 8, 16, 16, 16))
 
@@ -19,6 +19,11 @@ def test_an_untrained_field_changes_nothing(field):
     assert motion.shape == (2, 2, 64, 64)
     assert not form.any()
     assert not motion.any()
+
+
+def test_a_trunk_is_an_edit_field_without_its_heads(field):
+    whole, trunk = field.state_dict(), trunk_of(field)
+    assert {name.split(".")[0] for name in whole.keys() - trunk.keys()} == {"to_form", "to_motion"}
 
 
 @torch.no_grad()

@@ -65,7 +65,7 @@ class FaceReader:
 
     def check(self, names: tuple[str, ...]) -> None:
         """Raises: ModelError for an attribute that it cannot read."""
-        unknown = [name for name in names if name not in ("gender", "race", *self.labels)]
+        unknown = [name for name in names if name not in ("gender", "race", "age", *self.labels)]
         if unknown:
             message = f"The model {self.model.spec.name} cannot read {unknown[0]!r} from a face."
             raise ModelError(message, "Name a reader that was trained on it.")
@@ -90,10 +90,13 @@ def standardised(chips: Tensor, mean: Colour, std: Colour) -> Tensor:
 def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
     """How far a face is towards the +1 of an attribute, in [0, 1], from probabilities by label.
 
-    Gender is the share of masculine, race the share of White among White and Black, another its own label's.
+    Gender is the share of masculine, race the share of White among White and Black, age what is not young, another its
+    own label's.
     """
     if name == "gender":
         return read["masculine"]
+    if name == "age":
+        return 1 - read["young"]
     if name != "race":
         return read[name]
     white, both = read["white"], read["white"] + read["black"]

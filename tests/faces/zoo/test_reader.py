@@ -29,6 +29,10 @@ def test_race_is_the_share_of_white_among_white_and_black_of_arrays_and_tensors_
         assert share.tolist() == pytest.approx([0.75, 0.0])
 
 
+def test_age_is_what_is_not_young():
+    assert attribute({"young": np.array([0.25, 1.0])}, "age").tolist() == [0.75, 0.0]
+
+
 def test_bytes_and_tensors_are_read_alike(reader: FaceReader, chips: np.ndarray):
     read = reader(chips)
     assert set(read) == set(reader.labels)
