@@ -134,7 +134,7 @@ CELLS = ((0, 1), (0, 3), (2, 1), (2, 3))
 
 
 def crops_averages(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """The mean share of four pairs of groups, all pairs of people asked, or 200 drawn of each two groups."""
+    """The mean share of four pairs of groups: all pairs of people, or 200 drawn."""
     for title, sizes in FOUR.items():
         truth = np.mean([special.ndtr((sizes[a][1] - sizes[b][1]) / np.sqrt(2)) for a, b in CELLS])
         ends = np.cumsum([size for size, _ in sizes])
@@ -153,7 +153,7 @@ def crops_averages(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def crops_draws(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """The share of a pair of groups whose pairs are drawn with replacement, each as often as it is drawn."""
+    """The share of a pair of groups whose pairs are drawn with replacement."""
     for (m, n), draws in (((8, 8), 200), ((12, 30), 200), ((30, 40), 200), ((30, 40), 10_000), ((100, 120), 1000)):
         held, truth = 0, special.ndtr(0.5 / np.sqrt(2))
         for _ in range(sets):
@@ -164,7 +164,7 @@ def crops_draws(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def crops_attached(rng: np.random.Generator, sets: int) -> Iterator[Count]:
-    """How often the same person wins in two ways to join them: scores of spread 1, moved by 0.5 of the way."""
+    """How often the same person wins in both layouts."""
     truth = 0.5 + np.arcsin(1 / np.sqrt(1.25)) / np.pi
     for m, n in ((8, 8), (12, 30), (60, 60)):
         held, place = 0, np.ix_(np.arange(m), np.arange(m, m + n))

@@ -12,6 +12,7 @@ from gslopes.ask.boxes import SaliencyMap, centres, fitted
 from gslopes.ask.croppers import joining
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.records import Detections
+from gslopes.crops.config import CropsConfig
 from tests.crops.drawn import Brightness, Lighter, a_face, audit, draw_people, planned, row, truth
 from tests.fixtures import SIBLINGS, questions
 
@@ -223,7 +224,7 @@ def test_what_cannot_be_done_is_said_before_any_work(portraits, done):
     with pytest.raises(ConfigError, match="ratio"):
         planned(folder, table, ratios=(float("nan"),))
     with pytest.raises(ConfigError, match="--attach"):
-        planned(folder, table, groups=("team",), attach=())
+        CropsConfig(attach=())
     with pytest.raises(ConfigError, match="--people CSV"):
         planned(folder, None)
     facts = planned(folder, table, groups=("team",))
