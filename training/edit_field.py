@@ -333,7 +333,7 @@ class _Photos:
         return chips.clamp(0, 1).contiguous(memory_format=torch.channels_last), both[:, 3:], self.labels[index]
 
 
-# What must stay as it is beside the smile, by what is edited.
+# What must stay as it is next to the smile, by what is edited.
 HELD = {"gender": ("young", "race"), "race": ("young", "gender"), "age": ("gender", "race")}
 
 
