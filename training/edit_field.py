@@ -72,7 +72,7 @@ def face_masks(pixels: ByteArray, device: str) -> Tensor:
 
 def kept_masks(pixels: ByteArray, folder: Path, device: str) -> Tensor:
     """As ``face_masks``; made once, then read from ``folder``, so that a run that goes on begins at once."""
-    file = folder / f"masks-{hashlib.sha256(np.ascontiguousarray(pixels)).hexdigest()[:12]}.pt"
+    file = folder / f"masks-{hashlib.sha256(np.ascontiguousarray(pixels).data).hexdigest()[:12]}.pt"
     if file.is_file():
         return cast(Tensor, torch.load(file, map_location=device, weights_only=True))
     masks = face_masks(pixels, device)
