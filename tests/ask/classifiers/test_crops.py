@@ -205,6 +205,7 @@ def test_the_walk_has_slopes_placebos_and_resume_for_a_cropper(tmp_path: Path) -
     known = {"landmarks": photos / "faces.csv", "masks": photos.parent / "masks", "editor": "drawn-fader"}
     quick = {"fit.permutations": 49, "fit.min_varying": 1, "steps": 3, "device": "cpu"}
     name = f"crops:{HALVES},opponents={photos},others=2"
+    MET.clear()  # what a function names is part of its version
     audit = gslopes.audit(photos, tmp_path / "run", classifier=name, **known, **quick)
     slopes = tables.reading(audit.tables["slopes"]).set_index("attribute")
     assert slopes.loc["gender", ["label", "unit"]].tolist() == [LABEL, "of 100 pairs per unit"]
