@@ -195,10 +195,11 @@ def test_a_table_of_faces_is_audited_by_its_groups_and_nothing_is_asked_twice(dr
 
     options = {"classifier": bright, "groups": "team", "steps": 3, "placebo": False, **faces.known}
     audit = gslopes.audit(frame, tmp_path / "run", **options)
-    count = len(asked)
+    assert len(asked) > 12
+    asked.clear()  # what a function holds is part of its version
     assert set(audit.tables["groups"]["column"]) == {"team"}
     again = gslopes.audit(frame, tmp_path / "run", **options)
-    assert len(asked) == count
+    assert asked == []
     assert again.summary == audit.summary
     (tmp_path / "run").rename(tmp_path / "moved")
     shutil.rmtree(faces.photos)
