@@ -34,9 +34,13 @@ def row(pictures: list[ByteArray]) -> ByteArray:
 
 def contexts() -> ByteArray:
     """One person before four rooms."""
-    first, other = (person(4, gender=-1.0, background=shade, background_shade=shade) for shade in (0.0, 1.0))
+    first, other = (
+        person(4, gender=-1.0, background=shade, background_shade=shade) for shade in (0.0, 1.0)
+    )
     same = (np.abs(first.astype(int) - other).max(2) < 8).astype(np.uint8)
-    mask = cv2.GaussianBlur(cv2.morphologyEx(same, cv2.MORPH_CLOSE, np.ones((5, 5))).astype(np.float32), (3, 3), 0)
+    mask = cv2.GaussianBlur(
+        cv2.morphologyEx(same, cv2.MORPH_CLOSE, np.ones((5, 5))).astype(np.float32), (3, 3), 0
+    )
     made = []
     for room in ("nursery", "garage", "wedding-shop", "sports-bar"):
         scene = draw_scene(room, width=300, height=ROW).astype(np.float32)
@@ -53,14 +57,18 @@ def crops() -> ByteArray:
     left, right = person(3, gender=-1.2), person(9, gender=1.2)
     made = []
     for pair in ((left, right), (right, left)):
-        joined = np.concatenate([pair[0], np.full((ROW, ROW // 2, 3), 255, np.uint8), pair[1]], axis=1)
+        joined = np.concatenate(
+            [pair[0], np.full((ROW, ROW // 2, 3), 255, np.uint8), pair[1]], axis=1
+        )
         (found,) = load_cropper("spectral-residual").maps([joined])
         place = np.unravel_index(np.argmax(found.scores), found.scores.shape)
         x = round(float(place[1] + 0.5) * joined.shape[1] / found.scores.shape[1])
         start = int(np.clip(x - ROW // 2, 0, joined.shape[1] - ROW))
         shown = (0.45 * joined + 0.55 * 255).astype(np.uint8)
         shown[:, start : start + ROW] = joined[:, start : start + ROW]
-        made.append(cv2.rectangle(shown, (start + 1, 1), (start + ROW - 2, ROW - 2), (214, 84, 30), 3))
+        made.append(
+            cv2.rectangle(shown, (start + 1, 1), (start + ROW - 2, ROW - 2), (214, 84, 30), 3)
+        )
     return row(made)
 
 
@@ -73,7 +81,14 @@ def captions() -> ByteArray:
         card[:ROW, 30 : 30 + ROW] = person(4, gender=value, smile=0.8)
         width = cv2.getTextSize(caption, cv2.FONT_HERSHEY_SIMPLEX, 0.6, 1)[0][0]
         cv2.putText(
-            card, caption, ((ROW + 60 - width) // 2, ROW + 23), cv2.FONT_HERSHEY_SIMPLEX, 0.6, INK, 1, cv2.LINE_AA
+            card,
+            caption,
+            ((ROW + 60 - width) // 2, ROW + 23),
+            cv2.FONT_HERSHEY_SIMPLEX,
+            0.6,
+            INK,
+            1,
+            cv2.LINE_AA,
         )
         made.append(card)
     return row(made)

@@ -16,7 +16,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if sys.platform == "win32":  # no fcntl: run folders and the cache are locked with it
-    raise ImportError("gslopes runs on Linux and macOS; on Windows, install it in WSL (wsl --install).")
+    raise ImportError(
+        "gslopes runs on Linux and macOS; on Windows, install it in WSL (wsl --install)."
+    )
 
 if TYPE_CHECKING:
     from gslopes.ask.classifiers.in_memory import as_classifier as as_classifier

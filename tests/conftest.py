@@ -79,7 +79,9 @@ def shared_data() -> Path:
     named = os.environ.get("GSLOPES_TEST_DATA")
     folder = Path(named) if named else ROOT.parent / "shared" / "data"
     if not folder.is_dir():
-        pytest.skip(f"Real photos are missing: no folder {folder}. Name the folder of the zips in GSLOPES_TEST_DATA.")
+        pytest.skip(
+            f"Real photos are missing: no folder {folder}. Name the folder of the zips in GSLOPES_TEST_DATA."
+        )
     return folder
 
 

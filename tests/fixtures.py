@@ -21,7 +21,10 @@ from gslopes.core import tables
 if TYPE_CHECKING:
     from gslopes.slopes.fit.answers import Answers
 
-EMPTY = {"pdf": b"%PDF-1.4\n", "svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>"}  # in place of figures; and a PNG:
+EMPTY = {
+    "pdf": b"%PDF-1.4\n",
+    "svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+}  # in place of figures; and a PNG:
 EMPTY["png"] = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55"
     "0000000a49444154789c636000000002000148afa4710000000049454e44ae426082"
@@ -42,7 +45,11 @@ class Faces:
     @property
     def known(self) -> dict[str, Path | bool]:
         """Faces and masks; without placebos, which are four times the pictures."""
-        return {"landmarks": self.folder / "faces.csv", "masks": self.folder / "masks", "placebo": False}
+        return {
+            "landmarks": self.folder / "faces.csv",
+            "masks": self.folder / "masks",
+            "placebo": False,
+        }
 
     @property
     def args(self) -> list[str]:
@@ -59,11 +66,26 @@ def write_tiny_models(home: Path) -> Path:
 
     about = {"summary": "For tests.", "licence": "CC0-1.0", "data": (), "paper": "", "recipe": ""}
     specs = [
-        ModelSpec(name=f"{a}-field", network="fader", edits=a, size=32, labels=(a,), config={"widths": [4, 8]}, **about)
+        ModelSpec(
+            name=f"{a}-field",
+            network="fader",
+            edits=a,
+            size=32,
+            labels=(a,),
+            config={"widths": [4, 8]},
+            **about,
+        )
         for a in ("gender", "race")
     ]
     specs.append(
-        ModelSpec("celeba-tagger", network="tagger", size=32, labels=LABELS, config={"widths": [4, 8]}, **about)
+        ModelSpec(
+            "celeba-tagger",
+            network="tagger",
+            size=32,
+            labels=LABELS,
+            config={"widths": [4, 8]},
+            **about,
+        )
     )
     for seed, spec in enumerate(specs):
         with torch.random.fork_rng():
@@ -92,7 +114,9 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder, size, lot = tmp_path_factory.mktemp("toy"), 16, np.random.default_rng(0)
     weights = lot.normal(size=(3 * size * size, len(LABELS))).astype(np.float32)
     pixels = render(sample(64, 1), 96).pixels.astype(np.float32) / 255
-    small = pixels.reshape(64, size, 6, size, 6, 3).mean((2, 4)).transpose(0, 3, 1, 2).reshape(64, -1)
+    small = (
+        pixels.reshape(64, size, 6, size, 6, 3).mean((2, 4)).transpose(0, 3, 1, 2).reshape(64, -1)
+    )
     bias = -np.median(small @ weights, axis=0)
     nodes = [
         helper.make_node("Flatten", ["photos"], ["flat"]),
@@ -103,7 +127,10 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> str:
     kind = onnx.TensorProto.FLOAT
     ends = (("photos", ["N", 3, size, size]), ("scores", ["N", len(LABELS)]))
     inputs, outputs = ([helper.make_tensor_value_info(name, kind, shape)] for name, shape in ends)
-    constants = [onnx.numpy_helper.from_array(value, name) for name, value in (("weights", weights), ("bias", bias))]
+    constants = [
+        onnx.numpy_helper.from_array(value, name)
+        for name, value in (("weights", weights), ("bias", bias))
+    ]
     graph = helper.make_graph(nodes, "toy", inputs, outputs, constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
     onnx.save(model, folder / "toy.onnx")
@@ -145,7 +172,10 @@ def gslopes(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
     from gslopes.cli import main
 
     def run(*args: object) -> Done:
-        out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace")
+        out, err = (
+            io.TextIOWrapper(io.BytesIO(), "utf-8"),
+            io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace"),
+        )
         with monkeypatch.context() as patch:
             patch.setattr(sys, "stdout", out)
             patch.setattr(sys, "stderr", err)
@@ -208,7 +238,9 @@ def chromium() -> Iterator[Any]:
     if path is None:
         missing_browser("Chromium")
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        browser = driver.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+        )
         yield browser
         browser.close()
 
@@ -222,12 +254,19 @@ def assert_page_fits(chromium: Any, page_file: Path, width: int, height: int) ->
     page = chromium.new_page(viewport={"width": width, "height": height})
     events: list[str] = []
     page.on("console", lambda message: events.append(message.text))
-    page.on("request", lambda request: events.append(request.url) if request.url.startswith("http") else None)
+    page.on(
+        "request",
+        lambda request: events.append(request.url) if request.url.startswith("http") else None,
+    )
     page.goto(f"{page_file.as_uri()}#everything")  # its fold open, if it has one
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         faults = axe.run(page).response["violations"]
-        assert [(f["id"], f["nodes"][0]["html"]) for f in faults if f["impact"] in ("serious", "critical")] == []
+        assert [
+            (f["id"], f["nodes"][0]["html"])
+            for f in faults
+            if f["impact"] in ("serious", "critical")
+        ] == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert events == []
     page.close()
@@ -246,7 +285,9 @@ def assert_one_minute(chromium: Any, page_file: Path) -> None:
         page.close()
 
 
-def sweeps_of(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None) -> list[Answers]:
+def sweeps_of(
+    scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None
+) -> list[Answers]:
     """The answers of each classifier along each attribute."""
     from gslopes.slopes.fit.answers import gather, values_by_attribute
 
@@ -254,7 +295,9 @@ def sweeps_of(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, An
     return list(gather(answers, questions, values_by_attribute(answers, questions, values)))
 
 
-def paper_slopes(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None) -> pd.DataFrame:
+def paper_slopes(
+    scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None
+) -> pd.DataFrame:
     """The paper's rows alone, as a table."""
     from gslopes.slopes.fit.analysis import checked
     from gslopes.slopes.fit.estimators import paper
@@ -270,9 +313,12 @@ def make_onnx(tmp_path: Path) -> Callable[..., str]:
     the mean of the first channel and ``other`` the mean of the last two.
     """
     onnx = pytest.importorskip(
-        "onnx", reason="onnx, which builds the models, is not installed: pip install 'gslopes[test]'"
+        "onnx",
+        reason="onnx, which builds the models, is not installed: pip install 'gslopes[test]'",
     )
-    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'gslopes[onnx]'")
+    pytest.importorskip(
+        "onnxruntime", reason="onnxruntime is not installed: pip install 'gslopes[onnx]'"
+    )
 
     def make(
         weights: object = ((1, 0), (0, 0.5), (0, 0.5)),
@@ -300,7 +346,11 @@ def make_onnx(tmp_path: Path) -> Callable[..., str]:
             nodes,
             "redness",
             [helper.make_tensor_value_info("photos", dtype, shape)],
-            [helper.make_tensor_value_info("scores", onnx.TensorProto.FLOAT, [batch, matrix.shape[1]])],
+            [
+                helper.make_tensor_value_info(
+                    "scores", onnx.TensorProto.FLOAT, [batch, matrix.shape[1]]
+                )
+            ],
             constants,
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
@@ -313,7 +363,9 @@ def make_onnx(tmp_path: Path) -> Callable[..., str]:
 
 
 QUESTIONS = ["Does it answer differently?", "How sure?", "Show me", "What next?"]
-SIBLINGS = [question for question in QUESTIONS if question != "Show me"]  # of the other audits' pages
+SIBLINGS = [
+    question for question in QUESTIONS if question != "Show me"
+]  # of the other audits' pages
 
 
 def questions(html: str) -> list[str]:

@@ -30,7 +30,15 @@ from gslopes.ask.classifiers.replay import ReplayClassifier, ReplayOptions
 from gslopes.ask.retry import DAY, seconds_to_wait
 from gslopes.ask.secrets import scrub, scrub_json
 from gslopes.collect.collector import _read_journal
-from gslopes.collect.fetch import AGENT, LONGEST_DELAY, DownloadError, is_public, min_interval, parse, parse_url
+from gslopes.collect.fetch import (
+    AGENT,
+    LONGEST_DELAY,
+    DownloadError,
+    is_public,
+    min_interval,
+    parse,
+    parse_url,
+)
 from gslopes.collect.source import read_keywords, read_occupations
 from gslopes.core import runfolder, tables
 from gslopes.core.config import read_toml
@@ -39,7 +47,14 @@ from gslopes.photos.decode import decode
 
 SLOW = 20.0  # seconds for one input, on a busy machine
 EXPECTED = (GslopesError, DownloadError)
-BITS = (*(bytes([byte]) for byte in b'\0\xff=[]{",\n\r'), b"-1", b"1e999", b"NaN", b"\xc2\xb2", b"9" * 5000)
+BITS = (
+    *(bytes([byte]) for byte in b'\0\xff=[]{",\n\r'),
+    b"-1",
+    b"1e999",
+    b"NaN",
+    b"\xc2\xb2",
+    b"9" * 5000,
+)
 
 
 @dataclass(frozen=True)
@@ -55,9 +70,20 @@ def targets(folder: Path) -> list[Target]:
     """All readers; files that they need are made in the folder."""
     file = folder / "input"
     answers = json.dumps({"version": "1", "labels": {"nurse": 0.9, "person": 1}}).encode()
-    line = {"classifier": "azure", "version": "", "picture": "00" * 32, "status": "answered", "raw": {"tags": []}}
+    line = {
+        "classifier": "azure",
+        "version": "",
+        "picture": "00" * 32,
+        "status": "answered",
+        "raw": {"tags": []},
+    }
     line |= {"model": "m", "asked": "2026-11-21T00:00:00+00:00", "client": "0.1.0"}
-    manifest = {"seed": 0, "values": {"gender": [-2, 0, 2]}, "classifiers": {"toy": {"version": "1"}}, "config": {}}
+    manifest = {
+        "seed": 0,
+        "values": {"gender": [-2, 0, 2]},
+        "classifiers": {"toy": {"version": "1"}},
+        "config": {},
+    }
     http = load_classifier("http:https://host/x", prepare=False)
 
     def written(reader: Callable[[Path], object]) -> Callable[[bytes], object]:
@@ -69,7 +95,9 @@ def targets(folder: Path) -> list[Target]:
 
     def of_run(data: bytes) -> object:
         (folder / runfolder.MANIFEST).write_bytes(data)
-        return runfolder.compare(folder, manifest, ("seed", "values", "classifiers")) or runfolder.read_manifest(folder)
+        return runfolder.compare(
+            folder, manifest, ("seed", "values", "classifiers")
+        ) or runfolder.read_manifest(folder)
 
     return [
         Target("decoder", pictures(), lambda data: decode(data, "x")),
@@ -80,9 +108,15 @@ def targets(folder: Path) -> list[Target]:
             written(read_toml),
         ),
         Target("answers", (answers, b'{"refused": "no face"}'), lambda data: answered(http, data)),
-        Target("robots.txt", (b"User-agent: *\nDisallow: /p/*.png$\nCrawl-delay: 2\nRequest-rate: 1/5\n",), robots),
         Target(
-            "addresses", (b"https://host:8443/a/b.jpg?x=1#y", b"http://[2606:4700::1111]/", b"//xn--nxasmq6b/"), address
+            "robots.txt",
+            (b"User-agent: *\nDisallow: /p/*.png$\nCrawl-delay: 2\nRequest-rate: 1/5\n",),
+            robots,
+        ),
+        Target(
+            "addresses",
+            (b"https://host:8443/a/b.jpg?x=1#y", b"http://[2606:4700::1111]/", b"//xn--nxasmq6b/"),
+            address,
         ),
         Target("Retry-After", (b"120", b"Fri, 31 Dec 2027 23:59:59 GMT"), wait),
         Target(
@@ -90,7 +124,9 @@ def targets(folder: Path) -> list[Target]:
             (b"occupation,soc,cps\nchef,35-1011,Chefs\n",),
             written(lambda path: read_occupations(str(path))),
         ),
-        Target("keywords CSV", (b"keyword\nfemale\n",), written(lambda path: read_keywords(str(path)))),
+        Target(
+            "keywords CSV", (b"keyword\nfemale\n",), written(lambda path: read_keywords(str(path)))
+        ),
         Target("recording", (json.dumps(line).encode() + b"\n",), written(recording)),
         Target(
             "journal",
@@ -113,7 +149,10 @@ def every_target(folder: Path) -> list[Target]:
 def pictures() -> tuple[bytes, ...]:
     """One small picture of each format, some with a profile or an orientation."""
     noise = np.random.default_rng(0).integers(0, 256, (24, 16, 3), np.uint8)
-    kinds = (*("JPEG RGB", "JPEG CMYK", "PNG RGBA", "PNG P", "WEBP RGB"), *("TIFF RGB", "BMP RGB", "GIF RGB"))
+    kinds = (
+        *("JPEG RGB", "JPEG CMYK", "PNG RGBA", "PNG P", "WEBP RGB"),
+        *("TIFF RGB", "BMP RGB", "GIF RGB"),
+    )
     found = []
     for kind, mode in map(str.split, kinds):
         Image.fromarray(noise).convert(mode).save(buffer := io.BytesIO(), kind)
@@ -123,7 +162,14 @@ def pictures() -> tuple[bytes, ...]:
 
 def parquet(folder: Path) -> tuple[bytes, ...]:
     """A table of answers, and one of another program."""
-    row = {"photo": "a" * 64, "attribute": "gender", "value": -1.0, "score": 0.5, "classifier": "c", "label": "x"}
+    row = {
+        "photo": "a" * 64,
+        "attribute": "gender",
+        "value": -1.0,
+        "score": 0.5,
+        "classifier": "c",
+        "label": "x",
+    }
     frame = pd.DataFrame([row | {"step": step} for step in range(3)])
     tables.write(tables.SCORES, frame, folder / "scores.parquet")
     frame.to_parquet(folder / "other.parquet")
@@ -194,7 +240,9 @@ def mutated(data: bytes, other: bytes, lot: random.Random) -> bytes:
                 data = data[:start] + lot.choice(BITS) + data[end:]
             case 3 if data:
                 place = start % len(data)
-                data = data[:place] + bytes([data[place] ^ 1 << lot.randrange(8)]) + data[place + 1 :]
+                data = (
+                    data[:place] + bytes([data[place] ^ 1 << lot.randrange(8)]) + data[place + 1 :]
+                )
             case 4:
                 data = data[:start] + lot.randbytes(end - start) + data[end:]
             case 5:
@@ -217,15 +265,23 @@ def fuzz(seconds: float, seed: int, only: str = "") -> tuple[Counter[str], list[
         while time.monotonic() < ends and len(found) < 20:
             for target in known:
                 seedling = lot.choice(target.corpus)
-                data = mutated(seedling, lot.choice(target.corpus), lot) if rounds[target.name] else seedling
+                data = (
+                    mutated(seedling, lot.choice(target.corpus), lot)
+                    if rounds[target.name]
+                    else seedling
+                )
                 began = time.monotonic()
                 try:
                     with contextlib.suppress(*EXPECTED):
                         target.read(data)
                 except Exception as error:
-                    found.append(f"{target.name}: {type(error).__name__}: {str(error)[:200]} for {data[:300]!r}")
+                    found.append(
+                        f"{target.name}: {type(error).__name__}: {str(error)[:200]} for {data[:300]!r}"
+                    )
                 if time.monotonic() - began > SLOW:
-                    found.append(f"{target.name}: {time.monotonic() - began:.1f} seconds for {data[:300]!r}")
+                    found.append(
+                        f"{target.name}: {time.monotonic() - began:.1f} seconds for {data[:300]!r}"
+                    )
                 rounds[target.name] += 1
     return rounds, found
 
@@ -239,7 +295,13 @@ if __name__ == "__main__":
     counts, findings = fuzz(options.seconds, options.seed, options.only)
     print(
         json.dumps(
-            {"seed": options.seed, "rounds": sum(counts.values()), "targets": counts, "found": findings}, indent=1
+            {
+                "seed": options.seed,
+                "rounds": sum(counts.values()),
+                "targets": counts,
+                "found": findings,
+            },
+            indent=1,
         )
     )
     raise SystemExit(bool(findings))

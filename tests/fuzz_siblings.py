@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
 PEOPLE = b"id,file,person,gender,ethnicity,age\n001,a.jpg,p1,female,A,30\n002,b.jpg,p2,male,B,41\n"
 PROMPT = b'name = "mine"\nkind = "choice"\nquestion = "Who is it?"\noptions = ["a nurse", "a chef", "neither"]\n'
-TYPOLOGY = (
-    b'name = "mine"\nversion = "1"\n[clusters.masculine]\ntags = ["man"]\n[clusters.feminine]\ntags = ["woman"]\n'
-)
+TYPOLOGY = b'name = "mine"\nversion = "1"\n[clusters.masculine]\ntags = ["man"]\n[clusters.feminine]\ntags = ["woman"]\n'
 INSTANCES = {
     "images": [{"id": 1, "width": 10, "height": 20}],
     "categories": [{"id": 3, "name": "person"}],
-    "annotations": [{"image_id": 1, "category_id": 3, "bbox": [1, 2, 3, 4], "area": 12, "iscrowd": 0}],
+    "annotations": [
+        {"image_id": 1, "category_id": 3, "bbox": [1, 2, 3, 4], "area": 12, "iscrowd": 0}
+    ],
 }
 MAN = {"object_id": 5, "names": ["man"], "synsets": ["man.n.01"]}
 RELATION = {"predicate": "ON", "synsets": [], "subject": {"name": "man"}, "object": {"name": "hat"}}
@@ -61,7 +61,10 @@ USAGE = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}
 CHOICE = {"index": 0, "message": {"role": "assistant", "content": "A"}, "finish_reason": "stop"}
 CHATS = (
     {"model": "m", "choices": [CHOICE | {"logprobs": {"content": LETTERS}}], "usage": USAGE},
-    {"choices": [{"message": {"content": [{"type": "text", "text": "A"}], "refusal": "no"}}], "usage": None},
+    {
+        "choices": [{"message": {"content": [{"type": "text", "text": "A"}], "refusal": "no"}}],
+        "usage": None,
+    },
     {"error": {"message": "the model is overloaded", "type": "server_error", "code": 503}},
     {"promptFeedback": {"blockReason": "SAFETY"}, "choices": []},
 )
@@ -98,14 +101,33 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
     captions = {"images": [], "annotations": [{"image_id": 1, "caption": "A man."}]}
     results = [{"image_id": 1, "caption": "A man."}]
     files = (INSTANCES, captions, results, *GENOME)
-    layers = (vxm.Layer(vxm.CONVOLUTION, np.ones((1, 3, 1, 1), "f4"), np.zeros(1, "f4"), 4, 1.0), vxm.Layer(vxm.POOL))
+    layers = (
+        vxm.Layer(vxm.CONVOLUTION, np.ones((1, 3, 1, 1), "f4"), np.zeros(1, "f4"), 4, 1.0),
+        vxm.Layer(vxm.POOL),
+    )
     known = (
         ("people of contexts", (PEOPLE,), written("people.csv", read_reports)),
-        ("ratings", (b"context,rater,rating,coding\nkitchen,r1,3.5,correct\n",), written("r.csv", read_ratings)),
+        (
+            "ratings",
+            (b"context,rater,rating,coding\nkitchen,r1,3.5,correct\n",),
+            written("r.csv", read_ratings),
+        ),
         ("typology TOML", (TYPOLOGY,), written("typology.toml", read_typology)),
-        ("typology CSV", (b"tag,cluster\nman,masculine\nwoman,feminine\n",), written("typology.csv", read_typology)),
-        ("contexts TOML", (b'[kitchen]\ntitle = "kitchen"\nrating = 3\n',), written("contexts.toml", read_contexts)),
-        ("review of cut-outs", (b"photo,decision\na.jpg,accept\n",), written("review.csv", read_review)),
+        (
+            "typology CSV",
+            (b"tag,cluster\nman,masculine\nwoman,feminine\n",),
+            written("typology.csv", read_typology),
+        ),
+        (
+            "contexts TOML",
+            (b'[kitchen]\ntitle = "kitchen"\nrating = 3\n',),
+            written("contexts.toml", read_contexts),
+        ),
+        (
+            "review of cut-outs",
+            (b"photo,decision\na.jpg,accept\n",),
+            written("review.csv", read_review),
+        ),
         ("people of crops", (PEOPLE,), written("crops.csv", crop_people)),
         (
             "recorded crops",
@@ -113,10 +135,22 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
             written("crops-answers.jsonl", lambda path: load_cropper(f"replay:{path}")),
         ),
         ("vxm", (build(layers),), vxm.parse),
-        ("captions JSON", tuple(json.dumps(one).encode() for one in files), written("stage.json", stage)),
-        ("captions CSV", (b"image,caption,source\n1,A man.,x\n", tagged), written("stage.csv", stage)),
+        (
+            "captions JSON",
+            tuple(json.dumps(one).encode() for one in files),
+            written("stage.json", stage),
+        ),
+        (
+            "captions CSV",
+            (b"image,caption,source\n1,A man.,x\n", tagged),
+            written("stage.csv", stage),
+        ),
         ("captions audit", audited_stages(folder), lambda data: captions_audit(folder, data)),
-        ("groups CSV", (b"image,gender\n1,female\n", b"id,bb_gender\n1,Female\n"), written("groups.csv", read_groups)),
+        (
+            "groups CSV",
+            (b"image,gender\n1,female\n", b"id,bb_gender\n1,Female\n"),
+            written("groups.csv", read_groups),
+        ),
         (
             "review of cases",
             ((",".join(review.COLUMNS) + "\nx,harm,A,\n").encode(),),
@@ -134,11 +168,23 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         ),
         ("labels file", (b"a\nb\nc\n",), written("labels.txt", read_labels)),
         ("prompt TOML", (PROMPT,), written("prompt.toml", lambda path: load_prompt(str(path)))),
-        ("llm answers", (b'{"answer": "A"}', b'```json\n{"answer": "a nurse"}\n```', b"I'm sorry, I can't."), said),
+        (
+            "llm answers",
+            (b'{"answer": "A"}', b'```json\n{"answer": "a nurse"}\n```', b"I'm sorry, I can't."),
+            said,
+        ),
         ("llm letters", (json.dumps(LETTERS).encode(),), spelt),
         ("chat bodies", tuple(json.dumps(one).encode() for one in CHATS), chat_body),
-        ("conditions", (b"finding and abs(slope) > 5", b"decision == 'open' or not q < 0.05"), condition),
-        ("presence", (b'{"limits": {"c": {"score": 0.5, "most": 3}}}',), lambda data: presence(folder, data)),
+        (
+            "conditions",
+            (b"finding and abs(slope) > 5", b"decision == 'open' or not q < 0.05"),
+            condition,
+        ),
+        (
+            "presence",
+            (b'{"limits": {"c": {"score": 0.5, "most": 3}}}',),
+            lambda data: presence(folder, data),
+        ),
     )
     return [target(name, corpus, read) for name, corpus, read in known]
 
@@ -147,8 +193,13 @@ def audited_stages(folder: Path) -> tuple[bytes, ...]:
     """Labels with boxes, captions and groups of 24 images: a whole audit that runs every technique."""
     box = {"category_id": 3, "bbox": [1, 2, 6, 9], "area": 54, "iscrowd": 0}
     images = [{"id": i, "width": 10, "height": 20} for i in range(24)]
-    labels = {"images": images, "categories": [{"id": 3, "name": "person"}, {"id": 1, "name": "dog"}]}
-    labels["annotations"] = [box | {"image_id": i, "category_id": kind} for i in range(24) for kind in (3, 1)]
+    labels = {
+        "images": images,
+        "categories": [{"id": 3, "name": "person"}, {"id": 1, "name": "dog"}],
+    }
+    labels["annotations"] = [
+        box | {"image_id": i, "category_id": kind} for i in range(24) for kind in (3, 1)
+    ]
     said = (
         "A boy with a dog.",
         "A lazy man. <script>alert(1)</script>",
@@ -157,7 +208,9 @@ def audited_stages(folder: Path) -> tuple[bytes, ...]:
         "The female sat on a bench.",
     )
     system = [{"image_id": i, "caption": said[i % 5]} for i in range(24)]
-    groups = "image,gender,skin\n" + "".join(f"{i},{'fe' * (i % 2)}male,{'dl'[i % 3 // 2]}\n" for i in range(24))
+    groups = "image,gender,skin\n" + "".join(
+        f"{i},{'fe' * (i % 2)}male,{'dl'[i % 3 // 2]}\n" for i in range(24)
+    )
     files = json.dumps(labels).encode(), json.dumps(system).encode(), groups.encode()
     (folder / "audit/stages").mkdir(parents=True)
     for name, content in zip(STAGE_FILES, files, strict=True):
@@ -185,13 +238,17 @@ def captions_audit(folder: Path, data: bytes) -> None:
 def landmarks() -> bytes:
     from gslopes.faces.find import REQUIRED
 
-    return (",".join(REQUIRED) + "\na.jpg," + ",".join(map(str, range(1, len(REQUIRED)))) + "\n").encode()
+    return (
+        ",".join(REQUIRED) + "\na.jpg," + ",".join(map(str, range(1, len(REQUIRED)))) + "\n"
+    ).encode()
 
 
 def _prompt() -> object:
     from gslopes.ask.classifiers.prompt import Prompt
 
-    return Prompt(name="mine", kind="choice", question="Who?", options=("a nurse", "a chef", "neither"))
+    return Prompt(
+        name="mine", kind="choice", question="Who?", options=("a nurse", "a chef", "neither")
+    )
 
 
 def said(data: bytes) -> None:
@@ -232,7 +289,14 @@ def spelt(data: bytes) -> None:
     prompt = _prompt()
     try:
         found = letters(json.loads(data), prompt.answers((0, 1, 2)))  # type: ignore[attr-defined]
-    except (ValueError, TypeError, KeyError, RecursionError, OverflowError, AttributeError) as error:
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        RecursionError,
+        OverflowError,
+        AttributeError,
+    ) as error:
         raise GslopesError("as the client says") from error
     reply = {"text": '{"answer": "A"}', "finish": "stop", "letters": found}
     assert probabilities(prompt, (0, 1, 2), reply)  # type: ignore[arg-type]

@@ -33,7 +33,11 @@ def differences(one: Mapping[str, pd.DataFrame], other: Mapping[str, pd.DataFram
         if first.shape != second.shape or list(first) != list(second):
             wrong.append(f"{name}: {first.shape} and {second.shape}")
             continue
-        wrong += [f"{name}, {column}: {how}" for column in first for how in _apart(first[column], second[column])]
+        wrong += [
+            f"{name}, {column}: {how}"
+            for column in first
+            for how in _apart(first[column], second[column])
+        ]
     return wrong
 
 

@@ -24,9 +24,15 @@ class QuietHandler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     service: Any
 
-    def send(self, status: int, body: bytes, kind: str, headers: dict[str, str] | None = None) -> None:
+    def send(
+        self, status: int, body: bytes, kind: str, headers: dict[str, str] | None = None
+    ) -> None:
         self.send_response(status)
-        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **(headers or {})}.items():
+        for name, value in {
+            "Content-Type": kind,
+            "Content-Length": str(len(body)),
+            **(headers or {}),
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
@@ -36,12 +42,16 @@ class QuietHandler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(service: Any, handler: type[QuietHandler], certificate: Path | None = None) -> Iterator[Any]:
+def serving(
+    service: Any, handler: type[QuietHandler], certificate: Path | None = None
+) -> Iterator[Any]:
     """Serve requests until the block ends.
 
     service: anything with a ``port``, which is set.  handler: answers them.  certificate: with its key; empty: no TLS.
     """
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (handler,), {"service": service}))
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0), type("Handler", (handler,), {"service": service})
+    )
     if certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
@@ -63,9 +73,17 @@ def write_certificate(file: Path) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.now(UTC)
-    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    made = made.serial_number(1).not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
-    made = made.add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+    made = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    )
+    made = (
+        made.serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+    )
+    made = made.add_extension(
+        x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
+    )
     private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     file.write_bytes(private + made.sign(key, SHA256()).public_bytes(Encoding.PEM))
     return file

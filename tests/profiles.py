@@ -7,7 +7,9 @@ import numpy as np
 
 D50 = np.array([0.9642, 1.0, 0.8249])
 # Bradford's adaptation of D65 to D50, and the primaries (x, y) of red, green and blue.
-_BRADFORD = np.array([[1.0479, 0.0229, -0.0502], [0.0296, 0.9904, -0.0171], [-0.0092, 0.0151, 0.7519]])
+_BRADFORD = np.array(
+    [[1.0479, 0.0229, -0.0502], [0.0296, 0.9904, -0.0171], [-0.0092, 0.0151, 0.7519]]
+)
 _D65 = np.array([0.9505, 1.0, 1.0891])
 PRIMARIES = {
     "srgb": ((0.64, 0.33), (0.30, 0.60), (0.15, 0.06)),
@@ -38,7 +40,9 @@ def seen_in(space: str, rgb: np.ndarray) -> np.ndarray:
 def rgb_profile(space: str) -> bytes:
     """A profile of matrix and gamma."""
     curve = b"curv" + bytes(4) + struct.pack(">IHH", 1, round(GAMMA[space] * 256), 0)
-    tags = {f"{c}XYZ".encode(): _xyz(column) for c, column in zip("rgb", to_xyz(space).T, strict=True)}
+    tags = {
+        f"{c}XYZ".encode(): _xyz(column) for c, column in zip("rgb", to_xyz(space).T, strict=True)
+    }
     return _profile(b"mntr", b"RGB ", b"XYZ ", tags | {f"{c}TRC".encode(): curve for c in "rgb"})
 
 
@@ -77,6 +81,8 @@ def _profile(kind: bytes, space: bytes, between: bytes, tags: dict[bytes, bytes]
         data += bytes(-len(data) % 4)
         directory += name + struct.pack(">II", at + len(body), len(data))
         body += data
-    head = struct.pack(">I4sI4s4s4s12x4s28x", at + len(body), b"none", 0x02400000, kind, space, between, b"acsp")
+    head = struct.pack(
+        ">I4sI4s4s4s12x4s28x", at + len(body), b"none", 0x02400000, kind, space, between, b"acsp"
+    )
     head += struct.pack(">3i", *np.rint(D50 * 65536).astype(int))
     return head.ljust(128, b"\0") + struct.pack(">I", len(tags)) + directory + body

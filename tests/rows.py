@@ -29,7 +29,11 @@ SHOWN = ("as printed", "on request")
 
 PAPERS = {  # name of its file to title here, authors and doi
     "slopes": ("The face", "Joo and Kärkkäinen 2020", "10.1145/3422841.3423533"),
-    "contexts": ("The background", "Barlas, Kyriakou, Guest, Kleanthous and Otterbacher 2020", "10.1145/3432931"),
+    "contexts": (
+        "The background",
+        "Barlas, Kyriakou, Guest, Kleanthous and Otterbacher 2020",
+        "10.1145/3432931",
+    ),
     "crops": ("The crop", "Yee, Tantipongpipat and Mishra 2021", "10.1145/3479594"),
     "captions": ("The caption", "Wang, Barocas, Laird and Wallach 2022", "10.1145/3531146.3533099"),
 }
@@ -69,13 +73,19 @@ class Row:
 def read_rows(name: str) -> list[Row]:
     """The rows of one paper, in the order of its file; none without a file.  Raises: TypeError for an unknown key."""
     file = DATA / f"{name}.toml"
-    return [Row(**row) for row in tomllib.loads(file.read_text("utf-8")).get("row", ())] if file.is_file() else []
+    return (
+        [Row(**row) for row in tomllib.loads(file.read_text("utf-8")).get("row", ())]
+        if file.is_file()
+        else []
+    )
 
 
 def marks_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Id of a row and name of the test, for each mark in a file.  Raises: ValueError for a mark that is on no test."""
     marks = {
-        node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("mark.row")
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("mark.row")
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
@@ -83,7 +93,9 @@ def marks_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 marks.discard(mark)
                 yield from ((ast.literal_eval(one), node.name) for one in mark.args)
     if marks:
-        raise ValueError(f"line {min(mark.lineno for mark in marks)}: mark.row belongs on a test function.")
+        raise ValueError(
+            f"line {min(mark.lineno for mark in marks)}: mark.row belongs on a test function."
+        )
 
 
 def read_marks() -> dict[str, list[str]]:
@@ -103,7 +115,11 @@ def code(text: str) -> str:
 
 def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """A table in Markdown."""
-    lines = [list(head), ["---"] * len(list(head)), *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
+    lines = [
+        list(head),
+        ["---"] * len(list(head)),
+        *([str(cell).replace("|", "\\|") for cell in row] for row in rows),
+    ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -4,7 +4,9 @@ import numpy as np
 from scipy import optimize, stats
 
 
-def corrected_ends(value: float, se: float, dof: float, skew: float, level: float = 0.05) -> tuple[float, float]:
+def corrected_ends(
+    value: float, se: float, dof: float, skew: float, level: float = 0.05
+) -> tuple[float, float]:
     """Low and high of the interval of 1 - level.  skew: of the mean."""
     limit = stats.t.isf(level / 2, dof)
 
@@ -13,7 +15,9 @@ def corrected_ends(value: float, se: float, dof: float, skew: float, level: floa
 
     ends = []
     for sign in (1, -1):  # 1: the end below the mean
-        distance = sign * optimize.brentq(lambda t, sign=sign: hall(t) - sign * limit, -1e9, 1e9, xtol=1e-12)
+        distance = sign * optimize.brentq(
+            lambda t, sign=sign: hall(t) - sign * limit, -1e9, 1e9, xtol=1e-12
+        )
         far = np.expm1(min(abs(skew) * limit, 500)) / abs(skew) + abs(skew) / 6
         distance = far if sign * skew < 0 else (distance + limit) / 2
         ends.append(value - sign * distance * se)

@@ -23,7 +23,11 @@ GATE = (ROOT / "docs/pages/howto/gate.md").read_text("utf-8")
 
 def fenced(kind: str, holding: str) -> str:
     """The block of the gate page that holds a text."""
-    (found,) = [text for text in re.findall(rf"```{kind}\n(.*?)```", GATE, flags=re.DOTALL) if holding in text]
+    (found,) = [
+        text
+        for text in re.findall(rf"```{kind}\n(.*?)```", GATE, flags=re.DOTALL)
+        if holding in text
+    ]
     return found
 
 
@@ -32,10 +36,15 @@ def step(name: str) -> dict[str, Any]:
     return found
 
 
-def run_step(name: str, folder: Path, tools: dict[str, str], **inputs: str) -> tuple[subprocess.CompletedProcess, dict]:
+def run_step(
+    name: str, folder: Path, tools: dict[str, str], **inputs: str
+) -> tuple[subprocess.CompletedProcess, dict]:
     """A step as a runner runs it, with the action's defaults: what it did, and its outputs."""
     given = {key: one.get("default", "") for key, one in ACTION["inputs"].items()} | inputs
-    names = {key: re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", text)[1] for key, text in step(name)["env"].items()}
+    names = {
+        key: re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", text)[1]
+        for key, text in step(name)["env"].items()
+    }
     env = {key: given[one] for key, one in names.items()}
     shims = folder / "bin"
     shims.mkdir(exist_ok=True)
@@ -51,13 +60,20 @@ def run_step(name: str, folder: Path, tools: dict[str, str], **inputs: str) -> t
     done = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{shims}{os.pathsep}{os.environ['PATH']}", **env},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PATH": f"{shims}{os.pathsep}{os.environ['PATH']}",
+            **env,
+        },
         capture_output=True,
         text=True,
         check=False,
     )
     lines = files["GITHUB_OUTPUT"].read_text().splitlines()
-    return done, dict(line.split("=", 1) for line in lines) | {"said": files["GITHUB_STEP_SUMMARY"].read_text()}
+    return done, dict(line.split("=", 1) for line in lines) | {
+        "said": files["GITHUB_STEP_SUMMARY"].read_text()
+    }
 
 
 def test_the_action_is_composite_pinned_and_pastes_no_input_into_a_script() -> None:
@@ -103,7 +119,9 @@ def test_the_audit_step_is_red_and_green(tmp_path: Path, set_of_captions: str) -
     summary = json.loads((tmp_path / outputs["summary"]).read_text("utf-8"))
     assert outputs["said"].strip() == summary["headline"]
     assert "<failure" in (tmp_path / outputs["junit"]).read_text("utf-8")
-    green, outputs = run_step("Audit", tmp_path, tools, **given, **{"fail-if": "finding and abs(value) > 90"})
+    green, outputs = run_step(
+        "Audit", tmp_path, tools, **given, **{"fail-if": "finding and abs(value) > 90"}
+    )
     assert (green.returncode, outputs["code"]) == (0, "0"), green.stderr
     off, outputs = run_step("Audit", tmp_path, tools, **given, **{"fail-if": "$(touch hacked)"})
     assert (off.returncode, outputs["code"], (tmp_path / "hacked").exists()) == (2, "2", False)
@@ -114,7 +132,9 @@ def test_the_workflow_of_the_page_uses_inputs_outputs_and_options_that_exist() -
     (job,) = workflow["jobs"].values()
     (ours,) = [one for one in job["steps"] if "/gslopes@" in one.get("uses", "")]
     assert set(ours["with"]) <= set(ACTION["inputs"])
-    assert {key for key, one in ACTION["inputs"].items() if one.get("required")} <= set(ours["with"])
+    assert {key for key, one in ACTION["inputs"].items() if one.get("required")} <= set(
+        ours["with"]
+    )
     conditions.Condition(ours["with"]["fail-if"], decisions.CONDITION)
     line = " ".join(ours["with"]["arguments"].split())
     assert unknown_options(f"gslopes audit {line}") == []
@@ -126,7 +146,9 @@ def test_the_workflow_of_the_page_uses_inputs_outputs_and_options_that_exist() -
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("limit", "code"), [("> 1e-9", 1), ("> 1e6", 0)])
-def test_the_fixture_of_the_page_is_red_and_green(tmp_path, draw, toy, home, limit: str, code: int) -> None:
+def test_the_fixture_of_the_page_is_red_and_green(
+    tmp_path, draw, toy, home, limit: str, code: int
+) -> None:
     """Every label counts as a finding here, whatever the tiny model's answers are: the gate itself is tested."""
     faces = draw(12)
     text = fenced("python", "pytest.fixture").replace("onnx:model.onnx,labels=labels.txt", toy)
@@ -135,10 +157,15 @@ def test_the_fixture_of_the_page_is_red_and_green(tmp_path, draw, toy, home, lim
     assert "> 5" in text
     text = text.replace("== 'finding'", "!= ''").replace("> 5", limit)
     (tmp_path / "test_gate.py").write_text(text)
-    known = {name: str(value) if isinstance(value, Path) else value for name, value in faces.known.items()}
+    known = {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in faces.known.items()
+    }
     (tmp_path / "conftest.py").write_text(
         "from functools import partial\n\nimport gslopes\n\n"
         f"gslopes.audit = partial(gslopes.audit, steps=3, **{known!r})\n"
     )
-    done = python("-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=tmp_path, PYTHONPATH=str(ROOT))
+    done = python(
+        "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=tmp_path, PYTHONPATH=str(ROOT)
+    )
     assert done.returncode == code, done.stdout + done.stderr

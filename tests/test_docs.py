@@ -13,7 +13,14 @@ from tests.test_house import STILTED, missing, unknown_options
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs/pages").rglob("*.md"))
-MARKDOWN = sorted({*PAGES, *ROOT.glob("*.md"), *(ROOT / "models").rglob("*.md"), *(ROOT / "gslopes").rglob("*.md")})
+MARKDOWN = sorted(
+    {
+        *PAGES,
+        *ROOT.glob("*.md"),
+        *(ROOT / "models").rglob("*.md"),
+        *(ROOT / "gslopes").rglob("*.md"),
+    }
+)
 README = (ROOT / "README.md").read_text("utf-8")
 LONDON = json.loads((ROOT / "tests/benches/results/london.json").read_text("utf-8"))
 
@@ -35,7 +42,8 @@ def dead_links(text: str, path: Path) -> list[str]:
     for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)]+))?\)", text):
         file = (path.parent / target).resolve() if target else path
         made = path in PAGES and re.search(
-            r"(models|notebooks|benchmarks|reference|method/differences|help/(security|changelog))", str(file)
+            r"(models|notebooks|benchmarks|reference|method/differences|help/(security|changelog))",
+            str(file),
         )
         if not file.exists():
             wrong += [] if made else [target]
@@ -47,11 +55,15 @@ def dead_links(text: str, path: Path) -> list[str]:
 def test_links_and_anchors_lead_somewhere() -> None:
     text = "[a](README.md), [b](nowhere.md), [c](README.md#one-result), [d](README.md#nothing)"
     assert dead_links(text, ROOT / "CHANGELOG.md") == ["nowhere.md", "README.md#nothing"]
-    dead = {str(path.relative_to(ROOT)): dead_links(path.read_text("utf-8"), path) for path in MARKDOWN}
+    dead = {
+        str(path.relative_to(ROOT)): dead_links(path.read_text("utf-8"), path) for path in MARKDOWN
+    }
     assert {name: links for name, links in dead.items() if links} == {}
 
 
-@pytest.mark.parametrize("page", ["howto/own-editor", "howto/pairs", "start/counterfactual-set", "start/paid-service"])
+@pytest.mark.parametrize(
+    "page", ["howto/own-editor", "howto/pairs", "start/counterfactual-set", "start/paid-service"]
+)
 def test_each_use_has_a_short_page_that_home_and_navigation_lead_to(page: str) -> None:
     assert len((ROOT / f"docs/pages/{page}.md").read_text("utf-8").split()) <= 300
     assert f"({page}.md)" in (ROOT / "docs/pages/index.md").read_text("utf-8")
@@ -65,17 +77,27 @@ def test_readme_fits_on_a_page() -> None:
 
 def test_the_table_of_the_readme_is_what_the_bench_wrote() -> None:
     def cell(one: dict[str, float]) -> str:
-        ends = [f"{one[name]:+.1f}".replace("-", "−") for name in ("value", "low", "high") if one[name] is not None]
-        return f"{ends[0]} [{ends[1]}, {ends[2]}]" if len(ends) == 3 else f"{ends[0]} (too few change)"
+        ends = [
+            f"{one[name]:+.1f}".replace("-", "−")
+            for name in ("value", "low", "high")
+            if one[name] is not None
+        ]
+        return (
+            f"{ends[0]} [{ends[1]}, {ends[2]}]" if len(ends) == 3 else f"{ends[0]} (too few change)"
+        )
 
     found = LONDON["gender"]
     sweeps = {"gender": found["labels"], "the same picture (placebo)": found["placebos"]["same"]}
     sweeps |= {"light alone (placebo)": found["placebos"]["light"]}
     sweeps |= {"a random change as large (placebo)": found["placebos"]["random"]}
     rows = dict(re.findall(r"^\| ([^|]+) \| \d+ \| (.+) \|$", README, flags=re.MULTILINE))
-    assert rows == {name: f"{cell(one['Male'])} | {cell(one['Heavy_Makeup'])}" for name, one in sweeps.items()}
+    assert rows == {
+        name: f"{cell(one['Male'])} | {cell(one['Heavy_Makeup'])}" for name, one in sweeps.items()
+    }
     assert f"on {found['counts']['found']} portraits" in README
-    assert set(re.findall(r"^\| [^|]+ \| (\d+) \|", README, flags=re.MULTILINE)) == {str(found["counts"]["judged"])}
+    assert set(re.findall(r"^\| [^|]+ \| (\d+) \|", README, flags=re.MULTILINE)) == {
+        str(found["counts"]["judged"])
+    }
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -84,18 +106,24 @@ def test_a_page_names_only_what_exists_in_edited_english(path: Path) -> None:
     assert missing(re.sub(r"\]\([^)]*\)", "]", text)) == []  # links are checked above
     assert unknown_options(text) == []
     assert not STILTED.search(text)
-    if f"({path.relative_to(ROOT)})" in README:  # is read without the site, which fills in what stands in braces
+    if (
+        f"({path.relative_to(ROOT)})" in README
+    ):  # is read without the site, which fills in what stands in braces
         assert not re.search(r"(?<!<!-- )\{\{ ", text)
-    assert not re.search(r"\bde-?bias|\bunbiased|race detector|gender detector", text, flags=re.IGNORECASE)
+    assert not re.search(
+        r"\bde-?bias|\bunbiased|race detector|gender detector", text, flags=re.IGNORECASE
+    )
 
 
 def test_the_values_that_pages_keep_are_those_of_the_files() -> None:
-    pytest.importorskip("mkdocs", reason="the site's builder is not installed: pip install -e '.[docs]'")
-    code = (
-        "import hooks; print([one.name for one in hooks.PAGES.rglob('*.md') if hooks.kept(t := one.read_text()) != t])"
+    pytest.importorskip(
+        "mkdocs", reason="the site's builder is not installed: pip install -e '.[docs]'"
     )
+    code = "import hooks; print([one.name for one in hooks.PAGES.rglob('*.md') if hooks.kept(t := one.read_text()) != t])"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "docs/hooks"), str(ROOT)))}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]", "python docs/hooks/hooks.py writes them"
 
 
@@ -103,28 +131,52 @@ def test_without_its_packages_the_site_ends_with_one_sentence() -> None:
     script = [sys.executable, "-S", ROOT / "docs/hooks/hooks.py"]  # -S: only what Python brings
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert re.fullmatch(r"The site needs \w+, which is not installed: pip install -e '\.\[docs\]'\n", done.stderr)
+    assert re.fullmatch(
+        r"The site needs \w+, which is not installed: pip install -e '\.\[docs\]'\n", done.stderr
+    )
 
 
 def test_the_longest_table_of_the_benches_is_short_until_it_is_unfolded() -> None:
     text = (ROOT / "tests/benches/results/coverage-cases.md").read_text("utf-8")
     shown, _, folded = text.partition("<details")
-    cases = json.loads((ROOT / "tests/benches/results/coverage-cases.json").read_text("utf-8"))["cases"]
+    cases = json.loads((ROOT / "tests/benches/results/coverage-cases.json").read_text("utf-8"))[
+        "cases"
+    ]
     assert len(shown.replace("|", " ").split()) < 1300
     assert [name for name in cases if f"\n| {name} | " not in shown] == []
-    assert folded.count(" ± ") + folded.count("| - |") == sum(len(case["rows"]) for case in cases.values())
+    assert folded.count(" ± ") + folded.count("| - |") == sum(
+        len(case["rows"]) for case in cases.values()
+    )
 
 
 @pytest.mark.slow
 def test_the_site_builds_strictly_and_holds_what_the_papers_send_people_to(tmp_path: Path) -> None:
-    pytest.importorskip("mkdocstrings", reason="the site's builder is not installed: pip install -e '.[docs]'")
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "-f", "docs/mkdocs.yml"]
+    pytest.importorskip(
+        "mkdocstrings", reason="the site's builder is not installed: pip install -e '.[docs]'"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--quiet",
+        "--strict",
+        "-f",
+        "docs/mkdocs.yml",
+    ]
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [*command, "-d", str(tmp_path)], cwd=ROOT, env=env, capture_output=True, text=True, check=False
+        [*command, "-d", str(tmp_path)],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "one file with a class, one entry point" in (tmp_path / "contribute/classifier.html").read_text("utf-8")
+    assert "one file with a class, one entry point" in (
+        tmp_path / "contribute/classifier.html"
+    ).read_text("utf-8")
     assert "my_package/mood.py" in (tmp_path / "contribute/classifier.html").read_text("utf-8")
     audit = (tmp_path / "reference/commands/audit.html").read_text("utf-8")
     assert "gslopes audit photos --out run" in re.sub(r"<[^>]+>", "", audit)

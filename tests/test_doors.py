@@ -33,8 +33,22 @@ from gslopes.slopes.report import pictures
 from tests.contexts.conftest import folder, found
 
 __all__ = ["folder", "found"]  # fixtures
-NAMES = ("{secret}", "../secret.png", "edits/../../secret.png", "edits/link.png", "out/secret.png", "edits/pipe", "")
-SHOWN = {"manifest.path", "backgrounds.path", "photos.path", "people.path", "census.path"}  # never opened by the name
+NAMES = (
+    "{secret}",
+    "../secret.png",
+    "edits/../../secret.png",
+    "edits/link.png",
+    "out/secret.png",
+    "edits/pipe",
+    "",
+)
+SHOWN = {
+    "manifest.path",
+    "backgrounds.path",
+    "photos.path",
+    "people.path",
+    "census.path",
+}  # never opened by the name
 OPENED = {"edits.file", "composites.file", "cutouts.file"}
 
 
@@ -81,7 +95,11 @@ def test_every_column_that_may_name_a_file_is_known():
             listed = several if isinstance(several, tuple | list) else [several]
             for table in listed:
                 if isinstance(table, Table):
-                    found |= {f"{table.name}.{name}" for name in table.columns if name in ("file", "path", "src")}
+                    found |= {
+                        f"{table.name}.{name}"
+                        for name in table.columns
+                        if name in ("file", "path", "src")
+                    }
     assert found == SHOWN | OPENED
 
 
@@ -109,7 +127,9 @@ def test_a_page_of_contexts_shows_nothing_from_outside(found, tmp_path: Path):
     secret = (tmp_path / "secret.png").read_bytes()
     for table in (tables.EDITS, contexts.TABLES["composites"], contexts.TABLES["cutouts"]):
         frame = tables.read(table, run / f"{table.name}.parquet")
-        frame["file"] = pd.Series([names[row % len(names)] for row in range(len(frame))], frame.index)
+        frame["file"] = pd.Series(
+            [names[row % len(names)] for row in range(len(frame))], frame.index
+        )
         tables.write(table, frame, run / f"{table.name}.parquet")
     context_page.write_sheets(run_of(run))
     write_page(run_of(run))

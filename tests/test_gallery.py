@@ -65,17 +65,24 @@ def test_a_page_says_what_its_run_found(hook, name: str) -> None:
         for found in run["attributes"].values():
             assert found["sentence"] in page
             assert all(f"| `{one['label']}` | {hook.slope(one)}" in page for one in found["labels"])
-            assert found["findings"] == sum(one["decision"] == "finding" for one in found["labels"]) or (
-                found["judged"] > len(found["labels"])
+            assert found["findings"] == sum(
+                one["decision"] == "finding" for one in found["labels"]
+            ) or (found["judged"] > len(found["labels"]))
+            assert not [one for one in found["labels"] if " %" in hook.slope(one)], (
+                "a number is parted from its unit"
             )
-            assert not [one for one in found["labels"] if " %" in hook.slope(one)], "a number is parted from its unit"
     assert f"--classifier {MODELS[name]['classifier']}" in page
     assert MODELS[name]["licence"] in page
     assert f"[{MODELS[name]['title']}]({name}.md)" in hook.gallery()
-    assert f"]({name}.jpg)]({name}.md)\n\n**[{MODELS[name]['title']}]({name}.md)**, " in hook.pictures()
+    assert (
+        f"]({name}.jpg)]({name}.md)\n\n**[{MODELS[name]['title']}]({name}.md)**, "
+        in hook.pictures()
+    )
 
 
-def test_the_paid_audit_shows_what_was_planted_service_by_service_and_says_that_none_was_asked(hook) -> None:
+def test_the_paid_audit_shows_what_was_planted_service_by_service_and_says_that_none_was_asked(
+    hook,
+) -> None:
     (run,) = json.loads((GALLERY / "paid-audit.json").read_text("utf-8"))["runs"].values()
     services = ["rekognition", "google", "clarifai", "azure", "imagga"]
     assert list(run["attributes"]) == [f"gender, {service}" for service in services]
@@ -100,7 +107,9 @@ def test_the_script_writes_the_slopes_of_a_run_folder(make, hook, tmp_path, monk
     monkeypatch.setattr(make, "GALLERY", tmp_path)
     monkeypatch.setattr(sys, "argv", ["make.py", "imagenet", f"Drawn={run}", "--no-picture"])
     make.main()
-    (found,) = json.loads((tmp_path / "imagenet.json").read_text("utf-8"))["runs"]["Drawn"]["attributes"].values()
+    (found,) = json.loads((tmp_path / "imagenet.json").read_text("utf-8"))["runs"]["Drawn"][
+        "attributes"
+    ].values()
     table = gslopes.load(run).findings.set_index("label")
     assert {one["label"] for one in found["labels"]} == {"light", "age"}
     for one in found["labels"]:

@@ -44,7 +44,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_variants(place, 10)
     for index, side in enumerate((90, 160, 300, 700)):
         with Image.open(place / f"{index:06d}.jpg") as photo:
-            photo.resize((side, side)).convert("L" if index == 3 else "RGB").save(place / f"{index:06d}.jpg")
+            photo.resize((side, side)).convert("L" if index == 3 else "RGB").save(
+                place / f"{index:06d}.jpg"
+            )
     Image.new("RGB", (200, 100), (90, 120, 90)).save(place / "no-face.jpg")
     return place
 
@@ -59,7 +61,11 @@ def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
         choose(f, p.pixels.shape[1], p.pixels.shape[0], 20, 128)
         for p, f in zip(photos, MtcnnFinder(20)(photos), strict=True)
     ]
-    used = [(photo, face) for photo, face in zip(photos, found, strict=True) if not isinstance(face, str)]
+    used = [
+        (photo, face)
+        for photo, face in zip(photos, found, strict=True)
+        if not isinstance(face, str)
+    ]
     chips = np.stack([warp(photo.pixels, face.matrix, 128) for photo, face in used])
     assert len(chips) >= 10
     used_photos, faces = ([photo for photo, _ in used], [face for _, face in used])
@@ -75,7 +81,10 @@ def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
         assert np.abs(here - there).mean() < 0.1
     for name in ("gender-fader", "race-fader"):
         for blend in (None, "paste"):
-            here, there = (editor_of(name, one, blend=blend).sweep(chips, VALUES).edited for one in ("cpu", DEVICE))
+            here, there = (
+                editor_of(name, one, blend=blend).sweep(chips, VALUES).edited
+                for one in ("cpu", DEVICE)
+            )
             assert np.abs(here - there).max() <= 1
 
 
@@ -85,7 +94,11 @@ def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tm
         run = tmp_path / f"run-{len(runs)}"
         stages.synthesise(folder, run, min_face=20, steps=5, device=device, placebo=True)
         runs.append(
-            (run, tables.read(tables.PHOTOS, run / "photos.parquet"), tables.read(tables.EDITS, run / "edits.parquet"))
+            (
+                run,
+                tables.read(tables.PHOTOS, run / "photos.parquet"),
+                tables.read(tables.EDITS, run / "edits.parquet"),
+            )
         )
     (run, photos, edits), (other, seen, made) = runs
     assert_frame_equal(photos, seen, check_exact=True)
@@ -93,7 +106,10 @@ def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tm
     assert_frame_equal(edits.drop(columns="mask_area"), made.drop(columns="mask_area"))
     np.testing.assert_allclose(edits["mask_area"], made["mask_area"], atol=1e-4)
     for file in edits["file"]:
-        here, there = (np.asarray(Image.open(place / file).convert("RGB")).astype(int) for place in (run, other))
+        here, there = (
+            np.asarray(Image.open(place / file).convert("RGB")).astype(int)
+            for place in (run, other)
+        )
         assert np.abs(here - there).mean() < 0.5, file
 
 
@@ -101,17 +117,25 @@ def test_a_training_goes_down_on_the_device(tmp_path):
     from training.fader import Adversary, Optimisation, Pictures, train_fader
 
     write_variants(tmp_path, 64)
-    chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])
-    spec = zoo.ModelSpec("small", "", "fader", 128, ("gender",), "", (), "", "", {"widths": [16, 32, 64]})
+    chips = np.stack(
+        [np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))]
+    )
+    spec = zoo.ModelSpec(
+        "small", "", "fader", 128, ("gender",), "", (), "", "", {"widths": [16, 32, 64]}
+    )
     labels = np.random.default_rng(0).choice(np.float32([-1, 1]), (len(chips), len(spec.labels)))
     weights = np.ones(len(chips))
     (tmp_path / "work").mkdir()
     options = {
-        "optimisation": Optimisation(steps=60, batch=16),  # recorded as a graph after 12 steps, twice
+        "optimisation": Optimisation(
+            steps=60, batch=16
+        ),  # recorded as a graph after 12 steps, twice
         "adversary": Adversary(aim=0.6, widths=(32,)),
         "pictures": Pictures(perceptual=0.3, critic=0.1, begins=0.3, same=0.2),
     }
-    train_fader(spec, chips, labels, weights, tmp_path / "work", **options, device=DEVICE, report_every=10)
+    train_fader(
+        spec, chips, labels, weights, tmp_path / "work", **options, device=DEVICE, report_every=10
+    )
     lines = (tmp_path / "work" / "log.jsonl").read_text(encoding="utf-8").splitlines()
     losses = [json.loads(line)["reconstruction"] for line in lines]
     assert losses[-1] < 0.8 * losses[0]
@@ -121,7 +145,9 @@ def test_an_edit_field_trains_on_the_device(tmp_path):
     from training.edit_field import Optimisation, train_edit_field
 
     write_variants(tmp_path, 32)
-    chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])
+    chips = np.stack(
+        [np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))]
+    )
     spec = zoo.load("race-teacher").spec
     labels = np.random.default_rng(0).choice(np.float32([-1, 1]), (len(chips), len(spec.labels)))
     (tmp_path / "work").mkdir()
@@ -137,7 +163,9 @@ def test_both_ends_are_learned_on_the_device(tmp_path):
     from training.distillation import Optimisation, train_edit_ends
 
     write_variants(tmp_path, 32)
-    chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])
+    chips = np.stack(
+        [np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))]
+    )
     spec = zoo.load("race-field").spec
     (tmp_path / "work").mkdir()
     train_edit_ends(

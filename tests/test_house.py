@@ -28,7 +28,16 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 README = (ROOT / "README.md").read_text("utf-8")
 
 # Nothing but the walk itself, and only when it walks, may load these.
-HEAVY = {"cv2", "facenet_pytorch", "matplotlib", "onnxruntime", "pandas", "pyarrow", "scipy", "torch"}
+HEAVY = {
+    "cv2",
+    "facenet_pytorch",
+    "matplotlib",
+    "onnxruntime",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "torch",
+}
 
 
 def python(*args: str, cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess[str]:
@@ -36,7 +45,9 @@ def python(*args: str, cwd: Path = ROOT, **env: str) -> subprocess.CompletedProc
     foreign = {"GSLOPES_HOME", "PYTHONPATH", "PYTHONSAFEPATH"}
     clean = {name: value for name, value in os.environ.items() if name not in foreign}
     command = [sys.executable, *args]
-    return subprocess.run(command, cwd=cwd, env=clean | env, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, cwd=cwd, env=clean | env, capture_output=True, text=True, check=False
+    )
 
 
 def loaded(statement: str) -> set[str]:
@@ -63,7 +74,8 @@ def test_everything_is_printed_by_functions_that_make_it_printable():
         str(path.relative_to(ROOT / "gslopes"))
         for path in MODULES
         for node in ast.walk(parsed(path))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "click.echo", "sys.stdout.write")
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("print", "click.echo", "sys.stdout.write")
     }
     assert found == doors
 
@@ -73,7 +85,11 @@ def test_everything_is_printed_by_functions_that_make_it_printable():
 
 def test_every_contract_between_the_layers_is_kept(tmp_path):
     done = python(
-        "-c", "from importlinter.cli import lint_imports_command as c; c()", "--cache-dir", str(tmp_path), "--no-logo"
+        "-c",
+        "from importlinter.cli import lint_imports_command as c; c()",
+        "--cache-dir",
+        str(tmp_path),
+        "--no-logo",
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(PROJECT['tool']['importlinter']['contracts'])} kept, 0 broken" in done.stdout
@@ -117,7 +133,9 @@ def test_every_public_function_is_reached_by_a_test():
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 defined.setdefault(node.name, set()).update(words_of(node) - {node.name})
                 where[node.name] = path.relative_to(ROOT)
-                if any(".command(" in ast.unparse(one) for one in node.decorator_list):  # the door has it
+                if any(
+                    ".command(" in ast.unparse(one) for one in node.decorator_list
+                ):  # the door has it
                     reached.add(node.name)
             elif not isinstance(node, ast.Import | ast.ImportFrom):
                 reached |= words_of(node)  # it runs when the module is imported
@@ -139,7 +157,10 @@ def test_every_public_function_is_reached_by_a_test():
 
 def test_arithmetic_and_pages_work_without_torch():
     rooms = ("gslopes.slopes.fit", "gslopes.slopes.report", "gslopes.report")
-    names = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in MODULES]
+    names = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for path in MODULES
+    ]
     modules = [name for name in names if name.startswith(rooms)]
     assert len(modules) > 30
     assert not loaded(f"import {', '.join(modules)}") & {"torch", "torchvision", "facenet_pytorch"}
@@ -150,8 +171,14 @@ def test_the_help_names_the_verbs_and_importing_loads_nothing_heavy():
     done = python("-X", "importtime", "-m", "gslopes", "--help")
     assert done.returncode == 0, done.stderr
     verbs = ["audit", "synthesise", "power", "list", "demo", "train"]
-    assert [verb for verb in verbs if not re.search(rf"^  ([a-z]+, )*{verb}\b", done.stdout, flags=re.MULTILINE)] == []
-    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert [
+        verb
+        for verb in verbs
+        if not re.search(rf"^  ([a-z]+, )*{verb}\b", done.stdout, flags=re.MULTILINE)
+    ] == []
+    imported = {
+        line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()
+    }
     assert "click" in imported
     assert not imported & HEAVY
 
@@ -196,7 +223,10 @@ def test_the_version_is_one():
     ("marker", "command"),
     [
         ("demo-command", "pip install . && gslopes demo"),
-        ("test-command", """pip install -e '.[dev]' && python -m pytest -m "not slow" -n auto --dist loadfile"""),
+        (
+            "test-command",
+            """pip install -e '.[dev]' && python -m pytest -m "not slow" -n auto --dist loadfile""",
+        ),
     ],
 )
 def test_ci_runs_the_two_commands_that_the_readme_gives(marker: str, command: str):
@@ -205,7 +235,11 @@ def test_ci_runs_the_two_commands_that_the_readme_gives(marker: str, command: st
     assert f"\nrun_documented {marker}\n" in script
     (function,) = re.findall(r"^documented\(\) \{\n.*?^\}", script, flags=re.MULTILINE | re.DOTALL)
     done = subprocess.run(
-        ["bash", "-c", f"{function}\ndocumented {marker}"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["bash", "-c", f"{function}\ndocumented {marker}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.strip() == command
 
@@ -220,22 +254,47 @@ def test_ci_runs_the_slow_tests_that_are_evidence_after_the_quick_ones():
 def test_the_python_of_the_readme_uses_names_and_options_that_exist():
     (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     nodes = list(ast.walk(ast.parse(block)))
-    dotted = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
+    dotted = [
+        node
+        for node in nodes
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    ]
     used = {(node.value.id, node.attr) for node in dotted}
-    (call,) = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "gslopes.audit"]
-    assert {name for owner, name in used if owner == "audit"} <= set(dir(Walked)) | {*Walked.__dataclass_fields__}
+    (call,) = [
+        node
+        for node in nodes
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "gslopes.audit"
+    ]
+    assert {name for owner, name in used if owner == "audit"} <= set(dir(Walked)) | {
+        *Walked.__dataclass_fields__
+    }
     assert {name for owner, name in used if owner == "gslopes"} <= set(gslopes.__all__)
     assert {word.arg for word in call.keywords} <= {*options.options_of(RunConfig), "classifier"}
 
 
-PAPERS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "METHOD.md", "SECURITY.md", "training/README.md"]
+PAPERS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "METHOD.md",
+    "SECURITY.md",
+    "training/README.md",
+]
 CARDS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "models").glob("*/card.md"))
 
 
-PATH = re.compile(r"(?<![\w/.<~-])(?:gslopes|tests|models|training|weights|notebooks|\.ci)/[\w./*<>{}-]+")
-PACKAGES = sorted(path.name for path in (ROOT / "gslopes").iterdir() if path.is_dir() and path.name.isalpha())
-PACKAGES = [name for name in PACKAGES if name not in ("frame", "photos", "words")]  # variables of examples, too
-DOTTED = re.compile(rf"(?<![\w./'\"])(?:gslopes\.\w+|{'|'.join(PACKAGES)})\.[a-z_]\w+(?:\.\w+)*(?![\w(/=])")
+PATH = re.compile(
+    r"(?<![\w/.<~-])(?:gslopes|tests|models|training|weights|notebooks|\.ci)/[\w./*<>{}-]+"
+)
+PACKAGES = sorted(
+    path.name for path in (ROOT / "gslopes").iterdir() if path.is_dir() and path.name.isalpha()
+)
+PACKAGES = [
+    name for name in PACKAGES if name not in ("frame", "photos", "words")
+]  # variables of examples, too
+DOTTED = re.compile(
+    rf"(?<![\w./'\"])(?:gslopes\.\w+|{'|'.join(PACKAGES)})\.[a-z_]\w+(?:\.\w+)*(?![\w(/=])"
+)
 
 
 def missing(text: str) -> list[str]:
@@ -247,14 +306,20 @@ def missing(text: str) -> list[str]:
         while parts and ((place / parts[0]).is_dir() or (place / f"{parts[0]}.py").is_file()):
             place /= parts.pop(0)
         file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-        is_file = len(name.split(".")) == 2 and parts and parts[0] in ("csv", "html", "json", "md", "parquet", "toml")
+        is_file = (
+            len(name.split(".")) == 2
+            and parts
+            and parts[0] in ("csv", "html", "json", "md", "parquet", "toml")
+        )
         if parts and not is_file and not re.search(rf"\b{parts[0]}\b", file.read_text("utf-8")):
             wrong.append(name)
     return sorted(wrong)
 
 
 def test_every_path_and_name_in_the_papers_exists():
-    found = missing("gslopes/no.py, slopes.plan.Nothing, gslopes/stats/ols.py, gslopes.datasets.drawn")
+    found = missing(
+        "gslopes/no.py, slopes.plan.Nothing, gslopes/stats/ols.py, gslopes.datasets.drawn"
+    )
     assert found == ["datasets.drawn", "gslopes/no.py", "slopes.plan.Nothing"]
     wrong = {page: missing((ROOT / page).read_text("utf-8")) for page in PAPERS + CARDS}
     assert {page: names for page, names in wrong.items() if names} == {}
@@ -264,7 +329,11 @@ def test_every_path_and_name_in_the_docstrings_exists():
     wrong = {}
     for path in MODULES:
         tree = parsed(path)
-        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+        nodes = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        ]
         found = missing("\n".join(ast.get_docstring(node) or "" for node in nodes))
         wrong |= {str(path.relative_to(ROOT)): found} if found else {}
     assert wrong == {}
@@ -273,20 +342,26 @@ def test_every_path_and_name_in_the_docstrings_exists():
 def options_of(command: click.Command) -> set[str]:
     """The long options of a command and of those below it."""
     found = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
-    for name in command.list_commands(click.Context(command)) if isinstance(command, click.Group) else ():
+    for name in (
+        command.list_commands(click.Context(command)) if isinstance(command, click.Group) else ()
+    ):
         found |= options_of(command.get_command(click.Context(command), name))
     return found | {"--help", "--help-all"}
 
 
 OPTION = re.compile(r"(?<![\w(-])--(?:set [a-z_.]+(?==)|[a-z][a-z-]*[a-z](?![\w:-]))")
-OTHERS = re.compile(r"\b(?:pip|mkdocs|ray|wsl|llama-server|tf2onnx\.\w+|pytest|tests\.\w+) [^`\n]*")  # other programs
+OTHERS = re.compile(
+    r"\b(?:pip|mkdocs|ray|wsl|llama-server|tf2onnx\.\w+|pytest|tests\.\w+) [^`\n]*"
+)  # other programs
 
 
 @cache
 def every_option() -> set[str]:
     """Of all verbs; ``--set NAME`` of what audits can set."""
     every = [options.options_of(find_audit(name).config).items() for name in AUDITS]
-    names = {one for some in every for name, option in some for one in (name, ".".join(option.path))}
+    names = {
+        one for some in every for name, option in some for one in (name, ".".join(option.path))
+    }
     return options_of(main) | options_of(train) | {f"--set {name}" for name in names}
 
 
@@ -294,7 +369,9 @@ def unknown_options(text: str, bare: bool = True) -> list[str]:
     """``verb --option`` for each option that a text gives to a verb which has none of that name; those of no verb."""
     wrong = set(OPTION.findall(OTHERS.sub("", text))) - every_option() if bare else set()
     for verb, rest in re.findall(r"\bgslopes ([a-z]+)( [^\n`&|;\"']*)", text):
-        command = train if verb == "train" else main.get_command(click.Context(main), verb)  # a door has none itself
+        command = (
+            train if verb == "train" else main.get_command(click.Context(main), verb)
+        )  # a door has none itself
         given = re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", rest) if command else []
         wrong |= {f"{verb} {name}" for name in given if name not in options_of(command)}
     return sorted(wrong)
@@ -302,10 +379,23 @@ def unknown_options(text: str, bare: bool = True) -> list[str]:
 
 def test_every_option_that_papers_docstrings_and_errors_give_to_a_verb_exists():
     text = "`gslopes audit RUN --presnce 0.5`, `gslopes crops --region no`, `pip --strict`, `--blend`, `--set blnd=no`"
-    assert unknown_options(text) == ["--blend", "--presnce", "--set blnd", "audit --presnce", "crops --region"]
-    files = [*(ROOT / page for page in PAPERS + CARDS), *MODULES, *(ROOT / "gslopes").rglob("*.toml")]
+    assert unknown_options(text) == [
+        "--blend",
+        "--presnce",
+        "--set blnd",
+        "audit --presnce",
+        "crops --region",
+    ]
+    files = [
+        *(ROOT / page for page in PAPERS + CARDS),
+        *MODULES,
+        *(ROOT / "gslopes").rglob("*.toml"),
+    ]
     texts = {path: path.read_text("utf-8") for path in files}
-    wrong = {str(path): unknown_options(text, "CHANGELOG" not in path.name) for path, text in texts.items()}
+    wrong = {
+        str(path): unknown_options(text, "CHANGELOG" not in path.name)
+        for path, text in texts.items()
+    }
     assert {name: found for name, found in wrong.items() if found} == {}
 
 
@@ -324,12 +414,19 @@ PREPOSITIONS = ROOT / "gslopes/words/pos_tagger.py"  # a list of English words
 
 
 def test_our_english_is_edited():
-    texts = {*MODULES, *(ROOT / "models").rglob("*.md"), *(ROOT / "training").glob("*.*"), *ROOT.glob("*.md")}
+    texts = {
+        *MODULES,
+        *(ROOT / "models").rglob("*.md"),
+        *(ROOT / "training").glob("*.*"),
+        *ROOT.glob("*.md"),
+    }
     texts |= {path for path in (ROOT / "gslopes").rglob("templates/*") if path.is_file()}
     found = []
     for path in sorted(texts - {PREPOSITIONS}):
         lines = enumerate(path.read_text("utf-8").splitlines(), 1)
-        found += [f"{path.relative_to(ROOT)}:{number}" for number, line in lines if STILTED.search(line)]
+        found += [
+            f"{path.relative_to(ROOT)}:{number}" for number, line in lines if STILTED.search(line)
+        ]
     assert found == []
 
 
@@ -340,7 +437,9 @@ def test_all_weights_together_stay_under_32_mib_and_none_is_a_pickle():
     files = [path for path in (ROOT / "weights").rglob("*") if path.is_file()]
     assert files
     assert sum(path.stat().st_size for path in files) < 32 * 2**20
-    assert not [path.name for path in files if path.suffix in (".pt", ".pth", ".pkl", ".ckpt", ".bin")]
+    assert not [
+        path.name for path in files if path.suffix in (".pt", ".pth", ".pkl", ".ckpt", ".bin")
+    ]
 
 
 # --- The wheel ---
@@ -351,7 +450,9 @@ def wheel_install(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel built from this checkout, installed where nothing else is."""
     folder = tmp_path_factory.mktemp("wheel")
     offline = ["--disable-pip-version-check", "--no-deps", "--no-index"]
-    built = python("-m", "pip", "wheel", *offline, "--no-build-isolation", "-w", str(folder), str(ROOT))
+    built = python(
+        "-m", "pip", "wheel", *offline, "--no-build-isolation", "-w", str(folder), str(ROOT)
+    )
     assert built.returncode == 0, built.stderr
     (wheel,) = folder.glob("gslopes-*.whl")
     put = python("-m", "pip", "install", *offline, "--target", str(folder / "site"), str(wheel))
@@ -366,10 +467,17 @@ def test_an_installed_wheel_holds_models_and_weights_bit_for_bit(wheel_install: 
         "weights": ("*/model.safetensors", "*/metrics.json", "*/sha256"),
     }
     assets = wheel_install / "gslopes/_assets"
-    ours = {path.relative_to(ROOT): path for name in read for one in read[name] for path in (ROOT / name).glob(one)}
+    ours = {
+        path.relative_to(ROOT): path
+        for name in read
+        for one in read[name]
+        for path in (ROOT / name).glob(one)
+    }
     theirs = {path.relative_to(assets): path for path in assets.rglob("*") if path.is_file()}
     assert len(ours) > 50
-    assert {name: digest(path) for name, path in ours.items()} == {name: digest(path) for name, path in theirs.items()}
+    assert {name: digest(path) for name, path in ours.items()} == {
+        name: digest(path) for name, path in theirs.items()
+    }
     notes = {path.name for path in wheel_install.rglob("*.md") if path.name != "card.md"}
     assert notes == set(), "no command reads it: leave it out of the wheel"
     assert (wheel_install / "gslopes/py.typed").is_file()
@@ -377,15 +485,23 @@ def test_an_installed_wheel_holds_models_and_weights_bit_for_bit(wheel_install: 
 
 
 @pytest.mark.slow
-def test_an_installed_wheel_finds_and_loads_its_models_from_elsewhere(wheel_install: Path, tmp_path: Path):
-    listed = python("-m", "gslopes", "list", "models", "--json", cwd=tmp_path, PYTHONPATH=str(wheel_install))
+def test_an_installed_wheel_finds_and_loads_its_models_from_elsewhere(
+    wheel_install: Path, tmp_path: Path
+):
+    listed = python(
+        "-m", "gslopes", "list", "models", "--json", cwd=tmp_path, PYTHONPATH=str(wheel_install)
+    )
     assert listed.returncode == 0, listed.stderr
     models = json.loads(listed.stdout)
     shipped = {path.parent.name for path in (ROOT / "weights").glob("*/*.safetensors")}
     assert {model["name"] for model in models if model["sha256"]} == shipped
-    assert all(Path(model["path"]).is_relative_to(wheel_install) for model in models if model["sha256"])
+    assert all(
+        Path(model["path"]).is_relative_to(wheel_install) for model in models if model["sha256"]
+    )
     load = "import sys, gslopes.faces.zoo as zoo\nfor name in sys.argv[1:]: zoo.load(name)"
-    usable = sorted(name for name in shipped if not name.endswith("-teacher"))  # which training alone builds
+    usable = sorted(
+        name for name in shipped if not name.endswith("-teacher")
+    )  # which training alone builds
     done = python("-c", load, *usable, cwd=tmp_path, PYTHONPATH=str(wheel_install))
     assert done.returncode == 0, done.stderr
 

@@ -15,9 +15,13 @@ pytestmark = pytest.mark.evidence
 def same(one: Any, other: Any, scale: float) -> bool:
     """Equal; floats to 1e-9 of the scale of their column, whatever they lie in."""
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(same(*pair, scale) for pair in zip(one, other, strict=True))
+        return len(one) == len(other) and all(
+            same(*pair, scale) for pair in zip(one, other, strict=True)
+        )
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(value, other[key], scale) for key, value in one.items())
+        return one.keys() == other.keys() and all(
+            same(value, other[key], scale) for key, value in one.items()
+        )
     if isinstance(one, float) and isinstance(other, float):
         return abs(one - other) <= 1e-9 * scale
     return type(one) is type(other) and one == other
@@ -34,7 +38,9 @@ def difference(found: Any, known: Any) -> str:
             return f"row {row} is {one!r}, was {other!r}"
     if isinstance(known, dict):
         digests = found["sha256"] == known["sha256"] and same(found["sums"], known["sums"], scale)
-        return "" if digests else f"a row after the first {len(known['first'])} differs, by the digest"
+        return (
+            "" if digests else f"a row after the first {len(known['first'])} differs, by the digest"
+        )
     return ""
 
 
@@ -49,14 +55,19 @@ def of_tables(found: dict[str, Any], golden: Path) -> list[str]:
         elif found[table]["rows"] != known[table]["rows"]:
             wrong.append(f"{table}: {found[table]['rows']} rows, were {known[table]['rows']}")
         else:
-            differing = {column: difference(there[column], values) for column, values in columns.items()}
+            differing = {
+                column: difference(there[column], values) for column, values in columns.items()
+            }
             wrong += [f"{table}, {column}: {what}" for column, what in differing.items() if what]
     return wrong
 
 
 def of_text(text: str, golden: Path) -> list[str]:
     """What differs from the text in a golden file."""
-    return [f"{golden.name}, {difference}" for difference in differences(text, golden.read_text("utf-8"))]
+    return [
+        f"{golden.name}, {difference}"
+        for difference in differences(text, golden.read_text("utf-8"))
+    ]
 
 
 def check(wrong: list[str]) -> None:
@@ -74,7 +85,9 @@ def test_no_table_and_no_page_of_a_sibling_audit_moves(name: str, tmp_path: Path
 @pytest.mark.parametrize("name", ["labels", pytest.param("gated", marks=pytest.mark.slow)])
 def test_no_table_and_no_page_of_the_walk_moves(name: str, tmp_path: Path):
     tables, text = walk.shown(name, tmp_path)
-    check(of_tables(tables, walk.FOLDER / f"{name}.json") + of_text(text, walk.FOLDER / f"{name}.txt"))
+    check(
+        of_tables(tables, walk.FOLDER / f"{name}.json") + of_text(text, walk.FOLDER / f"{name}.txt")
+    )
 
 
 def test_a_difference_is_named():
@@ -83,10 +96,14 @@ def test_a_difference_is_named():
     assert difference([1.0, 2.0], [1.0, 2.1]) == "row 1 is 2.0, was 2.1"
     known = houses.thinned([float(number) for number in range(300)], part=False)
     assert difference(known | {"sums": [number + 1e-8 for number in known["sums"]]}, known) == ""
-    assert difference(known | {"sums": [number + 1 for number in known["sums"]]}, known).startswith("a row after")
+    assert difference(known | {"sums": [number + 1 for number in known["sums"]]}, known).startswith(
+        "a row after"
+    )
     assert difference(known | {"sha256": "a"}, known).startswith("a row after")
     assert not list(differences("## A\n1,234.50 of −2", "## A\n1,234.5000001 of −2"))
-    assert list(differences("## A\n1 b", "## A\n2 b")) == ["line 2, below '## A':\n  - 2 b\n  + 1 b"]
+    assert list(differences("## A\n1 b", "## A\n2 b")) == [
+        "line 2, below '## A':\n  - 2 b\n  + 1 b"
+    ]
     assert list(differences("## A\nc", "## A\nb\nc")) == ["line 2, below '## A':\n  - b"]
 
 
@@ -103,4 +120,8 @@ def test_a_golden_compares_a_float_with_the_scale_of_its_column_and_holds_no_res
         for name, table in json.loads(golden.read_text("utf-8")).items():
             for column, values in table["columns"].items():
                 numbers = [abs(number) for number in houses.floats(values) if number]
-                assert min(numbers, default=1) > 1e-12 * max(numbers, default=0), (golden.name, name, column)
+                assert min(numbers, default=1) > 1e-12 * max(numbers, default=0), (
+                    golden.name,
+                    name,
+                    column,
+                )

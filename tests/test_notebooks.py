@@ -12,8 +12,14 @@ import gslopes
 HERE = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((HERE / "notebooks").glob("*.ipynb"))
 
-pytest.importorskip("nbclient", reason="nbclient, which runs notebooks, is not installed: pip install 'gslopes[test]'")
-pytest.importorskip("ipykernel", reason="ipykernel, in which they run, is not installed: pip install 'gslopes[test]'")
+pytest.importorskip(
+    "nbclient",
+    reason="nbclient, which runs notebooks, is not installed: pip install 'gslopes[test]'",
+)
+pytest.importorskip(
+    "ipykernel",
+    reason="ipykernel, in which they run, is not installed: pip install 'gslopes[test]'",
+)
 
 
 def test_the_notebooks_are_numbered_from_one() -> None:
@@ -36,16 +42,24 @@ def test_a_notebook_imports_nothing_internal_and_names_no_machine(path: Path) ->
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_no_text_says_what_an_output_below_or_above_it_may_deny(path: Path) -> None:
     """What a label does stands in the outputs alone, which are made again with the program; the texts are not."""
-    cells = [cell for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "markdown"]
+    cells = [
+        cell
+        for cell in json.loads(path.read_text("utf-8"))["cells"]
+        if cell["cell_type"] == "markdown"
+    ]
     does = r"(?:comes?|changes?|appears?|moves?|varies|does|is judged|(?:cannot|can) be judged|is (?:not )?a finding)"
     said = re.compile(rf"[*`](\w+)[*`],? (?:far |hardly |never )?{does}\b")
-    assert [match.group() for cell in cells for match in said.finditer("".join(cell["source"]))] == []
+    assert [
+        match.group() for cell in cells for match in said.finditer("".join(cell["source"]))
+    ] == []
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # those of the kernel's client, not ours
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_runs_and_its_outputs_are_kept(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebook_runs_and_its_outputs_are_kept(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import nbformat
     from nbclient import NotebookClient
 
@@ -53,12 +67,17 @@ def test_notebook_runs_and_its_outputs_are_kept(path: Path, tmp_path: Path, monk
     work.mkdir()
     monkeypatch.setenv("GSLOPES_NOTEBOOK", str(work))
     monkeypatch.setenv("PYTHONPATH", str(HERE))
-    monkeypatch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # figures are outputs
+    monkeypatch.setenv(
+        "MPLBACKEND", "module://matplotlib_inline.backend_inline"
+    )  # figures are outputs
     monkeypatch.delenv("GSLOPES_PORTRAITS", raising=False)  # nobody's portrait is kept in an output
     notebook = nbformat.read(path, as_version=4)
     kept = [bool(cell.get("outputs")) for cell in notebook.cells if cell.cell_type == "code"]
     NotebookClient(
-        notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(tmp_path)}},
     ).execute()
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not [out for cell in cells for out in cell["outputs"] if out["output_type"] == "error"]
@@ -68,7 +87,9 @@ def test_notebook_runs_and_its_outputs_are_kept(path: Path, tmp_path: Path, monk
         for cell in cells:  # no progress bars, no paths of this machine
             cell["outputs"] = [out for out in cell["outputs"] if out.get("name") != "stderr"]
         path.write_text(
-            nbformat.writes(notebook).replace(work.as_uri(), "run").replace(str(work), "work") + "\n", "utf-8"
+            nbformat.writes(notebook).replace(work.as_uri(), "run").replace(str(work), "work")
+            + "\n",
+            "utf-8",
         )
         return
     assert not any(kept) or kept == [

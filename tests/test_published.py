@@ -37,15 +37,30 @@ def of(found: pd.DataFrame, estimator: str) -> pd.DataFrame:
 @pytest.mark.row("slopes-table-1", "slopes-table-2", "slopes-table-4", "slopes-table-numbers")
 def test_the_printed_slopes_give_tables_1_2_and_4_in_the_printed_order(tmp_path: Path):
     printed = {table: gender_slopes(table) for table in (1, 2, 4)}
-    left_out = [("Face", -0.2, 1e-6), ("Red color", 0.2, 1e-6), ("Rare", 0.2, 1e-3), ("Flat", -0.03, 1e-6)]
+    left_out = [
+        ("Face", -0.2, 1e-6),
+        ("Red color", 0.2, 1e-6),
+        ("Rare", 0.2, 1e-3),
+        ("Flat", -0.03, 1e-6),
+    ]
     others = pd.DataFrame(left_out, columns=["label", "number", "p"]).assign(of="Google")
-    kinds = [rows.assign(attribute="race" if table == 4 else "gender", p=9e-4) for table, rows in printed.items()]
+    kinds = [
+        rows.assign(attribute="race" if table == 4 else "gender", p=9e-4)
+        for table, rows in printed.items()
+    ]
     kinds += [others.assign(attribute=attribute) for attribute in ("gender", "race")]
-    slopes = pd.concat(kinds).rename(columns={"of": "classifier", "number": "slope"}).sample(frac=1, random_state=1)
+    slopes = (
+        pd.concat(kinds)
+        .rename(columns={"of": "classifier", "number": "slope"})
+        .sample(frac=1, random_state=1)
+    )
     paper.write(tmp_path, tmp_path, slopes, slopes.assign(decision="finding"), p=0.001, slope=0.03)
     for table, rows in printed.items():
         file = pd.read_csv(tmp_path / f"tables/table{table}.csv").to_numpy()
-        sides = [pd.DataFrame(side, columns=rows.columns).dropna() for side in np.split(file, file.shape[1] // 3, 1)]
+        sides = [
+            pd.DataFrame(side, columns=rows.columns).dropna()
+            for side in np.split(file, file.shape[1] // 3, 1)
+        ]
         assert in_order(pd.concat(sides)) == in_order(rows)
 
 
@@ -54,15 +69,21 @@ def test_the_printed_slopes_give_tables_1_2_and_4_in_the_printed_order(tmp_path:
 
 def runs() -> dict[str, tuple[int, int]]:
     """Every run of pairs in the published notebooks: won by the first group, by the second."""
-    tables = {f"{name} {a}-{b}": won for name, table in COUNTS.items() for (a, b), won in table.items()}
-    return tables | {f"{a}-{b} {draws} {size}": won for (a, b, draws, size), won in OTHER_COUNTS.items()}
+    tables = {
+        f"{name} {a}-{b}": won for name, table in COUNTS.items() for (a, b), won in table.items()
+    }
+    return tables | {
+        f"{a}-{b} {draws} {size}": won for (a, b, draws, size), won in OTHER_COUNTS.items()
+    }
 
 
 @pytest.fixture(scope="module")
 def favoured() -> pd.DataFrame:
     """photo-rate of each run: a drawn pair has the label at 0 if the first group won it, at 1 if the second did."""
     rows = [
-        pd.DataFrame({"photo": np.arange(sum(won)), "value": np.repeat([0, 1], won), "classifier": name})
+        pd.DataFrame(
+            {"photo": np.arange(sum(won)), "value": np.repeat([0, 1], won), "classifier": name}
+        )
         for name, won in runs().items()
     ]
     draws = pd.concat(rows).assign(label="favoured")
@@ -93,7 +114,9 @@ def test_the_published_interval_is_twice_the_error_of_draws(favoured: pd.DataFra
         draws = won + lost
         published = 200 * math.sqrt(won * lost / draws**3)
         lines = np.repeat([100.0, -100.0], [lost, won])
-        skew = stats.skew(lines) / math.sqrt(draws)  # of the mean, for which the interval is corrected
+        skew = stats.skew(lines) / math.sqrt(
+            draws
+        )  # of the mean, for which the interval is corrected
         error = published * math.sqrt(draws / (draws - 1))
         ends = corrected_ends(200 * lost / draws - 100, error, draws - 1, skew)
         assert favoured.loc[name, ["ci_low", "ci_high"]].tolist() == pytest.approx(ends)
@@ -101,7 +124,10 @@ def test_the_published_interval_is_twice_the_error_of_draws(favoured: pd.DataFra
         name = f"{a}-{b} {draws} {size}"
         assert round(0.5 - favoured.loc[name, "slope"] / 200, 2) == share
         assert round(half[name]) == printed
-    assert [round(half[f"{table} BM-WM"], 1) for table in ("native-10000", "height-5000")] == [1.0, 1.4]  # as printed
+    assert [round(half[f"{table} BM-WM"], 1) for table in ("native-10000", "height-5000")] == [
+        1.0,
+        1.4,
+    ]  # as printed
 
 
 # -- Barlas et al. 2020, table 7: labels by gender, before the canvas and before a room -------------------------------
@@ -121,7 +147,10 @@ def inferred() -> pd.DataFrame:
                 words = np.repeat(SAID, counts)
                 about = {"classifier": tagger, "attribute": context, "value": value, "label": words}
                 rows.append(pd.DataFrame({"photo": np.arange(597), **about}))
-    return of(gslopes.fit_slopes(pd.concat(rows), options=QUICK | {"estimators": ("photo-rate",)}), "photo-rate")
+    return of(
+        gslopes.fit_slopes(pd.concat(rows), options=QUICK | {"estimators": ("photo-rate",)}),
+        "photo-rate",
+    )
 
 
 @pytest.mark.slow
@@ -145,7 +174,9 @@ def test_the_shares_inferred_woman_and_man_are_those_of_table_7(inferred: pd.Dat
 
 
 def test_a_published_pair_of_surveys_gives_mcnemars_test():
-    table = np.array([[794, 150], [86, 570]])  # rows: first survey, columns: second; approve, disapprove
+    table = np.array(
+        [[794, 150], [86, 570]]
+    )  # rows: first survey, columns: second; approve, disapprove
     first, second = (np.repeat(answers, table.ravel()) for answers in ([1, 1, 0, 0], [1, 0, 1, 0]))
     rows = pd.DataFrame({"photo": np.tile(np.arange(1600), 2), "value": np.repeat([0, 1], 1600)})
     rows["label"] = np.where(np.concatenate([first, second]), "approve", None)
@@ -153,7 +184,9 @@ def test_a_published_pair_of_surveys_gives_mcnemars_test():
     rate, n = found.loc["photo-rate"], 1600
     assert rate["slope"] == pytest.approx(-4)
     assert rate[["ci_low", "ci_high"]].tolist() == pytest.approx([-5.9, -2.1], abs=0.05)
-    under_null = n * rate["t"] ** 2 / (n - 1 + rate["t"] ** 2)  # McNemar's variance is that where nothing differs
+    under_null = (
+        n * rate["t"] ** 2 / (n - 1 + rate["t"] ** 2)
+    )  # McNemar's variance is that where nothing differs
     assert under_null == pytest.approx(mcnemar(table, exact=False, correction=False).statistic)
     corrected = (n * abs(rate["slope"]) / 100 - 1) ** 2 / (150 + 86)
     assert corrected == pytest.approx(16.818, abs=5e-4)  # as printed in R's help of mcnemar.test
@@ -185,7 +218,9 @@ def test_respiratory_illness_over_visits(arm: str, visits: tuple[int, ...]):
     ]
     case = known if len(visits) == 5 else known["two visits"]
     assert [sum(one[visit] == "1" for one in patterns) for visit in visits] == case["present"]
-    found = gslopes.fit_slopes(pd.DataFrame(rows, columns=["photo", "value", "label"]), options=QUICK)
+    found = gslopes.fit_slopes(
+        pd.DataFrame(rows, columns=["photo", "value", "label"]), options=QUICK
+    )
     agrees(found, case, known["patients"])
 
 
@@ -193,7 +228,9 @@ def test_onycholysis_over_visits_where_the_table_is():
     """De Backer et al. 1998, as R's HSAUR3 has it: whoever missed a visit is left out."""
     named = os.environ.get("GSLOPES_TOENAIL", "")
     if not Path(named).is_file():
-        pytest.skip("No table of toenails: name the CSV that tests/golden/gee_geepack.R writes in GSLOPES_TOENAIL.")
+        pytest.skip(
+            "No table of toenails: name the CSV that tests/golden/gee_geepack.R writes in GSLOPES_TOENAIL."
+        )
     table = pd.read_csv(named).rename(columns={"patientID": "photo", "visit": "value"})
     table["label"] = np.where(table["outcome"] == "moderate or severe", "severe", None)
     for arm, rows in table.groupby("treatment"):

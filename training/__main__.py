@@ -31,7 +31,8 @@ class Commands(LazyGroup):
 @click.group(
     cls=Commands,
     epilog=examples(
-        "python -m training gender-field --data data --dry-run", "python -m training evaluate judge --data data"
+        "python -m training gender-field --data data --dry-run",
+        "python -m training evaluate judge --data data",
     ),
 )
 def main() -> None:

@@ -34,18 +34,26 @@ def to_float(pixels: Tensor, mean: tuple[float, ...], std: tuple[float, ...]) ->
     """(B, H, W, 3) uint8 RGB to (B, 3, H, W) float, normalised: (rgb / 255 - mean) / std."""
     scale = pixels.new_tensor(std, dtype=torch.float32) * 255
     shift = pixels.new_tensor(mean, dtype=torch.float32) * 255
-    return ((pixels.float() - shift) / scale).permute(0, 3, 1, 2).contiguous(memory_format=torch.channels_last)
+    return (
+        ((pixels.float() - shift) / scale)
+        .permute(0, 3, 1, 2)
+        .contiguous(memory_format=torch.channels_last)
+    )
 
 
-def random_affine(batch: int, generator: torch.Generator, *, zoom: float, turn: float, shift: float) -> Tensor:
+def random_affine(
+    batch: int, generator: torch.Generator, *, zoom: float, turn: float, shift: float
+) -> Tensor:
     """Random similarities with a flip, (B, 2, 3), as ``F.affine_grid`` takes them.
 
     zoom: largest change of scale (0.1: 0.9 to 1.1).  turn: radians.  shift: share of the side.
     """
     u = torch.rand(batch, 5, generator=generator, device=generator.device) * 2 - 1
-    scale, angle = 1 + zoom * u[:, 0], turn * u[:, 1]
+    scale = 1 + zoom * u[:, 0]
+    angle = turn * u[:, 1]
     flip = torch.where(u[:, 4] < 0, -1.0, 1.0)
-    cos, sin = scale * angle.cos(), scale * angle.sin()
+    cos = scale * angle.cos()
+    sin = scale * angle.sin()
     rows = [
         torch.stack([flip * cos, -sin, 2 * shift * u[:, 2]], 1),
         torch.stack([flip * sin, cos, 2 * shift * u[:, 3]], 1),
@@ -59,7 +67,9 @@ def warp(x: Tensor, affine: Tensor, mode: str = "bilinear") -> Tensor:
     return F.grid_sample(x, grid, mode=mode, padding_mode="reflection", align_corners=False)
 
 
-CUT = 14 / 128  # over which a mask comes down to 0 before the edge of a cut photo, as at a chip's border
+CUT = (
+    14 / 128
+)  # over which a mask comes down to 0 before the edge of a cut photo, as at a chip's border
 HIDDEN = 0.3  # side of the square that is hidden from a critic, of the picture's
 
 # The tightest rectangle that a face is cut to, in units of the chip's side: where UTKFace's own rectangles end.
@@ -91,7 +101,8 @@ def mirrored_outside(x: Tensor, rectangle: Tensor) -> Tensor:
         offset = (line - low[:, None]).remainder(period[:, None])
         return low[:, None] + torch.minimum(offset, period[:, None] - 1 - offset)
 
-    columns, rows = mirrored(edges[:, 0], edges[:, 2]), mirrored(edges[:, 1], edges[:, 3])
+    columns = mirrored(edges[:, 0], edges[:, 2])
+    rows = mirrored(edges[:, 1], edges[:, 3])
     index = torch.arange(len(x), device=x.device)[:, None, None]
     # one gather; in channels-last memory a pixel's channels lie together
     return x.permute(0, 2, 3, 1)[index, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)
@@ -99,9 +110,16 @@ def mirrored_outside(x: Tensor, rectangle: Tensor) -> Tensor:
 
 def color_jitter(x: Tensor, generator: torch.Generator, *, strength: float) -> Tensor:
     """Random brightness, contrast and colour cast of (B, 3, H, W) pictures in [-1, 1], each up to ``strength``."""
-    u = (torch.rand(len(x), 5, 1, 1, generator=generator, device=generator.device) * 2 - 1).to(x.device)
+    u = (torch.rand(len(x), 5, 1, 1, generator=generator, device=generator.device) * 2 - 1).to(
+        x.device
+    )
     mean = x.mean((1, 2, 3), keepdim=True)
-    return (x - mean) * (1 + strength * u[:, :1]) + mean + strength * u[:, 1:2] + 0.4 * strength * u[:, 2:5]
+    return (
+        (x - mean) * (1 + strength * u[:, :1])
+        + mean
+        + strength * u[:, 1:2]
+        + 0.4 * strength * u[:, 2:5]
+    )
 
 
 def random_blur(x: Tensor, generator: torch.Generator, *, share: float) -> Tensor:
@@ -111,21 +129,27 @@ def random_blur(x: Tensor, generator: torch.Generator, *, share: float) -> Tenso
         return x
     factor = 0.33 + 0.33 * float(torch.rand(1, generator=generator))
     small = F.interpolate(x[chosen], scale_factor=factor, mode="area")
-    return x.index_copy(0, chosen, F.interpolate(small, size=x.shape[2:], mode="bilinear", align_corners=False))
+    return x.index_copy(
+        0, chosen, F.interpolate(small, size=x.shape[2:], mode="bilinear", align_corners=False)
+    )
 
 
 def seen_through(both: Tensor, rectangle: Tensor) -> Tensor:
     """Chips and their masks (B, 4, S, S) seen through rectangles (B, 4); masks come down to 0 before a cut edge."""
     size = both.shape[-1]
-    chips, masks = mirrored_outside(both[:, :3], rectangle), both[:, 3:]
+    chips = mirrored_outside(both[:, :3], rectangle)
+    masks = both[:, 3:]
     line = (torch.arange(size, device=both.device) + 0.5) / size
     edges = rectangle.to(both.device)
 
     def inside(low: Tensor, high: Tensor) -> Tensor:
         after = torch.where(low[:, None] > 0, ((line - low[:, None]) / CUT).clamp(0, 1), 1.0)
-        return after * torch.where(high[:, None] < 1, ((high[:, None] - line) / CUT).clamp(0, 1), 1.0)
+        return after * torch.where(
+            high[:, None] < 1, ((high[:, None] - line) / CUT).clamp(0, 1), 1.0
+        )
 
-    down, across = inside(edges[:, 1], edges[:, 3]), inside(edges[:, 0], edges[:, 2])
+    down = inside(edges[:, 1], edges[:, 3])
+    across = inside(edges[:, 0], edges[:, 2])
     return torch.cat([chips, masks * (down[:, :, None] * across[:, None, :])[:, None]], 1)
 
 
@@ -135,13 +159,19 @@ def disturbed(x: Tensor, generator: torch.Generator) -> Tensor:
     So that it does not memorise the photos. Source: Zhao et al. 2020, Differentiable augmentation for
     data-efficient GAN training, §3.
     """
-    count, channels, size = len(x), x.shape[1], x.shape[-1]
+    count = len(x)
+    channels = x.shape[1]
+    size = x.shape[-1]
     x = warp(x, random_affine(count, generator, zoom=0.06, turn=0.08, shift=0.04))
     u = torch.rand(count, 4, 1, 1, generator=generator, device=generator.device).to(x.device)
-    level = torch.randn(count, channels, 1, 1, generator=generator, device=generator.device).to(x.device)
+    level = torch.randn(count, channels, 1, 1, generator=generator, device=generator.device).to(
+        x.device
+    )
     x = x * (1 + 0.3 * (2 * u[:, :1] - 1)) + 0.1 * level
     line = torch.arange(size, device=x.device) / size
-    hidden = ((line - u[:, 1:2]).abs() < HIDDEN / 2) & ((line[:, None] - u[:, 2:3]).abs() < HIDDEN / 2)
+    hidden = ((line - u[:, 1:2]).abs() < HIDDEN / 2) & (
+        (line[:, None] - u[:, 2:3]).abs() < HIDDEN / 2
+    )
     return x.masked_fill(hidden & (u[:, 3:] < 0.5), 0.0)
 
 

@@ -95,21 +95,28 @@ class PlantedClassifier:
         """(B, SIZE, SIZE, 3) uint8 RGB to (B, 5): cue, tone, hair, background, smile, each from about -2 to 2."""
         points: FloatArray = np.broadcast_to(self.points, (len(pixels), 5, 2))
         columns = [rendered.gender_readout(pixels, points), rendered.tone_readout(pixels, points)]
-        return np.stack([*columns, *(confounder(pixels, name) for name in CONFOUNDERS)], 1).astype(np.float64)
+        return np.stack([*columns, *(confounder(pixels, name) for name in CONFOUNDERS)], 1).astype(
+            np.float64
+        )
 
     def parse(self, raw: object) -> Answer:
         """The labels whose sum is positive; the score grows with it."""
         sums = totals(np.asarray(raw, np.float64)[None])[0]
         shares = 1 / (1 + np.exp(-sums))
         pairs = zip(GRID, shares.tolist(), strict=True)
-        return Answer("answered", tuple((bias.label, share) for bias, share in pairs if share > 0.5))
+        return Answer(
+            "answered", tuple((bias.label, share) for bias, share in pairs if share > 0.5)
+        )
 
 
 def totals(readings: NDArray[np.float64]) -> NDArray[np.float64]:
     """Readings (n, 5) to (n, labels): a label is there where its sum is above 0."""
     cue, tone, *others = readings.T
     side = dict(zip(CONFOUNDERS, others, strict=True))
-    return np.stack([tone + b.cue * cue + b.amount * side.get(b.confounder, cue * 0) + b.offset for b in GRID], 1)
+    return np.stack(
+        [tone + b.cue * cue + b.amount * side.get(b.confounder, cue * 0) + b.offset for b in GRID],
+        1,
+    )
 
 
 def confounder(pixels: ByteArray, name: str) -> NDArray[np.float64]:
@@ -124,11 +131,13 @@ def _weights() -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64], NDAr
 
     Correlation with the truth on other faces: 0.99 for background and smile, 0.9 and more for hair.
     """
-    parameters, weights = drawn_in_place(1200, 5), {}
+    parameters = drawn_in_place(1200, 5)
+    weights = {}
     pixels = rendered.render(parameters, SIZE).pixels
     for name in CONFOUNDERS:
         features = _features(pixels, name)
-        centre, spread = features.mean(0), features.std(0) + 1e-6
+        centre = features.mean(0)
+        spread = features.std(0) + 1e-6
         centre[-1], spread[-1] = 0, 1
         x = (features - centre) / spread
         truth = 4 * getattr(parameters, name).astype(np.float64) - 2
@@ -141,8 +150,11 @@ def _features(pixels: ByteArray, name: str) -> NDArray[np.float64]:
     zones, side = ZONES[name]
     means = []
     for x0, y0, x1, y1 in zones:
-        rows, columns = (y1 - y0) // side, (x1 - x0) // side
-        logs = np.log1p(pixels[:, y0 : y0 + rows * side, x0 : x0 + columns * side].astype(np.float64))
+        rows = (y1 - y0) // side
+        columns = (x1 - x0) // side
+        logs = np.log1p(
+            pixels[:, y0 : y0 + rows * side, x0 : x0 + columns * side].astype(np.float64)
+        )
         squares = logs.reshape(len(pixels), rows, side, columns, side, 3)
         means.append(squares.mean((2, 4)).reshape(len(pixels), -1))
     colours = np.concatenate(means, 1)
@@ -150,7 +162,13 @@ def _features(pixels: ByteArray, name: str) -> NDArray[np.float64]:
 
 
 def calibrate(
-    out: Path, executor: Executor, *, faces: int = 1000, sets: int = 10, seed: int = 0, device: str = "auto"
+    out: Path,
+    executor: Executor,
+    *,
+    faces: int = 1000,
+    sets: int = 10,
+    seed: int = 0,
+    device: str = "auto",
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """Draw faces, audit them, compare with the truth; called again, it goes on where it was stopped.
 
@@ -164,8 +182,11 @@ def calibrate(
     runfolder.make_folder(out)
     parameters = drawn_in_place(faces, seed + 200, CONFOUND)
     classifier = PlantedClassifier()
-    executor.note(f"{faces:,} drawn faces, {len(GRID)} planted biases, {sets} audits of {faces // sets} photos each.")
-    drawn, run = out / "drawn", out / "run"
+    executor.note(
+        f"{faces:,} drawn faces, {len(GRID)} planted biases, {sets} audits of {faces // sets} photos each."
+    )
+    drawn = out / "drawn"
+    run = out / "run"
     with runfolder.storage(out):
         photos = rendered.write_folder(parameters, drawn, SIZE)
     truths: dict[str, Any] = {"landmarks": drawn / FACES, "masks": drawn / MASKS, "editor": EDITOR}
@@ -183,7 +204,13 @@ def calibrate(
     executor.note("fit        each audit by itself")
     slopes = fit_sets(run, sets, seed, moved)
     unedited = totals(classifier.read(rendered.render(parameters, SIZE).pixels)) > 0
-    labels = compare(100 * shares @ weights, slopes, naive(unedited, parameters.gender, faces, sets), reach, redrawn)
+    labels = compare(
+        100 * shares @ weights,
+        slopes,
+        naive(unedited, parameters.gender, faces, sets),
+        reach,
+        redrawn,
+    )
     summary = {"reach": reach, **summarise(labels)}
     runfolder.write_bytes(out / "calibration.csv", csv_bytes(labels))
     runfolder.write_json(out / "calibration.json", {"faces": faces, "sets": sets, **summary})
@@ -194,9 +221,12 @@ def drawn_again(
     parameters: rendered.FaceParameters, classifier: PlantedClassifier, values: FloatArray
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Every face drawn with the cue at each value: (labels, K) shares of photos with the label, (K,) mean cue."""
-    shares, cue = [], []
+    shares = []
+    cue = []
     for value in values:
-        parts = [parameters.take(slice(start, start + 250)) for start in range(0, len(parameters), 250)]
+        parts = [
+            parameters.take(slice(start, start + 250)) for start in range(0, len(parameters), 250)
+        ]
         pixels = (rendered.render(part.replace(gender=float(value)), SIZE).pixels for part in parts)
         read = np.concatenate([classifier.read(picture) for picture in pixels])
         shares.append((totals(read) > 0).mean(0))
@@ -222,8 +252,13 @@ def fit_sets(run: Path, sets: int, seed: int, seen: pd.DataFrame) -> pd.DataFram
 
     seen: as ``cue_by_photo`` gives it.
     """
-    scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
-    photos = tables.read(tables.PHOTOS, run / "photos.parquet").sort_values("path")["photo"].to_numpy()
+    scores, asked = (
+        tables.read_arrow(table, run / f"{table.name}.parquet")
+        for table in (tables.SCORES, tables.ASKED)
+    )
+    photos = (
+        tables.read(tables.PHOTOS, run / "photos.parquet").sort_values("path")["photo"].to_numpy()
+    )
     options = FitOptions(estimators=(READING,), permutations=2000, seed=seed)
     frames = []
     for index in range(sets):
@@ -234,7 +269,9 @@ def fit_sets(run: Path, sets: int, seed: int, seen: pd.DataFrame) -> pd.DataFram
     return pd.concat(frames, ignore_index=True)
 
 
-def naive(unedited: NDArray[np.bool_], cue: FloatArray, faces: int, sets: int) -> NDArray[np.float64]:
+def naive(
+    unedited: NDArray[np.bool_], cue: FloatArray, faces: int, sets: int
+) -> NDArray[np.float64]:
     """What a comparison of photos of men and women concludes, with nothing edited, audit by audit.
 
     unedited: (faces, labels) whether the unedited photo has the label.  cue: (faces,); above 0 is called a man.
@@ -249,7 +286,8 @@ def naive(unedited: NDArray[np.bool_], cue: FloatArray, faces: int, sets: int) -
         rows = np.arange(index, faces, sets)
         men = cue[rows] > 0
         difference = float(cue[rows][men].mean() - cue[rows][~men].mean())
-        a, b = unedited[rows][men].astype(np.float64), unedited[rows][~men].astype(np.float64)
+        a = unedited[rows][men].astype(np.float64)
+        b = unedited[rows][~men].astype(np.float64)
         out[index, :, 0] = 100 * (a.mean(0) - b.mean(0)) / difference
         varies = (a.std(0) + b.std(0)) > 0
         out[index, varies, 1] = ttest_ind(a[:, varies], b[:, varies], equal_var=False).pvalue
@@ -257,7 +295,11 @@ def naive(unedited: NDArray[np.bool_], cue: FloatArray, faces: int, sets: int) -
 
 
 def compare(
-    truth: NDArray[np.float64], slopes: pd.DataFrame, plain: NDArray[np.float64], reach: float, redrawn: float
+    truth: NDArray[np.float64],
+    slopes: pd.DataFrame,
+    plain: NDArray[np.float64],
+    reach: float,
+    redrawn: float,
 ) -> pd.DataFrame:
     """A row a label, slopes in percentage points per unit of the attribute.
 
@@ -272,8 +314,10 @@ def compare(
     """
     rows = []
     for index, bias in enumerate(GRID):
-        label, real = slopes[slopes["label"] == bias.label], float(truth[index])
-        mean, per_cue = mean_t(label["slope"].to_numpy(float)), redrawn * label[["ratio_low", "ratio_high"]]
+        label = slopes[slopes["label"] == bias.label]
+        real = float(truth[index])
+        mean = mean_t(label["slope"].to_numpy(float))
+        per_cue = redrawn * label[["ratio_low", "ratio_high"]]
         rows.append(
             {
                 "label": bias.label,
@@ -286,7 +330,9 @@ def compare(
                 "recovered_high": mean.high,
                 "per_reach": mean.value / reach,
                 "covered": float(((label["ci_low"] <= real) & (real <= label["ci_high"])).mean()),
-                "covered_per_reach": float(((per_cue["ratio_low"] <= real) & (real <= per_cue["ratio_high"])).mean()),
+                "covered_per_reach": float(
+                    ((per_cue["ratio_low"] <= real) & (real <= per_cue["ratio_high"])).mean()
+                ),
                 "flagged": float((label["q"] < LEVEL).mean()),
                 "decided": float((label["decision"] == "finding").mean()),
                 "naive": float(plain[:, index, 0].mean()),
@@ -302,13 +348,22 @@ def summarise(labels: pd.DataFrame) -> dict[str, float]:
 
     Coverage is over labels with a planted cue: where nothing moves, an interval of no width misses a truth of 0.002.
     """
-    no_cue, confounded = labels["cue"] == 0, labels["confounder"] != ""
+    no_cue = labels["cue"] == 0
+    confounded = labels["confounder"] != ""
     summary = {}
-    for name, column in (("error", "recovered"), ("error_per_reach", "per_reach"), ("error_naive", "naive")):
+    for name, column in (
+        ("error", "recovered"),
+        ("error_per_reach", "per_reach"),
+        ("error_naive", "naive"),
+    ):
         summary[name] = float(np.sqrt(((labels[column] - labels["truth"]) ** 2).mean()))
     for column in ("covered", "covered_per_reach"):
         summary[column] = float(labels.loc[~no_cue, column].mean())
-    rates = {"false_positives": "flagged", "findings": "decided", "naive_false_positives": "naive_flagged"}
+    rates = {
+        "false_positives": "flagged",
+        "findings": "decided",
+        "naive_false_positives": "naive_flagged",
+    }
     for name, column in rates.items():
         summary[f"{name}_nothing"] = float(labels.loc[no_cue & ~confounded, column].mean())
         summary[f"{name}_confounder_only"] = float(labels.loc[no_cue & confounded, column].mean())

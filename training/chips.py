@@ -52,24 +52,33 @@ class Chips:
 def cache_folder() -> Path:
     """``$GSLOPES_CACHE``, or ``gslopes`` below the user's cache folder.  Raises: StorageError if there is none."""
     chosen = os.environ.get(VARIABLE)
-    return Path(chosen) if chosen else user_cache()
+    if chosen:
+        return Path(chosen)
+    return user_cache()
 
 
-def aligned(photos: LabelledPhotos, *, crop: str = "chip", size: int = 128, device: str = "cpu") -> Chips:
+def aligned(
+    photos: LabelledPhotos, *, crop: str = "chip", size: int = 128, device: str = "cpu"
+) -> Chips:
     """Chips of every photo in which a face is found; read from the cache if they were made before.
 
     crop: a name of faces.zoo.framing.  size: side of a chip, pixels.
     """
-    digest = hashlib.sha256("\n".join([crop, str(size), str(FRAMES[crop]), *_files(photos.paths)]).encode())
+    digest = hashlib.sha256(
+        "\n".join([crop, str(size), str(FRAMES[crop]), *_files(photos.paths)]).encode()
+    )
     folder = cache_folder() / f"chips-{photos.set}-{crop}-{size}-{digest.hexdigest()[:12]}"
     if not (folder / "kept.npz").is_file():
         folder.mkdir(parents=True, exist_ok=True)
         _make(photos, folder, crop, size, device)
     with np.load(folder / "kept.npz") as file:
-        kept, share = file["kept"], file["outside"]
+        kept = file["kept"]
+        share = file["outside"]
     pixels = np.load(folder / "pixels.npy", mmap_mode="r")
     paths = tuple(photos.paths[i] for i in kept)
-    return Chips(LabelledPhotos(photos.set, paths, photos.names, photos.values[kept]), pixels, share)
+    return Chips(
+        LabelledPhotos(photos.set, paths, photos.names, photos.values[kept]), pixels, share
+    )
 
 
 def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: str) -> None:
@@ -78,10 +87,14 @@ def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: st
         points = [CELEBA_POINTS * open_srgb(photos.paths[0]).shape[1]] * len(photos)
     else:
         points = find_points(photos.paths, folder, device)
-    matrices = [None if found is None else similarity(found, FRAMES[crop] * size - 0.5) for found in points]
+    matrices = [
+        None if found is None else similarity(found, FRAMES[crop] * size - 0.5) for found in points
+    ]
     kept = [(index, matrix) for index, matrix in enumerate(matrices) if matrix is not None]
     shape = (len(kept), size, size, 3)
-    pixels = np.lib.format.open_memmap(folder / "pixels.npy", mode="w+", dtype=np.uint8, shape=shape)
+    pixels = np.lib.format.open_memmap(
+        folder / "pixels.npy", mode="w+", dtype=np.uint8, shape=shape
+    )
     share = np.zeros(len(kept), np.float32)
     for row, (index, matrix) in enumerate(tqdm(kept, desc=f"align {photos.set}", unit="face")):
         picture = open_srgb(photos.paths[index])
@@ -100,7 +113,9 @@ def _save(file: Path, **arrays: NDArray[Any]) -> None:
     runfolder.write_bytes(file, buffer.getvalue())
 
 
-def find_points(paths: tuple[Path, ...], folder: Path, device: str) -> list[NDArray[np.float32] | None]:
+def find_points(
+    paths: tuple[Path, ...], folder: Path, device: str
+) -> list[NDArray[np.float32] | None]:
     """The five points of the face nearest each picture's centre, None where there is none; kept in ``folder``.
 
     A file that is no picture has no face; how many there are is said on stderr.
@@ -109,22 +124,29 @@ def find_points(paths: tuple[Path, ...], folder: Path, device: str) -> list[NDAr
     file = folder.parent / f"points-{hashlib.sha256(key.encode()).hexdigest()[:12]}.npz"
     if not file.is_file():
         points = np.full((len(paths), 5, 2), np.nan, np.float32)
-        detector, broken = Mtcnn(min_face=50).to(device), list[Path]()
+        detector = Mtcnn(min_face=50).to(device)
+        broken = list[Path]()
         for start in tqdm(range(0, len(paths), 32), desc="find faces", unit="batch"):
-            pictures, rows = [], []
+            pictures = []
+            rows = []
             for row, path in enumerate(paths[start : start + 32], start):
                 try:
                     pictures.append(open_srgb(path))
                     rows.append(row)
                 except PhotoError:
                     broken.append(path)
-            for row, picture, found in zip(rows, pictures, detector(pictures) if pictures else [], strict=True):
+            for row, picture, found in zip(
+                rows, pictures, detector(pictures) if pictures else [], strict=True
+            ):
                 if len(found.scores):
                     centres = (found.boxes[:, :2] + found.boxes[:, 2:]) / 2
                     middle = np.array([picture.shape[1], picture.shape[0]]) / 2
                     points[row] = found.points[np.argmin(((centres - middle) ** 2).sum(1))]
         if broken:
-            say(f"{many(len(broken), 'file')} left out, no pictures: {', '.join(map(str, broken[:3]))}.", err=True)
+            say(
+                f"{many(len(broken), 'file')} left out, no pictures: {', '.join(map(str, broken[:3]))}.",
+                err=True,
+            )
         _save(file, points=points)
     with np.load(file) as stored:
         return [p if np.isfinite(p).all() else None for p in stored["points"]]
@@ -139,7 +161,9 @@ def resized(pixels: ByteArray, size: int) -> ByteArray:
     """Chips (n, S, S, 3) to (n, size, size, 3), each output pixel the mean of the area it covers."""
     if pixels.shape[1] == size:
         return np.array(pixels)
-    return np.stack([cv2.resize(chip, (size, size), interpolation=cv2.INTER_AREA) for chip in pixels])
+    return np.stack(
+        [cv2.resize(chip, (size, size), interpolation=cv2.INTER_AREA) for chip in pixels]
+    )
 
 
 # The ellipse that holds the face of an aligned chip, in units of its side: centre x y, half axes x y.
@@ -149,7 +173,10 @@ FACE_ELLIPSE = (0.5, 0.58, 0.30, 0.39)
 def face_window(size: int) -> Tensor:
     """(size, size) float: 1 in the ellipse of the face, falling to 0 over an eighth of its radius."""
     x, y = torch.meshgrid(*2 * [(torch.arange(size) + 0.5) / size], indexing="xy")
-    radius = (((x - FACE_ELLIPSE[0]) / FACE_ELLIPSE[2]) ** 2 + ((y - FACE_ELLIPSE[1]) / FACE_ELLIPSE[3]) ** 2).sqrt()
+    radius = (
+        ((x - FACE_ELLIPSE[0]) / FACE_ELLIPSE[2]) ** 2
+        + ((y - FACE_ELLIPSE[1]) / FACE_ELLIPSE[3]) ** 2
+    ).sqrt()
     return ((1.125 - radius) * 8).clamp(0, 1)
 
 

@@ -6,7 +6,17 @@ from pathlib import Path
 
 import click
 
-from gslopes.frame.commands import PATH, dry_run_option, flags, json_option, out_option, print_json, rows, say, verb
+from gslopes.frame.commands import (
+    PATH,
+    dry_run_option,
+    flags,
+    json_option,
+    out_option,
+    print_json,
+    rows,
+    say,
+    verb,
+)
 from gslopes.slopes.config import RunConfig
 
 
@@ -16,19 +26,30 @@ from gslopes.slopes.config import RunConfig
     "python -m training training/judge.toml --data data --steps 200 --out trial",
 )
 @click.argument("recipe")
-@click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
-@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Number of steps, instead of the recipe's.")
+@click.option(
+    "--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets."
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of steps, instead of the recipe's.",
+)
 @dry_run_option
 @flags(RunConfig, "device")
 @out_option("DIR", "Where the weights go. [default: weights/<model>]", default=None)
-def train(recipe: str, data: Path, steps: int | None, dry_run: bool, device: str, out: Path | None) -> int:
+def train(
+    recipe: str, data: Path, steps: int | None, dry_run: bool, device: str, out: Path | None
+) -> int:
     """Train a model: RECIPE is a name in training/ or a TOML file. Run again, it resumes from its checkpoint."""
     from gslopes.core.runfolder import show, storage
     from gslopes.core.runtime import pick_device
     from training.recipe import run_recipe
 
     with storage(out or Path("weights")):
-        folder = run_recipe(recipe, data=data, steps=steps, dry_run=dry_run, device=pick_device(device), out=out)
+        folder = run_recipe(
+            recipe, data=data, steps=steps, dry_run=dry_run, device=pick_device(device), out=out
+        )
     if not dry_run:
         say(show(folder))
     return 0
@@ -40,22 +61,44 @@ def train(recipe: str, data: Path, steps: int | None, dry_run: bool, device: str
     "python -m training evaluate race-field --data data --photos 200 --device cuda",
 )
 @click.argument("model")
-@click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
-@click.option("--photos", type=click.IntRange(min=40), metavar="N", help="At most this many photos. [default: all]")
-@flags(RunConfig, "device")
-@click.option("--write/--no-write", default=True, help="Also write to metrics.json and the card. [default: write]")
 @click.option(
-    "--sheets", type=PATH, metavar="DIR", help="For an editor: also write a contact sheet of each set to this folder."
+    "--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets."
+)
+@click.option(
+    "--photos",
+    type=click.IntRange(min=40),
+    metavar="N",
+    help="At most this many photos. [default: all]",
+)
+@flags(RunConfig, "device")
+@click.option(
+    "--write/--no-write",
+    default=True,
+    help="Also write to metrics.json and the card. [default: write]",
+)
+@click.option(
+    "--sheets",
+    type=PATH,
+    metavar="DIR",
+    help="For an editor: also write a contact sheet of each set to this folder.",
 )
 @json_option
 def evaluate(
-    model: str, data: Path, photos: int | None, device: str, write: bool, sheets: Path | None, as_json: bool
+    model: str,
+    data: Path,
+    photos: int | None,
+    device: str,
+    write: bool,
+    sheets: Path | None,
+    as_json: bool,
 ) -> int:
     """Measure MODEL, a name or a folder of weights: what it edits, what else moves, for whom, how natural it looks."""
     from gslopes.core.runtime import pick_device
     from training.evaluation.models import measure_model, tables_as_text
 
-    result = measure_model(model, data=data, photos=photos, device=pick_device(device), write=write, sheets=sheets)
+    result = measure_model(
+        model, data=data, photos=photos, device=pick_device(device), write=write, sheets=sheets
+    )
     if as_json:
         print_json(result)
         return 0
@@ -63,12 +106,32 @@ def evaluate(
     return 0
 
 
-@verb("python -m training steps gender-field --data data", "python -m training steps race-fader --data data --end 1")
+@verb(
+    "python -m training steps gender-field --data data",
+    "python -m training steps race-fader --data data --end 1",
+)
 @click.argument("model")
-@click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
-@click.option("--photos", type=click.IntRange(min=5), default=60, metavar="N", help="Of either end. [default: 60]")
-@click.option("--end", type=click.FloatRange(min=0.1), default=2.0, help="Own value that 2 stands for. [default: 2]")
-@click.option("--write/--no-write", default=True, help="Also write to spec, weights and card. [default: write]")
+@click.option(
+    "--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets."
+)
+@click.option(
+    "--photos",
+    type=click.IntRange(min=5),
+    default=60,
+    metavar="N",
+    help="Of either end. [default: 60]",
+)
+@click.option(
+    "--end",
+    type=click.FloatRange(min=0.1),
+    default=2.0,
+    help="Own value that 2 stands for. [default: 2]",
+)
+@click.option(
+    "--write/--no-write",
+    default=True,
+    help="Also write to spec, weights and card. [default: write]",
+)
 def steps(model: str, data: Path, photos: int, end: float, write: bool) -> int:
     """Find where MODEL, an editor, stands at each value so that 0 is neutral and steps are even; again for new weights.
 
@@ -101,7 +164,9 @@ def pack(model: str, data: Path, out: Path, device: str) -> int:
     from training.recipe import Recipe, find_recipe
     from training.sets import write_packed
 
-    photos = made(load_toml(Recipe, find_recipe(model)).set, find_spec(model), data, pick_device(device))
+    photos = made(
+        load_toml(Recipe, find_recipe(model)).set, find_spec(model), data, pick_device(device)
+    )
     write_packed(photos, out)
     say(f"{out}: {len(photos.pixels)} photos, {out.stat().st_size / 2**20:.1f} MiB")
     return 0
@@ -110,9 +175,17 @@ def pack(model: str, data: Path, out: Path, device: str) -> int:
 @verb(
     "python -m training calibrate --faces 3000 --sets 30 --out calibration --json",
 )
-@out_option("DIR", "The folder, made if missing. [default: gslopes-calibration]", default=Path("gslopes-calibration"))
+@out_option(
+    "DIR",
+    "The folder, made if missing. [default: gslopes-calibration]",
+    default=Path("gslopes-calibration"),
+)
 @click.option(
-    "--faces", type=click.IntRange(min=100), default=1000, metavar="N", help="Number of faces to draw. [default: 1000]"
+    "--faces",
+    type=click.IntRange(min=100),
+    default=1000,
+    metavar="N",
+    help="Number of faces to draw. [default: 1000]",
 )
 @click.option(
     "--sets",
@@ -132,12 +205,16 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
     from gslopes.frame.executors import OneProcess
     from training.calibrate import calibrate as run_calibration
 
-    labels, summary = run_calibration(out, OneProcess(progress=True), faces=faces, sets=sets, seed=seed, device=device)
+    labels, summary = run_calibration(
+        out, OneProcess(progress=True), faces=faces, sets=sets, seed=seed, device=device
+    )
     if as_json:
         print_json({"labels": rows(labels), "summary": summary, "run": str(out / "run")})
         return 0
     columns = ["label", "truth", "recovered", "covered", "flagged", "naive", "naive_flagged"]
     say(labels[columns].to_string(index=False, float_format="{:+.2f}".format))
-    say(f"\nPercentage points per unit (photo-rate), means of {sets} audits of {faces // sets} photos.")
+    say(
+        f"\nPercentage points per unit (photo-rate), means of {sets} audits of {faces // sets} photos."
+    )
     say("\n".join(f"{name:<36}{value:.3f}" for name, value in summary.items()))
     return 0

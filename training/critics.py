@@ -21,13 +21,22 @@ class LatentCritic(nn.Module):
     """
 
     def __init__(
-        self, channels: int, side: int, attributes: int, widths: tuple[int, ...] = (512, 256), dropout: float = 0.2
+        self,
+        channels: int,
+        side: int,
+        attributes: int,
+        widths: tuple[int, ...] = (512, 256),
+        dropout: float = 0.2,
     ) -> None:
         super().__init__()
         layers: list[nn.Module] = [nn.Flatten()]
         inputs = channels * side * side
         for width in widths:
-            layers += [nn.Linear(inputs, width), nn.LeakyReLU(0.2, inplace=True), nn.Dropout(dropout)]
+            layers += [
+                nn.Linear(inputs, width),
+                nn.LeakyReLU(0.2, inplace=True),
+                nn.Dropout(dropout),
+            ]
             inputs = width
         self.body = nn.Sequential(*layers, nn.Linear(inputs, attributes))
 
@@ -46,9 +55,12 @@ class Recent(nn.Module):
     attributes: Tensor
     added: Tensor
 
-    def __init__(self, batches: int, batch: int, latent: tuple[int, int, int], attributes: int) -> None:
+    def __init__(
+        self, batches: int, batch: int, latent: tuple[int, int, int], attributes: int
+    ) -> None:
         super().__init__()
-        self.batches, self.batch = max(1, batches), batch
+        self.batches = max(1, batches)
+        self.batch = batch
         self.register_buffer("latents", torch.zeros(self.batches * batch, *latent))
         self.register_buffer("attributes", torch.zeros(self.batches * batch, attributes))
         self.register_buffer("added", torch.zeros((), dtype=torch.int64))
@@ -97,7 +109,9 @@ class PictureCritic(nn.Module):
     ) -> None:
         super().__init__()
         features = widths[-1]
-        self.stem = nn.Conv2d(channels, widths[0], 4 if strided else 3, stride=2 if strided else 1, padding=1)
+        self.stem = nn.Conv2d(
+            channels, widths[0], 4 if strided else 3, stride=2 if strided else 1, padding=1
+        )
         self.blocks = nn.Sequential(*(_Halved(a, b) for a, b in pairwise(widths)))
         self.last = nn.Conv2d(features, features, 4)
         self.ends = nn.Linear(features, 2)
@@ -149,7 +163,10 @@ class FeatureCritic(nn.Module):
     """
 
     def __init__(
-        self, see: Callable[[Tensor], list[Tensor]], levels: Sequence[tuple[int, int]], attributes: int
+        self,
+        see: Callable[[Tensor], list[Tensor]],
+        levels: Sequence[tuple[int, int]],
+        attributes: int,
     ) -> None:
         super().__init__()
         self.see = see
@@ -163,12 +180,15 @@ class FeatureCritic(nn.Module):
 
     def features(self, pictures: Tensor) -> Tensor:
         """What it sees in pictures, (levels, B, features)."""
-        return torch.stack([head(seen) for head, seen in zip(self.heads, self.see(pictures), strict=True)])
+        return torch.stack(
+            [head(seen) for head, seen in zip(self.heads, self.see(pictures), strict=True)]
+        )
 
     def answer(self, features: Tensor, attributes: Tensor) -> Tensor:
         """The logits of what it saw."""
         share = (attributes[:, :1] + 1) / 2
-        both, logits = torch.cat([1 - share, share], 1), []
+        both = torch.cat([1 - share, share], 1)
+        logits = []
         for seen, ends, others in zip(features, self.ends, self.others, strict=True):
             held = (others(attributes[:, 1:]) * seen).sum(1) / 4
             logits.append((ends(seen) * both).sum(1) + held)
@@ -191,13 +211,17 @@ def _narrowed(channels: int, side: int) -> nn.Sequential:
 
 def false_label(labels: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Labels (B, A) of which one is reversed, the edited one twice as often; its absolute value, (B,)."""
-    draw = torch.randint(0, labels.shape[1] + 1, (len(labels), 1), generator=generator, device=labels.device)
+    draw = torch.randint(
+        0, labels.shape[1] + 1, (len(labels), 1), generator=generator, device=labels.device
+    )
     which = (draw - 1).clamp(min=0)
     was = labels.gather(1, which)
     return labels.scatter(1, which, -was), was[:, 0].abs()
 
 
-def squared_gradient(critic: PictureCritic | FeatureCritic, pictures: Tensor, labels: Tensor) -> Tensor:
+def squared_gradient(
+    critic: PictureCritic | FeatureCritic, pictures: Tensor, labels: Tensor
+) -> Tensor:
     """The critic's mean squared gradient at pictures (B, C, S, S) under their labels (B, A), R1."""
     pictures = pictures.detach().requires_grad_(True)
     (gradient,) = torch.autograd.grad(critic(pictures, labels).sum(), pictures, create_graph=True)

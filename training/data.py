@@ -13,8 +13,23 @@ import numpy as np
 from gslopes.core.text import many
 from gslopes.faces.zoo import ModelSpec
 from training.editor_sets import check_ends, fader, learnt_from, read_people_sets, said
-from training.sets import TrainingSet, drawn_faces, judge, labeller, packed, packed_file, parser, tagger
-from training.sources import LabelledPhotos, read_celeba, read_celeba_wide, read_celebamask, read_utkface
+from training.sets import (
+    TrainingSet,
+    drawn_faces,
+    judge,
+    labeller,
+    packed,
+    packed_file,
+    parser,
+    tagger,
+)
+from training.sources import (
+    LabelledPhotos,
+    read_celeba,
+    read_celeba_wide,
+    read_celebamask,
+    read_utkface,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +54,9 @@ SETS = {
     "fader": Data(read_people_sets, fader),
     "fader-even": Data(read_people_sets, partial(fader, tone=True)),
     "drawn": Data(lambda data: [], drawn_faces),
-    "drawn-confounded": Data(lambda data: [], partial(drawn_faces, faces=9000, seed=2, confound=CONFOUND)),
+    "drawn-confounded": Data(
+        lambda data: [], partial(drawn_faces, faces=9000, seed=2, confound=CONFOUND)
+    ),
 }
 
 
@@ -62,13 +79,19 @@ def found(name: str, spec: ModelSpec, data: Path) -> list[dict[str, Any]]:
     """
     if packed_file(spec, data).is_file():
         chips = packed(spec, data)
-        return [_counts(spec, f"{spec.name}.npz", chips.labels[:, 0], chips.held_out, ~chips.held_out)]
+        return [
+            _counts(spec, f"{spec.name}.npz", chips.labels[:, 0], chips.held_out, ~chips.held_out)
+        ]
     sources = SETS[name].read(data)
     if SETS[name].read is not read_people_sets:
         return [
-            {"set": photos.set, "photos": len(photos), "held_out": int(photos.held_out().sum())} for photos in sources
+            {"set": photos.set, "photos": len(photos), "held_out": int(photos.held_out().sum())}
+            for photos in sources
         ]
-    edited = [2 * said(photos)[spec.labels[0]] - 1 if spec.labels[0] in said(photos) else None for photos in sources]
+    edited = [
+        2 * said(photos)[spec.labels[0]] - 1 if spec.labels[0] in said(photos) else None
+        for photos in sources
+    ]
     if all(values is not None for values in edited):
         aside = np.concatenate([photos.held_out() for photos in sources])
         usable = np.concatenate([learnt_from(photos) for photos in sources]) | aside
@@ -81,13 +104,26 @@ def found(name: str, spec: ModelSpec, data: Path) -> list[dict[str, Any]]:
 
 
 def _counts(spec: ModelSpec, name: str, edited: Any, held_out: Any, learnt: Any) -> dict[str, Any]:
-    facts = {"set": name, "photos": len(held_out), "held_out": int(held_out.sum()), "learnt_from": int(learnt.sum())}
+    facts = {
+        "set": name,
+        "photos": len(held_out),
+        "held_out": int(held_out.sum()),
+        "learnt_from": int(learnt.sum()),
+    }
     if edited is not None:
-        facts |= {word: int((learnt & (edited == end)).sum()) for word, end in zip(spec.ends, (-1, 1), strict=True)}
+        facts |= {
+            word: int((learnt & (edited == end)).sum())
+            for word, end in zip(spec.ends, (-1, 1), strict=True)
+        }
     return facts
 
 
-TITLES = {"utkface": "UTKFace", "celeba": "CelebA", "celeba-wide": "wide CelebA", "table": "the folder with a CSV"}
+TITLES = {
+    "utkface": "UTKFace",
+    "celeba": "CelebA",
+    "celeba-wide": "wide CelebA",
+    "table": "the folder with a CSV",
+}
 
 
 def sentence(spec: ModelSpec, facts: dict[str, Any]) -> str:

@@ -74,15 +74,20 @@ def train_edit_ends(
     average = Ema(network, cast(EditEnds, build(spec)).to(device), optimisation.ema)
     optimiser = torch.optim.Adam(network.parameters(), optimisation.lr, betas=(0.9, 0.99))
     parts = {"network": network, "average": average, "optimiser": optimiser}
-    steps, batch = optimisation.steps, optimisation.batch
+    steps = optimisation.steps
+    batch = optimisation.batch
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
-    photos, odds = torch.from_numpy(pixels).to(device), torch.from_numpy(np.minimum(weights / weights.mean(), 8))
+    photos = torch.from_numpy(pixels).to(device)
+    odds = torch.from_numpy(np.minimum(weights / weights.mean(), 8))
     face = face_window(spec.size).to(device)
-    generator, on_device = torch.Generator(), torch.Generator(device)
+    generator = torch.Generator()
+    on_device = torch.Generator(device)
     for step in loop:
         seed_step(seed, step, generator, on_device)
-        set_rate(optimiser, optimisation.lr * min(1.0, (step + 1) / 50, 0.02 + 1.6 * (1 - step / steps)))
+        set_rate(
+            optimiser, optimisation.lr * min(1.0, (step + 1) / 50, 0.02 + 1.6 * (1 - step / steps))
+        )
 
         # Photos, some of them cut tight, and what the teacher makes of them.
         chosen = torch.multinomial(odds, batch, generator=generator).to(device)
@@ -92,11 +97,11 @@ def train_edit_ends(
             ratios, motion = network(x)
 
         # Both ends, the face's most, and the differences between neighbours; as shares of the teacher's variance.
-        ends, moves = (
-            _difference_of_ends(ratios, target, face),
-            _difference_of_ends(motion[:, None], target_motion[:, None], face),
+        ends = _difference_of_ends(ratios, target, face)
+        moves = _difference_of_ends(motion[:, None], target_motion[:, None], face)
+        left = (ratios - target) * (
+            (face / face.max() + BEYOND) / target.square().mean().sqrt().clamp(min=1e-6)
         )
-        left = (ratios - target) * ((face / face.max() + BEYOND) / target.square().mean().sqrt().clamp(min=1e-6))
         rough = ROUGH * sum(left.diff(dim=axis).square().mean() for axis in (3, 4))
         loss = ends.sum() + optimisation.motion * moves.sum() + rough
         descend(optimiser, loss, clip=1.0)

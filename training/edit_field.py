@@ -34,7 +34,14 @@ from gslopes.faces.compose.skin import FACE, class_probabilities
 from gslopes.faces.networks.feature_pyramid import LEVELS, STAGES, FeaturePyramid
 from gslopes.faces.zoo import ModelSpec, build, load
 from gslopes.faces.zoo.reader import FaceReader, cropped, normalised
-from training.augment import Augmentation, color_jitter, disturbed, random_rectangle, seen_through, warp
+from training.augment import (
+    Augmentation,
+    color_jitter,
+    disturbed,
+    random_rectangle,
+    seen_through,
+    warp,
+)
 from training.chips import face_window
 from training.critics import FeatureCritic, PictureCritic, false_label, squared_gradient
 from training.field_editor import FieldEditor, as_template
@@ -46,7 +53,10 @@ from training.loop import Ema, Steps, descend, seed_step, set_rate
 
 
 BATCH = 128
-INNER = (0.6, 0.9)  # share of the training faces that have face there: below the first a critic sees nothing
+INNER = (
+    0.6,
+    0.9,
+)  # share of the training faces that have face there: below the first a critic sees nothing
 
 
 def face_masks(pixels: ByteArray, device: str) -> Tensor:
@@ -63,9 +73,13 @@ def face_masks(pixels: ByteArray, device: str) -> Tensor:
     masks = []
     for start in range(0, len(pixels), BATCH):
         chips = np.array(pixels[start : start + BATCH])
-        likely = class_probabilities(parser, chips, torch.device(device))[:, members].sum(1, keepdim=True)
+        likely = class_probabilities(parser, chips, torch.device(device))[:, members].sum(
+            1, keepdim=True
+        )
         sharp = (4 * likely - 1.5).clamp(0, 1)
-        mask = torch.minimum((2 * blurred(sharp, SIGMA) - 1).clamp(0, 1), sharp) * (ramp[:, None] * ramp)
+        mask = torch.minimum((2 * blurred(sharp, SIGMA) - 1).clamp(0, 1), sharp) * (
+            ramp[:, None] * ramp
+        )
         masks.append((255 * mask).round().byte())
     return torch.cat(masks)
 
@@ -90,12 +104,20 @@ def well_inside(masks: Tensor) -> Tensor:
     for down, row in enumerate(kernel):
         half = int(row.sum()) // 2
         line = around[:, :, down : down + masks.shape[2]]
-        deep = torch.maximum(deep, F.max_pool2d(F.pad(line, [half, half], value=1.0), (1, 2 * half + 1), 1))
+        deep = torch.maximum(
+            deep, F.max_pool2d(F.pad(line, [half, half], value=1.0), (1, 2 * half + 1), 1)
+        )
     return blurred(1 - deep, FADE)
 
 
 def composite(
-    chips: Tensor, masks: Tensor, form: Tensor, motion: Tensor, units: Tensor, face: Tensor, lightness: float
+    chips: Tensor,
+    masks: Tensor,
+    form: Tensor,
+    motion: Tensor,
+    units: Tensor,
+    face: Tensor,
+    lightness: float,
 ) -> Tensor:
     """Chips (B, 3, S, S) in [0, 1] after ``units`` (B, 1) of an edit field, pasted by ratio and moved.
 
@@ -114,7 +136,9 @@ def composite(
 
 def inner_face(masks: Tensor) -> Tensor:
     """Where most of the training faces have face, (1, S, S) in [0, 1].  masks: (n, 1, S, S) uint8."""
-    share = torch.stack([part.float().sum(0) for part in masks.split(2048)]).sum(0) / (255 * len(masks))
+    share = torch.stack([part.float().sum(0) for part in masks.split(2048)]).sum(0) / (
+        255 * len(masks)
+    )
     return ((share - INNER[0]) / (INNER[1] - INNER[0])).clamp(0, 1)
 
 
@@ -133,7 +157,9 @@ def as_critic_sees(chips: Tensor, masks: Tensor, inner: Tensor, gray: bool) -> T
     logs = logs - (logs * window).sum((2, 3), keepdim=True) / area
     if gray:
         variance = (logs.square() * window).sum((2, 3), keepdim=True) / area
-        logs = 0.35 * logs / variance.clamp(min=0.05**2).sqrt()  # the root of 0, of a chip without a face, has no slope
+        logs = (
+            0.35 * logs / variance.clamp(min=0.05**2).sqrt()
+        )  # the root of 0, of a chip without a face, has no slope
     return (1.5 * logs).clamp(-2.5, 1.5) * window
 
 
@@ -222,13 +248,25 @@ def train_edit_field(
     network = cast(EditField, build(spec)).to(device).to(memory_format=torch.channels_last).train()
     if trunk:
         network.load_state_dict(trunk_of(FieldEditor(trunk, device).network), strict=False)
-    config, count, steps = network.config, labels.shape[1], optimisation.steps
-    critic = _feature_critic(count, device) if features else PictureCritic(3 if config.colours else 1, count)
+    config = network.config
+    count = labels.shape[1]
+    steps = optimisation.steps
+    critic = (
+        _feature_critic(count, device)
+        if features
+        else PictureCritic(3 if config.colours else 1, count)
+    )
     critic = critic.to(device).to(memory_format=torch.channels_last).train()
-    half = partial(torch.autocast, torch.device(device).type, torch.bfloat16, enabled=cuda or bfloat16)
+    half = partial(
+        torch.autocast, torch.device(device).type, torch.bfloat16, enabled=cuda or bfloat16
+    )
     average = Ema(network, cast(EditField, build(spec)).to(device), optimisation.ema)
-    optimiser = torch.optim.Adam(network.parameters(), optimisation.lr, betas=(0.0, 0.99), fused=cuda)
-    critic_optimiser = torch.optim.Adam(critic.parameters(), optimisation.critic_lr, betas=(0.0, 0.99), fused=cuda)
+    optimiser = torch.optim.Adam(
+        network.parameters(), optimisation.lr, betas=(0.0, 0.99), fused=cuda
+    )
+    critic_optimiser = torch.optim.Adam(
+        critic.parameters(), optimisation.critic_lr, betas=(0.0, 0.99), fused=cuda
+    )
     parts = {
         "network": network, "critic": critic, "average": average,
         "optimiser": optimiser, "critic_optimiser": critic_optimiser,
@@ -237,8 +275,11 @@ def train_edit_field(
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
     # The whole set stays on the device.
-    photos = _Photos(pixels, kept_masks(pixels, folder, device), labels, weights, augmentation, generator, device)
-    inner, face = inner_face(photos.masks), face_window(spec.size).to(device)
+    photos = _Photos(
+        pixels, kept_masks(pixels, folder, device), labels, weights, augmentation, generator, device
+    )
+    inner = inner_face(photos.masks)
+    face = face_window(spec.size).to(device)
     preserved = _Preserved(config.attributes[0], device, loss_weights.beard)
 
     for step in loop:
@@ -250,7 +291,8 @@ def train_edit_field(
         # Photos of both ends, each edited to the other one; and photos of that one.
         x, m, a = photos.batch(optimisation.batch)
         real, real_m, real_a = photos.batch(optimisation.batch)
-        units, target = -FLIP * a[:, :1], torch.cat([-a[:, :1], a[:, 1:]], 1)
+        units = -FLIP * a[:, :1]
+        target = torch.cat([-a[:, :1], a[:, 1:]], 1)
         with half():
             form, motion = network(2 * x - 1)
         made = composite(x, m, form, motion, units, face, config.lightness)
@@ -261,12 +303,16 @@ def train_edit_field(
         false_labels, certainty = false_label(real_a, generator)
         with half():
             seen_in_photos = critic.features(real)
-            on_photos, on_lies = (critic.answer(seen_in_photos, each).float() for each in (real_a, false_labels))
+            on_photos, on_lies = (
+                critic.answer(seen_in_photos, each).float() for each in (real_a, false_labels)
+            )
             on_made = critic(disturbed(seen.detach(), generator), target).float()
         critic_loss = F.softplus(-on_photos).mean() + F.softplus(on_made).mean()
         critic_loss = critic_loss + loss_weights.wrong * (certainty * F.softplus(on_lies)).mean()
         if loss_weights.r1 and step % EVERY == 0:
-            critic_loss = critic_loss + loss_weights.r1 / 2 * EVERY * squared_gradient(critic, real, real_a)
+            critic_loss = critic_loss + loss_weights.r1 / 2 * EVERY * squared_gradient(
+                critic, real, real_a
+            )
         descend(critic_optimiser, critic_loss)
 
         # The field fools it, and changes as little else as it can.
@@ -284,7 +330,11 @@ def train_edit_field(
             metrics = {"loss": loss, "fooled": judged.mean(), "leak": leak, **costs}
         else:
             metrics = {"loss": critic_loss}
-        metrics |= {"photos": on_photos.mean(), "composites": on_made.mean(), "lies": on_lies.mean()}
+        metrics |= {
+            "photos": on_photos.mean(),
+            "composites": on_made.mean(),
+            "lies": on_lies.mean(),
+        }
         loop.end(**metrics)
     return average.state_dict()
 
@@ -298,7 +348,10 @@ def _feature_critic(attributes: int, device: str) -> FeatureCritic:
         stages = encoder(pictures.expand(-1, 3, -1, -1))
         return [stages[stage] for stage in LEVELS]
 
-    levels = [(STAGES[stage][3], parser.spec.size // 2 ** (level + 1)) for level, stage in enumerate(LEVELS)]
+    levels = [
+        (STAGES[stage][3], parser.spec.size // 2 ** (level + 1))
+        for level, stage in enumerate(LEVELS)
+    ]
     return FeatureCritic(see, levels, attributes)
 
 
@@ -315,23 +368,40 @@ class _Photos:
         generator: torch.Generator,
         device: str,
     ) -> None:
-        self.pixels, self.labels = torch.from_numpy(pixels).to(device), torch.from_numpy(labels).to(device)
+        self.pixels, self.labels = (
+            torch.from_numpy(pixels).to(device),
+            torch.from_numpy(labels).to(device),
+        )
         self.masks = masks
         odds = torch.from_numpy(np.minimum(weights / weights.mean(), 8)).float().to(device)
         self.odds = [odds * (self.labels[:, 0] < 0), odds * (self.labels[:, 0] > 0)]
-        self.augmentation, self.generator = augmentation, generator
+        self.augmentation = augmentation
+        self.generator = generator
 
     def batch(self, count: int) -> tuple[Tensor, Tensor, Tensor]:
         """Chips (count, 3, S, S) and masks (count, 1, S, S) in [0, 1], labels (count, A); the first half is of -1."""
         generator = self.generator
         index = torch.cat(
-            [torch.multinomial(odds, count // 2, replacement=True, generator=generator) for odds in self.odds]
+            [
+                torch.multinomial(odds, count // 2, replacement=True, generator=generator)
+                for odds in self.odds
+            ]
         )
-        both = torch.cat([self.pixels[index].permute(0, 3, 1, 2), self.masks[index]], 1).float() / 255
-        both = seen_through(both, random_rectangle(count, generator, share=self.augmentation.mirrored))
+        both = (
+            torch.cat([self.pixels[index].permute(0, 3, 1, 2), self.masks[index]], 1).float() / 255
+        )
+        both = seen_through(
+            both, random_rectangle(count, generator, share=self.augmentation.mirrored)
+        )
         both = warp(both, self.augmentation.affine(count, generator))
-        chips = (color_jitter(2 * both[:, :3] - 1, generator, strength=self.augmentation.color) + 1) / 2
-        return chips.clamp(0, 1).contiguous(memory_format=torch.channels_last), both[:, 3:], self.labels[index]
+        chips = (
+            color_jitter(2 * both[:, :3] - 1, generator, strength=self.augmentation.color) + 1
+        ) / 2
+        return (
+            chips.clamp(0, 1).contiguous(memory_format=torch.channels_last),
+            both[:, 3:],
+            self.labels[index],
+        )
 
 
 # What must stay as it is next to the smile, by what is edited.
@@ -342,11 +412,15 @@ class _Preserved:
     """What must stay as it is, read by those that labelled the training photos: the annotator and the tagger."""
 
     def __init__(self, edited: str, device: str, beard: float = 0.0) -> None:
-        self.labeller, self.tagger = FaceReader(load("labeller", device)), load("celeba-tagger", device)
+        self.labeller, self.tagger = (
+            FaceReader(load("labeller", device)),
+            load("celeba-tagger", device),
+        )
         self.column = {name: index for index, name in enumerate(self.labeller.labels)}
         self.smile = self.tagger.spec.labels.index("Smiling")
         self.beard = [self.tagger.spec.labels.index(name) for name in BEARD]
-        self.held, self.share = HELD.get(edited, HELD["race"]), beard
+        self.held = HELD.get(edited, HELD["race"])
+        self.share = beard
 
     def logits(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S) to (B, 6) logits.
@@ -381,14 +455,17 @@ def _costs(
     form: Tensor, motion: Tensor, masks: Tensor, inner: Tensor, face: Tensor, colour: float
 ) -> dict[str, Tensor]:
     """The terms of the loss of an edit from one end to the other, see ``LossWeights``."""
-    field, moves = FLIP * form, FLIP * motion
+    field = FLIP * form
+    moves = FLIP * motion
     weight = field.new_tensor([1.0] + [colour] * (form.shape[1] - 1))[:, None, None]
     centred = field - (field * face).sum((2, 3), keepdim=True) / face.sum()
     squares = (centred.square() * weight).sum(1, keepdim=True) * masks
     within = masks.sum((1, 2, 3)).clamp(min=100)
     face_mask = masks * face
     slow = blurred(field[:, :1], BROAD)
-    slow = slow - (slow * face_mask).sum((2, 3), keepdim=True) / face_mask.sum((2, 3), keepdim=True).clamp(min=100)
+    slow = slow - (slow * face_mask).sum((2, 3), keepdim=True) / face_mask.sum(
+        (2, 3), keepdim=True
+    ).clamp(min=100)
     rim = 1 - well_inside(masks) * inner
     rough = [(field.diff(dim=axis).abs() * weight.sqrt()).mean() for axis in (2, 3)]
     steep = [F.relu(moves.diff(dim=axis).abs() - FOLD).square().mean() for axis in (2, 3)]
@@ -396,7 +473,9 @@ def _costs(
         "size": (squares.sum((1, 2, 3)) / within).mean(),
         "rim": ((squares * rim).sum((1, 2, 3)) / (masks * rim).sum((1, 2, 3)).clamp(min=30)).mean(),
         "rough": rough[0] + rough[1],
-        "broad": ((slow.square() * face_mask).sum((1, 2, 3)) / face_mask.sum((1, 2, 3)).clamp(min=100)).mean(),
+        "broad": (
+            (slow.square() * face_mask).sum((1, 2, 3)) / face_mask.sum((1, 2, 3)).clamp(min=100)
+        ).mean(),
         "moved": ((moves.square().sum(1, keepdim=True) * masks).sum((1, 2, 3)) / within).mean(),
         "fold": steep[0] + steep[1],
     }

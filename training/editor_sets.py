@@ -31,9 +31,14 @@ from training.sources import (
     unpacked,
 )
 
-TONES = (10.0, 28.0, 41.0)  # degrees between dark, tan, intermediate and light skin (Chardon et al. 1991)
+TONES = (
+    10.0,
+    28.0,
+    41.0,
+)  # degrees between dark, tan, intermediate and light skin (Chardon et al. 1991)
 LEAST = 10  # faces at each end of an attribute without which photos are no training set
-GROWN, OLD = (18, 27), 56  # years at the ends of age: from, and below; from
+GROWN = (18, 27)
+OLD = 56  # years at the ends of age: from, and below; from
 SURE_OF_AGE = 0.9  # the labeller's, which reads 60 at the median of those it holds for old, and 25 of the young
 SHARES = {"utkface": 0.35}  # how often a set is drawn where there are two; another 0.65
 
@@ -45,7 +50,11 @@ def read_people_sets(data: Path) -> list[LabelledPhotos]:
     """
     if is_census(need(data, "The folder of photos")):
         return [read_census(data)]
-    readers = {"celeba-wide": read_celeba_wide, "img_align_celeba": read_celeba, "UTKFace": read_utkface}
+    readers = {
+        "celeba-wide": read_celeba_wide,
+        "img_align_celeba": read_celeba,
+        "UTKFace": read_utkface,
+    }
     there = [name for name in readers if unpacked(data, name).is_dir()]
     if there[:2] == ["celeba-wide", "img_align_celeba"]:  # the same people twice
         there.remove("img_align_celeba")
@@ -60,7 +69,9 @@ def read_people_sets(data: Path) -> list[LabelledPhotos]:
     )
 
 
-def fader(spec: ModelSpec, sources: Sequence[LabelledPhotos], device: str, tone: bool = False) -> TrainingSet:
+def fader(
+    spec: ModelSpec, sources: Sequence[LabelledPhotos], device: str, tone: bool = False
+) -> TrainingSet:
     """The photos of ``read_people_sets`` with the spec's attributes from -1 to 1; of UTKFace the editors' fold.
 
     Faces with glasses are left out, unless the editor knows glasses as an attribute.
@@ -75,7 +86,9 @@ def fader(spec: ModelSpec, sources: Sequence[LabelledPhotos], device: str, tone:
     """
     parts = [_part(spec, source, device, tone) for source in sources]
     shares = [SHARES.get(source.set, 0.65) for source in sources]
-    labels, held_out = (np.concatenate([getattr(part, name) for part in parts]) for name in ("labels", "held_out"))
+    labels, held_out = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("labels", "held_out")
+    )
     check_ends(spec, labels[:, 0], held_out, "faces that can be aligned")
     return TrainingSet(
         np.concatenate([part.pixels for part in parts]),
@@ -85,7 +98,9 @@ def fader(spec: ModelSpec, sources: Sequence[LabelledPhotos], device: str, tone:
     )
 
 
-def check_ends(spec: ModelSpec, edited: NDArray[np.float32], held_out: NDArray[np.bool_], what: str) -> None:
+def check_ends(
+    spec: ModelSpec, edited: NDArray[np.float32], held_out: NDArray[np.bool_], what: str
+) -> None:
     """Whether there is enough to learn from, and something to measure on.
 
     edited: (n,) the edited attribute, -1 and 1 its ends, NaN unknown.  held_out: (n,).  what: is counted.
@@ -111,7 +126,10 @@ def said(photos: LabelledPhotos) -> dict[str, NDArray[np.float32]]:
         "smiling": ("Smiling",),
         "eyeglasses": ("Eyeglasses",),
     }
-    named = {attribute: [name for name in names if name in photos.names] for attribute, names in columns.items()}
+    named = {
+        attribute: [name for name in names if name in photos.names]
+        for attribute, names in columns.items()
+    }
     found = {attribute: photos.column(names[0]) for attribute, names in named.items() if names}
     if "No_Beard" in photos.names:
         found["beard"] = 1 - photos.column("No_Beard")
@@ -147,15 +165,21 @@ def seen_age(read: NDArray[np.float32], tagged: NDArray[np.float32]) -> NDArray[
 
 def learnt_from(photos: LabelledPhotos) -> NDArray[np.bool_]:
     """(n,) which photos an editor may learn from: none held out, of UTKFace none that the judge knows."""
-    return photos.fold("editors") if photos.set == "utkface" else ~photos.held_out()
+    if photos.set == "utkface":
+        return photos.fold("editors")
+    return ~photos.held_out()
 
 
 def _part(spec: ModelSpec, source: LabelledPhotos, device: str, tone: bool) -> TrainingSet:
     """One set's photos: those whose edited attribute is known, see ``fader`` for glasses."""
-    chips, tight = aligned(source, device=device), aligned(source, crop="tight", device=device)
-    photos, edited = chips.photos, spec.labels[0]
-    tags, read = tagged(source, chips, device), probabilities("labeller", tight.pixels, device)
-    white, black = read["white"], read["black"]
+    chips = aligned(source, device=device)
+    tight = aligned(source, crop="tight", device=device)
+    photos = chips.photos
+    edited = spec.labels[0]
+    tags = tagged(source, chips, device)
+    read = probabilities("labeller", tight.pixels, device)
+    white = read["white"]
+    black = read["black"]
     known = {
         "gender": where_certain(tags["Male"]) if edited == "gender" else read["masculine"],
         "race": white / (white + black).clip(1e-6),
@@ -166,35 +190,51 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str, tone: bool) -> T
         "beard": 1 - tags["No_Beard"],
     }
     if edited == "race":
-        known["race"] = np.where(white >= CERTAIN, 1, np.where(black >= CERTAIN, 0, np.nan)).astype(np.float32)
+        known["race"] = np.where(white >= CERTAIN, 1, np.where(black >= CERTAIN, 0, np.nan)).astype(
+            np.float32
+        )
     for name, values in said(photos).items():
         if name == edited:
             known[name] = values  # also where it is unknown: such a photo is left out
-        elif name != "race" and (name, photos.set) != ("gender", "utkface"):  # held fixed as what is read, in shades
+        elif name != "race" and (name, photos.set) != (
+            "gender",
+            "utkface",
+        ):  # held fixed as what is read, in shades
             known[name] = np.where(np.isfinite(values), values, known[name]).astype(np.float32)
     clear = (known["eyeglasses"] < 0.5) | ("eyeglasses" in spec.labels)
     chosen = learnt_from(photos) | photos.held_out()
     index = np.flatnonzero(chosen & np.isfinite(known[edited]) & clear & (chips.outside < 0.6))
     labels = np.stack([2 * known[name][index] - 1 for name in spec.labels], 1)
     correlated = "gender" if edited == "age" else "young"  # what else is drawn evenly
-    groups: list[NDArray[Any]] = [known[name][index].round() for name in (edited, correlated, "smiling")]
+    groups: list[NDArray[Any]] = [
+        known[name][index].round() for name in (edited, correlated, "smiling")
+    ]
     if tone:
-        groups += [np.digitize(_tones(chips.pixels, index, device), TONES), known["beard"][index].round()]
+        groups += [
+            np.digitize(_tones(chips.pixels, index, device), TONES),
+            known["beard"][index].round(),
+        ]
     else:
         groups.append((black + read["indian"])[index].round())
     # Most old faces are men's; a bound of 8, which every combination of less than an eighth meets, would leave it so.
     weights = balanced(*groups, most=np.inf if edited == "age" else 8)
     return TrainingSet(
-        np.array(chips.pixels[index]), labels.astype(np.float32), weights / weights.sum(), photos.held_out()[index]
+        np.array(chips.pixels[index]),
+        labels.astype(np.float32),
+        weights / weights.sum(),
+        photos.held_out()[index],
     )
 
 
 def _tones(pixels: ByteArray, index: NDArray[np.intp], device: str) -> NDArray[np.float64]:
     """Typology angles of the skin of the chosen chips, degrees, (n,)."""
     parser = load("face-parser", device)
-    skin, angles = parser.spec.labels.index("skin"), []
+    skin = parser.spec.labels.index("skin")
+    angles = []
     for start in tqdm(range(0, len(index), 64), desc="tones", unit="batch"):
         chips = np.array(pixels[index[start : start + 64]])
-        masks = class_probabilities(parser, chips, torch.device(device))[:, skin].cpu().numpy() > 0.5
+        masks = (
+            class_probabilities(parser, chips, torch.device(device))[:, skin].cpu().numpy() > 0.5
+        )
         angles += [typology_angle_of(chip, mask) for chip, mask in zip(chips, masks, strict=True)]
     return np.array(angles)

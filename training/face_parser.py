@@ -62,12 +62,15 @@ def train_face_parser(
     average = Ema(network, build(spec).to(device), ema)
     encoder = list(network.encoder.parameters())
     decoder = [p for name, p in network.named_parameters() if not name.startswith("encoder.")]
-    optimiser = torch.optim.AdamW([{"params": decoder}, {"params": encoder}], weight_decay=decay, betas=(0.9, 0.99))
+    optimiser = torch.optim.AdamW(
+        [{"params": decoder}, {"params": encoder}], weight_decay=decay, betas=(0.9, 0.99)
+    )
     parts = {"network": network, "average": average, "optimiser": optimiser}
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
     # The whole set stays on the device.
-    x_all, y_all = torch.from_numpy(pixels).to(device), torch.from_numpy(labels).to(device)
+    x_all = torch.from_numpy(pixels).to(device)
+    y_all = torch.from_numpy(labels).to(device)
     odds = torch.from_numpy(weights / weights.sum())
     mirror = mirrored_classes(spec.labels).to(device)
 
@@ -81,7 +84,11 @@ def train_face_parser(
         affine = random_affine(batch, generator, zoom=0.12, turn=0.2, shift=0.04)
         rectangle = random_rectangle(batch, generator, share=mirrored)
         x = middle(warp(to_float(x_all[index], spec.mean, spec.std), affine), spec.size)
-        x = random_blur(color_jitter(mirrored_outside(x, rectangle), generator, strength=0.3), generator, share=0.2)
+        x = random_blur(
+            color_jitter(mirrored_outside(x, rectangle), generator, strength=0.3),
+            generator,
+            share=0.2,
+        )
         y = middle(warp(y_all[index, None].float(), affine, mode="nearest"), spec.size)
         y = mirrored_outside(y, rectangle)[:, 0].long()
         flipped = (torch.linalg.det(affine[:, :, :2]) < 0).to(device)
@@ -97,4 +104,6 @@ def train_face_parser(
 def middle(x: Tensor, size: int) -> Tensor:
     """The middle (B, C, size, size) of larger pictures."""
     edge = (x.shape[-1] - size) // 2
-    return x[..., edge : edge + size, edge : edge + size].contiguous(memory_format=torch.channels_last)
+    return x[..., edge : edge + size, edge : edge + size].contiguous(
+        memory_format=torch.channels_last
+    )

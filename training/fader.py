@@ -25,10 +25,19 @@ from gslopes.faces.networks.fader import Fader
 from gslopes.faces.zoo import ModelSpec, build, load
 from training.augment import Augmentation, disturbed, to_float, varied
 from training.chips import face_window
-from training.critics import LatentCritic, PictureCritic, Recent, attribute_loss, false_label, squared_gradient
+from training.critics import (
+    LatentCritic,
+    PictureCritic,
+    Recent,
+    attribute_loss,
+    false_label,
+    squared_gradient,
+)
 from training.loop import Captured, Ema, Steps, descend, seed_step, set_rate
 
-SIGMA = 12 / 128  # of the Gaussian between slowly varying colour and that of lips and brows, of the chip's side
+SIGMA = (
+    12 / 128
+)  # of the Gaussian between slowly varying colour and that of lips and brows, of the chip's side
 
 # -- the training ------------------------------------------------------------------------------------------------------
 
@@ -100,7 +109,9 @@ class Pictures:
     widths: tuple[int, ...] = (32, 64, 128, 256, 256)
 
 
-FINE = 3  # stages of the parser, down to an eighth of the side, that a reconstruction is compared in
+FINE = (
+    3  # stages of the parser, down to an eighth of the side, that a reconstruction is compared in
+)
 EVERY = 16  # steps between two measurements of the picture critic's gradient
 STEERED = 1e-3  # relative change a step of a steered weight, for each unit of accuracy too much
 
@@ -127,18 +138,23 @@ def train_fader(
     On CUDA in bfloat16 autocast, each step a replayed graph.
     """
     # What is trained, and where it stands.
-    steps, lr = optimisation.steps, optimisation.lr
+    steps = optimisation.steps
+    lr = optimisation.lr
     torch.manual_seed(seed)
     cuda = torch.device(device).type == "cuda"
     network = cast(Fader, build(spec).to(device).to(memory_format=torch.channels_last).train())
-    count, side = labels.shape[1], spec.size >> len(network.config.widths)
+    count = labels.shape[1]
+    side = spec.size >> len(network.config.widths)
     critic = LatentCritic(
         network.config.channels, side, count, adversary.widths, adversary.dropout
     ).to(device).train()  # fmt: skip
     adversary_weight = torch.tensor(adversary.weight, device=device)
     critic.register_buffer("weight", adversary_weight)  # so that a checkpoint holds it
     picture_critic = (
-        PictureCritic(3, count, pictures.widths, strided=True).to(device).to(memory_format=torch.channels_last).train()
+        PictureCritic(3, count, pictures.widths, strided=True)
+        .to(device)
+        .to(memory_format=torch.channels_last)
+        .train()
     )
     average = Ema(network, build(spec).to(device), optimisation.ema)
 
@@ -149,7 +165,9 @@ def train_fader(
     optimiser = adam(network, lr, (0.5, 0.999))
     critic_optimiser = adam(critic, adversary.critic_lr, (0.5, 0.999))
     picture_optimiser = adam(picture_critic, pictures.critic_lr, (0.0, 0.99))
-    recent = Recent(adversary.memory, optimisation.batch, (network.config.channels, side, side), count).to(device)
+    recent = Recent(
+        adversary.memory, optimisation.batch, (network.config.channels, side, side), count
+    ).to(device)
     parts = {
         "network": network, "critic": critic, "average": average,
         "optimiser": optimiser, "critic_optimiser": critic_optimiser, "recent": recent,
@@ -162,12 +180,19 @@ def train_fader(
             group["lr"] = group["lr"].to(device) if isinstance(group["lr"], Tensor) else group["lr"]
 
     # The whole set stays on the device. All that is random there comes from its one generator, as a graph wants it.
-    generator = torch.cuda.default_generators[torch.cuda.current_device()] if cuda else torch.Generator(device)
-    x_all, a_all = torch.from_numpy(pixels).to(device), torch.from_numpy(labels).to(device)
+    generator = (
+        torch.cuda.default_generators[torch.cuda.current_device()]
+        if cuda
+        else torch.Generator(device)
+    )
+    x_all = torch.from_numpy(pixels).to(device)
+    a_all = torch.from_numpy(labels).to(device)
     odds = torch.from_numpy(weights / weights.sum()).to(device)
     face = face_window(spec.size).to(device)
     importance = torch.tensor([1.0] + [adversary.others] * (count - 1), device=device)
-    fading = torch.tensor([float(name in pictures.gone) for name in spec.labels[:count]], device=device)
+    fading = torch.tensor(
+        [float(name in pictures.gone) for name in spec.labels[:count]], device=device
+    )
     features: Any = load("face-parser", device).module.encoder if pictures.perceptual else None
     half = optimisation.batch // 2
 
@@ -177,10 +202,15 @@ def train_fader(
             z = network.encode(x)
             wanted = a[:0]
             if judged:  # half of the faces at another value as well
-                other = pictures.farthest * (2 * torch.rand(half, 1, generator=generator, device=device) - 1)
+                other = pictures.farthest * (
+                    2 * torch.rand(half, 1, generator=generator, device=device) - 1
+                )
                 wanted = torch.cat([other, a[:half, 1:]], 1)
-            decoded = network.decode(torch.cat([z, z[: len(wanted)]]), torch.cat([a, wanted])).float()
-            rebuilt, changed = decoded[: len(x)], decoded[len(x) :]
+            decoded = network.decode(
+                torch.cat([z, z[: len(wanted)]]), torch.cat([a, wanted])
+            ).float()
+            rebuilt = decoded[: len(x)]
+            changed = decoded[len(x) :]
 
             # The critic learns to read the attributes from the last batches' latents (equation 2) ...
             latents, truth = recent.add(z, a)
@@ -188,7 +218,9 @@ def train_fader(
 
             # ... while encoder and decoder reconstruct and lead it to the opposite answers (equations 3 and 4).
             error = (rebuilt - x).abs()
-            reconstruction = error.mean() + face_weight * (error * face).sum() / (3 * optimisation.batch * face.sum())
+            reconstruction = error.mean() + face_weight * (error * face).sum() / (
+                3 * optimisation.batch * face.sum()
+            )
             critic.requires_grad_(False)
             guess = critic(z).float()
             critic.requires_grad_(True)
@@ -206,16 +238,29 @@ def train_fader(
                 made = torch.cat([rebuilt[half:], changed])
                 false_labels, certainty = false_label(a, generator)
                 seen = picture_critic.features(disturbed(x, generator))
-                on_photos, on_lies = (picture_critic.answer(seen, said).float() for said in (a, false_labels))
+                on_photos, on_lies = (
+                    picture_critic.answer(seen, said).float() for said in (a, false_labels)
+                )
                 on_made = picture_critic(disturbed(made.detach(), generator), targets).float()
                 picture_loss = F.softplus(-on_photos).mean() + F.softplus(on_made).mean()
-                picture_loss = picture_loss + pictures.wrong * (certainty * F.softplus(on_lies)).mean()
+                picture_loss = (
+                    picture_loss + pictures.wrong * (certainty * F.softplus(on_lies)).mean()
+                )
                 picture_critic.requires_grad_(False)
                 answer = picture_critic(disturbed(made, generator), targets).float()
                 picture_critic.requires_grad_(True)
                 same = (changed - rebuilt[:half].detach()).abs().mean()
-                loss = loss + pictures.critic * ramps[1] * F.softplus(-answer).mean() + pictures.same * same
-                metrics |= {"photos": on_photos.mean(), "made": on_made.mean(), "lies": on_lies.mean(), "same": same}
+                loss = (
+                    loss
+                    + pictures.critic * ramps[1] * F.softplus(-answer).mean()
+                    + pictures.same * same
+                )
+                metrics |= {
+                    "photos": on_photos.mean(),
+                    "made": on_made.mean(),
+                    "lies": on_lies.mean(),
+                    "same": same,
+                }
 
         descend(optimiser, loss)
         descend(critic_optimiser, critic_loss)
@@ -246,7 +291,8 @@ def train_fader(
 
         # A batch: mirrored and slightly moved and recoloured; some cut tight.
         index = torch.multinomial(odds, optimisation.batch, replacement=True, generator=generator)
-        x, a = varied(x_all[index], augmentation, generator), a_all[index]
+        x = varied(x_all[index], augmentation, generator)
+        a = a_all[index]
         losses = (whole if judged else plain)(x, a, ramps)
         if judged and step % EVERY == 0 and whole.calls > Captured.WARM:  # not before the recording
             flatten(x[: half // 2], a[: half // 2])
@@ -257,7 +303,10 @@ def train_fader(
 
 def difference(features: list[Tensor], others: list[Tensor]) -> Tensor:
     """Mean over layers of the L1 difference between features, as a share of the second ones' mean size."""
-    shares = [(a - b).abs().mean() / b.abs().mean().clamp(min=1e-6) for a, b in zip(features, others, strict=True)]
+    shares = [
+        (a - b).abs().mean() / b.abs().mean().clamp(min=1e-6)
+        for a, b in zip(features, others, strict=True)
+    ]
     return torch.stack([share.float() for share in shares]).mean()
 
 
@@ -294,7 +343,9 @@ def with_template(
     for start in range(0, len(pixels), BATCH):
         chips = torch.from_numpy(np.array(pixels[start : start + BATCH])).to(device)
         x = to_float(chips, spec.mean, spec.std)
-        ahead = network.condition(torch.from_numpy(np.array(labels[start : start + BATCH])).to(device), 1.0)
+        ahead = network.condition(
+            torch.from_numpy(np.array(labels[start : start + BATCH])).to(device), 1.0
+        )
         z = network.encode(x)
         logs = [
             ((network.decode(z, condition) + 1) * 127.5 + OFFSET).log()
@@ -319,4 +370,6 @@ def with_less_tint(template: Tensor, tint: float) -> Tensor:
     sigma = SIGMA * side
     weight = np.maximum(cv2.GaussianBlur(face, (0, 0), sigma, borderType=cv2.BORDER_CONSTANT), 1e-3)
     slow = cv2.GaussianBlur(colour * face[..., None], (0, 0), sigma, borderType=cv2.BORDER_CONSTANT)
-    return torch.from_numpy(logs - (1 - tint) * slow / weight[..., None]).permute(2, 0, 1).contiguous()
+    return (
+        torch.from_numpy(logs - (1 - tint) * slow / weight[..., None]).permute(2, 0, 1).contiguous()
+    )

@@ -36,10 +36,14 @@ from training.field_template import PARTS, TemplateEdits, TemplateUse, over_part
 
 # Bounds of a face's length, times the default one. Readings are kept PROBABILITY_FLOOR from 0 and 1, and count as
 # moving by MIN_LOGIT_SHIFT at least: the length of a face that hardly moves would be anything.
-SHORTEST, LONGEST = 0.5, 1.8
-PROBABILITY_FLOOR, MIN_LOGIT_SHIFT = 1e-4, 0.3
+SHORTEST = 0.5
+LONGEST = 1.8
+PROBABILITY_FLOOR = 1e-4
+MIN_LOGIT_SHIFT = 0.3
 ENDS = (-2.0, 2.0)
-EYE_REGION = tuple(1.0 if part in ("forehead", "eyes") else 0.0 for part in PARTS)  # brows and eyes, not the nose
+EYE_REGION = tuple(
+    1.0 if part in ("forehead", "eyes") else 0.0 for part in PARTS
+)  # brows and eyes, not the nose
 
 
 class FieldEditor:
@@ -51,12 +55,15 @@ class FieldEditor:
     Raises: UnknownName, ModelError.
     """
 
-    def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str = "labeller") -> None:
+    def __init__(
+        self, model: str | LoadedModel, device: str = "cpu", reader: str = "labeller"
+    ) -> None:
         loaded = load(model, device) if isinstance(model, str) else model
         if not isinstance(loaded.module, EditField):
             message = f"The model {loaded.spec.name} is not an edit field."
             raise ModelError(message, "gslopes list models lists the models.")
-        self.network, self.config = loaded.module, loaded.module.config
+        self.network = loaded.module
+        self.config = loaded.module.config
         self.network.to(memory_format=torch.channels_last)
         self.spec = loaded.spec
         self.face = face_window(loaded.spec.size).to(device)
@@ -86,7 +93,8 @@ class FieldEditor:
     def field(self, chips: Tensor) -> tuple[Tensor, Tensor]:
         """Chips (b, 3, S, S), RGB in [0, 1], to what a unit changes and moves, see ``training.field_network``."""
         form, motion = self.network((2 * chips - 1).contiguous(memory_format=torch.channels_last))
-        light, colour = self.config.gain * form[:, :1], self.config.colour * self.config.gain * form[:, 1:]
+        light = self.config.gain * form[:, :1]
+        colour = self.config.colour * self.config.gain * form[:, 1:]
         if self.config.limit:
             light = self.config.limit * torch.tanh(light / self.config.limit)
         return torch.cat([light, colour], 1), self.config.motion * self.config.gain * motion
@@ -101,22 +109,29 @@ class FieldEditor:
     def _steadied(self, motion: Tensor, source_value: Tensor) -> Tensor:
         """Motion (b, 2, S, S) with eyes that move the less, the nearer a face's own value (b, 1) is to 1."""
         eyes = over_parts(EYE_REGION, motion)
-        return motion * (1 - self.config.steady_eyes * (1 + source_value[..., None, None]) / 2 * eyes)
+        return motion * (
+            1 - self.config.steady_eyes * (1 + source_value[..., None, None]) / 2 * eyes
+        )
 
     def _units(self, source_value: Tensor, edits: TemplateEdits, values: Sequence[float]) -> Tensor:
         """(b, K) units from each photo's own value (b, 1) to each of the values (K,), in that photo's length."""
         units = self._default_steps(source_value, source_value.new_tensor(values))
         for end, target in zip(ENDS, self.config.reach, strict=True):
             if target:
-                at_end = edits.pictures(self._default_steps(source_value, source_value.new_tensor([end])))
+                at_end = edits.pictures(
+                    self._default_steps(source_value, source_value.new_tensor([end]))
+                )
                 read = self.photo_values(at_end[:, 0].clamp(0, 255) / 255)[:, :1]
-                length = _length(_log_odds(source_value), _log_odds(read), math.log(target / (1 - target)), end)
+                length = _length(
+                    _log_odds(source_value), _log_odds(read), math.log(target / (1 - target)), end
+                )
                 units = torch.where(units * end > 0, length * units, units)
         return units
 
     def _default_steps(self, source_value: Tensor, values: Tensor) -> Tensor:
         """(b, K) units from own values (b, 1) to values (K,), in the default length."""
-        units, full_step = values - source_value, ENDS[0] - source_value  # the way down is 1 unit or more
+        units = values - source_value
+        full_step = ENDS[0] - source_value  # the way down is 1 unit or more
         share = (units / full_step).clamp(min=0)
         down = self.config.downward * full_step * share**self.config.downward_exponent
         return torch.where(units < 0, down, units)
@@ -130,9 +145,11 @@ def _log_odds(values: Tensor) -> Tensor:
 def _length(source_value: Tensor, read: Tensor, target: float, end: float) -> Tensor:
     """Length at which a reading that moves from ``own`` to ``read`` in the usual one is at a target, all log-odds."""
     towards = 1.0 if end > 0 else -1.0
-    return (towards * (target - source_value) / (towards * (read - source_value)).clamp(min=MIN_LOGIT_SHIFT)).clamp(
-        SHORTEST, LONGEST
-    )
+    return (
+        towards
+        * (target - source_value)
+        / (towards * (read - source_value)).clamp(min=MIN_LOGIT_SHIFT)
+    ).clamp(SHORTEST, LONGEST)
 
 
 def as_template(form: Tensor) -> Tensor:
@@ -143,6 +160,7 @@ def as_template(form: Tensor) -> Tensor:
     light = form[:, :1]
     if form.shape[1] == 1:
         return light
-    red, blue = form[:, 1:2], form[:, 2:]
+    red = form[:, 1:2]
+    blue = form[:, 2:]
     green = -(LUMA[0] * red + LUMA[2] * blue) / LUMA[1]
     return light + torch.cat([red, green, blue], 1)

@@ -88,7 +88,8 @@ class EditField(FaceTrunk):
         (B, 2, S, S), x y in pixels of the chip, see ``core.records.Motion``.
         """
         fine, coarse = self.features(chips)
-        form, motion = enlarged(self.to_form(fine).float(), self.config.size), self.to_motion(coarse)
+        form = enlarged(self.to_form(fine).float(), self.config.size)
+        motion = self.to_motion(coarse)
         limits = form.new_tensor([LIGHTNESS] + [COLOUR] * self.config.colours)[:, None, None]
         whole = enlarged(motion.float(), self.config.size)
         return limits * torch.tanh(form / limits), MOTION * torch.tanh(whole / MOTION)
@@ -100,7 +101,9 @@ def trunk_of(network: EditField) -> dict[str, Tensor]:
 
 
 def _build(spec: ModelSpec) -> EditField:
-    return EditField(from_dict(EditFieldConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
+    return EditField(
+        from_dict(EditFieldConfig, {"attributes": spec.labels, "size": spec.size, **spec.config})
+    )
 
 
 TEACHERS["edit-field"] = _build

@@ -66,19 +66,28 @@ def inverse_over_parts(bounds: tuple[float, ...], like: Tensor) -> Tensor:
 def _drawn(numbers: tuple[float, ...], size: int) -> Tensor:
     drawn = torch.zeros(size, size)
     for (left, top, right, bottom), number in zip(BOXES.values(), numbers, strict=True):
-        rows, columns = slice(round(top * size), round(bottom * size)), slice(round(left * size), round(right * size))
+        rows = slice(round(top * size), round(bottom * size))
+        columns = slice(round(left * size), round(right * size))
         drawn[rows, columns] = number
     pixels = SOFT * size
     return gaussian_blur(drawn[None], 2 * round(3 * pixels) + 1, pixels)[0]
 
 
 CEILING = 0.88  # share of the range: no skin is brighter
-SLOPE = 0.43  # logarithms of luminance that a log-odds is worth at half the range, 1 - 0.5 / CEILING
+SLOPE = (
+    0.43  # logarithms of luminance that a log-odds is worth at half the range, 1 - 0.5 / CEILING
+)
 HIGHLIGHT = 0.85  # share of the range above which a pixel is less and less skin, and at 1 none
 GLOW = 0.03  # log-odds a unit by which a part of a face that darkens may grow lighter
-BROAD = 6 / 128  # of the Gaussian above which form varies slowly, and colours grow even: wider than teeth and eyes
-NEAR = 8 / 128  # of the Gaussian within which bounds by part are one factor, so that form keeps its shape
-SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
+BROAD = (
+    6 / 128
+)  # of the Gaussian above which form varies slowly, and colours grow even: wider than teeth and eyes
+NEAR = (
+    8 / 128
+)  # of the Gaussian within which bounds by part are one factor, so that form keeps its shape
+SMOOTH = (
+    1.5 / 128
+)  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
 
 Rows = Tensor | slice  # of chips: one for each edit, or one for all
 
@@ -117,15 +126,19 @@ class TemplateEdits:
     face: (S, S) weights of the face's place in a chip.
     """
 
-    def __init__(self, chips: Tensor, template: Tensor, face: Tensor, use: TemplateUse | None = None) -> None:
+    def __init__(
+        self, chips: Tensor, template: Tensor, face: Tensor, use: TemplateUse | None = None
+    ) -> None:
         use = use or TemplateUse()
         chips = chips.contiguous()
-        self.chips, self.use = chips, use
+        self.chips = chips
+        self.use = use
         luma = template.new_tensor(LUMA)[:, None, None]
         self.logs = (255 * chips + OFFSET).log()
         each = template.expand(len(chips), -1, -1, -1)
         form = each[:, 0] if each.shape[1] == 1 else (each * luma).sum(1)  # (b, S, S)
-        self.form, self.colour = form - _mean(form, face), None
+        self.form = form - _mean(form, face)
+        self.colour = None
         if each.shape[1] == 3:
             colour = each - form[:, None]
             self.colour = colour - _mean(colour, face)
@@ -135,10 +148,15 @@ class TemplateEdits:
         self.odds, self.light = _odds(light), _logarithm(light)
         self.skin = ((1 - bright) / (1 - HIGHLIGHT)).clamp(0, 1)
         if use.lightness:
-            fast = use.darker_form * (self.form - (1 - use.slow) * blurred(self.form[:, None], BROAD)[:, 0])
+            fast = use.darker_form * (
+                self.form - (1 - use.slow) * blurred(self.form[:, None], BROAD)[:, 0]
+            )
             self.darker_form = _without_glow(fast, use.lightness) - use.lightness
             self.colours, self.before = colours_of(smooth)
-            self.standard, self.broad = standardise_colour(self.colours, self.before), blurred(self.colours, BROAD)
+            self.standard, self.broad = (
+                standardise_colour(self.colours, self.before),
+                blurred(self.colours, BROAD),
+            )
             self.face_colour, mean = _mean(self.colours, face), _mean(light, face)
             self.mean_odds, self.mean_light = _odds(mean), _logarithm(mean)
 
@@ -147,14 +165,19 @@ class TemplateEdits:
 
         out: where they are written, on the same device; new memory by default.
         """
-        return self._each(distances, lambda rows, edits: (self.logs[rows] + edits).exp_().sub_(OFFSET), out)
+        return self._each(
+            distances, lambda rows, edits: (self.logs[rows] + edits).exp_().sub_(OFFSET), out
+        )
 
     def __call__(self, distances: Tensor) -> Tensor:
         """(b, K, 3, S, S) to add to logarithms of levels plus ``OFFSET`` at K distances (b, K); 0 where they are 0."""
         return self._each(distances, lambda rows, edits: edits)
 
     def _each(
-        self, distances: Tensor, finished: Callable[[Rows, Tensor], Tensor], made: Tensor | None = None
+        self,
+        distances: Tensor,
+        finished: Callable[[Rows, Tensor], Tensor],
+        made: Tensor | None = None,
     ) -> Tensor:
         """What ``finished`` makes of chips and their edits (n, 3, S, S): on a CPU of one chip at a time, in cache."""
         if made is None:
@@ -164,10 +187,13 @@ class TemplateEdits:
             if distances.is_cuda:
                 rows, columns = way.nonzero(as_tuple=True)
                 if len(rows):
-                    made[rows, columns] = finished(rows, edited(rows, distances[rows, columns, None, None]))
+                    made[rows, columns] = finished(
+                        rows, edited(rows, distances[rows, columns, None, None])
+                    )
                 continue
             for row, asked in enumerate(way):
-                columns, one = asked.nonzero()[:, 0], slice(row, row + 1)
+                columns = asked.nonzero()[:, 0]
+                one = slice(row, row + 1)
                 if len(columns):
                     pictures = finished(one, edited(one, distances[row, columns, None, None]))
                     for column, picture in zip(columns.tolist(), pictures, strict=True):
@@ -176,7 +202,8 @@ class TemplateEdits:
 
     def _darker(self, rows: Rows, units: Tensor) -> Tensor:
         """Edits (n, 3, S, S) of these chips, n of them or one, in units (n, 1, 1) in which the tone darkens."""
-        use, tone = self.use, units * self.use.lightness
+        use = self.use
+        tone = units * self.use.lightness
         excess = units * self.darker_form[rows]
         if use.darkest_by_part or use.brightest_by_part:
             excess = _bounded_by_part(excess, use)
@@ -191,7 +218,10 @@ class TemplateEdits:
     def _paler(self, rows: Rows, units: Tensor) -> Tensor:
         """The same where it lightens, or where there is none."""
         use = self.use
-        moved = self._moved(rows, units * use.lightness + _bounded(units * self.form[rows], use.darkest, use.brightest))
+        moved = self._moved(
+            rows,
+            units * use.lightness + _bounded(units * self.form[rows], use.darkest, use.brightest),
+        )
         if not use.lightness:
             return self._with_colour(rows, units, moved[:, None])
         colour = lightened(self.colours[rows], self.standard[rows], self.before[rows] + moved)
@@ -199,7 +229,9 @@ class TemplateEdits:
 
     def _with_colour(self, rows: Rows, units: Tensor, edits: Tensor) -> Tensor:
         """Edits (n, 1 or 3, S, S) and the template's own colour."""
-        return edits if self.colour is None else edits + units[:, None] * self.colour[rows]
+        if self.colour is None:
+            return edits
+        return edits + units[:, None] * self.colour[rows]
 
     def _moved(self, rows: Rows, odds: Tensor) -> Tensor:
         """Log-odds of luminance (n, S, S) to its logarithms; darkening is in part uniform over light and shade."""
@@ -230,8 +262,13 @@ def _bounded_by_part(odds: Tensor, use: TemplateUse) -> Tensor:
     of a long way but its sign, flat patches with steep rims.
     """
     none = (0.0,) * len(PARTS)
-    low, high = (inverse_over_parts(bounds or none, odds) for bounds in (use.darkest_by_part, use.brightest_by_part))
-    return odds / (1 + blurred((odds.abs() * torch.where(odds < 0, low, high))[:, None], NEAR)[:, 0])
+    low, high = (
+        inverse_over_parts(bounds or none, odds)
+        for bounds in (use.darkest_by_part, use.brightest_by_part)
+    )
+    return odds / (
+        1 + blurred((odds.abs() * torch.where(odds < 0, low, high))[:, None], NEAR)[:, 0]
+    )
 
 
 def _odds(light: Tensor) -> Tensor:
@@ -268,4 +305,6 @@ def blurred(pictures: Tensor, sigma: float) -> Tensor:
 def _along(side: int, sigma: float) -> Tensor:
     """(S, S) what smooths a column: each pixel's share in each."""
     pixels = sigma * side
-    return gaussian_blur(torch.eye(side, dtype=torch.float64)[None], [1, 2 * round(2 * pixels) + 1], pixels)[0]
+    return gaussian_blur(
+        torch.eye(side, dtype=torch.float64)[None], [1, 2 * round(2 * pixels) + 1], pixels
+    )[0]

@@ -24,10 +24,15 @@ class Steps:
     report_every, save_every: steps between two lines of the log, and between two checkpoints; the last is always saved.
     """
 
-    def __init__(self, folder: Path, steps: int, parts: dict[str, Any], *, report_every: int, save_every: int) -> None:
+    def __init__(
+        self, folder: Path, steps: int, parts: dict[str, Any], *, report_every: int, save_every: int
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self.steps, self.parts = folder, steps, parts
-        self.report_every, self.save_every = report_every, save_every
+        self.folder = folder
+        self.steps = steps
+        self.parts = parts
+        self.report_every = report_every
+        self.save_every = save_every
         self.first = self.done = load_state(folder / "state.pt", parts)
         self.bar = tqdm(total=steps, initial=self.first, unit="step", mininterval=5)
         self.began = time.monotonic()
@@ -41,14 +46,20 @@ class Steps:
         self.done += 1
         self.bar.update()
         if self.done % self.report_every == 0:
-            self._report({name: v.item() if isinstance(v, Tensor) else v for name, v in metrics.items()})
+            self._report(
+                {name: v.item() if isinstance(v, Tensor) else v for name, v in metrics.items()}
+            )
         if self.done % self.save_every == 0 or self.done == self.steps:
             save_state(self.folder / "state.pt", self.done, self.parts)
 
     def _report(self, metrics: dict[str, float]) -> None:
         """Add a line to the log: the step, steps per second since the start, and the metrics."""
         rate = (self.done - self.first) / max(time.monotonic() - self.began, 1e-9)
-        row = {"step": self.done, "steps_per_s": round(rate, 3), **{k: round(v, 5) for k, v in metrics.items()}}
+        row = {
+            "step": self.done,
+            "steps_per_s": round(rate, 3),
+            **{k: round(v, 5) for k, v in metrics.items()},
+        }
         with (self.folder / "log.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
         self.bar.set_postfix({k: f"{v:.3g}" for k, v in metrics.items()})
@@ -96,7 +107,9 @@ def one_cycle(optimiser: Optimizer, peak: float, step: int, steps: int) -> float
 
     Source: Smith & Topin 2019, arXiv 1708.07120, with a cosine in place of the second line.
     """
-    rate = peak * min(1.0, (step + 1) / (0.1 * steps)) * 0.5 * (1 + math.cos(math.pi * step / steps))
+    rate = (
+        peak * min(1.0, (step + 1) / (0.1 * steps)) * 0.5 * (1 + math.cos(math.pi * step / steps))
+    )
     return set_rate(optimiser, rate)
 
 
@@ -108,7 +121,9 @@ def descend(optimiser: Optimizer, loss: Tensor, clip: float = 0.0) -> None:
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
     if clip:
-        nn.utils.clip_grad_norm_([p for group in optimiser.param_groups for p in group["params"]], clip)
+        nn.utils.clip_grad_norm_(
+            [p for group in optimiser.param_groups for p in group["params"]], clip
+        )
     optimiser.step()
 
 
@@ -159,7 +174,8 @@ class Ema:
     def __init__(self, module: nn.Module, average: nn.Module, decay: float) -> None:
         self.average = average.requires_grad_(False).eval()
         self.average.load_state_dict(module.state_dict())
-        self.state_dict, self.load_state_dict = self.average.state_dict, self.average.load_state_dict
+        self.state_dict = self.average.state_dict
+        self.load_state_dict = self.average.load_state_dict
         self.decay = decay
 
     @torch.no_grad()

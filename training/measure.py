@@ -66,18 +66,24 @@ def thirds(light: NDArray[np.floating[Any]]) -> NDArray[np.object_]:
 def _batches(spec: ModelSpec, pixels: ByteArray, device: str) -> Iterator[tuple[slice, Tensor]]:
     for start in range(0, len(pixels), 64):
         rows = slice(start, start + 64)
-        yield rows, to_float(torch.from_numpy(np.array(pixels[rows])).to(device), spec.mean, spec.std)
+        yield (
+            rows,
+            to_float(torch.from_numpy(np.array(pixels[rows])).to(device), spec.mean, spec.std),
+        )
 
 
 def _tagger(spec: ModelSpec, module: nn.Module, data: TrainingSet, device: str) -> dict[str, Any]:
-    logits = np.concatenate([module(x).float().cpu().numpy() for _, x in _batches(spec, data.pixels, device)])
+    logits = np.concatenate(
+        [module(x).float().cpu().numpy() for _, x in _batches(spec, data.pixels, device)]
+    )
     areas = {}
     for column, label in enumerate(spec.labels):
         known = np.isfinite(data.labels[:, column])
         area = _area(data.labels[known, column] > 0.5, logits[known, column])
         areas[label] = cell(manipulation.interval(area, int(known.sum()), RESAMPLES))
     gender = "Male" if "Male" in spec.labels else "masculine"
-    column, names = spec.labels.index(gender), group_names(spec.labels, data.labels)
+    column = spec.labels.index(gender)
+    names = group_names(spec.labels, data.labels)
     known = np.isfinite(data.labels[:, column]) & (names != "")
     if known.any():
         area = _area(data.labels[known, column] > 0.5, logits[known, column])
@@ -97,7 +103,9 @@ def _area(truth: NDArray[np.bool_], scores: NDArray[np.float32]) -> Callable[[Ro
 def group_names(labels: tuple[str, ...], values: NDArray[np.float32]) -> NDArray[np.object_]:
     """(n,) race and age where the set knows them (UTKFace), age alone otherwise; empty where nothing is known."""
     young = values[:, labels.index("young" if "young" in labels else "Young")]
-    age = np.where(np.isfinite(young), np.where(young > 0.5, "young", "not young"), "").astype(object)
+    age = np.where(np.isfinite(young), np.where(young > 0.5, "young", "not young"), "").astype(
+        object
+    )
     races = [name for name in ("white", "black", "asian", "indian", "other") if name in labels]
     if not races:
         return np.asarray(age)
@@ -119,15 +127,18 @@ def _parser(spec: ModelSpec, module: nn.Module, data: TrainingSet, device: str) 
     angles: list[float] = []
     for start in range(0, len(data.pixels), 32):
         rows = slice(start, start + 32)
-        chips, drawn = np.array(data.pixels[rows, inside, inside]), data.labels[rows, inside, inside]
+        chips = np.array(data.pixels[rows, inside, inside])
+        drawn = data.labels[rows, inside, inside]
         likely = class_probabilities(parser, chips, torch.device(device))
         for region, members in (("face", FACE), ("skin", SKIN)):
             classes = [spec.labels.index(label) for label in members]
-            a, b = np.isin(drawn, classes), (likely[:, classes].sum(1) >= 0.5).cpu().numpy()
+            a = np.isin(drawn, classes)
+            b = (likely[:, classes].sum(1) >= 0.5).cpu().numpy()
             counts[region].append(np.stack([(a & b).sum((1, 2)), (a | b).sum((1, 2))], 1))
         skin = drawn == spec.labels.index("skin")
         angles += [typology_angle_of(chip, mask) for chip, mask in zip(chips, skin, strict=True)]
-    names, shares = thirds(np.array(angles)), {}
+    names = thirds(np.array(angles))
+    shares = {}
     for region, parts in counts.items():
         of_region = np.concatenate(parts)
 
@@ -151,11 +162,20 @@ def _fader(spec: ModelSpec, module: Any, data: TrainingSet, device: str) -> dict
 
 def _edit_ends(spec: ModelSpec, module: Any, data: TrainingSet, device: str) -> dict[str, Any]:
     """The size of the edit between -2 and 2, and how far a unit moves parts of the face at most."""
-    sizes, moved = [], []
-    teacher = FieldEditor(LoadedModel(module, spec, ""), device) if spec.network == "edit-field" else None
+    sizes = []
+    moved = []
+    teacher = (
+        FieldEditor(LoadedModel(module, spec, ""), device) if spec.network == "edit-field" else None
+    )
     region = face_window(spec.size).to(device)
     for start in range(0, len(data.pixels), 64):
-        x = torch.from_numpy(np.array(data.pixels[start : start + 64])).to(device).permute(0, 3, 1, 2).float() / 255
+        x = (
+            torch.from_numpy(np.array(data.pixels[start : start + 64]))
+            .to(device)
+            .permute(0, 3, 1, 2)
+            .float()
+            / 255
+        )
         ratios, motion = teacher.ends(x) if teacher else module(2 * x - 1)
         low, high = ((x + OFFSET / 255)[:, None] * ratios.exp()).unbind(1)
         sizes.append((region * (high - low).abs()).mean((1, 2, 3)))

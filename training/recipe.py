@@ -103,13 +103,21 @@ def run_recipe(
     with emptied(work), runfolder.locked(work):
         check_options(work / "options.json", resolved)
         everything = made(plan.set, spec, data, device)
-        runfolder.write_bytes(work / "options.json", (json.dumps(resolved, indent=2) + "\n").encode())
-        aside = everything.held_out if everything.calibration is None else everything.held_out | everything.calibration
+        runfolder.write_bytes(
+            work / "options.json", (json.dumps(resolved, indent=2) + "\n").encode()
+        )
+        aside = (
+            everything.held_out
+            if everything.calibration is None
+            else everything.held_out | everything.calibration
+        )
         seen = everything.part(~aside)
         state = loop(spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
         if plan.template:
             subset = slice(None, None, max(1, len(seen.pixels) // plan.template))
-            state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)
+            state = with_template(
+                spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint
+            )
         if everything.calibration is not None:
             state = calibrated(spec, state, everything.part(everything.calibration), device)
         digest = save_weights(folder, spec, state, eight_bits=plan.eight_bits)
@@ -125,7 +133,9 @@ def find_recipe(recipe: str | Path) -> Path:
         return Path(recipe)
     found = find_asset("training", f"{recipe}.toml")
     if found is None:
-        known = [name.removesuffix(".toml") for name in asset_names("training") if name.endswith(".toml")]
+        known = [
+            name.removesuffix(".toml") for name in asset_names("training") if name.endswith(".toml")
+        ]
         raise UnknownName("recipe", str(recipe), known)
     return found
 
@@ -133,10 +143,15 @@ def find_recipe(recipe: str | Path) -> Path:
 def loop_options(plan: Recipe, loop: Loop, path: Path, steps: int | None = None) -> dict[str, Any]:
     """The keywords of the loop: its defaults, with what the recipe says.  steps: instead.  Raises: ConfigError."""
     parameters = inspect.signature(loop).parameters.values()
-    known = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "device"}
+    known = {
+        p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "device"
+    }
     unknown = sorted(set(plan.train) - set(known))
     if unknown:
-        raise ConfigError(f"{path} has an unknown option {unknown[0]!r} under [train].", f"Known: {', '.join(known)}.")
+        raise ConfigError(
+            f"{path} has an unknown option {unknown[0]!r} under [train].",
+            f"Known: {', '.join(known)}.",
+        )
     found = known | plan.train
     for name, default in known.items():
         if is_dataclass(default):
@@ -153,10 +168,17 @@ def check_template(plan: Recipe, spec: ModelSpec, path: Path) -> None:
     """Raises: ConfigError if a template is wanted of a model that has none, or none of one that needs it."""
     has = bool(spec.network == "fader" and spec.config.get("template"))
     if plan.template < 0 or not 0 <= plan.tint <= 1:
-        raise ConfigError(f"{path}: template is a number of photos, and tint a share, 0 to 1.", "Correct the recipe.")
+        raise ConfigError(
+            f"{path}: template is a number of photos, and tint a share, 0 to 1.",
+            "Correct the recipe.",
+        )
     if has != bool(plan.template):
         what = "has a template, which is taken on some photos" if has else "has no template"
-        hint = "Set template to their number, such as 2000." if has else "Leave template out of the recipe."
+        hint = (
+            "Set template to their number, such as 2000."
+            if has
+            else "Leave template out of the recipe."
+        )
         raise ConfigError(f"{path}: {plan.model} {what}, and template is {plan.template}.", hint)
 
 
@@ -181,7 +203,10 @@ def check_trunk(begin: ModelSpec, spec: ModelSpec) -> None:
 def check_teacher(teacher: str, spec: ModelSpec, path: Path) -> None:
     """Raises: ConfigError if no teacher is named, or one that edits another attribute; UnknownName."""
     if not teacher:
-        raise ConfigError(f"{path} names no teacher for {spec.name}.", "Set teacher under [train] to an edit field.")
+        raise ConfigError(
+            f"{path} names no teacher for {spec.name}.",
+            "Set teacher under [train] to an edit field.",
+        )
     known = find_spec(teacher)
     if (known.network, known.size, known.labels) != ("edit-field", spec.size, spec.labels):
         raise ConfigError(
@@ -196,9 +221,14 @@ def check_options(path: Path, resolved: dict[str, Any]) -> None:
         try:
             before = read_json(path)["train"]
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise ConfigError(f"{path} is damaged.", "Delete its folder, or name another --out.") from error
+            raise ConfigError(
+                f"{path} is damaged.", "Delete its folder, or name another --out."
+            ) from error
         if before != json.loads(json.dumps(resolved["train"])):
-            raise ConfigError(f"{path.parent} holds a run with other options.", "Delete it, or name another --out.")
+            raise ConfigError(
+                f"{path.parent} holds a run with other options.",
+                "Delete it, or name another --out.",
+            )
 
 
 @contextmanager
@@ -220,4 +250,6 @@ def _writable() -> Path:
     if os.environ.get(HOME_VARIABLE):
         return Path(os.environ[HOME_VARIABLE]) / "weights"
     checkout = PACKAGE.parent
-    return checkout / "weights" if (checkout / "pyproject.toml").is_file() else Path.cwd() / "weights"
+    if (checkout / "pyproject.toml").is_file():
+        return checkout / "weights"
+    return Path.cwd() / "weights"

@@ -22,7 +22,10 @@ Colour = tuple[int, ...]
 LAYOUTS = 2
 SIZE = 768, 512  # pixels: of the usual canvas
 _FINE = 2  # drawn this many times larger, then averaged: soft edges
-WHITE, INK, STEEL, WOOD = (245, 244, 240), (52, 48, 46), (176, 182, 188), (150, 108, 72)
+WHITE = (245, 244, 240)
+INK = (52, 48, 46)
+STEEL = (176, 182, 188)
+WOOD = (150, 108, 72)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,11 @@ class Scene:
 class _Pen:
     """Draws in units of the picture: x from 0 to 1 across, y from 0 to 1 down."""
 
-    def __init__(self, width: int, height: int, wall: Colour, floor: Colour, horizon: float) -> None:
-        self.width, self.height = width, height
+    def __init__(
+        self, width: int, height: int, wall: Colour, floor: Colour, horizon: float
+    ) -> None:
+        self.width = width
+        self.height = height
         shade = np.linspace(1.04, 0.92, height, dtype=np.float32)[:, None, None]
         rows = np.arange(height)[:, None, None] < horizon * height
         base = np.where(rows, np.array(wall, np.float32), np.array(floor, np.float32))
@@ -56,22 +62,44 @@ class _Pen:
     def long(self, size: float) -> int:
         return max(1, round(size * self.height))
 
-    def box(self, x: float, y: float, w: float, h: float, colour: Colour, edge: Colour | None = None) -> None:
+    def box(
+        self, x: float, y: float, w: float, h: float, colour: Colour, edge: Colour | None = None
+    ) -> None:
         cv2.rectangle(self.picture, self.at(x, y), self.at(x + w, y + h), colour, -1)
         if edge:
-            cv2.rectangle(self.picture, self.at(x, y), self.at(x + w, y + h), edge, self.long(0.005))
+            cv2.rectangle(
+                self.picture, self.at(x, y), self.at(x + w, y + h), edge, self.long(0.005)
+            )
 
-    def line(self, x0: float, y0: float, x1: float, y1: float, colour: Colour, size: float = 0.01) -> None:
-        cv2.line(self.picture, self.at(x0, y0), self.at(x1, y1), colour, self.long(size), cv2.LINE_AA)
+    def line(
+        self, x0: float, y0: float, x1: float, y1: float, colour: Colour, size: float = 0.01
+    ) -> None:
+        cv2.line(
+            self.picture, self.at(x0, y0), self.at(x1, y1), colour, self.long(size), cv2.LINE_AA
+        )
 
     def disc(self, x: float, y: float, r: float, colour: Colour, size: float = 0) -> None:
-        cv2.circle(self.picture, self.at(x, y), self.long(r), colour, self.long(size) if size else -1, cv2.LINE_AA)
+        cv2.circle(
+            self.picture,
+            self.at(x, y),
+            self.long(r),
+            colour,
+            self.long(size) if size else -1,
+            cv2.LINE_AA,
+        )
 
     def shape(self, points: list[tuple[float, float]], colour: Colour) -> None:
-        cv2.fillPoly(self.picture, [np.array([self.at(*point) for point in points], np.int32)], colour, cv2.LINE_AA)
+        cv2.fillPoly(
+            self.picture,
+            [np.array([self.at(*point) for point in points], np.int32)],
+            colour,
+            cv2.LINE_AA,
+        )
 
 
-def draw_scene(key: str, layout: int = 1, *, width: int = SIZE[0], height: int = SIZE[1]) -> ByteArray:
+def draw_scene(
+    key: str, layout: int = 1, *, width: int = SIZE[0], height: int = SIZE[1]
+) -> ByteArray:
     """One room, (height, width, 3) uint8 RGB.
 
     key: of ``SCENES``.  layout: 1, or 2 for its mirror in other colours, with another horizon.
@@ -92,8 +120,13 @@ def _wedding(pen: _Pen, accent: Colour) -> None:
     pen.line(0.02, 0.2, 0.34, 0.2, STEEL, 0.012)
     pen.box(0.7, 0.14, 0.2, 0.62, (214, 224, 230), _darker(accent, 0.75))  # mirror
     for x in (0.07, 0.17, 0.27, 0.8):  # gowns
-        pen.shape([(x - 0.035, 0.22), (x + 0.035, 0.22), (x + 0.022, 0.36), (x - 0.022, 0.36)], WHITE)
-        pen.shape([(x - 0.022, 0.35), (x + 0.022, 0.35), (x + 0.1, 0.72), (x - 0.1, 0.72)], (250, 240, 232))
+        pen.shape(
+            [(x - 0.035, 0.22), (x + 0.035, 0.22), (x + 0.022, 0.36), (x - 0.022, 0.36)], WHITE
+        )
+        pen.shape(
+            [(x - 0.022, 0.35), (x + 0.022, 0.35), (x + 0.1, 0.72), (x - 0.1, 0.72)],
+            (250, 240, 232),
+        )
         for fold in (-0.05, 0, 0.05):
             pen.line(x + 0.2 * fold, 0.37, x + fold, 0.71, _darker(WHITE, 0.9), 0.004)
     pen.disc(0.95, 0.66, 0.05, WHITE)  # bouquet
@@ -104,13 +137,23 @@ def _wedding(pen: _Pen, accent: Colour) -> None:
 def _nursery(pen: _Pen, accent: Colour) -> None:
     for index in range(128):  # dots of the wallpaper
         row, column = divmod(index, 16)
-        pen.disc((column + 0.5 * (row % 2)) / 15, 0.05 + 0.085 * row, 0.012, accent if (row + column) % 2 else WHITE)
+        pen.disc(
+            (column + 0.5 * (row % 2)) / 15,
+            0.05 + 0.085 * row,
+            0.012,
+            accent if (row + column) % 2 else WHITE,
+        )
     for left, width in ((0.02, 0.32), (0.7, 0.26)):  # crib and chest of drawers
         pen.box(left, 0.48, width, 0.38, WHITE, _darker(accent, 0.8))
     for x in np.linspace(0.05, 0.31, 8):
         pen.box(float(x), 0.5, 0.012, 0.34, _darker(accent, 0.85))
     pen.line(0.08, 0.12, 0.28, 0.12, INK, 0.008)  # mobile
-    for x, colour in ((0.08, accent), (0.15, (250, 220, 110)), (0.21, (150, 200, 170)), (0.28, accent)):
+    for x, colour in (
+        (0.08, accent),
+        (0.15, (250, 220, 110)),
+        (0.21, (150, 200, 170)),
+        (0.28, accent),
+    ):
         pen.line(x, 0.12, x, 0.24, INK, 0.004)
         pen.disc(x, 0.27, 0.035, colour)
     for y in (0.53, 0.64, 0.75):
@@ -151,7 +194,11 @@ def _kindergarten(pen: _Pen, accent: Colour) -> None:
         for column in range(4):
             pen.box(0.755 + 0.055 * column, y + 0.04, 0.045, 0.09, colours[(row + column) % 4])
     pen.box(0.02, 0.72, 0.28, 0.035, accent)  # low table with blocks
-    for x, y, colour in ((0.07, 0.655, colours[0]), (0.12, 0.655, colours[2]), (0.095, 0.59, colours[1])):
+    for x, y, colour in (
+        (0.07, 0.655, colours[0]),
+        (0.12, 0.655, colours[2]),
+        (0.095, 0.59, colours[1]),
+    ):
         pen.box(x, y, 0.045, 0.064, colour, _darker(colour, 0.8))
 
 
@@ -163,11 +210,21 @@ def _garage(pen: _Pen, accent: Colour) -> None:
     pen.box(0.02, 0.54, 0.3, 0.34, accent, INK)  # tool chest
     for y in (0.57, 0.65, 0.73, 0.81):
         pen.line(0.04, y, 0.3, y, INK, 0.006)
-    for x, y in ((0.77, 0.62), (0.89, 0.62), (0.77, 0.76), (0.89, 0.76), (0.77, 0.9), (0.89, 0.9)):  # tyres
+    for x, y in (
+        (0.77, 0.62),
+        (0.89, 0.62),
+        (0.77, 0.76),
+        (0.89, 0.76),
+        (0.77, 0.9),
+        (0.89, 0.9),
+    ):  # tyres
         pen.disc(x, y, 0.085, (38, 38, 40))
         pen.disc(x, y, 0.04, STEEL)
     pen.box(0.68, 0.1, 0.02, 0.8, (206, 170, 60))  # lift with a car on it
-    pen.shape([(0.66, 0.36), (0.72, 0.26), (0.9, 0.26), (0.99, 0.36), (0.99, 0.45), (0.66, 0.45)], (70, 96, 140))
+    pen.shape(
+        [(0.66, 0.36), (0.72, 0.26), (0.9, 0.26), (0.99, 0.36), (0.99, 0.45), (0.66, 0.45)],
+        (70, 96, 140),
+    )
     pen.shape([(0.74, 0.35), (0.77, 0.285), (0.87, 0.285), (0.92, 0.35)], (190, 210, 222))
     for x in (0.73, 0.92):
         pen.disc(x, 0.46, 0.05, INK)
@@ -177,7 +234,15 @@ def _restaurant(pen: _Pen, accent: Colour) -> None:
     pen.shape([(0.05, 0.02), (0.95, 0.02), (0.88, 0.16), (0.12, 0.16)], accent)  # hood
     for left, right in ((0.02, 0.36), (0.66, 0.98)):
         pen.line(left, 0.22, right, 0.22, INK, 0.008)
-    for x, r in ((0.06, 0.04), (0.15, 0.055), (0.25, 0.05), (0.34, 0.035), (0.7, 0.05), (0.8, 0.055), (0.91, 0.045)):
+    for x, r in (
+        (0.06, 0.04),
+        (0.15, 0.055),
+        (0.25, 0.05),
+        (0.34, 0.035),
+        (0.7, 0.05),
+        (0.8, 0.055),
+        (0.91, 0.045),
+    ):
         pen.line(x, 0.22, x, 0.3, STEEL, 0.01)  # pans
         pen.disc(x, 0.3 + r, r, (96, 98, 102))
     for x, w in ((0, 0.36), (0.66, 0.34)):
@@ -196,7 +261,8 @@ def _sports_bar(pen: _Pen, accent: Colour) -> None:
         for left in (0.01, 0.68):
             pen.box(left, y, 0.31, 0.018, WOOD)
             for index in range(9):  # bottles
-                colour, x = glass[(index + round(10 * y)) % 5], left + 0.012 + 0.033 * index
+                colour = glass[(index + round(10 * y)) % 5]
+                x = left + 0.012 + 0.033 * index
                 pen.box(x, y - 0.09, 0.02, 0.09, colour)
                 pen.box(x + 0.006, y - 0.13, 0.008, 0.04, colour)
     pen.box(0.36, 0.04, 0.28, 0.22, (64, 140, 72), INK)  # screen with a pitch
@@ -205,7 +271,9 @@ def _sports_bar(pen: _Pen, accent: Colour) -> None:
     pen.box(0, 0.7, 1, 0.05, (140, 92, 56))  # counter
     pen.box(0, 0.75, 1, 0.25, (96, 62, 42))
     for x in (0.06, 0.17, 0.8, 0.92):  # beer, under lamps
-        pen.shape([(x - 0.035, 0.07), (x + 0.035, 0.07), (x + 0.015, 0.02), (x - 0.015, 0.02)], accent)
+        pen.shape(
+            [(x - 0.035, 0.07), (x + 0.035, 0.07), (x + 0.015, 0.02), (x - 0.015, 0.02)], accent
+        )
         pen.box(x, 0.58, 0.045, 0.12, (224, 160, 50), (240, 220, 170))
         pen.box(x, 0.56, 0.045, 0.03, WHITE)
 
@@ -213,13 +281,21 @@ def _sports_bar(pen: _Pen, accent: Colour) -> None:
 def _lecture(pen: _Pen, accent: Colour) -> None:
     pen.box(0.26, 0.04, 0.48, 0.32, (250, 250, 250), (160, 160, 160))  # screen
     for index in range(4):
-        pen.line(0.3, 0.1 + 0.06 * index, 0.56 - 0.04 * (index % 2), 0.1 + 0.06 * index, (120, 140, 170), 0.01)
+        pen.line(
+            0.3,
+            0.1 + 0.06 * index,
+            0.56 - 0.04 * (index % 2),
+            0.1 + 0.06 * index,
+            (120, 140, 170),
+            0.01,
+        )
     for left in (0.02, 0.78):  # boards
         pen.box(left, 0.1, 0.2, 0.24, (48, 74, 62), _darker(WOOD, 0.8))
         for y in (0.15, 0.2, 0.25):
             pen.line(left + 0.02, y, left + 0.15, y, (210, 220, 212), 0.006)
     for row in range(5):  # rising benches at both sides
-        y, reach = 0.5 + 0.1 * row, 0.26 + 0.03 * row
+        y = 0.5 + 0.1 * row
+        reach = 0.26 + 0.03 * row
         for left, width in ((0.0, reach), (1 - reach, reach)):
             pen.box(left, y, width, 0.03, _darker(accent, 1.25), INK)
             pen.box(left, y + 0.03, width, 0.07, accent)

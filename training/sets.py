@@ -46,7 +46,11 @@ class TrainingSet:
         """The chosen rows."""
         calibration = None if self.calibration is None else self.calibration[chosen]
         return TrainingSet(
-            self.pixels[chosen], self.labels[chosen], self.weights[chosen], self.held_out[chosen], calibration
+            self.pixels[chosen],
+            self.labels[chosen],
+            self.weights[chosen],
+            self.held_out[chosen],
+            calibration,
         )
 
 
@@ -54,7 +58,10 @@ def write_packed(data: TrainingSet, path: Path) -> None:
     """Write the set, chips as WebP; the folder is made if missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     quality = [cv2.IMWRITE_WEBP_QUALITY, QUALITY]
-    files = [np.asarray(cv2.imencode(".webp", chip[..., ::-1], quality)[1], np.uint8) for chip in data.pixels]
+    files = [
+        np.asarray(cv2.imencode(".webp", chip[..., ::-1], quality)[1], np.uint8)
+        for chip in data.pixels
+    ]
     np.savez(
         path,
         webp=np.concatenate(files),
@@ -73,8 +80,12 @@ def packed_file(spec: ModelSpec, data: Path) -> Path:
 def packed(spec: ModelSpec, data: Path) -> TrainingSet:
     """The set that ``write_packed`` wrote to ``packed_file``."""
     with np.load(packed_file(spec, data)) as file:
-        webp, starts = file["webp"], np.concatenate([[0], file["ends"]])
-        chips = [np.asarray(cv2.imdecode(webp[a:b], cv2.IMREAD_COLOR))[..., ::-1] for a, b in pairwise(starts)]
+        webp = file["webp"]
+        starts = np.concatenate([[0], file["ends"]])
+        chips = [
+            np.asarray(cv2.imdecode(webp[a:b], cv2.IMREAD_COLOR))[..., ::-1]
+            for a, b in pairwise(starts)
+        ]
         return TrainingSet(np.stack(chips), file["labels"], file["weights"], file["held_out"])
 
 
@@ -84,7 +95,9 @@ CERTAIN = 0.85  # a model labels an editor's photos only where its probability i
 
 def balanced(*columns: NDArray[Any], most: float = 8) -> NDArray[np.float64]:
     """Weights that draw every combination of the columns' values as often, up to ``most`` times its own share."""
-    _, cell, count = np.unique(np.stack(columns, 1), axis=0, return_inverse=True, return_counts=True)
+    _, cell, count = np.unique(
+        np.stack(columns, 1), axis=0, return_inverse=True, return_counts=True
+    )
     weight = 1 / count[cell.ravel()]
     return np.minimum(weight, most / len(cell))
 
@@ -97,7 +110,8 @@ def evened(angles: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def judge(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> TrainingSet:
     """The judges' fold of UTKFace for gender, race and age, CelebA for gender and smile; unknown labels stay open."""
-    utk, celebs = utkface_fold(photos[0], "judges", device), aligned(photos[1], crop=spec.crop, device=device)
+    utk = utkface_fold(photos[0], "judges", device)
+    celebs = aligned(photos[1], crop=spec.crop, device=device)
     second = np.full((len(celebs.photos), len(spec.labels)), np.nan, np.float32)
     second[:, spec.labels.index("masculine")] = celebs.photos.column("Male")
     second[:, spec.labels.index("smiling")] = celebs.photos.column("Smiling")
@@ -109,7 +123,8 @@ def labeller(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> 
 
     No photo of the judge's, so that what labels an editor's photos, or reads a face's own values, never judges.
     """
-    utk, celebs = utkface_fold(photos[0], "editors", device), aligned(photos[1], crop=spec.crop, device=device)
+    utk = utkface_fold(photos[0], "editors", device)
+    celebs = aligned(photos[1], crop=spec.crop, device=device)
     tags = tagged(photos[1], celebs, device)
     second = np.full((len(celebs.photos), len(spec.labels)), np.nan, np.float32)
     for label, tag in (("masculine", "Male"), ("smiling", "Smiling")):
@@ -117,7 +132,9 @@ def labeller(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> 
     return _two_sets(spec, utk, celebs, second)
 
 
-def _two_sets(spec: ModelSpec, utk: Chips, celebs: Chips, second: NDArray[np.float32]) -> TrainingSet:
+def _two_sets(
+    spec: ModelSpec, utk: Chips, celebs: Chips, second: NDArray[np.float32]
+) -> TrainingSet:
     """UTKFace's own labels and CelebA's (n, 8); drawn evenly over gender, race and age, and over gender and smile."""
     races = [utk.photos.column(name) for name in ("white", "black", "asian", "indian", "other")]
     young = (utk.photos.column("age") < YOUNG).astype(np.float32)
@@ -131,7 +148,9 @@ def _two_sets(spec: ModelSpec, utk: Chips, celebs: Chips, second: NDArray[np.flo
         np.concatenate([first, second]),
         np.concatenate([weights / weights.sum(), 0.6 * other / other.sum()]),
         np.concatenate([utk.photos.held_out(), celebs.photos.held_out()]),
-        calibration=np.concatenate([utk.photos.between(0.46, 0.5), celebs.photos.between(0.1, 0.18)])
+        calibration=np.concatenate(
+            [utk.photos.between(0.46, 0.5), celebs.photos.between(0.1, 0.18)]
+        )
         | np.concatenate([utk.photos.between(0.1, 0.14), np.zeros(len(celebs.photos), bool)]),
     )
 
@@ -144,14 +163,18 @@ def utkface_fold(utkface: LabelledPhotos, fold: str, device: str) -> Chips:
 
 def where_certain(probability: NDArray[np.float32]) -> NDArray[np.float32]:
     """1 or 0 where a model is certain, NaN elsewhere."""
-    return np.where(probability >= CERTAIN, 1, np.where(probability <= 1 - CERTAIN, 0, np.nan)).astype(np.float32)
+    return np.where(
+        probability >= CERTAIN, 1, np.where(probability <= 1 - CERTAIN, 0, np.nan)
+    ).astype(np.float32)
 
 
 def tagger(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> TrainingSet:
     """CelebA in its own framing, as often as it comes."""
     chips = aligned(photos[0], crop=spec.crop, size=spec.size, device=device)
     labels = np.stack([chips.photos.column(name) for name in spec.labels], 1)
-    return TrainingSet(np.array(chips.pixels), labels, np.ones(len(labels)), chips.photos.held_out())
+    return TrainingSet(
+        np.array(chips.pixels), labels, np.ones(len(labels)), chips.photos.held_out()
+    )
 
 
 def parser(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> TrainingSet:
@@ -163,15 +186,28 @@ def parser(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> Tr
     points = find_points(paths, cache_folder() / "celebamask", device)
     size = spec.size * 3 // 2
     border: dict[str, Any] = {"dsize": (size, size), "borderMode": cv2.BORDER_REFLECT_101}
-    pictures, masks, names, angles = [], [], [], []
+    pictures = []
+    masks = []
+    names = []
+    angles = []
     for photo, found in zip(paths, points, strict=True):
-        matrix = None if found is None else similarity(found, FRAMES[spec.crop] * spec.size - 0.5 + spec.size / 4)
+        matrix = (
+            None
+            if found is None
+            else similarity(found, FRAMES[spec.crop] * spec.size - 0.5 + spec.size / 4)
+        )
         if matrix is not None:
             classes = np.asarray(named_picture(mask_of(photo)))
-            pictures.append(cv2.warpAffine(open_srgb(photo), matrix, flags=cv2.INTER_LINEAR, **border))
+            pictures.append(
+                cv2.warpAffine(open_srgb(photo), matrix, flags=cv2.INTER_LINEAR, **border)
+            )
             masks.append(cv2.warpAffine(classes, matrix, flags=cv2.INTER_NEAREST, **border))
             names.append(photo.name)
-            angles.append(typology_angle_of(np.asarray(pictures[-1], np.uint8), masks[-1] == spec.labels.index("skin")))
+            angles.append(
+                typology_angle_of(
+                    np.asarray(pictures[-1], np.uint8), masks[-1] == spec.labels.index("skin")
+                )
+            )
     keep = np.array([held_out(name) for name in names])
     return TrainingSet(np.stack(pictures), np.stack(masks), evened(np.array(angles)), keep)
 
@@ -210,7 +246,9 @@ def drawn_faces(
     sampled = drawn.sample(faces, seed, confound=confound)
     # A third of the faces at the two ends, where there is most to learn, the others evenly between.
     sampled = sampled.replace(gender=np.clip(0.75 * sampled.gender, -1, 1).astype(np.float32))
-    chips = np.concatenate([drawn_chips(sampled.take(slice(i, i + 500)), spec.size) for i in range(0, faces, 500)])
+    chips = np.concatenate(
+        [drawn_chips(sampled.take(slice(i, i + 500)), spec.size) for i in range(0, faces, 500)]
+    )
     known = {"gender": sampled.gender, "smiling": 2 * sampled.smile - 1}
     labels = np.stack([known[name] for name in spec.labels], 1).astype(np.float32)
     return TrainingSet(chips, labels, np.ones(faces), np.arange(faces) % 10 == 0)
@@ -221,5 +259,9 @@ def drawn_chips(parameters: drawn.FaceParameters, size: int) -> ByteArray:
     photos = drawn.render(parameters, 2 * size)
     matrices = [similarity(points, CHIP * size - 0.5) for points in photos.points]
     return np.stack(
-        [warp(picture, m, size) for picture, m in zip(photos.pixels, matrices, strict=True) if m is not None]
+        [
+            warp(picture, m, size)
+            for picture, m in zip(photos.pixels, matrices, strict=True)
+            if m is not None
+        ]
     )

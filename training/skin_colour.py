@@ -45,7 +45,8 @@ def standardise_colour(colours: Tensor, light: Tensor) -> Tensor:
     light: (b, S, S) logarithms of luminance.
     """
     red, blue, red_sd, blue_sd, rho = _at(light)
-    r, b = (colours[:, 0] - red) / red_sd, (colours[:, 2] - blue) / blue_sd
+    r = (colours[:, 0] - red) / red_sd
+    b = (colours[:, 2] - blue) / blue_sd
     return torch.stack([r, (b - rho * r) / (1 - rho**2).sqrt()], 1)
 
 
@@ -95,7 +96,9 @@ def _at(light: Tensor, first: int = 5) -> tuple[Tensor, ...]:
     As sums of what each knot adds to the slope: many times as fast as looking rows up.
     """
     knots, at_first, bends = _hinges(light.dtype, light.device)
-    beyond = (light.clamp(TABLE[0][0], TABLE[-1][0]).flatten() - knots[:-1, None]).relu_()  # (rows - 1, pixels)
+    beyond = (
+        light.clamp(TABLE[0][0], TABLE[-1][0]).flatten() - knots[:-1, None]
+    ).relu_()  # (rows - 1, pixels)
     return torch.addmm(at_first[:first], bends[:first], beyond).view(first, *light.shape).unbind()
 
 
@@ -106,7 +109,11 @@ def _hinges(dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor, T
     knots, *columns = torch.tensor(TABLE, dtype=torch.float64).T
     slopes = torch.stack(columns).diff() / knots.diff()
     bends = slopes.diff(prepend=slopes.new_zeros(len(columns), 1))
-    return knots.to(device, dtype), torch.stack(columns)[:, :1].to(device, dtype), bends.to(device, dtype)
+    return (
+        knots.to(device, dtype),
+        torch.stack(columns)[:, :1].to(device, dtype),
+        bends.to(device, dtype),
+    )
 
 
 def _without_luminance(red: Tensor, blue: Tensor) -> Tensor:

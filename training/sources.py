@@ -80,14 +80,19 @@ def fold(name: str) -> str:
     'editors'
     """
     where = place(name)
-    return "held-out" if where < 0.1 else "judges" if where < 0.45 else "editors"
+    if where < 0.1:
+        return "held-out"
+    if where < 0.45:
+        return "judges"
+    return "editors"
 
 
 def need(path: Path, what: str) -> Path:
     """``path``, if it is there.  Raises: DataMissing, saying what was looked for."""
     if not path.exists():
         raise DataMissing(
-            f"{what} is not at {path}.", "Unzip the set there, or point --data at the folder that holds it."
+            f"{what} is not at {path}.",
+            "Unzip the set there, or point --data at the folder that holds it.",
         )
     return path
 
@@ -99,13 +104,18 @@ def unpacked(data: Path, name: str) -> Path:
     """
     folder = data if data.resolve().name == name and not (data / name).is_dir() else data / name
     inner = folder / name
-    return inner if inner.is_dir() else folder
+    if inner.is_dir():
+        return inner
+    return folder
 
 
 # Where MTCNN finds the five points in the set's aligned pictures, medians over 9,980 of them, in units of the width
 # (89 of its 89 x 109 pixels): the set is aligned by the eyes, so these hold for every picture within a pixel or two.
 CELEBA_POINTS = (
-    np.array([(34.75, 55.93), (54.34, 55.93), (44.5, 68.04), (35.95, 76.47), (53.05, 76.47)], np.float64) / 89
+    np.array(
+        [(34.75, 55.93), (54.34, 55.93), (44.5, 68.04), (35.95, 76.47), (53.05, 76.47)], np.float64
+    )
+    / 89
 )
 
 
@@ -120,14 +130,18 @@ def read_celeba(data: Path) -> LabelledPhotos:
         table = pd.read_csv(listed, sep=r"\s+", skiprows=1)  # the first line is their number
         values = table.to_numpy(np.float32) == 1
     except ValueError as error:
-        raise DataMissing(f"{listed} is not CelebA's list: {error}.", "Take it as CelebA publishes it.") from error
+        raise DataMissing(
+            f"{listed} is not CelebA's list: {error}.", "Take it as CelebA publishes it."
+        ) from error
     if len(table.columns) != 40:
         what = f"{listed} is not CelebA's list: it names {len(table.columns)} attributes, not 40."
         raise DataMissing(what, "Take it as CelebA publishes it.")
     paths = [folder / str(name) for name in table.index]
     there = np.array([path.is_file() for path in paths], bool)
     if not there.any():
-        raise DataMissing(f"{folder} holds none of the pictures of its list.", "Unpack img_align_celeba there.")
+        raise DataMissing(
+            f"{folder} holds none of the pictures of its list.", "Unpack img_align_celeba there."
+        )
     kept = tuple(path for path, is_there in zip(paths, there, strict=True) if is_there)
     return LabelledPhotos("celeba", kept, tuple(table.columns), values[there].astype(np.float32))
 
@@ -150,10 +164,13 @@ def read_celebamask(data: Path) -> LabelledPhotos:
     Raises: DataMissing if the folder is not there or no photo has a mask.
     """
     folder = need(unpacked(data, "celebamask-mini"), "CelebAMask-HQ")
-    paths = tuple(photo for photo in sorted((folder / "images").glob("*.jpg")) if mask_of(photo).is_file())
+    paths = tuple(
+        photo for photo in sorted((folder / "images").glob("*.jpg")) if mask_of(photo).is_file()
+    )
     if not paths:
         raise DataMissing(
-            f"{folder} holds no photo with a mask.", "Name the folder in which CelebAMask-HQ was unpacked."
+            f"{folder} holds no photo with a mask.",
+            "Name the folder in which CelebAMask-HQ was unpacked.",
         )
     return LabelledPhotos("celebamask", paths, (), np.zeros((len(paths), 0), np.float32))
 
@@ -166,12 +183,19 @@ def mask_of(photo: Path) -> Path:
 YOUNG = 35  # years; "young" means looks younger than this
 CENSUS_COLUMNS = ("path", "perceived_gender", "perceived_race", "perceived_age")
 CENSUS_NAMES = ("masculine", "white", "black", "young")
-CENSUS_VALUES = ("male", "white", "black", "under 35")  # of the columns that they come from: 1; another known value: 0
+CENSUS_VALUES = (
+    "male",
+    "white",
+    "black",
+    "under 35",
+)  # of the columns that they come from: 1; another known value: 0
 
 
 def is_census(data: Path) -> bool:
     """Whether this is a folder that ``gslopes census`` wrote."""
-    return is_file(data / runfolder.MANIFEST) and runfolder.read_manifest(data).get("kind") == "census"
+    return (
+        is_file(data / runfolder.MANIFEST) and runfolder.read_manifest(data).get("kind") == "census"
+    )
 
 
 def read_census(data: Path) -> LabelledPhotos:
@@ -185,25 +209,42 @@ def read_census(data: Path) -> LabelledPhotos:
     photos = Path(str(manifest["photos"]))
     paths: list[Path] = []
     values: list[list[float]] = []
-    for _, row in read_csv(data / "photos.csv", CENSUS_COLUMNS, hint="Repeat gslopes census, which writes it.").rows():
+    for _, row in read_csv(
+        data / "photos.csv", CENSUS_COLUMNS, hint="Repeat gslopes census, which writes it."
+    ).rows():
         path = photos / without_guard(row["path"])
         if is_file(path):
-            said = [row[CENSUS_COLUMNS[1]], row[CENSUS_COLUMNS[2]], row[CENSUS_COLUMNS[2]], row[CENSUS_COLUMNS[3]]]
+            said = [
+                row[CENSUS_COLUMNS[1]],
+                row[CENSUS_COLUMNS[2]],
+                row[CENSUS_COLUMNS[2]],
+                row[CENSUS_COLUMNS[3]],
+            ]
             values.append(
-                [float(word == one) if word else np.nan for word, one in zip(said, CENSUS_VALUES, strict=True)]
+                [
+                    float(word == one) if word else np.nan
+                    for word, one in zip(said, CENSUS_VALUES, strict=True)
+                ]
             )
             paths.append(path)
     if not paths:
-        raise DataMissing(f"None of the photos of {data} is in {photos}.", "Repeat gslopes census where they are now.")
+        raise DataMissing(
+            f"None of the photos of {data} is in {photos}.",
+            "Repeat gslopes census where they are now.",
+        )
     digest = str(manifest["inputs"]["digest"])[:12]
-    return LabelledPhotos(f"census-{digest}", tuple(paths), CENSUS_NAMES, np.array(values, np.float32))
+    return LabelledPhotos(
+        f"census-{digest}", tuple(paths), CENSUS_NAMES, np.array(values, np.float32)
+    )
 
 
 RACES = ("white", "black", "east_asian", "west_asian")
 LONDON_NAMES = ("masculine", "age", *RACES)
 
 
-def read_london(data: Path, expression: Literal["neutral", "smiling"] = "neutral") -> LabelledPhotos:
+def read_london(
+    data: Path, expression: Literal["neutral", "smiling"] = "neutral"
+) -> LabelledPhotos:
     """Portraits of the London set (DeBruine & Jones 2017) with one expression, and what people said of themselves.
 
     Labels: masculine 1 or 0, age in years, each ethnicity 1 or 0; NaN where a person gave none, or several ethnicities.
@@ -215,11 +256,15 @@ def read_london(data: Path, expression: Literal["neutral", "smiling"] = "neutral
     if not paths:
         raise DataMissing(f"{folder} holds no JPEG picture.", "Unpack the London set there.")
     table = need(data / "people.csv", "The London set's table of people")
-    people = {row["id"]: row for _, row in read_csv(table, ("id",), unique=("id",), raises=DataMissing).rows()}
+    people = {
+        row["id"]: row
+        for _, row in read_csv(table, ("id",), unique=("id",), raises=DataMissing).rows()
+    }
     rows = []
     for path in paths:
         person = people.get(path.stem, {})
-        age, ethnicity = person.get("age", ""), person.get("ethnicity", "")
+        age = person.get("age", "")
+        ethnicity = person.get("ethnicity", "")
         masculine = {"male": 1.0, "female": 0.0}.get(person.get("gender", ""), np.nan)
         races = [float(ethnicity == race) if ethnicity in RACES else np.nan for race in RACES]
         rows.append([masculine, float(age) if age.isdecimal() else np.nan, *races])
@@ -237,14 +282,17 @@ def read_utkface(data: Path) -> LabelledPhotos:
     Raises: DataMissing if the folder is not there or holds no such file.
     """
     folder = need(unpacked(data, "UTKFace"), "UTKFace")
-    paths, rows = [], []
+    paths = []
+    rows = []
     for path in sorted(folder.glob("*.jpg")):
         labels = parse_utkface(path.name)
         if labels is not None:
             paths.append(path)
             rows.append(labels)
     if not paths:
-        raise DataMissing(f"{folder} holds no picture named as UTKFace names them.", "Unpack UTKFace there.")
+        raise DataMissing(
+            f"{folder} holds no picture named as UTKFace names them.", "Unpack UTKFace there."
+        )
     return LabelledPhotos("utkface", tuple(paths), UTKFACE_NAMES, np.array(rows, np.float32))
 
 
@@ -291,21 +339,29 @@ def read_table(data: Path) -> LabelledPhotos:
     tables = people_tables(data)
     if not tables:
         what = f"{data} holds no CSV with a column that says a gender or a race."
-        raise DataMissing(what, f"Call it {' or '.join(TABLE_COLUMNS['gender'] + TABLE_COLUMNS['race'])}.")
+        raise DataMissing(
+            what, f"Call it {' or '.join(TABLE_COLUMNS['gender'] + TABLE_COLUMNS['race'])}."
+        )
     known: dict[str, list[float]] = {}
     for table in tables:
         said = {what: _cells(table, what) for what in TABLE_COLUMNS}
         for name, row in table.by_photo(said).items():
             race = said["race"][row]
             races = [float(race == one) if race else np.nan for one in ("white", "black")]
-            known[name] = [GENDERS.get(said["gender"][row], np.nan), *races, young(said["age"][row])]
+            known[name] = [
+                GENDERS.get(said["gender"][row], np.nan),
+                *races,
+                young(said["age"][row]),
+            ]
     photos = list_files(data)
     named = [(photo.path, name_in(known, photo.relative)) for photo in photos]
     rows = [(path, known[name]) for path, name in named if name is not None]
     if not rows:
         files = " and ".join(table.path.name for table in tables)
         what = f"{data} has {many(len(photos), 'photo')}, and {files} names none."
-        raise DataMissing(what, f"Write a photo's path below {data} into its column {tables[0].photo_column()}.")
+        raise DataMissing(
+            what, f"Write a photo's path below {data} into its column {tables[0].photo_column()}."
+        )
     values = np.array([values for _, values in rows], np.float32)
     return LabelledPhotos("table", tuple(path for path, _ in rows), CENSUS_NAMES, values)
 
@@ -319,8 +375,13 @@ def young(text: str) -> float:
     found = re.fullmatch(r"(?:more than )?(\d+(?:\.\d+)?)(?:-(\d+)|\+)?", text)
     if found is None:
         return np.nan
-    low, high = float(found[1]), float(found[2] or found[1])
-    return 1.0 if high < YOUNG else 0.0 if low >= YOUNG else np.nan
+    low = float(found[1])
+    high = float(found[2] or found[1])
+    if high < YOUNG:
+        return 1.0
+    if low >= YOUNG:
+        return 0.0
+    return np.nan
 
 
 def _column(table: People, what: str) -> str | None:

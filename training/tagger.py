@@ -45,7 +45,9 @@ def train_tagger(
     generator = torch.Generator()
     network = build(spec).to(device).to(memory_format=torch.channels_last).train()
     average = Ema(network, build(spec).to(device), ema)
-    optimiser = torch.optim.AdamW(network.parameters(), lr=lr, weight_decay=decay, betas=(0.9, 0.99))
+    optimiser = torch.optim.AdamW(
+        network.parameters(), lr=lr, weight_decay=decay, betas=(0.9, 0.99)
+    )
     parts = {"network": network, "average": average, "optimiser": optimiser}
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
@@ -79,7 +81,9 @@ def train_tagger(
 LAST = "head.3"  # the tagger's linear layer, into which scale and shift are folded
 
 
-def calibrated(spec: ModelSpec, state: dict[str, Any], photos: TrainingSet, device: str) -> dict[str, Any]:
+def calibrated(
+    spec: ModelSpec, state: dict[str, Any], photos: TrainingSet, device: str
+) -> dict[str, Any]:
     """A tagger's weights with each logit scaled and shifted so that its sigmoid is a frequency among ``photos``.
 
     photos: labelled photos that it was not trained on, as often as they come.
@@ -92,21 +96,33 @@ def calibrated(spec: ModelSpec, state: dict[str, Any], photos: TrainingSet, devi
     parts = []
     with torch.no_grad():
         for start in range(0, len(photos.pixels), 128):
-            x = to_float(torch.from_numpy(photos.pixels[start : start + 128]).to(device), spec.mean, spec.std)
+            x = to_float(
+                torch.from_numpy(photos.pixels[start : start + 128]).to(device), spec.mean, spec.std
+            )
             parts.append(network(x).double().cpu())
     logits = torch.cat(parts).numpy()
     scales, shifts = zip(
-        *(_scale_and_shift(logits[:, i], photos.labels[:, i]) for i in range(logits.shape[1])), strict=True
+        *(_scale_and_shift(logits[:, i], photos.labels[:, i]) for i in range(logits.shape[1])),
+        strict=True,
     )
-    weight, bias = state[f"{LAST}.weight"], state[f"{LAST}.bias"]
-    scale, shift = weight.new_tensor(scales), weight.new_tensor(shifts)
-    return {**state, f"{LAST}.weight": weight * scale[:, None], f"{LAST}.bias": bias * scale + shift}
+    weight = state[f"{LAST}.weight"]
+    bias = state[f"{LAST}.bias"]
+    scale = weight.new_tensor(scales)
+    shift = weight.new_tensor(shifts)
+    return {
+        **state,
+        f"{LAST}.weight": weight * scale[:, None],
+        f"{LAST}.bias": bias * scale + shift,
+    }
 
 
-def _scale_and_shift(logits: NDArray[np.float64], truth: NDArray[np.float32]) -> tuple[float, float]:
+def _scale_and_shift(
+    logits: NDArray[np.float64], truth: NDArray[np.float32]
+) -> tuple[float, float]:
     """(scale, shift) of least cross-entropy over the known labels; (1, 0) where there are too few of either kind."""
     known = np.isfinite(truth)
-    z, y = logits[known], truth[known].astype(np.float64)
+    z = logits[known]
+    y = truth[known].astype(np.float64)
     if min(int(y.sum()), int((1 - y).sum())) < 10:
         return 1.0, 0.0
     scale, shift = fit_weighted(np.column_stack([z, np.ones(len(z))]), y, np.ones(len(z)))

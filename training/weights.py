@@ -15,18 +15,26 @@ from gslopes.faces.zoo.loading import STEP
 from gslopes.faces.zoo.spec import DIGEST, FILE, ModelSpec
 
 
-def save_weights(folder: Path, spec: ModelSpec, state: dict[str, torch.Tensor], *, eight_bits: bool = False) -> str:
+def save_weights(
+    folder: Path, spec: ModelSpec, state: dict[str, torch.Tensor], *, eight_bits: bool = False
+) -> str:
     """Write ``state`` as fp16 with its spec and its sha256; returns the sha256.
 
     folder: weights/<name>.  eight_bits: kernels and matrices as whole numbers from -127 to 127, biases as fp16.
     Integer buffers (batch counts) are left out: nothing at test time needs them.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    half = {k: v.detach().to("cpu", torch.float16).contiguous() for k, v in state.items() if v.is_floating_point()}
+    half = {
+        k: v.detach().to("cpu", torch.float16).contiguous()
+        for k, v in state.items()
+        if v.is_floating_point()
+    }
     for key, value in list(half.items()) if eight_bits else ():
         if value.dim() > 1:  # as int8, with the step of each output channel
             full = value.float()
-            step = full.abs().amax(tuple(range(1, value.dim())), keepdim=True).clamp(min=1e-12) / 127
+            step = (
+                full.abs().amax(tuple(range(1, value.dim())), keepdim=True).clamp(min=1e-12) / 127
+            )
             half |= {key: (full / step).round().to(torch.int8), key + STEP: step}
     return write_weights(folder, spec, half)
 

@@ -23,14 +23,22 @@ from gslopes.frame.commands import ALL
 ROOT = Path(__file__).resolve().parents[2]
 COLLECTION = [tables.MANIFEST, tables.SOURCES, tables.CENSUS, tables.COMPOSITION]
 AUDITS = {
-    "walk": ("The face: gslopes audit", [one for one in tables.TABLES.values() if one not in COLLECTION]),
+    "walk": (
+        "The face: gslopes audit",
+        [one for one in tables.TABLES.values() if one not in COLLECTION],
+    ),
     "contexts": ("The background: gslopes contexts", "gslopes.contexts.tables"),
     "crops": ("The crop: gslopes crops", "gslopes.crops.tables"),
     "captions": ("The caption: gslopes captions", "gslopes.captions.tables"),
     "collection": ("Photos: gslopes collect and census", COLLECTION),
 }
 # Of summary.json.
-KINDS = {"rows": "list of rows", "observed": "list of rows", "decisions": "object", "models": "list of texts"}
+KINDS = {
+    "rows": "list of rows",
+    "observed": "list of rows",
+    "decisions": "object",
+    "models": "list of texts",
+}
 
 
 def titles() -> dict[str, str]:
@@ -48,7 +56,11 @@ def pages() -> dict[str, str]:
 
 def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """A Markdown table."""
-    lines = [list(head), ["---"] * len(list(head)), *([cell(entry) for entry in row] for row in rows)]
+    lines = [
+        list(head),
+        ["---"] * len(list(head)),
+        *([cell(entry) for entry in row] for row in rows),
+    ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
@@ -63,7 +75,10 @@ def cell(value: object) -> str:
 
 def commands_table() -> str:
     """Every verb and what it does."""
-    return table(("command", "what it does"), ((f"[`gslopes {verb}`]({verb}.md)", VERBS[verb][1]) for verb in VERBS))
+    return table(
+        ("command", "what it does"),
+        ((f"[`gslopes {verb}`]({verb}.md)", VERBS[verb][1]) for verb in VERBS),
+    )
 
 
 def command_page(verb: str) -> str:
@@ -90,12 +105,18 @@ def command_text(command: click.Command, name: str, level: int) -> str:
             bounded = re.sub(r"\[x>=(\d+)\]", r"(at least \1)", record[1])
             groups.setdefault(getattr(one, "group", ""), []).append((f"`{record[0]}`", bounded))
     for group, records in groups.items():
-        parts += [f"{'#' * level} {group.capitalize() or 'Options'}", table(("option", "what it sets"), records)]
+        parts += [
+            f"{'#' * level} {group.capitalize() or 'Options'}",
+            table(("option", "what it sets"), records),
+        ]
     if isinstance(command, click.Group):
         for below in command.list_commands(context):
             found = command.get_command(context, below)
             if found is not None and not found.hidden:
-                parts += [f"{'#' * level} {name} {below}", command_text(found, f"{name} {below}", level + 1)]
+                parts += [
+                    f"{'#' * level} {name} {below}",
+                    command_text(found, f"{name} {below}", level + 1),
+                ]
     return "\n\n".join(parts)
 
 
@@ -143,7 +164,13 @@ def tables_page(title: str, source: Iterable[Table] | str) -> str:
         module = import_module(source)
         found = {one.name: one for one in vars(module).values() if isinstance(one, Table)}
         for extra in vars(module).values():
-            listed = extra.values() if isinstance(extra, dict) else extra if isinstance(extra, tuple | list) else ()
+            listed = (
+                extra.values()
+                if isinstance(extra, dict)
+                else extra
+                if isinstance(extra, tuple | list)
+                else ()
+            )
             found |= {one.name: one for one in listed if isinstance(one, Table)}
         source = found.values()
     parts = [f"# {title}"]
@@ -162,7 +189,12 @@ def classifiers() -> str:
     for one in list_classifiers():
         if getattr(one, "package", ""):
             continue
-        facts = [("install", f"`pip install 'gslopes[{one.extra}]'`" if one.extra else "comes with gslopes")]
+        facts = [
+            (
+                "install",
+                f"`pip install 'gslopes[{one.extra}]'`" if one.extra else "comes with gslopes",
+            )
+        ]
         if one.price is None:
             facts.append(("price", "depends on your plan"))
         elif one.price:
@@ -182,7 +214,9 @@ def errors() -> str:
             kind.exit_code,
             paragraphs(kind.__doc__ or "").split("\n\n")[0],
         )
-        for below in (one for one in kind.__subclasses__() if one.__module__ == GslopesError.__module__):
+        for below in (
+            one for one in kind.__subclasses__() if one.__module__ == GslopesError.__module__
+        ):
             yield from rows(below, depth + 1)
 
     return table(("error", "exit code", "what it means"), rows(GslopesError, 0))
@@ -210,7 +244,12 @@ def docstring(name: str, heading: str = "") -> str:
     text = paragraphs(import_module(name).__doc__ or "")
     if heading:
         text = text.split(f"## {heading}\n", 1)[1]
-    text = re.sub(r"(?:^=+ .*\n|^=+$\n?)(?:.+\n)*?^=+[= ]*$\n(?:.+\n)*?^=+[= ]*$", _grid, text, flags=re.MULTILINE)
+    text = re.sub(
+        r"(?:^=+ .*\n|^=+$\n?)(?:.+\n)*?^=+[= ]*$\n(?:.+\n)*?^=+[= ]*$",
+        _grid,
+        text,
+        flags=re.MULTILINE,
+    )
     return re.sub(r"``(.+?)``", r"`\1`", text)
 
 
@@ -220,7 +259,9 @@ def _grid(found: re.Match[str]) -> str:
     starts = [place.start() for place in re.finditer(r"=+", lines[0])]
     rows: list[list[str]] = []
     for line in (line for line in lines if line.strip("= ")):
-        cells = [line[low:high].strip() for low, high in zip(starts, [*starts[1:], None], strict=True)]
+        cells = [
+            line[low:high].strip() for low, high in zip(starts, [*starts[1:], None], strict=True)
+        ]
         if rows and not cells[0]:
             rows[-1] = [f"{old} {new}".strip() for old, new in zip(rows[-1], cells, strict=True)]
         else:
@@ -235,7 +276,9 @@ def glossary() -> str:
     source = (ROOT / "gslopes/slopes/templates/glossary.html.j2").read_text("utf-8")
     found = re.findall(r"<dt>([^<{]+)</dt><dd>([^<]+)</dd>", source)
     found += [(decisions.SHOWN[code], decisions.ABOUT[code]) for code in decisions.CODES]
-    return "\n".join(f"**{unescape(term)}**\n:   {unescape(str(meaning))}\n" for term, meaning in found)
+    return "\n".join(
+        f"**{unescape(term)}**\n:   {unescape(str(meaning))}\n" for term, meaning in found
+    )
 
 
 def python() -> str:
@@ -245,7 +288,9 @@ def python() -> str:
         if name == "__version__":
             continue
         options = f"      heading: gslopes.{name}"
-        parts.append(f"::: {gslopes._MODULES[name]}.{name}\n    options:\n{options}\n      toc_label: {name}\n")
+        parts.append(
+            f"::: {gslopes._MODULES[name]}.{name}\n    options:\n{options}\n      toc_label: {name}\n"
+        )
     return "\n".join(parts)
 
 

@@ -57,13 +57,17 @@ def page(name: str) -> str:
         parts += paper(name, photos, run)
     kept = {key: facts[key] for key in ("model", "package", "licence")}
     parts += ["## The model", table(("", ""), kept.items()), "## The command", command(facts)]
-    return "\n\n".join([*parts, "## What it does not show", bullets([*facts["limits"], *EVERYWHERE])])
+    return "\n\n".join(
+        [*parts, "## What it does not show", bullets([*facts["limits"], *EVERYWHERE])]
+    )
 
 
 def along(attribute: str, found: Mapping[str, Any]) -> list[str]:
     """One attribute: its sentence, how many photos, and its labels."""
     photos = found["photos"]
-    about = f"{photos['judged']:,} of {photos['found']:,} photos are in the slopes. {found['sentence']}"
+    about = (
+        f"{photos['judged']:,} of {photos['found']:,} photos are in the slopes. {found['sentence']}"
+    )
     parts = [f"### Along {words.perceived(attribute)}", about]
     rows = [
         (
@@ -76,10 +80,14 @@ def along(attribute: str, found: Mapping[str, Any]) -> list[str]:
         for one in found["labels"]
     ]
     if rows:
-        parts.append(table(("label", "slope, 95 % interval", "q", "decision", "furthest placebo"), rows))
+        parts.append(
+            table(("label", "slope, 95 % interval", "q", "decision", "furthest placebo"), rows)
+        )
     parts += moves_too(found)
     if found["judged"] > len(rows):
-        parts.append(f"{found['judged'] - len(rows):,} more labels are judged; the run's `findings.csv` has them all.")
+        parts.append(
+            f"{found['judged'] - len(rows):,} more labels are judged; the run's `findings.csv` has them all."
+        )
     return parts
 
 
@@ -108,7 +116,11 @@ def moves_too(found: Mapping[str, Any]) -> list[str]:
         for name, one in found["moves_too"].items()
         if one["low"] * one["high"] > 0
     ]
-    return [f"The edit moves other readings too, as shares of its own slope: {', '.join(told)}."] if told else []
+    return (
+        [f"The edit moves other readings too, as shares of its own slope: {', '.join(told)}."]
+        if told
+        else []
+    )
 
 
 def command(facts: Mapping[str, Any]) -> str:
@@ -137,7 +149,15 @@ def gallery() -> str:
             for attribute, found in run["attributes"].items():
                 title = f"[{facts['title']}]({name}.md)"
                 rows.append((title, photos, attribute, *first(found)))
-    heads = ("classifier", "photos", "perceived", "label", "slope, 95 % interval", "decision", "findings")
+    heads = (
+        "classifier",
+        "photos",
+        "perceived",
+        "label",
+        "slope, 95 % interval",
+        "decision",
+        "findings",
+    )
     return table(heads, rows)
 
 

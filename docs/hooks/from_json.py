@@ -35,15 +35,27 @@ WORDS = {
 
 def titles() -> dict[str, str]:
     """Page to its title in the navigation."""
-    made = {f"benchmarks/{path.stem}.md": path.stem.replace("-", " ") for path in sorted(RESULTS.glob("*.json"))}
-    written = {f"benchmarks/{path.stem}.md": path.stem.replace("-", " ") for path in sorted(RESULTS.glob("*.md"))}
+    made = {
+        f"benchmarks/{path.stem}.md": path.stem.replace("-", " ")
+        for path in sorted(RESULTS.glob("*.json"))
+    }
+    written = {
+        f"benchmarks/{path.stem}.md": path.stem.replace("-", " ")
+        for path in sorted(RESULTS.glob("*.md"))
+    }
     return made | written
 
 
 def pages() -> dict[str, str]:
     """Page to its Markdown: the bench's own where there is one, else made from its JSON."""
-    made = {f"benchmarks/{path.stem}.md": page(path) for path in RESULTS.glob("*.json") if path.stem not in LONG}
-    return made | {f"benchmarks/{path.stem}.md": path.read_text("utf-8") for path in RESULTS.glob("*.md")}
+    made = {
+        f"benchmarks/{path.stem}.md": page(path)
+        for path in RESULTS.glob("*.json")
+        if path.stem not in LONG
+    }
+    return made | {
+        f"benchmarks/{path.stem}.md": path.read_text("utf-8") for path in RESULTS.glob("*.md")
+    }
 
 
 def page(path: Path) -> str:
@@ -105,7 +117,13 @@ def plain(value: Any) -> str:
         return ", ".join(map(plain, value))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return (
+        f"{value:,}"
+        if isinstance(value, int)
+        else f"{value:,.4g}"
+        if abs(value) < 1000
+        else f"{value:,.0f}"
+    )
 
 
 # -- numbers in prose --------------------------------------------------------------------------------------------------
@@ -160,9 +178,12 @@ def faces(attribute: str, *labels: str) -> str:
     names = {"light": "light alone (placebo)", "random": "a random change as large (placebo)"}
     names["same"] = "the same picture (placebo)"
     sweeps = {attribute: {"photos": found["counts"]["judged"], **found["labels"]}}
-    sweeps |= {names.get(kind, f"{kind} (placebo)"): rows for kind, rows in found["placebos"].items()}
+    sweeps |= {
+        names.get(kind, f"{kind} (placebo)"): rows for kind, rows in found["placebos"].items()
+    }
     rows = [
-        (name, sweep["photos"], *(_ended(sweep[label], "+.1f") for label in labels)) for name, sweep in sweeps.items()
+        (name, sweep["photos"], *(_ended(sweep[label], "+.1f") for label in labels))
+        for name, sweep in sweeps.items()
     ]
     return table(("sweep", "photos in the fit", *labels), rows)
 
@@ -174,9 +195,13 @@ def two_editors() -> str:
         rows.setdefault(row["label"], {})[row["editor"]] = row
     found = []
     for label, each in rows.items():
-        cells = [_by_editor(each.get(editor), "slope", ("ci_low", "ci_high"), "+.1f") for editor in ("fader", "field")]
+        cells = [
+            _by_editor(each.get(editor), "slope", ("ci_low", "ci_high"), "+.1f")
+            for editor in ("fader", "field")
+        ]
         shares = [
-            _by_editor(each.get(editor), "share", ("share_low", "share_high"), ".0%") for editor in ("fader", "field")
+            _by_editor(each.get(editor), "share", ("share_low", "share_high"), ".0%")
+            for editor in ("fader", "field")
         ]
         both = [each[editor]["decision"] == "finding" for editor in each]
         found.append(
@@ -188,7 +213,17 @@ def two_editors() -> str:
                 *shares,
             )
         )
-    return table(("label", "Fader Network", "field editor", "finding of", "with other readings: Fader", "field"), found)
+    return table(
+        (
+            "label",
+            "Fader Network",
+            "field editor",
+            "finding of",
+            "with other readings: Fader",
+            "field",
+        ),
+        found,
+    )
 
 
 def _by_editor(row: Mapping[str, Any] | None, name: str, ends: tuple[str, str], form: str) -> str:
@@ -200,7 +235,10 @@ def _by_editor(row: Mapping[str, Any] | None, name: str, ends: tuple[str, str], 
 def croppers() -> str:
     """The London portraits: how often croppers favour the woman of a pair."""
     found = load("london.json")["crops"]["women over men, %"]
-    return table(("cropper", "women over men, %"), ((name, _ended(one, ".1f")) for name, one in found.items()))
+    return table(
+        ("cropper", "women over men, %"),
+        ((name, _ended(one, ".1f")) for name, one in found.items()),
+    )
 
 
 def retrained(editor: str, network: str = "linear") -> str:
@@ -209,10 +247,14 @@ def retrained(editor: str, network: str = "linear") -> str:
     cells = ("old man", "old woman", "young man", "young woman")
     found = []
     for row in rows:
-        slope = _ended({"value": row["slope"], "low": row["ci_low"], "high": row["ci_high"]}, "+.2f")
+        slope = _ended(
+            {"value": row["slope"], "low": row["ci_low"], "high": row["ci_high"]}, "+.2f"
+        )
         placebos = ", ".join(formatted(row[kind], "+.2f") for kind in ("light", "random", "same"))
         gap = _ended({"value": row["gap"], "low": row["gap_low"], "high": row["gap_high"]}, "+.1f")
-        found.append((row["training"], slope, placebos, gap, *(f"{row[cell]:.2f}" for cell in cells)))
+        found.append(
+            (row["training"], slope, placebos, gap, *(f"{row[cell]:.2f}" for cell in cells))
+        )
     return table(("training", "slope", "placebos", "men minus women", *cells), found)
 
 
@@ -229,7 +271,15 @@ def retrained_seeds(editor: str, network: str = "linear") -> str:
     found = []
     for name in names:
         mine = [row for row in rows if row["training"] == name]
-        found.append((name, *(", ".join(formatted(row[key], "+.2f") for row in mine) for key in ("slope", "gap"))))
+        found.append(
+            (
+                name,
+                *(
+                    ", ".join(formatted(row[key], "+.2f") for row in mine)
+                    for key in ("slope", "gap")
+                ),
+            )
+        )
     return table(("training", "slope of each seed", "men minus women of each seed"), found)
 
 
@@ -240,7 +290,10 @@ def planted_contexts() -> str:
     shown_rows = []
     for row in rows:
         found = _ended({**row, "value": row["found"]}, "+.1f")
-        if row["low"] in (None, row["high"]):  # also of results measured when such an interval was given
+        if row["low"] in (
+            None,
+            row["high"],
+        ):  # also of results measured when such an interval was given
             found = f"{formatted(row['found'], '+.1f')} ({ALIKE})"
         shown_rows.append((row["service"], formatted(row["planted"], "+.1f"), found))
     return table(("service", "planted, points per unit", "found"), shown_rows)
@@ -252,8 +305,12 @@ def planted_captions() -> str:
     for row in load("captions-planted.json")["table"]:
         if row["set"] == "planted" and row["low"] is not None:
             truth, mean = (formatted(row[name], ".4g") for name in ("truth", "mean"))
-            found.append((row["planted"], truth, mean, f"{100 * row['covered']:.0f} %", row["sets"]))
-    return table(("planted", "truth", "mean of the estimates", "intervals that hold it", "sets"), found)
+            found.append(
+                (row["planted"], truth, mean, f"{100 * row['covered']:.0f} %", row["sets"])
+            )
+    return table(
+        ("planted", "truth", "mean of the estimates", "intervals that hold it", "sets"), found
+    )
 
 
 EDITORS = ("gender-field", "gender-fader", "race-field", "race-fader")
@@ -265,10 +322,20 @@ def editors() -> str:
     for name in EDITORS:
         rows = load(f"weights/{name}/metrics.json")["evaluation"]["tables"]["reached"]
         found.append(
-            {key.replace("P(masculine)", "P").replace("P(White)", "P"): row["number"] for key, row in rows.items()}
+            {
+                key.replace("P(masculine)", "P").replace("P(White)", "P"): row["number"]
+                for key, row in rows.items()
+            }
         )
-    keys = [key for key in dict.fromkeys(key for one in found for key in one) if "UTKFace" in key or "London" in key]
-    shown = [(key, *("–" if key not in one else _ended(one[key], ".2f") for one in found)) for key in keys]
+    keys = [
+        key
+        for key in dict.fromkeys(key for one in found for key in one)
+        if "UTKFace" in key or "London" in key
+    ]
+    shown = [
+        (key, *("–" if key not in one else _ended(one[key], ".2f") for one in found))
+        for key in keys
+    ]
     return table(("measured", *EDITORS), shown)
 
 

@@ -30,7 +30,10 @@ _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 def titles() -> dict[str, str]:
     """Page to its title in the navigation."""
     made = {f"models/{name}.md": name for name in MODELS}
-    made |= {"models/training.md": "how they were trained", "models/typology.md": "typology starter"}
+    made |= {
+        "models/training.md": "how they were trained",
+        "models/typology.md": "typology starter",
+    }
     return made | {f"notebooks/{path.stem}.md": heading(path) for path in NOTEBOOKS}
 
 
@@ -53,7 +56,9 @@ def pages() -> dict[str, str | bytes]:
 def linked(text: str, paper: str, page: str) -> str:
     """A paper's text with its links as the page needs them; what is no page stays as the name of a file."""
     known = {**PAPERS, **{f"models/{name}/card.md": f"models/{name}.md" for name in MODELS}}
-    known |= {f"tests/benches/results/{path.name}": f"benchmarks/{path.stem}.md" for path in _results()}
+    known |= {
+        f"tests/benches/results/{path.name}": f"benchmarks/{path.stem}.md" for path in _results()
+    }
 
     def link(found: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(paper), found[1]))
@@ -81,7 +86,9 @@ def card(name: str) -> str:
     shown = [head, table(("", ""), [(key, value) for key, value in facts if key != "name"])]
     if (ROOT / f"models/{name}/sweep.png").is_file():
         shown.append(f"![A sweep along the attribute]({name}-sweep.png)")
-    return "\n\n".join([*shown, linked(rest.strip(), f"models/{name}/card.md", f"models/{name}.md")])
+    return "\n\n".join(
+        [*shown, linked(rest.strip(), f"models/{name}/card.md", f"models/{name}.md")]
+    )
 
 
 def models() -> str:
@@ -129,7 +136,9 @@ def shown(output: dict[str, Any], picture: str) -> tuple[str, bytes]:
     """One output as Markdown, and the pixels of a picture."""
     data = output.get("data", {})
     if "image/png" in data:
-        return f"![Output of the cell above]({picture})", base64.b64decode("".join(data["image/png"]))
+        return f"![Output of the cell above]({picture})", base64.b64decode(
+            "".join(data["image/png"])
+        )
     if "text/html" in data:
         html = re.sub(r"<style.*?</style>", "", "".join(data["text/html"]), flags=re.DOTALL)
         return "\n".join(line.strip() for line in html.splitlines() if line.strip()), b""

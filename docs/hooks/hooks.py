@@ -20,10 +20,18 @@ try:
     import house
     from mkdocs.structure.files import File, Files
 except ModuleNotFoundError as error:
-    raise SystemExit(f"The site needs {error.name}, which is not installed: pip install -e '.[docs]'") from None
+    raise SystemExit(
+        f"The site needs {error.name}, which is not installed: pip install -e '.[docs]'"
+    ) from None
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
-MACROS = {**from_code.MACROS, **from_gallery.MACROS, **from_json.MACROS, **from_papers.MACROS, **house.MACROS}
+MACROS = {
+    **from_code.MACROS,
+    **from_gallery.MACROS,
+    **from_json.MACROS,
+    **from_papers.MACROS,
+    **house.MACROS,
+}
 _MACRO = re.compile(r"(?<!\$)\{\{ (.+?) \}\}")  # ${{ … }} stands in workflows
 _KEPT = re.compile(r"(<!-- \{\{ (.+?) \}\} -->)(\s*)(?:\S.*?)?(\s*<!-- / -->)", re.DOTALL)
 
@@ -47,7 +55,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Replace the macros of a written page.  Raises: KeyError for one that there is not."""
     if page.file.generated_by:
         return markdown
-    bare = _KEPT.sub(lambda found: found[3] + expand(found[2]) + found[4].removesuffix("<!-- / -->"), markdown)
+    bare = _KEPT.sub(
+        lambda found: found[3] + expand(found[2]) + found[4].removesuffix("<!-- / -->"), markdown
+    )
     return _MACRO.sub(lambda found: expand(found[1]), bare)
 
 
@@ -64,7 +74,12 @@ def expand(call: str) -> str:
 
 def _fill(section: Any) -> None:
     """Put the made pages below each index whose folder holds them."""
-    titles = {**from_code.titles(), **from_gallery.titles(), **from_json.titles(), **from_papers.titles()}
+    titles = {
+        **from_code.titles(),
+        **from_gallery.titles(),
+        **from_json.titles(),
+        **from_papers.titles(),
+    }
     for entries in section.values():
         if not isinstance(entries, list):
             continue
@@ -73,7 +88,11 @@ def _fill(section: Any) -> None:
                 _fill(entry)
             elif entry.endswith("/index.md"):
                 folder = entry.removesuffix("index.md")
-                here = {path: title for path, title in titles.items() if path.rpartition("/")[0] + "/" == folder}
+                here = {
+                    path: title
+                    for path, title in titles.items()
+                    if path.rpartition("/")[0] + "/" == folder
+                }
                 entries += [{title: path} for path, title in here.items()]
 
 

@@ -48,7 +48,12 @@ def house() -> str:
         width = (WIDTH - MARGIN - GAP * (len(row) - 1)) / len(row)
         for place, name in enumerate(row):
             left = MARGIN + place * (width + GAP)
-            about = ast.get_docstring(ast.parse((ROOT / "gslopes" / name / "__init__.py").read_text("utf-8"))) or name
+            about = (
+                ast.get_docstring(
+                    ast.parse((ROOT / "gslopes" / name / "__init__.py").read_text("utf-8"))
+                )
+                or name
+            )
             middle, lines = left + width / 2, f"{lines_of(name):,} lines"
             parts += [
                 f"<g><title>{html.escape(about.splitlines()[0])}</title>",

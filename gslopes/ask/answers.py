@@ -42,7 +42,9 @@ from gslopes.photos.decode import LARGEST_FILE
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."
 Answers = dict[bytes, Answer]  # by the sha256 of their pictures
-MAX_OUTAGES = 2  # requests given up one after the other, with no answer in between: the service is down
+MAX_OUTAGES = (
+    2  # requests given up one after the other, with no answer in between: the service is down
+)
 
 # -- questions ---------------------------------------------------------------------------------------------------------
 
@@ -74,9 +76,13 @@ def ordered(edits: pd.DataFrame, seed: int) -> list[Question]:
     questions = [Question(*row) for row in rows]
     shuffled = []
     for photo, group in groupby(questions, key=lambda question: question.photo):
-        entropy = int.from_bytes(hashlib.sha256(f"{seed} {photo}".encode("utf-8", "surrogateescape")).digest()[:16])
+        entropy = int.from_bytes(
+            hashlib.sha256(f"{seed} {photo}".encode("utf-8", "surrogateescape")).digest()[:16]
+        )
         of_photo = list(group)
-        shuffled += [of_photo[index] for index in np.random.default_rng(entropy).permutation(len(of_photo))]
+        shuffled += [
+            of_photo[index] for index in np.random.default_rng(entropy).permutation(len(of_photo))
+        ]
     return shuffled
 
 
@@ -119,11 +125,15 @@ class PartProgress:
         self.all_added = False
         self.answers: Answers = {}
         self.outcomes: dict[int, Answer] = {}
-        self._positions: dict[bytes, list[int]] = {}  # sha256 of a picture to the questions that show it
+        self._positions: dict[
+            bytes, list[int]
+        ] = {}  # sha256 of a picture to the questions that show it
 
     def photos(self) -> list[list[int]]:
         """Positions of the questions of each photo, in their order."""
-        groups = groupby(range(len(self.questions)), key=lambda position: self.questions[position].photo)
+        groups = groupby(
+            range(len(self.questions)), key=lambda position: self.questions[position].photo
+        )
         return [list(positions) for _, positions in groups]
 
     def expect(self, key: bytes, position: int) -> Answer | None:
@@ -175,10 +185,15 @@ def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
     Raises: AnswerError if its status is unknown, a score is not in [0, 1], or a label is empty, no text or there twice.
     """
     if getattr(answer, "status", None) not in ("answered", "refused", "failed"):
-        raise AnswerError(f"The classifier's answer is {str(answer)[:80]!r}, not an Answer with a known status.")
+        raise AnswerError(
+            f"The classifier's answer is {str(answer)[:80]!r}, not an Answer with a known status."
+        )
     if answer.labels and answer.status != "answered":
         raise AnswerError(f"The classifier gave labels with the status {answer.status}.")
-    pairs = tuple((_checked_label(label), _checked_score(label, score, numbers)) for label, score in answer.labels)
+    pairs = tuple(
+        (_checked_label(label), _checked_score(label, score, numbers))
+        for label, score in answer.labels
+    )
     labels = [label for label, _ in pairs]
     if len(set(labels)) < len(labels):
         double = Counter(labels).most_common(1)[0][0]
@@ -195,7 +210,9 @@ def parse_answer(classifier: Classifier, raw: object) -> Answer:
     Raises: what ``raise_if_fatal`` raises.
     """
     try:
-        return check_answer(classifier.parse(raw), numbers=bool(getattr(classifier, "numbers", False)))
+        return check_answer(
+            classifier.parse(raw), numbers=bool(getattr(classifier, "numbers", False))
+        )
     except Exception as error:
         raise_if_fatal(error)
         return failed_answer(error)
@@ -204,9 +221,15 @@ def parse_answer(classifier: Classifier, raw: object) -> Answer:
 def failed_answer(error: Exception) -> Answer:
     """What goes into the tables if asking about one picture ends in this error."""
     if isinstance(error, Refused | PhotoError):
-        return Answer("refused" if isinstance(error, Refused) else "failed", (), scrub(error.reason))
+        return Answer(
+            "refused" if isinstance(error, Refused) else "failed", (), scrub(error.reason)
+        )
     text = error.message if isinstance(error, GslopesError) else f"{type(error).__name__}: {error}"
-    kinds = {AnswerError: Reason.INVALID_ANSWER, Throttled: Reason.UNAVAILABLE, Unavailable: Reason.UNAVAILABLE}
+    kinds = {
+        AnswerError: Reason.INVALID_ANSWER,
+        Throttled: Reason.UNAVAILABLE,
+        Unavailable: Reason.UNAVAILABLE,
+    }
     reason = kinds.get(type(error))
     return Answer("failed", (), SkipReason(reason, scrub(text)) if reason else scrub(text))
 
@@ -234,7 +257,9 @@ def raise_if_all_failed(asked: pd.DataFrame, extent: str, hint: str) -> None:
     raise ClassifierError(f"The {kind} {first[kind]} failed on {extent}: {why.rstrip('.')}.", hint)
 
 
-def asked_rows(questions: Sequence[Question], outcomes: Sequence[Answer], name: str) -> pd.DataFrame:
+def asked_rows(
+    questions: Sequence[Question], outcomes: Sequence[Answer], name: str
+) -> pd.DataFrame:
     """Rows of the asked table, sorted by their key."""
     rows = []
     for question, answer in zip(questions, outcomes, strict=True):
@@ -244,10 +269,16 @@ def asked_rows(questions: Sequence[Question], outcomes: Sequence[Answer], name: 
     return _sorted(tables.ASKED, rows)
 
 
-def score_rows(questions: Sequence[Question], outcomes: Sequence[Answer], name: str) -> pd.DataFrame:
+def score_rows(
+    questions: Sequence[Question], outcomes: Sequence[Answer], name: str
+) -> pd.DataFrame:
     """Rows of the scores table, one a label, sorted by their key."""
     pairs = zip(questions, outcomes, strict=True)
-    rows = [(q.photo, q.attribute, q.step, q.value, name, *label) for q, a in pairs for label in a.labels]
+    rows = [
+        (q.photo, q.attribute, q.step, q.value, name, *label)
+        for q, a in pairs
+        for label in a.labels
+    ]
     return _sorted(tables.SCORES, rows)
 
 
@@ -257,13 +288,17 @@ def _checked_label(label: object) -> str:
     try:
         label.encode("utf-8")
     except UnicodeEncodeError:
-        raise AnswerError(f"The classifier returned a label that is not valid Unicode: {label!a}.") from None
+        raise AnswerError(
+            f"The classifier returned a label that is not valid Unicode: {label!a}."
+        ) from None
     return label
 
 
 def _checked_score(label: object, score: object, numbers: bool) -> float:
     if isinstance(score, bool | np.bool_) or not isinstance(score, Real):
-        raise AnswerError(f"The classifier's score of {label!r} is {score}, not a number in [0, 1].")
+        raise AnswerError(
+            f"The classifier's score of {label!r} is {score}, not a number in [0, 1]."
+        )
     value = float(score)
     finite = math.isfinite(np.float32(value))
     if finite if numbers else 0 <= value <= 1:
@@ -274,8 +309,12 @@ def _checked_score(label: object, score: object, numbers: bool) -> float:
     elif not 0 <= value <= 100:
         remedy = "; logits need a softmax or sigmoid first"
     if numbers:
-        raise AnswerError(f"The classifier's number of {label!r} is {score}, not a finite number{remedy}.")
-    raise AnswerError(f"The classifier's score of {label!r} is {score}, not a number in [0, 1]{remedy}.")
+        raise AnswerError(
+            f"The classifier's number of {label!r} is {score}, not a finite number{remedy}."
+        )
+    raise AnswerError(
+        f"The classifier's score of {label!r} is {score}, not a number in [0, 1]{remedy}."
+    )
 
 
 def _sorted(table: tables.Table, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
@@ -294,7 +333,9 @@ class ClassifierCache:
         understood, since what such a classifier returns need not be JSON.
     """
 
-    def __init__(self, classifier: Classifier, cache: AnswerCache | None, journal: AnswerCache | None = None) -> None:
+    def __init__(
+        self, classifier: Classifier, cache: AnswerCache | None, journal: AnswerCache | None = None
+    ) -> None:
         self.classifier = classifier
         self._raw = is_cached(classifier)
         self._cache = cache if self._raw else journal
@@ -310,7 +351,9 @@ class ClassifierCache:
 
     def count(self, keys: Iterable[bytes]) -> int:
         """How many of these pictures have an answer."""
-        return len(self._cache.has(self._number, keys)) if self._cache else 0
+        if self._cache:
+            return len(self._cache.has(self._number, keys))
+        return 0
 
     def find(self, keys: list[bytes]) -> Answers:
         """The answers that there are; a reply that was kept once and holds none, as we read it now, is forgotten."""
@@ -329,9 +372,15 @@ class ClassifierCache:
     def put(self, responses: Responses, answers: Answers) -> None:
         """Keep the valid answers; release all claims."""
         sound = {}
-        for key, answer in ((key, answers[key]) for key in responses if answers[key].status != "failed"):
-            if answer.status == "refused" and (isinstance(responses[key], Refused) or not self._raw):
-                sound[key] = CachedAnswer("refused", answer.reason, "" if self._raw else answer.version)
+        for key, answer in (
+            (key, answers[key]) for key in responses if answers[key].status != "failed"
+        ):
+            if answer.status == "refused" and (
+                isinstance(responses[key], Refused) or not self._raw
+            ):
+                sound[key] = CachedAnswer(
+                    "refused", answer.reason, "" if self._raw else answer.version
+                )
             else:
                 raw = responses[key] if self._raw else [list(pair) for pair in answer.labels]
                 sound[key] = CachedAnswer("answered", raw, answer.version)
@@ -341,7 +390,9 @@ class ClassifierCache:
 
     def begun(self, key: bytes) -> object:
         """What earlier requests about a picture without an answer have brought; None if nothing."""
-        return self._cache.begun(self._number, key) if self._cache else None
+        if self._cache:
+            return self._cache.begun(self._number, key)
+        return None
 
     def keep_begun(self, key: bytes, raw: object) -> None:
         """Keep what the requests about a picture have brought so far."""
@@ -361,7 +412,9 @@ class ClassifierCache:
             elif self._raw:
                 answers[key] = parse_answer(self.classifier, entry.raw)
             else:
-                labels = tuple((label, score) for label, score in cast("list[tuple[str, float]]", entry.raw))
+                labels = tuple(
+                    (label, score) for label, score in cast("list[tuple[str, float]]", entry.raw)
+                )
                 answers[key] = Answer("answered", labels, version=entry.model)
         return answers
 
@@ -381,7 +434,12 @@ class Worker:
     """
 
     def __init__(
-        self, cache: ClassifierCache, budget: Budget, usage: UsageStats, halt: threading.Event, retry: RetryPolicy
+        self,
+        cache: ClassifierCache,
+        budget: Budget,
+        usage: UsageStats,
+        halt: threading.Event,
+        retry: RetryPolicy,
     ) -> None:
         self._classifier = cache.classifier
         self._cache = cache
@@ -397,7 +455,9 @@ class Worker:
         Raises: whatever concerns every picture; see ``Client.ask_parts``.
         """
         answers: Answers = {}
-        resume = getattr(self._classifier, "resume", None)  # of one whose answers take several requests
+        resume = getattr(
+            self._classifier, "resume", None
+        )  # of one whose answers take several requests
         if resume is not None:
             for key, data in pictures.items():
                 resume(data, self._cache.begun(key), partial(self._cache.keep_begun, key))
@@ -416,9 +476,13 @@ class Worker:
         """One batch; if it fails, its halves, so that one bad picture costs only itself."""
 
         def put(responses: Responses) -> None:
-            responses = {key: _clean(raw) for key, raw in responses.items()}  # tables get what the cache will give
+            responses = {
+                key: _clean(raw) for key, raw in responses.items()
+            }  # tables get what the cache will give
             parsed = {
-                key: failed_answer(raw) if isinstance(raw, Exception) else parse_answer(self._classifier, raw)
+                key: failed_answer(raw)
+                if isinstance(raw, Exception)
+                else parse_answer(self._classifier, raw)
                 for key, raw in responses.items()
             }
             kill_point("answers:asked")
@@ -446,7 +510,11 @@ class Worker:
             if len(pictures) == 1:
                 if not isinstance(error, GslopesError) and is_out_of_memory(error):
                     raise MemoryError from None
-                ours = error if isinstance(error, GslopesError) else ClassifierError(failed_answer(error).reason)
+                ours = (
+                    error
+                    if isinstance(error, GslopesError)
+                    else ClassifierError(failed_answer(error).reason)
+                )
                 put(dict.fromkeys(pictures, ours))
                 return
         keys = list(pictures)
@@ -457,6 +525,8 @@ class Worker:
 def _clean(raw: object) -> object:
     """A raw answer without credentials; one that is not JSON fails where it is kept, if it is kept."""
     try:
-        return raw if isinstance(raw, Exception) else scrub_json(raw)
+        if isinstance(raw, Exception):
+            return raw
+        return scrub_json(raw)
     except (TypeError, ValueError):
         return raw

@@ -111,18 +111,27 @@ def crop_rectangle(width: int, height: int, x: int, y: int, ratio: float) -> Cro
     if not (math.isfinite(ratio) and ratio > 0):
         check_ratio(ratio)
     if not (0 <= x < width and 0 <= y < height):
-        raise ConfigError(f"The focal point ({x}, {y}) lies outside of a picture of {width} x {height} pixels.")
+        raise ConfigError(
+            f"The focal point ({x}, {y}) lies outside of a picture of {width} x {height} pixels."
+        )
     if height / width > ratio:
         long = min(math.floor(float(np.float32(width) * np.float32(ratio)) + 0.5), height)
-        return Crop(0, min(max(y - long // 2, 0), height - long, height - 1), width, max(long, 1), (x, y))
+        return Crop(
+            0, min(max(y - long // 2, 0), height - long, height - 1), width, max(long, 1), (x, y)
+        )
     long = min(math.floor(float(np.float32(height) / np.float32(ratio)) + 0.5), width)
-    return Crop(min(max(x - long // 2, 0), width - long, width - 1), 0, max(long, 1), height, (x, y))
+    return Crop(
+        min(max(x - long // 2, 0), width - long, width - 1), 0, max(long, 1), height, (x, y)
+    )
 
 
 def check_ratio(ratio: float) -> float:
     """A ratio as users give them.  Raises: ConfigError if it is not a height/width between 0.01 and 100."""
     if not (math.isfinite(ratio) and 0.01 <= ratio <= 100):
-        raise ConfigError(f"The ratio {ratio} is not between 0.01 and 100.", "Ratios are height/width, such as 0.56.")
+        raise ConfigError(
+            f"The ratio {ratio} is not between 0.01 and 100.",
+            "Ratios are height/width, such as 0.56.",
+        )
     return ratio
 
 
@@ -143,14 +152,18 @@ def grid_map(answer: Any, picture: ByteArray, cropper: str) -> SaliencyMap:
     """
     scores = np.asarray(answer, dtype=np.float32)
     if scores.ndim != 2:
-        raise AnswerError(f"{cropper} answers with an array of shape {scores.shape}: a map is rows, columns.")
+        raise AnswerError(
+            f"{cropper} answers with an array of shape {scores.shape}: a map is rows, columns."
+        )
     return SaliencyMap(scores, *centres(picture.shape[1], picture.shape[0], *scores.shape[::-1]))
 
 
 # -- pictures made smaller ---------------------------------------------------------------------------------------------
 
 
-def resized(photo: ByteArray, width: int, height: int, resample: Literal["lanczos", "area"] = "lanczos") -> ByteArray:
+def resized(
+    photo: ByteArray, width: int, height: int, resample: Literal["lanczos", "area"] = "lanczos"
+) -> ByteArray:
     """(height, width, 3) uint8 of a photo; the photo itself where that is its size.
 
     resample: ``lanczos`` by Pillow, or ``area`` by OpenCV, which averages pixels.
@@ -160,13 +173,17 @@ def resized(photo: ByteArray, width: int, height: int, resample: Literal["lanczo
     if resample == "area":
         import cv2
 
-        return np.asarray(cv2.resize(photo, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+        return np.asarray(
+            cv2.resize(photo, (width, height), interpolation=cv2.INTER_AREA), np.uint8
+        )
     from PIL import Image
 
     return np.asarray(Image.fromarray(photo).resize((width, height), Image.Resampling.LANCZOS))
 
 
-def fitted(photo: ByteArray, size: int, resample: Literal["lanczos", "area"] = "lanczos") -> ByteArray:
+def fitted(
+    photo: ByteArray, size: int, resample: Literal["lanczos", "area"] = "lanczos"
+) -> ByteArray:
     """The photo in a square of ``size`` pixels, aspect kept; small ones are enlarged."""
     height, width = photo.shape[:2]
     scale = min(size / width, size / height)

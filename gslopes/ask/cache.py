@@ -83,7 +83,9 @@ def cache_folder(given: Path | str | None = None) -> Path:
         return user_cache() / "answers"
     folder = Path(os.path.expanduser(given))
     if str(folder).startswith("~"):
-        raise StorageError(f"{show(given)} names a home folder, and this user has none.", _ELSEWHERE)
+        raise StorageError(
+            f"{show(given)} names a home folder, and this user has none.", _ELSEWHERE
+        )
     return folder
 
 
@@ -96,7 +98,9 @@ def writable_cache(given: Path | str | None = None) -> Path:
             return folder
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        raise StorageError(f"Answers cannot be kept in {show(folder)}: {why}.", _ELSEWHERE) from error
+        raise StorageError(
+            f"Answers cannot be kept in {show(folder)}: {why}.", _ELSEWHERE
+        ) from error
 
 
 # -- what it holds -----------------------------------------------------------------------------------------------------
@@ -147,17 +151,23 @@ class AnswerCache:
         # one process at a time: SQLite cannot wait while a file that is just being made changes to WAL
         with (folder / ".opening").open("w") as lock, _sqlite_errors(self.path):
             fcntl.flock(lock, fcntl.LOCK_EX)
-            self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
+            self._db = sqlite3.connect(
+                self.path, timeout=60, isolation_level=None, check_same_thread=False
+            )
             self._prepare()
 
     def _prepare(self) -> None:
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=FULL")  # what was paid for survives even a power cut
-        if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
+        if self._db.execute(
+            "SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')"
+        ).fetchone():
             raise StorageError(f"{show(self.path)} is not a cache that gslopes made.", _ANOTHER)
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         if version > _SCHEMA_VERSION or version == 1:
-            raise StorageError(f"{show(self.path)} was made by another version of gslopes.", _ANOTHER)
+            raise StorageError(
+                f"{show(self.path)} was made by another version of gslopes.", _ANOTHER
+            )
         if version < _SCHEMA_VERSION:
             with self._transaction():
                 for statement in _SCHEMA.split(";"):
@@ -187,7 +197,9 @@ class AnswerCache:
 
     def count(self, classifier_id: int) -> int:
         """How many answers a classifier has."""
-        return int(self.rows("SELECT count(*) FROM answers WHERE classifier = ?", classifier_id)[0][0])
+        return int(
+            self.rows("SELECT count(*) FROM answers WHERE classifier = ?", classifier_id)[0][0]
+        )
 
     def has(self, classifier_id: int, pictures: Iterable[bytes]) -> set[bytes]:
         """Which of the pictures have an answer."""
@@ -202,7 +214,9 @@ class AnswerCache:
         answers: dict[bytes, CachedAnswer] = {}
         for part in _chunks(list(dict.fromkeys(pictures))):
             rows = self.rows(_ANSWERS + _in_clause(part), classifier_id, *part)
-            answers |= {row[0]: CachedAnswer(row[1], self._unpacked(row[2]), *row[3:]) for row in rows}
+            answers |= {
+                row[0]: CachedAnswer(row[1], self._unpacked(row[2]), *row[3:]) for row in rows
+            }
         return answers
 
     def claim(self, classifier_id: int, pictures: Sequence[bytes]) -> Claim:
@@ -212,8 +226,12 @@ class AnswerCache:
             with self._transaction():
                 claim.cached.update(self.find(classifier_id, part))
                 claim.in_progress.update(self._claimed_by_others(classifier_id, part))
-                to_ask = [key for key in part if key not in claim.cached and key not in claim.in_progress]
-                claims = [(classifier_id, picture, self.owner, time.time() + LEASE) for picture in to_ask]
+                to_ask = [
+                    key for key in part if key not in claim.cached and key not in claim.in_progress
+                ]
+                claims = [
+                    (classifier_id, picture, self.owner, time.time() + LEASE) for picture in to_ask
+                ]
                 self._db.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)", claims)
                 claim.to_ask.update(to_ask)
         return claim
@@ -224,7 +242,13 @@ class AnswerCache:
         client = gslopes_version()
         with self._transaction():
             for picture, answer in answers.items():
-                row = classifier_id, picture, answer.status, _packed(answer.raw), self._source(answer, client)
+                row = (
+                    classifier_id,
+                    picture,
+                    answer.status,
+                    _packed(answer.raw),
+                    self._source(answer, client),
+                )
                 columns = "(classifier, picture, status, raw, source, asked)"
                 insert = f"INSERT OR IGNORE INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?)"
                 self._db.execute(insert, (*row, answer.asked or now))
@@ -234,13 +258,20 @@ class AnswerCache:
 
     def begun(self, classifier_id: int, picture: bytes) -> object:
         """What the requests about a picture that has no answer yet have brought; None if there were none."""
-        rows = self.rows("SELECT raw FROM begun WHERE classifier = ? AND picture = ?", classifier_id, picture)
-        return self._unpacked(rows[0][0]) if rows else None
+        rows = self.rows(
+            "SELECT raw FROM begun WHERE classifier = ? AND picture = ?", classifier_id, picture
+        )
+        if rows:
+            return self._unpacked(rows[0][0])
+        return None
 
     def keep_begun(self, classifier_id: int, picture: bytes, raw: object) -> None:
         """Write what the requests about a picture have brought so far, durable when this returns."""
         with self._transaction():
-            self._db.execute("INSERT OR REPLACE INTO begun VALUES (?, ?, ?)", (classifier_id, picture, _packed(raw)))
+            self._db.execute(
+                "INSERT OR REPLACE INTO begun VALUES (?, ?, ?)",
+                (classifier_id, picture, _packed(raw)),
+            )
 
     def forget(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
         """Delete the answers to these pictures, so that they are asked about again."""
@@ -263,7 +294,9 @@ class AnswerCache:
         with self._transaction():
             count = self._db.execute(f"DELETE FROM answers WHERE {where}", values).rowcount
             for table, column in (("begun", "classifier"), ("classifiers", "id")):
-                self._db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT classifier FROM answers)")
+                self._db.execute(
+                    f"DELETE FROM {table} WHERE {column} NOT IN (SELECT classifier FROM answers)"
+                )
         self.rows("VACUUM")
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         return count
@@ -276,11 +309,15 @@ class AnswerCache:
                 raise ValueError(f"it has more than {_LARGEST_ANSWER:,} bytes")
             return json.loads(text.decode("utf-8", "surrogatepass"))
         except (zlib.error, TypeError, ValueError, RecursionError) as error:
-            raise StorageError(f"{show(self.path)} holds a damaged answer: {error}.", _ANOTHER) from error
+            raise StorageError(
+                f"{show(self.path)} holds a damaged answer: {error}.", _ANOTHER
+            ) from error
 
     def _drop(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
         ours = [(classifier_id, picture, self.owner) for picture in pictures]
-        self._db.executemany("DELETE FROM claims WHERE classifier = ? AND picture = ? AND owner = ?", ours)
+        self._db.executemany(
+            "DELETE FROM claims WHERE classifier = ? AND picture = ? AND owner = ?", ours
+        )
 
     def _source(self, cached: CachedAnswer, client: str) -> int:
         key = (cached.model, cached.client or client)
@@ -291,7 +328,9 @@ class AnswerCache:
     def _id_of(self, table: str, columns: tuple[str, str], values: tuple[str, str]) -> int:
         first, second = columns
         self._db.execute(f"INSERT OR IGNORE INTO {table} ({first}, {second}) VALUES (?, ?)", values)
-        row = self._db.execute(f"SELECT id FROM {table} WHERE {first} = ? AND {second} = ?", values).fetchone()
+        row = self._db.execute(
+            f"SELECT id FROM {table} WHERE {first} = ? AND {second} = ?", values
+        ).fetchone()
         return int(row[0])
 
     # -- claims of others ---------------------------------------------------------------------------------------------
@@ -402,7 +441,11 @@ def facts(cache: AnswerCache) -> list[CachedClassifier]:
         ((answers, refused, first, last, size),) = cache.rows(_FACTS, classifier_id)
         if answers:
             models = [model for (model,) in cache.rows(_MODELS, classifier_id) if model]
-            rows.append(CachedClassifier(name, version, answers, refused, _when(first), _when(last), models, size))
+            rows.append(
+                CachedClassifier(
+                    name, version, answers, refused, _when(first), _when(last), models, size
+                )
+            )
     return rows
 
 
@@ -418,7 +461,9 @@ def export_answers(cache: AnswerCache, file: Path, name: str = "") -> int:
     with storage(file), file.open("w", encoding="utf-8") as out:
         for classifier_id, classifier, version in cache.rows(_CLASSIFIERS):
             last = 0
-            while name in ("", classifier) and (rows := cache.rows(_NEXT, classifier_id, last, CHUNK)):
+            while name in ("", classifier) and (
+                rows := cache.rows(_NEXT, classifier_id, last, CHUNK)
+            ):
                 last = rows[-1][0]
                 answers = cache.find(classifier_id, [picture for _, picture in rows])
                 for picture, cached in ((picture, answers[picture]) for _, picture in rows):

@@ -37,7 +37,9 @@ from gslopes.core.records import Answer, Classifier
 from gslopes.core.text import many
 
 MAX_OPEN_PARTS = 16  # parts that wait for answers
-MIN_PHOTOS_ALL_FAILED = 8  # in a part of this many photos or more, if all answers fail, the classifier is at fault
+MIN_PHOTOS_ALL_FAILED = (
+    8  # in a part of this many photos or more, if all answers fail, the classifier is at fault
+)
 CLAIM_POLL = 0.3  # seconds between looks at what other processes are asking
 
 _Files = list[tuple[Path, str]]  # run folder and file of all pictures of one photo
@@ -75,17 +77,25 @@ class Client:
         self._cache = ClassifierCache(classifier, cache, journal)
         self._seed = seed
         self._halt = threading.Event()
-        self._worker = Worker(self._cache, budget or Budget(), self.usage, self._halt, retry or RetryPolicy())
+        self._worker = Worker(
+            self._cache, budget or Budget(), self.usage, self._halt, retry or RetryPolicy()
+        )
         self._open: list[PartProgress] = []
-        self._in_flight: dict[bytes, list[PartProgress]] = {}  # pictures being asked, to the parts that wait for them
-        self._claimed_elsewhere: dict[bytes, _Files] = {}  # of them, those that another process is asking
+        self._in_flight: dict[
+            bytes, list[PartProgress]
+        ] = {}  # pictures being asked, to the parts that wait for them
+        self._claimed_elsewhere: dict[
+            bytes, _Files
+        ] = {}  # of them, those that another process is asking
         self._jobs: set[Future[Answers]] = set()
 
     def halt(self) -> None:
         """Let no further request leave; those in flight are finished and kept. Any thread may call it."""
         self._halt.set()
 
-    def ask_parts(self, parts: Iterable[tuple[int, pd.DataFrame]], folder: Path, done: Done) -> bool:
+    def ask_parts(
+        self, parts: Iterable[tuple[int, pd.DataFrame]], folder: Path, done: Done
+    ) -> bool:
         """Ask about the edits of all parts.
 
         parts: (number, rows of the edits table) each.  folder: what their ``file`` is relative to.
@@ -164,7 +174,9 @@ class Client:
             waiting.append(progress)
         return waiting is None and key not in progress.answers
 
-    def _fitted(self, progress: PartProgress, photo: str, fresh: list[bytes], pictures: Encoded) -> Encoded:
+    def _fitted(
+        self, progress: PartProgress, photo: str, fresh: list[bytes], pictures: Encoded
+    ) -> Encoded:
         """The fresh pictures of a photo as the service takes them; all of the photo's are treated alike."""
         if not fresh:
             return {}
@@ -274,4 +286,6 @@ class Client:
         all_failed = bool(answers) and all(answer.status == "failed" for answer in answers)
         if all_failed and len(progress.photos()) >= MIN_PHOTOS_ALL_FAILED:
             why = f"on all {many(len(answers), 'picture')} of a part, first with: {answers[0].reason.rstrip('.')}."
-            raise ClassifierError(f"The classifier {self.classifier.name} failed {why}", "Earlier answers are kept.")
+            raise ClassifierError(
+                f"The classifier {self.classifier.name} failed {why}", "Earlier answers are kept."
+            )

@@ -18,7 +18,9 @@ class CostLimits:
         shown="$GSLOPES_CACHE or your cache folder",
         advanced=True,
     )
-    budget: float | None = option(None, help="Stop before more than this is spent.", metavar="USD", least=0)
+    budget: float | None = option(
+        None, help="Stop before more than this is spent.", metavar="USD", least=0
+    )
     confirm_above: float = option(
         10.0, help="Ask for confirmation above this cost.", metavar="USD", seldom=True, least=0
     )
@@ -31,7 +33,11 @@ class ScoreConfig(CostLimits):
     """Which classifiers are asked, about what, and what that may cost."""
 
     classifiers: tuple[str, ...] = option(
-        (), help="The classifier to audit; may be repeated.", name="classifier", short="c", shown="celeba-tagger"
+        (),
+        help="The classifier to audit; may be repeated.",
+        name="classifier",
+        short="c",
+        shown="celeba-tagger",
     )
     tasks: tuple[str, ...] = option(
         (),
@@ -41,12 +47,20 @@ class ScoreConfig(CostLimits):
         advanced=True,
     )
     placebo_sample: int = option(
-        200, help="Photos whose placebo sweeps are asked about where asking costs money.", seldom=True, least=0
+        200,
+        help="Photos whose placebo sweeps are asked about where asking costs money.",
+        seldom=True,
+        least=0,
     )
     dropped_sample: int = option(
-        50, help="Sweeps that the gate dropped, asked about for comparison; not in the tables.", seldom=True, least=0
+        50,
+        help="Sweeps that the gate dropped, asked about for comparison; not in the tables.",
+        seldom=True,
+        least=0,
     )
-    unedited: bool = option(False, help="Ask about each photo as it was, too.", shown="with groups", seldom=True)
+    unedited: bool = option(
+        False, help="Ask about each photo as it was, too.", shown="with groups", seldom=True
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classifiers", with_tasks(self.classifiers, self.tasks))

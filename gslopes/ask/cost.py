@@ -73,7 +73,9 @@ class Limits:
 
     def cost(self, pictures: int) -> float | None:
         """USD, None if the price is not known."""
-        return None if self.price is None else self.price * pictures / 1000
+        if self.price is None:
+            return None
+        return self.price * pictures / 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,9 @@ LOCAL = Limits()
 def limits_of(classifier: Classifier) -> Limits:
     """The classifier's own limits, or none."""
     limits = getattr(classifier, "limits", LOCAL)
-    return limits if isinstance(limits, Limits) else LOCAL
+    if isinstance(limits, Limits):
+        return limits
+    return LOCAL
 
 
 # -- budget and counts -------------------------------------------------------------------------------------------------
@@ -155,7 +159,9 @@ class Budget:
         """
         return f"{round(usd, 9) + 0.0:,.{4 if self.usd is not None and self.usd < 1 else 2}f}"  # no -0.00
 
-    def reserve(self, limits: Limits, pictures: int, stopped: Callable[[], bool] = lambda: False) -> tuple[int, float]:
+    def reserve(
+        self, limits: Limits, pictures: int, stopped: Callable[[], bool] = lambda: False
+    ) -> tuple[int, float]:
         """Reserve the cost of one request.
 
         While requests in flight hold the money that this one needs, it waits for what they leave.
@@ -167,14 +173,18 @@ class Budget:
         """
         price = limits.cost(1)
         if price is None and self.usd is not None:
-            raise ConfigError("A budget needs a price.", "Give the price of your plan, such as imagga:price=1.2.")
+            raise ConfigError(
+                "A budget needs a price.", "Give the price of your plan, such as imagga:price=1.2."
+            )
         most = self.agreed if self.usd is None and limits.estimated else self.usd
         each = (price or 0.0) / limits.requests_per_picture
         with self._changed:
             while True:
                 count = pictures
                 if most is not None and each:
-                    count = max(0, min(pictures, int((most - self.spent - self._reserved + 1e-9) / each)))
+                    count = max(
+                        0, min(pictures, int((most - self.spent - self._reserved + 1e-9) / each))
+                    )
                 if count:
                     self._reserved += each * count
                     self._waiting += 1
@@ -187,9 +197,15 @@ class Budget:
 
     def _used_up(self, most: float) -> BudgetReached:
         given, spent, left = map(self.shown, (most, self.spent, self.left(most)))
-        what = f"The budget of {given} USD" if self.usd is not None else f"What was agreed to, {given} USD,"
+        what = (
+            f"The budget of {given} USD"
+            if self.usd is not None
+            else f"What was agreed to, {given} USD,"
+        )
         why = f"and the rest, {left} USD, does not cover another picture."
-        hint = "Answers so far are kept: the same command with a larger --budget goes on from there."
+        hint = (
+            "Answers so far are kept: the same command with a larger --budget goes on from there."
+        )
         return BudgetReached(f"{what} is used up: {spent} USD were spent, {why}", hint)
 
     def left(self, most: float) -> float:
@@ -240,9 +256,15 @@ class UsageStats:
 
     def __str__(self) -> str:
         parts = [f"{self.spent:,.2f} USD spent"] if self.spent else []
-        parts += [f"{self.tokens_in:,} + {self.tokens_out:,} tokens"] if self.tokens_in or self.tokens_out else []
+        parts += (
+            [f"{self.tokens_in:,} + {self.tokens_out:,} tokens"]
+            if self.tokens_in or self.tokens_out
+            else []
+        )
         for name in ("refused", "failed", "retries", "throttled"):
             parts += [f"{getattr(self, name):,} {name}"] if getattr(self, name) else []
         if self.miscounted:
-            parts.append(f"more or fewer answers than pictures to {self.miscounted:,}, which count as paid")
+            parts.append(
+                f"more or fewer answers than pictures to {self.miscounted:,}, which count as paid"
+            )
         return ", ".join(parts)

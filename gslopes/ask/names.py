@@ -40,7 +40,14 @@ ARGUMENT: Mapping[str, bool] = {"argument": True}
 OPERATIONAL: Mapping[str, bool] = {"operational": True}
 
 NO_KEY = " Add public=yes if nothing in it is a key."
-_BOOLEANS: Mapping[str, bool] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_BOOLEANS: Mapping[str, bool] = {
+    "true": True,
+    "yes": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "0": False,
+}
 
 
 def check_unit(kind: str, unit: str) -> None:
@@ -71,7 +78,9 @@ def split(text: str) -> tuple[str, list[str]]:
     base, colon, argument = head.partition(":")
     items = [argument, *rest] if colon else rest
     if not base.strip() or not all(items):
-        raise ConfigError(f"{scrub(text)!r} is not a name.", "It is written NAME[:ARGUMENT][,key=value...].")
+        raise ConfigError(
+            f"{scrub(text)!r} is not a name.", "It is written NAME[:ARGUMENT][,key=value...]."
+        )
     return base, items
 
 
@@ -90,8 +99,12 @@ def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
         )
     names: list[str] = []
     for name in given:
-        own = name.partition(":")[0] != "llm" or any(item.startswith("prompt=") for item in split(name)[1])
-        names += [name] if own or not tasks else [f"{name},prompt={_escape(task)}" for task in tasks]
+        own = name.partition(":")[0] != "llm" or any(
+            item.startswith("prompt=") for item in split(name)[1]
+        )
+        names += (
+            [name] if own or not tasks else [f"{name},prompt={_escape(task)}" for task in tasks]
+        )
     return tuple(dict.fromkeys(names))
 
 
@@ -117,19 +130,30 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
         keys = sorted(name for name in fields if name != leading)
         if key not in keys:
             close = get_close_matches(key, keys, n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else f"It has: {', '.join(keys) or 'no parameters'}."
+            hint = (
+                f"Did you mean {close[0]!r}?"
+                if close
+                else f"It has: {', '.join(keys) or 'no parameters'}."
+            )
             raise ConfigError(f"The {kind} {base!r} has no parameter {key!r}.", hint)
         if key in texts:
-            raise ConfigError(f"The {kind} {base!r} has the parameter {key!r} twice.", "Give it once.")
+            raise ConfigError(
+                f"The {kind} {base!r} has the parameter {key!r} twice.", "Give it once."
+            )
         texts[key] = value
     public = _BOOLEANS.get(texts.get("public", "").lower(), False)
-    for value in texts.values():  # a name is stored in tables and caches; nothing of an address is repeated
+    for (
+        value
+    ) in texts.values():  # a name is stored in tables and caches; nothing of an address is repeated
         if secret := secret_in_address(value, public=public):
             hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."
             if base != "http":
                 hint = f"Set the environment variables that gslopes list classifiers names for {base} instead."
             hint += "" if public else NO_KEY
-            raise ConfigError(f"The address of {base} holds {secret}, which would be stored with the answers.", hint)
+            raise ConfigError(
+                f"The address of {base} holds {secret}, which would be stored with the answers.",
+                hint,
+            )
     required = [name for name, item in fields.items() if item.default is dataclasses.MISSING]
     for name in required:
         if name not in texts:
@@ -152,7 +176,9 @@ def canonical(base: str, options: DataclassInstance) -> str:
         else:
             pairs.append(f"{item.name}={_escape(value)}")
     items = leading + sorted(pairs)
-    return f"{base}:{','.join(items)}" if items else base
+    if items:
+        return f"{base}:{','.join(items)}"
+    return base
 
 
 def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
@@ -163,8 +189,12 @@ def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
     rows = []
     kinds = get_type_hints(cls)
     groups = ("argument", "", "operational")
-    for item in sorted(dataclasses.fields(cls), key=lambda item: groups.index(next(iter(item.metadata), ""))):
-        default = item.name.upper() if item.default is dataclasses.MISSING else _escape(item.default)
+    for item in sorted(
+        dataclasses.fields(cls), key=lambda item: groups.index(next(iter(item.metadata), ""))
+    ):
+        default = (
+            item.name.upper() if item.default is dataclasses.MISSING else _escape(item.default)
+        )
         if "argument" in item.metadata:
             choices = get_args(kinds[item.name]) if get_origin(kinds[item.name]) is Literal else ()
             rows.append("|".join(choices) or default)
@@ -195,13 +225,17 @@ _READERS: Mapping[Any, tuple[Callable[[str], Any], str]] = {
 def _value(what: str, kind: Any, text: str) -> Any:
     if get_origin(kind) is Literal:
         if text not in get_args(kind):
-            raise ConfigError(f"{what} must be one of {', '.join(map(str, get_args(kind)))}, not {text!r}.")
+            raise ConfigError(
+                f"{what} must be one of {', '.join(map(str, get_args(kind)))}, not {text!r}."
+            )
         return text
     if get_origin(kind) is tuple:
         parts = text.split("/")
         kinds = get_args(kind)
         if len(parts) != len(kinds):
-            raise ConfigError(f"{what} must be {len(kinds)} values with slashes between them, not {text!r}.")
+            raise ConfigError(
+                f"{what} must be {len(kinds)} values with slashes between them, not {text!r}."
+            )
         return tuple(_value(what, each, part) for each, part in zip(kinds, parts, strict=True))
     if type(None) in get_args(kind):  # what is not given depends on the rest
         (kind,) = (option for option in get_args(kind) if option is not type(None))
@@ -218,6 +252,8 @@ def _escape(value: Any) -> str:
     if isinstance(value, tuple):
         return "/".join(map(_escape, value))
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        if value:
+            return "yes"
+        return "no"
     text = repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
     return text.replace(",", r"\,")

@@ -13,7 +13,16 @@ from gslopes.core.errors import PhotoError, Refused
 from gslopes.core.records import ByteArray, FloatArray
 
 # Tried in this order until all pictures of a photo fit: JPEG quality, scale of the sides.
-JPEG_ATTEMPTS = ((95, 1.0), (90, 1.0), (80, 1.0), (80, 0.7), (80, 0.5), (80, 0.35), (80, 0.25), (80, 0.1))
+JPEG_ATTEMPTS = (
+    (95, 1.0),
+    (90, 1.0),
+    (80, 1.0),
+    (80, 0.7),
+    (80, 0.5),
+    (80, 0.35),
+    (80, 0.25),
+    (80, 0.1),
+)
 
 
 def decoded(pictures: Sequence[bytes]) -> list[ByteArray]:
@@ -37,7 +46,9 @@ def prepare(pixels: ByteArray, size: int) -> ByteArray:
     left = (width - side) / 2
     top = (height - side) / 2
     box = (left, top, left + side, top + side)
-    square = Image.fromarray(pixels).resize((size, size), Image.Resampling.BILINEAR, box=box, reducing_gap=3.0)
+    square = Image.fromarray(pixels).resize(
+        (size, size), Image.Resampling.BILINEAR, box=box, reducing_gap=3.0
+    )
     return np.asarray(square)
 
 
@@ -73,7 +84,13 @@ def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes]
     Returns: their bytes, and what was done in words, empty if nothing.
     Raises: Refused if they are too small; PhotoError if one cannot be decoded.
     """
-    if not (limits.picture_bytes or limits.max_side or limits.max_pixels or limits.min_side > 1 or limits.formats):
+    if not (
+        limits.picture_bytes
+        or limits.max_side
+        or limits.max_pixels
+        or limits.min_side > 1
+        or limits.formats
+    ):
         return list(pictures), ""
     widths, heights, kinds = zip(*map(_header, pictures), strict=True)
     if min(*widths, *heights) < limits.min_side:
@@ -85,7 +102,11 @@ def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes]
     pixels = max(map(operator.mul, widths, heights))
     if limits.max_pixels and pixels * scale**2 > limits.max_pixels:
         scale = (limits.max_pixels / pixels) ** 0.5 * 0.999  # sides are rounded
-    if scale == 1.0 and {*kinds} <= {*(limits.formats or kinds)} and max(map(len, pictures)) <= most_bytes:
+    if (
+        scale == 1.0
+        and {*kinds} <= {*(limits.formats or kinds)}
+        and max(map(len, pictures)) <= most_bytes
+    ):
         return list(pictures), ""
     for quality, smaller in JPEG_ATTEMPTS:
         size = round(longest * min(scale, smaller))

@@ -28,7 +28,9 @@ class RateLimiter:
     wait: sleeps for this many seconds, less if the run is stopped; returns whether it is.  clock: seconds, monotonic.
     """
 
-    def __init__(self, wait: Callable[[float], bool], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, wait: Callable[[float], bool], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._wait = wait
         self._clock = clock
         self._lock = threading.Lock()
@@ -73,10 +75,14 @@ def seconds_to_wait(value: str, now: datetime | None = None) -> float | None:
     except ValueError:
         try:
             when = parsedate_to_datetime(text)
-            seconds = (when.replace(tzinfo=when.tzinfo or UTC) - (now or datetime.now(UTC))).total_seconds()
+            seconds = (
+                when.replace(tzinfo=when.tzinfo or UTC) - (now or datetime.now(UTC))
+            ).total_seconds()
         except (TypeError, ValueError, IndexError, OverflowError):
             return None
-    return None if math.isnan(seconds) else min(max(seconds, 0.0), DAY)
+    if math.isnan(seconds):
+        return None
+    return min(max(seconds, 0.0), DAY)
 
 
 # -- until it is answered ----------------------------------------------------------------------------------------------
@@ -117,11 +123,15 @@ class RetryPolicy:
     def delay(self, error: Throttled | Unavailable, attempt: int) -> float:
         """Seconds to wait after an attempt (1, 2, ...) that ended in this error."""
         if error.retry_after is None or math.isnan(error.retry_after):
-            return random.uniform(0, min(self.max_delay, self.base_delay * 2.0 ** min(attempt - 1, 60)))
+            return random.uniform(
+                0, min(self.max_delay, self.base_delay * 2.0 ** min(attempt - 1, 60))
+            )
         return min(max(error.retry_after, 0.0), self.max_retry_after)
 
 
-_LATEST: ContextVar[float] = ContextVar("latest", default=math.inf)  # when a request of this thread ends, monotonic
+_LATEST: ContextVar[float] = ContextVar(
+    "latest", default=math.inf
+)  # when a request of this thread ends, monotonic
 
 
 def seconds_left(most: float) -> float:
@@ -152,7 +162,9 @@ class Patience:
 class RequestSender:
     """Sends requests to one classifier; shared by its threads.  halt: once set, no further request is sent."""
 
-    def __init__(self, classifier: Classifier, budget: Budget, usage: UsageStats, halt: threading.Event) -> None:
+    def __init__(
+        self, classifier: Classifier, budget: Budget, usage: UsageStats, halt: threading.Event
+    ) -> None:
         self._classifier = classifier
         self._limits = limits_of(classifier)
         self._budget = budget
@@ -181,7 +193,9 @@ class RequestSender:
                     self._rate_limiter.pause(seconds)
                 else:
                     patience.left -= seconds
-                if patience.left <= 0 or attempt >= (retry.max_throttled if throttled else retry.max_attempts):
+                if patience.left <= 0 or attempt >= (
+                    retry.max_throttled if throttled else retry.max_attempts
+                ):
                     raise
             if self._halt.wait(seconds):
                 raise Stopped
@@ -190,8 +204,14 @@ class RequestSender:
     def _once(self, pictures: Encoded, store: Store, patience: Patience) -> None:
         while pictures:
             raws = self._request(list(pictures.values()), patience)
-            responses = dict(zip(list(pictures), raws, strict=False))  # fewer, if the budget pays for fewer
-            settled = {key: raw for key, raw in responses.items() if not isinstance(raw, (*RETRYABLE, Unfinished))}
+            responses = dict(
+                zip(list(pictures), raws, strict=False)
+            )  # fewer, if the budget pays for fewer
+            settled = {
+                key: raw
+                for key, raw in responses.items()
+                if not isinstance(raw, (*RETRYABLE, Unfinished))
+            }
             store(settled)
             for key in settled:
                 del pictures[key]
@@ -215,7 +235,12 @@ class RequestSender:
         used = [count(raw) for raw in judged]
         for usage in used:
             self._usage.add(tokens_in=usage.tokens_in, tokens_out=usage.tokens_out)
-        return float(sum(usage.usd if usage.usd is not None and 0 <= usage.usd < each else each for usage in used))
+        return float(
+            sum(
+                usage.usd if usage.usd is not None and 0 <= usage.usd < each else each
+                for usage in used
+            )
+        )
 
     def _request(self, pictures: list[bytes], patience: Patience) -> list[object]:
         """One request; its cost counts as spent unless the service certainly did not bill it."""
@@ -241,5 +266,7 @@ class RequestSender:
             self._budget.settle(cost, billed)
             self._usage.add(spent=billed)
         if len(raws) != len(pictures):
-            raise AnswerError(f"The classifier gave {len(raws)} answers to {len(pictures)} pictures.")
+            raise AnswerError(
+                f"The classifier gave {len(raws)} answers to {len(pictures)} pictures."
+            )
         return raws

@@ -25,7 +25,9 @@ _HIDDEN = "***"
 _MOST = 20 * LIMIT  # characters of a message that are looked at,
 _LONGEST = 4096  # and of a secret: one that begins before the cut is seen whole
 _REMEMBERED: set[str] = set()
-_VARIABLE = re.compile(r"(?i)(?:^|_)(?:keys?|secret|token|pat|password|passwd|credentials?|auth)(?:_|$)|apikey")
+_VARIABLE = re.compile(
+    r"(?i)(?:^|_)(?:keys?|secret|token|pat|password|passwd|credentials?|auth)(?:_|$)|apikey"
+)
 # How parameters of addresses are named that hold a secret, or how their names end.
 _NAMED = re.compile(
     r"(?i)(?:(?:api[_-]?key|access[_-]?key(?:[_-]?id)?|subscription-key|secret|token|passwo?r?d|passwd|signature|"
@@ -42,7 +44,9 @@ _SHAPED = re.compile(
 )
 _USER = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[^/\s@]+@")
 _ADDRESS = re.compile(r"(?i)\A(?:[a-z][a-z0-9+.-]*:)?//")
-_PLACEHOLDERS = re.compile(r"(?:[a-z_]{1,20}=)?\{(?:ratio|width|height)\}&?")  # of an address of a cropper
+_PLACEHOLDERS = re.compile(
+    r"(?:[a-z_]{1,20}=)?\{(?:ratio|width|height)\}&?"
+)  # of an address of a cropper
 _CHANGE = re.compile(r"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])|[a-z](?=[A-Z])")
 _RUN = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4,12}){3,}|[A-Za-z0-9]{8,}")
 
@@ -52,7 +56,9 @@ _RUN = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4,12}){3,}|[A-Za-z0-9]{8,}")
 
 def secret_values() -> set[str]:
     """The values of the environment variables that are named like a secret."""
-    values = {os.environ.get(name, "") for name in os.environ if _is_named(name)}  # of few names: asked for each answer
+    values = {
+        os.environ.get(name, "") for name in os.environ if _is_named(name)
+    }  # of few names: asked for each answer
     return {value for value in values if len(value) >= MIN_LENGTH}
 
 
@@ -77,12 +83,18 @@ def _pattern(secrets: frozenset[str]) -> re.Pattern[str]:
     for secret in secrets:
         data = secret.encode("utf-8", "surrogateescape")
         forms |= {secret, quote(data, safe=""), quote(data), quote_plus(data)}
-        forms |= {json.dumps(secret, ensure_ascii=ascii_alone)[1:-1] for ascii_alone in (True, False)}
+        forms |= {
+            json.dumps(secret, ensure_ascii=ascii_alone)[1:-1] for ascii_alone in (True, False)
+        }
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
-            for before in range(3):  # bytes of another text, such as user:; characters with bits of it are left out
+            for before in range(
+                3
+            ):  # bytes of another text, such as user:; characters with bits of it are left out
                 text = encode(b"\0" * before + data).decode()
                 forms.add(text[-(-before * 8 // 6) : (before + len(data)) * 8 // 6])
-    longest_first = sorted((form for form in forms if len(form) >= MIN_LENGTH), key=len, reverse=True)
+    longest_first = sorted(
+        (form for form in forms if len(form) >= MIN_LENGTH), key=len, reverse=True
+    )
     return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
 
 
@@ -99,7 +111,9 @@ def scrub(text: str) -> str:
     """
     text = scrub_text(text[: _MOST + _LONGEST])[:_MOST]
     text = printable(" ".join(text.split()).encode("utf-8", "replace").decode("utf-8")[: LIMIT + 1])
-    return text if len(text) <= LIMIT else text[: LIMIT - 1] + "…"
+    if len(text) <= LIMIT:
+        return text
+    return text[: LIMIT - 1] + "…"
 
 
 def scrub_text(text: str) -> str:
@@ -120,7 +134,9 @@ def scrub_error(error: GslopesError) -> GslopesError:
 def scrub_json(value: object) -> object:
     """A JSON value without credentials in its texts."""
     text = json.dumps(value, ensure_ascii=False)
-    return value if scrub_text(text) == text else _scrubbed(value)
+    if scrub_text(text) == text:
+        return value
+    return _scrubbed(value)
 
 
 def _scrubbed(value: object) -> object:
@@ -128,7 +144,9 @@ def _scrubbed(value: object) -> object:
         return {_scrubbed(key): _scrubbed(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_scrubbed(item) for item in value]
-    return scrub_text(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return scrub_text(value)
+    return value
 
 
 def guard_logs() -> None:
@@ -177,7 +195,9 @@ def secret_in_address(text: str, *, public: bool = False) -> str:
         return ""
     if "@" in parts.netloc:
         return "a user name or a password"
-    for name, value in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True, separator="&"):
+    for name, value in parse_qsl(
+        f"{parts.query}&{parts.fragment}", keep_blank_values=True, separator="&"
+    ):
         if (value and _NAMED.search(name)) or _is_secret(value):
             return f"a key in its parameter {name[:40]}"
     if _is_secret(unquote(parts.path)):
@@ -186,7 +206,9 @@ def secret_in_address(text: str, *, public: bool = False) -> str:
         return ""
     if _PLACEHOLDERS.sub("", parts.query) or parts.fragment or ";" in parts.path:
         return "parameters, which may be a key"
-    return "a part that looks random, which may be a key" if looks_random(parts.path) else ""
+    if looks_random(parts.path):
+        return "a part that looks random, which may be a key"
+    return ""
 
 
 def looks_random(path: str) -> bool:
@@ -219,7 +241,9 @@ def shown_address(url: str) -> str:
     segments = parts.path.partition(";")[0].split("/")
     path = "/".join(_HIDDEN if _may_be_key(segment) else segment for segment in segments)
     address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
-    return address if address == url else f"{address} {hashlib.sha256(url.encode()).hexdigest()[:4]}"
+    if address == url:
+        return address
+    return f"{address} {hashlib.sha256(url.encode()).hexdigest()[:4]}"
 
 
 def secrets_within(url: str) -> list[str]:
@@ -240,8 +264,16 @@ def secrets_within(url: str) -> list[str]:
     given = parse_qsl(f"{parts.query}&{parts.fragment}")
     return [
         *(user.split(":") if at else []),
-        *(part for part in segments if (re.search(r"\d", part) and not _PLAIN.match(part)) or _may_be_key(part)),
-        *(value for name, value in given if _NAMED.search(name) or not _PLAIN.match(value) or _may_be_key(value)),
+        *(
+            part
+            for part in segments
+            if (re.search(r"\d", part) and not _PLAIN.match(part)) or _may_be_key(part)
+        ),
+        *(
+            value
+            for name, value in given
+            if _NAMED.search(name) or not _PLAIN.match(value) or _may_be_key(value)
+        ),
     ]
 
 

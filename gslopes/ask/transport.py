@@ -28,9 +28,27 @@ CONNECT = 10.0  # seconds, to connect
 SECONDS = 90.0  # from the first byte sent to the last one received
 SLICE = 0.25  # seconds between looks at the deadline and at whether the exchange was stopped
 PIECE = 64 << 10  # bytes that are written between such looks
-_BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE")
-_DROPPED = ("content-encoding", "content-length", "transfer-encoding", "set-cookie", "set-cookie2", "content-type")
-_BROKEN = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError)
+_BUNDLES = (
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "AWS_CA_BUNDLE",
+)
+_DROPPED = (
+    "content-encoding",
+    "content-length",
+    "transfer-encoding",
+    "set-cookie",
+    "set-cookie2",
+    "content-type",
+)
+_BROKEN = (
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+)
 
 T = TypeVar("T")
 
@@ -64,7 +82,9 @@ class Exchange:
     stop: set to end every exchange.  clock: seconds, monotonic.
     """
 
-    def __init__(self, stop: threading.Event | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, stop: threading.Event | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._stop = stop or threading.Event()
         self._clock = clock
         self._local = threading.local()
@@ -88,14 +108,18 @@ class Exchange:
         left = float(deadline - self._clock())
         if left <= 0:
             raise DeadlineExceeded
-        return left if timeout is None else min(timeout, left)
+        if timeout is None:
+            return left
+        return min(timeout, left)
 
     def run(self, call: Callable[[], T]) -> T:
         """The result of a call that cannot be interrupted, such as resolving a name; abandoned at the deadline.
 
         Raises: DeadlineExceeded, Stopped; whatever the call raises.
         """
-        made = Future[T]()  # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
+        made = Future[
+            T
+        ]()  # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
 
         def target() -> None:
             try:
@@ -142,12 +166,17 @@ class WatchedStream(httpcore.NetworkStream):
         self._inner.close()
 
     def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
     ) -> httpcore.NetworkStream:
         """The connection, encrypted; closed if that takes beyond the deadline."""
         left = self._exchange.seconds(timeout)
         try:
-            inner = self._exchange.run(lambda: self._inner.start_tls(ssl_context, server_hostname, left))
+            inner = self._exchange.run(
+                lambda: self._inner.start_tls(ssl_context, server_hostname, left)
+            )
         except (DeadlineExceeded, Stopped):
             self._inner.close()
             raise
@@ -175,7 +204,9 @@ class WatchedNetwork(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         """Connect; abandoned at the deadline.  Raises: as ``Exchange.run``; httpcore.ConnectError, ConnectTimeout."""
         left = self._exchange.seconds(timeout)
-        stream = self._exchange.run(lambda: self._inner.connect_tcp(host, port, left, local_address, socket_options))
+        stream = self._exchange.run(
+            lambda: self._inner.connect_tcp(host, port, left, local_address, socket_options)
+        )
         return WatchedStream(stream, self._exchange)
 
     def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
@@ -217,7 +248,9 @@ class BoundedTransport(httpx.BaseTransport):
 
     def __init__(self) -> None:
         self._exchange = Exchange()
-        self._pools: dict[str, httpcore.ConnectionPool] = {}  # by the address of the proxy, empty without one
+        self._pools: dict[
+            str, httpcore.ConnectionPool
+        ] = {}  # by the address of the proxy, empty without one
         self._ways: dict[tuple[str, str], httpcore.ConnectionPool] = {}  # by scheme and host
         self._lock = threading.Lock()
 
@@ -259,11 +292,18 @@ class BoundedTransport(httpx.BaseTransport):
             pool.close()
 
     def _exchanged(
-        self, pool: httpcore.ConnectionPool, request: httpx.Request, note: Callable[[str, object], None]
+        self,
+        pool: httpcore.ConnectionPool,
+        request: httpx.Request,
+        note: Callable[[str, object], None],
     ) -> httpx.Response:
-        limits = dict.fromkeys(("read", "write", "pool"), SECONDS) | {"connect": min(CONNECT, SECONDS)}
+        limits = dict.fromkeys(("read", "write", "pool"), SECONDS) | {
+            "connect": min(CONNECT, SECONDS)
+        }
         url = request.url
-        address = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+        address = httpcore.URL(
+            scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+        )
         sent = httpcore.Request(
             request.method,
             address,
@@ -276,14 +316,18 @@ class BoundedTransport(httpx.BaseTransport):
             headers = httpx.Headers(response.headers)
             if 300 <= response.status < 400 and headers.get("location"):
                 to = url.join(headers["location"][:2000])
-                raise Permanent(f"it sends us on to {to}, and no picture follows a redirect", request=request)
+                raise Permanent(
+                    f"it sends us on to {to}, and no picture follows a redirect", request=request
+                )
             assert isinstance(response.stream, Iterable)
             try:
                 body = decoded(response.stream, headers.get("content-encoding", ""), MOST)
             except (*_BROKEN, DeadlineExceeded, TooLarge, ValueError) as error:
                 if response.status < 400:
                     raise
-                body = getattr(error, "body", b"")  # the status says what to do, whatever comes after it
+                body = getattr(
+                    error, "body", b""
+                )  # the status says what to do, whatever comes after it
         finally:
             response.close()
         if response.status >= 400:
@@ -299,7 +343,11 @@ class BoundedTransport(httpx.BaseTransport):
         with self._lock:
             if server not in self._ways:
                 proxies = getproxies()
-                proxy = "" if proxy_bypass(url.host) else proxies.get(url.scheme) or proxies.get("all") or ""
+                proxy = (
+                    ""
+                    if proxy_bypass(url.host)
+                    else proxies.get(url.scheme) or proxies.get("all") or ""
+                )
                 if proxy not in self._pools:
                     self._pools[proxy] = _pool_by(proxy, WatchedNetwork(self._exchange))
                 self._ways[server] = self._pools[proxy]
@@ -308,16 +356,28 @@ class BoundedTransport(httpx.BaseTransport):
 
 def _pool_by(proxy: str, network: WatchedNetwork) -> httpcore.ConnectionPool:
     bundles = dict.fromkeys(filter(os.path.exists, (os.environ.get(name, "") for name in _BUNDLES)))
-    how: dict[str, Any] = {"ssl_context": _trusting(*bundles), "network_backend": network, "max_connections": None}
+    how: dict[str, Any] = {
+        "ssl_context": _trusting(*bundles),
+        "network_backend": network,
+        "max_connections": None,
+    }
     if not proxy:
         return httpcore.ConnectionPool(**how)
     url = httpx.URL(proxy if "://" in proxy else f"http://{proxy}")
     where = url.copy_with(username=None, password=None)
     socks = url.scheme in ("socks5", "socks5h")
     if (socks and find_spec("socksio") is None) or not (socks or url.scheme in ("http", "https")):
-        raise Permanent(f"the proxy {where} needs http:// or https://; for socks5:// pip install 'httpx[socks]'")
-    kind: Callable[..., httpcore.ConnectionPool] = httpcore.SOCKSProxy if socks else httpcore.HTTPProxy
-    return kind(proxy_url=str(where), proxy_auth=(url.username, url.password) if url.username else None, **how)
+        raise Permanent(
+            f"the proxy {where} needs http:// or https://; for socks5:// pip install 'httpx[socks]'"
+        )
+    kind: Callable[..., httpcore.ConnectionPool] = (
+        httpcore.SOCKSProxy if socks else httpcore.HTTPProxy
+    )
+    return kind(
+        proxy_url=str(where),
+        proxy_auth=(url.username, url.password) if url.username else None,
+        **how,
+    )
 
 
 @cache  # reading a bundle takes 50 ms, as long as some exchanges
@@ -333,11 +393,18 @@ def _lasting(error: BaseException | None) -> str:
     """What is wrong if another attempt would end alike; empty if it might not."""
     if isinstance(error, httpcore.UnsupportedProtocol):
         return "the protocol is unknown"
-    if isinstance(error, httpcore.LocalProtocolError) and "llegal" in str(error):  # h11: its text holds the key
+    if isinstance(error, httpcore.LocalProtocolError) and "llegal" in str(
+        error
+    ):  # h11: its text holds the key
         return "the address, or a key, has characters that cannot be sent"
     while error is not None:
-        if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
-            reason = getattr(error, "verify_message", "") or str(error.reason or "").replace("_", " ").lower()
+        if isinstance(error, ssl.SSLError) and not isinstance(
+            error, ssl.SSLEOFError | ssl.SSLZeroReturnError
+        ):
+            reason = (
+                getattr(error, "verify_message", "")
+                or str(error.reason or "").replace("_", " ").lower()
+            )
             return f"no encrypted connection: {reason}"
         error = error.__cause__ or error.__context__
     return ""
@@ -346,4 +413,6 @@ def _lasting(error: BaseException | None) -> str:
 def client(**options: Any) -> httpx.Client:
     """An ``httpx.Client`` that asks by a ``BoundedTransport``.  options: as its own."""
     headers = {"accept-encoding": "identity"} | dict(options.pop("headers", {}))
-    return httpx.Client(transport=BoundedTransport(), headers=headers, follow_redirects=False, **options)
+    return httpx.Client(
+        transport=BoundedTransport(), headers=headers, follow_redirects=False, **options
+    )

@@ -23,7 +23,14 @@ from gslopes.captions.stimuli import (
     sentences_table,
 )
 from gslopes.captions.tables import TABLES
-from gslopes.captions.tuples import boxes_of, captions_of, parse, parsed_images, parser_name, with_labels
+from gslopes.captions.tuples import (
+    boxes_of,
+    captions_of,
+    parse,
+    parsed_images,
+    parser_name,
+    with_labels,
+)
 from gslopes.core import runfolder
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.executor import Executor
@@ -61,7 +68,9 @@ def audit_captions(
         audit = gslopes.audit_captions("STAGES", "RUN", groups="groups.csv", technique=("S1", "D2"))
         audit.tables["measures"], audit.tables["cases"], audit.page
     """
-    return carry_out(planned(CAPTIONS, stages, out, options), executor or OneProcess(progress=progress))
+    return carry_out(
+        planned(CAPTIONS, stages, out, options), executor or OneProcess(progress=progress)
+    )
 
 
 # -- before any work --------------------------------------------------------------------------------------------------
@@ -82,7 +91,10 @@ def look(stages: Path, config: CaptionsConfig) -> Inputs:
         "senses": config.senses,
         "limit": config.limit,
     }
-    lists = {listed.name: {"version": listed.version, "sha256": listed.digest} for listed in mentions.lists.values()}
+    lists = {
+        listed.name: {"version": listed.version, "sha256": listed.digest}
+        for listed in mentions.lists.values()
+    }
     return Inputs(read, facts, {"lists": lists}, tuple(notes_on_groups(read, config)))
 
 
@@ -93,7 +105,8 @@ def of_photos(config: CaptionsConfig) -> bool:
 
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     """What an audit would do: what is there, and which techniques can run."""
-    config, read = planned.config, planned.inputs.content
+    config = planned.config
+    read = planned.inputs.content
     images = {stage: read.images(stage) for stage in read.stages}
     truth, targets = chosen_stages(config, list(images))
     groups, _ = groups_of(config)
@@ -104,10 +117,26 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     rows = [_described(name, material, target, truth) for name in names for target in targets]
     captions = {stage: len(rows.captions) for stage, rows in read.stages.items()}
     shared = len(set.intersection(*images.values()))
-    dropped = {f"{stage}: {why}": n for stage, rows in read.stages.items() for why, n in rows.dropped.items()}
-    facts: dict[str, Any] = {"images": {stage: len(some) for stage, some in images.items()}, "captions": captions}
-    facts |= {"shared": shared, "truth": truth, "targets": targets, "techniques": rows, "dropped": dropped}
-    lines = [f"{stage:<16} {len(some):,} images, {captions[stage]:,} captions" for stage, some in images.items()]
+    dropped = {
+        f"{stage}: {why}": n
+        for stage, rows in read.stages.items()
+        for why, n in rows.dropped.items()
+    }
+    facts: dict[str, Any] = {
+        "images": {stage: len(some) for stage, some in images.items()},
+        "captions": captions,
+    }
+    facts |= {
+        "shared": shared,
+        "truth": truth,
+        "targets": targets,
+        "techniques": rows,
+        "dropped": dropped,
+    }
+    lines = [
+        f"{stage:<16} {len(some):,} images, {captions[stage]:,} captions"
+        for stage, some in images.items()
+    ]
     lines += [f"in all of them   {shared:,} images", f"truth            {truth or 'none'}"]
     lines += [f"targets          {', '.join(targets)}"]
     lines += [f"left out         {count:,} {why}" for why, count in dropped.items()]
@@ -123,7 +152,8 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
 
 def read(run: Run) -> Made:
     """What was read as tables, with notes on what is incomplete."""
-    stages, config = run.inputs, run.config
+    stages = run.inputs
+    config = run.config
     images = images_table(stages, mentions_of(config), config.limit)
     sentences, repeated = sentences_table(stages.stages, images["image"])
     for stage, rows in stages.stages.items():
@@ -141,7 +171,8 @@ def read(run: Run) -> Made:
     for status, count in bad.items():
         run.note(f"{many(count, 'caption')} {status}.")
     plain = {
-        name: coverage._asdict() | {"types": sorted(coverage.types)} for name, coverage in coverage_of(stages).items()
+        name: coverage._asdict() | {"types": sorted(coverage.types)}
+        for name, coverage in coverage_of(stages).items()
     }
     runfolder.write_json(run.folder / "coverage.json", plain)
     return {"images": images, "sentences": sentences, "people": people_table(config)}
@@ -158,8 +189,12 @@ def measure(run: Run) -> Made:
     for name in config.techniques:
         rows = [row for row in described if row["technique"] == name]
         if rows and all(row["ran"] == "no" for row in rows):
-            raise UsageError(f"{name} cannot run. {rows[0]['why']}", "Leave --technique out to run what can.")
-    for name, why in dict.fromkeys((row["technique"], row["why"]) for row in described if row["ran"] == "yes"):
+            raise UsageError(
+                f"{name} cannot run. {rows[0]['why']}", "Leave --technique out to run what can."
+            )
+    for name, why in dict.fromkeys(
+        (row["technique"], row["why"]) for row in described if row["ran"] == "yes"
+    ):
         if why:
             run.note(f"{name}, not judged: {why}")
     parameters = ", ".join(f"{name}={value}" for name, value in asdict(config.options).items())
@@ -172,8 +207,12 @@ def measure(run: Run) -> Made:
 
 def review(run: Run) -> Made:
     """The page on which people read cases, and what they answered before."""
-    config, cases, techniques = run.config, run.table("cases"), run.table("techniques")
-    answers = read_answers(config.review or run.folder / "review.csv", required=config.review is not None)
+    config = run.config
+    cases = run.table("cases")
+    techniques = run.table("techniques")
+    answers = read_answers(
+        config.review or run.folder / "review.csv", required=config.review is not None
+    )
     case_ids = set(cases["case"])
     if unknown := sum(row["case"] not in case_ids for row in answers):
         of_all = f"{unknown:,} of the review's {many(len(answers), 'answer')}"
@@ -194,7 +233,10 @@ def mentions_of(config: CaptionsConfig) -> Mentions:
     """
     own = {name: read_list(Path(file), name, wordnet()) for name, file in config.lists.items()}
     if empty := [name for name, listed in own.items() if not listed.entries | listed.below]:
-        raise ConfigError(f"The word list {empty[0]} is empty: {config.lists[empty[0]]}.", "Write one entry a line.")
+        raise ConfigError(
+            f"The word list {empty[0]} is empty: {config.lists[empty[0]]}.",
+            "Write one entry a line.",
+        )
     return Mentions(Senses(wordnet(), config.senses), Lists(shipped() | own))
 
 
@@ -206,19 +248,29 @@ def chosen_stages(config: CaptionsConfig, stages: Sequence[str]) -> tuple[str, l
     automatic = next((stage for stage in ("human-labels", "human-captions") if stage in stages), "")
     truth = automatic if config.truth == "auto" else config.truth
     if truth and truth not in stages:
-        raise UsageError(f"There is no stage {truth} in the input.", f"It holds {', '.join(stages)}.")
+        raise UsageError(
+            f"There is no stage {truth} in the input.", f"It holds {', '.join(stages)}."
+        )
     present = [stage for stage in STAGES if stage in stages]
-    targets = [stage for stage in present if not truth or STAGES.index(stage) > STAGES.index(truth)] or present[-1:]
+    targets = [
+        stage for stage in present if not truth or STAGES.index(stage) > STAGES.index(truth)
+    ] or present[-1:]
     return ("" if targets == [truth] else truth), targets
 
 
 def material_of(run: Run, mentions: Mentions) -> Material:
     """A run's tables as the material of the techniques.  Raises: TableError if one is damaged."""
-    images, sentences, tuples, people_rows = map(run.table, ("images", "sentences", "tuples", "people"))
+    images, sentences, tuples, people_rows = map(
+        run.table, ("images", "sentences", "tuples", "people")
+    )
     groups = groups_of_table(people_rows)
     stages = [stage for stage in STAGES if images["stages"].str.contains(stage, regex=False).any()]
-    areas, kept = images.dropna(subset=["person_area"]), read_json(run.folder / "coverage.json")
-    coverage = {name: Coverage(**{**fields, "types": frozenset(fields["types"])}) for name, fields in kept.items()}
+    areas = images.dropna(subset=["person_area"])
+    kept = read_json(run.folder / "coverage.json")
+    coverage = {
+        name: Coverage(**{**fields, "types": frozenset(fields["types"])})
+        for name, fields in kept.items()
+    }
     return Material(
         captions_of(tuples, sentences, images["image"], stages),
         mentions,
@@ -236,10 +288,15 @@ def missing_need(needs: Sequence[str], material: Material, target: str, truth: s
     met = {
         "truth": (bool(truth and material.images(target, truth)), "a stage that is taken as truth"),
         "groups": (bool(material.pairs), "groups: --groups FILE"),
-        "boxes": (bool(material.boxes), "boxes: human labels with COCO instances or Visual Genome objects"),
+        "boxes": (
+            bool(material.boxes),
+            "boxes: human labels with COCO instances or Visual Genome objects",
+        ),
         "gender": (bool(genders & {"female", "male"}), "groups with the values female and male"),
     }
-    return next((f"It needs {what}." for need, (has, what) in met.items() if need in needs and not has), "")
+    return next(
+        (f"It needs {what}." for need, (has, what) in met.items() if need in needs and not has), ""
+    )
 
 
 def _described(name: str, material: Material, target: str, truth: str) -> Row:
@@ -249,10 +306,17 @@ def _described(name: str, material: Material, target: str, truth: str) -> Row:
     return technique.describe(target, truth, why, material.mentions.lists)
 
 
-def run_technique(name: str, material: Material, target: str, truth: str, options: AuditOptions) -> Recorder:
+def run_technique(
+    name: str, material: Material, target: str, truth: str, options: AuditOptions
+) -> Recorder:
     """What one technique finds at one target."""
     technique = TECHNIQUES[name]
-    header = {"harm": technique.harm, "technique": name, "reading": technique.reading, "origin": technique.origin}
+    header = {
+        "harm": technique.harm,
+        "technique": name,
+        "reading": technique.reading,
+        "origin": technique.origin,
+    }
     header |= {"truth": truth if "truth" in technique.needs else "", "note": ""}
     header |= {"lists": material.mentions.lists.versions(*technique.lists)}
     recorder = Recorder(material, options, target, truth, header)
@@ -261,7 +325,11 @@ def run_technique(name: str, material: Material, target: str, truth: str, option
 
 
 def run_techniques(
-    material: Material, truth: str, targets: Sequence[str], names: Sequence[str], options: AuditOptions
+    material: Material,
+    truth: str,
+    targets: Sequence[str],
+    names: Sequence[str],
+    options: AuditOptions,
 ) -> tuple[dict[str, list[Row]], list[Row]]:
     """What the techniques find at all targets, by table, and the rows of the techniques table."""
     found: dict[str, list[Row]] = {table: [] for table in RESULTS}

@@ -17,7 +17,8 @@ from gslopes.words.wordlists import Lists
 STAGES = ("human-labels", "system-labels", "human-captions", "system-captions")
 HARMS = {"I": "identity", "R": "reifying", "S": "stereotyping", "E": "erasing", "D": "demeaning"}
 _DECLARED, SENTENCES = (  # techniques, and what is said of what they find
-    tomllib.loads(Path(__file__).with_name(name).read_text("utf-8")) for name in ("techniques.toml", "sentences.toml")
+    tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
+    for name in ("techniques.toml", "sentences.toml")
 )
 
 
@@ -42,11 +43,21 @@ class Technique(NamedTuple):
     def describe(self, target: str, truth: str, why: str, lists: Lists) -> Row:
         """Its row of the techniques table.  why: it cannot run; empty if it can."""
         truth = truth if "truth" in self.needs else ""
-        row = {name: getattr(self, name) for name in ("harm", "title", "reading", "origin", "assumptions")}
-        row |= {"technique": self.name, "stage": target, "truth": truth, "needs": ", ".join(self.needs)}
+        row = {
+            name: getattr(self, name)
+            for name in ("harm", "title", "reading", "origin", "assumptions")
+        }
+        row |= {
+            "technique": self.name,
+            "stage": target,
+            "truth": truth,
+            "needs": ", ".join(self.needs),
+        }
         partly = self.unjudged if self.unjudged and not lists[self.lists[0]].entries else ""
         row |= {"ran": "no" if why else "yes", "why": why or partly}
-        excluded = SENTENCES["excluded"].get(target, {}).get(truth, "nothing is excluded") if truth else ""
+        excluded = (
+            SENTENCES["excluded"].get(target, {}).get(truth, "nothing is excluded") if truth else ""
+        )
         return row | {"not_the_fault_of": excluded}
 
 
@@ -62,7 +73,9 @@ class AuditOptions:
 
     types: int = option(100, help="Object types of S2; the paper has 500.", advanced=True, least=1)
     as_published: bool = option(
-        False, help="S2 by the paper's regressions over splits, whose estimate is biased; no p.", advanced=True
+        False,
+        help="S2 by the paper's regressions over splits, whose estimate is biased; no p.",
+        advanced=True,
     )
     min_active: int = field(default=10, metadata={"least": 1})
     splits: int = field(default=1000, metadata={"least": 1})
@@ -77,28 +90,52 @@ class CaptionsConfig:
         None, help="Groups of the people depicted: image and one column for each.", metavar="CSV"
     )
     columns: tuple[str, ...] = option(
-        (), help="Column of the groups; may be repeated; a + b crosses two.", name="column", shown="all", advanced=True
+        (),
+        help="Column of the groups; may be repeated; a + b crosses two.",
+        name="column",
+        shown="all",
+        advanced=True,
     )
     truth: str = option(
-        "auto", help="The stage taken as truth.", metavar="STAGE", shown="human-labels, else human-captions"
+        "auto",
+        help="The stage taken as truth.",
+        metavar="STAGE",
+        shown="human-labels, else human-captions",
     )
     techniques: tuple[str, ...] = option(
-        (), help="A technique, such as S1; may be repeated.", name="technique", short="t", shown="all"
+        (),
+        help="A technique, such as S1; may be repeated.",
+        name="technique",
+        short="t",
+        shown="all",
     )
-    lists: dict[str, Path] = option(dict, help="A word list of your own.", name="list", metavar="NAME=FILE")
+    lists: dict[str, Path] = option(
+        dict, help="A word list of your own.", name="list", metavar="NAME=FILE"
+    )
     senses: Rule = option("overrides", help="Sense rule.", advanced=True)
     tuples: Path | None = option(
-        None, help="The captions as tuples of another parser; see tables.toml.", metavar="PARQUET", advanced=True
+        None,
+        help="The captions as tuples of another parser; see tables.toml.",
+        metavar="PARQUET",
+        advanced=True,
     )
     limit: int | None = option(None, help="Only the first N images.", least=1)
-    images: Path | None = option(None, help="Photos that the review links to, blurred.", metavar="DIR", advanced=True)
-    review: Path | None = option(None, help="Answers saved by the review.", metavar="CSV", shown="RUN/review.csv")
+    images: Path | None = option(
+        None, help="Photos that the review links to, blurred.", metavar="DIR", advanced=True
+    )
+    review: Path | None = option(
+        None, help="Answers saved by the review.", metavar="CSV", shown="RUN/review.csv"
+    )
     options: AuditOptions = section(AuditOptions, group="measures")
 
     @property
     def files(self) -> list[Path]:
         """The files that it names."""
-        return [path for path in (self.groups, self.tuples, self.images, self.review, *self.lists.values()) if path]
+        return [
+            path
+            for path in (self.groups, self.tuples, self.images, self.review, *self.lists.values())
+            if path
+        ]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "techniques", tuple(dict.fromkeys(self.techniques)))

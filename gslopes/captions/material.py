@@ -81,11 +81,15 @@ class Material:
     areas: Mapping[str, float] = field(default_factory=dict)
     boxes: Mapping[str, Sequence[Box]] = field(default_factory=dict)
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
-    _unions: dict[tuple[str, str], frozenset[Fact]] = field(default_factory=dict, init=False, repr=False)
+    _unions: dict[tuple[str, str], frozenset[Fact]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def images(self, *stages: str) -> list[str]:
         """Images that all these stages have, sorted."""
-        return sorted(set.intersection(*(set(self.stages[stage]) for stage in stages))) if stages else []
+        if stages:
+            return sorted(set.intersection(*(set(self.stages[stage]) for stage in stages)))
+        return []
 
     def facts(self, stage: str, image: str) -> frozenset[Fact]:
         """The union of an image's captions at a stage, without what they deny."""
@@ -99,7 +103,12 @@ class Material:
         """What a stage says of an image: its captions, or the words of its objects; empty if it has no such image."""
         captions = self.stages.get(stage, {}).get(image, ())
         texts = [caption.text for caption in captions if caption.text]
-        words = {fact.word for caption in captions for fact in caption.kept if fact.kind == "object" and not texts}
+        words = {
+            fact.word
+            for caption in captions
+            for fact in caption.kept
+            if fact.kind == "object" and not texts
+        }
         return " · ".join(texts) or ", ".join(sorted(words)[:40])
 
     def has_several_captions(self, stage: str) -> bool:
@@ -108,13 +117,17 @@ class Material:
 
     def sides(self, pair: Pair, images: Sequence[str]) -> NDArray[np.int8]:
         """(U,) 1 for the group, −1 for the other, 0 for neither."""
-        values, sides = self.groups.get(pair.column, {}), {pair.group: 1, pair.other: -1}
+        values = self.groups.get(pair.column, {})
+        sides = {pair.group: 1, pair.other: -1}
         return np.array([sides.get(values.get(image, ""), 0) for image in images], dtype=np.int8)
 
 
 def pairs_of(groups: Groups) -> list[Pair]:
     """Every pair of values of every column of at most ``MOST_VALUES``, in alphabetical order."""
-    named = {column: sorted({value for value in values.values() if value}) for column, values in groups.items()}
+    named = {
+        column: sorted({value for value in values.values() if value})
+        for column, values in groups.items()
+    }
     few = {column: values for column, values in named.items() if len(values) <= MOST_VALUES}
     return [Pair(column, *two) for column, values in few.items() for two in combinations(values, 2)]
 
@@ -152,7 +165,10 @@ def presence_of_captions(
 def presence_of_images(images_with: Mapping[str, Iterable[str]], images: Sequence[str]) -> Presence:
     """A presence from concept to the images that have it."""
     index_of = {image: index for index, image in enumerate(images)}
-    rows = {name: {index_of[i]: 1.0 for i in have if i in index_of} for name, have in images_with.items()}
+    rows = {
+        name: {index_of[i]: 1.0 for i in have if i in index_of}
+        for name, have in images_with.items()
+    }
     return presence_of_rows(rows, images)
 
 
@@ -161,8 +177,16 @@ def presence_of_rows(
 ) -> Presence:
     """A presence from concept to place of an image to value."""
     names = tuple(sorted(rows))
-    data = [(value, row, index) for row, name in enumerate(names) for index, value in sorted(rows[name].items())]
-    values, row, index = (np.array(part) for part in zip(*data, strict=True)) if data else ([], [], [])
+    data = [
+        (value, row, index)
+        for row, name in enumerate(names)
+        for index, value in sorted(rows[name].items())
+    ]
+    values, row, index = (
+        (np.array(part) for part in zip(*data, strict=True)) if data else ([], [], [])
+    )
     shape = len(names), len(images)
-    matrix = sparse.coo_array((np.asarray(values, float), (np.asarray(row, int), np.asarray(index, int))), shape)
+    matrix = sparse.coo_array(
+        (np.asarray(values, float), (np.asarray(row, int), np.asarray(index, int))), shape
+    )
     return Presence(names, tuple(images), matrix.tocsr(), binary)

@@ -23,7 +23,18 @@ from gslopes.words.wordlists import shipped
 MOST = 60
 EXAMPLES = 10  # findings of S2 whose captions are shown
 READINGS = {"face": "at face value", "look": "to be read"}
-PLAIN = ("harm", "technique", "reading", "origin", "lists", "estimator", "null_hypothesis", "p", "kept", "_order")
+PLAIN = (
+    "harm",
+    "technique",
+    "reading",
+    "origin",
+    "lists",
+    "estimator",
+    "null_hypothesis",
+    "p",
+    "kept",
+    "_order",
+)
 
 
 # -- sections ---------------------------------------------------------------------------------------------------------
@@ -32,8 +43,13 @@ PLAIN = ("harm", "technique", "reading", "origin", "lists", "estimator", "null_h
 def _case(row: Record) -> dict[str, str]:
     """A case as it is quoted; listed words are masked."""
     word, text = masked(row)
-    image, truth = words.printable(row["image"]), words.printable(row["truth_text"])
-    case = {"technique": row["technique"], "image": words.shorten(image, 60), "truth": words.shorten(truth, 200)}
+    image = words.printable(row["image"])
+    truth = words.printable(row["truth_text"])
+    case = {
+        "technique": row["technique"],
+        "image": words.shorten(image, 60),
+        "truth": words.shorten(truth, 200),
+    }
     return {**case, "word": word, "text": words.shorten(text, 200)}
 
 
@@ -46,7 +62,9 @@ def typical(page: Page) -> Content | None:
     cases = page.tables["cases"]
     own = cases[cases["technique"] == page.headline.label.strip()]
     own = own if len(own) else cases
-    return {"case": _case(own.iloc[len(own) // 2].to_dict()), "titles": _titles(page)} if len(own) else None
+    if len(own):
+        return {"case": _case(own.iloc[len(own) // 2].to_dict()), "titles": _titles(page)}
+    return None
 
 
 def differently(page: Page) -> Content | None:
@@ -58,31 +76,49 @@ def differently(page: Page) -> Content | None:
         text += f" · {row['technique']} {READINGS[row['reading']]}"
         mark = Mark(row["text"], text, number, "pos" if value > 0 else "neg", row["n"])
         marks.setdefault(row["unit"], []).append(mark)
-    return {"panels": [panel(some, unit) for unit, some in marks.items()]} if marks else chart(page)
+    if marks:
+        return {"panels": [panel(some, unit) for unit, some in marks.items()]}
+    return chart(page)
 
 
 def certain(page: Page) -> Content:
     """Who was compared, how numbers are to be read, and what waits to be read."""
-    columns = [words.printable(name) for name in page.tables["measures"]["column"].drop_duplicates() if name]
+    columns = [
+        words.printable(name)
+        for name in page.tables["measures"]["column"].drop_duplicates()
+        if name
+    ]
     known = f"Groups are those of {', '.join(columns)}: how people look to those who made the table, not who they are."
     return {**sure(page, *[known] * bool(columns)), "waiting": len(page.tables["cases"])}
 
 
 def reviewed(page: Page) -> Content | None:
     """What waits to be read by technique, and what reviewers confirmed."""
-    cases, titles, texts = page.tables["cases"], _titles(page), []
+    cases = page.tables["cases"]
+    titles = _titles(page)
+    texts = []
     for row in confirmed(cases, page.tables["reviews"]):
         text = f"upper bound {row['cases']:,}, none read yet"
         if row["read"]:
-            ends = numbers.interval(100 * row["low"], 100 * row["high"], lambda end: numbers.decimal(end, 0))
-            ends = f" {ends}" if row["read"] < row["cases"] else ""  # all that there are: nothing is estimated
+            ends = numbers.interval(
+                100 * row["low"], 100 * row["high"], lambda end: numbers.decimal(end, 0)
+            )
+            ends = (
+                f" {ends}" if row["read"] < row["cases"] else ""
+            )  # all that there are: nothing is estimated
             share = f"{numbers.share(row['share'], 0)}{ends} confirmed"
             text = f"upper bound {row['cases']:,}, of {row['read']:,} read {share}"
             causes = ", ".join(f"{name} {count}" for name, count in row["causes"].items())
             text += f"; the others: {causes}" if causes else ""
-            text += "" if math.isnan(row["kappa"]) else f"; Cohen's kappa {numbers.decimal(row['kappa'])}"
+            text += (
+                ""
+                if math.isnan(row["kappa"])
+                else f"; Cohen's kappa {numbers.decimal(row['kappa'])}"
+            )
         texts.append(f"{row['technique']} {titles.get(row['technique'], '')}: {text}")
-    return {"lines": texts} if texts else None
+    if texts:
+        return {"lines": texts}
+    return None
 
 
 def show(page: Page) -> Content | None:
@@ -91,11 +127,15 @@ def show(page: Page) -> Content | None:
     sections = []
     for harm, (title, _) in HARMS.items():
         groups = []
-        for (technique, rule), rows in cases[cases["harm"] == harm].groupby(["technique", "rule"], sort=True):
+        for (technique, rule), rows in cases[cases["harm"] == harm].groupby(
+            ["technique", "rule"], sort=True
+        ):
             some = [_case(row) for row in rows.head(10).to_dict("records")]
             groups.append({"technique": technique, "rule": rule, "count": len(rows), "cases": some})
         sections += [{"title": title, "cases": groups}] if groups else []
-    return {"harms": sections} if sections else None
+    if sections:
+        return {"harms": sections}
+    return None
 
 
 def _ranked(cases: pd.DataFrame, inclusions: pd.DataFrame) -> pd.DataFrame:
@@ -108,7 +148,8 @@ def _ranked(cases: pd.DataFrame, inclusions: pd.DataFrame) -> pd.DataFrame:
 
 def examples(page: Page) -> Content | None:
     """Captions behind what S2 found, of each group's images with the mention and without; Figure 5 of the paper."""
-    rows, salience = page.tables["examples"], page.tables["salience"]
+    rows = page.tables["examples"]
+    salience = page.tables["salience"]
     found = salience[salience["finding"] | salience["finding_paper"]]
     key = ["stage", "column", "group", "other", "concept"]
     first = found.sort_values(["rank", "q"], kind="stable", na_position="last").head(EXAMPLES)
@@ -117,14 +158,18 @@ def examples(page: Page) -> Content | None:
         own = rows[(rows[key] == [row[name] for name in key]).all(axis=1)]
         cells = [_cell(page, part) for _, part in own.groupby(["mentioned", "of"], sort=True)]
         shown.append({"title": _odds(row), "cells": cells})
-    return {"findings": shown, "more": len(found) - len(shown)} if shown else None
+    if shown:
+        return {"findings": shown, "more": len(found) - len(shown)}
+    return None
 
 
 def _odds(row: Record) -> str:
     """What S2 says of a type: the coefficient with its interval, as published that over splits."""
-    ends, of = ("split_low", "split_high"), " over the splits"
+    ends = ("split_low", "split_high")
+    of = " over the splits"
     if not math.isnan(row["ci_low"]):
-        ends, of = ("ci_low", "ci_high"), ""
+        ends = ("ci_low", "ci_high")
+        of = ""
     interval = numbers.interval(row[ends[0]], row[ends[1]], numbers.ratio)
     odds = f"log odds {numbers.ratio(row['coefficient'])} {interval}{of}"
     of_what = f"{STAGES[row['stage']]}, {row['concept']}, {row['group']} over {row['other']}"
@@ -133,7 +178,8 @@ def _odds(row: Record) -> str:
 
 def _cell(page: Page, rows: pd.DataFrame) -> Content:
     """Images of one group, with the mention or without."""
-    folder, first = page.run.folder / "report", rows.iloc[0]
+    folder = page.run.folder / "report"
+    first = rows.iloc[0]
     captions = [
         {
             "text": words.shorten(words.printable(row["text"]), 200),
@@ -148,20 +194,38 @@ def _cell(page: Page, rows: pd.DataFrame) -> Content:
 
 def harms(page: Page) -> Content:
     """The numbers of every technique, by harm; listed words are masked."""
-    measures, titles = _named(page.tables["measures"]), _titles(page)
+    measures = _named(page.tables["measures"])
+    titles = _titles(page)
     ran = page.tables["techniques"].query("ran == 'yes'")
     unjudged = lookup(ran, "technique", "why")
-    inclusions, salience = page.tables["inclusions"], page.tables["salience"]
-    refused = [f"{words.printable(row.concept)}: {row.note}" for row in salience[~salience["eligible"]].itertuples()]
+    inclusions = page.tables["inclusions"]
+    salience = page.tables["salience"]
+    refused = [
+        f"{words.printable(row.concept)}: {row.note}"
+        for row in salience[~salience["eligible"]].itertuples()
+    ]
     rows = []
     for harm, (title, text) in HARMS.items():
         grids = []
         for name, part in measures[measures["harm"] == harm].groupby("technique", sort=True):
-            some = _grids(f"{name} {titles.get(str(name), '')} ({READINGS[part['reading'].iloc[0]]})", part)
+            some = _grids(
+                f"{name} {titles.get(str(name), '')} ({READINGS[part['reading'].iloc[0]]})", part
+            )
             grids += [{**grid, "above": unjudged.pop(str(name), "")} for grid in some]
-        rows += [{"title": title, "text": text, "grids": grids, "refused": refused * (harm == "stereotyping")}]
+        rows += [
+            {
+                "title": title,
+                "text": text,
+                "grids": grids,
+                "refused": refused * (harm == "stereotyping"),
+            }
+        ]
         if harm == "stereotyping":
-            grids += _grid("S1 words wrongly included, by false positive rate", inclusions[inclusions["kept"]], "rank")
+            grids += _grid(
+                "S1 words wrongly included, by false positive rate",
+                inclusions[inclusions["kept"]],
+                "rank",
+            )
             held = "S2 objects rightly mentioned or not, size and place held fixed: log odds"
             grids += _grid(held, salience[salience["eligible"]], "q")
     return {"harms": [row for row in rows if row["grids"] or row["refused"]]}
@@ -169,15 +233,22 @@ def harms(page: Page) -> Content:
 
 def read(page: Page) -> Content:
     """Notes, and the lists that were used."""
-    lists = sorted({name for text in page.tables["measures"]["lists"] for name in text.split(", ") if name})
+    lists = sorted(
+        {name for text in page.tables["measures"]["lists"] for name in text.split(", ") if name}
+    )
     return {"notes": page.notes, "lists": lists}
 
 
 def techniques(page: Page) -> Content:
     """What each technique needs, whether it ran, and what could be changed."""
     rows = page.tables["techniques"]
-    changed = {"reading": rows["reading"].map(READINGS), "could_be_changed": rows["stage"].map(SENTENCES["changeable"])}
-    changed |= {"why": rows["why"].where(rows["ran"] == "no", "")}  # what was not judged stands above the numbers
+    changed = {
+        "reading": rows["reading"].map(READINGS),
+        "could_be_changed": rows["stage"].map(SENTENCES["changeable"]),
+    }
+    changed |= {
+        "why": rows["why"].where(rows["ran"] == "no", "")
+    }  # what was not judged stands above the numbers
     return {"grid": grid_of("Techniques", rows.assign(**changed), ("harm", "origin", "parameters"))}
 
 
@@ -204,7 +275,9 @@ def _named(measures: pd.DataFrame) -> pd.DataFrame:
         if technique == "D1":
             bound, colon, word = concept.partition(":")
             return f"{bound}{colon}{mask(word)}"
-        return GENDERS.get(concept, ("", concept))[1] if technique == "I2" else concept
+        if technique == "I2":
+            return GENDERS.get(concept, ("", concept))[1]
+        return concept
 
     pairs = zip(measures["technique"], measures["concept"], strict=True)
     return measures.assign(concept=[name(*pair) for pair in pairs])
@@ -213,12 +286,22 @@ def _named(measures: pd.DataFrame) -> pd.DataFrame:
 def _grids(title: str, rows: pd.DataFrame) -> list[Content]:
     """The differences between groups of a technique, and its counts and shares over all images."""
     rare = rows["note"].str.contains("too few images have it|fewer than 10", regex=True)
-    overall = rows[(rows["group"] == "") & rows["unit"].isin(["share", "count", "per 1,000 captions"])]
+    overall = rows[
+        (rows["group"] == "") & rows["unit"].isin(["share", "count", "per 1,000 captions"])
+    ]
     differences = rows[(rows["unit"] == "pp") & rows["value"].notna() & ~rare]
-    out = f"{words.many(int(rare.sum()), 'comparison')} not judged: too few images" if rare.any() else ""
+    out = (
+        f"{words.many(int(rare.sum()), 'comparison')} not judged: too few images"
+        if rare.any()
+        else ""
+    )
     return [
         *_grid("; ".join(filter(None, [f"{title}: differences in points", out])), differences, "q"),
-        *_grid(f"{title}: counts and shares over all images", overall.assign(_order=-overall["active"]), "_order"),
+        *_grid(
+            f"{title}: counts and shares over all images",
+            overall.assign(_order=-overall["active"]),
+            "_order",
+        ),
     ]
 
 
@@ -226,13 +309,17 @@ def _grid(caption: str, rows: pd.DataFrame, order: str) -> list[Content]:
     """The first rows as a table, if there are any."""
     first = rows.sort_values(order, kind="stable", na_position="last", key=sort_key).head(MOST)
     more = f"; {len(rows) - MOST:,} more in the tables" if len(rows) > MOST else ""
-    return [grid_of(caption + more, first, PLAIN)] if len(first) else []
+    if len(first):
+        return [grid_of(caption + more, first, PLAIN)]
+    return []
 
 
 # -- findings in sentences ---------------------------------------------------------------------------------------------
 
-STAGES, GENDERS = SENTENCES["stages"], SENTENCES["genders"]
-POINTS, ODDS = "percentage points", "log odds"
+STAGES = SENTENCES["stages"]
+GENDERS = SENTENCES["genders"]
+POINTS = "percentage points"
+ODDS = "log odds"
 
 
 def tested(measures: pd.DataFrame, salience: pd.DataFrame) -> pd.DataFrame:
@@ -247,7 +334,13 @@ def tested(measures: pd.DataFrame, salience: pd.DataFrame) -> pd.DataFrame:
     rows = rows[~(gendered & named.isin(people))].assign(unit=POINTS)
     odds = salience[salience["eligible"]]
     odds = odds.assign(
-        value=odds["coefficient"], kind="", captions="", truth="", technique="S2", unit=ODDS, reading="look"
+        value=odds["coefficient"],
+        kind="",
+        captions="",
+        truth="",
+        technique="S2",
+        unit=ODDS,
+        reading="look",
     )
     return pd.concat([part for part in (rows, odds) if len(part)] or [rows], ignore_index=True)
 
@@ -264,7 +357,9 @@ def findings(tables: Tables) -> list[Content]:
         ["stage_rank", "q", "size", "concept"], key=sort_key
     )
     first = {str(row["technique"]): row for row in reversed(ordered.to_dict("records"))}
-    return [_sentence(first[technique]) for technique in SENTENCES["findings"] if technique in first]
+    return [
+        _sentence(first[technique]) for technique in SENTENCES["findings"] if technique in first
+    ]
 
 
 def judged(tables: Tables) -> pd.DataFrame:
@@ -273,13 +368,24 @@ def judged(tables: Tables) -> pd.DataFrame:
     n are images.
     """
     rows = tested(tables["measures"], tables["salience"])
-    truth = [f" ({' against '.join(filter(None, pair))})" for pair in zip(rows["captions"], rows["truth"], strict=True)]
-    label = (rows["technique"] + " " + rows["kind"] + " " + rows["concept"]).str.split().str.join(" ")
+    truth = [
+        f" ({' against '.join(filter(None, pair))})"
+        for pair in zip(rows["captions"], rows["truth"], strict=True)
+    ]
+    label = (
+        (rows["technique"] + " " + rows["kind"] + " " + rows["concept"]).str.split().str.join(" ")
+    )
     label += pd.Series(truth, rows.index, dtype=object).replace(" ()", "")
     contrast = rows["column"] + ": " + rows["group"] + " over " + rows["other"]
     columns = {name: rows[name] for name in ("n", "value", "ci_low", "ci_high", "unit", "q")}
     return pd.DataFrame(
-        {"model": rows["stage"], "contrast": contrast, "label": label, **columns, "reason": rows["note"]}
+        {
+            "model": rows["stage"],
+            "contrast": contrast,
+            "label": label,
+            **columns,
+            "reason": rows["note"],
+        }
     )
 
 
@@ -291,12 +397,15 @@ def headline_of(tables: Tables) -> Headline:
         ends = f"{first['interval']}, " if first["interval"] else "no interval, "
         sentence = f"{first['text'].removesuffix('.')} ({ends}{first['q']}, {first['n']})."
         return Headline(sentence, f"{first['technique']} ")
-    rows, cases = tested(tables["measures"], tables["salience"]), len(tables["cases"])
+    rows = tested(tables["measures"], tables["salience"])
+    cases = len(tables["cases"])
     rows = rows[rows["unit"] == POINTS]
     if len(rows):
         return Headline(f"{_none(rows)}.")
     if cases:
-        return Headline(f"No groups were compared; {words.many(cases, 'case waits', 'cases wait')} to be read.")
+        return Headline(
+            f"No groups were compared; {words.many(cases, 'case waits', 'cases wait')} to be read."
+        )
     return Headline("No groups were compared, and no case was found.")
 
 
@@ -304,12 +413,18 @@ def _none(rows: pd.DataFrame) -> str:
     """The sentence where no difference has q below 0.05: there is none, or it cannot be said."""
     differences = []
     for row in rows.to_dict("records"):
-        low, high = row["ci_low"], row["ci_high"]
-        name = f"{row['technique']} {words.printable(str(row['concept'])).partition('.')[0]}".strip()
-        n, shown = int(row["n"]), f"{numbers.interval(low, high)} points"
-        matters, why = caution.points(row["active"] / max(n, 1)), f"q {row['q']:.2g}" * (low > 0 or high < 0)
+        low = row["ci_low"]
+        high = row["ci_high"]
+        name = (
+            f"{row['technique']} {words.printable(str(row['concept'])).partition('.')[0]}".strip()
+        )
+        n = int(row["n"])
+        shown = f"{numbers.interval(low, high)} points"
+        matters = caution.points(row["active"] / max(n, 1))
+        why = f"q {row['q']:.2g}" * (low > 0 or high < 0)
         differences.append(caution.Nothing(name, low, high, n, matters, shown, why))
-    unclear, widest = [difference for difference in differences if not difference.clear], caution.widest(differences)
+    unclear = [difference for difference in differences if not difference.clear]
+    widest = caution.widest(differences)
     if len(unclear) == len(differences):
         return caution.cannot_tell(widest, "whether captions differ between groups", "image")
     count = words.many(len(differences), "difference")
@@ -321,7 +436,8 @@ def _none(rows: pd.DataFrame) -> str:
 
 
 def _sentence(row: Record) -> Content:
-    technique, value = str(row["technique"]), float(row["value"])
+    technique = str(row["technique"])
+    value = float(row["value"])
     scenario, _, last = str(row["concept"]).rpartition(":")
     concept = last if technique in ("S1", "D1") else str(row["concept"])
     concept = GENDERS.get(concept, (concept,))[0] if technique == "I2" else concept
@@ -337,7 +453,9 @@ def _sentence(row: Record) -> Content:
         size=numbers.size(value),
         value=numbers.ratio(value),
     )
-    interval = numbers.interval(row["ci_low"], row["ci_high"], numbers.ratio if technique == "S2" else numbers.points)
+    interval = numbers.interval(
+        row["ci_low"], row["ci_high"], numbers.ratio if technique == "S2" else numbers.points
+    )
     return {
         "text": f"{text[:1].upper()}{text[1:]}.",
         "interval": "" if interval == numbers.NONE else interval,

@@ -74,8 +74,11 @@ class StageRows:
     def take(self, other: "StageRows") -> None:
         """Add the rows of another file."""
         for column in fields(self):
-            own, others = getattr(self, column.name), getattr(other, column.name)
-            setattr(self, column.name, own + others if isinstance(own, list | Counter) else own | others)
+            own = getattr(self, column.name)
+            others = getattr(other, column.name)
+            setattr(
+                self, column.name, own + others if isinstance(own, list | Counter) else own | others
+            )
 
     def records(
         self, entries: Iterable[Any], what: str, key: Callable[[Record], str] = lambda row: ""
@@ -101,7 +104,9 @@ def id_of(value: Any) -> str:
 def size_of(image: Record) -> tuple[float, float] | None:
     """Width and height of an image's record; None if one of them is not a positive number or a text of one."""
     width, height = (number_of(image.get(name)) for name in ("width", "height"))
-    return (width, height) if 0 < width <= _LONGEST and 0 < height <= _LONGEST else None
+    if 0 < width <= _LONGEST and 0 < height <= _LONGEST:
+        return (width, height)
+    return None
 
 
 def number_of(value: Any) -> float:
@@ -128,8 +133,13 @@ def clip(box: Any, size: tuple[float, float] | None) -> tuple[float, float, floa
     if not all(map(math.isfinite, (x, y, w, h))):
         return None
     width, height = size
-    x0, y0, x1, y1 = max(x, 0.0), max(y, 0.0), min(x + w, width), min(y + h, height)
-    return (x0 / width, y0 / height, x1 / width, y1 / height) if x1 > x0 and y1 > y0 else None
+    x0 = max(x, 0.0)
+    y0 = max(y, 0.0)
+    x1 = min(x + w, width)
+    y1 = min(y + h, height)
+    if x1 > x0 and y1 > y0:
+        return (x0 / width, y0 / height, x1 / width, y1 / height)
+    return None
 
 
 def caption_rows(image: str, caption: Any) -> list[tuple[str, Any]]:
@@ -143,7 +153,9 @@ def caption_rows(image: str, caption: Any) -> list[tuple[str, Any]]:
     longest = max((len(text) for text in texts if isinstance(text, str)), default=0)
     if longest > LONGEST_CAPTION:
         problem = f"A caption of the image {show(image[:80])} has {longest:,} characters"
-        raise DataMissing(f"{problem}, and at most {LONGEST_CAPTION:,} are read.", "Take it out, or cut it.")
+        raise DataMissing(
+            f"{problem}, and at most {LONGEST_CAPTION:,} are read.", "Take it out, or cut it."
+        )
     return [(image, text) for text in texts]
 
 
@@ -155,23 +167,40 @@ def read_table(file: Path) -> StageRows:
     frame = read_frame(file, raises=DataMissing, limit=LARGEST)
     columns = set(frame.columns)
     if {"image", "caption"} <= columns:
-        frame = frame.sort_values(["image", "source"], kind="stable") if "source" in columns else frame
+        frame = (
+            frame.sort_values(["image", "source"], kind="stable") if "source" in columns else frame
+        )
         pairs = zip(frame["image"].tolist(), frame["caption"].tolist(), strict=True)
-        return StageRows(captions=[row for image, caption in pairs for row in caption_rows(str(image), _text(caption))])
+        return StageRows(
+            captions=[
+                row for image, caption in pairs for row in caption_rows(str(image), _text(caption))
+            ]
+        )
     if {"image", "kind", "word"} <= columns:
         return _labels(frame)
     names = ", ".join(map(str, frame.columns))
-    raise DataMissing(f"{file} has the columns {names}.", "It needs image, caption or image, kind, word.")
+    raise DataMissing(
+        f"{file} has the columns {names}.", "It needs image, caption or image, kind, word."
+    )
 
 
 def _labels(frame: pd.DataFrame) -> StageRows:
-    rows = StageRows(kinds={str(kind) for kind in frame["kind"].unique()}, images=set(frame["image"].astype(str)))
+    rows = StageRows(
+        kinds={str(kind) for kind in frame["kind"].unique()}, images=set(frame["image"].astype(str))
+    )
     for row in rows.records(frame.to_dict("records"), "row", repr):
-        kind, names = str(row["kind"]), ("synset", "subject", "subject_synset", "object", "object_synset")
-        synset, subject, subject_synset, other, other_synset = (str(_text(row.get(name)) or "") for name in names)
-        word = plain(str(row["word"])).strip().lower().replace(" ", "_" if kind != "relation" else " ")
+        kind = str(row["kind"])
+        names = ("synset", "subject", "subject_synset", "object", "object_synset")
+        synset, subject, subject_synset, other, other_synset = (
+            str(_text(row.get(name)) or "") for name in names
+        )
+        word = (
+            plain(str(row["word"])).strip().lower().replace(" ", "_" if kind != "relation" else " ")
+        )
         ends = (plain(subject), subject_synset or None, plain(other), other_synset or None)
-        x0, y0, x1, y1 = corners = tuple(number_of(row.get(side)) for side in ("x0", "y0", "x1", "y1"))
+        x0, y0, x1, y1 = corners = tuple(
+            number_of(row.get(side)) for side in ("x0", "y0", "x1", "y1")
+        )
         usable = 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1
         if kind not in ("object", "attribute", "relation"):
             rows.drop(f"kind {kind[:20]!r}")
@@ -182,22 +211,31 @@ def _labels(frame: pd.DataFrame) -> StageRows:
                 rows.drop("box outside of its image")
             box = (x0, y0, x1, y1) if usable else None
             score = number_of(row.get("score"))
-            rows.labels.append(Label(str(row["image"]), kind, word, synset or None, corners=box, score=score))
+            rows.labels.append(
+                Label(str(row["image"]), kind, word, synset or None, corners=box, score=score)
+            )
     return rows
 
 
 def _text(value: Any) -> Any:
-    return None if value is None or (isinstance(value, float) and math.isnan(value)) else value
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value
 
 
 KINDS = {"objects": "object", "attributes": "attribute", "relationships": "relation"}
-ImageData = dict[str, tuple[str, tuple[float, float] | None]]  # Visual Genome's id to the id used here, and the size
+ImageData = dict[
+    str, tuple[str, tuple[float, float] | None]
+]  # Visual Genome's id to the id used here, and the size
 
 
 @cache
 def types() -> dict[str, str]:
     """COCO's 80 types to synsets."""
-    return {row["type"]: row["synset"] for _, row in read_csv(Path(__file__).with_name("coco-types.csv")).rows()}
+    return {
+        row["type"]: row["synset"]
+        for _, row in read_csv(Path(__file__).with_name("coco-types.csv")).rows()
+    }
 
 
 def form_of(content: Any) -> str:
@@ -211,21 +249,32 @@ def form_of(content: Any) -> str:
         of_boxes = all(isinstance(content.get(key), list) for key in ("images", "categories"))
         if of_boxes and (not captions or _any_has(entries, "category_id")):
             return "instances"
-        return "captions" if captions or not (entries or "categories" in content) else ""
+        if captions or not (entries or "categories" in content):
+            return "captions"
+        return ""
     if isinstance(content, Mapping):
         values = list(content.values())[:20]
         named = values and all(isinstance(value, str) and value.count(".") >= 2 for value in values)
-        return "attribute_synsets" if named else ""
+        if named:
+            return "attribute_synsets"
+        return ""
     if not isinstance(content, list) or _any_has(content, "caption", "image_id"):
-        return "captions" if isinstance(content, list) else ""
+        if isinstance(content, list):
+            return "captions"
+        return ""
     keys = set(next((entry for entry in content if isinstance(entry, Mapping)), ()))
     if not keys & {"image_id", "id"}:
         return ""
-    return next((name for name in KINDS if name in keys), "image_data" if {"width", "height"} <= keys else "")
+    return next(
+        (name for name in KINDS if name in keys),
+        "image_data" if {"width", "height"} <= keys else "",
+    )
 
 
 def _any_has(entries: Iterable[Any], *keys: str) -> bool:
-    return any(isinstance(entry, Mapping) and all(key in entry for key in keys) for entry in entries)
+    return any(
+        isinstance(entry, Mapping) and all(key in entry for key in keys) for entry in entries
+    )
 
 
 # -- COCO -------------------------------------------------------------------------------------------------------------
@@ -242,19 +291,27 @@ def read_instances(content: Record) -> StageRows:
     rows = StageRows()
     sizes: dict[str, tuple[float, float] | None] = {}
     for image in rows.records(content["images"], "image"):
-        key, size = id_of(image.get("id")), size_of(image)
+        key = id_of(image.get("id"))
+        size = size_of(image)
         if not key:
             rows.drop("image without an id")
         elif sizes.setdefault(key, size) != size:
-            raise DataMissing(f"The image id {key[:40]} is used for two images.", "Give each image an id of its own.")
+            raise DataMissing(
+                f"The image id {key[:40]} is used for two images.",
+                "Give each image an id of its own.",
+            )
     rows.images |= set(sizes)
     names: dict[str, str] = {}
     for row in rows.records(content["categories"], "category"):
-        number, name = id_of(row.get("id")), row.get("name")
+        number = id_of(row.get("id"))
+        name = row.get("name")
         if not number or not isinstance(name, str) or not name.strip():
             rows.drop("category without an id or a name")
         elif names.setdefault(number, name) != name:
-            raise DataMissing(f"The category id {number} is used for {names[number]} and {name}.", "Give each its own.")
+            raise DataMissing(
+                f"The category id {number} is used for {names[number]} and {name}.",
+                "Give each its own.",
+            )
     for key, row in _annotations(content["annotations"], rows):
         name = names.get(id_of(row.get("category_id")))
         if name is None:
@@ -264,7 +321,9 @@ def read_instances(content: Record) -> StageRows:
         if corners is None:
             rows.drop_box(key)
         else:
-            rows.labels.append(Label(key, "object", name.replace(" ", "_"), types().get(name), corners=corners))
+            rows.labels.append(
+                Label(key, "object", name.replace(" ", "_"), types().get(name), corners=corners)
+            )
         rows.images.add(key)
     rows.closed = frozenset(types()[name] for name in names.values() if name in types())
     return rows
@@ -276,7 +335,9 @@ def read_captions(content: Any) -> StageRows:
     Dropped and counted: an annotation whose id came before, and a row that is not a record or names no image.
     """
     rows = StageRows()
-    for key, row in _annotations(content["annotations"] if isinstance(content, Mapping) else content, rows):
+    for key, row in _annotations(
+        content["annotations"] if isinstance(content, Mapping) else content, rows
+    ):
         rows.captions += caption_rows(key, row.get("caption"))
     return rows
 
@@ -296,11 +357,17 @@ def _annotations(entries: Iterable[Any], rows: StageRows) -> Iterator[tuple[str,
 def read_image_data(content: Sequence[Any]) -> ImageData:
     """Ids and sizes; an image of COCO goes by COCO's id."""
     rows = [row for row in content if isinstance(row, Mapping)]
-    return {_image(row): (id_of(row.get("coco_id")) or f"vg{_image(row)}", size_of(row)) for row in rows}
+    return {
+        _image(row): (id_of(row.get("coco_id")) or f"vg{_image(row)}", size_of(row)) for row in rows
+    }
 
 
 def read_form(
-    content: Sequence[Any], form: str, data: ImageData, synsets: Mapping[str, str], wordnet: Callable[[str], bool]
+    content: Sequence[Any],
+    form: str,
+    data: ImageData,
+    synsets: Mapping[str, str],
+    wordnet: Callable[[str], bool],
 ) -> StageRows:
     """Rows of one file; a synset that WordNet lacks is counted as dropped.
 
@@ -311,7 +378,13 @@ def read_form(
 
     def known(names: Any) -> str | None:
         """The first name, if WordNet has it."""
-        name = names[0] if isinstance(names, list) and names else names if isinstance(names, str) else None
+        name = (
+            names[0]
+            if isinstance(names, list) and names
+            else names
+            if isinstance(names, str)
+            else None
+        )
         if name is not None and not wordnet(name):
             rows.drop("synset that this WordNet does not have")
             return None
@@ -323,7 +396,8 @@ def read_form(
         first = names[0] if isinstance(names, list) and names else names
         return plain(str(first or "")).strip().lower().replace(" ", "_"), known(row.get("synsets"))
 
-    what, number = KINDS[form], f"{form.removesuffix('s')}_id"
+    what = KINDS[form]
+    number = f"{form.removesuffix('s')}_id"
     for entry in rows.records(content, "image"):
         image, size = data.get(_image(entry), (f"vg{_image(entry)}", None))
         rows.images.add(image)
@@ -338,10 +412,17 @@ def read_form(
                 rows.labels.append(Label(image, what, name, synset, corners=box))
             elif form == "attributes":
                 listed = row.get("attributes")
-                for word in (plain(str(text)).strip().lower() for text in (listed if isinstance(listed, list) else ())):
+                for word in (
+                    plain(str(text)).strip().lower()
+                    for text in (listed if isinstance(listed, list) else ())
+                ):
                     meaning = known(synsets[word]) if word in synsets else None
-                    rows.labels.append(Label(image, what, word.replace(" ", "_"), meaning, name, synset))
-            elif isinstance(subject := row.get("subject"), Mapping) and isinstance(other := row.get("object"), Mapping):
+                    rows.labels.append(
+                        Label(image, what, word.replace(" ", "_"), meaning, name, synset)
+                    )
+            elif isinstance(subject := row.get("subject"), Mapping) and isinstance(
+                other := row.get("object"), Mapping
+            ):
                 word = " ".join(plain(str(row.get("predicate", ""))).lower().split())
                 rows.labels.append(Label(image, what, word, synset, *thing(subject), *thing(other)))
             else:

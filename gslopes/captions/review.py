@@ -42,7 +42,9 @@ def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
     if not required and not is_file(file):
         return []
     values = {"answer": (*ANSWERS, "")}
-    table = read_csv(file, COLUMNS, unique=("case", "reviewer"), values=values, raises=DataMissing, hint=_HINT)
+    table = read_csv(
+        file, COLUMNS, unique=("case", "reviewer"), values=values, raises=DataMissing, hint=_HINT
+    )
     return [{name: without_guard(row[name]) for name in COLUMNS} for _, row in table.rows()]
 
 
@@ -60,16 +62,32 @@ def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[Row]:
         if not len(reviewed):
             rows.append({"technique": str(name), "cases": total, "read": 0})
             continue
-        harmful = reviewed.assign(yes=reviewed["answer"] == "harm").groupby("case")["yes"].mean() > 0.5
-        read, share = len(harmful), float(harmful.mean())
+        harmful = (
+            reviewed.assign(yes=reviewed["answer"] == "harm").groupby("case")["yes"].mean() > 0.5
+        )
+        read = len(harmful)
+        share = float(harmful.mean())
         low, high = corrected(share, read, total)
         counted = reviewed.loc[reviewed["answer"] != "harm", "answer"].value_counts()
         causes = dict(sorted(counted.items(), key=lambda first: (-first[1], str(first[0]))))
-        wide = reviewed.pivot_table(index="case", columns="reviewer", values="answer", aggfunc="last")
+        wide = reviewed.pivot_table(
+            index="case", columns="reviewer", values="answer", aggfunc="last"
+        )
         pairs = [wide[[first, second]].dropna() for first, second in combinations(wide.columns, 2)]
-        kappas = [cohens_kappa(*(both[name].tolist() for name in both)) for both in pairs if len(both)]
-        row = {"technique": name, "cases": total, "read": read, "share": share, "low": low, "high": high}
-        rows.append({**row, "causes": causes, "kappa": float(np.mean(kappas)) if kappas else math.nan})
+        kappas = [
+            cohens_kappa(*(both[name].tolist() for name in both)) for both in pairs if len(both)
+        ]
+        row = {
+            "technique": name,
+            "cases": total,
+            "read": read,
+            "share": share,
+            "low": low,
+            "high": high,
+        }
+        rows.append(
+            {**row, "causes": causes, "kappa": float(np.mean(kappas)) if kappas else math.nan}
+        )
     return rows
 
 
@@ -95,7 +113,8 @@ def mask(word: str) -> str:
 
 def masked(row: Record) -> tuple[str, str]:
     """A case's word and caption, printable; of D1 with the listed word masked, in any inflection."""
-    word, text = str(row["word"]), str(row["text"])
+    word = str(row["word"])
+    text = str(row["text"])
     if row["technique"] == "D1" and word:
         stem = re.escape(word.replace("_", " ")[: max(3, len(word) - 2)])
         text = re.sub(rf"\b{stem}\w*", lambda found: mask(found[0]), text, flags=re.IGNORECASE)
@@ -120,11 +139,19 @@ def review_items(
     """
     items = []
     for row in cases.to_dict("records"):
-        item = {name: words.printable(row[name]) for name in ("rule", "group", "image", "word", "text")}
-        item |= {"case": str(row["case"]), "stage": str(row["stage"]), "harm": HARMS[row["harm"]][0]}
+        item = {
+            name: words.printable(row[name]) for name in ("rule", "group", "image", "word", "text")
+        }
+        item |= {
+            "case": str(row["case"]),
+            "stage": str(row["stage"]),
+            "harm": HARMS[row["harm"]][0],
+        }
         item["technique"] = f"{row['technique']} {titles.get(row['technique'], '')}".strip()
         item["concept"] = words.printable("" if row["technique"] == "D1" else row["concept"])
-        item["truth"] = words.printable(row["truth_text"]) or ("nothing" if row["truth"] else NO_TRUTH)
+        item["truth"] = words.printable(row["truth_text"]) or (
+            "nothing" if row["truth"] else NO_TRUTH
+        )
         item["src"] = link_of(images, str(row["image"]), out)
         items.append(item | {"file": item["image"] + ("" if item["src"] else " (no photo linked)")})
     return items

@@ -75,12 +75,16 @@ def find_stages(source: Path, others: Collection[Path] = ()) -> dict[str, list[P
             continue
         name = entry.name if entry.is_dir() else entry.stem
         if name in STAGES:
-            files = sorted(f for f in entry.rglob("*") if f.is_file()) if entry.is_dir() else [entry]
+            files = (
+                sorted(f for f in entry.rglob("*") if f.is_file()) if entry.is_dir() else [entry]
+            )
             files_of[name] = files_of.get(name, []) + files
         elif entry.is_dir() or entry.suffix in (".json", *_TABLES):
             raise UnknownName("stage", name, STAGES)
     if not files_of:
-        raise UsageError(f"{show(source)} holds no stage.", f"Name files or folders {', '.join(STAGES)}.")
+        raise UsageError(
+            f"{show(source)} holds no stage.", f"Name files or folders {', '.join(STAGES)}."
+        )
     return {stage: files_of[stage] for stage in STAGES if stage in files_of}
 
 
@@ -103,16 +107,21 @@ def read_stages(stages: Mapping[str, Iterable[Path]], wordnet: WordNet) -> Read:
         if not read.images(stage):
             raise UsageError(f"The stage {stage} has no image.", "Check its files.")
     for first, second in pairwise(read.stages):
-        first_ids, second_ids = read.images(first), read.images(second)
+        first_ids = read.images(first)
+        second_ids = read.images(second)
         if not first_ids & second_ids:
             ids = f"{examples(first_ids)} there, {examples(second_ids)} here"
-            raise UsageError(f"{first} and {second} share no image: {ids}.", "Use the same ids in both.")
+            raise UsageError(
+                f"{first} and {second} share no image: {ids}.", "Use the same ids in both."
+            )
     return read
 
 
 def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRows:
     rows = StageRows()
-    forms: list[tuple[Path, str, Any]] = []  # of Visual Genome, read when all of its files are known
+    forms: list[
+        tuple[Path, str, Any]
+    ] = []  # of Visual Genome, read when all of its files are known
     data: readers.ImageData = {}
     synsets: dict[str, str] = {}
     for file in files:
@@ -174,9 +183,13 @@ def images_table(read: Read, mentions: Mentions, limit: int | None) -> pd.DataFr
         for name in read.images(stage):
             have.setdefault(name, []).append(stage)
     labels = read.stages.get("human-labels", StageRows())
-    people: dict[str, list[tuple[float, float, float, float]]] = {}  # corners; COCO's where there are any
+    people: dict[
+        str, list[tuple[float, float, float, float]]
+    ] = {}  # corners; COCO's where there are any
     for row in labels.labels:
-        if row.corners and (row.word == "person" if labels.closed else mentions.is_person(row.word, row.synset)):
+        if row.corners and (
+            row.word == "person" if labels.closed else mentions.is_person(row.word, row.synset)
+        ):
             people.setdefault(row.image, []).append(row.corners)
     unusable = dict.fromkeys(labels.unsized)
     areas = {image: covered(boxes) for image, boxes in people.items()} | unusable
@@ -184,7 +197,9 @@ def images_table(read: Read, mentions: Mentions, limit: int | None) -> pd.DataFr
     return pd.DataFrame(records, columns=TABLES["images"].columns)
 
 
-def sentences_table(stages: Mapping[str, StageRows], images: Iterable[str]) -> tuple[pd.DataFrame, int]:
+def sentences_table(
+    stages: Mapping[str, StageRows], images: Iterable[str]
+) -> tuple[pd.DataFrame, int]:
     """One row for each caption, numbered within image and stage; and the number of repeated ones that are left out."""
     wanted = set(images)
     records: list[tuple[str, str, int, str, str, str, str]] = []
@@ -215,7 +230,11 @@ def judge_text(caption: Any) -> tuple[str, str, SkipReason]:
     text = plain((caption or "").encode("utf-8", "replace").decode()).strip()
     if not text:
         return "", "empty", SkipReason(Reason.NO_TEXT)
-    cut = SkipReason(Reason.CUT_FOR_PARSING, f"at {LONGEST:,} characters") if len(text) > LONGEST else SkipReason()
+    cut = (
+        SkipReason(Reason.CUT_FOR_PARSING, f"at {LONGEST:,} characters")
+        if len(text) > LONGEST
+        else SkipReason()
+    )
     return text, "parsed", cut
 
 
@@ -225,7 +244,9 @@ def coverage_of(read: Read) -> dict[str, Coverage]:
     for stage, rows in read.stages.items():
         if stage in LABELS:
             objects = "closed" if rows.closed and "object" not in rows.kinds else "open"
-            attributes, relations = ("open" if kind in rows.kinds else "none" for kind in ("attribute", "relation"))
+            attributes, relations = (
+                "open" if kind in rows.kinds else "none" for kind in ("attribute", "relation")
+            )
             coverage[stage] = Coverage(objects, attributes, relations, rows.closed)
     return coverage
 
@@ -250,7 +271,9 @@ def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
     groups: Groups = {}
     for name in columns or [column for column in people.columns if column != image]:
         values = people.groups(name)
-        groups[name] = {photo: values[row] for photo, row in people.by_photo({name: values}).items()}
+        groups[name] = {
+            photo: values[row] for photo, row in people.by_photo({name: values}).items()
+        }
     return groups
 
 
@@ -259,7 +282,9 @@ def _zhao(people: People) -> People:
     columns = {}
     for name, source, values in (("gender", "bb_gender", GENDER), ("skin", "bb_skin", SKIN)):
         if source in people.columns:
-            columns[name] = [values.get(str(cell).strip().lower(), "") for cell in people.columns[source]]
+            columns[name] = [
+                values.get(str(cell).strip().lower(), "") for cell in people.columns[source]
+            ]
     if not columns:
         return people
     image = people.photo_column(("id",))
@@ -274,17 +299,26 @@ def groups_of(config: CaptionsConfig) -> tuple[Groups, list[str]]:
     """
     chosen: Groups = {}
     notes = []
-    for name, values in (read_groups(config.groups, config.columns) if config.groups else {}).items():
+    for name, values in (
+        read_groups(config.groups, config.columns) if config.groups else {}
+    ).items():
         count = len(set(values.values()) - {""})
         if count <= MOST_VALUES:
             chosen[name] = values
         elif config.columns:
             problem = f"The column {name} of {show(config.groups)} has {count:,} values"
-            raise UsageError(f"{problem}, and at most {MOST_VALUES} are compared.", "Choose others with --column.")
+            raise UsageError(
+                f"{problem}, and at most {MOST_VALUES} are compared.",
+                "Choose others with --column.",
+            )
         else:
-            notes.append(f"The column {name} is not compared: it has {count:,} values, and at most {MOST_VALUES} are.")
+            notes.append(
+                f"The column {name} is not compared: it has {count:,} values, and at most {MOST_VALUES} are."
+            )
     if notes and not chosen:
-        raise UsageError(f"{show(config.groups)} has no column of groups. {notes[0]}", "Add a column of groups.")
+        raise UsageError(
+            f"{show(config.groups)} has no column of groups. {notes[0]}", "Add a column of groups."
+        )
     return chosen, notes
 
 
@@ -297,22 +331,32 @@ def notes_on_groups(read: Read, config: CaptionsConfig) -> list[str]:
     grouped = {image for values in groups.values() for image in values}
     images = {image for stage in read.stages for image in read.images(stage)}
     if grouped and not grouped & images:
-        theirs, ours = examples(grouped), examples(images)
-        problem = f"{config.groups} names none of the images: it has {theirs}, the captions have {ours}."
+        theirs = examples(grouped)
+        ours = examples(images)
+        problem = (
+            f"{config.groups} names none of the images: it has {theirs}, the captions have {ours}."
+        )
         raise UsageError(problem, "Use the same ids in both.")
     text = unmatched(config.groups, sorted(grouped - images), "images") if config.groups else ""
-    return [*notes, text] if text else notes
+    if text:
+        return [*notes, text]
+    return notes
 
 
 def people_table(config: CaptionsConfig) -> pd.DataFrame:
     """The people table: groups by image."""
     groups, _ = groups_of(config)
     rows = [
-        (image, name, value, "annotation") for name, values_of in groups.items() for image, value in values_of.items()
+        (image, name, value, "annotation")
+        for name, values_of in groups.items()
+        for image, value in values_of.items()
     ]
     return pd.DataFrame(rows, columns=TABLES["people"].columns)
 
 
 def groups_of_table(people: pd.DataFrame) -> Groups:
     """Column to image to value, of the people table."""
-    return {str(column): lookup(rows, "image", "value") for column, rows in people.groupby("column", sort=False)}
+    return {
+        str(column): lookup(rows, "image", "value")
+        for column, rows in people.groupby("column", sort=False)
+    }

@@ -25,7 +25,9 @@ from gslopes.words.wordnet import wordnet
 
 TUPLES = TABLES["tuples"]
 SIDES = ["x0", "y0", "x1", "y1", "score"]
-_KEY_AND_FACT = TUPLES.columns[: -len(SIDES)]  # the fields of a Fact are the last of them, in their order
+_KEY_AND_FACT = TUPLES.columns[
+    : -len(SIDES)
+]  # the fields of a Fact are the last of them, in their order
 
 
 def parser_name(config: CaptionsConfig) -> str:
@@ -41,18 +43,25 @@ def parser_name(config: CaptionsConfig) -> str:
 
 def parsed_images(run: Run) -> Sequence[str]:
     """The images whose captions are parsed; none where the tuples are given."""
-    return [] if run.config.tuples else run.table("images")["image"].tolist()
+    if run.config.tuples:
+        return []
+    return run.table("images")["image"].tolist()
 
 
 def parse(run: Run, images: Sequence[str]) -> Made:
     """The tuples of the captions of some images; each distinct caption is parsed once a process."""
-    captions, facts = run.once(_captions), run.once(_reader)
+    captions = run.once(_captions)
+    facts = run.once(_reader)
     records: list[tuple[Any, ...]] = []
     for image in images:
         for stage, source, text in captions.get(image, ()):
             records += [(image, stage, source, *fact) for fact in facts(text)]
         run.tick(1)
-    return {"tuples": pd.DataFrame(records, columns=_KEY_AND_FACT).assign(**dict.fromkeys(SIDES, math.nan))}
+    return {
+        "tuples": pd.DataFrame(records, columns=_KEY_AND_FACT).assign(
+            **dict.fromkeys(SIDES, math.nan)
+        )
+    }
 
 
 def with_labels(run: Run, parts: Tables) -> Made:
@@ -61,9 +70,13 @@ def with_labels(run: Run, parts: Tables) -> Made:
     labels = label_facts(run.inputs.stages, senses_of(run.config))
     given = [frame for frame in (labels, captions) if frame is not None and len(frame)]
     rows = pd.concat(given, ignore_index=True) if given else TUPLES.empty()
-    once = rows.drop_duplicates(list(TUPLES.key), keep="last")  # of labels the one with the highest score
+    once = rows.drop_duplicates(
+        list(TUPLES.key), keep="last"
+    )  # of labels the one with the highest score
     if len(once) < len(rows):
-        run.note(f"{many(len(rows) - len(once), 'label')} or facts stood twice for an image and were kept once.")
+        run.note(
+            f"{many(len(rows) - len(once), 'label')} or facts stood twice for an image and were kept once."
+        )
     return {"tuples": once}
 
 
@@ -77,14 +90,17 @@ def _captions(run: Run) -> dict[str, list[tuple[str, int, str]]]:
     frame = run.table("sentences")
     frame = frame[frame["status"] == "parsed"]
     captions: dict[str, list[tuple[str, int, str]]] = {}
-    for image, *caption in frame[["image", "stage", "source", "text"]].itertuples(index=False, name=None):
+    for image, *caption in frame[["image", "stage", "source", "text"]].itertuples(
+        index=False, name=None
+    ):
         captions.setdefault(image, []).append((caption[0], caption[1], caption[2]))
     return captions
 
 
 def _reader(run: Run) -> Callable[[str], tuple[Fact, ...]]:
     """A caption's facts with synsets, by a parser that remembers what it parsed."""
-    parser, senses = standard(), senses_of(run.config)
+    parser = standard()
+    senses = senses_of(run.config)
     return cache(lambda text: tuple(with_synsets(fact, senses) for fact in parser.parse(text)))
 
 
@@ -100,12 +116,17 @@ def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame
                 label_sense(row.word, row.synset, row.kind, senses),
                 (
                     label_sense(word, synset, "object", senses).synset if word else None
-                    for word, synset in ((row.subject, row.subject_synset), (row.object, row.object_synset))
+                    for word, synset in (
+                        (row.subject, row.subject_synset),
+                        (row.object, row.object_synset),
+                    )
                 ),
             )
             meanings = (sense.synset, subject, other, sense.relaxed, sense.rule)
             fact = Fact(row.kind, row.word, row.subject, row.object, *meanings)
-            records.append((row.image, stage, -1, *fact, *(row.corners or (math.nan,) * 4), row.score))
+            records.append(
+                (row.image, stage, -1, *fact, *(row.corners or (math.nan,) * 4), row.score)
+            )
     return pd.DataFrame(records, columns=TUPLES.columns).sort_values(SIDES, kind="stable")
 
 
@@ -134,7 +155,9 @@ def captions_of(
     facts_of: dict[tuple[Any, ...], Fact] = {}
     facts: dict[tuple[str, str, int], list[Fact]] = {}
     for image, stage, source, *values in tuples[_KEY_AND_FACT].itertuples(index=False, name=None):
-        key: tuple[Any, ...] = tuple(None if value is None or value != value else value for value in values)
+        key: tuple[Any, ...] = tuple(
+            None if value is None or value != value else value for value in values
+        )
         fact = facts_of[key] if key in facts_of else facts_of.setdefault(key, Fact(*key))
         facts.setdefault((image, stage, source), []).append(fact)
     wanted = set(images)
@@ -142,7 +165,9 @@ def captions_of(
     rows = sentences[["image", "stage", "source", "text"]].itertuples(index=False, name=None)
     captions = []
     for image, stage, source, text in sorted(rows):
-        captions.append((image, stage, Caption(source, tuple(facts.get((image, stage, source), ())), text)))
+        captions.append(
+            (image, stage, Caption(source, tuple(facts.get((image, stage, source), ())), text))
+        )
     for (image, stage, source), labelled in sorted(facts.items(), key=lambda item: item[0]):
         if source == -1:
             captions.append((image, stage, Caption(-1, tuple(dict.fromkeys(labelled)))))

@@ -33,9 +33,16 @@ def show(as_json: bool) -> int:
     from gslopes.ask.cache import AnswerCache, cache_folder, facts
 
     with AnswerCache(cache_folder(None)) as answers:
-        found, size = facts(answers), answers.path.stat().st_size
+        found = facts(answers)
+        size = answers.path.stat().st_size
     if as_json:
-        print_json({"path": str(answers.path), "bytes": size, "classifiers": [asdict(entry) for entry in found]})
+        print_json(
+            {
+                "path": str(answers.path),
+                "bytes": size,
+                "classifiers": [asdict(entry) for entry in found],
+            }
+        )
         return 0
     for entry in found:
         models = f", models {', '.join(entry.models)}" if entry.models else ""
@@ -48,7 +55,13 @@ def show(as_json: bool) -> int:
 
 @cache.command("export", epilog=examples("gslopes cache export answers.jsonl --classifier google"))
 @FILE
-@click.option("--classifier", "-c", default="", metavar="NAME", help="Only answers of this classifier. [default: all]")
+@click.option(
+    "--classifier",
+    "-c",
+    default="",
+    metavar="NAME",
+    help="Only answers of this classifier. [default: all]",
+)
 def export_(file: Path, classifier: str) -> int:
     """Write answers to FILE, one JSON object a line; replay:FILE answers from it."""
     from gslopes.ask.cache import AnswerCache, cache_folder, export_answers
@@ -58,9 +71,15 @@ def export_(file: Path, classifier: str) -> int:
     return 0
 
 
-@cache.command(epilog=examples("gslopes cache prune --classifier google", "gslopes cache prune --before 2026-01-01"))
+@cache.command(
+    epilog=examples(
+        "gslopes cache prune --classifier google", "gslopes cache prune --before 2026-01-01"
+    )
+)
 @click.option("--classifier", "-c", default="", metavar="NAME", help="Only its answers.")
-@click.option("--before", type=click.DateTime(["%Y-%m-%d"]), help="Only answers from before this day, UTC.")
+@click.option(
+    "--before", type=click.DateTime(["%Y-%m-%d"]), help="Only answers from before this day, UTC."
+)
 @click.option("--all", "everything", is_flag=True, help="All answers.")
 def prune(classifier: str, before: datetime | None, everything: bool) -> int:
     """Delete answers. A deleted answer is asked for, and paid for, again when it is needed."""
@@ -68,7 +87,9 @@ def prune(classifier: str, before: datetime | None, everything: bool) -> int:
     from gslopes.core.errors import UsageError
 
     if not (classifier or before or everything):
-        raise UsageError("Which answers are to be deleted?", "Give --classifier, --before or --all.")
+        raise UsageError(
+            "Which answers are to be deleted?", "Give --classifier, --before or --all."
+        )
     when = before.replace(tzinfo=UTC) if before else None
     with AnswerCache(cache_folder(None)) as answers:
         say(f"{prune_answers(answers, name=classifier, before=when):,} answers deleted")

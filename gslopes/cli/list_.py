@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 
-@click.group(epilog=examples("gslopes list classifiers", "gslopes list classifiers http", "gslopes list models"))
+@click.group(
+    epilog=examples(
+        "gslopes list classifiers", "gslopes list classifiers http", "gslopes list models"
+    )
+)
 def list_() -> None:
     """List the classifiers that you can audit, or the models that ship with gslopes."""
 
@@ -40,13 +44,20 @@ def classifiers(name: str | None, as_json: bool) -> int:
         print_json([asdict(entry) for entry in entries])
         return 0
     for entry in entries:
-        say(entry.name + ("" if entry.installed else f"  (not installed: pip install '{entry.extra}')"))
+        say(
+            entry.name
+            + ("" if entry.installed else f"  (not installed: pip install '{entry.extra}')")
+        )
         if entry.summary:
             say(textwrap.fill(entry.summary, WIDTH, initial_indent="  ", subsequent_indent="  "))
         if entry.parameters:
             say("\n".join(_wrapped(f"{entry.name}:", entry.parameters)))
         for line in _conditions(entry):
-            say(textwrap.fill(f"  {line}", WIDTH, subsequent_indent=" " * 15, break_on_hyphens=False))
+            say(
+                textwrap.fill(
+                    f"  {line}", WIDTH, subsequent_indent=" " * 15, break_on_hyphens=False
+                )
+            )
     if name is not None:
         say(f"\n{manual_of(name)}")
     return 0
@@ -64,7 +75,12 @@ def models(as_json: bool) -> int:
         return 0
     for entry in entries:
         where = f"{entry.path} ({entry.bytes / 2**20:.1f} MiB)" if entry.sha256 else "no weights"
-        facts = {"network": entry.network, "licence": entry.licence, "weights": where, "sha256": entry.sha256 or "-"}
+        facts = {
+            "network": entry.network,
+            "licence": entry.licence,
+            "weights": where,
+            "sha256": entry.sha256 or "-",
+        }
         lines = [f"  {key:<8} {value}" for key, value in facts.items()]
         say("\n".join([entry.name, f"  {entry.summary}", *lines]))
     return 0
@@ -72,15 +88,25 @@ def models(as_json: bool) -> int:
 
 def _conditions(entry: ClassifierEntry) -> list[str]:
     """Extra, credentials, limits and price, as far as there is something to say."""
-    limits, lines = entry.limits, [f"extra        pip install '{entry.extra}'"] if entry.extra else []
+    limits = entry.limits
+    lines = [f"extra        pip install '{entry.extra}'"] if entry.extra else []
     if not limits.remote:
         return lines
     if entry.credentials != "none needed":
         lines.append(f"credentials  {entry.credentials}")
-    rates = [(limits.requests_per_second, "requests a second"), (limits.pictures_per_second, "pictures a second")]
-    allowed = [f"{rate:g} {unit}" for rate, unit in rates if rate] + [f"{limits.concurrency} at once"]
+    rates = [
+        (limits.requests_per_second, "requests a second"),
+        (limits.pictures_per_second, "pictures a second"),
+    ]
+    allowed = [f"{rate:g} {unit}" for rate, unit in rates if rate] + [
+        f"{limits.concurrency} at once"
+    ]
     allowed += [f"{limits.picture_bytes:,} bytes a picture"] if limits.picture_bytes else []
-    price = "depends on your plan" if entry.price is None else f"{entry.price:,.2f} USD per 1,000 pictures"
+    price = (
+        "depends on your plan"
+        if entry.price is None
+        else f"{entry.price:,.2f} USD per 1,000 pictures"
+    )
     lines += [f"limits       {', '.join(allowed)}", f"price        {price}"]
     return lines + ([f"             {limits.note}"] if limits.note else [])
 

@@ -34,7 +34,10 @@ VERBS = {
     "demo": ("gslopes.slopes.cli.demo", "See it work: recover a planted bias, edit a real face."),
     "try": ("gslopes.cli.try_", "What a classifier is sent, and what it answers."),
     "audit": ("gslopes.slopes.cli.audit", "Photos in, slopes out: every stage in one command."),
-    "compare": ("gslopes.slopes.cli.compare", "Compare two runs, or a service with its earlier answers."),
+    "compare": (
+        "gslopes.slopes.cli.compare",
+        "Compare two runs, or a service with its earlier answers.",
+    ),
     "contexts": ("gslopes.cli.audits", "Does the background decide who is seen?"),
     "crops": ("gslopes.cli.audits", "Whom does an automatic crop keep?"),
     "captions": ("gslopes.cli.audits", "What captions do to the people depicted."),
@@ -85,7 +88,9 @@ class LazyGroup(click.Group):
             formatter.write_dl(alone)
         if shared:
             with formatter.section("Then"):
-                formatter.write_dl([(", ".join(names), text) for names, text in self.together.items()])
+                formatter.write_dl(
+                    [(", ".join(names), text) for names, text in self.together.items()]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -102,7 +107,9 @@ class LazyGroup(click.Group):
         guard_logs()
         if args is None:
             with suppress(OSError, RuntimeError):  # of a stderr that is not a file
-                faulthandler.enable(all_threads=False)  # a crash shows where it was, such as in a user's function
+                faulthandler.enable(
+                    all_threads=False
+                )  # a crash shows where it was, such as in a user's function
         interrupts = Interrupts()
         if args is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             interrupts.install()
@@ -120,7 +127,9 @@ class LazyGroup(click.Group):
             code = _explain(error, debug)
         finally:
             interrupts.final = True
-            exec("")  # python -m ends by an interrupt that came within an exec, as of dataclasses: this clears it
+            exec(
+                ""
+            )  # python -m ends by an interrupt that came within an exec, as of dataclasses: this clears it
         code = code if isinstance(code, int) else 0
         if args is None:
             threading.Thread(target=_end, args=(code,), daemon=True).start()
@@ -143,7 +152,9 @@ class Interrupts:
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
-        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)  # written to at once, whatever the main thread does
+        signal.set_wakeup_fd(
+            writing, warn_on_full_buffer=False
+        )  # written to at once, whatever the main thread does
         os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
         arm = _arming()
         arm()
@@ -217,10 +228,15 @@ def _explain(error: Exception, debug: bool) -> int:
         _say("Memory ran out.", f"What was done is kept: {remedy} and run the same command again.")
         return 1
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        _say(f"{show(error.filename or 'A file')} cannot be written: the disk is full.", "Make room and go on.")
+        _say(
+            f"{show(error.filename or 'A file')} cannot be written: the disk is full.",
+            "Make room and go on.",
+        )
         return 1
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        _say(f"{show(error.filename)[:80]}… is too long for a file's name.", "Choose a shorter one.")
+        _say(
+            f"{show(error.filename)[:80]}… is too long for a file's name.", "Choose a shorter one."
+        )
         return 2
     hint = "" if debug else "The same command with --debug shows where; please report it."
     _say(f"Unexpected {type(error).__name__}: {scrub_text(str(error))}", hint)
@@ -256,7 +272,10 @@ def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=examples("gslopes demo", "gslopes audit photos --attribute gender --classifier celeba-tagger --out run")
+    epilog=examples(
+        "gslopes demo",
+        "gslopes audit photos --attribute gender --classifier celeba-tagger --out run",
+    )
     + "\n\n--version; --debug: tracebacks. Exit codes: 0 done, 1 error, 2 usage, 3 some photos or questions failed, "
     "4 --fail-if holds, 130 stopped: repeat to go on.",
     subcommand_metavar="VERB ... | VERB --help",

@@ -24,7 +24,9 @@ def train(arguments: tuple[str, ...]) -> int:
     """
     checkout = PACKAGE.parent
     if not (checkout / "training" / "commands.py").is_file():
-        raise UsageError("Trainings are not in the installed package.", "Clone the repository and run it there.")
+        raise UsageError(
+            "Trainings are not in the installed package.", "Clone the repository and run it there."
+        )
     sys.path.append(str(checkout))
     command: click.Command = import_module("training.commands").train
     return command.main(list(arguments), prog_name="gslopes train", standalone_mode=False)

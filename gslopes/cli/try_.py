@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from gslopes.core.text import some_of
-from gslopes.frame.commands import PATH, flags, json_option, out_option, print_json, say, trust_option, verb
+from gslopes.frame.commands import (
+    PATH,
+    flags,
+    json_option,
+    out_option,
+    print_json,
+    say,
+    trust_option,
+    verb,
+)
 from gslopes.slopes.config import RunConfig
 
 if TYPE_CHECKING:
@@ -26,11 +35,17 @@ _LABELS = 5  # of an answer, that are shown
 )
 @click.argument("classifier")
 @click.argument("photos", metavar="PHOTO...", type=PATH, nargs=-1, required=True)
-@out_option("PNG", "A thumbnail of what is sent is written here. [default: sent.png]", default=Path("sent.png"))
+@out_option(
+    "PNG",
+    "A thumbnail of what is sent is written here. [default: sent.png]",
+    default=Path("sent.png"),
+)
 @flags(RunConfig, "device")
 @trust_option
 @json_option
-def try_(classifier: str, photos: tuple[Path, ...], out: Path, device: str, trust: bool, as_json: bool) -> int:
+def try_(
+    classifier: str, photos: tuple[Path, ...], out: Path, device: str, trust: bool, as_json: bool
+) -> int:
     """Try a classifier on three pictures: what it is sent, what it answers, what it costs, whether its answers vary.
 
     CLASSIFIER is a name as of ``gslopes list classifiers``, or a file. Of fewer than three photos, the first one is
@@ -45,11 +60,19 @@ def try_(classifier: str, photos: tuple[Path, ...], out: Path, device: str, trus
         print_json({**asdict(trial), "failed": trial.failed})
     else:
         say("\n".join(_lines(trial)))
-    return 0 if not trial.failed else 1 if trial.failed == len(trial.pictures) else 3
+    if not trial.failed:
+        return 0
+    if trial.failed == len(trial.pictures):
+        return 1
+    return 3
 
 
 def _lines(found: Trial) -> list[str]:
-    lines = [f"classifier  {found.classifier}", f"sent        {found.sent}", f"            see {found.thumbnail}"]
+    lines = [
+        f"classifier  {found.classifier}",
+        f"sent        {found.sent}",
+        f"            see {found.thumbnail}",
+    ]
     answers = [f"{picture['picture']}: {_answer(picture)}" for picture in found.pictures]
     if found.failed == len(answers) > 1 and len(reasons := {*map(_answer, found.pictures)}) == 1:
         answers = [f"each picture {reasons.pop()}"]
@@ -63,16 +86,25 @@ def _lines(found: Trial) -> list[str]:
         lines.append(
             "varies      no: these answers are the same. Faces that are edited may change them; check what is sent."
         )
-    price = "depends on your plan" if found.price is None else f"{found.price:,.2f} USD per 1,000 pictures"
+    price = (
+        "depends on your plan"
+        if found.price is None
+        else f"{found.price:,.2f} USD per 1,000 pictures"
+    )
     took = f"{found.seconds:.2f} s a picture" if found.seconds else "answered before"
-    lines.append(f"cost        {price if found.price != 0 else 'free'}; {found.usd:,.4f} USD now, {took}")
+    lines.append(
+        f"cost        {price if found.price != 0 else 'free'}; {found.usd:,.4f} USD now, {took}"
+    )
     return [*lines, *(f"warning     {note}" for note in found.notes)]
 
 
 def _answer(one: dict[str, object]) -> str:
     labels = one["labels"]
     if one["status"] != "answered" or not isinstance(labels, dict):
-        status, reason = str(one["status"]), str(one["reason"])
-        return reason if reason.startswith(status) else f"{status}: {reason}"
+        status = str(one["status"])
+        reason = str(one["reason"])
+        if reason.startswith(status):
+            return reason
+        return f"{status}: {reason}"
     best = sorted(labels.items(), key=lambda pair: -pair[1])
     return some_of([f"{label} {score:.3g}" for label, score in best], _LABELS) or "no label"

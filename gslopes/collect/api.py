@@ -26,7 +26,9 @@ def collect_photos(out: str | Path, *, progress: bool = False, **options: Any) -
     return collect(plan, OneProcess(progress=progress)).table
 
 
-def census(photos: str | Path, out: str | Path, *, progress: bool = False, **options: Any) -> pd.DataFrame:
+def census(
+    photos: str | Path, out: str | Path, *, progress: bool = False, **options: Any
+) -> pd.DataFrame:
     """How the faces in a folder of photos are read, by occupation (the sub-folder, or the collection's manifest).
 
     out: the census folder.  options: as of ``gslopes census --help``.
@@ -39,5 +41,10 @@ def census(photos: str | Path, out: str | Path, *, progress: bool = False, **opt
     from gslopes.collect.census import census as count
     from gslopes.report.composition import by_occupation
 
-    result = count(Path(photos), Path(out), build(CensusConfig, options), executor=OneProcess(progress=progress))
+    result = count(
+        Path(photos),
+        Path(out),
+        build(CensusConfig, options),
+        executor=OneProcess(progress=progress),
+    )
     return by_occupation(result.composition, result.women)

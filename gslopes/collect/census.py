@@ -28,7 +28,15 @@ from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.frame.executors import OneProcess
 from gslopes.photos.decode import in_srgb
-from gslopes.photos.folder import PhotoFile, check_outside, count_parts, list_files, listing, open_photo, photo_batches
+from gslopes.photos.folder import (
+    PhotoFile,
+    check_outside,
+    count_parts,
+    list_files,
+    listing,
+    open_photo,
+    photo_batches,
+)
 from gslopes.stats.intervals import estimate_share
 
 if TYPE_CHECKING:
@@ -95,15 +103,23 @@ def census(
     check_outside(out, photos, "census folder")
     files = tuple(list_files(photos))
     if not files:
-        raise UsageError(f"There are no photos in {show(photos)}.", "Collect some with: gslopes collect.")
+        raise UsageError(
+            f"There are no photos in {show(photos)}.", "Collect some with: gslopes collect."
+        )
     searches = searches_of(photos, files)
     if reader is None:
         reader = load_fairface(config.reader, device) if config.reader else FaceReader.load(device)
-    new: dict[str, Any] = {"kind": "census", "photos": show(photos.resolve()), "inputs": listing(files)}
+    new: dict[str, Any] = {
+        "kind": "census",
+        "photos": show(photos.resolve()),
+        "inputs": listing(files),
+    }
     new |= {"min_face": MIN_FACE, "reader": reader.sha256}
     with runfolder.locked(out):
         runfolder.compare(out, new, IDENTITY)
-        runfolder.write_json(out / runfolder.MANIFEST, {**new, "gslopes": runtime.gslopes_version()})
+        runfolder.write_json(
+            out / runfolder.MANIFEST, {**new, "gslopes": runtime.gslopes_version()}
+        )
         parts = count_parts(len(files), _PART)
         missing = runfolder.missing_parts(out, STAGE, CENSUS, parts)
         sizes = {part: len(files[part * _PART : (part + 1) * _PART]) for part in missing}
@@ -112,15 +128,21 @@ def census(
             finder = finder or MtcnnFinder(MIN_FACE)
 
             def work(part: int, tick: Tick) -> None:
-                table = _reads(files[part * _PART : (part + 1) * _PART], occupations, finder, reader, tick)
+                table = _reads(
+                    files[part * _PART : (part + 1) * _PART], occupations, finder, reader, tick
+                )
                 runfolder.write_table(CENSUS, table, runfolder.part_path(out, STAGE, CENSUS, part))
 
-            executor(work, sizes, label="census", unit="photos", done=len(files) - sum(sizes.values()))
+            executor(
+                work, sizes, label="census", unit="photos", done=len(files) - sum(sizes.values())
+            )
         runfolder.merge(out, CENSUS, [STAGE], parts)
         return _write(photos, out, tables.read(CENSUS, out / "census.parquet"), searches, config)
 
 
-def _write(photos: Path, out: Path, table: pd.DataFrame, searches: Searches, config: CensusConfig) -> Census:
+def _write(
+    photos: Path, out: Path, table: pd.DataFrame, searches: Searches, config: CensusConfig
+) -> Census:
     """Everything that depends on the answers of people."""
     from gslopes.collect.review import item_of, render_review
     from gslopes.report.composition import by_occupation, table3
@@ -132,7 +154,12 @@ def _write(photos: Path, out: Path, table: pd.DataFrame, searches: Searches, con
     sources = {row["path"]: row for row in _manifest_rows(photos)}
     looked_at = table[left | table["photo"].isin(answers) & (table["status"] == "read")]
     items = [
-        item_of(row, chances(row), sources.get(row["path"], {}), os.path.relpath(photos.resolve() / row["path"], out))
+        item_of(
+            row,
+            chances(row),
+            sources.get(row["path"], {}),
+            os.path.relpath(photos.resolve() / row["path"], out),
+        )
         for row in looked_at.to_dict("records")
     ]
     page = render_review(items, list(answers.values()), config.confidence, config.unsure)
@@ -165,7 +192,11 @@ def searches_of(photos: Path, files: Sequence[PhotoFile]) -> Searches:
     """
     rows = _manifest_rows(photos)
     if rows:
-        return list(dict.fromkeys((row["path"], row["occupation"], row["keyword"] or "none") for row in rows))
+        return list(
+            dict.fromkeys(
+                (row["path"], row["occupation"], row["keyword"] or "none") for row in rows
+            )
+        )
     names = [(file.relative, file.relative.partition("/")) for file in files]
     return [(path, first if rest else "", "any") for path, (first, _, rest) in names]
 
@@ -173,7 +204,9 @@ def searches_of(photos: Path, files: Sequence[PhotoFile]) -> Searches:
 def _manifest_rows(photos: Path) -> list[dict[Any, Any]]:
     """Kept photos and what repeats them: a photo that two searches find belongs to both."""
     table = tables.read_rows(MANIFEST, photos)
-    table = table[table["status"].isin(["kept", "duplicate"])].sort_values("status", ascending=False, kind="stable")
+    table = table[table["status"].isin(["kept", "duplicate"])].sort_values(
+        "status", ascending=False, kind="stable"
+    )
     return table.to_dict("records")
 
 
@@ -181,15 +214,25 @@ def _manifest_rows(photos: Path) -> list[dict[Any, Any]]:
 
 
 def _reads(
-    files: Sequence[PhotoFile], occupations: Mapping[str, str], finder: Finder, reader: Reader, tick: Tick
+    files: Sequence[PhotoFile],
+    occupations: Mapping[str, str],
+    finder: Finder,
+    reader: Reader,
+    tick: Tick,
 ) -> pd.DataFrame:
     """core.tables.CENSUS of these photos."""
     rows: list[dict[str, Any]] = []
 
     def row_of(file: PhotoFile, photo: str, **known: Any) -> dict[str, Any]:
         empty = dict.fromkeys(("box", "masculine", *RACES, "young"))
-        head = {"photo": photo, "path": file.relative, "occupation": occupations.get(file.relative, "")}
-        rows.append({**empty, **head, "faces": 0, "status": "read", "reason": "", "detail": "", **known})
+        head = {
+            "photo": photo,
+            "path": file.relative,
+            "occupation": occupations.get(file.relative, ""),
+        }
+        rows.append(
+            {**empty, **head, "faces": 0, "status": "read", "reason": "", "detail": "", **known}
+        )
         return rows[-1]
 
     def opened(file: PhotoFile) -> Photo | None:
@@ -202,14 +245,18 @@ def _reads(
     for batch in photo_batches(files, opened):
         chips = []
         read = []
-        for (file, photo), detections in zip(batch, finder([photo for _, photo in batch]), strict=True):
+        for (file, photo), detections in zip(
+            batch, finder([photo for _, photo in batch]), strict=True
+        ):
             height, width = photo.pixels.shape[:2]
             face = choose(detections, width, height, MIN_FACE, reader.size)
             row = row_of(file, photo.id, faces=len(detections.scores))
             if isinstance(face, str):
                 row.update(status="skipped", **SkipReason.of(face).columns)
                 continue
-            row["box"] = (face.box / np.array([width, height, width, height], np.float32)).astype(np.float32)
+            row["box"] = (face.box / np.array([width, height, width, height], np.float32)).astype(
+                np.float32
+            )
             chips.append(warp(in_srgb(photo.pixels, photo.icc), face.matrix, reader.size))
             read.append(row)
         if read:
@@ -259,11 +306,14 @@ def queue(
 ) -> pd.Series:
     """Which rows a person should still look at: one of these readings has less confidence, and is undecided."""
     read = [chances(row) for row in table.to_dict("records")]
-    doubtful = np.array([min(max(row[name].values()) for name in unsure) < confidence for row in read], bool)
+    doubtful = np.array(
+        [min(max(row[name].values()) for name in unsure) < confidence for row in read], bool
+    )
     done = {
         photo
         for photo, row in answers.items()
-        if row["decision"] in ("exclude", "accept") or (row["decision"] == "correct" and all(map(row.get, unsure)))
+        if row["decision"] in ("exclude", "accept")
+        or (row["decision"] == "correct" and all(map(row.get, unsure)))
     }
     return (table["status"] == "read") & doubtful & ~table["photo"].isin(done)
 
@@ -312,12 +362,19 @@ def labels(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.DataF
             value, p = max(chance.items(), key=lambda pair: pair[1])
             sure = (answered or p >= confidence) and not excluded and value != "unknown"
             facts[f"perceived_{reading}"] = value if sure else ""
-        facts["by"] = "person" if answer["decision"] in ANSWERED else "excluded" if excluded else "reader"
+        facts["by"] = (
+            "person" if answer["decision"] in ANSWERED else "excluded" if excluded else "reader"
+        )
         rows.append(facts)
-    return pd.DataFrame(rows, columns=["photo", "path", "occupation", *(f"perceived_{name}" for name in VALUES), "by"])
+    return pd.DataFrame(
+        rows,
+        columns=["photo", "path", "occupation", *(f"perceived_{name}" for name in VALUES), "by"],
+    )
 
 
-def _reading(row: Mapping[Any, Any], answer: Mapping[str, str]) -> dict[str, tuple[dict[str, float], bool]]:
+def _reading(
+    row: Mapping[Any, Any], answer: Mapping[str, str]
+) -> dict[str, tuple[dict[str, float], bool]]:
     """Reading to (value to chance, whether a person answered)."""
     readings = {}
     for name, read in chances(row).items():

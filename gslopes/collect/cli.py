@@ -8,7 +8,17 @@ import click
 from gslopes.collect.config import CensusConfig, CollectConfig
 from gslopes.core.options import build
 from gslopes.core.text import many
-from gslopes.frame.commands import PATH, dry_run_option, json_option, options, out_option, print_json, rows, say, verb
+from gslopes.frame.commands import (
+    PATH,
+    dry_run_option,
+    json_option,
+    options,
+    out_option,
+    print_json,
+    rows,
+    say,
+    verb,
+)
 
 
 @verb(
@@ -36,7 +46,12 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
     plan = plan_collection(build(CollectConfig, options), out)
     terms = plan.source.terms
     if dry_run:
-        counts = {"searches": len(plan.queries), "done": plan.done, "photos": plan.photos, "requests": plan.requests}
+        counts = {
+            "searches": len(plan.queries),
+            "done": plan.done,
+            "photos": plan.photos,
+            "requests": plan.requests,
+        }
         if as_json:
             print_json({**counts, "terms": terms.note})
             return 0
@@ -54,7 +69,15 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
     if as_json:
         facts = {"searches": result.searches, "photos": result.photos, "statuses": result.statuses}
         people = {"people": dict(result.people)} if result.people else {}
-        print_json({**facts, "reasons": result.reasons, "licences": result.licences, **people, "out": str(out)})
+        print_json(
+            {
+                **facts,
+                "reasons": result.reasons,
+                "licences": result.licences,
+                **people,
+                "out": str(out),
+            }
+        )
         return 0
     lines = [f"{many(result.photos, 'photo')} of {result.searches:,} searches in {show(out)}"]
     lines += [f"  {count:>7,}  licence: {licence}" for licence, count in result.licences.items()]
@@ -93,7 +116,14 @@ def census(photos: Path, out: Path, as_json: bool, options: dict[str, Any]) -> i
     shares = by_occupation(result.composition, result.women)
     if as_json:
         counts = {"photos": result.photos, "read": result.read, "queue": result.queue}
-        print_json({**counts, "answered": result.answered, "excluded": result.excluded, "occupations": rows(shares)})
+        print_json(
+            {
+                **counts,
+                "answered": result.answered,
+                "excluded": result.excluded,
+                "occupations": rows(shares),
+            }
+        )
         return 0
     say(print_shares(shares))
     folder = show(out)

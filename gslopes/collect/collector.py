@@ -36,7 +36,14 @@ STAGE = "collect"
 OVERSAMPLE = 1.5  # results that are asked for, of the photos that are wanted: some are gone, some repeat others
 WORKERS = 8
 OUTAGE = 25  # downloads that fail one after the other before it is the network that is to blame
-_KINDS = {b"\xff\xd8\xff": "jpg", b"\x89PNG": "png", b"RIFF": "webp", b"BM": "bmp", b"II*": "tif", b"MM\0*": "tif"}
+_KINDS = {
+    b"\xff\xd8\xff": "jpg",
+    b"\x89PNG": "png",
+    b"RIFF": "webp",
+    b"BM": "bmp",
+    b"II*": "tif",
+    b"MM\0*": "tif",
+}
 
 Row = dict[str, Any]
 Outcome = bytes | DownloadError
@@ -62,7 +69,13 @@ def examine(data: bytes, min_side: int) -> dict[str, Any]:
         detail = f"shorter side {min(width, height)} pixels, at least {min_side} wanted"
         raise DownloadError("refused", SkipReason(Reason.TOO_SMALL, detail))
     photo = sha256(data).hexdigest()
-    return {"photo": photo, "path": f"{photo[:16]}.{suffix}", "width": width, "height": height, "bytes": len(data)}
+    return {
+        "photo": photo,
+        "path": f"{photo[:16]}.{suffix}",
+        "width": width,
+        "height": height,
+        "bytes": len(data),
+    }
 
 
 class Collector:
@@ -71,7 +84,9 @@ class Collector:
     out: the collection's folder.  source, queries, config: what, and how.
     """
 
-    def __init__(self, out: Path, source: Source, queries: Sequence[Query], config: CollectConfig) -> None:
+    def __init__(
+        self, out: Path, source: Source, queries: Sequence[Query], config: CollectConfig
+    ) -> None:
         self.out = out
         self.source = source
         self.queries = queries
@@ -101,7 +116,9 @@ class Collector:
         Raises: ServiceError if the source does not answer or the network is gone; StorageError.
         """
         for index in range(self._known, part):
-            for row in cast("list[Row]", tables.read(MANIFEST, self._table(index)).to_dict("records")):
+            for row in cast(
+                "list[Row]", tables.read(MANIFEST, self._table(index)).to_dict("records")
+            ):
                 self._remember(row)
         query = self.queries[part]
         wanted = self.config.per_query
@@ -116,7 +133,9 @@ class Collector:
             batch = list(enumerate(results[start : start + most], start + 1))
             coming = self._downloads([candidate for rank, candidate in batch if rank not in done])
             for rank, candidate in batch:
-                row = done.get(rank) or self._judge(self._row(query, rank, candidate), candidate, coming)
+                row = done.get(rank) or self._judge(
+                    self._row(query, rank, candidate), candidate, coming
+                )
                 kill_point("collect:stored")
                 if rank not in done and row["status"] != "failed":
                     with runfolder.storage(journal), journal.open("a", encoding="utf-8") as file:
@@ -137,7 +156,9 @@ class Collector:
         if rows and self._failures >= len(rows):
             self._failed_parts.append(part)
         if part + 1 == len(self.queries) and self._failures and not self._any_outcome:
-            self._stop_for_outage(explained(rows[-1]["reason"], rows[-1]["detail"]) if rows else "no result")
+            self._stop_for_outage(
+                explained(rows[-1]["reason"], rows[-1]["detail"]) if rows else "no result"
+            )
 
     # -- searching ----------------------------------------------------------------------------------------------------
 
@@ -147,7 +168,9 @@ class Collector:
         with contextlib.suppress(OSError, ValueError, TypeError):  # not there yet, or damaged
             return [Candidate(**row) for row in read_json(path)]
         try:
-            candidates = self.source.search(query, int(self.config.per_query * OVERSAMPLE), self._ask)
+            candidates = self.source.search(
+                query, int(self.config.per_query * OVERSAMPLE), self._ask
+            )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise ServiceError(
                 f"{self.source.name} answered in a form that is not its own ({type(error).__name__}).",
@@ -156,7 +179,9 @@ class Collector:
         unique: dict[tuple[str, str], Candidate] = {}
         for candidate in candidates:
             if candidate.url:
-                unique.setdefault((candidate.url, candidate.title if self.source.of_people else ""), candidate)
+                unique.setdefault(
+                    (candidate.url, candidate.title if self.source.of_people else ""), candidate
+                )
         runfolder.make_folder(path.parent)
         runfolder.write_json(path, [asdict(candidate) for candidate in unique.values()])
         return list(unique.values())
@@ -175,7 +200,9 @@ class Collector:
                 "What was collected is kept: the same command goes on from there.",
             ) from None
         except ValueError:
-            raise ServiceError(f"{self.source.name} answered with something that is not JSON.", "Try later.") from None
+            raise ServiceError(
+                f"{self.source.name} answered with something that is not JSON.", "Try later."
+            ) from None
 
     # -- photos -------------------------------------------------------------------------------------------------------
 
@@ -192,13 +219,22 @@ class Collector:
         try:
             reply = self.fetcher.get(url, before_request=self.robots)
             kind = reply.content_type
-            if not kind.endswith("/octet-stream") and (not kind.startswith("image/") or "svg" in kind):
+            if not kind.endswith("/octet-stream") and (
+                not kind.startswith("image/") or "svg" in kind
+            ):
                 return DownloadError("refused", SkipReason(Reason.NOT_SENT_AS_PICTURE, kind[:60]))
             return reply.body
         except DownloadError as error:
             return error
-        except (ArithmeticError, LookupError, RecursionError, ValueError) as error:  # one photo's, whatever it sent
-            return DownloadError("refused", SkipReason(Reason.CANNOT_BE_REQUESTED, type(error).__name__))
+        except (
+            ArithmeticError,
+            LookupError,
+            RecursionError,
+            ValueError,
+        ) as error:  # one photo's, whatever it sent
+            return DownloadError(
+                "refused", SkipReason(Reason.CANNOT_BE_REQUESTED, type(error).__name__)
+            )
 
     def _judge(self, row: Row, candidate: Candidate, coming: Mapping[str, Future[Outcome]]) -> Row:
         """The manifest row of one result; its file is durable if it is kept.
@@ -239,7 +275,12 @@ class Collector:
 
     def _row(self, query: Query, rank: int, candidate: Candidate) -> Row:
         row: Row = dict.fromkeys(MANIFEST.columns, "") | asdict(candidate)
-        row |= {"occupation": query.occupation, "soc": query.soc, "keyword": query.keyword, "query": query.text}
+        row |= {
+            "occupation": query.occupation,
+            "soc": query.soc,
+            "keyword": query.keyword,
+            "query": query.text,
+        }
         row |= {"rank": rank, "source": self.source.name, "width": 0, "height": 0, "bytes": 0}
         return row | {"retrieved": datetime.now(UTC).isoformat(timespec="seconds")}
 
@@ -273,7 +314,9 @@ def folder_name(occupation: str) -> str:
     ('driver-sales worker', 'photos')
     """
     plain = re.sub(r"[^\w .,'()+-]+", "-", occupation).strip(" .-")[:80]
-    return plain if plain and plain != "parts" else "photos"
+    if plain and plain != "parts":
+        return plain
+    return "photos"
 
 
 def _read_journal(journal: Path, out: Path) -> dict[int, Row]:

@@ -25,8 +25,12 @@ class CollectConfig:
         help="openverse or urls:FILE; wikidata, or wikidata:groups=Q-IDS with / between: people of "
         "named ethnic groups, with a people.csv.",
     )
-    occupations: str = option("bls-129", help="bls-129, a CSV, or jobs: chef,nurse.", metavar="LIST")
-    keywords: str = option("paper", help="paper (six and none), none, a CSV, or words.", metavar="LIST")
+    occupations: str = option(
+        "bls-129", help="bls-129, a CSV, or jobs: chef,nurse.", metavar="LIST"
+    )
+    keywords: str = option(
+        "paper", help="paper (six and none), none, a CSV, or words.", metavar="LIST"
+    )
     per_query: int = option(250, help="Photos per search.", least=1)
     per_person: int | None = option(
         None,
@@ -36,13 +40,21 @@ class CollectConfig:
         least=1,
         most=50,
     )
-    min_side: int = option(64, help="Minimum length of the shorter side, pixels.", metavar="PX", least=1)
-    gap: float = option(1.0, help="Seconds between requests to one host.", metavar="S", advanced=True, least=0)
-    contact: str = option("", help="How site operators can reach you; sent in the user agent.", metavar="MAIL")
+    min_side: int = option(
+        64, help="Minimum length of the shorter side, pixels.", metavar="PX", least=1
+    )
+    gap: float = option(
+        1.0, help="Seconds between requests to one host.", metavar="S", advanced=True, least=0
+    )
+    contact: str = option(
+        "", help="How site operators can reach you; sent in the user agent.", metavar="MAIL"
+    )
 
     def __post_init__(self) -> None:
         if not self.contact.isprintable() or not self.contact.isascii():
-            raise ConfigError("The contact holds characters that a user agent cannot.", "Use plain ASCII.")
+            raise ConfigError(
+                "The contact holds characters that a user agent cannot.", "Use plain ASCII."
+            )
 
     def policy(self) -> FetchPolicy:
         """How the network is used."""
@@ -57,10 +69,17 @@ class CensusConfig:
     """One census."""
 
     confidence: float = option(
-        0.9, help="Readings less certain than this go to the review.", metavar="P", least=0.5, most=1
+        0.9,
+        help="Readings less certain than this go to the review.",
+        metavar="P",
+        least=0.5,
+        most=1,
     )
     reader: Path | None = option(
-        None, help="FairFace's ResNet-34 of seven races, a file of yours.", metavar="FILE", shown="the shipped reader"
+        None,
+        help="FairFace's ResNet-34 of seven races, a file of yours.",
+        metavar="FILE",
+        shown="the shipped reader",
     )
     unsure: tuple[str, ...] = option(
         ("gender",),

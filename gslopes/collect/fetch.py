@@ -69,7 +69,8 @@ def is_public(address: str) -> bool:
 @functools.cache
 def _special_blocks() -> tuple[Network, ...]:
     return tuple(
-        ipaddress.ip_network(row["block"]) for row in read_rows(DATA / "special-purpose-addresses.csv", "block")
+        ipaddress.ip_network(row["block"])
+        for row in read_rows(DATA / "special-purpose-addresses.csv", "block")
     )
 
 
@@ -93,7 +94,9 @@ class PublicNetwork(WatchedNetwork):
 
     def _checked(self, host: str, port: int) -> str:
         try:
-            entries = self._exchange.run(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+            entries = self._exchange.run(
+                lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            )
         except (OSError, UnicodeError) as error:
             raise httpcore.ConnectError(f"no address: {error}") from error
         addresses = [str(entry[4][0]) for entry in entries]
@@ -112,7 +115,9 @@ class DownloadError(Exception):
     code: the HTTP status, 0 if there was none.  wait: seconds after which it may be tried again; None: not now.
     """
 
-    def __init__(self, status: str, reason: SkipReason, code: int = 0, wait: float | None = None) -> None:
+    def __init__(
+        self, status: str, reason: SkipReason, code: int = 0, wait: float | None = None
+    ) -> None:
         super().__init__(reason)
         self.status = status
         self.reason = reason
@@ -158,7 +163,9 @@ class Fetcher:
         self.policy = policy
         self.stop = stop
         self.rate = RateLimiter(stop.wait)
-        self._gaps: dict[str, float] = {}  # of hosts, and interfaces, that ask for more than the policy's
+        self._gaps: dict[
+            str, float
+        ] = {}  # of hosts, and interfaces, that ask for more than the policy's
         self._exchange = Exchange(stop)
         self._pool = httpcore.ConnectionPool(
             ssl_context=httpx.create_ssl_context(trust_env=False),
@@ -215,7 +222,11 @@ class Fetcher:
                 except DownloadError as error:
                     wait = error.wait
                     attempt += 1
-                    if wait is None or attempt == self.policy.max_attempts or wait > self.policy.max_retry_after:
+                    if (
+                        wait is None
+                        or attempt == self.policy.max_attempts
+                        or wait > self.policy.max_retry_after
+                    ):
                         raise
                     self.rate.pause(max(wait, self.policy.backoff * 2 ** (attempt - 1)), key)
             if isinstance(answer, Reply):
@@ -223,13 +234,19 @@ class Fetcher:
             following = parse_url(answer, address)
             extra_headers = extra_headers if origin(following) == origin(address) else {}
             address = following
-        raise DownloadError("refused", SkipReason(Reason.TOO_MANY_REDIRECTS, f"more than {REDIRECTS}"))
+        raise DownloadError(
+            "refused", SkipReason(Reason.TOO_MANY_REDIRECTS, f"more than {REDIRECTS}")
+        )
 
-    def _request(self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float) -> Reply | str:
+    def _request(
+        self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float
+    ) -> Reply | str:
         """A document, or where a redirect leads.  Raises: DownloadError."""
         sent = {"Host": url.netloc.decode("ascii"), "User-Agent": self.policy.agent}
         sent |= {"Accept-Encoding": "identity", "Accept": "*/*"}
-        raw = [(key.encode("ascii"), value.encode("ascii")) for key, value in (sent | headers).items()]
+        raw = [
+            (key.encode("ascii"), value.encode("ascii")) for key, value in (sent | headers).items()
+        ]
         left = max(0.1, min(20.0, deadline - time.monotonic()))
         timeouts = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), left)}
         with (
@@ -237,20 +254,30 @@ class Fetcher:
             self._exchange.until(deadline),
             self._pool.stream("GET", str(url), headers=raw, extensions=timeouts) as response,
         ):
-            received = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in response.headers}
+            received = {
+                key.decode("latin-1").lower(): value.decode("latin-1")
+                for key, value in response.headers
+            }
             if response.status in _RETRYABLE or response.status >= 500:
                 wait = seconds_to_wait(received.get("retry-after", "")) or 0.0
                 raise DownloadError(
-                    "failed", SkipReason(Reason.HTTP_ERROR, str(response.status)), response.status, wait
+                    "failed",
+                    SkipReason(Reason.HTTP_ERROR, str(response.status)),
+                    response.status,
+                    wait,
                 )
             if response.status in (301, 302, 303, 307, 308) and received.get("location"):
                 return received["location"]
             if response.status != 200:
-                raise DownloadError("refused", SkipReason(Reason.HTTP_ERROR, str(response.status)), response.status)
+                raise DownloadError(
+                    "refused", SkipReason(Reason.HTTP_ERROR, str(response.status)), response.status
+                )
             if received.get("content-encoding", "identity").lower() != "identity":
                 raise DownloadError("refused", SkipReason(Reason.COMPRESSED))
             length = received.get("content-length", "")
-            promised = int(length) if length.isascii() and length.isdigit() and len(length) < 20 else None
+            promised = (
+                int(length) if length.isascii() and length.isdigit() and len(length) < 20 else None
+            )
             try:
                 if promised is not None and promised > max_bytes:
                     raise TooLarge(b"")
@@ -278,9 +305,19 @@ def _translated_errors(too_late: SkipReason) -> Iterator[None]:
     except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
         late = isinstance(error, httpcore.TimeoutException)
         unreached = isinstance(error, httpcore.ConnectError)
-        kind = Reason.NO_ANSWER if late else Reason.NO_CONNECTION if unreached else Reason.CONNECTION_BROKE
+        kind = (
+            Reason.NO_ANSWER
+            if late
+            else Reason.NO_CONNECTION
+            if unreached
+            else Reason.CONNECTION_BROKE
+        )
         raise DownloadError("failed", SkipReason(kind), wait=0.0) from error
-    except (ValueError, OverflowError, httpcore.UnsupportedProtocol) as error:  # headers, hosts, ports beyond reason
+    except (
+        ValueError,
+        OverflowError,
+        httpcore.UnsupportedProtocol,
+    ) as error:  # headers, hosts, ports beyond reason
         reason = SkipReason(Reason.INVALID_ADDRESS, "or an answer that makes no sense")
         raise DownloadError("refused", reason) from error
 
@@ -316,8 +353,12 @@ AGENT = "gslopes"
 LONGEST_DELAY = 60.0  # seconds between two requests that a host may ask for
 RETRY_AFTER = 60.0  # seconds after which a host whose rules could not be had is asked again
 # RFC 9309, section 2.2.1: the token is letters, - and _; what follows it, such as a version, does not belong to it.
-_AGENT_LINE = re.compile(r"^\s*user[- ]?agent[\s:]+(?:(?P<any>\*)(?=\s|#|$)|(?P<token>[A-Za-z_-]*)).*", re.IGNORECASE)
-_MAX_BYTES = 500 << 10  # RFC 9309 asks that as much be read; nothing is fetched from a host that writes more
+_AGENT_LINE = re.compile(
+    r"^\s*user[- ]?agent[\s:]+(?:(?P<any>\*)(?=\s|#|$)|(?P<token>[A-Za-z_-]*)).*", re.IGNORECASE
+)
+_MAX_BYTES = (
+    500 << 10
+)  # RFC 9309 asks that as much be read; nothing is fetched from a host that writes more
 
 
 class Robots:
@@ -339,7 +380,9 @@ class Robots:
             until, rules = self._known.get(key, (-math.inf, None))
             if rules is None or self._clock() >= until:
                 rules = self._asked(url)
-                until = self._clock() + RETRY_AFTER if isinstance(rules, DownloadError) else math.inf
+                until = (
+                    self._clock() + RETRY_AFTER if isinstance(rules, DownloadError) else math.inf
+                )
                 self._known[key] = until, rules
         if isinstance(rules, DownloadError):
             raise rules
@@ -356,9 +399,17 @@ class Robots:
         try:
             return parse(self._fetcher.get(address, max_bytes=_MAX_BYTES).body)
         except DownloadError as error:
-            if error.status == "refused" and 200 <= error.code < 500 and not 300 <= error.code < 400:
+            if (
+                error.status == "refused"
+                and 200 <= error.code < 500
+                and not 300 <= error.code < 400
+            ):
                 return parse(b"")  # none, or an answer without one
-            reason = error.reason if error.status == "refused" else SkipReason(Reason.ROBOTS_UNAVAILABLE, error.reason)
+            reason = (
+                error.reason
+                if error.status == "refused"
+                else SkipReason(Reason.ROBOTS_UNAVAILABLE, error.reason)
+            )
             return DownloadError(error.status, reason, error.code)
 
 
@@ -370,13 +421,16 @@ def parse(body: bytes) -> Protego:
 
     def by_token(line: re.Match[str]) -> str:
         """By its product token alone: protego takes g for us, and us with a version for another."""
-        return line[0] if line["any"] else f"User-agent: {AGENT if line['token'].lower() == AGENT else 'x-other'}"
+        if line["any"]:
+            return line[0]
+        return f"User-agent: {AGENT if line['token'].lower() == AGENT else 'x-other'}"
 
     try:
         from protego import Protego
     except ImportError as error:
         raise UsageError(
-            "Reading robots.txt needs the library protego.", "Install it with: pip install 'gslopes[collect]'."
+            "Reading robots.txt needs the library protego.",
+            "Install it with: pip install 'gslopes[collect]'.",
         ) from error
     try:
         lines = body.decode("utf-8-sig", "replace").splitlines()

@@ -12,7 +12,15 @@ import pandas as pd
 
 from gslopes.collect.collector import OVERSAMPLE, STAGE, Collector
 from gslopes.collect.config import CollectConfig
-from gslopes.collect.source import Openverse, Query, Source, Urls, make_queries, read_keywords, read_occupations
+from gslopes.collect.source import (
+    Openverse,
+    Query,
+    Source,
+    Urls,
+    make_queries,
+    read_keywords,
+    read_occupations,
+)
 from gslopes.collect.wikidata import Steps, Wikidata, people_of
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import check
@@ -38,7 +46,9 @@ class CollectPlan:
     @property
     def photos(self) -> int:
         """At most, duplicates not yet removed."""
-        return len(self.queries) * min(self.config.per_query, self.source.terms.max_results or self.config.per_query)
+        return len(self.queries) * min(
+            self.config.per_query, self.source.terms.max_results or self.config.per_query
+        )
 
     @property
     def requests(self) -> int:
@@ -100,13 +110,24 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
         new = _manifest(config, plan.queries)
         runfolder.compare(out, new, IDENTITY)
         if not (out / runfolder.MANIFEST).exists():
-            head = {"gslopes": runtime.gslopes_version(), "created": datetime.now(UTC).isoformat(timespec="seconds")}
-            runfolder.write_json(out / runfolder.MANIFEST, {**new, **head, "terms": plan.source.terms.note})
+            head = {
+                "gslopes": runtime.gslopes_version(),
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            }
+            runfolder.write_json(
+                out / runfolder.MANIFEST, {**new, **head, "terms": plan.source.terms.note}
+            )
         runfolder.make_folder(out / "parts" / STAGE)
         try:
             with Collector(out, plan.source, plan.queries, config) as collector:
                 parts = dict.fromkeys(range(plan.done, len(plan.queries)), config.per_query)
-                executor(collector, parts, label="collect", unit="photos", done=plan.done * config.per_query)
+                executor(
+                    collector,
+                    parts,
+                    label="collect",
+                    unit="photos",
+                    done=plan.done * config.per_query,
+                )
         finally:
             finished = _done(out, len(plan.queries))
             runfolder.merge(out, MANIFEST, [STAGE], finished)
@@ -117,7 +138,11 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
         of_people, people = people_of(table)
         write_csv(of_people, out / "people.csv")
     photos = table[table["status"] == "kept"]
-    columns = table["status"], table[table["status"] != "kept"]["reason"], photos["licence"].replace("", "none stated")
+    columns = (
+        table["status"],
+        table[table["status"] != "kept"]["reason"],
+        photos["licence"].replace("", "none stated"),
+    )
     statuses, reasons, licences = (dict(Counter(column).most_common()) for column in columns)
     return Collection(finished, len(photos), statuses, reasons, licences, table, people)
 
@@ -150,12 +175,16 @@ def load_source(spec: str, per_person: int | None = None) -> Source:
         raise ConfigError("The source 'urls' needs a file.", "Write it as urls:FILE.")
     if name == "openverse" and rest:
         raise ConfigError("The source 'openverse' has no parameter.", "Write it as openverse.")
-    return Urls(Path(rest)) if rest else Openverse()
+    if rest:
+        return Urls(Path(rest))
+    return Openverse()
 
 
 def _done(out: Path, searches: int) -> int:
     missing = runfolder.missing_parts(out, STAGE, MANIFEST, searches)
-    return missing[0] if missing else searches
+    if missing:
+        return missing[0]
+    return searches
 
 
 def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]:
@@ -164,5 +193,9 @@ def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]
         "kind": "collection",
         "source": config.source,
         "queries": {"searches": len(queries), "digest": hashlib.sha256(lines.encode()).hexdigest()},
-        "limits": {"per_query": config.per_query, "per_person": config.per_person, "min_side": config.min_side},
+        "limits": {
+            "per_query": config.per_query,
+            "per_person": config.per_person,
+            "min_side": config.min_side,
+        },
     }

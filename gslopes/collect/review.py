@@ -17,7 +17,10 @@ _KEYS = {"gender": "fmnu", "race": "123456", "age": "yok"}  # of the values, in 
 
 
 def item_of(
-    row: Mapping[Any, Any], chances: Mapping[str, Mapping[str, float]], source: Mapping[str, Any], file: str
+    row: Mapping[Any, Any],
+    chances: Mapping[str, Mapping[str, float]],
+    source: Mapping[str, Any],
+    file: str,
 ) -> dict[str, Any]:
     """What the page shows of a photo, and what accepting its reading says.
 
@@ -37,7 +40,10 @@ def item_of(
         "credit": " · ".join(filter(None, credit)),
         "alt": f"Photo of a search for {occupation or 'people at work'}",
         "accept": {"decision": "accept", **{name: value for name, (value, _) in read.items()}},
-        **{f"{name}_text": f"{_PROPER.get(value, value)} ({round(100 * p)} %)" for name, (value, p) in read.items()},
+        **{
+            f"{name}_text": f"{_PROPER.get(value, value)} ({round(100 * p)} %)"
+            for name, (value, p) in read.items()
+        },
     }
 
 
@@ -64,7 +70,10 @@ def render_review(
     }
     moving = {name: set(keys[name] if name == last else "") for name in keys}
     first = {"a": ("accept the reading", "accept"), **keys["gender"]}
-    first |= {"x": ("exclude", {"decision": "exclude"}), "d": ("undecided", {"decision": "undecided"})}
+    first |= {
+        "x": ("exclude", {"decision": "exclude"}),
+        "d": ("undecided", {"decision": "undecided"}),
+    }
     return review.render_review(
         "census-review.html.j2",
         Path(__file__).parent,
@@ -78,9 +87,16 @@ def render_review(
         COLUMNS,
         copied=("photo", "path"),
         id=("photo",),
-        done=({"decision": "exclude"}, {"decision": "accept"}, _CORRECT | dict.fromkeys(unsure, "*")),
+        done=(
+            {"decision": "exclude"},
+            {"decision": "accept"},
+            _CORRECT | dict.fromkeys(unsure, "*"),
+        ),
         values={"decision": DECISIONS},
         resets={"decision": "accept"},
         names=_PROPER,
-        page={"opened": set(unsure) != {"gender"}, "confidence": f"{confidence:.0%}".replace("%", " %")},
+        page={
+            "opened": set(unsure) != {"gender"},
+            "confidence": f"{confidence:.0%}".replace("%", " %"),
+        },
     )

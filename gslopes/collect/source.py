@@ -20,7 +20,9 @@ from gslopes.core.files import is_file, read_text, show
 DATA = Path(__file__).parent / "data"
 OCCUPATIONS = {"bls-129": DATA / "occupations-bls-129.csv"}
 KEYWORDS = {"paper": DATA / "keywords-paper.csv"}
-WOMEN = DATA / "women-bls-2022.csv"  # Bureau of Labor Statistics, Current Population Survey 2022, table 11
+WOMEN = (
+    DATA / "women-bls-2022.csv"
+)  # Bureau of Labor Statistics, Current Population Survey 2022, table 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +62,20 @@ def read_occupations(which: str) -> list[Occupation]:
     """
     rows = _rows_of(which, OCCUPATIONS, "occupation")
     if rows is not None:
-        jobs = [Occupation(row["occupation"], row.get("soc", ""), row.get("cps", "")) for row in rows]
+        jobs = [
+            Occupation(row["occupation"], row.get("soc", ""), row.get("cps", "")) for row in rows
+        ]
     else:
         listed = {job.name: job for job in read_occupations("bls-129")}
-        jobs = [listed.get(name, Occupation(name)) for name in dict.fromkeys(map(str.strip, which.split(",")))]
+        jobs = [
+            listed.get(name, Occupation(name))
+            for name in dict.fromkeys(map(str.strip, which.split(",")))
+        ]
     jobs = [job for job in jobs if job.name]
     if not jobs:
-        raise UsageError(f"{which!r} names no occupation.", "Name bls-129, a CSV file, or jobs: chef,nurse.")
+        raise UsageError(
+            f"{which!r} names no occupation.", "Name bls-129, a CSV file, or jobs: chef,nurse."
+        )
     return jobs
 
 
@@ -81,7 +90,11 @@ def read_keywords(which: str) -> list[str]:
     rows = _rows_of(which, KEYWORDS, "keyword")
     if rows is not None:
         return list(dict.fromkeys(row["keyword"] for row in rows))
-    return list(dict.fromkeys(["", *(word.strip() for word in which.split(",") if word.strip() not in ("", "none"))]))
+    return list(
+        dict.fromkeys(
+            ["", *(word.strip() for word in which.split(",") if word.strip() not in ("", "none"))]
+        )
+    )
 
 
 def make_queries(occupations: Sequence[Occupation], keywords: Sequence[str]) -> list[Query]:
@@ -91,7 +104,9 @@ def make_queries(occupations: Sequence[Occupation], keywords: Sequence[str]) -> 
 
 def women_by_title() -> dict[str, float]:
     """Title of bls-129 to the share of women among those who have it, in [0, 1], where the Bureau publishes one."""
-    shares = {row["cps"]: float(row["women"]) / 100 for row in read_rows(WOMEN, "cps") if row["women"]}
+    shares = {
+        row["cps"]: float(row["women"]) / 100 for row in read_rows(WOMEN, "cps") if row["women"]
+    }
     return {job.name: shares[job.cps] for job in read_occupations("bls-129") if job.cps in shares}
 
 
@@ -125,7 +140,9 @@ def as_title(name: str) -> str:
 def read_rows(path: Path, column: str) -> list[dict[str, str]]:
     """Rows of a CSV whose lines that begin with # are comments.  Raises: UsageError."""
     hint = f"Its first line should name it: {column}."
-    return [row for _, row in read_csv(path, (column,), comments=True, strip=True, hint=hint).rows()]
+    return [
+        row for _, row in read_csv(path, (column,), comments=True, strip=True, hint=hint).rows()
+    ]
 
 
 def _rows_of(which: str, lists: dict[str, Path], column: str) -> list[dict[str, str]] | None:
@@ -133,7 +150,10 @@ def _rows_of(which: str, lists: dict[str, Path], column: str) -> list[dict[str, 
     if which in lists or is_file(Path(which)):
         return read_rows(lists.get(which, Path(which)), column)
     if which.lower().endswith((".csv", ".txt")):
-        raise UsageError(f"There is no file {show(which)}.", "Name a CSV file, or the words with commas between them.")
+        raise UsageError(
+            f"There is no file {show(which)}.",
+            "Name a CSV file, or the words with commas between them.",
+        )
     return None
 
 
@@ -173,7 +193,10 @@ class Terms:
     max_results: int = 0
 
 
-TERMS = {name: Terms(**facts) for name, facts in tomllib.loads((DATA / "sources.toml").read_text("utf-8")).items()}
+TERMS = {
+    name: Terms(**facts)
+    for name, facts in tomllib.loads((DATA / "sources.toml").read_text("utf-8")).items()
+}
 
 
 class Source(ABC):
@@ -196,7 +219,9 @@ class Source(ABC):
 
     def requests(self, results: int) -> int:
         """To its interface, for one search with this many results."""
-        return math.ceil(results / self.terms.page) if self.terms.page else 0
+        if self.terms.page:
+            return math.ceil(results / self.terms.page)
+        return 0
 
     @abstractmethod
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
@@ -206,7 +231,9 @@ class Source(ABC):
 def text(value: object) -> str:
     """A field of an answer as one line of text; empty for null and for what is neither text nor number."""
     plain = " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
-    return plain.encode("utf-8", "replace").decode()  # JSON can hold halves of characters, tables cannot
+    return plain.encode(
+        "utf-8", "replace"
+    ).decode()  # JSON can hold halves of characters, tables cannot
 
 
 class Urls(Source):
@@ -229,11 +256,17 @@ class Urls(Source):
             rows = [row for _, row in read_csv(path, comments=True).rows() if row["url"]]
         self._searches: dict[Query, list[Candidate]] = {}
         for row in rows:
-            query = Query(text(row.get("occupation")) or "photos", text(row.get("keyword")), text(row.get("soc")))
+            query = Query(
+                text(row.get("occupation")) or "photos",
+                text(row.get("keyword")),
+                text(row.get("soc")),
+            )
             about = {name: text(row.get(name)) for name in Candidate.__slots__ if name != "url"}
             self._searches.setdefault(query, []).append(Candidate(row["url"].strip(), **about))
         if not rows:
-            raise UsageError(f"{show(path)} has no address.", "Put one on each line, or in a column url.")
+            raise UsageError(
+                f"{show(path)} has no address.", "Put one on each line, or in a column url."
+            )
 
     def queries(self) -> list[Query] | None:
         """Its occupations and keywords, in their order."""
@@ -267,7 +300,11 @@ class Openverse(Source):
         results: list[Candidate] = []
         page = pages = 1
         while len(results) < min(max_results, self.terms.max_results) and page <= pages:
-            params = {"q": query.text, "page": str(page), "page_size": str(min(self.terms.page, max_results))}
+            params = {
+                "q": query.text,
+                "page": str(page),
+                "page_size": str(min(self.terms.page, max_results)),
+            }
             answer = ask(f"{self.base}/v1/images/", params, headers)
             found = [_openverse(row) for row in answer["results"] if row.get("url")]
             results += found

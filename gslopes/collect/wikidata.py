@@ -28,7 +28,11 @@ from gslopes.core.files import JsonObject
 
 CENSUS = DATA / "census.csv"
 GENDERS = {"Q6581072": "female", "Q6581097": "male"}
-PAGES = (5000, 1250, 300)  # rows of one request; the service stops at 60 seconds, so smaller ones follow
+PAGES = (
+    5000,
+    1250,
+    300,
+)  # rows of one request; the service stops at 60 seconds, so smaller ones follow
 TITLES = 50
 EARLIEST = 1950
 MIN_ETHNIC = 40  # people of an ethnic group, and of a group and gender, below which they are left out of people.csv
@@ -81,7 +85,8 @@ class Wikidata(Source):
         for group in groups:
             if not _ENTITY.match(group):
                 raise ConfigError(
-                    f"The ethnic group {group!r} is not a Q-id.", "Such as wikidata:groups=Q49085/Q161652."
+                    f"The ethnic group {group!r} is not a Q-id.",
+                    "Such as wikidata:groups=Q49085/Q161652.",
                 )
         self.groups = {group: names.get(group, group) for group in groups}
 
@@ -100,7 +105,9 @@ class Wikidata(Source):
         Raises: ServiceError if the service does not answer, not even in small pages; groups that came are kept.
         """
         rows = self._asked(query.keyword, ask)
-        unique = list(dict.fromkeys(row for row in rows if not row.file.lower().endswith(REFUSED)))[:max_results]
+        unique = list(dict.fromkeys(row for row in rows if not row.file.lower().endswith(REFUSED)))[
+            :max_results
+        ]
         infos = self._files([row.file for row in unique], ask)
         if self.per_person is not None:
             unique = self._of_each(unique, infos, max_results, ask)
@@ -112,10 +119,17 @@ class Wikidata(Source):
                 year = _year(row.taken) or _year(fields.get("DateTimeOriginal", ""))
                 if year and int(year) < EARLIEST:
                     continue
-                traits = {"gender": row.gender, "ethnic_group": row.group, "loc_aid": row.loc_aid, "taken": year}
+                traits = {
+                    "gender": row.gender,
+                    "ethnic_group": row.group,
+                    "loc_aid": row.loc_aid,
+                    "taken": year,
+                }
                 # counted here: the others may lie beyond the photos that are wanted
                 traits["people"] = str(on_file[row.file]) if on_file[row.file] > 1 else ""
-                pairs = [f"{name}={_SEPARATOR.sub('', value)}" for name, value in traits.items() if value]
+                pairs = [
+                    f"{name}={_SEPARATOR.sub('', value)}" for name, value in traits.items() if value
+                ]
                 results.append(replace(candidate, title=" ".join([row.human, *pairs])))
         return results
 
@@ -124,7 +138,9 @@ class Wikidata(Source):
         offset = 0
         sizes = list(PAGES)
         while True:
-            query = ASKED["query"].format(group=group, earliest=EARLIEST, limit=sizes[0], offset=offset)
+            query = ASKED["query"].format(
+                group=group, earliest=EARLIEST, limit=sizes[0], offset=offset
+            )
             try:
                 headers = {"Accept": "application/sparql-results+json"}
                 count, page = read_answer(ask(f"{self.service}/sparql", {"query": query}, headers))
@@ -132,16 +148,22 @@ class Wikidata(Source):
                 if len(sizes) == 1:
                     hint = "What came is kept: the same command goes on from there. Fewer groups at once help, too."
                     why = str(getattr(error, "message", error)).rstrip(".")
-                    raise ServiceError(f"Wikidata does not answer pages of {sizes[0]} rows: {why}.", hint) from None
+                    raise ServiceError(
+                        f"Wikidata does not answer pages of {sizes[0]} rows: {why}.", hint
+                    ) from None
                 sizes.pop(0)
                 continue
             before = len(rows)
             rows |= dict.fromkeys(page)
-            if count < sizes[0] or len(rows) == before:  # a service that pays no heed to OFFSET never ends
+            if (
+                count < sizes[0] or len(rows) == before
+            ):  # a service that pays no heed to OFFSET never ends
                 return list(rows)
             offset += count
 
-    def _of_each(self, rows: Sequence[Shown], infos: Files, most: int, ask: FetchJson) -> list[Shown]:
+    def _of_each(
+        self, rows: Sequence[Shown], infos: Files, most: int, ask: FetchJson
+    ) -> list[Shown]:
         """The rows with ``per_person`` files of each person at most, searched for where Wikidata names fewer.
 
         infos: what Commons knows of the rows' files; that of others is added.  most: rows that are wanted.
@@ -162,15 +184,21 @@ class Wikidata(Source):
             files = files[:wanted]
             chosen += [row for row in named if row.file in files]
             shown = {row.file for row in named}
-            chosen += [replace(named[0], file=file, taken="") for file in files if file not in shown]
+            chosen += [
+                replace(named[0], file=file, taken="") for file in files if file not in shown
+            ]
         return chosen
 
     def _depicting(self, human: str, ask: FetchJson) -> Files:
         """File name to what Commons knows, of up to 50 pictures that are said to depict a person."""
         asked = {name: value.format(human=human) for name, value in ASKED["depicted"].items()}
         answer = ask(f"{self.commons}/w/api.php", ASKED["commons"] | asked, {})
-        pages = (answer.get("query") or {}).get("pages") or []  # nothing of the kind without a result
-        pages = sorted((page for page in pages if page.get("imageinfo")), key=lambda page: page.get("index", 0))
+        pages = (answer.get("query") or {}).get(
+            "pages"
+        ) or []  # nothing of the kind without a result
+        pages = sorted(
+            (page for page in pages if page.get("imageinfo")), key=lambda page: page.get("index", 0)
+        )
         found = {page["title"].partition(":")[2]: page["imageinfo"][0] for page in pages}
         return {file: info for file, info in found.items() if not file.lower().endswith(REFUSED)}
 
@@ -180,10 +208,18 @@ class Wikidata(Source):
         names = list(dict.fromkeys(files))
         for start in range(0, len(names), TITLES):
             titles = {name: f"File:{name}" for name in names[start : start + TITLES]}
-            answer = ask(f"{self.commons}/w/api.php", ASKED["commons"] | {"titles": "|".join(titles.values())}, {})
+            answer = ask(
+                f"{self.commons}/w/api.php",
+                ASKED["commons"] | {"titles": "|".join(titles.values())},
+                {},
+            )
             reply = answer.get("query", {})
             renamed = {row["from"]: row["to"] for row in reply.get("normalized") or []}
-            infos = {page["title"]: page["imageinfo"][0] for page in reply.get("pages") or [] if page.get("imageinfo")}
+            infos = {
+                page["title"]: page["imageinfo"][0]
+                for page in reply.get("pages") or []
+                if page.get("imageinfo")
+            }
             for name, title in titles.items():
                 info = infos.get(renamed.get(title, title)) or infos.get(title.replace("_", " "))
                 if info is not None:
@@ -214,16 +250,23 @@ def read_answer(answer: Any) -> tuple[int, list[Shown]]:
     Raises: ValueError if it is none.
     """
     try:
-        rows = [{name: text(cell["value"]) for name, cell in row.items()} for row in answer["results"]["bindings"]]
+        rows = [
+            {name: text(cell["value"]) for name, cell in row.items()}
+            for row in answer["results"]["bindings"]
+        ]
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError("it is not an answer of a SPARQL service") from error
     people = []
     for cells in rows:
         names = ("human", "sex_or_gender", "ethnic_group", "image")
-        human, gender, group, file = (unquote(cells.get(name, "").rpartition("/")[2]) for name in names)
+        human, gender, group, file = (
+            unquote(cells.get(name, "").rpartition("/")[2]) for name in names
+        )
         file = file.replace("_", " ")
         if all(map(_ENTITY.match, (human, gender, group))) and "." in file and "|" not in file:
-            people.append(Shown(human, file, gender, group, cells.get("loc_aid", ""), cells.get("taken", "")))
+            people.append(
+                Shown(human, file, gender, group, cells.get("loc_aid", ""), cells.get("taken", ""))
+            )
     return len(rows), people
 
 
@@ -234,12 +277,16 @@ def traits_of(title: str) -> dict[str, str]:
     '1999'
     """
     human, *pairs = title.split(" ")
-    return {"human": human} | {name: value for name, _, value in (pair.partition("=") for pair in pairs)}
+    return {"human": human} | {
+        name: value for name, _, value in (pair.partition("=") for pair in pairs)
+    }
 
 
 def _year(when: str) -> str:
     match = re.search(r"(?<!\d)(1[89]\d\d|20\d\d)(?!\d)", when)
-    return match[1] if match else ""
+    if match:
+        return match[1]
+    return ""
 
 
 def people_of(
@@ -256,9 +303,13 @@ def people_of(
     list and does not use it; here it is used.
     """
     columns = ["human", "gender", "ethnic_group", "people"]
-    traits = pd.DataFrame([traits_of(title) for title in manifest["title"]], manifest.index, columns=columns)
+    traits = pd.DataFrame(
+        [traits_of(title) for title in manifest["title"]], manifest.index, columns=columns
+    )
     rows = traits.assign(file=manifest["path"])
-    rows["on_address"] = rows["human"].groupby(manifest["url"]).transform("nunique")  # whatever became of the download
+    rows["on_address"] = (
+        rows["human"].groupby(manifest["url"]).transform("nunique")
+    )  # whatever became of the download
     rows = rows[manifest["status"].isin(["kept", "duplicate"]) & (manifest["path"] != "")]
     steps = [("with a picture", rows["human"].nunique())]
     on_file = rows.groupby("file")["human"].transform("nunique")
@@ -272,13 +323,17 @@ def people_of(
         "ethnicity": [census.get(qid, {"name": qid})["name"] for qid in rows["ethnic_group"]],
         "group": [census.get(qid, {"group": qid})["group"] for qid in rows["ethnic_group"]],
     }
-    table = rows.drop_duplicates(["human", "file"])[["human", "file"]].rename(columns={"human": "person"})
+    table = rows.drop_duplicates(["human", "file"])[["human", "file"]].rename(
+        columns={"human": "person"}
+    )
     for column, values in words.items():
         by_person = pd.Series(values, rows.index, dtype=object).groupby(rows["human"])
         joined = by_person.agg(lambda of_one: MIXED.join(sorted(set(of_one))))
         table[column] = table["person"].map(joined).astype(object)
     sizes = table.groupby(["group", "gender"])["person"].transform("nunique")
-    mixed = table["group"].str.contains(MIXED) | table["gender"].str.contains(MIXED)  # of several: the audit decides
+    mixed = table["group"].str.contains(MIXED) | table["gender"].str.contains(
+        MIXED
+    )  # of several: the audit decides
     table = table[(sizes >= min_group) | mixed]
     steps.append((f"of a group and gender of {min_group} people", table["person"].nunique()))
     return table.sort_values(["person", "file"], ignore_index=True)[[*COLUMNS]], tuple(steps)

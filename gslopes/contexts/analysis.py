@@ -28,15 +28,24 @@ from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 TESTED = ("inferred", "recognised", "accuracy", "anova", "changes", "congruence", "interaction")
-OTHER_TESTS = {"congruence": {"q": "p_perm"}, "interaction": {"q": "p", "effect_q": "effect_p"}}  # q of which p
+OTHER_TESTS = {
+    "congruence": {"q": "p_perm"},
+    "interaction": {"q": "p", "effect_q": "effect_p"},
+}  # q of which p
 KNOWN = 0.05  # share of a classifier's tags under which the typology is not for it
 
 
 def analyse_run(run: Run) -> Made:
     """Every table that the answers allow.  Raises: UsageError, ConfigError, TableError."""
-    options, sweep = run.config.analysis, run.config.pictures.sweep
-    values = np.array(next(iter(run.plan.facts["values"].values())) if run.plan is not None and sweep else (), float)
-    scores, asked, people, backgrounds = map(run.table, ("scores", "asked", "people", "backgrounds"))
+    options = run.config.analysis
+    sweep = run.config.pictures.sweep
+    values = np.array(
+        next(iter(run.plan.facts["values"].values())) if run.plan is not None and sweep else (),
+        float,
+    )
+    scores, asked, people, backgrounds = map(
+        run.table, ("scores", "asked", "people", "backgrounds")
+    )
     made: dict[str, pd.DataFrame] = {}
     if options.ratings is not None:
         made["ratings"] = ratings_of(options, backgrounds, run.note)
@@ -55,11 +64,16 @@ def analyse_run(run: Run) -> Made:
         parts["described"].append(described)
         if sweep:
             kinds = described.groupby("tags", sort=True)
-            parts["interaction"] += [interaction_table(rows, values, people, sweep) for _, rows in kinds]
+            parts["interaction"] += [
+                interaction_table(rows, values, people, sweep) for _, rows in kinds
+            ]
     made |= {name: pd.concat(frames, ignore_index=True) for name, frames in parts.items() if frames}
     made |= analyse(made["described"], people, used, tagged, options, made.pop("interaction", None))
     _note_gate(run)
-    return {name: frame[TABLES[name].columns] if len(frame) else TABLES[name].empty() for name, frame in made.items()}
+    return {
+        name: frame[TABLES[name].columns] if len(frame) else TABLES[name].empty()
+        for name, frame in made.items()
+    }
 
 
 def analyse(
@@ -77,8 +91,12 @@ def analyse(
     """
     labels = sides(backgrounds)
     ratings = lookup(backgrounds.astype({"rating": float}), "context", "rating")
-    parts: dict[str, list[pd.DataFrame]] = {} if interaction is None else {"interaction": [interaction]}
-    for (classifier, _), rows in described.groupby(["classifier", "tags"], sort=True, observed=True):
+    parts: dict[str, list[pd.DataFrame]] = (
+        {} if interaction is None else {"interaction": [interaction]}
+    )
+    for (classifier, _), rows in described.groupby(
+        ["classifier", "tags"], sort=True, observed=True
+    ):
         grid = make_grid(rows, people, backgrounds, tagged.get(str(classifier), frozenset()))
         if not len(grid.photos):
             continue
@@ -95,7 +113,9 @@ def analyse(
         ):
             parts.setdefault(name, []).append(frame)
     filled_in = {name: [frame for frame in frames if len(frame)] for name, frames in parts.items()}
-    made = adjusted({name: pd.concat(frames, ignore_index=True) for name, frames in filled_in.items() if frames})
+    made = adjusted(
+        {name: pd.concat(frames, ignore_index=True) for name, frames in filled_in.items() if frames}
+    )
     if "changes" in made:
         made["changes"]["consistent"] = consistent(made["changes"], ratings)
     return made
@@ -122,7 +142,10 @@ def typology_of(classifier: str, options: ContextOptions, backgrounds: pd.DataFr
     """
     usual = "celeba" if classifier.partition(":")[0] == "celeba-tagger" else "starter"
     rows = backgrounds[backgrounds["words"] != ""]
-    tags = {context: words.split("|") for context, words in zip(rows["context"], rows["words"], strict=True)}
+    tags = {
+        context: words.split("|")
+        for context, words in zip(rows["context"], rows["words"], strict=True)
+    }
     return read_typology(options.typology or (usual,)).with_contexts(tags)
 
 
@@ -131,7 +154,11 @@ def _notes_of_classifier(
 ) -> list[str]:
     """Its typology, and what is doubtful.  answers: picture to tags.  questions: its rows of the ``asked`` table."""
     share = typology.known_share(answers.values())
-    about = ", ".join(filter(None, (typology.version and f"version {typology.version}", "partial" * typology.partial)))
+    about = ", ".join(
+        filter(
+            None, (typology.version and f"version {typology.version}", "partial" * typology.partial)
+        )
+    )
     notes = []
     if not math.isnan(share):
         more = f" ({about})" * bool(about) + "; give another" * (share < KNOWN)
@@ -139,7 +166,9 @@ def _notes_of_classifier(
     # pictures without a person do not count: many taggers have no answer to them
     lost = (questions["status"] != "answered") & (questions["attribute"] != EMPTY)
     if lost.any():
-        why = counted(zip(questions.loc[lost, "reason"], questions.loc[lost, "detail"], strict=True))
+        why = counted(
+            zip(questions.loc[lost, "reason"], questions.loc[lost, "detail"], strict=True)
+        )
         pictures = f"{many(lost.sum(), 'picture')} of people ({why})"
         notes.append(f"{name}: refused or failed, and left out pairwise: {pictures}.")
     return notes
@@ -153,10 +182,15 @@ def _note_gate(run: Run) -> None:
     judged = many(len(verdicts), "person", "people")
     sentence = f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {judged}"
     dropped = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
-    run.note("; ".join([sentence, *(f"{count} dropped: {reason}" for reason, count in dropped.items())]) + ".")
+    run.note(
+        "; ".join([sentence, *(f"{count} dropped: {reason}" for reason, count in dropped.items())])
+        + "."
+    )
 
 
-def ratings_of(options: ContextOptions, backgrounds: pd.DataFrame, note: Callable[[str], None]) -> pd.DataFrame:
+def ratings_of(
+    options: ContextOptions, backgrounds: pd.DataFrame, note: Callable[[str], None]
+) -> pd.DataFrame:
     """The ``ratings`` table of the user's own raters; problems in their answers are noted.  Raises: UsageError."""
     assert options.ratings is not None
     answers, warnings = read_ratings(options.ratings)
@@ -190,9 +224,13 @@ def read_ratings(path: Path) -> tuple[pd.DataFrame, list[str]]:
     Raises: UsageError as ``read_csv``; for a table without a row; with the line of a rating that is no number from 0 to
         10, or of an unknown coding.
     """
-    table = read_csv(path, ("context", "rater", "rating"), strip=True, hint="It needs context, rater and rating.")
+    table = read_csv(
+        path, ("context", "rater", "rating"), strip=True, hint="It needs context, rater and rating."
+    )
     if not table.lines:
-        raise UsageError(f"{show(path)} has no rows.", "Add a row for each answer, or leave out --ratings.")
+        raise UsageError(
+            f"{show(path)} has no rows.", "Add a row for each answer, or leave out --ratings."
+        )
     answers = pd.DataFrame({name: table.columns.get(name, "") for name in _COLUMNS})
     answers = answers.assign(
         gender=answers["gender"].map(gender_of),
@@ -205,9 +243,13 @@ def read_ratings(path: Path) -> tuple[pd.DataFrame, list[str]]:
     ):
         where = f"{show(path)}, line {line}"
         if not usable:
-            raise UsageError(f"{where}: the rating is {given[:40]!r}; it must be a number from 0 to 10.")
+            raise UsageError(
+                f"{where}: the rating is {given[:40]!r}; it must be a number from 0 to 10."
+            )
         if coding not in CODINGS:
-            raise UsageError(f"{where}: the coding is {coding[:40]!r}.", f"Known: {', '.join(CODINGS)}.")
+            raise UsageError(
+                f"{where}: the coding is {coding[:40]!r}.", f"Known: {', '.join(CODINGS)}."
+            )
     warnings = [] if "coding" in table.columns else ["None of the ratings was coded: all count."]
     twice = answers.duplicated(["context", "rater"], keep="last")
     if twice.any():
@@ -231,7 +273,12 @@ def summarise_ratings(answers: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     for context, every in answers.groupby("context"):
         counted = every[every["coding"] != "incorrect"]
         ratings = counted["rating"].to_numpy(float)
-        row = {"context": context, "n": len(ratings), "dropped": len(every) - len(ratings), "alpha": alpha}
+        row = {
+            "context": context,
+            "n": len(ratings),
+            "dropped": len(every) - len(ratings),
+            "alpha": alpha,
+        }
         for name, gender in (("women", "woman"), ("men", "man")):
             row[name] = counted.loc[counted["gender"] == gender, "rating"].median()
         q1, median, q3 = map(float, counted["rating"].quantile([0.25, 0.5, 0.75]))
@@ -241,7 +288,14 @@ def summarise_ratings(answers: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
             low, high = percentile(np.median(drawn, axis=1))
         least, most = (median, median) if math.isnan(low) and len(ratings) > 1 else (low, high)
         category = "feminine" if most < NEUTRAL else "masculine" if least > NEUTRAL else "neutral"
-        row |= {"q1": q1, "median": median, "q3": q3, "category": category, "ci_low": low, "ci_high": high}
+        row |= {
+            "q1": q1,
+            "median": median,
+            "q3": q3,
+            "category": category,
+            "ci_low": low,
+            "ci_high": high,
+        }
         rows.append(row)
     return filled("ratings", rows)
 
@@ -253,7 +307,9 @@ def krippendorff_alpha(answers: pd.DataFrame) -> float:
     """
     import krippendorff
 
-    table = answers.pivot_table(index="rater", columns="context", values="rating", aggfunc="last").to_numpy(float)
+    table = answers.pivot_table(
+        index="rater", columns="context", values="rating", aggfunc="last"
+    ).to_numpy(float)
     if table.shape[0] < 2 or np.unique(table[np.isfinite(table)]).size < 2:
         return math.nan
     return float(krippendorff.alpha(reliability_data=table, level_of_measurement="interval"))

@@ -40,8 +40,13 @@ def taggers(plan: Plan) -> dict[str, Classifier]:
     Raises: as ``ask.classifiers.load_classifier``.
     """
     config = plan.config
-    names = config.classifiers or ((DEFAULT_CLASSIFIER,) if plan.given is None and not plan.again else ())
-    return {one.name: one for one in (*load_classifiers(names, config.device, plan.trust), *(plan.given or ()))}
+    names = config.classifiers or (
+        (DEFAULT_CLASSIFIER,) if plan.given is None and not plan.again else ()
+    )
+    return {
+        one.name: one
+        for one in (*load_classifiers(names, config.device, plan.trust), *(plan.given or ()))
+    }
 
 
 def estimates(classifiers: Iterable[Classifier], pictures: int, photos: int) -> list[Estimate]:
@@ -69,18 +74,34 @@ def composed(run: Run) -> Questions:
     """The composites; answers about others are forgotten."""
     assert run.plan is not None
     answers = run.folder / "parts" / "score"
-    kept, edits = answers / "asked.json", {"edits": sha256_of(run.folder / "edits.parquet")}
+    kept = answers / "asked.json"
+    edits = {"edits": sha256_of(run.folder / "edits.parquet")}
     if kept.is_file() and read_json(kept) != edits:
         shutil.rmtree(answers)
     runfolder.make_folder(answers)
     runfolder.write_json(kept, edits)
     size = next(stage.part for stage in run.audit.stages if stage.name == runfolder.SYNTHESIS)
     parts = count_parts(run.plan.facts["inputs"]["photos"], size)
-    return Questions(run.folder, parts, run.config.seed, ScoreConfig(**asdict(run.config.score), dropped_sample=0))
+    return Questions(
+        run.folder,
+        parts,
+        run.config.seed,
+        ScoreConfig(**asdict(run.config.score), dropped_sample=0),
+    )
 
 
 MEASURED = (
-    *("described", "inferred", "recognised", "accuracy", "distances", "anova", "tukey", "changes", "congruence"),
+    *(
+        "described",
+        "inferred",
+        "recognised",
+        "accuracy",
+        "distances",
+        "anova",
+        "tukey",
+        "changes",
+        "congruence",
+    ),
     *("interaction", "ratings"),
 )
 WALK = ("edits", "verdicts", "photos", "asked", "scores")
@@ -110,7 +131,9 @@ def audit_contexts(
     """
     names, objects = split_classifiers(classifier)
     given = objects if objects or (isinstance(classifier, Sequence) and not names) else None
-    made = planned(CONTEXTS, photos, out, {**options, "classifier": names}, trust=trust, given=given)
+    made = planned(
+        CONTEXTS, photos, out, {**options, "classifier": names}, trust=trust, given=given
+    )
     return carry_out(made, executor or OneProcess(progress=progress))
 
 
@@ -126,7 +149,10 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         "pictures": pictures,
         "questions": pictures * len(due),
     }
-    lines = [*(f"{name:<13}{count:,}" for name, count in facts.items()), *(f"ask          {one}" for one in due)]
+    lines = [
+        *(f"{name:<13}{count:,}" for name, count in facts.items()),
+        *(f"ask          {one}" for one in due),
+    ]
     return lines, {**facts, "usd": {one.name: one.usd for one in due}}
 
 

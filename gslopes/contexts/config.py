@@ -46,16 +46,29 @@ class StageConfig:
         most=8192,
     )
     person_share: float = option(
-        0.25, help="Share of the picture that a person is.", metavar="S", advanced=True, least=0.01, most=0.99
+        0.25,
+        help="Share of the picture that a person is.",
+        metavar="S",
+        advanced=True,
+        least=0.01,
+        most=0.99,
     )
-    sweep: Literal["", "gender", "race"] = option("", help="Also K counterfactuals of each person in each context.")
-    steps: int | None = option(None, help="Number of values in the sweep, odd.", metavar="K", advanced=True, least=3)
-    landmarks: Path | None = option(None, help="Known faces instead of a face detector.", metavar="CSV", advanced=True)
+    sweep: Literal["", "gender", "race"] = option(
+        "", help="Also K counterfactuals of each person in each context."
+    )
+    steps: int | None = option(
+        None, help="Number of values in the sweep, odd.", metavar="K", advanced=True, least=3
+    )
+    landmarks: Path | None = option(
+        None, help="Known faces instead of a face detector.", metavar="CSV", advanced=True
+    )
     kinds: tuple[str, ...] = KINDS
 
     def __post_init__(self) -> None:
         if not self.backgrounds:
-            raise ConfigError("No backgrounds are given.", "Name rendered, or a folder with --backgrounds.")
+            raise ConfigError(
+                "No backgrounds are given.", "Name rendered, or a folder with --backgrounds."
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +80,12 @@ class ContextOptions:
     seed: of everything drawn at random, the audit's own.
     """
 
-    typology: tuple[str, ...] = option((), help="Dictionaries of tags, merged left to right.", metavar="NAME|FILE")
-    ratings: Path | None = option(None, help="Crowd ratings of the contexts.", metavar="CSV", advanced=True)
+    typology: tuple[str, ...] = option(
+        (), help="Dictionaries of tags, merged left to right.", metavar="NAME|FILE"
+    )
+    ratings: Path | None = option(
+        None, help="Crowd ratings of the contexts.", metavar="CSV", advanced=True
+    )
     baseline: Literal["canvas", "original"] = "canvas"
     permutations: int = field(default=9999, metadata={"least": 0})
     seed: int = field(default=0, metadata={"least": 0})
@@ -82,13 +99,23 @@ class ContextsConfig:
     """
 
     table: str | Path = option(
-        "", help="Self-reported gender of each photo's person, a CSV; or cfd.", name="people", metavar="CSV"
+        "",
+        help="Self-reported gender of each photo's person, a CSV; or cfd.",
+        name="people",
+        metavar="CSV",
     )
     group_column: str = option(
-        "", help="Column of that CSV with the group; a + b crosses two.", shown="ethnicity", advanced=True
+        "",
+        help="Column of that CSV with the group; a + b crosses two.",
+        shown="ethnicity",
+        advanced=True,
     )
     classifiers: tuple[str, ...] = option(
-        (), help="The tagger to audit; may be repeated.", name="classifier", short="c", shown="celeba-tagger"
+        (),
+        help="The tagger to audit; may be repeated.",
+        name="classifier",
+        short="c",
+        shown="celeba-tagger",
     )
     review: Path | None = option(
         None, help="Your decisions about cut-outs: a photo and accept or exclude in each row.", metavar="CSV",
@@ -99,13 +126,16 @@ class ContextsConfig:
         help="Defaults of gslopes, or the choices of Barlas et al. 2020: one picture a context.",
     )
     seed: int = option(0, help="Seed of all random draws.", advanced=True, least=0)
-    device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True)
+    device: str = option(
+        "auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True
+    )
     pictures: StageConfig = section(StageConfig)
     analysis: ContextOptions = section(ContextOptions)
     score: CostLimits = section(CostLimits)
 
     def __post_init__(self) -> None:
-        pictures, analysis = self.pictures, replace(self.analysis, seed=self.seed)
+        pictures = self.pictures
+        analysis = replace(self.analysis, seed=self.seed)
         if self.preset == "published":
             if pictures.cutout not in ("auto", "eraser"):
                 problem = f"As published, cutout is eraser, not {pictures.cutout}."

@@ -12,7 +12,8 @@ from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import highest
 
-ANSWERS, SAYS = SENTENCES["answers"], SENTENCES["says"]
+ANSWERS = SENTENCES["answers"]
+SAYS = SENTENCES["says"]
 EVERYBODY = "congruence, everybody"
 _ALWAYS = ("backgrounds", "people", "cutouts", "composites", "described")
 
@@ -21,7 +22,11 @@ def results_of(tables: Tables) -> dict[str, pd.DataFrame]:
     """Name to table, those of results that have rows, the backgrounds with the ratings of the user's own raters."""
     made = {name: tables[name] for name in (*TABLES, "scores") if name in tables}
     filled = {name: frame for name, frame in made.items() if len(frame) or name in _ALWAYS}
-    return filled | ({"backgrounds": rated(filled["backgrounds"], filled["ratings"])} if "ratings" in filled else {})
+    return filled | (
+        {"backgrounds": rated(filled["backgrounds"], filled["ratings"])}
+        if "ratings" in filled
+        else {}
+    )
 
 
 def headline_of(tables: Tables) -> Headline:
@@ -38,7 +43,9 @@ def main_rows(results: Tables) -> pd.DataFrame:
     """The congruence slopes of the share of right answers, of gross tags, that are known: a row a classifier."""
     rows = results.get("congruence", TABLES["congruence"].empty())
     at = (rows["measure"] == "correct") & (rows["gender"] == "all") & (rows["group"] == "all")
-    return rows[at & (rows["tags"] == "gross") & (rows["estimator"] == "person") & rows["slope"].notna()]
+    return rows[
+        at & (rows["tags"] == "gross") & (rows["estimator"] == "person") & rows["slope"].notna()
+    ]
 
 
 def headline(results: Tables) -> str:
@@ -54,7 +61,11 @@ def headline(results: Tables) -> str:
         return str(SAYS["no_slope"])
     varied = rows[(rows["slope"] != 0) | (rows["ci_low"] < rows["ci_high"])]
     if not len(varied):
-        who = printable(rows["classifier"].iloc[0]) if len(rows) == 1 else f"Each of {many(len(rows), 'tagger')}"
+        who = (
+            printable(rows["classifier"].iloc[0])
+            if len(rows) == 1
+            else f"Each of {many(len(rows), 'tagger')}"
+        )
         same = "infers the same of every person before every context"
         return f"{who} {same}: nothing varies, so there is no slope to judge."
     several = many(len(varied), "tagger") if len(varied) > 1 else ""
@@ -72,7 +83,9 @@ def headline(results: Tables) -> str:
     size += f" {numbers.interval(row['ci_low'], row['ci_high'])}, {many(int(row['n']), 'person', 'people')}"
     size += f"; {len(clear)} of {several} have an interval without 0" if several else ""
     code, why = decision({**row, "reason": row["note"]})
-    return f"{lead}: {size}." if code == summary.FINDING else f"{lead}: {size}. Not a finding: {why}."
+    if code == summary.FINDING:
+        return f"{lead}: {size}."
+    return f"{lead}: {size}. Not a finding: {why}."
 
 
 def _leading(rows: pd.DataFrame) -> pd.Series:
@@ -91,8 +104,14 @@ def _clear(rows: pd.DataFrame) -> pd.DataFrame:
 def _right(results: Tables, classifier: str) -> float:
     """The share of right answers over all contexts, of gross tags; a half where it is not known."""
     rows = results.get("inferred", TABLES["inferred"].empty())
-    own = rows[(rows["classifier"] == classifier) & (rows["tags"] == "gross") & (rows["gender"] == rows["inferred"])]
-    return float(own["count"].sum() / own["n"].sum()) if own["n"].sum() else 0.5
+    own = rows[
+        (rows["classifier"] == classifier)
+        & (rows["tags"] == "gross")
+        & (rows["gender"] == rows["inferred"])
+    ]
+    if own["n"].sum():
+        return float(own["count"].sum() / own["n"].sum())
+    return 0.5
 
 
 def _none(rows: pd.DataFrame, several: str, results: Tables) -> str:
@@ -102,7 +121,9 @@ def _none(rows: pd.DataFrame, several: str, results: Tables) -> str:
         shown = f"{numbers.interval(row['ci_low'], row['ci_high'])} points per unit of congruence"
         name = printable(row["classifier"])
         matters = caution.points(_right(results, row["classifier"]))
-        intervals.append(caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), matters, shown))
+        intervals.append(
+            caution.Nothing(name, row["ci_low"], row["ci_high"], int(row["n"]), matters, shown)
+        )
     widest = caution.widest(intervals)
     who = f"any of {several}" if several else widest.name
     if not widest.clear:
@@ -115,10 +136,13 @@ def _none(rows: pd.DataFrame, several: str, results: Tables) -> str:
 
 def counts(results: Tables) -> str:
     """How many people, contexts and backgrounds there are, and what was left out."""
-    backgrounds, people = results["backgrounds"], results["people"]
+    backgrounds = results["backgrounds"]
+    people = results["people"]
     composites = results["composites"]
     used = backgrounds[backgrounds["status"] == "used"]
-    composed = people[people["photo"].isin(composites.loc[composites["kind"] == "context", "photo"])]
+    composed = people[
+        people["photo"].isin(composites.loc[composites["kind"] == "context", "photo"])
+    ]
     contexts = used["context"].nunique()
     each = len(used) / max(contexts, 1)
     text = f"{many(composed['person'].nunique(), 'person', 'people')} before {many(contexts, 'context')}"
@@ -133,9 +157,15 @@ def counts(results: Tables) -> str:
 def credit_line(results: Tables) -> str:
     """Who made the backgrounds that are shown, and under which licence; empty if no credit is due."""
     rows = results["backgrounds"]
-    rows = rows[(rows["status"] == "used") & (rows["creator"] != "") & (rows["creator"] != "gslopes")]
-    named = dict.fromkeys(f"{row['context']} by {row['creator']}, {row['licence']}" for row in rows.to_dict("records"))
-    return f"Backgrounds: {printable('; '.join(named))}." if named else ""
+    rows = rows[
+        (rows["status"] == "used") & (rows["creator"] != "") & (rows["creator"] != "gslopes")
+    ]
+    named = dict.fromkeys(
+        f"{row['context']} by {row['creator']}, {row['licence']}" for row in rows.to_dict("records")
+    )
+    if named:
+        return f"Backgrounds: {printable('; '.join(named))}."
+    return ""
 
 
 def judged(tables: Tables) -> pd.DataFrame:
@@ -154,7 +184,9 @@ def judged(tables: Tables) -> pd.DataFrame:
         who = ["everybody" if gender == "all" else f"gender: {gender}" for gender in rows["gender"]]
         groups = ["" if group in ("", "all") else f", {group}" for group in rows["group"]]
         contrast = [f"congruence, {one}{group}" for one, group in zip(who, groups, strict=True)]
-        unit = ["tags per unit" if name == "n_tags" else "points per unit" for name in rows["measure"]]
+        unit = [
+            "tags per unit" if name == "n_tags" else "points per unit" for name in rows["measure"]
+        ]
         label = rows["measure"].map(ANSWERS)
         parts.append(rows.assign(contrast=contrast, label=label, value=rows["slope"], unit=unit))
     if "inferred" in tables:
@@ -164,5 +196,7 @@ def judged(tables: Tables) -> pd.DataFrame:
         head = {"contrast": "context: " + rows["context"], "label": "inferred " + rows["inferred"]}
         more = {name: 100 * rows[column] for name, column in points.items()}
         parts.append(rows.assign(**head, **more, unit="percentage points"))
-    rows_of_all = pd.concat(parts, ignore_index=True) if any(map(len, parts)) else summary.FINDINGS.empty()
+    rows_of_all = (
+        pd.concat(parts, ignore_index=True) if any(map(len, parts)) else summary.FINDINGS.empty()
+    )
     return rows_of_all.rename(columns={"classifier": "model", "note": "reason"})

@@ -48,18 +48,27 @@ def typical(page: Page) -> Content | None:
     if shown is None or not shown["strips"][0]["tiles"]:
         return None
     strip = shown["strips"][0]
-    photo, rooms = strip["tiles"][0], [tile for tile in strip["tiles"] if tile["room"]]
+    photo = strip["tiles"][0]
+    rooms = [tile for tile in strip["tiles"] if tile["room"]]
     places = dict.fromkeys((0, len(rooms) // 2, len(rooms) - 1))
     alone = _alone(page, rooms[0]["at"]) if rooms else []
-    return {**shown, "strips": [{**strip, "tiles": [*alone, photo, *(rooms[place] for place in places)]}]}
+    return {
+        **shown,
+        "strips": [{**strip, "tiles": [*alone, photo, *(rooms[place] for place in places)]}],
+    }
 
 
 def _alone(page: Page, key: str) -> list[Content]:
     """The tile of a background without a person, if it can be read.  key: of the background."""
-    backgrounds, composites = page.tables["backgrounds"], page.tables["composites"]
+    backgrounds = page.tables["backgrounds"]
+    composites = page.tables["composites"]
     photos = backgrounds.loc[backgrounds["key"] == key, "photo"]
     rows = composites[(composites["kind"] == "empty") & composites["photo"].isin(photos)]
-    return [tile for row in rows.to_dict("records") for tile in _tiles(row, f"{key} alone", "", page.run.folder)]
+    return [
+        tile
+        for row in rows.to_dict("records")
+        for tile in _tiles(row, f"{key} alone", "", page.run.folder)
+    ]
 
 
 def _tiles(row: Record, at: str, inferred: str, run: Path) -> list[Content]:
@@ -77,30 +86,49 @@ def show(page: Page) -> Content | None:
 
     Of the photos' ids in order the one in the middle, never for what it shows.
     """
-    results, run = results_of(page.tables), page.run.folder
+    results = results_of(page.tables)
+    run = page.run.folder
     ratings = results["backgrounds"].set_index("key")["rating"].astype(float)
     plain = results["composites"].query("step == 0 and kind in ('original', 'canvas', 'context')")
     plain = plain[~plain["attribute"].str.contains("~")]
-    plain = plain.assign(place=plain["attribute"].map(ratings).fillna(-1) - (plain["kind"] == "original"))
+    plain = plain.assign(
+        place=plain["attribute"].map(ratings).fillna(-1) - (plain["kind"] == "original")
+    )
     pictures = plain.sort_values(["place", "attribute"])
-    people = results["people"][results["people"]["photo"].isin(pictures.loc[pictures["kind"] == "context", "photo"])]
-    described = results.get("described", TABLES["described"].empty()).query("tags == 'gross' and step == 0")
+    people = results["people"][
+        results["people"]["photo"].isin(pictures.loc[pictures["kind"] == "context", "photo"])
+    ]
+    described = results.get("described", TABLES["described"].empty()).query(
+        "tags == 'gross' and step == 0"
+    )
     tagger = described["classifier"].min() if len(described) else ""
-    inferred_of = described[described["classifier"] == tagger].set_index(["photo", "attribute"])["inferred"].to_dict()
+    inferred_of = (
+        described[described["classifier"] == tagger]
+        .set_index(["photo", "attribute"])["inferred"]
+        .to_dict()
+    )
     strips = []
     for gender, photos in people.sort_values("photo").groupby("gender")["photo"]:
-        photo, tiles = photos.iloc[len(photos) // 2], []
-        for row in pictures[pictures["photo"] == photo].drop_duplicates(["kind", "context"]).to_dict("records"):
+        photo = photos.iloc[len(photos) // 2]
+        tiles = []
+        for row in (
+            pictures[pictures["photo"] == photo]
+            .drop_duplicates(["kind", "context"])
+            .to_dict("records")
+        ):
             place = row["attribute"]
             tiles += _tiles(row, place, inferred_of.get((photo, place), ""), run)
         strips.append({"gender": gender, "tiles": tiles})
-    return {"strips": strips[:4], "tagger": tagger, "credits": credit_line(results)} if strips else None
+    if strips:
+        return {"strips": strips[:4], "tagger": tagger, "credits": credit_line(results)}
+    return None
 
 
 def paper(page: Page) -> Content | None:
     """The paper's questions with charts and tables."""
     results = results_of(page.tables)
-    papers, drawn = tables.paper_tables(results, is_published(page.run)), charts.charts_of(results)
+    papers = tables.paper_tables(results, is_published(page.run))
+    drawn = charts.charts_of(results)
     file = page.run.folder / SHARES
     picture = data_uri(read_regular(file, LARGEST_TABLE), "png") if is_file(file) else ""
     parts = []
@@ -111,7 +139,10 @@ def paper(page: Page) -> Content | None:
                 "title": tables.TITLES[name],
                 "wrapped": name in WRAPPED,
                 "head": list(papers[name].columns),
-                "rows": [[words.printable(cell) for cell in row] for row in papers[name].itertuples(index=False)],
+                "rows": [
+                    [words.printable(cell) for cell in row]
+                    for row in papers[name].itertuples(index=False)
+                ],
             }
             for name in part["tables"]
             if name in papers
@@ -119,7 +150,9 @@ def paper(page: Page) -> Content | None:
         figure = picture if "shares" in part["charts"] else ""
         if panels or listed or figure:
             parts.append({**part, "charts": panels, "tables": listed, "figure": figure})
-    return {"parts": parts, "figure_title": charts.FIGURE} if parts else None
+    if parts:
+        return {"parts": parts, "figure_title": charts.FIGURE}
+    return None
 
 
 SECTIONS = (
@@ -149,10 +182,14 @@ def write_sheets(run: Run) -> Made:
             runfolder.write_bytes(folder / "tables" / f"{name}.{ending}", text.encode())
     for form, data in charts.draw_shares(results).items():
         runfolder.write_bytes(run.folder / SHARES.with_suffix(f".{form}"), data)
-    run.notes.extend(fonts.advice({*results["backgrounds"]["context"], *results["people"]["group"]}))
+    run.notes.extend(
+        fonts.advice({*results["backgrounds"]["context"], *results["people"]["group"]})
+    )
     photos = run.table("photos")
     names = lookup(photos, "photo", "path")
-    runfolder.write_bytes(folder / "cutouts.html", cutouts_page(run.folder, results["cutouts"], names).encode())
+    runfolder.write_bytes(
+        folder / "cutouts.html", cutouts_page(run.folder, results["cutouts"], names).encode()
+    )
     return {}
 
 
@@ -161,15 +198,25 @@ def cutouts_page(run: Path, cutouts: pd.DataFrame, names: Mapping[str, str]) -> 
 
     cutouts: the table of that name.  names: photo to the name of its file.
     """
-    on_disk = [bool(name) and inside(run, run / name) and is_file(run / name) for name in cutouts["file"]]
+    on_disk = [
+        bool(name) and inside(run, run / name) and is_file(run / name) for name in cutouts["file"]
+    ]
     listed = cutouts[on_disk].sort_values(["status", "photo"])
     cells = []
     for row in listed.to_dict("records"):
         why = f": {row['detail'] or row['reason']}" if row["reason"] else ""
         name = f"{names[row['photo']]}: " if row["photo"] in names else ""
         text = words.printable(f"{name}{row['method']}, {row['status']}{why}")
-        cells.append({"photo": row["photo"], "status": row["status"], "src": quote(f"../{row['file']}"), "text": text})
-    flagged, missing = int((listed["status"] == "flagged").sum()), len(cutouts) - len(listed)
+        cells.append(
+            {
+                "photo": row["photo"],
+                "status": row["status"],
+                "src": quote(f"../{row['file']}"),
+                "text": text,
+            }
+        )
+    flagged = int((listed["status"] == "flagged").sum())
+    missing = len(cutouts) - len(listed)
     return render(
         "cutouts.html.j2",
         house=TEMPLATES,
@@ -181,7 +228,9 @@ def cutouts_page(run: Path, cutouts: pd.DataFrame, names: Mapping[str, str]) -> 
             ("photo", "decision"),
             copied=("photo",),
             done=({"decision": "*"},),
-            keys={key: {"set": {"decision": word}, "next": True} for key, word in DECISIONS.items()},
+            keys={
+                key: {"set": {"decision": word}, "next": True} for key, word in DECISIONS.items()
+            },
             values={"decision": tuple(DECISIONS.values())},
         ),
         shown=cells,

@@ -24,7 +24,14 @@ GENDER = ("gender", "sex", "self_reported_gender")  # the usual names of columns
 GROUP = ("ethnicity", "race", "group")
 PERSON = ("person", "subject", "person_id")
 _CFD = re.compile(r"CFD-(?P<race>[A-Z])(?P<gender>[FM])-(?P<person>\d+)-\d+-N\b")
-_CFD_RACES = {"A": "Asian", "B": "Black", "L": "Latinx", "W": "White", "I": "Indian", "M": "Multiracial"}
+_CFD_RACES = {
+    "A": "Asian",
+    "B": "Black",
+    "L": "Latinx",
+    "W": "White",
+    "I": "Indian",
+    "M": "Multiracial",
+}
 
 
 def gender_of(word: str) -> str:
@@ -47,7 +54,8 @@ def read_reports(path: Path, group_column: str = "") -> dict[str, Row]:
     def first(usual: tuple[str, ...]) -> str:
         return next((name for name in usual if name in people.columns), "")
 
-    photos, group = people.columns[people.photo_column()], group_column or first(GROUP)
+    photos = people.columns[people.photo_column()]
+    group = group_column or first(GROUP)
     genders = people.columns[people.parts_of(first(GENDER) or "gender")[0]]
     persons = people.columns.get(first(PERSON), photos)
     reports = {
@@ -70,7 +78,8 @@ def cfd_person(name: str) -> Row | None:
     match = _CFD.search(name)
     if not match:
         return None
-    race, gender = match["race"], match["gender"]
+    race = match["race"]
+    gender = match["gender"]
     person = f"{race}{gender}-{match['person']}"
     return {"person": person, "gender": gender_of(gender), "group": _CFD_RACES.get(race, race)}
 
@@ -85,14 +94,21 @@ def read_review(path: Path) -> dict[str, str]:
     """
     values = {"decision": (*DECISIONS.values(), "")}
     hint = "Save it from the page of cut-outs."
-    table = read_csv(path, ("photo", "decision"), unique=("photo",), values=values, strip=True, hint=hint)
+    table = read_csv(
+        path, ("photo", "decision"), unique=("photo",), values=values, strip=True, hint=hint
+    )
     return {without_guard(row["photo"]): row["decision"] for _, row in table.rows()}
 
 
 def reviewed(cutouts: pd.DataFrame, decisions: Mapping[str, str]) -> pd.DataFrame:
     """The ``cutouts`` table with the decisions applied: accepted ones are used, excluded ones skipped."""
-    decided, decision = cutouts.copy(), cutouts["photo"].map(decisions)
+    decided = cutouts.copy()
+    decision = cutouts["photo"].map(decisions)
     decided.loc[(decision == "accept") & (cutouts["status"] == "flagged"), "status"] = "used"
     excluded = (decision == "exclude") & (cutouts["status"] != "skipped")
-    decided.loc[excluded, ["status", "reason", "detail"]] = ["skipped", Reason.CUTOUT_EXCLUDED.value, ""]
+    decided.loc[excluded, ["status", "reason", "detail"]] = [
+        "skipped",
+        Reason.CUTOUT_EXCLUDED.value,
+        "",
+    ]
     return decided

@@ -62,7 +62,8 @@ class Material:
 
     def pictures(self, kinds: Sequence[str]) -> int:
         """Pictures that taggers are asked about, at most: P (B + 2) + B, and P (B + 1) K with a sweep."""
-        people, backgrounds = len(self.who), len(self.used)
+        people = len(self.who)
+        backgrounds = len(self.used)
         count = people * (backgrounds + ("original" in kinds) + ("canvas" in kinds))
         return count + backgrounds + people * (backgrounds + 1) * len(self.values)
 
@@ -73,7 +74,9 @@ class Material:
 def look(people: Path, config: ContextsConfig) -> Inputs:
     """People and backgrounds.  Raises: as ``audit_contexts``."""
     if missing := [name for name in EXTRAS if importlib.util.find_spec(name) is None]:
-        raise UsageError(f"The context audit needs {' and '.join(missing)}.", "pip install 'gslopes[contexts]'")
+        raise UsageError(
+            f"The context audit needs {' and '.join(missing)}.", "pip install 'gslopes[contexts]'"
+        )
     pictures = config.pictures
     if config.analysis.typology:
         read_typology(config.analysis.typology)
@@ -85,7 +88,9 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     files = tuple(list_photos(people))
     who, absent = self_reports(files, config.table, config.group_column)
     published = config.preset == "published"
-    backgrounds = tuple(read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: MtcnnFinder(20), published))
+    backgrounds = tuple(
+        read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: MtcnnFinder(20), published)
+    )
     if published:
         _check_published(backgrounds)
     values: tuple[float, ...] = ()
@@ -94,11 +99,19 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
         from gslopes.faces.components import model_records
         from gslopes.faces.config import values_for
 
-        values = tuple(float(str(value)) for value in values_for(pictures.sweep, steps=pictures.steps, extent=None))
+        values = tuple(
+            float(str(value))
+            for value in values_for(pictures.sweep, steps=pictures.steps, extent=None)
+        )
         models = model_records(swept_faces(people, pictures))
     if config.review is not None and not config.review.is_file():
-        raise UsageError(f"There is no file {show(config.review)}.", "Name the CSV that the page of cut-outs saves.")
-    material = Material(files, who, backgrounds, values, {file.relative: _digest(file) for file in files})
+        raise UsageError(
+            f"There is no file {show(config.review)}.",
+            "Name the CSV that the page of cut-outs saves.",
+        )
+    material = Material(
+        files, who, backgrounds, values, {file.relative: _digest(file) for file in files}
+    )
     lines = [f"{name}\0{photo}\0{who.get(name)}\n" for name, photo in material.photos.items()]
     lines += [f"{room.key}\0{room.photo}\0{asdict(room.record)}\n" for room in material.used]
     digest = hashlib.sha256("".join(lines).encode()).hexdigest()
@@ -118,13 +131,19 @@ def identity(config: ContextsConfig) -> dict[str, Any]:
 
 
 def _check_published(backgrounds: Sequence[BackgroundPicture]) -> None:
-    several = sorted(name for name, many in Counter(one.context for one in backgrounds if one.used).items() if many > 1)
+    several = sorted(
+        name
+        for name, many in Counter(one.context for one in backgrounds if one.used).items()
+        if many > 1
+    )
     if several:
         problem = f"As published, a context has one photograph; {several[0]} has several."
         raise UsageError(problem, "Leave one of them in the folder.")
 
 
-def self_reports(files: Sequence[PhotoFile], people: str | Path, group_column: str = "") -> tuple[dict[str, Row], str]:
+def self_reports(
+    files: Sequence[PhotoFile], people: str | Path, group_column: str = ""
+) -> tuple[dict[str, Row], str]:
     """Relative name to its person's row, and a sentence on rows without a photo.
 
     Raises: UsageError if no photo has a row.
@@ -140,7 +159,10 @@ def self_reports(files: Sequence[PhotoFile], people: str | Path, group_column: s
         present = {name for found in names.values() for name in found}
         absent = unmatched(Path(people), [name for name in table if name not in present])
     if not rows:
-        raise UsageError(f"{people} says nothing about any of the photos.", f"The first photo is {files[0].relative}.")
+        raise UsageError(
+            f"{people} says nothing about any of the photos.",
+            f"The first photo is {files[0].relative}.",
+        )
     return rows, absent
 
 
@@ -173,7 +195,10 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
             **{name: getattr(background, name) for name in ("key", "photo", "context", "path")},
             "status": "used" if background.used else "skipped",
             **background.why.columns,
-            **{name: getattr(background.record, name) for name in ("rating", "label", "licence", "creator", "source")},
+            **{
+                name: getattr(background.record, name)
+                for name in ("rating", "label", "licence", "creator", "source")
+            },
             "words": "|".join(background.record.tags),
         }
         for background in backgrounds
@@ -183,7 +208,8 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
 
 def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
     """Rows of the ``cutouts`` table, and the pictures that they name."""
-    work, rows = run.once(_cutting), []
+    work = run.once(_cutting)
+    rows = []
     for file in files:
         rows.append(work.row(file))
         run.tick(1)
@@ -199,7 +225,8 @@ def _cutting(run: Run) -> Cutting:
 
 def decide(run: Run, parts: Tables) -> Made:
     """The ``cutouts`` table with people's decisions."""
-    cutouts, review = parts["cutouts"], run.config.review
+    cutouts = parts["cutouts"]
+    review = run.config.review
     decisions = read_review(review) if review is not None else {}
     if unknown := decisions.keys() - set(cutouts["photo"]):
         note = f"{len(unknown):,} of its {len(decisions):,} decisions are about photos that are not in this run"
@@ -212,17 +239,32 @@ def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
     made = Part(run.once(_composing), items, run.tick)
     runfolder.settle(run.folder / row["file"] for row in made.edits)
     composites = filled("composites", made.composites)
-    return {"edits": made.edits, "composites": composites, "verdicts": made.verdicts, "photos": made.photos}
+    return {
+        "edits": made.edits,
+        "composites": composites,
+        "verdicts": made.verdicts,
+        "photos": made.photos,
+    }
 
 
 def _composing(run: Run) -> Composing:
     material: Material = run.inputs
     rows: list[Row] = run.table("cutouts").to_dict("records")  # type: ignore[assignment]
     names = {name: photo for name, photo in material.photos.items() if name in material.who}
-    colours = [[int(row["backdrop"][at : at + 2], 16) for at in (1, 3, 5)] for row in rows if row["backdrop"]]
+    colours = [
+        [int(row["backdrop"][at : at + 2], 16) for at in (1, 3, 5)]
+        for row in rows
+        if row["backdrop"]
+    ]
     red, green, blue = np.median(colours, axis=0) if colours else (128, 128, 128)
     return Composing(
-        *(run.folder, material.used, {str(row["photo"]): row for row in rows}, names, run.config.pictures),
+        *(
+            run.folder,
+            material.used,
+            {str(row["photo"]): row for row in rows},
+            names,
+            run.config.pictures,
+        ),
         backdrop=(int(red), int(green), int(blue)),
         sweeper=load_sweeper(run) if material.values else None,
         known=frozenset(material.who),
@@ -236,7 +278,9 @@ def check_anybody(run: Run) -> None:
     if not (people["status"] == "used").any():
         first = photos[photos["status"] != "used"].iloc[0]
         why = explained(first["reason"], first["detail"])
-        raise UsageError(f"No person can be put in front of a background: {why}.", "Look at the cut-outs.")
+        raise UsageError(
+            f"No person can be put in front of a background: {why}.", "Look at the cut-outs."
+        )
 
 
 # -- a sweep of the face ----------------------------------------------------------------------------------------------
@@ -253,7 +297,9 @@ class SweptFaces(NamedTuple):
 
 def swept_faces(people: Path, pictures: StageConfig) -> SweptFaces:
     """The configuration of an audit's sweep."""
-    return SweptFaces(people, FindConfig(landmarks=pictures.landmarks), EditConfig(attributes=(pictures.sweep,)))
+    return SweptFaces(
+        people, FindConfig(landmarks=pictures.landmarks), EditConfig(attributes=(pictures.sweep,))
+    )
 
 
 def load_sweeper(run: Run) -> Sweeper:
@@ -262,7 +308,8 @@ def load_sweeper(run: Run) -> Sweeper:
     from gslopes.faces.gate.sweep_measurer import SweepMeasurer
     from gslopes.faces.zoo.reader import FaceReader
 
-    pictures, device = run.config.pictures, runtime.pick_device(run.config.device)
+    pictures = run.config.pictures
+    device = runtime.pick_device(run.config.device)
     config = swept_faces(_people(run), pictures)
     least = config.find.min_face
     measurer = SweepMeasurer(FaceReader.load(device), device, least)

@@ -29,4 +29,6 @@ def filled(name: str, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Rows as a frame of the table of that name; what a row lacks is NaN, 0, False or empty."""
     table = TABLES[name]
     default = {field.name: _EMPTY.get(field.type, "") for field in table.schema}
-    return pd.DataFrame([{**default, **row} for row in rows], columns=table.columns) if rows else table.empty()
+    if rows:
+        return pd.DataFrame([{**default, **row} for row in rows], columns=table.columns)
+    return table.empty()

@@ -51,7 +51,9 @@ class Typology:
 
     def super_tags(self, name: str) -> frozenset[str]:
         """Tags of all clusters of a super-cluster; a tag in two of them is there once."""
-        return frozenset().union(*(tags for cluster, tags in self.clusters.items() if self.supers[cluster] == name))
+        return frozenset().union(
+            *(tags for cluster, tags in self.clusters.items() if self.supers[cluster] == name)
+        )
 
     @property
     def known(self) -> frozenset[str]:
@@ -61,12 +63,16 @@ class Typology:
     def known_share(self, answers: Iterable[frozenset[str]]) -> float:
         """The share of the different tags of all answers that the typology knows; NaN if there is none."""
         tags = frozenset().union(*answers)
-        return len(tags & self.known) / len(tags) if tags else math.nan
+        if tags:
+            return len(tags & self.known) / len(tags)
+        return math.nan
 
     def complete(self, tags: Iterable[str]) -> frozenset[str]:
         """The normalised tags of one answer with their complements."""
         normalised = frozenset(map(normalise, tags))
-        return normalised | {second for first, second in self.complements.items() if first not in normalised}
+        return normalised | {
+            second for first, second in self.complements.items() if first not in normalised
+        }
 
     def with_contexts(self, contexts: Mapping[str, Iterable[str]]) -> "Typology":
         """The same with more context tags, joined with its own."""
@@ -114,10 +120,15 @@ def read_typology(which: str | Path | Sequence[str | Path]) -> Typology:
     ['male']
     """
     names = [which] if isinstance(which, (str, Path)) else which
-    merged = reduce(merge, (_read_one(part) for name in names for part in SHIPPED.get(str(name), (name,))))
+    merged = reduce(
+        merge, (_read_one(part) for name in names for part in SHIPPED.get(str(name), (name,)))
+    )
     for cluster in ("masculine", "feminine"):
         if not merged.clusters.get(cluster):
-            raise ConfigError(f"The typology {merged.name} has no tags in the cluster {cluster}.", "It needs both.")
+            raise ConfigError(
+                f"The typology {merged.name} has no tags in the cluster {cluster}.",
+                "It needs both.",
+            )
     return merged
 
 
@@ -125,7 +136,10 @@ def merge(first: Typology, second: Typology) -> Typology:
     """Both, joined cluster by cluster.  Raises: ConfigError if a cluster would get two super-clusters."""
     for cluster in first.supers.keys() & second.supers.keys():
         if first.supers[cluster] != second.supers[cluster]:
-            places = [f"under {part.supers[cluster] or 'nothing'!r} in {part.name}" for part in (first, second)]
+            places = [
+                f"under {part.supers[cluster] or 'nothing'!r} in {part.name}"
+                for part in (first, second)
+            ]
             problem = f"The cluster {cluster} is {' and '.join(places)}."
             raise ConfigError(problem, "A cluster has at most one super-cluster.")
     return Typology(
@@ -139,9 +153,14 @@ def merge(first: Typology, second: Typology) -> Typology:
     )
 
 
-def _joined(first: Mapping[str, frozenset[str]], second: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+def _joined(
+    first: Mapping[str, frozenset[str]], second: Mapping[str, frozenset[str]]
+) -> dict[str, frozenset[str]]:
     none: frozenset[str] = frozenset()
-    return {key: first.get(key, none) | second.get(key, none) for key in dict.fromkeys([*first, *second])}
+    return {
+        key: first.get(key, none) | second.get(key, none)
+        for key in dict.fromkeys([*first, *second])
+    }
 
 
 def _read_one(which: str | Path) -> Typology:
@@ -161,10 +180,14 @@ def _read_one(which: str | Path) -> Typology:
         for entries in (file.clusters, file.contexts)
     )
     if empty := [key for key, tags in {**clusters, **contexts}.items() if "" in tags]:
-        raise ConfigError(f"{path.name}: a tag in {empty[0]} is empty.", "Take it out, or write the tag.")
+        raise ConfigError(
+            f"{path.name}: a tag in {empty[0]} is empty.", "Take it out, or write the tag."
+        )
     supers = {key: entry.super for key, entry in file.clusters.items()}
     complements = {normalise(key): normalise(value) for key, value in file.complements.items()}
-    return Typology(file.name or path.stem, file.version, clusters, supers, contexts, complements, file.partial)
+    return Typology(
+        file.name or path.stem, file.version, clusters, supers, contexts, complements, file.partial
+    )
 
 
 def _read_words(path: Path) -> Typology:
@@ -193,7 +216,9 @@ def _read_dictionary(path: Path) -> Iterable[tuple[str, str]]:
         return [(path.stem, word) for word in read_text(path).splitlines()]
     if path.suffix.lower() != ".csv":
         return []
-    columns = read_csv(path, strip=True, hint="Give each tag and its cluster, such as bride,feminine.").columns
+    columns = read_csv(
+        path, strip=True, hint="Give each tag and its cluster, such as bride,feminine."
+    ).columns
     head = {name.casefold(): name for name in columns}
     tag = next((head[name] for name in ("tag", "term", "word") if name in head), "")
     cluster = next((head[name] for name in ("cluster", "category", "theme") if name in head), "")

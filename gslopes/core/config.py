@@ -46,10 +46,16 @@ def from_dict(cls: type[T], mapping: Mapping[str, Any], *, where: str = "") -> T
             hint = nearest(str(key), fields, f"Known keys: {', '.join(fields)}.")
             raise ConfigError(f"{section} has an unknown key {key!r}.", hint)
     for name, field in fields.items():
-        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        required = (
+            field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        )
         if required and name not in mapping:
-            raise ConfigError(f"{section} lacks the key {name!r}.", f"Known keys: {', '.join(fields)}.")
-    return cls(**{name: _value(fields[name], hints[name], value, where) for name, value in mapping.items()})
+            raise ConfigError(
+                f"{section} lacks the key {name!r}.", f"Known keys: {', '.join(fields)}."
+            )
+    return cls(
+        **{name: _value(fields[name], hints[name], value, where) for name, value in mapping.items()}
+    )
 
 
 def check(config: Any, where: str = "") -> None:
@@ -64,7 +70,8 @@ def _value(field: Any, kind: Any, value: Any, where: str) -> Any:
     name = f"{where}.{field.name}" if where else field.name
     made = _convert(kind, value, name)
     bounds = field.metadata.get("option", field.metadata)
-    least, most = bounds.get("least"), bounds.get("most")
+    least = bounds.get("least")
+    most = bounds.get("most")
     for number in made if isinstance(made, (list, tuple)) else [made]:
         if not isinstance(number, (int, float)):
             continue
@@ -79,7 +86,9 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path, raises=ConfigError, hint="Name a TOML file in UTF-8."))
     except RecursionError as error:
-        raise ConfigError(f"{path} is not valid TOML: it is nested too deeply.", "Flatten it.") from error
+        raise ConfigError(
+            f"{path} is not valid TOML: it is nested too deeply.", "Flatten it."
+        ) from error
     except ValueError as error:  # of TOML, or a number of 5,000 digits
         raise ConfigError(f"{path} is not valid TOML: {error}.") from error
 
@@ -99,16 +108,23 @@ def to_dict(obj: Any) -> Any:
     ``from_dict(type(obj), to_dict(obj)) == obj``.
     """
     if dataclasses.is_dataclass(obj) and not isinstance(obj, type):
-        return {field.name: to_dict(getattr(obj, field.name)) for field in dataclasses.fields(obj) if field.init}
+        return {
+            field.name: to_dict(getattr(obj, field.name))
+            for field in dataclasses.fields(obj)
+            if field.init
+        }
     if isinstance(obj, Mapping):
         return {str(key): to_dict(value) for key, value in obj.items()}
     if isinstance(obj, (list, tuple)):
         return [to_dict(item) for item in obj]
-    return str(obj) if isinstance(obj, Path) else obj
+    if isinstance(obj, Path):
+        return str(obj)
+    return obj
 
 
 def _convert(kind: Any, value: Any, where: str) -> Any:
-    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    origin = typing.get_origin(kind)
+    args = typing.get_args(kind)
     if kind is Any or (value is None and type(None) in args):
         return value
     if origin in (typing.Union, types.UnionType):
@@ -123,7 +139,9 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
         if value in args:
             return value
         hint = nearest(str(value), map(str, args))
-        raise ConfigError(f"{where} is {value!r}; it must be one of {', '.join(map(repr, args))}.", hint)
+        raise ConfigError(
+            f"{where} is {value!r}; it must be one of {', '.join(map(repr, args))}.", hint
+        )
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         if not isinstance(value, kind):
             return from_dict(kind, value, where=where)
@@ -138,7 +156,9 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
             raise ConfigError(f"{where} is {list(value)!r}; it must have {len(args)} entries.")
         kinds = args if fixed else [args[0] if args else Any] * len(value)
         pairs = enumerate(zip(kinds, value, strict=True))
-        return container(_convert(item_kind, item, f"{where}[{index}]") for index, (item_kind, item) in pairs)
+        return container(
+            _convert(item_kind, item, f"{where}[{index}]") for index, (item_kind, item) in pairs
+        )
     if container is dict and isinstance(value, Mapping):
         item = args[1] if args else Any
         return {str(key): _convert(item, entry, f"{where}.{key}") for key, entry in value.items()}
@@ -150,7 +170,13 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
         return Path(value)
     # bool is an int to Python, never to a reader of a configuration
     if not isinstance(value, container) or (kind is int and isinstance(value, bool)):
-        words = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", Path: "a path"}
+        words = {
+            int: "a whole number",
+            float: "a number",
+            str: "a text",
+            bool: "true or false",
+            Path: "a path",
+        }
         must = words.get(kind, getattr(kind, "__name__", str(kind)))
         raise ConfigError(f"{where} is {value!r}; it must be {must}.")
     return value

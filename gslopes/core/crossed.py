@@ -63,4 +63,7 @@ def grid_of(values: Mapping[str, Sequence[float]] | None) -> Grid | None:
 def check_plain(manifest: Mapping[str, Any], run: Path) -> None:
     """Raises: UsageError for a run that crosses two attributes."""
     if grid_of(manifest.get("values")):
-        raise UsageError(f"{show(run)} crosses two attributes.", "Name a run whose attributes are edited one by one.")
+        raise UsageError(
+            f"{show(run)} crosses two attributes.",
+            "Name a run whose attributes are edited one by one.",
+        )

@@ -73,20 +73,29 @@ def read_csv(
         line = text.count("\n", 0, text.index("\0")) + 1
         raise raises(f"{show(path)}, line {line}: it has a zero byte.", hint)
     lines = io.StringIO(text, newline="")
-    names = next((line for line in text.splitlines() if line.strip() and not (comments and line[0] == "#")), "")
+    names = next(
+        (line for line in text.splitlines() if line.strip() and not (comments and line[0] == "#")),
+        "",
+    )
     mark = next((mark for mark in _OTHER_MARKS if mark in names and "," not in names), ",")
     if mark != ",":
-        _say_once(f"{show(path)} uses {_OTHER_MARKS[mark]} between its cells, not commas: it is read so.")
+        _say_once(
+            f"{show(path)} uses {_OTHER_MARKS[mark]} between its cells, not commas: it is read so."
+        )
     source = ("\n" if comments and line.startswith("#") else line for line in lines)
     reader = csv.reader(source, strict=True, delimiter=mark)
-    rows, starts, start = list[list[str]](), list[int](), 1
+    rows = list[list[str]]()
+    starts = list[int]()
+    start = 1
     try:
         for row in reader:
             if row:
                 rows.append([cell.strip() for cell in row] if strip else row)
                 starts.append(start)
                 if len(row) != len(rows[0]):
-                    raise csv.Error(f"it has {len(row)} cells, and the first line has {len(rows[0])}")
+                    raise csv.Error(
+                        f"it has {len(row)} cells, and the first line has {len(rows[0])}"
+                    )
             start = reader.line_num + 1
     except csv.Error as error:
         why = str(error).replace(f"'{mark}'", "','")
@@ -95,25 +104,41 @@ def read_csv(
         raise raises(f"{show(path)} is empty.", hint)
     head = [name.strip() for name in rows[0]]
     if len(head) > MOST_COLUMNS:
-        raise raises(f"{show(path)} has {len(head):,} columns, and at most {MOST_COLUMNS:,} are read.", hint)
+        raise raises(
+            f"{show(path)} has {len(head):,} columns, and at most {MOST_COLUMNS:,} are read.", hint
+        )
     twice, times = Counter(filter(None, head)).most_common(1)[0] if any(head) else ("", 1)
     if times > 1:
         raise raises(f"{show(path)} has two columns {twice[:40]!r}.", "Keep one of them.")
     if lacking := [name for name in needed if name not in head]:
         raise raises(f"{show(path)} has no column {lacking[0]}.", hint)
     cells = zip(*rows[1:], strict=True) if rows[1:] else ((),) * len(head)
-    table = CsvTable(Path(path), {name: list(own) for name, own in zip(head, cells, strict=True) if name}, starts[1:])
+    table = CsvTable(
+        Path(path),
+        {name: list(own) for name, own in zip(head, cells, strict=True) if name},
+        starts[1:],
+    )
     for name, allowed in (values or {}).items():
         for line, cell in zip(table.lines, table.columns.get(name, ()), strict=False):
             if cell not in allowed:
                 choices = ", ".join(cell or "nothing" for cell in allowed)
-                raise raises(f"{show(table.path)}, line {line}: {name} is {cell[:40]!r}.", f"It may be {choices}.")
+                raise raises(
+                    f"{show(table.path)}, line {line}: {name} is {cell[:40]!r}.",
+                    f"It may be {choices}.",
+                )
     seen: dict[tuple[str, ...], int] = {}
-    for line, key in zip(table.lines, zip(*(table.columns[name] for name in unique), strict=True), strict=False):
+    for line, key in zip(
+        table.lines, zip(*(table.columns[name] for name in unique), strict=True), strict=False
+    ):
         first = seen.setdefault(key, line)
         if first != line:
-            named = " and ".join(f"{name} {cell[:40]!r}" for name, cell in zip(unique, key, strict=True))
-            raise raises(f"{show(table.path)}, line {line}: {named} is in line {first} as well.", "Keep one row.")
+            named = " and ".join(
+                f"{name} {cell[:40]!r}" for name, cell in zip(unique, key, strict=True)
+            )
+            raise raises(
+                f"{show(table.path)}, line {line}: {named} is in line {first} as well.",
+                "Keep one row.",
+            )
     return table
 
 
@@ -126,7 +151,9 @@ _WHY = {
 }
 
 
-def read_frame(path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE) -> pd.DataFrame:
+def read_frame(
+    path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE
+) -> pd.DataFrame:
     """A table by its ending: ``.parquet`` with its own types, any other as ``read_csv``."""
     if path.suffix != ".parquet":
         return read_csv(path, raises=raises, limit=limit).frame()
@@ -138,17 +165,25 @@ def read_frame(path: Path, *, raises: type[GslopesError] = UsageError, limit: in
     try:
         parquet = pq.ParquetFile(file)
         about = parquet.metadata
-        unpacked = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
+        unpacked = sum(
+            about.row_group(group).total_byte_size for group in range(about.num_row_groups)
+        )
         if unpacked > LARGEST_UNPACKED:
-            raise ValueError(f"it would take {unpacked:,} bytes, and at most {LARGEST_UNPACKED:,} are read")
+            raise ValueError(
+                f"it would take {unpacked:,} bytes, and at most {LARGEST_UNPACKED:,} are read"
+            )
         names = parquet.schema_arrow.names
         if len(names) > MOST_COLUMNS:
-            raise ValueError(f"it has {len(names):,} columns, and at most {MOST_COLUMNS:,} are read")
+            raise ValueError(
+                f"it has {len(names):,} columns, and at most {MOST_COLUMNS:,} are read"
+            )
         if len(set(names)) < len(names):
             raise ValueError("it has two columns of one name")
         return parquet.read().to_pandas()
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise raises(f"{show(path)} is not a readable table: {str(error).splitlines()[0]}.", hint) from error
+        raise raises(
+            f"{show(path)} is not a readable table: {str(error).splitlines()[0]}.", hint
+        ) from error
 
 
 def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:
@@ -177,10 +212,14 @@ def normal_names(cells: Iterable[object]) -> list[str]:
     >>> normal_names(["male", "Male ", "male", "NaN", None])
     ['male', 'male', 'male', '', '']
     """
-    texts = [" ".join(str(cell).split()) for cell in cells]  # None, NaN and pandas' own NA are texts that say so
+    texts = [
+        " ".join(str(cell).split()) for cell in cells
+    ]  # None, NaN and pandas' own NA are texts that say so
     keys = [text.casefold() for text in texts]
     counts: dict[str, Counter[str]] = {}
     for key, text in sorted(zip(keys, texts, strict=True)):
         counts.setdefault(key, Counter())[text] += 1
-    spelling = {key: "" if key in _MISSING else count.most_common(1)[0][0] for key, count in counts.items()}
+    spelling = {
+        key: "" if key in _MISSING else count.most_common(1)[0][0] for key, count in counts.items()
+    }
     return [spelling[key] for key in keys]

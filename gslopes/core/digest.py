@@ -34,7 +34,19 @@ from gslopes.core.files import LARGEST_TABLE, read_regular
 
 LIMIT = 2_000_000  # parts of an object, beyond which it has no digest
 
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray, range, type(...), type(NotImplemented))
+_PLAIN = (
+    type(None),
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    bytearray,
+    range,
+    type(...),
+    type(NotImplemented),
+)
 _SEQUENCES = (list, tuple, deque)
 _MAPPINGS = (dict, OrderedDict, defaultdict, types.MappingProxyType)
 _DESCRIPTORS = (
@@ -56,9 +68,26 @@ _OF_CODE = (
     "co_exceptiontable", "co_consts", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
     "co_posonlyargcount", "co_kwonlyargcount", "co_flags",
 )  # fmt: skip
-_MANGLED = re.compile(rb"\.?___torch_mangle_\d+")  # what tells compiled classes of one process apart
-_WITHOUT_EFFECT = (type(threading.Lock()), type(threading.RLock()), logging.Logger, logging.RootLogger)
-_CONNECTIONS = ("aiohttp", "anthropic", "botocore", "google", "grpc", "httpx", "openai", "requests", "urllib3")
+_MANGLED = re.compile(
+    rb"\.?___torch_mangle_\d+"
+)  # what tells compiled classes of one process apart
+_WITHOUT_EFFECT = (
+    type(threading.Lock()),
+    type(threading.RLock()),
+    logging.Logger,
+    logging.RootLogger,
+)
+_CONNECTIONS = (
+    "aiohttp",
+    "anthropic",
+    "botocore",
+    "google",
+    "grpc",
+    "httpx",
+    "openai",
+    "requests",
+    "urllib3",
+)
 _OF_NO_CLASS = {"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "_abc_impl"}
 
 
@@ -82,7 +111,9 @@ class _Digest:
     """The digests of one object's parts."""
 
     def __init__(self) -> None:
-        self._done: dict[int, tuple[bytes, Any]] = {}  # by id; the part is kept, so that its id stays its own
+        self._done: dict[
+            int, tuple[bytes, Any]
+        ] = {}  # by id; the part is kept, so that its id stays its own
         self._open: dict[int, int] = {}  # the parts that this one is a part of
         self._trail: list[str] = []  # their names
 
@@ -167,7 +198,14 @@ class _Digest:
         function, arguments, state, items, pairs = (*made, None, None, None)[:5]
         members = state if isinstance(state, dict) else {}
         named = members if all(isinstance(key, str) for key in members) else {}
-        parts = [kind, function, arguments, None if named else state, list(items or ()), list(pairs or ())]
+        parts = [
+            kind,
+            function,
+            arguments,
+            None if named else state,
+            list(items or ()),
+            list(pairs or ()),
+        ]
         return _hashed("object", self._all(name, parts), self._members("state", named))
 
     def _array(self, array: Any) -> bytes:
@@ -175,14 +213,18 @@ class _Digest:
         if array.dtype.hasobject:
             return _hashed("array", about, self._all("items", array.ravel().tolist()))
         flat = np.ascontiguousarray(array).reshape(-1)
-        return _hashed("array", about, flat.view(np.uint8).data if flat.size else b"", str(type(array)))
+        return _hashed(
+            "array", about, flat.view(np.uint8).data if flat.size else b"", str(type(array))
+        )
 
     def _tensor(self, tensor: Any) -> bytes:
         torch = sys.modules["torch"]
         about = f"{tensor.dtype} {tuple(tensor.shape)}"
         try:
             flat = tensor.detach().cpu().to_dense().contiguous().flatten()
-            return _hashed("tensor", about, flat.view(torch.uint8).numpy().data if flat.numel() else b"")
+            return _hashed(
+                "tensor", about, flat.view(torch.uint8).numpy().data if flat.numel() else b""
+            )
         except (RuntimeError, TypeError, NotImplementedError):
             raise NoDigest(f"a tensor of {tensor.dtype} cannot be read") from None
 
@@ -193,7 +235,10 @@ class _Digest:
         with ZipFile(BytesIO(module.save_to_buffer())) as archive:
             for name in sorted(archive.namelist()):
                 folder = Path(name).parts[1]
-                if folder not in ("code", ".data"):  # the order of a set, and a number that this order decides
+                if folder not in (
+                    "code",
+                    ".data",
+                ):  # the order of a set, and a number that this order decides
                     parts += [name, _MANGLED.sub(b"", archive.read(name))]
         return _hashed("script", *parts)
 
@@ -206,18 +251,24 @@ class _Digest:
         if not is_own and "<locals>" not in name:
             return _hashed("installed", name)
         cells = {}
-        for variable, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        for variable, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        ):
             if cell != types.CellType():
                 cells[variable] = cell.cell_contents
         given = [function.__defaults__, function.__kwdefaults__]
         parts = [self._members("closure", cells), self._members("attributes", vars(function))]
         parts.append(self._all("defaults", given))
         if is_own:
-            return _hashed("function", *parts, self._code(function.__code__), self._globals(function))
+            return _hashed(
+                "function", *parts, self._code(function.__code__), self._globals(function)
+            )
         return _hashed("function", *parts, name)
 
     def _code(self, code: types.CodeType) -> bytes:
-        return _hashed("code", code.co_code, self._all("facts", [getattr(code, name) for name in _OF_CODE]))
+        return _hashed(
+            "code", code.co_code, self._all("facts", [getattr(code, name) for name in _OF_CODE])
+        )
 
     def _globals(self, function: types.FunctionType) -> bytes:
         """What the code of a function names: values, and of the user's own modules what it names of them."""
@@ -227,11 +278,15 @@ class _Digest:
         looked_up = {name: scope[name] for code in codes for name in _loaded(code) if name in scope}
         package = str(scope.get("__package__") or "")
         imported = {name for code in codes for name in _imported(code, package)}
-        return _hashed("scope", self._named_in(looked_up, names), *(_source(name) for name in sorted(imported)))
+        return _hashed(
+            "scope", self._named_in(looked_up, names), *(_source(name) for name in sorted(imported))
+        )
 
     def _named_in(self, values: Mapping[str, Any], names: Iterable[str]) -> bytes:
         """Values by name; of modules among them what ``names`` names of them."""
-        modules = {name: value for name, value in values.items() if isinstance(value, types.ModuleType)}
+        modules = {
+            name: value for name, value in values.items() if isinstance(value, types.ModuleType)
+        }
         others = {name: value for name, value in values.items() if name not in modules}
         inner = [self._module(modules[name], names) for name in sorted(modules)]
         return _hashed("named", self._members("values", others), *inner)
@@ -251,7 +306,9 @@ class _Digest:
         if not _is_own(kind.__module__):
             return _hashed("class", name)
         members = {key: value for key, value in vars(kind).items() if key not in _OF_NO_CLASS}
-        return _hashed("class", name, self._all("bases", kind.__bases__), self._members("members", members))
+        return _hashed(
+            "class", name, self._all("bases", kind.__bases__), self._members("members", members)
+        )
 
     def _wrapper(self, wrapper: Any) -> bytes:
         kind = next(kind for kind in _WRAPPED if isinstance(wrapper, kind))
@@ -260,7 +317,9 @@ class _Digest:
     def _builtin(self, function: Any) -> bytes:
         bound = function.__self__
         if bound is None or isinstance(bound, types.ModuleType | type):
-            return _hashed("builtin", str(getattr(function, "__module__", "")), function.__qualname__)
+            return _hashed(
+                "builtin", str(getattr(function, "__module__", "")), function.__qualname__
+            )
         return _hashed("method", function.__name__, self.of(bound))
 
 
@@ -271,7 +330,9 @@ _READERS: dict[Any, Callable[[_Digest, Any], bytes]] = {
     (types.BuiltinFunctionType, types.MethodWrapperType): _Digest._builtin,
     types.CodeType: _Digest._code,
     types.ModuleType: _Digest._module,
-    _DESCRIPTORS: lambda digest, one: _hashed("descriptor", f"{one.__objclass__.__qualname__}.{one.__name__}"),
+    _DESCRIPTORS: lambda digest, one: _hashed(
+        "descriptor", f"{one.__objclass__.__qualname__}.{one.__name__}"
+    ),
     tuple(_WRAPPED): _Digest._wrapper,
     np.ndarray: _Digest._array,
     np.generic: lambda digest, one: digest._array(np.asarray(one)),
@@ -296,7 +357,9 @@ def _is_own(module: str) -> bool:
         return True
     if top in sys.stdlib_module_names or top == "gslopes":
         return False
-    file = getattr(sys.modules.get(module), "__file__", None) or getattr(sys.modules.get(top), "__file__", None)
+    file = getattr(sys.modules.get(module), "__file__", None) or getattr(
+        sys.modules.get(top), "__file__", None
+    )
     return file is None or not _is_installed(Path(file))
 
 
@@ -337,7 +400,9 @@ def _source(module: str) -> bytes:
     """The source of a module that is imported when code runs, and may not be imported yet."""
     top = module.partition(".")[0]
     is_installed = top in sys.stdlib_module_names or _own_file(top) is None
-    file = None if is_installed else _own_file(module)  # looking for a part of a package runs the package
+    file = (
+        None if is_installed else _own_file(module)
+    )  # looking for a part of a package runs the package
     if file is None:
         return _hashed("installed", module)
     return _hashed("source", module, read_regular(file, LARGEST_TABLE))
@@ -350,4 +415,6 @@ def _own_file(module: str) -> Path | None:
     except (ImportError, ValueError, AttributeError):
         return None
     file = Path(getattr(found, "origin", None) or "")
-    return None if file.suffix != ".py" or _is_installed(file) else file
+    if file.suffix != ".py" or _is_installed(file):
+        return None
+    return file

@@ -77,7 +77,10 @@ class UnknownName(UsageError):
         listing = f"{'It has' if home else 'Known:'} {', '.join(known) or 'none'}."
         hint = nearest(name, known, listing)
         self.near = hint != listing
-        super().__init__(f"{home} has no {kind} {name!r}." if home else f"There is no {kind} named {name!r}.", hint)
+        super().__init__(
+            f"{home} has no {kind} {name!r}." if home else f"There is no {kind} named {name!r}.",
+            hint,
+        )
 
 
 class PhotoError(GslopesError):
@@ -133,7 +136,9 @@ class Unavailable(ClassifierError):
     billed: whether the service may have judged, and billed, the pictures before it failed.  retry_after: as Throttled.
     """
 
-    def __init__(self, message: str, *, billed: bool = False, retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, billed: bool = False, retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
         self.billed = billed
         self.retry_after = retry_after
@@ -154,7 +159,9 @@ class ServiceError(GslopesError):
 class CredentialsError(ServiceError):
     """Credentials are missing or rejected; names the environment variables, never their values."""
 
-    def __init__(self, service: str, variables: Iterable[str], *, rejected: bool = False, detail: str = "") -> None:
+    def __init__(
+        self, service: str, variables: Iterable[str], *, rejected: bool = False, detail: str = ""
+    ) -> None:
         names = " and ".join(variables)
         what = f"{service} {'rejects the' if rejected else 'needs'} credentials in {names}"
         hint = f"Set {names} in the environment; answers so far are kept."
@@ -177,7 +184,9 @@ class StorageError(GslopesError):
 def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
     """A hint that names the known name that is nearest to another one, or says something else if none is near."""
     close = get_close_matches(name, known, n=1)
-    return f"Did you mean {close[0]!r}?" if close else otherwise
+    if close:
+        return f"Did you mean {close[0]!r}?"
+    return otherwise
 
 
 def _remade(kind: type[GslopesError], facts: dict[str, Any]) -> GslopesError:

@@ -14,7 +14,9 @@ Work = Callable[[int, Tick], None]
 class Executor(Protocol):
     """Carries out parts, in any order; returns when all are done, raises the first error."""
 
-    def __call__(self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0) -> None:
+    def __call__(
+        self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0
+    ) -> None:
         """Carry out the parts.
 
         parts: index of each missing part to how many units (photos, pictures) it has.

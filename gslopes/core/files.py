@@ -36,7 +36,8 @@ class TooLarge(OSError):
 
     def __init__(self, size: int, limit: int) -> None:
         super().__init__(errno.EFBIG, f"{size:,} bytes, limit {limit:,}")
-        self.size, self.limit = size, limit
+        self.size = size
+        self.limit = limit
 
 
 def show(path: object) -> str:
@@ -62,7 +63,9 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_regular(path: Path | str | bytes, limit: int, known: Callable[[bytes], object] | None = None) -> bytes:
+def read_regular(
+    path: Path | str | bytes, limit: int, known: Callable[[bytes], object] | None = None
+) -> bytes:
     """The bytes of a regular file, which is opened without blocking and measured before it is read.
 
     limit: bytes; more is refused unread.  known: of a file of whose first 32 bytes it says nothing no more is read.
@@ -76,7 +79,9 @@ def read_regular(path: Path | str | bytes, limit: int, known: Callable[[bytes], 
             return head
         if size > limit:
             raise TooLarge(size, limit)
-        return head + file.read(size - len(head))  # what grows meanwhile, or has no size (/proc), ends here
+        return head + file.read(
+            size - len(head)
+        )  # what grows meanwhile, or has no size (/proc), ends here
 
 
 def read_named(
@@ -134,7 +139,9 @@ def why_unreadable(error: OSError | ValueError) -> str:
     if isinstance(error, TooLarge):
         return f"it has {error.size:,} bytes, and at most {error.limit:,} are read"
     text = str(getattr(error, "strerror", None) or error).lower()
-    return "embedded null byte" if "embedded null" in text else text  # as Python before 3.14 says it
+    if "embedded null" in text:  # as Python before 3.14 says it
+        return "embedded null byte"
+    return text
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
@@ -147,7 +154,9 @@ def parse_json(text: str | bytes, *, finite: bool = True) -> Any:
 
     Raises: ValueError for what is not JSON in UTF-8, is nested too deeply, or has an object with one key twice.
     """
-    hooks: dict[str, Any] = {"parse_constant": _no_number, "parse_float": _float, "parse_int": _int} if finite else {}
+    hooks: dict[str, Any] = (
+        {"parse_constant": _no_number, "parse_float": _float, "parse_int": _int} if finite else {}
+    )
     try:
         return json.loads(text, object_pairs_hook=_object, **hooks)
     except RecursionError:
@@ -176,11 +185,15 @@ def _no_number(text: str) -> float:
 
 def _float(text: str) -> float:
     value = float(text)
-    return value if abs(value) < float("inf") else _no_number(text)
+    if abs(value) < float("inf"):
+        return value
+    return _no_number(text)
 
 
 def _int(text: str) -> float:
-    return int(text) if len(text) < 300 else _no_number(text)
+    if len(text) < 300:
+        return int(text)
+    return _no_number(text)
 
 
 # --- Names -----------------------------------------------------------------------------------------------------------
@@ -211,7 +224,9 @@ def without_guard(cell: str) -> str:
     >>> [without_guard(cell) for cell in ("'=a", "''=a", "'tis", "b")]
     ['=a', "'=a", "'tis", 'b']
     """
-    return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
+    if cell.startswith("'") and _is_formula(cell[1:]):
+        return cell[1:]
+    return cell
 
 
 def csv_bytes(frame: pd.DataFrame, digits: int | None = None) -> bytes:
@@ -226,9 +241,13 @@ def csv_bytes(frame: pd.DataFrame, digits: int | None = None) -> bytes:
     plain = frame.copy()
     for column in plain.select_dtypes(exclude="number"):
         cells = plain[column].astype(str)
-        broken = cells.str.contains("\r", regex=False).eq(True)  # the csv module quotes no bare carriage return
+        broken = cells.str.contains("\r", regex=False).eq(
+            True
+        )  # the csv module quotes no bare carriage return
         if broken.any():
-            cells = cells.str.replace("\r\n", "\n", regex=False).str.replace("\r", "\n", regex=False)
+            cells = cells.str.replace("\r\n", "\n", regex=False).str.replace(
+                "\r", "\n", regex=False
+            )
             plain[column] = plain[column].astype(object).where(~broken, cells)
         text = plain[column].astype(object).map(lambda cell: isinstance(cell, str)).astype(bool)
         risky = cells.str.match(_FORMULA).eq(True) & text
@@ -236,7 +255,9 @@ def csv_bytes(frame: pd.DataFrame, digits: int | None = None) -> bytes:
             plain[column] = plain[column].astype(object).where(~risky, "'" + cells)
     plain.columns = [f"'{name}" if _is_formula(name) else name for name in plain.columns]
     number = None if digits is None else f"%.{digits}f"
-    return plain.to_csv(index=False, lineterminator="\n", float_format=number).encode("utf-8", "replace")
+    return plain.to_csv(index=False, lineterminator="\n", float_format=number).encode(
+        "utf-8", "replace"
+    )
 
 
 _FORMULA = r"'*[ \u00a0]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"

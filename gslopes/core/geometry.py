@@ -48,8 +48,12 @@ def warp(pixels: ByteArray, matrix: Array, size: int) -> ByteArray:
     source, matrix = _crop(pixels, matrix, size)
     if scale < 0.8:
         sigma = 0.5 * np.sqrt(max(1 / scale**2 - 1, 0.0))
-        source = cast(ByteArray, cv2.GaussianBlur(source, (0, 0), sigma, borderType=cv2.BORDER_REFLECT_101))
-    chip = cv2.warpAffine(source, matrix, (size, size), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101)
+        source = cast(
+            ByteArray, cv2.GaussianBlur(source, (0, 0), sigma, borderType=cv2.BORDER_REFLECT_101)
+        )
+    chip = cv2.warpAffine(
+        source, matrix, (size, size), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101
+    )
     return cast(ByteArray, chip)
 
 

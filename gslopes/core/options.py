@@ -56,23 +56,34 @@ class Option:
     def item(self) -> Any:
         """The type of one value: without None, and of a list its entry."""
         kind = next(kind for kind in _alternatives(self.kind) if kind is not type(None))
-        return typing.get_args(kind)[0] if typing.get_origin(kind) is tuple else kind
+        if typing.get_origin(kind) is tuple:
+            return typing.get_args(kind)[0]
+        return kind
 
     @property
     def several(self) -> bool:
         """Whether it is a list of any length."""
-        return any(typing.get_origin(k) is tuple and typing.get_args(k)[-1] is ... for k in _alternatives(self.kind))
+        return any(
+            typing.get_origin(k) is tuple and typing.get_args(k)[-1] is ...
+            for k in _alternatives(self.kind)
+        )
 
     @property
     def default_words(self) -> str:
         """The default as help and reference have it; empty if there is nothing to say."""
         if self.default is True:
             return self.shown or f"--{self.flag}"
-        nothing = self.default in (None, "", ()) or self.default is False or self.default is dataclasses.MISSING
+        nothing = (
+            self.default in (None, "", ())
+            or self.default is False
+            or self.default is dataclasses.MISSING
+        )
         if self.shown or nothing or isinstance(self.default, dict):
             return self.shown
         values = self.default if isinstance(self.default, tuple) else (self.default,)
-        return ",".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
+        return ",".join(
+            f"{value:g}" if isinstance(value, float) else str(value) for value in values
+        )
 
     @property
     def flag(self) -> str:
@@ -117,7 +128,9 @@ def options_of(config: type) -> Mapping[str, Option]:
     return {option.name: option for option in _options(config, (), None, "general")}
 
 
-def _options(config: type, path: tuple[str, ...], flat: Collection[str] | None, group: str) -> list[Option]:
+def _options(
+    config: type, path: tuple[str, ...], flat: Collection[str] | None, group: str
+) -> list[Option]:
     hints = typing.get_type_hints(config)
     options: list[Option] = []
     for field in dataclasses.fields(config):
@@ -128,9 +141,18 @@ def _options(config: type, path: tuple[str, ...], flat: Collection[str] | None, 
         elif "option" in field.metadata:
             facts = dict(field.metadata["option"])
             short_name = facts.get("name") or field.name
-            facts["name"] = short_name if flat is None or field.name in flat else ".".join(full_path)
+            facts["name"] = (
+                short_name if flat is None or field.name in flat else ".".join(full_path)
+            )
             default = {} if field.default_factory is not dataclasses.MISSING else field.default
-            options.append(Option(path=full_path, kind=hints[field.name], default=default, **{"group": group, **facts}))
+            options.append(
+                Option(
+                    path=full_path,
+                    kind=hints[field.name],
+                    default=default,
+                    **{"group": group, **facts},
+                )
+            )
     return options
 
 
@@ -147,8 +169,12 @@ def build(config: type[T], options: Mapping[str, Any]) -> T:
 def merged(config: type, options: Mapping[str, Any], *, base: Path | None = None) -> dict[str, Any]:
     """The mapping of which ``build`` makes the configuration; paths become absolute from ``base``, if there is one."""
     file = options.get("config")
-    given = _merged(config, {name: value for name, value in options.items() if name != "config"}, base)
-    return over(given, _merged(config, read_toml(Path(file)), Path(file).parent)) if file else given
+    given = _merged(
+        config, {name: value for name, value in options.items() if name != "config"}, base
+    )
+    if file:
+        return over(given, _merged(config, read_toml(Path(file)), Path(file).parent))
+    return given
 
 
 def _merged(config: type, given: Mapping[str, Any], base: Path | None) -> dict[str, Any]:
@@ -180,7 +206,8 @@ def over(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 def find_option(config: type, name: str) -> Option:
     """The option of this name or dotted path.  Raises: ConfigError with the nearest name."""
-    options, name = options_of(config), name.replace("-", "_")
+    options = options_of(config)
+    name = name.replace("-", "_")
     paths = {".".join(option.path): option for option in options.values()}
     match = options.get(name) or paths.get(name)
     if match is None:
@@ -205,15 +232,22 @@ def _plain(one: Option, value: Any, base: Path | None) -> Any:
         return os.path.abspath(base / value)
     if isinstance(value, Mapping):
         paths = base is not None and Path in typing.get_args(one.kind)
-        return {key: os.path.abspath(base / inner) if paths and base else str(inner) for key, inner in value.items()}
+        return {
+            key: os.path.abspath(base / inner) if paths and base else str(inner)
+            for key, inner in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [str(inner) if isinstance(inner, Path) else inner for inner in value]
-    return str(value) if isinstance(value, Path) else value
+    if isinstance(value, Path):
+        return str(value)
+    return value
 
 
 def _alternatives(kind: Any) -> tuple[Any, ...]:
     union = typing.get_origin(kind) in (typing.Union, types.UnionType)
-    return typing.get_args(kind) if union else (kind,)
+    if union:
+        return typing.get_args(kind)
+    return (kind,)
 
 
 def kind_words(one: Option) -> str:
@@ -247,7 +281,9 @@ def extent(text: str) -> tuple[float, float]:
         ends = ()
     if len(ends) not in (1, 2):
         raise ValueError(f"{text!r} is not two numbers such as -2,2, nor one such as 2.")
-    return (ends[0], ends[1]) if len(ends) == 2 else (-abs(ends[0]), abs(ends[0]))
+    if len(ends) == 2:
+        return (ends[0], ends[1])
+    return (-abs(ends[0]), abs(ends[0]))
 
 
 def counts(text: str) -> tuple[int, int]:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 KINDS = ("same", "light", "random")
 CROSS = "-x-"  # between the names of two attributes that are crossed, see ``core.crossed``
-SIGNED = frozenset({"light"})  # kinds whose sign says something: that one brightens as the edit does
+SIGNED = frozenset(
+    {"light"}
+)  # kinds whose sign says something: that one brightens as the edit does
 TEXTS = {"same": "the same picture", "light": "light alone", "random": "a random change"}
 
 
@@ -75,7 +77,9 @@ def ends_of(sweep: str) -> tuple[str, str, str] | None:
     (('race', 'Black', 'White'), None)
     """
     found = re.fullmatch("(.+): (.+) − (.+)", sweep)
-    return (found[1], found[2], found[3]) if found else None
+    if found:
+        return (found[1], found[2], found[3])
+    return None
 
 
 def plain(text: str) -> str:
@@ -84,5 +88,9 @@ def plain(text: str) -> str:
     >>> plain("skin: dark"), is_placebo(plain("medium-light"))
     ('skin dark', False)
     """
-    text = printable(text)[:60].replace(": ", " ").replace(" − ", " - ").replace("/", "∕").lstrip(".")
-    return text.replace("-", "\N{NON-BREAKING HYPHEN}") if is_placebo(text) or CROSS in text else text
+    text = (
+        printable(text)[:60].replace(": ", " ").replace(" − ", " - ").replace("/", "∕").lstrip(".")
+    )
+    if is_placebo(text) or CROSS in text:
+        return text.replace("-", "\N{NON-BREAKING HYPHEN}")
+    return text

@@ -39,7 +39,9 @@ def is_shown(executor: object) -> bool:
 
 
 @contextmanager
-def progress_line(shown: bool, parts: Mapping[int, int], label: str, unit: str, done: int) -> Iterator[Tick]:
+def progress_line(
+    shown: bool, parts: Mapping[int, int], label: str, unit: str, done: int
+) -> Iterator[Tick]:
     """A tick that moves a bar with the expected end, or does nothing.
 
     parts, label, unit, done: as ``executor.Executor`` has them.
@@ -72,7 +74,9 @@ def _bars() -> Iterator[Progress]:
     columns = (
         rich.TextColumn("{task.description:<10}", markup=False),
         rich.BarColumn(18),
-        rich.TextColumn("{task.completed:,.0f}/{task.total:,.0f} {task.fields[unit]}", markup=False),
+        rich.TextColumn(
+            "{task.completed:,.0f}/{task.total:,.0f} {task.fields[unit]}", markup=False
+        ),
         rich.TimeRemainingColumn(compact=True, elapsed_when_finished=True),
     )
     with rich.Progress(*columns, console=console, speed_estimate_period=60) as progress:
@@ -108,7 +112,9 @@ def _line_a_minute(label: str, unit: str, done: int, total: int) -> Tick:
                 return
             last = time.monotonic()
             rate = (now - done) / max(passed, 1e-9)
-            left = f", {(total - now) / rate / 60:,.0f} minutes left" if rate and now < total else ""
+            left = (
+                f", {(total - now) / rate / 60:,.0f} minutes left" if rate and now < total else ""
+            )
             tell(f"{label:<10} {now:,} of {total:,} {unit}, {rate:,.1f} a second{left}")
 
     tell(f"{label:<10} {done:,} of {total:,} {unit}")

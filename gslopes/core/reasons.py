@@ -120,7 +120,8 @@ class SkipReason(str):
         """No reason is the empty text; the detail becomes one line that is safe to print."""
         detail = printable(detail)
         why = super().__new__(cls, explained(reason, detail))
-        why.reason, why.detail = reason, detail
+        why.reason = reason
+        why.detail = detail
         return why
 
     @classmethod
@@ -129,7 +130,9 @@ class SkipReason(str):
         if isinstance(text, cls):
             return text
         reason, detail = split_prose(text, status)
-        return cls(Reason(reason), detail) if reason in VALUES else cls(Reason.FAILED, text)
+        if reason in VALUES:
+            return cls(Reason(reason), detail)
+        return cls(Reason.FAILED, text)
 
     def __getnewargs__(self) -> tuple[Reason, str]:  # type: ignore[override]
         """Pickled in its two parts: errors that carry one come home from workers."""
@@ -143,7 +146,9 @@ class SkipReason(str):
 
 def explained(reason: str, detail: str) -> str:
     """Both columns as one text."""
-    return f"{reason} ({detail})" if detail else str(reason)
+    if detail:
+        return f"{reason} ({detail})"
+    return str(reason)
 
 
 def listed(reason: str, detail: str) -> str:
@@ -166,7 +171,10 @@ def counted(rows: Iterable[tuple[str, str]], most: int = 3) -> str:
     'no reason given'
     """
     bare = (Reason.REFUSED, Reason.FAILED)
-    counts = Counter(reason if reason not in ("", *bare) else detail or "no reason given" for reason, detail in rows)
+    counts = Counter(
+        reason if reason not in ("", *bare) else detail or "no reason given"
+        for reason, detail in rows
+    )
     if len(counts) == 1:
         return printable(next(iter(counts)))
     order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
@@ -190,4 +198,6 @@ def split_prose(text: str, status: str = "") -> tuple[str, str]:
         return reason, detail[:-1]
     if text.startswith(_PICTURE):
         return Reason.PICTURE_UNREADABLE.value, text.removeprefix(_PICTURE)
-    return (_OF_STATUS[status].value, text) if status in _OF_STATUS else (text, "")
+    if status in _OF_STATUS:
+        return (_OF_STATUS[status].value, text)
+    return (text, "")

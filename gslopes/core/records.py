@@ -39,7 +39,9 @@ class Photo:
 # Columns of a face in a table: its box, and its landmarks as the viewer sees them.
 BOX = ("x0", "y0", "x1", "y1")
 POINTS = tuple(
-    f"{name}_{axis}" for name in ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth") for axis in "xy"
+    f"{name}_{axis}"
+    for name in ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth")
+    for axis in "xy"
 )
 
 
@@ -191,11 +193,15 @@ class EditedChips:
 
     def motion_of(self, row: int) -> Motion | None:
         """That of one face of the batch."""
-        return None if self.motion is None else self.motion.of(row)
+        if self.motion is None:
+            return None
+        return self.motion.of(row)
 
     def tone_of(self, row: int) -> Tone | None:
         """Likewise."""
-        return None if self.tone is None else self.tone.of(row)
+        if self.tone is None:
+            return None
+        return self.tone.of(row)
 
 
 class Editor(Protocol):

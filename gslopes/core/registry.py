@@ -35,7 +35,9 @@ class Target:
         except Exception as error:  # a plug-in may fail in any way while it is imported
             owner = f" of the package {self.package}" if self.package else ""
             message = f"{self.name!r}{owner} cannot be imported from {self.path}: {type(error).__name__}: {error}."
-            raise UsageError(message, f"Repair or remove {self.package or 'this installation'}.") from error
+            raise UsageError(
+                message, f"Repair or remove {self.package or 'this installation'}."
+            ) from error
         return target
 
 
@@ -80,5 +82,7 @@ class Registry:
     def _only(self, name: str, claims: list[Target]) -> Target:
         if len(claims) > 1:
             owners = " and ".join(target.package or "gslopes" for target in claims)
-            raise ConfigError(f"The {self.kind} name {name!r} is claimed by {owners}.", "Uninstall one of them.")
+            raise ConfigError(
+                f"The {self.kind} name {name!r} is claimed by {owners}.", "Uninstall one of them."
+            )
         return claims[0]

@@ -28,7 +28,9 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         path = self.folder / f"{name}.parquet"
         if name not in self._read:
             if not path.is_file():
-                raise KeyError(f"{name!r}: {self.folder} has the tables {', '.join(self) or 'none'}")
+                raise KeyError(
+                    f"{name!r}: {self.folder} has the tables {', '.join(self) or 'none'}"
+                )
             try:
                 self._read[name] = pd.read_parquet(path)
             except (OSError, ValueError) as error:

@@ -31,17 +31,25 @@ from gslopes.core.tables import Table
 SYNTHESIS = "synthesise"  # the stage, whose parts hold the photos and their pictures
 
 MANIFEST = "run.json"
-GIVEN, GIVEN_TABLE = "given", "given.csv"  # photos from memory or many folders, see frame.brought
+GIVEN = "given"
+GIVEN_TABLE = "given.csv"  # photos from memory or many folders, see frame.brought
 _OTHER = "Choose another folder with --out"
 _FREE = "Free some space and run the same command again: it resumes."
 _STORAGE = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), ("the disk has no space left", _FREE)),
-    errno.EFBIG: ("the file would be larger than the system allows", "Raise the limit (ulimit -f) and run it again."),
+    errno.EFBIG: (
+        "the file would be larger than the system allows",
+        "Raise the limit (ulimit -f) and run it again.",
+    ),
     errno.EROFS: ("it is on a read-only file system", f"{_OTHER}."),
-    **dict.fromkeys((errno.EACCES, errno.EPERM), ("permission denied", f"{_OTHER}, or change its permissions.")),
+    **dict.fromkeys(
+        (errno.EACCES, errno.EPERM), ("permission denied", f"{_OTHER}, or change its permissions.")
+    ),
     errno.ENOENT: ("a folder of its path does not exist", f"{_OTHER}, or make it again."),
     errno.ENOTDIR: ("a part of its path is a file, not a folder", f"{_OTHER}."),
-    **dict.fromkeys((errno.EEXIST, errno.EISDIR), ("a file or folder of that name is in the way", f"{_OTHER}.")),
+    **dict.fromkeys(
+        (errno.EEXIST, errno.EISDIR), ("a file or folder of that name is in the way", f"{_OTHER}.")
+    ),
     errno.ENAMETOOLONG: ("its name is too long", f"{_OTHER}."),
     errno.EIO: ("the disk reported an error", "Check the disk; the same command resumes."),
 }
@@ -56,7 +64,9 @@ def storage(path: Path) -> Iterator[None]:
         if error.errno not in _STORAGE:
             raise
         why, hint = _STORAGE[error.errno]
-        raise StorageError(f"{show(error.filename or path)} cannot be written: {why}.", hint) from error
+        raise StorageError(
+            f"{show(error.filename or path)} cannot be written: {why}.", hint
+        ) from error
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -157,11 +167,17 @@ def read_manifest(run: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError) as error:
         what = "is a file" if run.exists() else "does not exist"
         what = "is not a run folder: it has no run.json" if run.is_dir() else what
-        raise UsageError(f"{show(run)} {what}.", "Make one with: gslopes synthesise PHOTOS --out RUN.") from error
+        raise UsageError(
+            f"{show(run)} {what}.", "Make one with: gslopes synthesise PHOTOS --out RUN."
+        ) from error
     except (ValueError, OSError) as error:
-        raise UsageError(f"{show(path)} cannot be read: {error}.", "Choose another run folder.") from error
+        raise UsageError(
+            f"{show(path)} cannot be read: {error}.", "Choose another run folder."
+        ) from error
     if not isinstance(manifest, dict):
-        raise UsageError(f"{show(path)} is not the manifest of a run.", "Choose another run folder.")
+        raise UsageError(
+            f"{show(path)} is not the manifest of a run.", "Choose another run folder."
+        )
     for key, value in manifest.items():
         if not _is_sound(key, value):
             hint = "Restore it, or make the run again: gslopes synthesise PHOTOS --out RUN."
@@ -171,7 +187,9 @@ def read_manifest(run: Path) -> dict[str, Any]:
 
 def is_gated(run: Path) -> bool:
     """Whether sweeps that the gate dropped were kept from the classifiers.  Raises: as ``read_manifest``."""
-    return (run / "verdicts.parquet").exists() and bool(read_manifest(run).get("gate", {}).get("applied"))
+    return (run / "verdicts.parquet").exists() and bool(
+        read_manifest(run).get("gate", {}).get("applied")
+    )
 
 
 def _is_sound(key: str, value: Any) -> bool:
@@ -185,11 +203,21 @@ def _is_sound(key: str, value: Any) -> bool:
     if key in ("classifiers", "models"):
         return all(isinstance(section, dict) for section in value.values())
     if key == "values":  # attribute to the values of its sweep
-        sweeps = [sweep if isinstance(sweep, list) and len(sweep) > 1 else [None] for sweep in value.values()]
-        return all(isinstance(number, (int, float)) and abs(number) <= FARTHEST for sweep in sweeps for number in sweep)
+        sweeps = [
+            sweep if isinstance(sweep, list) and len(sweep) > 1 else [None]
+            for sweep in value.values()
+        ]
+        return all(
+            isinstance(number, (int, float)) and abs(number) <= FARTHEST
+            for sweep in sweeps
+            for number in sweep
+        )
     if key == "gate":
-        thresholds, heads = value.get("thresholds", {}), value.get("heads", [])
-        numeric = isinstance(thresholds, dict) and all(isinstance(tau, (int, float)) for tau in thresholds.values())
+        thresholds = value.get("thresholds", {})
+        heads = value.get("heads", [])
+        numeric = isinstance(thresholds, dict) and all(
+            isinstance(tau, (int, float)) for tau in thresholds.values()
+        )
         return numeric and isinstance(heads, list) and all(isinstance(head, str) for head in heads)
     return True
 
@@ -204,7 +232,9 @@ def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None
     """
     if not (run / MANIFEST).exists():
         names = sorted(entry.name for entry in run.iterdir()) if run.is_dir() else []
-        if visible := [name for name in names if not name.startswith(".") and name not in (GIVEN, GIVEN_TABLE)]:
+        if visible := [
+            name for name in names if not name.startswith(".") and name not in (GIVEN, GIVEN_TABLE)
+        ]:
             holds = f"it holds {show(visible[0])}, but no run.json"
             hint = "Choose a new folder with --out, or remove what is left of a run."
             raise UsageError(f"{show(run)} is not empty and is not a run folder: {holds}.", hint)
@@ -215,7 +245,9 @@ def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None
         lines.pop("values", None)  # they follow from the configuration
     if differing := [line for lines_of_key in lines.values() for line in lines_of_key]:
         hint = "Repeat its own command to resume it, or choose a new folder with --out."
-        raise RunFolderMismatch(f"{show(run)} was made by another configuration: {'; '.join(differing)}.", hint)
+        raise RunFolderMismatch(
+            f"{show(run)} was made by another configuration: {'; '.join(differing)}.", hint
+        )
 
 
 @contextmanager
@@ -281,7 +313,9 @@ def discard_damaged(
         if marker.exists():
             sound = False
             with suppress(TableError, OSError):
-                sound = whole([tables.read(table, part_path(run, stage, table, index)) for table in parts_of])
+                sound = whole(
+                    [tables.read(table, part_path(run, stage, table, index)) for table in parts_of]
+                )
             if not sound:
                 marker.unlink(missing_ok=True)
 
@@ -290,10 +324,14 @@ def read_parts(run: Path, table: Table, stages: Iterable[str], count: int) -> pd
     """The rows of all parts, as ``merge`` orders them, without writing them.  Raises: TableError."""
     paths = (part_path(run, stage, table, index) for stage in stages for index in range(count))
     frames = [frame for path in paths if len(frame := tables.read(table, path))]
-    return pd.concat(frames, ignore_index=True) if frames else table.empty()
+    if frames:
+        return pd.concat(frames, ignore_index=True)
+    return table.empty()
 
 
-ROW_GROUP = 1 << 16  # rows: a group costs a reader 0.1 ms a column, and a part of photos has some hundreds of rows
+ROW_GROUP = (
+    1 << 16
+)  # rows: a group costs a reader 0.1 ms a column, and a part of photos has some hundreds of rows
 
 
 def merge(
@@ -312,14 +350,19 @@ def merge(
     Raises: TableError if a part is missing or damaged, or a key occurs twice; StorageError.
     """
     path = run / f"{name or table.name}.parquet"
-    known, again = set[tuple[Any, ...]](), False  # of the keys their first columns alone: of long tables, few
+    known = set[tuple[Any, ...]]()
+    again = False  # of the keys their first columns alone: of long tables, few
     first = list(table.key[:2])
     with placed(path) as fresh:
         with pq.ParquetWriter(fresh, table.schema.remove_metadata(), compression="zstd") as writer:
             waiting: list[pa.Table] = []
-            for part in (part_path(run, stage, table, index) for stage in stages for index in range(count)):
+            for part in (
+                part_path(run, stage, table, index) for stage in stages for index in range(count)
+            ):
                 frame = tables.read(table, part)
-                rows = tables.check(table, frame if keep is None else keep(frame)).cast(writer.schema)
+                rows = tables.check(table, frame if keep is None else keep(frame)).cast(
+                    writer.schema
+                )
                 tables.check_key(table, rows)
                 columns = rows.group_by(first, use_threads=False).aggregate([]).to_pydict().values()
                 begins = set(zip(*columns, strict=True))
@@ -364,6 +407,9 @@ def differences(old: Any, new: Any, name: str = "") -> list[str]:
             lines += differences(old.get(key), new.get(key), f"{name}.{key}" if name else str(key))
         return lines
     before, now = (
-        "not set" if value is None else json.dumps(value, ensure_ascii=False, default=str) for value in (old, new)
+        "not set" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+        for value in (old, new)
     )
-    return [] if old == new else [f"{name} is {before} there and {now} here"]
+    if old == new:
+        return []
+    return [f"{name} is {before} there and {now} here"]

@@ -32,7 +32,10 @@ def gslopes_version() -> str:
 @cache
 def versions() -> dict[str, str]:
     """Versions of everything that can move a number; packages that are not installed are left out. Imports nothing."""
-    versions_by_name = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
+    versions_by_name = {
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
     for name in PACKAGES:
         try:
             versions_by_name[name] = metadata.version(name)
@@ -64,7 +67,9 @@ def _after_fork() -> None:
 
 
 # torch in a fork waits for threads that only its parent has
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=lambda: limit_threads(1))
+os.register_at_fork(
+    before=_before_fork, after_in_parent=_after_fork, after_in_child=lambda: limit_threads(1)
+)
 
 
 def check_device(device: str) -> str:
@@ -74,7 +79,9 @@ def check_device(device: str) -> str:
     """
     kind, _, index = device.partition(":")
     indexed = kind == "cuda" and index.isdigit()
-    if device != "auto" and (kind not in ("cpu", "cuda") or device.endswith(":") or (index and not indexed)):
+    if device != "auto" and (
+        kind not in ("cpu", "cuda") or device.endswith(":") or (index and not indexed)
+    ):
         raise UsageError(f"There is no device named {device!r}.", "Use auto, cpu, cuda or cuda:N.")
     return index
 
@@ -90,16 +97,26 @@ def pick_device(device: str = "auto") -> str:
     cuda: Any = import_module("torch").cuda
     count = cuda.device_count() if cuda.is_available() else 0
     if device == "auto":
-        return "cuda" if count else "cpu"
+        if count:
+            return "cuda"
+        return "cpu"
     if int(index or 0) >= count:
-        has = f"{count} CUDA device{'s' * (count != 1)}" if count else "no CUDA device that torch can use"
-        raise UsageError(f"{device!r} was asked for, but this machine has {has}.", "Use --device cpu, or auto.")
+        has = (
+            f"{count} CUDA device{'s' * (count != 1)}"
+            if count
+            else "no CUDA device that torch can use"
+        )
+        raise UsageError(
+            f"{device!r} was asked for, but this machine has {has}.", "Use --device cpu, or auto."
+        )
     return device
 
 
 def is_out_of_memory(error: Exception) -> bool:
     """Whether an error says that the memory of the device or of the machine was full, in whatever words."""
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # the latter is torch's, on CUDA
+    if (
+        isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    ):  # the latter is torch's, on CUDA
         return True
     return any(word in str(error).lower() for word in _NO_MEMORY)
 

@@ -19,12 +19,19 @@ if TYPE_CHECKING:
 NAME = "summary.json"
 VERSION = 1
 MOST_ROWS = 100
-FINDING, NONE, UNJUDGED = "finding", "none", "unjudged"
+FINDING = "finding"
+NONE = "none"
+UNJUDGED = "unjudged"
 
 FINDINGS, OBSERVED, DRAWING, SUMMARY = read_tables(Path(__file__).with_suffix(".toml")).values()
 """The rows of ``summary.json``, and its fields."""
 
-_PLAIN: dict[pa.DataType, float | str | bool] = {pa.string(): "", pa.int64(): 0.0, pa.float64(): 0.0, pa.bool_(): False}
+_PLAIN: dict[pa.DataType, float | str | bool] = {
+    pa.string(): "",
+    pa.int64(): 0.0,
+    pa.float64(): 0.0,
+    pa.bool_(): False,
+}
 
 # What a condition on findings may name, each with a value of its type; see ``gated``.
 CONDITION: dict[str, float | str | bool] = {
@@ -69,7 +76,9 @@ def write(
         "found": counts[0],
         "used": counts[1],
         "models": [str(name) for name in models],
-        "decisions": {str(code): int(count) for code, count in findings["decision"].value_counts().items()},
+        "decisions": {
+            str(code): int(count) for code, count in findings["decision"].value_counts().items()
+        },
         "rows": _rows(judged, FINDINGS),
         "left_out": max(len(judged) - MOST_ROWS, 0),
         "observed": _rows(observed, OBSERVED),
@@ -87,7 +96,9 @@ def check(content: dict[str, Any]) -> None:
         made = pa.Table.from_pylist([content], schema=SUMMARY.schema)
     except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
         raise TableError(f"The summary has a value of the wrong type: {error}.") from error
-    if lacking := [field.name for field in SUMMARY.schema if not field.nullable and made[field.name].null_count]:
+    if lacking := [
+        field.name for field in SUMMARY.schema if not field.nullable and made[field.name].null_count
+    ]:
         raise TableError(f"The summary has no {', '.join(lacking)}.")
 
 
@@ -100,7 +111,9 @@ def began_on(run: Path) -> str:
 
 def _rows(frame: pd.DataFrame | None, form: Table) -> list[dict[str, Any]]:
     """The first of a table, none if there is none."""
-    return [] if frame is None else [_plain(row, form) for row in frame[:MOST_ROWS].to_dict("records")]
+    if frame is None:
+        return []
+    return [_plain(row, form) for row in frame[:MOST_ROWS].to_dict("records")]
 
 
 def _plain(row: dict[Any, Any], form: Table) -> dict[str, Any]:

@@ -52,10 +52,14 @@ def read_tables(file: Path) -> dict[str, Table]:
     A line has the column's name, its type (``?``: it may be null) and the meaning and unit of its values.  The name of
     a table above with ``[]`` is the type of a list of its rows.
     """
-    made, kinds = {}, dict(_KINDS)
+    made = {}
+    kinds = dict(_KINDS)
     for name, declared in tomllib.loads(file.read_text("utf-8")).items():
         lines = [line.split(maxsplit=2) for line in declared["columns"].strip().splitlines()]
-        fields = [pa.field(name, kinds[kind.rstrip("?")], "?" in kind, {"unit": unit}) for name, kind, unit in lines]
+        fields = [
+            pa.field(name, kinds[kind.rstrip("?")], "?" in kind, {"unit": unit})
+            for name, kind, unit in lines
+        ]
         made[name] = Table(name, pa.schema(fields), tuple(declared["key"].split()))
         kinds[f"{name}[]"] = pa.list_(pa.struct(fields))
     return made
@@ -71,7 +75,8 @@ TABLES: dict[str, Table] = read_tables(Path(__file__).with_name("tables.toml"))
  MANIFEST, SOURCES, CENSUS, COMPOSITION) = TABLES.values()  # fmt: skip
 
 EVERY = "every label that was returned"  # in the column cut of SLOPES: nothing is cut
-READING, MEASURED = "photo-rate", "photo-measure"
+READING = "photo-rate"
+MEASURED = "photo-measure"
 """Estimators to read: of labels judged by presence, and of those judged by their number; see ``fit.measures``."""
 
 
@@ -88,9 +93,13 @@ def reading(slopes: pd.DataFrame) -> pd.DataFrame:
 # --- Tables as files --------------------------------------------------------------------------------------------------
 
 
-def frame_of(table: Table, rows: Sequence[Mapping[str, Any]] | Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+def frame_of(
+    table: Table, rows: Sequence[Mapping[str, Any]] | Sequence[tuple[Any, ...]]
+) -> pd.DataFrame:
     """Rows, as dictionaries or in the order of the columns, as a frame; of none the table's empty one."""
-    return pd.DataFrame(rows, columns=pd.Index(table.columns)) if rows else table.empty()
+    if rows:
+        return pd.DataFrame(rows, columns=pd.Index(table.columns))
+    return table.empty()
 
 
 def lookup(frame: pd.DataFrame, key: str, column: str) -> dict[str, Any]:
@@ -105,21 +114,36 @@ def check(table: Table, frame: pd.DataFrame) -> pa.Table:
     """
     if "detail" in table.columns and "detail" not in frame.columns and "reason" in frame.columns:
         statuses = frame["status"] if "status" in frame.columns else [""] * len(frame)
-        pairs = [split_prose(text, status) for text, status in zip(frame["reason"], statuses, strict=True)]
-        frame = frame.assign(reason=[reason for reason, _ in pairs], detail=[detail for _, detail in pairs])
+        pairs = [
+            split_prose(text, status)
+            for text, status in zip(frame["reason"], statuses, strict=True)
+        ]
+        frame = frame.assign(
+            reason=[reason for reason, _ in pairs], detail=[detail for _, detail in pairs]
+        )
     missing = [name for name in table.columns if name not in frame.columns]
     unknown = [name for name in frame.columns if name not in table.columns]
     if missing or unknown:
         wrong = {"lacks": missing, "has unknown": unknown}
-        parts = " and ".join(f"{verb} {', '.join(map(str, names))}" for verb, names in wrong.items() if names)
-        raise TableError(f"The {table.name} table {parts}.", f"Its columns are {', '.join(table.columns)}.")
+        parts = " and ".join(
+            f"{verb} {', '.join(map(str, names))}" for verb, names in wrong.items() if names
+        )
+        raise TableError(
+            f"The {table.name} table {parts}.", f"Its columns are {', '.join(table.columns)}."
+        )
     for field in table.schema:
         if not field.nullable and frame[field.name].isna().any():
-            raise TableError(f"The {table.name} table has no value in some rows of its column {field.name}.")
+            raise TableError(
+                f"The {table.name} table has no value in some rows of its column {field.name}."
+            )
     try:
-        result = pa.Table.from_pandas(frame[table.columns], schema=table.schema, preserve_index=False)
+        result = pa.Table.from_pandas(
+            frame[table.columns], schema=table.schema, preserve_index=False
+        )
     except (pa.ArrowException, UnicodeEncodeError) as error:
-        raise TableError(f"The {table.name} table has a value of the wrong type: {error}.") from error
+        raise TableError(
+            f"The {table.name} table has a value of the wrong type: {error}."
+        ) from error
     return result.replace_schema_metadata(None)
 
 
@@ -137,7 +161,8 @@ def check_key(table: Table, rows: pa.Table) -> None:
     """Raises: TableError, with the first of them, if rows that are sorted by the table's key have one twice."""
     same = pa.repeat(True, max(0, len(rows) - 1))
     for name in reversed(table.key):  # the last column differs most, and often settles it
-        one, other = rows.column(name).slice(1), rows.column(name).slice(0, len(same))
+        one = rows.column(name).slice(1)
+        other = rows.column(name).slice(0, len(same))
         both_null = pc.and_(one.is_null(), other.is_null())
         same = pc.and_(same, pc.or_(pc.equal(one, other).fill_null(False), both_null))
         if not pc.any(same).as_py():
@@ -153,7 +178,9 @@ def read(table: Table, path: Path) -> pd.DataFrame:
     return _read(table, path).to_pandas()
 
 
-def read_columns(table: Table, path: Path, columns: list[str], where: pc.Expression | None = None) -> pd.DataFrame:
+def read_columns(
+    table: Table, path: Path, columns: list[str], where: pc.Expression | None = None
+) -> pd.DataFrame:
     """Some columns and rows of a table, without reading the others.  Raises: TableError as ``read``."""
     return _read(table, path, columns=columns, filters=where).to_pandas()
 
@@ -165,8 +192,11 @@ def read_rows(
 
     Raises: TableError if the file is damaged or of another schema.
     """
-    path, columns = run / f"{table.name}.parquet", columns or table.columns
-    return read_columns(table, path, columns, where) if path.exists() else table.empty()[columns]
+    path = run / f"{table.name}.parquet"
+    columns = columns or table.columns
+    if path.exists():
+        return read_columns(table, path, columns, where)
+    return table.empty()[columns]
 
 
 def read_arrow(table: Table, path: Path) -> pa.Table:
@@ -187,8 +217,12 @@ def _read(table: Table, path: Path, **options: Any) -> pa.Table:
             arrow.validate(full=True)  # damaged texts are no UTF-8
             return arrow
     except FileNotFoundError as error:
-        raise TableError(f"There is no {table.name} table at {path}.", "Run the stage that makes it first.") from error
+        raise TableError(
+            f"There is no {table.name} table at {path}.", "Run the stage that makes it first."
+        ) from error
     except (pa.ArrowException, OSError, ValueError) as error:  # damaged names are no UTF-8
         raise TableError(f"{path} is not a readable Parquet file: {error}.", again) from error
     lacks = ", ".join(name for name in table.columns if name not in schema.names)
-    raise TableError(f"{path} is not a {table.name} table{': it lacks ' + lacks if lacks else ''}.", again)
+    raise TableError(
+        f"{path} is not a {table.name} table{': it lacks ' + lacks if lacks else ''}.", again
+    )

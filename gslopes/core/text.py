@@ -5,15 +5,21 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-_COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")  # as rich writes it; the cells of its tables are printable already
+_COLOUR = re.compile(
+    r"(\x1b\[[0-9;]*m)"
+)  # as rich writes it; the cells of its tables are printable already
 _BLANK = {"\n", "\xa0", "\u2009", "\u202f"}  # of our own lines; a table's cell has none
 _UNSEEN = re.compile(  # Unicode's Default_Ignorable_Code_Point: joiners, direction marks, soft hyphens, variations
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_MARKS = str.maketrans({"\xb4": "'", "\u2122": " ", "\u2120": " ", "\u2116": " "})  # NFKC would spell them: Nike and TM
+_MARKS = str.maketrans(
+    {"\xb4": "'", "\u2122": " ", "\u2120": " ", "\u2116": " "}
+)  # NFKC would spell them: Nike and TM
 _TWINS = 5  # groups of labels that are nearly the same, that are named
-_STRAIGHT = str.maketrans(dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032`", "'") | dict.fromkeys("\u2010\u2011", "-"))
+_STRAIGHT = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032`", "'") | dict.fromkeys("\u2010\u2011", "-")
+)
 
 
 def printable(text: object) -> str:
@@ -22,7 +28,9 @@ def printable(text: object) -> str:
     >>> printable("a line\n\x1b[31m in red \udc80")
     'a line\\n\\x1b[31m in red \\udc80'
     """
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(text))
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(text)
+    )
 
 
 def printable_lines(text: str, *, colours: bool = False) -> str:
@@ -33,7 +41,9 @@ def printable_lines(text: str, *, colours: bool = False) -> str:
     """
     if colours:
         parts = _COLOUR.split(text)
-        return "".join(part if index % 2 else printable_lines(part) for index, part in enumerate(parts))
+        return "".join(
+            part if index % 2 else printable_lines(part) for index, part in enumerate(parts)
+        )
     return "".join(char if char in _BLANK else printable(char) for char in text)
 
 
@@ -107,4 +117,6 @@ def twins(labels: Iterable[str]) -> str:
     if len(shown) > _TWINS:
         shown[_TWINS:] = [f"and {len(shown) - _TWINS:,} more"]
     sentence = "These labels differ only in blanks, case or Unicode form, and count apart"
-    return f"{sentence}: {'; '.join(shown)}." if shown else ""
+    if shown:
+        return f"{sentence}: {'; '.join(shown)}."
+    return ""

@@ -57,8 +57,11 @@ def audit_crops(
 def read(photos: Path, config: CropsConfig) -> Inputs:
     """Who is on the photos, and of which groups.  Raises: as ``read_people``; ConfigError if no table is named."""
     if config.people is None:
-        raise ConfigError("Nothing says who is on the photos.", "Name a table of people with --people CSV.")
-    one_photo, seed = config.as_published, config.seed
+        raise ConfigError(
+            "Nothing says who is on the photos.", "Name a table of people with --people CSV."
+        )
+    one_photo = config.as_published
+    seed = config.seed
     people = read_people(photos, config.people, config.groups, one_photo=one_photo, seed=seed)
     check_sizes(people.groups)
     facts = {"photos": {"count": len(people.portraits), "digest": digest_of(people)}}
@@ -75,7 +78,10 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     lines = [f"persons      {persons:,} on {len(people.portraits):,} photos"]
     lines += [f"pictures     {pictures:,} for each of {', '.join(planned.config.cropper)}"]
     lines += [f"requests     {estimate}" for estimate in estimates]
-    groups = {column: {name: len(of) for name, of in some.items()} for column, some in people.groups.items()}
+    groups = {
+        column: {name: len(of) for name, of in some.items()}
+        for column, some in people.groups.items()
+    }
     for column, sizes in groups.items():
         lines.append(f"{column:<12} {', '.join(f'{name} {size}' for name, size in sizes.items())}")
     left_out = {column: dict(why) for column, why in people.left_out.items() if why}
@@ -84,9 +90,19 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         lines.append(f"left out     of {column}: {reasons}")
     widths = {}
     for a, b in combinations(people.cells, 2):
-        widths[f"{a} over {b}"] = min(half_width(0.5, len(people.cells[a]), len(people.cells[b])), 0.5)
-    lines += [f"interval     {pair}: an even share would be known to ± {half:.1%}" for pair, half in widths.items()]
-    facts = {"persons": persons, "photos": len(people.portraits), "pictures": pictures, "estimates": estimates}
+        widths[f"{a} over {b}"] = min(
+            half_width(0.5, len(people.cells[a]), len(people.cells[b])), 0.5
+        )
+    lines += [
+        f"interval     {pair}: an even share would be known to ± {half:.1%}"
+        for pair, half in widths.items()
+    ]
+    facts = {
+        "persons": persons,
+        "photos": len(people.portraits),
+        "pictures": pictures,
+        "estimates": estimates,
+    }
     return lines, {**facts, "half_widths": widths, "groups": groups, "left_out": left_out}
 
 

@@ -14,7 +14,10 @@ from gslopes.crops.words import larger_first
 from gslopes.report import numbers, words
 from gslopes.report.inline import templates
 
-LEFT, ABOVE, WIDE, TALL = 40, 12, 304, 200  # of the axes, pixels: with their legend below curves fit a phone
+LEFT = 40
+ABOVE = 12
+WIDE = 304
+TALL = 200  # of the axes, pixels: with their legend below curves fit a phone
 
 
 def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, float]) -> Markup:
@@ -26,14 +29,19 @@ def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, 
 
     def points(line: Array) -> str:
         across, up = (line - [[low], [0]]) / [[high - low], [1]]
-        return " ".join(f"{LEFT + WIDE * a:.1f},{ABOVE + TALL * (1 - b):.1f}" for a, b in zip(across, up, strict=True))
+        return " ".join(
+            f"{LEFT + WIDE * a:.1f},{ABOVE + TALL * (1 - b):.1f}"
+            for a, b in zip(across, up, strict=True)
+        )
 
-    curves, said = [], []
+    curves = []
+    said = []
     for name, every in values.items():
         sample = np.sort(every[~np.isnan(every)])
         if not (n := len(sample)):
             continue
-        share, half = np.arange(n + 1) / n, math.sqrt(math.log(2 / 0.05) / (2 * n))
+        share = np.arange(n + 1) / n
+        half = math.sqrt(math.log(2 / 0.05) / (2 * n))
         upper, lower = (np.clip(share[1:] + side * half, 0, 1) for side in (1, -1))
         around = np.array([np.r_[sample, sample[::-1]], np.r_[upper, lower[::-1]]])
         line = np.array([np.repeat(sample, 2), np.repeat(share, 2)[1:-1]])
@@ -61,7 +69,17 @@ APART = 9  # pixels from a group's middle to an arrow
 HEAD = 10 + 4j  # pixels of an arrow's head: its length, and half of its width
 NUMBER = 82  # pixels of a number with its interval
 ROOM = (84, 30)  # pixels across and down between two of them
-PLACES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8)  # along an arrow, where its number may stand
+PLACES = (
+    0.5,
+    0.42,
+    0.58,
+    0.34,
+    0.66,
+    0.27,
+    0.73,
+    0.2,
+    0.8,
+)  # along an arrow, where its number may stand
 LETTERS = 24  # of a group's name
 CORNERS = {  # across and down, by the number of groups
     2: (-1, 1),
@@ -83,7 +101,10 @@ def graph(rows: Sequence[Record], title: str) -> Markup:
     """
     names = dict.fromkeys(row[side] for row in rows for side in ("group", "other"))
     middle = complex(SIDE / 2, MARGIN + REACH)
-    places = {name: middle + REACH * corner for name, corner in zip(names, CORNERS[len(names)], strict=True)}
+    places = {
+        name: middle + REACH * corner
+        for name, corner in zip(names, CORNERS[len(names)], strict=True)
+    }
     arrows: list[Row] = []
     said = []
     for row in map(larger_first, rows):
@@ -96,13 +117,24 @@ def graph(rows: Sequence[Record], title: str) -> Markup:
         said.append(f"{row['group']} over {row['other']} {arrow['share']} {arrow['ends']}")
     points = [_point(*place) for place in places.items()]
     tall = 2 * (REACH + MARGIN)
-    return _drawn("graph.html.j2", title, said, side=SIDE, tall=tall, wide=NUMBER, arrows=arrows, points=points)
+    return _drawn(
+        "graph.html.j2",
+        title,
+        said,
+        side=SIDE,
+        tall=tall,
+        wide=NUMBER,
+        arrows=arrows,
+        points=points,
+    )
 
 
 def _over_half(row: Record) -> str:
     """The interval of a share in points over 50 %."""
     low, high = (100 * row[end] - 50 for end in ("ci_low", "ci_high"))
-    return "no interval" if math.isnan(low) else numbers.interval(low, high)
+    if math.isnan(low):
+        return "no interval"
+    return numbers.interval(low, high)
 
 
 def _point(name: str, place: complex) -> Row:
@@ -114,7 +146,13 @@ def _point(name: str, place: complex) -> Row:
         text = {"text_x": place.real + NUMBER / 2, "anchor": "end"}
     below = place.imag > MARGIN + REACH
     text["text_y"] = place.imag + (22 if below else -12)
-    return {"x": place.real, "y": place.imag, "name": words.shorten(name, LETTERS), "full": name, **text}
+    return {
+        "x": place.real,
+        "y": place.imag,
+        "name": words.shorten(name, LETTERS),
+        "full": name,
+        **text,
+    }
 
 
 def _arrow(start: complex, end: complex, others: Sequence[Row]) -> Row:

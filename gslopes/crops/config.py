@@ -14,12 +14,14 @@ CROPPERS = (
     "spectral-residual, fine-grained, faces, centre, random, smartcrop, "
     "http:URL, fastgaze:PATH, onnx:PATH, torchscript:PATH, python:MODULE:FUNCTION, replay:FILE"
 )
-DRAWS, SCALED_DRAWS = 10_000, 5000  # pairs of each pair of groups, as published; of photos of one height
+DRAWS = 10_000
+SCALED_DRAWS = 5000  # pairs of each pair of groups, as published; of photos of one height
 HEIGHT = 256  # pixels, as published
 MAX_PAIRS = 20_000  # pictures above which pairs are balanced over people: more of them hardly narrow an interval
 BOOTSTRAP = 2000  # resamples of people
 INSIDE = 0.5  # share of a head that counts as kept
-HORIZONTAL, VERTICAL = "horizontal", "vertical"  # how the photos of a pair are attached
+HORIZONTAL = "horizontal"
+VERTICAL = "vertical"  # how the photos of a pair are attached
 ABOVE = ", stacked"  # ends the name of a variant whose photos lie one above the other
 EPSILON = 0.2  # parity fails below a ratio of 0.8: the four-fifths rule
 
@@ -38,7 +40,9 @@ class CropsConfig:
         ("spectral-residual",), help=f"The cropper; may be repeated: {CROPPERS}.", short="c"
     )
     cost_limits: CostLimits = section(CostLimits, group="score")
-    people: Path | None = option(None, help="Who is on each photo, and of which groups.", metavar="CSV")
+    people: Path | None = option(
+        None, help="Who is on each photo, and of which groups.", metavar="CSV"
+    )
     groups: tuple[str, ...] = option(
         ("gender",),
         help="Columns of the people's CSV to compare; several are crossed.",
@@ -47,11 +51,21 @@ class CropsConfig:
     )
     seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True, least=0)
     ratios: tuple[float, ...] = option(
-        RATIOS, help="Height/width of the crops.", metavar="R,R", parse=numbers, advanced=True, least=0.01, most=100
+        RATIOS,
+        help="Height/width of the crops.",
+        metavar="R,R",
+        parse=numbers,
+        advanced=True,
+        least=0.01,
+        most=100,
     )
     as_published: bool = option(False, help="The choices of Yee et al. 2021.")
     height: int | None = option(
-        None, help="Resize photos to this height before joining.", metavar="PX", advanced=True, least=16
+        None,
+        help="Resize photos to this height before joining.",
+        metavar="PX",
+        advanced=True,
+        least=16,
     )
     attach: tuple[Literal["horizontal", "vertical"], ...] = option(
         (HORIZONTAL,),
@@ -67,18 +81,29 @@ class CropsConfig:
     policies: tuple[str, ...] = option(
         ("argmax", "sample"), help="How a map becomes a crop; may be repeated.", name="policy"
     )
-    min_group: int = option(10, help="Smaller groups are shown and not judged.", advanced=True, least=2)
-    source: str = option("given", help="How groups are known, such as self-reported.", metavar="WORDS", advanced=True)
-    embed: Literal["thumbs", "full", "none"] = option("thumbs", help="Pictures inside the page.", advanced=True)
+    min_group: int = option(
+        10, help="Smaller groups are shown and not judged.", advanced=True, least=2
+    )
+    source: str = option(
+        "given", help="How groups are known, such as self-reported.", metavar="WORDS", advanced=True
+    )
+    embed: Literal["thumbs", "full", "none"] = option(
+        "thumbs", help="Pictures inside the page.", advanced=True
+    )
 
     def __post_init__(self) -> None:
         if not self.ratios or not self.cropper:
             raise ConfigError("A crop audit needs a cropper and a ratio at least.")
         check_policies(self.policies)
         object.__setattr__(self, "policies", tuple(dict.fromkeys(("argmax", *self.policies))))
-        object.__setattr__(self, "attach", tuple(way for way in (HORIZONTAL, VERTICAL) if way in self.attach))
+        object.__setattr__(
+            self, "attach", tuple(way for way in (HORIZONTAL, VERTICAL) if way in self.attach)
+        )
         if not self.attach:
-            raise ConfigError("Nothing says how photos are joined.", "Name horizontal, vertical or both with --attach.")
+            raise ConfigError(
+                "Nothing says how photos are joined.",
+                "Name horizontal, vertical or both with --attach.",
+            )
         object.__setattr__(self, "groups", tuple(dict.fromkeys(self.groups)))
 
     @property
@@ -93,11 +118,17 @@ class CropsConfig:
 
         Each way to attach them is a variant of its own, of the same pairs.
         """
-        scaled = replace(self, height=HEIGHT, pairs=self.pairs or SCALED_DRAWS) if self.as_published else self
+        scaled = (
+            replace(self, height=HEIGHT, pairs=self.pairs or SCALED_DRAWS)
+            if self.as_published
+            else self
+        )
         sizes = (self,) if self.height or scaled is self else (self, scaled)
         return tuple(replace(size, attach=(way,)) for size in sizes for way in self.attach)
 
     @property
     def draws(self) -> int:
         """Pictures drawn for each pair of groups; 0: all pairs."""
-        return (self.pairs or DRAWS) if self.as_published else 0
+        if self.as_published:
+            return self.pairs or DRAWS
+        return 0

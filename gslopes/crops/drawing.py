@@ -38,28 +38,45 @@ STRIP = 44  # pixels of the line of scores
 
 def draw_pairs(run: Run) -> Made:
     """RUN/pairs.json: cropper to titles, each with its pictures, and whether it gives maps."""
-    pairs, traits, people, asked = run.table("pairs"), run.table("traits"), run.table("people"), run.once(material)
+    pairs = run.table("pairs")
+    traits = run.table("traits")
+    people = run.table("people")
+    asked = run.once(material)
     own = run.config.variant
-    crops = by_itself(run.table("crops")).set_index(["cropper", "variant", "left", "right"]).sort_index()
+    crops = (
+        by_itself(run.table("crops"))
+        .set_index(["cropper", "variant", "left", "right"])
+        .sort_index()
+    )
     number = {photo: index for index, photo in enumerate(asked.ids)}
     crossed = traits[traits["column"] == CROSS.join(run.config.groups)].set_index("person")["value"]
-    group = {photo: crossed.get(person, "?") for photo, person in zip(people["photo"], people["person"], strict=True)}
+    group = {
+        photo: crossed.get(person, "?")
+        for photo, person in zip(people["photo"], people["person"], strict=True)
+    }
 
     def pictures(asker: Asker, rows: pd.DataFrame) -> list[dict[str, str]]:
         """Rows of PAIRS with margins, drawn; none of a picture whose map or photo cannot be had again."""
         shown = []
         for row in rows.to_dict("records"):
-            pair, seen = (row["left"], row["right"]), None
+            pair = (row["left"], row["right"])
+            seen = None
             photos = [number[photo] for photo in pair]
             try:
                 picture, plan = asker.picture(photos)
                 if has_map(asker.model):
                     (saliency,) = cast("Saliency", asker.model).maps([picture])
-                    check_map(saliency, plan.width, plan.height, asker.model.name, "a joined picture")
+                    check_map(
+                        saliency, plan.width, plan.height, asker.model.name, "a joined picture"
+                    )
                     seen = Seen(saliency, *around_second(asker, photos, plan, saliency))
             except (AnswerError, PhotoError):
                 continue
-            frames = crops.loc[[(row["cropper"], row["variant"], *pair)]].sort_values("ratio").to_dict("records")
+            frames = (
+                crops.loc[[(row["cropper"], row["variant"], *pair)]]
+                .sort_values("ratio")
+                .to_dict("records")
+            )
             names = [plain.printable(group[photo]) for photo in pair]
             shown.append(draw(row, frames, picture, names, WIDTHS[run.config.embed], seen))
         return shown
@@ -69,11 +86,18 @@ def draw_pairs(run: Run) -> Made:
         answered = with_margin(pairs[pairs["cropper"] == name])
         by_title = chosen(answered[answered["variant"] == own])
         titles = [[title, pictures(askers[0], rows)] for title, rows in by_title.items()]
-        turned = answered[answered["variant"] == own + ABOVE].merge(next(iter(by_title.values()))[["left", "right"]])
+        turned = answered[answered["variant"] == own + ABOVE].merge(
+            next(iter(by_title.values()))[["left", "right"]]
+        )
         if len(turned):
             stacked = next(asker for asker in askers if asker.stacked)
-            titles.append(["The first pair, one above the other", pictures(stacked, turned.head(1))])
-        drawn[name] = {"titles": [one for one in titles if one[1]], "mapped": has_map(askers[0].model)}
+            titles.append(
+                ["The first pair, one above the other", pictures(stacked, turned.head(1))]
+            )
+        drawn[name] = {
+            "titles": [one for one in titles if one[1]],
+            "mapped": has_map(askers[0].model),
+        }
     runfolder.write_json(run.folder / "pairs.json", drawn)
     return {}
 
@@ -102,7 +126,12 @@ def around_second(
     for ratio in sorted(asker.ratios):
         crop = crop_rectangle(plan.width, plan.height, x, y, ratio)
         kept = dict(zip(("kept_left", "kept_right"), asker.kept(photos, plan, crop), strict=True))
-        sides = {"left_px": crop.left, "top": crop.top, "crop_width": crop.width, "crop_height": crop.height}
+        sides = {
+            "left_px": crop.left,
+            "top": crop.top,
+            "crop_width": crop.width,
+            "crop_height": crop.height,
+        }
         records.append({"ratio": ratio, **sides, **kept})
     return (x, y), records
 
@@ -124,7 +153,9 @@ def chosen(answered: pd.DataFrame) -> dict[str, pd.DataFrame]:
     chosen = {}
     passed = np.maximum(rising["draws"].to_numpy(), 1).cumsum()
     middle = rising[passed > passed[-1] // 2].head(1)
-    titles = {"A typical pair: half of all have a larger margin between both people's maxima": middle}
+    titles = {
+        "A typical pair: half of all have a larger margin between both people's maxima": middle
+    }
     titles |= {"Largest margin": rising.iloc[::-1], "Smallest margin": rising}
     for title, ordered in titles.items():
         seen: set[str] = set()
@@ -178,7 +209,9 @@ def keeps(crops: Sequence[Record], names: Sequence[str]) -> str:
         inside = [name for name, share in shares if isinstance(share, float) and share >= INSIDE]
         who = "both heads" if len(inside) == len(names) else "".join(inside) or "neither head"
         ratios[who].append(f"{crop['ratio']:g}")
-    return ", ".join(f"{', '.join(of)} keep{'s' * (len(of) == 1)} {who}" for who, of in ratios.items())
+    return ", ".join(
+        f"{', '.join(of)} keep{'s' * (len(of) == 1)} {who}" for who, of in ratios.items()
+    )
 
 
 def together(first: Image.Image, second: Image.Image) -> Image.Image:
@@ -191,13 +224,17 @@ def together(first: Image.Image, second: Image.Image) -> Image.Image:
     return sheet
 
 
-def framed(joined: Image.Image, crops: Sequence[Record], scale: float, point: tuple[float, float]) -> Image.Image:
+def framed(
+    joined: Image.Image, crops: Sequence[Record], scale: float, point: tuple[float, float]
+) -> Image.Image:
     """The picture with a frame for each crop, and a dot at the point; none at a negative one."""
     canvas = joined.copy()
     pen = ImageDraw.Draw(canvas)
     for index, crop in enumerate(crops):
-        x0, y0 = crop["left_px"] * scale + 2 * index, crop["top"] * scale + 2 * index
-        x1, y1 = (crop["left_px"] + crop["crop_width"]) * scale, (crop["top"] + crop["crop_height"]) * scale
+        x0 = crop["left_px"] * scale + 2 * index
+        y0 = crop["top"] * scale + 2 * index
+        x1 = (crop["left_px"] + crop["crop_width"]) * scale
+        y1 = (crop["top"] + crop["crop_height"]) * scale
         frame = [x0, y0, max(x1 - 1 - 2 * index, x0), max(y1 - 1 - 2 * index, y0)]
         pen.rectangle(frame, outline=FRAMES[index % len(FRAMES)], width=2)
     if point[0] >= 0:
@@ -207,7 +244,9 @@ def framed(joined: Image.Image, crops: Sequence[Record], scale: float, point: tu
     return canvas
 
 
-def with_map(drawn: Image.Image, joined: Image.Image, saliency: SaliencyMap, scale: float = 1.0) -> Image.Image:
+def with_map(
+    drawn: Image.Image, joined: Image.Image, saliency: SaliencyMap, scale: float = 1.0
+) -> Image.Image:
     """The drawn pair; with it its map with the peaks in their order, and every cell's score as one line, row by row.
 
     drawn: the pair with its frames, RGB.  joined: without them.  scale: from the map's picture.
@@ -229,11 +268,14 @@ def with_map(drawn: Image.Image, joined: Image.Image, saliency: SaliencyMap, sca
     pictures = together(drawn, coloured)
     sheet = Image.new("RGB", (pictures.width, pictures.height + STRIP), "white")
     sheet.paste(pictures, (0, 0))
-    pen, rows = ImageDraw.Draw(sheet), len(levels)
+    pen = ImageDraw.Draw(sheet)
+    rows = len(levels)
     for row in range(1, rows) if rows <= sheet.width // 6 else ():
         across = sheet.width * row / rows
         pen.line([(across, sheet.height - STRIP + 2), (across, sheet.height)], fill=LIGHT.neutral)
     across = (np.arange(levels.size) + 0.5) * sheet.width / levels.size
     down = sheet.height - 3 - (STRIP - 8) * levels.ravel()
-    pen.line([(float(x), float(y)) for x, y in zip(across, down, strict=True)], fill=LIGHT.series[0])
+    pen.line(
+        [(float(x), float(y)) for x, y in zip(across, down, strict=True)], fill=LIGHT.series[0]
+    )
     return sheet

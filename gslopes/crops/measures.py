@@ -41,9 +41,12 @@ from gslopes.stats.multiplicity import adjust
 from gslopes.stats.resampling import multinomial_counts
 from gslopes.stats.rounding import settled
 
-TALL, LEAST_REGIONS = 1.25, 2  # as published: smallest height/width of a photo alone, and salient regions on it
+TALL = 1.25
+LEAST_REGIONS = 2  # as published: smallest height/width of a photo alone, and salient regions on it
 WHAT: dict[str, str] = SENTENCES["what"]
-WHAT |= {f"tall {name}": f"{text}, of photos {TALL} times as tall as wide" for name, text in WHAT.items()}
+WHAT |= {
+    f"tall {name}": f"{text}, of photos {TALL} times as tall as wide" for name, text in WHAT.items()
+}
 Rows = list[Row]
 
 
@@ -51,7 +54,8 @@ def measure(run: Run) -> Made:
     """Every table of measures, from the answers."""
     config: CropsConfig = run.config
     groups = read_json(run.folder / "groups.json")["groups"]
-    people, saliency = run.table("people"), run.table("saliency")
+    people = run.table("people")
+    saliency = run.table("saliency")
     panel = Panel.of(people, groups, config.seed)
     made: dict[str, Rows] = defaultdict(list)
     answers = {name: run.table(name) for name in ("pairs", "outcomes", "crops")}
@@ -61,14 +65,17 @@ def measure(run: Run) -> Made:
     for cropper, variant in product(sorted(answers["pairs"]["cropper"].unique()), variants):
         key = {"cropper": cropper, "variant": variant}
         pairs, outcomes, crops = (
-            frame[(frame["cropper"] == cropper) & (frame["variant"] == variant)] for frame in answers.values()
+            frame[(frame["cropper"] == cropper) & (frame["variant"] == variant)]
+            for frame in answers.values()
         )
         if (pairs["status"] != "answered").any():
             run.note(f"{cropper}: {lost(pairs)} of {many(len(pairs), 'picture')}.")
         made["positions"].append(position_row(panel, key, pairs, config.seed))
         if variant.endswith(ABOVE):
             every = answers["pairs"]
-            side_by_side = every[(every["cropper"] == cropper) & (every["variant"] == variant.removesuffix(ABOVE))]
+            side_by_side = every[
+                (every["cropper"] == cropper) & (every["variant"] == variant.removesuffix(ABOVE))
+            ]
             made["attached"] += attached_rows(panel, key, pairs, side_by_side)
         shares: dict[str, Answers] = {}
         for policy, rows in outcomes.groupby("policy", sort=True):
@@ -79,7 +86,10 @@ def measure(run: Run) -> Made:
             made["averages"] += average_rows(panel, {**key, "policy": policy}, h)
         with_heads = crops.dropna(subset=["kept_left", "kept_right"])
         for (policy, ratio), rows in with_heads.groupby(["policy", "ratio"], sort=True):
-            left, right = ((rows[name].to_numpy() >= INSIDE).astype(float) for name in ("kept_left", "kept_right"))
+            left, right = (
+                (rows[name].to_numpy() >= INSIDE).astype(float)
+                for name in ("kept_left", "kept_right")
+            )
             pairs_kept = {
                 "kept": (left, right),
                 "both": (left * right,) * 2,
@@ -87,7 +97,9 @@ def measure(run: Run) -> Made:
             }
             heads = {name: panel.about(rows, *sides).mean for name, sides in pairs_kept.items()}
             labels = {**key, "policy": policy, "outcome": f"kept@{ratio:g}"}
-            made["parity"] += parity_rows(panel, labels, panel.favoured(rows, left, right), config.min_group, heads)
+            made["parity"] += parity_rows(
+                panel, labels, panel.favoured(rows, left, right), config.min_group, heads
+            )
         if "argmax" in shares:
             made["policies"] += policy_rows(panel, key, shares, outcomes, crops)
     for (cropper, scale), rows in saliency.groupby(["cropper", "scale"], sort=True):
@@ -95,11 +107,15 @@ def measure(run: Run) -> Made:
         if comparable(rows["max"].to_numpy(float)):
             labels = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax"}
             alone = panel.alone(rows)
-            made["parity"] += parity_rows(panel, {**labels, "outcome": "favoured"}, alone, config.min_group)
+            made["parity"] += parity_rows(
+                panel, {**labels, "outcome": "favoured"}, alone, config.min_group
+            )
             made["averages"] += average_rows(panel, labels, alone)
     made |= gaze_rows(saliency, people, groups, as_published=config.as_published)
     if config.as_published and not any(row["what"].startswith("tall") for row in made["gaze"]):
-        run.note(f"No photo is {TALL} times as tall as wide with {LEAST_REGIONS} salient regions, as in section 3.4.")
+        run.note(
+            f"No photo is {TALL} times as tall as wide with {LEAST_REGIONS} salient regions, as in section 3.4."
+        )
     return {name: made[name] for name in MEASURES}
 
 
@@ -140,7 +156,8 @@ class Panel:
         number = {str(name): index for index, name in enumerate(dict.fromkeys(used["person"]))}
         coded = {
             column: {
-                name: np.array([number[p] for p in persons if p in number], np.int64) for name, persons in of.items()
+                name: np.array([number[p] for p in persons if p in number], np.int64)
+                for name, persons in of.items()
             }
             for column, of in groups.items()
         }
@@ -157,13 +174,18 @@ class Panel:
         frame: left, right, and draws.
         of_left, of_right: (rows,) about the person on each side; without the latter, of persons on the left alone.
         """
-        left, right = (frame[name].map(self.of_photo).to_numpy(np.int64) for name in ("left", "right"))
-        values, weights = of_left, counted(frame)
+        left, right = (
+            frame[name].map(self.of_photo).to_numpy(np.int64) for name in ("left", "right")
+        )
+        values = of_left
+        weights = counted(frame)
         if of_right is not None:
             left, right, values = np.r_[left, right], np.r_[right, left], np.r_[of_left, of_right]
             weights = np.r_[weights, weights]
-        size, usable = self.count, ~np.isnan(values)
-        cells, weights = left[usable] * size + right[usable], weights[usable]
+        size = self.count
+        usable = ~np.isnan(values)
+        cells = left[usable] * size + right[usable]
+        weights = weights[usable]
         total = np.bincount(cells, weights=weights * values[usable], minlength=size * size)
         count = np.bincount(cells, weights=weights, minlength=size * size)
         mean = np.divide(total, count, out=np.full(size * size, np.nan), where=count > 0)
@@ -189,7 +211,9 @@ class Panel:
         h = compared(values, values)
         return Answers(h, np.ones_like(h))
 
-    def pairs(self, column: str, h: Array) -> Iterator[tuple[dict[str, str], tuple[Any, ...], Array, Array]]:
+    def pairs(
+        self, column: str, h: Array
+    ) -> Iterator[tuple[dict[str, str], tuple[Any, ...], Array, Array]]:
         """Pairs of groups of which any pair of persons was asked about: names, cells in (N, N), weights of both."""
         for a, b in combinations(self.groups[column], 2):
             cells = np.ix_(self.groups[column][a], self.groups[column][b])
@@ -225,7 +249,10 @@ def parity_rows(
                 shares = {"kept": kept["kept"][cells], "other_kept": kept["kept"].T[cells]}
                 shares |= {name: kept[name][cells] for name in ("both", "neither")}
                 row |= {name: influences(table, counts)[0] for name, table in shares.items()}
-                drawn = (resampled(shares[name], weights, other_weights, counts) for name in ("kept", "other_kept"))
+                drawn = (
+                    resampled(shares[name], weights, other_weights, counts)
+                    for name in ("kept", "other_kept")
+                )
                 impact = kept_impact(row["kept"], row["other_kept"], *drawn)
             row |= {"ratio": impact.ratio, "ratio_low": impact.low, "verdict": impact.verdict}
             row["ratio_high"] = impact.high if np.isfinite(impact.high) else np.nan
@@ -233,7 +260,9 @@ def parity_rows(
             small = min(estimate.persons, estimate.other_persons) < min_group
             if row["note"]:
                 row |= dict.fromkeys(("ci_low", "ci_high"), np.nan)
-            if row["note"] or (small and kept is not None):  # percentiles of a few people's draws are too narrow
+            if row["note"] or (
+                small and kept is not None
+            ):  # percentiles of a few people's draws are too narrow
                 row |= dict.fromkeys(("ratio_low", "ratio_high"), np.nan)
             if small:
                 note = f"a group has fewer than {many(min_group, 'person')} (--min-group)"
@@ -255,7 +284,10 @@ def average_rows(panel: Panel, key: Record, h: Answers) -> Rows:
     for column in columns[:-1]:
         of = panel.groups[column]
         inside = {
-            name: [n for n, cell in enumerate(crossed) if len(cell) and np.isin(cell, of[name]).all()] for name in of
+            name: [
+                n for n, cell in enumerate(crossed) if len(cell) and np.isin(cell, of[name]).all()
+            ]
+            for name in of
         }
         for a, b in combinations(of, 2):
             found = average(h.mean, h.counts, crossed, [*product(inside[a], inside[b])])
@@ -264,20 +296,29 @@ def average_rows(panel: Panel, key: Record, h: Answers) -> Rows:
     return rows
 
 
-def attached_rows(panel: Panel, key: Record, stacked: pd.DataFrame, side_by_side: pd.DataFrame) -> Rows:
+def attached_rows(
+    panel: Panel, key: Record, stacked: pd.DataFrame, side_by_side: pd.DataFrame
+) -> Rows:
     """The row of ATTACHED: does the same person win one above the other as side by side?
 
     key: cropper, variant.  stacked, side_by_side: rows of PAIRS of one cropper, of the same photos joined either way.
     """
     answered = [pairs[pairs["status"] == "answered"] for pairs in (stacked, side_by_side)]
-    both = answered[0].merge(answered[1][["left", "right", "won"]], on=["left", "right"], suffixes=("", "_then"))
+    both = answered[0].merge(
+        answered[1][["left", "right", "won"]], on=["left", "right"], suffixes=("", "_then")
+    )
     if both.empty:
         return []
     same = np.asarray(both["won"] == both["won_then"], float)
     crossed = [*[*panel.groups.values()][-1].values()]
     pairs = panel.about(both, same, same)
     found = average(pairs.mean, pairs.counts, [np.concatenate(crossed)], [(0, 0)])
-    row = {"pictures": int(counted(both).sum()), "same": found.p, "ci_low": found.ci_low, "ci_high": found.ci_high}
+    row = {
+        "pictures": int(counted(both).sum()),
+        "same": found.p,
+        "ci_low": found.ci_low,
+        "ci_high": found.ci_high,
+    }
     return [{**key, **row}]
 
 
@@ -290,10 +331,19 @@ def position_row(panel: Panel, key: Record, pairs: pd.DataFrame, seed: int) -> R
     low, high = (end - 0.5 for end in interval(resampled(wins.mean, weights, weights, wins.counts)))
     pictures = counted(answered)
     counts = {"pictures": pictures.sum(), "ties": pictures[won == 0.5].sum()}
-    counts |= {status: counted(pairs[pairs["status"] == status]).sum() for status in ("refused", "failed")}
-    row = {**key, "ci_low": low, "ci_high": high, **{name: int(count) for name, count in counts.items()}}
+    counts |= {
+        status: counted(pairs[pairs["status"] == status]).sum() for status in ("refused", "failed")
+    }
+    row = {
+        **key,
+        "ci_low": low,
+        "ci_high": high,
+        **{name: int(count) for name, count in counts.items()},
+    }
     row["left"] = float(settled(_mean(won, pictures) - 0.5, 0.5))
-    return row | {name: _mean(answered[name].to_numpy(float), pictures) for name in ("on_padding", "centred")}
+    return row | {
+        name: _mean(answered[name].to_numpy(float), pictures) for name in ("on_padding", "centred")
+    }
 
 
 def counted(frame: pd.DataFrame) -> Array:
@@ -302,29 +352,42 @@ def counted(frame: pd.DataFrame) -> Array:
 
 
 def _mean(values: Array, weights: Array) -> float:
-    return float(np.average(values, weights=weights)) if len(values) else np.nan
+    if len(values):
+        return float(np.average(values, weights=weights))
+    return np.nan
 
 
 def policy_rows(
-    panel: Panel, key: Record, shares: Mapping[str, Answers], outcomes: pd.DataFrame, crops: pd.DataFrame
+    panel: Panel,
+    key: Record,
+    shares: Mapping[str, Answers],
+    outcomes: pd.DataFrame,
+    crops: pd.DataFrame,
 ) -> Rows:
     """Rows of POLICIES: how much each way to use a map amplifies a small difference, and what it shows.
 
     key: cropper, variant.  shares: policy to its h.  outcomes, crops: of this cropper and variant.
     """
     rows: Rows = []
-    pictures = {policy: _shown(str(policy), of_policy, crops) for policy, of_policy in outcomes.groupby("policy")}
+    pictures = {
+        policy: _shown(str(policy), of_policy, crops)
+        for policy, of_policy in outcomes.groupby("policy")
+    }
     for column in panel.groups:
         for names, cells, *_ in panel.pairs(column, shares["argmax"].mean):
             hard = parity(*shares["argmax"].at(cells)).p - 0.5
             for policy, h in shares.items():
                 estimate = parity(*h.at(cells))
-                soft, low, high = (end - 0.5 for end in (estimate.p, estimate.ci_low, estimate.ci_high))
+                soft, low, high = (
+                    end - 0.5 for end in (estimate.p, estimate.ci_low, estimate.ci_high)
+                )
                 row = {**key, "policy": policy, **names, **pictures[policy]}
                 row |= {"deviation": soft, "deviation_low": low, "deviation_high": high}
                 if soft and (low * high > 0 or np.isnan(low)):  # of a deviation from 0 alone
                     row["amplification"] = hard / soft
-                words = zip(("agency", "automation", "coverage", "risk"), TABLE_1[policy], strict=True)
+                words = zip(
+                    ("agency", "automation", "coverage", "risk"), TABLE_1[policy], strict=True
+                )
                 rows.append(row | dict(words))
     return rows
 
@@ -356,9 +419,15 @@ def gaze_rows(
     rows = saliency[(saliency["scale"] == "own") & saliency["on_head"].notna()].merge(
         used[["photo", "person", "width", "height"]], on="photo"
     )
-    rows = rows.assign(point=~rows["on_head"].astype(bool), crop=rows["kept"] < INSIDE, region=rows["regions_off"] > 0)
+    rows = rows.assign(
+        point=~rows["on_head"].astype(bool),
+        crop=rows["kept"] < INSIDE,
+        region=rows["regions_off"] > 0,
+    )
     tall = (rows["height"] >= TALL * rows["width"]) & (rows["regions"] >= LEAST_REGIONS)
-    rows = rows.assign(**{f"tall {name}": rows[name].where(tall) for name in ("point", "crop", "region")})
+    rows = rows.assign(
+        **{f"tall {name}": rows[name].where(tall) for name in ("point", "crop", "region")}
+    )
     made: dict[str, Rows] = {"gaze": [], "gaze_gaps": []}
     for cropper, answered in rows.groupby("cropper", sort=True):
         for column, members in groups.items():
@@ -369,7 +438,13 @@ def gaze_rows(
                 counts = by_group[what].agg(["sum", "count"]).query("count > 0").astype(int)
                 for name, count, photos in counts.itertuples():
                     low, high = wilson(count / photos, photos)
-                    row = {**key, "group": name, "photos": photos, "count": count, "share": count / photos}
+                    row = {
+                        **key,
+                        "group": name,
+                        "photos": photos,
+                        "count": count,
+                        "share": count / photos,
+                    }
                     made["gaze"].append({**row, "ci_low": low, "ci_high": high})
                 for (group_a, a, m), (group_b, b, n) in combinations(counts.itertuples(), 2):
                     low, high = newcombe(a, m, b, n)

@@ -34,8 +34,14 @@ def own_tables(page: Page) -> dict[str, tuple[Tables, pd.DataFrame]]:
     order = {column: index for index, column in enumerate((*groups, CROSS.join(groups)))}
     by_cropper: dict[str, tuple[Tables, pd.DataFrame]] = {}
     for cropper in runfolder.read_manifest(page.run.folder)["asked"]:
-        own = {name: table[table["cropper"] == cropper] for name, table in page.tables.items() if "cropper" in table}
-        head = main_rows(own["parity"]).sort_values("column", key=lambda column: column.map(order), kind="stable")
+        own = {
+            name: table[table["cropper"] == cropper]
+            for name, table in page.tables.items()
+            if "cropper" in table
+        }
+        head = main_rows(own["parity"]).sort_values(
+            "column", key=lambda column: column.map(order), kind="stable"
+        )
         by_cropper[cropper] = own, head
     return by_cropper
 
@@ -46,7 +52,9 @@ def typical(page: Page) -> Content | None:
     if shown is None:
         return None
     lead = plain.printable(page.findings["model"].iloc[0])
-    cropper, titles, mapped = next((row for row in shown["croppers"] if row[0] == lead), shown["croppers"][0])
+    cropper, titles, mapped = next(
+        (row for row in shown["croppers"] if row[0] == lead), shown["croppers"][0]
+    )
     title, pictures = titles[0]
     return {**shown, "croppers": [(cropper, [(title, pictures[:1])], mapped)]}
 
@@ -54,20 +62,27 @@ def typical(page: Page) -> Content | None:
 def differently(page: Page) -> Content | None:
     """The chart, and each cropper's answer."""
     drawn = chart(page)
-    models = [(plain.printable(name), headline(head)) for name, (_, head) in own_tables(page).items()]
+    models = [
+        (plain.printable(name), headline(head)) for name, (_, head) in own_tables(page).items()
+    ]
     return drawn and {**drawn, "models": models}
 
 
 def certain(page: Page) -> Content:
     """How groups are known, and whether it matters on which side a person is."""
-    traits, config, groups = page.tables["traits"], page.run.config, []
+    traits = page.tables["traits"]
+    config = page.run.config
+    groups = []
     for column in config.groups:
         counts = traits[traits["column"] == column]["value"].value_counts().sort_index()
         text = ", ".join(f"{plain.printable(name)} {count}" for name, count in counts.items())
         groups.append(f"{plain.printable(column)} ({text})")
     sides = _main(page, "positions")[["cropper", "left", "variant"]].itertuples(index=False)
     known = f"Groups are known as {plain.printable(config.source)}: {'; '.join(groups)}."
-    lines = [f"{plain.printable(name)}: {side_effect(float(left), variant)}." for name, left, variant in sides]
+    lines = [
+        f"{plain.printable(name)}: {side_effect(float(left), variant)}."
+        for name, left, variant in sides
+    ]
     turned = page.tables["attached"]
     turned = turned[turned["variant"] == page.run.config.variant + ABOVE]
     lines += [
@@ -98,17 +113,31 @@ def figures(page: Page) -> Content:
 def show(page: Page) -> Content | None:
     """The pairs that were drawn, with what the frames and the maps are."""
     drawn = read_json(page.run.folder / "pairs.json")
-    legend = [(f"{value:g}", FRAMES[i % len(FRAMES)]) for i, value in enumerate(sorted(page.run.config.ratios))]
-    rows = [(plain.printable(name), of["titles"], of["mapped"]) for name, of in drawn.items() if of["titles"]]
-    return {"croppers": rows, "legend": legend} if rows else None
+    legend = [
+        (f"{value:g}", FRAMES[i % len(FRAMES)])
+        for i, value in enumerate(sorted(page.run.config.ratios))
+    ]
+    rows = [
+        (plain.printable(name), of["titles"], of["mapped"])
+        for name, of in drawn.items()
+        if of["titles"]
+    ]
+    if rows:
+        return {"croppers": rows, "legend": legend}
+    return None
 
 
 def left_out(page: Page) -> Content:
     """What was left out, and why."""
-    people, traits, config = page.tables["people"], page.tables["traits"], page.run.config
+    people = page.tables["people"]
+    traits = page.tables["traits"]
+    config = page.run.config
     out = people[people["status"] != "used"]
     reasons = Counter(map(listed, out["reason"], out["detail"])).most_common()
-    lines = [f"{plain.many(count, 'photo')} skipped: {plain.printable(reason)}" for reason, count in reasons]
+    lines = [
+        f"{plain.many(count, 'photo')} skipped: {plain.printable(reason)}"
+        for reason, count in reasons
+    ]
     if faceless := int(((people["status"] == "used") & people["box"].isna()).sum()):
         lines.append(
             f"{plain.many(faceless, 'photo')} without an upright face: out of what is kept, still in who is favoured"
@@ -124,15 +153,19 @@ def left_out(page: Page) -> Content:
     for row in _main(page, "positions").to_dict("records"):
         pairs = asked[asked["cropper"] == row["cropper"]]
         name = plain.printable(row["cropper"])
-        text = (
-            f"{name}: {plain.many(row['ties'], 'tie')}, {numbers.share(row['on_padding'])} of focal points on padding."
-        )
-        text += f" {numbers.share(row['centred'])} of maps are almost symmetric: their centre is cropped." * (
-            row["centred"] > 0
+        text = f"{name}: {plain.many(row['ties'], 'tie')}, {numbers.share(row['on_padding'])} of focal points on padding."
+        text += (
+            f" {numbers.share(row['centred'])} of maps are almost symmetric: their centre is cropped."
+            * (row["centred"] > 0)
         )
         many_ties = row["ties"] > 0.2 * max(row["pictures"], 1)
-        lines.append(text + " More than a fifth: the audit says little about this cropper." * many_ties)
-        lines += [f"Warning, {name}: {plain.printable(sentence)}" for sentence in selected(pairs, person, group)]
+        lines.append(
+            text + " More than a fifth: the audit says little about this cropper." * many_ties
+        )
+        lines += [
+            f"Warning, {name}: {plain.printable(sentence)}"
+            for sentence in selected(pairs, person, group)
+        ]
     return {"lines": lines}
 
 
@@ -190,13 +223,17 @@ def _graphs(page: Page, parity: pd.DataFrame) -> list[tuple[str, Markup]]:
 
 def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup]]:
     """Curves of the photos' own scores, by group, a panel for each of the second grouping; the paper's Figure 7."""
-    names, people = page.run.config.groups, page.tables["people"]
+    names = page.run.config.groups
+    people = page.tables["people"]
     person = lookup(people, "photo", "person")
     traits = page.tables["traits"].pivot(index="person", columns="column", values="value")
     rows = saliency[saliency["scale"] == "own"]
     group = traits.reindex(rows["photo"].map(person)).set_axis(rows.index)
     curves: list[tuple[str, Markup]] = []
-    for statistic, title in (("max", "Largest score of a photo alone"), ("median", "Median score of a photo alone")):
+    for statistic, title in (
+        ("max", "Largest score of a photo alone"),
+        ("median", "Median score of a photo alone"),
+    ):
         scores = rows[statistic].dropna()
         if not len(scores) or not comparable(scores.to_numpy(float)):
             continue
@@ -205,7 +242,9 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
             by_group = inside[statistic].groupby(group[names[0]], sort=True)
             if values := {str(name): of_group.to_numpy(float) for name, of_group in by_group}:
                 named = title if only is None else f"{title}: {plain.printable(only)}"
-                drawn = charts.distributions(values, named, (float(scores.min()), float(scores.max())))
+                drawn = charts.distributions(
+                    values, named, (float(scores.min()), float(scores.max()))
+                )
                 curves.append((f"{named}, by {plain.printable(names[0])}", drawn))
     return curves
 
@@ -218,7 +257,8 @@ def grids(own: Tables, head: pd.DataFrame) -> list[Content]:
 
     own: its rows by table.  head: those of PARITY that head the page.
     """
-    main, joined = by_itself(own["parity"]), favoured(own["parity"])
+    main = by_itself(own["parity"])
+    joined = favoured(own["parity"])
     heads = main[main["outcome"].str.startswith("kept@")]
     variants = joined.sort_values(["column", "group", "other", "variant"])
     alone = [own[name].assign(what=own[name]["what"].map(WHAT)) for name in ("gaze", "gaze_gaps")]
@@ -239,7 +279,9 @@ def grids(own: Tables, head: pd.DataFrame) -> list[Content]:
     return [grid_of(caption, rows, ("se", "df", "epsilon")) for caption, rows in made if len(rows)]
 
 
-def selected(pairs: pd.DataFrame, person: Mapping[str, str], group: Mapping[str, str]) -> Sequence[str]:
+def selected(
+    pairs: pd.DataFrame, person: Mapping[str, str], group: Mapping[str, str]
+) -> Sequence[str]:
     """A sentence for each two groups of which so different a share has no answer at all (Fisher's exact, p < 0.01).
 
     Then who is left cannot be compared fairly.  pairs: rows of PAIRS, one cropper's.  person: photo to person.
@@ -248,11 +290,16 @@ def selected(pairs: pd.DataFrame, person: Mapping[str, str], group: Mapping[str,
     out = pairs["status"] != "answered"
     people = pd.concat([pairs[side].map(person) for side in ("left", "right")])
     never = pd.concat([out, out]).groupby(people.to_numpy()).all()
-    counts = {name: (int(rows.sum()), len(rows)) for name, rows in never.groupby(never.index.map(group), sort=True)}
+    counts = {
+        name: (int(rows.sum()), len(rows))
+        for name, rows in never.groupby(never.index.map(group), sort=True)
+    }
     sentences = []
     for (first, (a, m)), (other, (b, n)) in combinations(counts.items(), 2):
         p = fisher(a, m, b, n)
         if p < LEVEL:
             shares = f"{a} of {m} {first} and {b} of {n} {other}"
-            sentences.append(f"no picture of {shares} has an answer (Fisher p {p:.2g}): the comparison is selected.")
+            sentences.append(
+                f"no picture of {shares} has an answer (Fisher p {p:.2g}): the comparison is selected."
+            )
     return sentences

@@ -17,7 +17,13 @@ from scipy import special
 
 from gslopes.core.arrays import Array, Integers
 from gslopes.crops.config import EPSILON
-from gslopes.stats.intervals import normal_quantile, percentile, t_quantile, t_test, welch_satterthwaite
+from gslopes.stats.intervals import (
+    normal_quantile,
+    percentile,
+    t_quantile,
+    t_test,
+    welch_satterthwaite,
+)
 from gslopes.stats.resampling import multinomial_counts
 from gslopes.stats.rounding import STORED, exceeds, levelled, settled
 
@@ -62,18 +68,25 @@ def parity(h: Array, counts: Array | None = None) -> Parity:
     """
     weights = np.where(np.isnan(h), 0.0, 1.0 if counts is None else counts)
     met = np.ix_(weights.any(axis=1), weights.any(axis=0))
-    h, weights = h[met], weights[met]
+    h = h[met]
+    weights = weights[met]
     draws = float(weights.sum())
     if not draws:
         return Parity(0, 0, 0, 0, *[math.nan] * 6)
     (m, n), pairs = h.shape, int(np.count_nonzero(weights))
     p, of_rows, of_columns = influences(h, weights)
-    rows, columns = of_rows * m, of_columns * n
-    parts = [float(np.var(side, ddof=1)) / len(side) if len(side) > 1 else math.nan for side in (rows, columns)]
+    rows = of_rows * m
+    columns = of_columns * n
+    parts = [
+        float(np.var(side, ddof=1)) / len(side) if len(side) > 1 else math.nan
+        for side in (rows, columns)
+    ]
     se = math.sqrt(sum(parts))
     df = float(welch_satterthwaite(parts[0], m, parts[1], n))
     p_value = float(t_test((p - 0.5) / se, df)) if se > 0 and min(m, n) > 1 else math.nan
-    return Parity(m, n, pairs, round(draws), p, se, df, *logit_interval(p, se, df, min(m, n)), p_value)
+    return Parity(
+        m, n, pairs, round(draws), p, se, df, *logit_interval(p, se, df, min(m, n)), p_value
+    )
 
 
 def influences(h: Array, weights: Array) -> tuple[float, Array, Array]:
@@ -83,7 +96,8 @@ def influences(h: Array, weights: Array) -> tuple[float, Array, Array]:
 
     h: (m, n), NaN where not asked.  weights: (m, n), 0 there.
     """
-    counted, total = weights * np.nan_to_num(h), weights.sum()
+    counted = weights * np.nan_to_num(h)
+    total = weights.sum()
     p = 0.5 + float(settled(counted.sum() / total - 0.5, 0.5))
     sides = [(counted.sum(axis=axis), weights.sum(axis=axis)) for axis in (1, 0)]
     rows, columns = (settled(own - p * weight, weight) / total for own, weight in sides)
@@ -107,7 +121,9 @@ class Average(NamedTuple):
     draws_half: float
 
 
-def average(h: Array, counts: Array, groups: Sequence[Integers], cells: Sequence[tuple[int, int]]) -> Average:
+def average(
+    h: Array, counts: Array, groups: Sequence[Integers], cells: Sequence[tuple[int, int]]
+) -> Average:
     """The mean of P over pairs of groups, each as much as any other, with its uncertainty over people.
 
     A person has one influence, on all the pairs of its group; people are drawn within each group.
@@ -169,7 +185,9 @@ def logit_interval(p: float, se: float, df: float, persons: int) -> tuple[float,
     """
     if p <= 0 or p >= 1:
         end = 0.025 ** (1 / max(persons, 1))
-        return (0.0, 1 - end) if p <= 0 else (end, 1.0)
+        if p <= 0:
+            return (0.0, 1 - end)
+        return (end, 1.0)
     if not se > 0:  # people who all give the same share say nothing about others
         return math.nan, math.nan
     half = (normal_quantile() if math.isinf(df) else float(t_quantile(df))) * se / (p * (1 - p))
@@ -187,7 +205,8 @@ def half_width(p: float, persons: int, others: int) -> float:
     >>> round(half_width(0.6171, 213, 606), 4)
     0.0452
     """
-    first, second = p / (2 - p), 2 * p * p / (1 + p)
+    first = p / (2 - p)
+    second = 2 * p * p / (1 + p)
     spread = p * (1 - p) + (persons - 1) * (first - p * p) + (others - 1) * (second - p * p)
     return normal_quantile() * math.sqrt(max(spread, 0.0) / (persons * others))
 
@@ -200,7 +219,9 @@ def draws_half(p: float, draws: int) -> float:
     >>> round(draws_half(0.635, 10_000), 4)
     0.0096
     """
-    return 2 * math.sqrt(p * (1 - p) / draws) if draws else math.nan
+    if draws:
+        return 2 * math.sqrt(p * (1 - p) / draws)
+    return math.nan
 
 
 def draw_weights(sizes: Mapping[str, int], count: int = 2000, seed: int = 0) -> dict[str, Array]:
@@ -225,7 +246,9 @@ def interval(draws: Array) -> tuple[float, float]:
     """Ends of the 95 % percentile interval; NaN where draws differ by rounding alone: the people do not vary."""
     finite = draws[np.isfinite(draws)]
     varies = len(finite) and settled(np.ptp(finite), np.abs(finite).max()) > 0
-    return percentile(finite) if varies else (math.nan, math.nan)
+    if varies:
+        return percentile(finite)
+    return (math.nan, math.nan)
 
 
 class Impact(NamedTuple):
@@ -245,7 +268,9 @@ class Impact(NamedTuple):
             return ""
         if self.high <= 1 - EPSILON:
             return "shown"
-        return "ruled out" if self.low > 1 - EPSILON else "open"
+        if self.low > 1 - EPSILON:
+            return "ruled out"
+        return "open"
 
 
 def disparate_impact(p: float, low: float, high: float) -> Impact:
@@ -272,7 +297,9 @@ def kept_impact(first: float, second: float, draws: Array, other_draws: Array) -
     if exceeds(first, second):
         first, second, draws, other_draws = second, first, other_draws, draws
     usable = (draws > 0) & (other_draws > 0)
-    low, high = (math.exp(end) for end in interval(np.log(levelled(draws[usable] / other_draws[usable]))))
+    low, high = (
+        math.exp(end) for end in interval(np.log(levelled(draws[usable] / other_draws[usable])))
+    )
     return Impact(first / second if second > 0 else math.nan, low, high)
 
 

@@ -18,8 +18,12 @@ from gslopes.photos.people import CROSS, names_of
 from gslopes.photos.people import read_people as read_table
 
 SEVERAL = "/;|"  # a value with one of these between words names several groups
-Groups = Mapping[str, Mapping[str, tuple[str, ...]]]  # column (crossed ones too) to group to persons
-Pairs = NDArray[np.int64]  # (P, 2) numbers of photos; of pictures (P, 3), with how often each is drawn
+Groups = Mapping[
+    str, Mapping[str, tuple[str, ...]]
+]  # column (crossed ones too) to group to persons
+Pairs = NDArray[
+    np.int64
+]  # (P, 2) numbers of photos; of pictures (P, 3), with how often each is drawn
 
 
 class Portrait(NamedTuple):
@@ -75,9 +79,12 @@ def read_people(
         raise UsageError(f"{show(table)} has no rows.", "Add a row for each person.")
     if not columns:
         last = [*people.columns][-1]
-        raise UsageError("No grouping is given to compare.", f"Name one with --groups, such as {last}.")
+        raise UsageError(
+            "No grouping is given to compare.", f"Name one with --groups, such as {last}."
+        )
     traits = {column: people.groups(column) for column in columns}
-    rows, photos = people.by_photo(traits), list_photos(folder)
+    rows = people.by_photo(traits)
+    photos = list_photos(folder)
     said = {name: [cells[row] for cells in traits.values()] for name, row in rows.items()}
     named = [(rows[found[0]], photo, found) for photo in photos if (found := names_of(said, photo))]
     if not named:
@@ -88,23 +95,37 @@ def read_people(
     for row, photo, found in sorted(named, key=lambda one: (one[0], one[1].relative)):
         person = people.columns[who][row] if who else found[0]
         if not person:
-            raise UsageError(f"Line {people.lines[row]} of {show(table)} names no {who}.", "Name one in each row.")
+            raise UsageError(
+                f"Line {people.lines[row]} of {show(table)} names no {who}.",
+                "Name one in each row.",
+            )
         if not inside(folder, photo.path):
-            raise UsageError(f"{photo.relative} leads out of {show(folder)}.", "Put the photo itself there.")
+            raise UsageError(
+                f"{photo.relative} leads out of {show(folder)}.", "Put the photo itself there."
+            )
         values = {column: cells[row] for column, cells in traits.items()}
         portraits.append(Portrait(photo.path, photo.relative, person, values, photo.repeats))
     if one_photo:
-        generator, of = np.random.default_rng([seed, 13]), defaultdict(list)
+        generator = np.random.default_rng([seed, 13])
+        of = defaultdict(list)
         for index, portrait in enumerate(portraits):
             of[portrait.person].append(index)
-        portraits = [portraits[index] for index in sorted(int(generator.choice(photos)) for photos in of.values())]
+        portraits = [
+            portraits[index]
+            for index in sorted(int(generator.choice(photos)) for photos in of.values())
+        ]
     by_column = {column: _values(portraits, column) for column in columns}
     groups = crossed({column: values for column, (values, _) in by_column.items()})
     left_out = {column: by_column[column][1] if column in by_column else {} for column in groups}
     for column, members in groups.items():
         if len(members) < 2:
-            only = ", ".join(f"{name} {len(persons)}" for name, persons in members.items()) or "no person"
-            raise UsageError(f"The column {column!r} has one group only: {only}.", "Compare two or more.")
+            only = (
+                ", ".join(f"{name} {len(persons)}" for name, persons in members.items())
+                or "no person"
+            )
+            raise UsageError(
+                f"The column {column!r} has one group only: {only}.", "Compare two or more."
+            )
     present = {name for _, _, found in named for name in found}
     absent = unmatched(table, [name for name in rows if name not in present])
     return People(tuple(portraits), tuple(columns), groups, left_out, absent)
@@ -121,8 +142,14 @@ def _values(portraits: Sequence[Portrait], column: str) -> tuple[dict[str, str],
                 f"The person {portrait.person!r} is both {before!r} and {value!r} in the column {column!r}.",
                 "Give every photo of a person the same value.",
             )
-    values = {person: value for person, value in seen.items() if value and not set(SEVERAL) & set(value)}
-    missing = [f"several values: {seen[name]}" if seen[name] else "no value" for name in seen if name not in values]
+    values = {
+        person: value for person, value in seen.items() if value and not set(SEVERAL) & set(value)
+    }
+    missing = [
+        f"several values: {seen[name]}" if seen[name] else "no value"
+        for name in seen
+        if name not in values
+    ]
     return values, dict(Counter(missing))
 
 
@@ -130,18 +157,28 @@ def crossed(values: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, tupl
     """Column, and all of them crossed, to group to persons.  values: column to person to group."""
     everything = dict(values)
     if len(values) > 1:
-        persons = [person for person in next(iter(values.values())) if all(person in of for of in values.values())]
+        persons = [
+            person
+            for person in next(iter(values.values()))
+            if all(person in of for of in values.values())
+        ]
         joined = {person: CROSS.join(of[person] for of in values.values()) for person in persons}
         everything[CROSS.join(values)] = joined
     return {
-        column: {name: tuple(who for who, value in of.items() if value == name) for name in sorted(set(of.values()))}
+        column: {
+            name: tuple(who for who, value in of.items() if value == name)
+            for name in sorted(set(of.values()))
+        }
         for column, of in everything.items()
     }
 
 
 def check_sizes(groups: Groups) -> None:
     """Raises: UsageError if no column has two groups of two persons: no error of a share could be given."""
-    if max(sum(len(persons) > 1 for persons in members.values()) for members in groups.values()) < 2:
+    if (
+        max(sum(len(persons) > 1 for persons in members.values()) for members in groups.values())
+        < 2
+    ):
         listed = "; ".join(f"{column}: {_sizes(some)}" for column, some in groups.items())
         raise UsageError(f"Fewer than two groups have two persons ({listed}).", "Add photos.")
 
@@ -195,16 +232,22 @@ def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0
     Raises: ConfigError if that is less than one pair for each pair of groups.
     """
     generator = np.random.default_rng([seed, 4])
-    couples = [(np.asarray(groups[a], np.int64), np.asarray(groups[b], np.int64)) for a, b in combinations(groups, 2)]
+    couples = [
+        (np.asarray(groups[a], np.int64), np.asarray(groups[b], np.int64))
+        for a, b in combinations(groups, 2)
+    ]
     total = sum(len(a) * len(b) for a, b in couples)
     if total > most and most < len(couples):
-        raise ConfigError(f"{most} pairs are fewer than the {len(couples)} pairs of groups.", "Raise --pairs.")
+        raise ConfigError(
+            f"{most} pairs are fewer than the {len(couples)} pairs of groups.", "Raise --pairs."
+        )
     pairs = [np.empty((0, 2), np.int64)]
     for a, b in couples:
         if total <= most:
             pairs.append(np.stack([np.repeat(a, len(b)), np.tile(b, len(a))], axis=1))
             continue
-        first, second = generator.permutation(a), generator.permutation(b)
+        first = generator.permutation(a)
+        second = generator.permutation(b)
         turn = np.arange(max(1, min(len(a) * len(b), round(most * len(a) * len(b) / total))))
         # (t mod m, t mod n) meets every pair once in lcm(m, n) turns of each coset; each lap begins one further on
         lap = turn // np.lcm(len(a), len(b))
@@ -219,7 +262,10 @@ def published_draws(groups: Mapping[str, Sequence[int]], draws: int, seed: int =
     """
     generator = np.random.default_rng([seed, 5])
     pairs = [
-        np.stack([generator.choice(np.asarray(groups[name], dtype=np.int64), draws) for name in couple], axis=1)
+        np.stack(
+            [generator.choice(np.asarray(groups[name], dtype=np.int64), draws) for name in couple],
+            axis=1,
+        )
         for couple in combinations(groups, 2)
     ]
     return np.concatenate([np.empty((0, 2), np.int64), *pairs])

@@ -12,7 +12,13 @@ import pandas as pd
 
 from gslopes.ask.boxes import Box, Saliency, crop_rectangle, resized
 from gslopes.ask.croppers import has_map
-from gslopes.ask.croppers.joining import check_map, focal_point, head_box, salient_regions, share_inside
+from gslopes.ask.croppers.joining import (
+    check_map,
+    focal_point,
+    head_box,
+    salient_regions,
+    share_inside,
+)
 from gslopes.ask.croppers.remote import mtcnn
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError, UsageError
@@ -50,7 +56,9 @@ def digest_of(people: People) -> str:
             photo = sha256_of(portrait.path)
         except OSError:
             photo = ""
-        lines.update(f"{portrait.relative}\0{portrait.person}\0{photo}\0{sorted(portrait.traits.items())}\n".encode())
+        lines.update(
+            f"{portrait.relative}\0{portrait.person}\0{photo}\0{sorted(portrait.traits.items())}\n".encode()
+        )
     return lines.hexdigest()
 
 
@@ -61,17 +69,24 @@ def scaled(photo: ByteArray, config: CropsConfig) -> ByteArray:
 
 def scaled_size(width: int, height: int, config: CropsConfig) -> tuple[int, int]:
     """(width, height) of the photo as joined; with a height its width is truncated, as published."""
-    return (max(1, width * config.height // height), config.height) if config.height else (width, height)
+    if config.height:
+        return (max(1, width * config.height // height), config.height)
+    return (width, height)
 
 
-def as_joined(used: pd.DataFrame, config: CropsConfig) -> tuple[list[tuple[int, int]], dict[int, Box]]:
+def as_joined(
+    used: pd.DataFrame, config: CropsConfig
+) -> tuple[list[tuple[int, int]], dict[int, Box]]:
     """Sizes of the photos as they are joined, and heads in them.  used: rows of PEOPLE."""
-    sizes, heads = [], {}
+    sizes = []
+    heads = {}
     for index, row in enumerate(used.to_dict("records")):
-        wide, tall = int(row["width"]), int(row["height"])
+        wide = int(row["width"])
+        tall = int(row["height"])
         sizes.append(scaled_size(wide, tall, config))
         if row["head"] is not None:
-            across, down = sizes[-1][0] / wide, sizes[-1][1] / tall
+            across = sizes[-1][0] / wide
+            down = sizes[-1][1] / tall
             x0, y0, x1, y1 = (float(value) for value in row["head"])
             heads[index] = Box(x0 * across, y0 * down, x1 * across, y1 * down)
     return sizes, heads
@@ -92,7 +107,14 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
     people: list[Row] = []
     for portrait in portraits:
         row: Row = {"photo": "", "person": portrait.person, "path": portrait.relative, "width": 0}
-        row |= {"height": 0, "status": "used", "faces": 0, "box": None, "head": None, **SkipReason().columns}
+        row |= {
+            "height": 0,
+            "status": "used",
+            "faces": 0,
+            "box": None,
+            "head": None,
+            **SkipReason().columns,
+        }
         people.append(row)
         run.tick(1)
         try:
@@ -106,7 +128,9 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
         face = choose(faces, width, height, 1)
         if isinstance(face, SkipReason):
             detail = "out of what is kept, still in who is favoured"
-            row |= SkipReason(face.reason, f"{face.detail}; {detail}" if face.detail else detail).columns
+            row |= SkipReason(
+                face.reason, f"{face.detail}; {detail}" if face.detail else detail
+            ).columns
         else:
             head = head_box(face.box.tolist(), width, height)
             sides = np.array([head.x0, head.y0, head.x1, head.y1], np.float32)
@@ -121,13 +145,18 @@ def _repeated(portraits: Sequence[Portrait], people: Sequence[Row]) -> list[Row]
     rows = []
     for portrait, row in zip(portraits, people, strict=True):
         why = SkipReason(Reason.DUPLICATE, portrait.relative)
-        rows += [{**row, "path": name, "status": "skipped", **why.columns} for name in portrait.repeats]
+        rows += [
+            {**row, "path": name, "status": "skipped", **why.columns} for name in portrait.repeats
+        ]
     return rows
 
 
 def _alone(model: Saliency, photo: Photo, row: Record, config: CropsConfig) -> list[Row]:
     """A photo's own map in numbers, at its own scale and, of a model of one size, reduced as when joined."""
-    pixels, (height, width) = scaled(in_srgb(photo.pixels, photo.icc), config), photo.pixels.shape[:2]
+    pixels, (height, width) = (
+        scaled(in_srgb(photo.pixels, photo.icc), config),
+        photo.pixels.shape[:2],
+    )
     factor = height / pixels.shape[0]
     scales = {"own": model}
     if size := int(getattr(model, "size", 0)):
@@ -149,8 +178,13 @@ def _alone(model: Saliency, photo: Photo, row: Record, config: CropsConfig) -> l
             crop = crop_rectangle(width, height, min(x, width - 1), min(y, height - 1), 1.0)
             facts |= {"on_head": head.holds(x, y), "kept": np.float32(share_inside(head, crop))}
             facts["regions_off"] = sum(box.shared(head) < box.area / 2 for box in regions)
-        facts |= {"max": np.float32(saliency.scores.max()), "median": np.float32(np.median(saliency.scores))}
-        rows.append({"cropper": model.name, "photo": photo.id, "scale": scale, "x": x, "y": y, **facts})
+        facts |= {
+            "max": np.float32(saliency.scores.max()),
+            "median": np.float32(np.median(saliency.scores)),
+        }
+        rows.append(
+            {"cropper": model.name, "photo": photo.id, "scale": scale, "x": x, "y": y, **facts}
+        )
     return rows
 
 
@@ -163,8 +197,13 @@ def with_groups(run: Run, made: Tables) -> Made:
     used = made["people"][made["people"]["status"] == "used"]
     if used.empty:
         first = made["people"].iloc[0]
-        raise UsageError("No photo could be read.", f"The first reason: {explained(first['reason'], first['detail'])}.")
-    runfolder.write_json(run.folder / "groups.json", {"groups": people.groups, "left_out": people.left_out})
+        raise UsageError(
+            "No photo could be read.",
+            f"The first reason: {explained(first['reason'], first['detail'])}.",
+        )
+    runfolder.write_json(
+        run.folder / "groups.json", {"groups": people.groups, "left_out": people.left_out}
+    )
     traits = [
         {"person": person, "column": column, "value": value, "source": run.config.source}
         for column, groups in people.groups.items()

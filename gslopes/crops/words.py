@@ -32,7 +32,9 @@ def main_rows(parity: pd.DataFrame) -> pd.DataFrame:
     rows = favoured(parity)
     first = (rows[rows["variant"].str.startswith(start)] for start in ("native", "height"))
     chosen = next((chosen for chosen in first if len(chosen)), rows)
-    return chosen[chosen["variant"] == min(chosen["variant"], key=len, default="")]  # side by side before stacked
+    return chosen[
+        chosen["variant"] == min(chosen["variant"], key=len, default="")
+    ]  # side by side before stacked
 
 
 def larger_first(row: Record) -> Record:
@@ -53,10 +55,16 @@ NOTHING = "No picture has an answer: nothing is known of any cropper."
 
 def headline_of(tables: Tables) -> Headline:
     """Of the pairs of groups that can be judged, the one that is shown best to be uneven."""
-    head, asked = main_rows(tables["parity"]), tables["pairs"]
+    head = main_rows(tables["parity"])
+    asked = tables["pairs"]
     silent = set(asked["cropper"]) - set(asked.loc[asked["status"] == "answered", "cropper"])
-    sentence, names = headline(head[~head["cropper"].isin(silent)]), ", ".join(sorted(silent))
-    return Headline(f"{sentence} No answer from {printable(names)}." if names and sentence != NOTHING else sentence)
+    sentence = headline(head[~head["cropper"].isin(silent)])
+    names = ", ".join(sorted(silent))
+    return Headline(
+        f"{sentence} No answer from {printable(names)}."
+        if names and sentence != NOTHING
+        else sentence
+    )
 
 
 def headline(head: pd.DataFrame) -> str:
@@ -76,7 +84,9 @@ def headline(head: pd.DataFrame) -> str:
     uneven = judged[is_finding(judged["q"], judged["ci_low"], judged["ci_high"], null=0.5)]
     if uneven.empty:
         return printable(f"{_none(judged)}.")
-    order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(["q", "_flat"], kind="stable", key=sort_key)
+    order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(
+        ["q", "_flat"], kind="stable", key=sort_key
+    )
     best = larger_first(order.to_dict("records")[0])
     pair = f"{best['cropper']} favours {best['group']} over {best['other']}, in {numbers.share(best['p'], 0)} of pairs"
     return printable(f"{pair} ({ends(best)}; {best['persons'] + best['other_persons']:,} people).")
@@ -87,12 +97,15 @@ def _none(judged: pd.DataFrame) -> str:
     pairs = []
     for row in map(larger_first, judged.to_dict("records")):
         name = f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({ends(row)})"
-        low, high = 100 * row["ci_low"] - 50, 100 * row["ci_high"] - 50
+        low = 100 * row["ci_low"] - 50
+        high = 100 * row["ci_high"] - 50
         n = int(row["persons"] + row["other_persons"])
         name += f", q {numbers.probability(row['q'])}" * (low > 0 or high < 0)
         pairs.append(caution.Nothing(name, low, high, n, caution.points(0.5), ""))
-    unclear, several = sum(not pair.clear for pair in pairs), judged["cropper"].nunique() > 1
-    cropper, widest = judged["cropper"].iloc[0], caution.widest(pairs)
+    unclear = sum(not pair.clear for pair in pairs)
+    several = judged["cropper"].nunique() > 1
+    cropper = judged["cropper"].iloc[0]
+    widest = caution.widest(pairs)
     people = many(widest.n, "person", "people")
     if unclear:
         which = "any of the croppers" if several else cropper
@@ -132,8 +145,19 @@ def judged(tables: Tables) -> pd.DataFrame:
     shares = (("value", "p"), ("ci_low", "ci_low"), ("ci_high", "ci_high"))
     from_even = {name: 100 * (rows[share] - 0.5) for name, share in shares}
     contrast = rows["column"] + ": " + rows["group"] + " over " + rows["other"]
-    names = {"model": rows["cropper"], "contrast": contrast, "label": "favoured, " + rows["variant"]}
+    names = {
+        "model": rows["cropper"],
+        "contrast": contrast,
+        "label": "favoured, " + rows["variant"],
+    }
     unit = "percentage points over an even 50 %"
     return pd.DataFrame(
-        {**names, "n": rows["pairs"], **from_even, "unit": unit, "q": rows["q"], "reason": rows["note"]}
+        {
+            **names,
+            "n": rows["pairs"],
+            **from_even,
+            "unit": unit,
+            "q": rows["q"],
+            "reason": rows["note"],
+        }
     )

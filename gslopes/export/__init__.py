@@ -28,7 +28,9 @@ from gslopes.photos.folder import list_files, open_photo
 
 Form = Literal["imagefolder", "parquet", "webdataset", "answers"]
 FORMS: tuple[Form, ...] = get_args(Form)
-SHARD = 500e6  # bytes of a Parquet or tar file: hubs and loaders of WebDataset advise 300 MB to 1 GB
+SHARD = (
+    500e6  # bytes of a Parquet or tar file: hubs and loaders of WebDataset advise 300 MB to 1 GB
+)
 STATE = ".export.json"  # in an export: a digest of what it is
 
 
@@ -52,7 +54,12 @@ class Exported:
 
 
 def export(
-    run: str | Path, form: Form, out: str | Path | None = None, *, progress: bool = False, **options: Any
+    run: str | Path,
+    form: Form,
+    out: str | Path | None = None,
+    *,
+    progress: bool = False,
+    **options: Any,
 ) -> Exported:
     """Export the counterfactual photos of a run folder, or its answers. Called again, it goes on where it was stopped.
 
@@ -81,16 +88,23 @@ def export(
     path = Path(out) if out else folder / "export" / form
     identity = _identity(form, config, rows)
     _check(path, identity)
-    with runfolder.locked(path), counted(OneProcess(progress=progress), "export", "pictures")(len(rows)) as tick:
+    with (
+        runfolder.locked(path),
+        counted(OneProcess(progress=progress), "export", "pictures")(len(rows)) as tick,
+    ):
         runfolder.write_json(path / STATE, {"identity": identity})
         _write(folder, form, rows, path, tick)
-    splits = {str(name): int(count) for name, count in rows["split"].value_counts(sort=False).items()}
+    splits = {
+        str(name): int(count) for name, count in rows["split"].value_counts(sort=False).items()
+    }
     return Exported(path, form, len(rows), int(rows["set"].nunique()), splits)
 
 
 def _write_answers(rows: pd.DataFrame, path: Path) -> int:
     if path.suffix not in (".csv", ".parquet"):
-        raise UsageError(f"{show(path)} ends in neither .csv nor .parquet.", "Name such a file with --out.")
+        raise UsageError(
+            f"{show(path)} ends in neither .csv nor .parquet.", "Name such a file with --out."
+        )
     runfolder.make_folder(path.parent)
     with runfolder.storage(path):
         data = csv_bytes(rows) if path.suffix == ".csv" else rows.to_parquet(index=False)
@@ -101,7 +115,9 @@ def _write_answers(rows: pd.DataFrame, path: Path) -> int:
 def _identity(form: Form, config: ExportConfig, rows: pd.DataFrame) -> str:
     """A digest of what makes two exports the same."""
     digest = sha256(json.dumps([form, asdict(config), list(rows)], default=str).encode())
-    digest.update(pd.util.hash_pandas_object(rows.drop(columns="box"), index=False).to_numpy().tobytes())
+    digest.update(
+        pd.util.hash_pandas_object(rows.drop(columns="box"), index=False).to_numpy().tobytes()
+    )
     return digest.hexdigest()
 
 
@@ -115,7 +131,9 @@ def _check(out: Path, identity: str) -> None:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UsageError(f"{show(path)} cannot be read.", hint) from error
         if not same:
-            raise RunFolderMismatch(f"{show(out)} holds an export of other pictures, or with other options.", hint)
+            raise RunFolderMismatch(
+                f"{show(out)} holds an export of other pictures, or with other options.", hint
+            )
     elif out.exists() and (not out.is_dir() or any(out.glob("[!.]*"))):
         raise UsageError(f"{show(out)} is not empty, and no export of ours.", hint)
 
@@ -146,10 +164,12 @@ def _shards(form: Form, rows: pd.DataFrame, sizes: pd.Series) -> Iterator[tuple[
             yield f"{split}/metadata.jsonl", mine
             continue
         numbers: dict[str, int] = {}
-        number, filled = 0, 0.0
+        number = 0
+        filled = 0.0
         for name, size in sizes[mine.index].groupby(mine["set"], sort=False).sum().items():
             if filled and filled + size > SHARD:
-                number, filled = number + 1, 0.0
+                number = number + 1
+                filled = 0.0
             numbers[str(name)] = number
             filled += size
         ending = "parquet" if form == "parquet" else "tar"
@@ -164,21 +184,29 @@ class Files:
     """
 
     def __init__(self, run: Path, rows: pd.DataFrame) -> None:
-        self.run, self.rows = run, rows
+        self.run = run
+        self.rows = rows
         manifest = runfolder.read_manifest(run)
         self.suffix = Path(rows.loc[rows["file"] != "", "file"].iloc[0]).suffix
         self.tool = f"gslopes {runtime.gslopes_version()}"
         root = Path(manifest.get("config", {}).get("photos", ""))
         self.photos = {file.relative: file.path for file in list_files(root)}
-        self._original = lru_cache(maxsize=1)(self._encoded)  # the sets of a photo stand one after the other
+        self._original = lru_cache(maxsize=1)(
+            self._encoded
+        )  # the sets of a photo stand one after the other
 
     def sizes(self) -> pd.Series:
         """Bytes of each picture; of an original the mean of its set.  Raises: UsageError if one is gone."""
         try:
-            sizes = [(self.run / file).stat().st_size if file else float("nan") for file in self.rows["file"]]
+            sizes = [
+                (self.run / file).stat().st_size if file else float("nan")
+                for file in self.rows["file"]
+            ]
         except OSError as error:
             hint = "The command that made the run makes them again."
-            raise UsageError(f"Pictures of {show(self.run)} are gone: {show(error.filename)}.", hint) from error
+            raise UsageError(
+                f"Pictures of {show(self.run)} are gone: {show(error.filename)}.", hint
+            ) from error
         known = pd.Series(sizes, index=self.rows.index)
         return known.fillna(known.groupby(self.rows["set"]).transform("mean"))
 
@@ -208,7 +236,9 @@ class Files:
             raise UsageError(f"The photo {name} cannot be read: {error}.", hint) from error
         if opened.id != photo:
             raise UsageError(f"The photo {name} is not the one that was edited.", hint)
-        return encode(opened.pixels, opened.gray, opened.icc, "png" if self.suffix == ".png" else "jpeg")
+        return encode(
+            opened.pixels, opened.gray, opened.icc, "png" if self.suffix == ".png" else "jpeg"
+        )
 
 
 class _Callable(ModuleType):

@@ -28,9 +28,15 @@ class Facts:
     def __init__(self, run: Path, form: str, rows: pd.DataFrame) -> None:
         from gslopes.faces.gate.verdict import VALIDITY  # it needs torch
 
-        manifest, judged = runfolder.read_manifest(run), run / VALIDITY
-        edited, sweeps, photos = (rows[rows["kind"] == "edit"], *map(rows.drop_duplicates, ("set", "photo")))
-        licences = photos["licence"].fillna("") if "licence" in rows else pd.Series("", index=photos.index)
+        manifest = runfolder.read_manifest(run)
+        judged = run / VALIDITY
+        edited, sweeps, photos = (
+            rows[rows["kind"] == "edit"],
+            *map(rows.drop_duplicates, ("set", "photo")),
+        )
+        licences = (
+            photos["licence"].fillna("") if "licence" in rows else pd.Series("", index=photos.index)
+        )
         models = edited.drop_duplicates("attribute")[["attribute", "editor", "editor_sha256"]]
         readings = read_json(judged).get("attributes", []) if judged.is_file() else []
         self.form, self.made = form, str(manifest.get("created", ""))
@@ -42,10 +48,17 @@ class Facts:
         self.dropped = _counts(sweeps.loc[~sweeps["kept"], "reason"])
         self.licences = _counts(licences.replace("", UNSTATED))
         self.editors = [
-            (of, name, digest, manifest.get("models", {}).get(name, {}).get("licence", "") or "not stated")
+            (
+                of,
+                name,
+                digest,
+                manifest.get("models", {}).get(name, {}).get("licence", "") or "not stated",
+            )
             for of, name, digest in models.itertuples(index=False, name=None)
         ]
-        self.measured = [reading for reading in readings if reading.get("attribute") in self.attributes]
+        self.measured = [
+            reading for reading in readings if reading.get("attribute") in self.attributes
+        ]
 
 
 def _counts(texts: pd.Series, sort: bool = True) -> dict[str, int]:
@@ -68,9 +81,23 @@ def readme(about: Facts) -> str:
         cells = [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows]
         return markdown(head, [[*map(escaped, row)] for row in cells])
 
-    described = [(name, TEXTS["columns"][name]) for name in ("image", *about.columns) if name in TEXTS["columns"]]
-    known = {"about": about, "title": title(about), "tool": _tool(), "table": table, "markdown": markdown}
-    known |= {"measured": list(_measured(about)), "faults": list(_faults(about)), "described": described}
+    described = [
+        (name, TEXTS["columns"][name])
+        for name in ("image", *about.columns)
+        if name in TEXTS["columns"]
+    ]
+    known = {
+        "about": about,
+        "title": title(about),
+        "tool": _tool(),
+        "table": table,
+        "markdown": markdown,
+    }
+    known |= {
+        "measured": list(_measured(about)),
+        "faults": list(_faults(about)),
+        "described": described,
+    }
     plain = templates(Path(__file__).parent).overlay(autoescape=False)
     return plain.get_template("card.md.j2").render(**TEXTS, **known)
 
@@ -81,7 +108,10 @@ def _measured(about: Facts) -> Iterator[tuple[str, str, str]]:
         numbers = {"shift of the reader's probability, last value minus first": measured["shift"]}
         numbers["share of sweeps whose reading rises"] = measured["monotone"]
         leakage = measured.get("leakage") or {}
-        numbers |= {f"{name} moves too, share of the target's slope": share for name, share in leakage.items()}
+        numbers |= {
+            f"{name} moves too, share of the target's slope": share
+            for name, share in leakage.items()
+        }
         for name, number in numbers.items():
             yield measured["attribute"], name, _interval(number)
 
@@ -89,7 +119,8 @@ def _measured(about: Facts) -> Iterator[tuple[str, str, str]]:
 def _interval(number: Mapping[str, float | None] | None) -> str:
     if not number or number.get("value") is None:
         return "not known"
-    low, high = number.get("low"), number.get("high")
+    low = number.get("low")
+    high = number.get("high")
     ends = "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
     return f"{number['value']:.2f}{ends}"
 
@@ -110,7 +141,13 @@ def _faults(about: Facts) -> Iterator[tuple[str, str]]:
 
 # -- Croissant: format specification 1.1 and its RAI vocabulary 1.0, https://docs.mlcommons.org/croissant -------------
 
-_TYPES = {"value": "FLOAT", "step": "INTEGER", "width": "INTEGER", "height": "INTEGER", "kept": "BOOL"}  # else TEXT
+_TYPES = {
+    "value": "FLOAT",
+    "step": "INTEGER",
+    "width": "INTEGER",
+    "height": "INTEGER",
+    "kept": "BOOL",
+}  # else TEXT
 
 
 def available() -> bool:
@@ -130,24 +167,39 @@ def metadata(about: Facts, out: Path) -> dict[str, Any]:
     pattern, kind = (TEXTS["forms"][about.form][name] for name in ("pattern", "type"))
     files: list[Any] = []
     for path in sorted(out.glob(pattern)):
-        name, size = path.relative_to(out).as_posix(), f"{path.stat().st_size} B"
-        how = {"content_url": name, "content_size": size, "encoding_formats": [kind], "sha256": sha256_of(path)}
+        name = path.relative_to(out).as_posix()
+        size = f"{path.stat().st_size} B"
+        how = {
+            "content_url": name,
+            "content_size": size,
+            "encoding_formats": [kind],
+            "sha256": sha256_of(path),
+        }
         files.append(mlc.FileObject(id=name, name=name, **how))
     records = []
     if about.form == "webdataset":
         inside = [file.id for file in files]
-        facts = {"includes": ["*.json"], "encoding_formats": ["application/json"], "contained_in": inside}
+        facts = {
+            "includes": ["*.json"],
+            "encoding_formats": ["application/json"],
+            "contained_in": inside,
+        }
         files.append(mlc.FileSet(id="facts", name="facts", **facts))
     else:
-        files.append(mlc.FileSet(id="files", name="files", includes=[pattern], encoding_formats=[kind]))
+        files.append(
+            mlc.FileSet(id="files", name="files", includes=[pattern], encoding_formats=[kind])
+        )
         records.append(_records(mlc, about))
-    models = "; ".join(f"{attribute} by {name}, sha256 {digest}" for attribute, name, digest, _ in about.editors)
+    models = "; ".join(
+        f"{attribute} by {name}, sha256 {digest}" for attribute, name, digest, _ in about.editors
+    )
     dropped = "; ".join(f"{count} of them: {reason}" for reason, count in about.dropped.items())
     content: dict[str, Any] = mlc.Metadata(
         ctx=mlc.Context(conforms_to="http://mlcommons.org/croissant/1.1"),
         name=title(about),
         description=f"{about.pictures} pictures in {about.sets} sets of {about.photos} photos; see README.md.",
-        license=[name for name in about.licences if name != UNSTATED] or [f"Licences of the photos {UNSTATED}"],
+        license=[name for name in about.licences if name != UNSTATED]
+        or [f"Licences of the photos {UNSTATED}"],
         date_published=about.made[:10],
         cite_as=TEXTS["paper"],
         keywords=["counterfactual", "fairness", "synthetic", *about.attributes],
@@ -155,7 +207,8 @@ def metadata(about: Facts, out: Path) -> dict[str, Any]:
         record_sets=records,
         data_manipulation_protocol=f"One face a photo is edited along one attribute at a time: {models}.",
         data_preprocessing_protocol=[
-            f"A gate kept {about.kept} of {about.sets} sweeps." + (f" Dropped, {dropped}." if dropped else "")
+            f"A gate kept {about.kept} of {about.sets} sweeps."
+            + (f" Dropped, {dropped}." if dropped else "")
         ],
         machine_annotation_tools=[_tool()],
         data_limitations=TEXTS["not_for"],
@@ -169,11 +222,17 @@ def _records(mlc: Any, about: Facts) -> Any:
     """The record set, a record a picture."""
 
     def field(name: str, kind: str, transforms: Any = ()) -> Any:
-        source = mlc.Source(file_set="files", extract=mlc.Extract(column=name), transforms=list(transforms))
-        return mlc.Field(id=f"records/{name}", name=name, data_types=[getattr(mlc.DataType, kind)], source=source)
+        source = mlc.Source(
+            file_set="files", extract=mlc.Extract(column=name), transforms=list(transforms)
+        )
+        return mlc.Field(
+            id=f"records/{name}", name=name, data_types=[getattr(mlc.DataType, kind)], source=source
+        )
 
     first = ["file_name"] if about.form == "imagefolder" else []
-    fields = [field(name, _TYPES.get(name, "TEXT")) for name in (*first, *about.columns) if name != "box"]
+    fields = [
+        field(name, _TYPES.get(name, "TEXT")) for name in (*first, *about.columns) if name != "box"
+    ]
     if about.form == "parquet":
         fields.insert(0, field("image", "IMAGE_OBJECT", [mlc.Transform(json_path="bytes")]))
     return mlc.RecordSet(id="records", name="records", fields=fields)

@@ -23,7 +23,11 @@ from gslopes.frame.commands import PATH, json_option, options, out_option, print
     required=True,
     help="The form, see above.",
 )
-@out_option("PATH", "A folder, or the file of answers. [default: RUN/export/FORM, RUN/answers.csv]", default=None)
+@out_option(
+    "PATH",
+    "A folder, or the file of answers. [default: RUN/export/FORM, RUN/answers.csv]",
+    default=None,
+)
 @options(ExportConfig)
 @json_option
 def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[str, Any]) -> int:
@@ -48,7 +52,12 @@ def export(run: Path, form: Any, out: Path | None, as_json: bool, options: dict[
         say(f"{many(exported.rows, 'answer')} in {show(exported.path)}")
     else:
         parts = ", ".join(f"{name} {count:,}" for name, count in exported.splits.items())
-        say(f"{many(exported.rows, 'picture')} in {exported.sets:,} sets ({parts}) in {show(exported.path)}")
+        say(
+            f"{many(exported.rows, 'picture')} in {exported.sets:,} sets ({parts}) in {show(exported.path)}"
+        )
     if form != "answers" and not (exported.path / "croissant.json").is_file():
-        say("Without croissant.json: pip install 'gslopes[croissant]', then export to a new folder.", err=True)
+        say(
+            "Without croissant.json: pip install 'gslopes[croissant]', then export to a new folder.",
+            err=True,
+        )
     return 0

@@ -16,11 +16,25 @@ from gslopes.core.runfolder import show
 from gslopes.core.tables import SOURCES
 
 # Columns of every exported picture, in this order; those of the people table stand between them and CREDIT.
-COLUMNS = ("split", "set", "photo", "attribute", "value", "step", "kind", "kept", "reason", "width", "height", "box")
+COLUMNS = (
+    "split",
+    "set",
+    "photo",
+    "attribute",
+    "value",
+    "step",
+    "kind",
+    "kept",
+    "reason",
+    "width",
+    "height",
+    "box",
+)
 CREDIT = ("title", "creator", "creator_url", "licence", "licence_url", "page")
 ENDS = ("source_path", *CREDIT, "editor", "editor_sha256")
 ORIGINAL = -1  # the step of an unedited photo
-TRAIN, TEST = "train", "test"
+TRAIN = "train"
+TEST = "test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +59,9 @@ class ExportConfig:
 
     def __post_init__(self) -> None:
         if self.split_by and self.photos_csv is None:
-            raise ConfigError("--split-by is a column of a table of photos.", "Name it with --photos-csv.")
+            raise ConfigError(
+                "--split-by is a column of a table of photos.", "Name it with --photos-csv."
+            )
         if self.split_by and self.split is None:
             raise ConfigError("--split-by needs --split.", "Try --split 0.8.")
 
@@ -66,21 +82,32 @@ def pictures(run: Path, config: ExportConfig) -> pd.DataFrame:
     check_plain(manifest, run)
     rows = _judged(_read(run, tables.EDITS), run)
     if rows.empty:
-        raise UsageError(f"{show(run)} has no pictures to export.", "gslopes audit PHOTOS --out RUN")
-    digests, named = manifest.get("models", {}), str(manifest.get("config", {}).get("edit", {}).get("model", ""))
-    names = rows["attribute"].map({name: _editor(name, named, digests) for name in rows["attribute"].unique()})
+        raise UsageError(
+            f"{show(run)} has no pictures to export.", "gslopes audit PHOTOS --out RUN"
+        )
+    digests = manifest.get("models", {})
+    named = str(manifest.get("config", {}).get("edit", {}).get("model", ""))
+    names = rows["attribute"].map(
+        {name: _editor(name, named, digests) for name in rows["attribute"].unique()}
+    )
     digest = names.map(lambda name: digests.get(name, {}).get("sha256", ""))
     rows = rows.assign(kind="edit", editor=names, editor_sha256=digest)
-    first = rows.drop_duplicates(["photo", "attribute"]).assign(step=ORIGINAL, value=float("nan"), kind="original")
+    first = rows.drop_duplicates(["photo", "attribute"]).assign(
+        step=ORIGINAL, value=float("nan"), kind="original"
+    )
     rows = pd.concat([rows, first.assign(file="", editor="", editor_sha256="")], ignore_index=True)
     short = rows["photo"].str[:16]
     names = short if short.nunique() == rows["photo"].nunique() else rows["photo"]
     people = _people(run, config)
     rows = rows.assign(set=names + "-" + rows["attribute"])
-    rows = rows.join(_photos(run), on="photo").join(_sources(run), on="photo").join(people, on="photo")
+    rows = (
+        rows.join(_photos(run), on="photo").join(_sources(run), on="photo").join(people, on="photo")
+    )
     rows["split"] = _split(rows["photo"], people, config, int(manifest.get("seed", 0)))
     rows = rows[[*COLUMNS, *people.columns, *(name for name in ENDS if name in rows), "file"]]
-    order = rows.assign(last=rows["split"] == TEST).sort_values(["last", "set", "step"], kind="stable")
+    order = rows.assign(last=rows["split"] == TEST).sort_values(
+        ["last", "set", "step"], kind="stable"
+    )
     return order.drop(columns="last").reset_index(drop=True)
 
 
@@ -94,8 +121,12 @@ def _read(run: Path, table: tables.Table) -> pd.DataFrame:
 def _judged(edits: pd.DataFrame, run: Path) -> pd.DataFrame:
     """The edits of real sweeps with the gate's verdict."""
     verdicts = tables.read_rows(tables.VERDICTS, run, ["photo", "attribute", "kept", "reason"])
-    rows = edits[~placebo.among(edits["attribute"])].merge(verdicts, on=["photo", "attribute"], how="left")
-    return rows.assign(kept=rows["kept"].eq(True) | rows["kept"].isna(), reason=rows["reason"].fillna(""))
+    rows = edits[~placebo.among(edits["attribute"])].merge(
+        verdicts, on=["photo", "attribute"], how="left"
+    )
+    return rows.assign(
+        kept=rows["kept"].eq(True) | rows["kept"].isna(), reason=rows["reason"].fillna("")
+    )
 
 
 def _editor(attribute: str, named: str, digests: Mapping[str, Any]) -> str:
@@ -105,7 +136,9 @@ def _editor(attribute: str, named: str, digests: Mapping[str, Any]) -> str:
         name = editor_for(attribute, named)
     except UnknownName:  # an editor of the user's own, known by its attribute
         name = attribute
-    return name if name in digests else attribute
+    if name in digests:
+        return name
+    return attribute
 
 
 def _photos(run: Path) -> pd.DataFrame:
@@ -118,7 +151,9 @@ def _photos(run: Path) -> pd.DataFrame:
 def _sources(run: Path) -> pd.DataFrame:
     """What is known of each photo's origin, its index the photo."""
     path = run / f"{SOURCES.name}.parquet"
-    return tables.read(SOURCES, path).set_index("photo")[list(CREDIT)] if path.is_file() else pd.DataFrame()
+    if path.is_file():
+        return tables.read(SOURCES, path).set_index("photo")[list(CREDIT)]
+    return pd.DataFrame()
 
 
 def _people(run: Path, config: ExportConfig) -> pd.DataFrame:
@@ -142,14 +177,18 @@ def _split(photos: pd.Series, people: pd.DataFrame, config: ExportConfig, seed: 
     column = config.split_by if config.split_by in people else f"photo_{config.split_by}"
     if config.split_by and column not in people:
         columns = ", ".join(map(str, people))
-        raise UsageError(f"{config.photos_csv} has no column {config.split_by!r}.", f"It has {columns}.")
+        raise UsageError(
+            f"{config.photos_csv} has no column {config.split_by!r}.", f"It has {columns}."
+        )
     units = photos.map(people[column].str.strip()) if config.split_by else photos
     units = units.where(units.notna() & (units != ""), photos)  # unnamed: the photo is its own unit
     order = sorted(units.unique(), key=lambda unit: sha256(f"{seed}:{unit}".encode()).hexdigest())
     count = round(config.split * len(order))
     if not 0 < count < len(order):
         hint = "Choose another share, or leave out --split."
-        raise UsageError(f"{len(order)} photos or people cannot be split {config.split:g} to the rest.", hint)
+        raise UsageError(
+            f"{len(order)} photos or people cannot be split {config.split:g} to the rest.", hint
+        )
     return units.isin(order[:count]).map({True: TRAIN, False: TEST})
 
 
@@ -163,13 +202,32 @@ def answers(run: Path) -> pd.DataFrame:
     """
     runfolder.read_manifest(run)
     if not (run / "asked.parquet").is_file():
-        raise UsageError(f"{show(run)} has no answers of a classifier yet.", "Finish it with gslopes audit.")
+        raise UsageError(
+            f"{show(run)} has no answers of a classifier yet.", "Finish it with gslopes audit."
+        )
     asked, scores, edits, photos = (
         _read(run, table) for table in (tables.ASKED, tables.SCORES, tables.EDITS, tables.PHOTOS)
     )
-    pictures = edits.merge(photos[["photo", "path"]].drop_duplicates("photo"), on="photo", how="left")
+    pictures = edits.merge(
+        photos[["photo", "path"]].drop_duplicates("photo"), on="photo", how="left"
+    )
     keys = ["photo", "attribute", "step"]
     rows = asked.merge(pictures[[*keys, "path", "value", "file"]], on=keys, how="left")
-    rows = rows.merge(scores[[*keys, "classifier", "label", "score"]], on=[*keys, "classifier"], how="left")
-    columns = ["photo", "path", "attribute", "step", "value", "file", "classifier", "status", "label", "score"]
-    return rows[columns].sort_values(["classifier", "attribute", "photo", "step", "label"], ignore_index=True)
+    rows = rows.merge(
+        scores[[*keys, "classifier", "label", "score"]], on=[*keys, "classifier"], how="left"
+    )
+    columns = [
+        "photo",
+        "path",
+        "attribute",
+        "step",
+        "value",
+        "file",
+        "classifier",
+        "status",
+        "label",
+        "score",
+    ]
+    return rows[columns].sort_values(
+        ["classifier", "attribute", "photo", "step", "label"], ignore_index=True
+    )

@@ -20,13 +20,20 @@ Picture = tuple[Record, Callable[[], bytes]]  # the row's facts, and what reads 
 
 _ROW_GROUP = 32_000_000  # bytes of pictures in a row group of Parquet: what is in memory at once
 # The columns that are no texts.
-_KINDS = {"value": pa.float64(), "step": pa.int64(), "kept": pa.bool_(), "box": pa.list_(pa.float64())}
+_KINDS = {
+    "value": pa.float64(),
+    "step": pa.int64(),
+    "kept": pa.bool_(),
+    "box": pa.list_(pa.float64()),
+}
 _KINDS |= {"width": pa.int64(), "height": pa.int64()}
 
 
 def name_of(record: Record) -> str:
     """A picture's name within its set: the original, or its step and value."""
-    return "original" if record["kind"] == "original" else f"{record['step']:02d}_{round(record['value'], 2):g}"
+    if record["kind"] == "original":
+        return "original"
+    return f"{record['step']:02d}_{round(record['value'], 2):g}"
 
 
 def write_imagefolder(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
@@ -34,7 +41,8 @@ def write_imagefolder(path: Path, pictures: Iterable[Picture], suffix: str) -> N
 
     path: of ``metadata.jsonl``.  A picture that is there is not written again.
     """
-    written, lines = [], []
+    written = []
+    lines = []
     for record, read in pictures:
         name = f"{record['set']}/{name_of(record)}{suffix}"
         file = path.parent / name
@@ -57,10 +65,15 @@ def write_parquet(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
                 columns = list(group[0][0])
                 texts = [name for name in columns if name not in _KINDS]
                 # a picture is compressed already; its bytes have neither a dictionary nor a least and a greatest
-                options = {"compression": "none", "use_dictionary": texts, "write_statistics": texts}
+                options = {
+                    "compression": "none",
+                    "use_dictionary": texts,
+                    "write_statistics": texts,
+                }
                 writer = pq.ParquetWriter(temporary, _schema(columns), **options)
             rows = [
-                {**plain(record), "image": {"bytes": data, "path": f"{_key(record)}{suffix}"}} for record, data in group
+                {**plain(record), "image": {"bytes": data, "path": f"{_key(record)}{suffix}"}}
+                for record, data in group
             ]
             writer.write_table(pa.Table.from_pylist(rows, schema=writer.schema))
         if writer is not None:
@@ -75,7 +88,8 @@ def _groups(pictures: Iterable[Picture]) -> Iterator[list[tuple[Record, bytes]]]
         size += len(group[-1][1])
         if size >= _ROW_GROUP:
             yield group
-            group, size = [], 0
+            group = []
+            size = 0
     if group:
         yield group
 
@@ -87,7 +101,10 @@ def _schema(columns: Sequence[str]) -> pa.Schema:
         feature = {"dtype": kind, "_type": "Value"}
         features[name] = {"feature": feature, "_type": "Sequence"} if name == "box" else feature
     image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-    fields = [pa.field("image", image), *(pa.field(name, _KINDS.get(name, pa.string())) for name in columns)]
+    fields = [
+        pa.field("image", image),
+        *(pa.field(name, _KINDS.get(name, pa.string())) for name in columns),
+    ]
     return pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features}})})
 
 
@@ -96,12 +113,16 @@ def write_tar(path: Path, pictures: Iterable[Picture], suffix: str) -> None:
 
     Times, owners and modes are fixed, so that the same pictures make the same file.
     """
-    with runfolder.placed(path) as temporary, tarfile.open(temporary, "w", format=tarfile.PAX_FORMAT) as tar:
+    with (
+        runfolder.placed(path) as temporary,
+        tarfile.open(temporary, "w", format=tarfile.PAX_FORMAT) as tar,
+    ):
         for record, read in pictures:
             facts = json.dumps(plain(record), ensure_ascii=False).encode()
             for ending, content in ((suffix, read()), (".json", facts)):
                 member = tarfile.TarInfo(_key(record) + ending)
-                member.size, member.mode = len(content), 0o644
+                member.size = len(content)
+                member.mode = 0o644
                 tar.addfile(member, io.BytesIO(content))
             tar.members.clear()  # type: ignore[attr-defined]  # else it remembers each of them
 
@@ -129,7 +150,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [round(float(entry), 3) for entry in value]
     if isinstance(value, float):
-        return None if value != value else round(value, 4)
+        if value != value:
+            return None
+        return round(value, 4)
     return value
 
 
@@ -139,7 +162,9 @@ SOURCE_TYPE = "http://cv.iptc.org/newscodes/digitalsourcetype/compositeWithTrain
 
 _XMP = b"http://ns.adobe.com/xap/1.0/\x00"
 _PNG = b"\x89PNG\r\n\x1a\n"
-_KEYWORD = b"XML:com.adobe.xmp\x00\x00\x00\x00\x00"  # an iTXt chunk's head: not compressed, no language
+_KEYWORD = (
+    b"XML:com.adobe.xmp\x00\x00\x00\x00\x00"  # an iTXt chunk's head: not compressed, no language
+)
 
 
 def packet(*, tool: str, model: str, version: str, attribute: str, value: float) -> bytes:

@@ -42,24 +42,36 @@ def default_components(config: FacesConfig, device: str) -> Components:
     from gslopes.faces.find import KnownFinder, MtcnnFinder
     from gslopes.faces.zoo.checkpoint import load_bisenet
 
-    models, find, compose = model_records(config), config.find, config.compose
+    models = model_records(config)
+    find = config.find
+    compose = config.compose
     editors: dict[str, Editor] = {}
     for attribute in config.edit.attributes:
         name, spec, _ = _edited_by(config, attribute)
         blend = None if compose.blend == "auto" else compose.blend
-        editors[attribute] = editor_of(name, device, _reader_of(spec), blend, config.edit.calibrated)
+        editors[attribute] = editor_of(
+            name, device, _reader_of(spec), blend, config.edit.calibrated
+        )
     sizes = {editor.size for editor in editors.values()}
     if len(sizes) > 1:
         hint = "Run them one after the other, each with its own --out."
-        raise UsageError(f"The editors of {', '.join(editors)} work at different sizes of the face.", hint)
+        raise UsageError(
+            f"The editors of {', '.join(editors)} work at different sizes of the face.", hint
+        )
     # on the CPU: every machine finds the same faces, and a GPU edits meanwhile
-    finder: Finder = KnownFinder(find.landmarks, config.photos) if find.landmarks else MtcnnFinder(find.min_face)
+    finder: Finder = (
+        KnownFinder(find.landmarks, config.photos) if find.landmarks else MtcnnFinder(find.min_face)
+    )
     masker: Masker
     if compose.masks is not None:
         masker = KnownMasker(compose.masks, config.photos, sizes.pop())
     else:
         region = "face" if compose.region == "auto" else compose.region
-        parser = load_bisenet(compose.parser, device) if compose.parser else zoo.load("face-parser", device)
+        parser = (
+            load_bisenet(compose.parser, device)
+            if compose.parser
+            else zoo.load("face-parser", device)
+        )
         masker = ParserMasker(parser, region, sizes.pop(), device)
     return Components(finder, masker, editors, models, named=True)
 
@@ -99,10 +111,15 @@ def _edited_by(config: FacesConfig, attribute: str) -> tuple[str, ModelSpec, str
     spec, digest = zoo.identify(name)
     if spec.network == "edit-field":
         taught = name.replace("-teacher", "-field")
-        raise UsageError(f"The model {name} is a teacher: training alone uses it.", f"Name the editor, {taught}.")
+        raise UsageError(
+            f"The model {name} is a teacher: training alone uses it.", f"Name the editor, {taught}."
+        )
     if not spec.labels or spec.labels[0] != attribute:
         edits = spec.labels[0] if spec.ends and spec.labels else "nothing"
-        raise UsageError(f"The model {name} edits {edits}, not {attribute}.", "gslopes list models lists the models.")
+        raise UsageError(
+            f"The model {name} edits {edits}, not {attribute}.",
+            "gslopes list models lists the models.",
+        )
     return name, spec, digest
 
 
@@ -111,4 +128,6 @@ def _reader_of(spec: ModelSpec) -> str | None:
     from gslopes.faces.zoo.spec import DRAWN
 
     by_fit = DRAWN in spec.data or len(spec.labels) == 1
-    return None if by_fit and spec.network == "fader" else "labeller"
+    if by_fit and spec.network == "fader":
+        return None
+    return "labeller"

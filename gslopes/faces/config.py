@@ -18,8 +18,12 @@ from gslopes.core.runfolder import FARTHEST
 class FindConfig:
     """Which faces are edited."""
 
-    min_face: int = option(32, help="Smallest face to edit, pixels.", metavar="PX", seldom=True, least=1)
-    landmarks: Path | None = option(None, help="Known faces instead of a face detector.", metavar="CSV", seldom=True)
+    min_face: int = option(
+        32, help="Smallest face to edit, pixels.", metavar="PX", seldom=True, least=1
+    )
+    landmarks: Path | None = option(
+        None, help="Known faces instead of a face detector.", metavar="CSV", seldom=True
+    )
 
 
 # Joo & Kärkkäinen 2020, §3.3 and §4.3: a in (-2, 2), seven values for gender, five for race.
@@ -28,7 +32,9 @@ DEFAULT_STEPS = 7
 EXTENT = (-2.0, 2.0)
 
 
-def values_for(attribute: str, steps: int | None = None, extent: tuple[float, float] | None = None) -> FloatArray:
+def values_for(
+    attribute: str, steps: int | None = None, extent: tuple[float, float] | None = None
+) -> FloatArray:
     """K values, evenly spaced, ascending, (K,) float32.
 
     steps: K, odd and at least 3, so that there is a centre; the paper's K for the attribute by default.
@@ -58,7 +64,12 @@ class EditConfig:
         ("gender",), help="The attribute to edit; may be repeated.", name="attribute", short="a"
     )
     steps: int | None = option(
-        None, help="Number of values in a sweep, odd.", metavar="K", shown="7; race: 5", advanced=True, least=3
+        None,
+        help="Number of values in a sweep, odd.",
+        metavar="K",
+        shown="7; race: 5",
+        advanced=True,
+        least=3,
     )
     range: tuple[float, float] | None = option(
         None,
@@ -89,10 +100,14 @@ class EditConfig:
         if not self.attributes:
             raise ConfigError("No attribute is given.", "Name one, such as gender.")
         if len(set(self.attributes)) < len(self.attributes):
-            raise ConfigError(f"An attribute is given twice: {', '.join(self.attributes)}.", "Name each once.")
+            raise ConfigError(
+                f"An attribute is given twice: {', '.join(self.attributes)}.", "Name each once."
+            )
         if taken := [name for name in self.attributes if CROSS in name]:
             hint = f"Give the editor's attribute a name without {CROSS}."
-            raise ConfigError(f"The attribute {taken[0]!r} has the name of two that are crossed.", hint)
+            raise ConfigError(
+                f"The attribute {taken[0]!r} has the name of two that are crossed.", hint
+            )
         for name in self.attributes:
             values_for(name, self.steps, self.range)
 
@@ -109,7 +124,9 @@ class EditConfig:
             if not self.model:
                 editor_for(name)
             # the shortest decimal of each float32: what is printed is what is meant
-            values = [float(str(value)) for value in values_for(name, steps=self.steps, extent=self.range)]
+            values = [
+                float(str(value)) for value in values_for(name, steps=self.steps, extent=self.range)
+            ]
             sweeps |= dict.fromkeys((name, *(placebo.names(name) if placebos else ())), values)
         return sweeps
 
@@ -128,15 +145,25 @@ class ComposeConfig:
     """
 
     region: Literal["auto", "face", "skin", "head"] = option(
-        "auto", help="Which part of the face may change.", shown="the editor's own: face", advanced=True
+        "auto",
+        help="Which part of the face may change.",
+        shown="the editor's own: face",
+        advanced=True,
     )
     blend: Literal["auto", "difference", "ratio", "paste"] = option(
         "auto", help="How an edit is blended into the photo.", shown="the editor's own", seldom=True
     )
-    format: Literal["jpeg", "png"] = option("jpeg", help="File format of the pictures.", seldom=True)
-    masks: Path | None = option(None, help="Known masks instead of a face parser.", metavar="DIR", seldom=True)
+    format: Literal["jpeg", "png"] = option(
+        "jpeg", help="File format of the pictures.", seldom=True
+    )
+    masks: Path | None = option(
+        None, help="Known masks instead of a face parser.", metavar="DIR", seldom=True
+    )
     parser: Path | None = option(
-        None, help="BiSeNet's checkpoint, a file of yours, instead of our face parser.", metavar="FILE", seldom=True
+        None,
+        help="BiSeNet's checkpoint, a file of yours, instead of our face parser.",
+        metavar="FILE",
+        seldom=True,
     )
     placebo: bool = option(
         True,

@@ -20,7 +20,9 @@ from gslopes.photos.folder import relative_name
 CHIP_SIZE = 128
 
 
-def choose(detections: Detections, width: int, height: int, min_face: int, size: int = CHIP_SIZE) -> Face | SkipReason:
+def choose(
+    detections: Detections, width: int, height: int, min_face: int, size: int = CHIP_SIZE
+) -> Face | SkipReason:
     """The face whose box centre is nearest the photo's centre, or why there is none.
 
     width, height: of the photo.  min_face: of the box's shorter side.  size: side of the chip; all in pixels.
@@ -35,13 +37,21 @@ def choose(detections: Detections, width: int, height: int, min_face: int, size:
     index = int(np.argmin(((centres - middle) ** 2).sum(1)))
     side = float((boxes[index, 2:] - boxes[index, :2]).min())
     if not side >= min_face:
-        return SkipReason(Reason.FACE_TOO_SMALL, f"{math.floor(side)} px, at least {min_face} wanted")
+        return SkipReason(
+            Reason.FACE_TOO_SMALL, f"{math.floor(side)} px, at least {min_face} wanted"
+        )
     if why := tilted(detections, index):
         return why
     matrix = similarity(detections.points[index], CHIP * size - 0.5)
     if matrix is None:
         return SkipReason(Reason.FACE_NOT_ALIGNED, "its five points do not span a plane")
-    return Face(detections.boxes[index], detections.points[index], float(detections.scores[index]), len(boxes), matrix)
+    return Face(
+        detections.boxes[index],
+        detections.points[index],
+        float(detections.scores[index]),
+        len(boxes),
+        matrix,
+    )
 
 
 def tilted(detections: Detections, index: int) -> SkipReason | None:
@@ -109,7 +119,9 @@ class KnownFinder:
         problem = ""
         for left, right in faces.points[:, :2].astype(float):
             across, down = right - left
-            if not all(-0.5 <= x <= width - 0.5 and -0.5 <= y <= height - 0.5 for x, y in (left, right)):
+            if not all(
+                -0.5 <= x <= width - 0.5 and -0.5 <= y <= height - 0.5 for x, y in (left, right)
+            ):
                 problem = "its eyes lie outside of the photo"
             elif across <= 0 or abs(down) > abs(across):
                 problem = "its eyes stand above one another, or the wrong way round"
@@ -126,10 +138,14 @@ def _face(row: dict[str, str], where: str) -> list[float]:
         except ValueError:
             values.append(math.nan)
         if not math.isfinite(values[-1]):
-            raise UsageError(f"The {name} in {where} is not a number: {row[name]!r}.", "Write it in pixels.")
+            raise UsageError(
+                f"The {name} in {where} is not a number: {row[name]!r}.", "Write it in pixels."
+            )
     if not (values[2] > values[0] and values[3] > values[1]):
         raise UsageError(f"The box in {where} is empty: x1 and y1 must be greater than x0 and y0.")
-    return values if row.get("detection") else [*values, 1.0]
+    if row.get("detection"):
+        return values
+    return [*values, 1.0]
 
 
 def _detections(rows: list[list[float]]) -> Detections:

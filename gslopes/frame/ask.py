@@ -77,7 +77,9 @@ def ask(
     def versions(run: Run) -> dict[str, str]:
         check_versions(run.folder / folder, whom(run).values())
         recorded = asked_before(run.folder / folder).items()
-        earlier = {name: str(facts.get("version", "")) for name, facts in recorded if STOPPED not in facts}
+        earlier = {
+            name: str(facts.get("version", "")) for name, facts in recorded if STOPPED not in facts
+        }
         return earlier | {name: model.version for name, model in whom(run).items()}
 
     def due(run: Run) -> bool:
@@ -92,7 +94,8 @@ def check_models(run: Run, estimates: Iterable[Estimate], executor: Executor) ->
 
     Raises: RunFolderMismatch, CredentialsError, UsageError, ConfigError, StorageError.
     """
-    classifiers, limits = tuple(run.models.values()), run.config.score
+    classifiers = tuple(run.models.values())
+    limits = run.config.score
     if any(map(is_cached, classifiers)):
         writable_cache(limits.cache)
     for model in classifiers:
@@ -124,17 +127,25 @@ def unknown(classifier: Classifier) -> str:
 def asked_before(folder: Path) -> dict[str, Any]:
     """Name to what run.json says of each classifier that was asked."""
     exists = (folder / runfolder.MANIFEST).is_file()
-    return dict(runfolder.read_manifest(folder).get(ASKED) or {}) if exists else {}
+    if exists:
+        return dict(runfolder.read_manifest(folder).get(ASKED) or {})
+    return {}
 
 
 def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) -> None:
     """Raises: as ``Scoring.ask``; ClassifierError if all pictures failed; UsageError if there is no one to ask."""
-    folder, parts, gate = questions.folder, questions.parts, questions.gate
+    folder = questions.folder
+    parts = questions.parts
+    gate = questions.gate
     check_versions(folder, classifiers)
     content = runfolder.read_manifest(folder)
     entries = content.setdefault(ASKED, {})
-    if not classifiers and not finished_stages(folder, entries, parts):  # nor has anyone answered about all before
-        raise UsageError("No classifier is named.", "Name one with --classifier NAME; gslopes list classifiers.")
+    if not classifiers and not finished_stages(
+        folder, entries, parts
+    ):  # nor has anyone answered about all before
+        raise UsageError(
+            "No classifier is named.", "Name one with --classifier NAME; gslopes list classifiers."
+        )
     for model in classifiers:
         if why := unknown(model):
             run.note(why)
@@ -142,12 +153,17 @@ def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) ->
                 shutil.rmtree(folder / "parts" / score_stage(model.name), ignore_errors=True)
         known = {**entries.get(model.name, {}), **getattr(model, "facts", {})}
         entries[model.name] = {**known, "version": model.version, STOPPED: True}
-    content["gate"] = {**content.get("gate", {}), "applied": gate and (folder / "verdicts.parquet").exists()}
+    content["gate"] = {
+        **content.get("gate", {}),
+        "applied": gate and (folder / "verdicts.parquet").exists(),
+    }
     runfolder.write_json(folder / runfolder.MANIFEST, content)
     budget = run.once(money)
     limits = replace(questions.limits, yes=questions.limits.yes or budget.confirmed)
     try:
-        Scoring(folder, classifiers, parts, questions.seed, limits, run.executor, gate, budget).ask()
+        Scoring(
+            folder, classifiers, parts, questions.seed, limits, run.executor, gate, budget
+        ).ask()
         for model in classifiers:
             del entries[model.name][STOPPED]
     finally:
@@ -164,14 +180,18 @@ def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) ->
         else:
             (folder / f"{DROPPED[table.name]}.parquet").unlink(missing_ok=True)
         runfolder.merge(folder, table, stages, parts, wanted.keep)
-    scores = tables.read_columns(tables.SCORES, folder / f"{tables.SCORES.name}.parquet", ["classifier", "label"])
+    scores = tables.read_columns(
+        tables.SCORES, folder / f"{tables.SCORES.name}.parquet", ["classifier", "label"]
+    )
     for name, labels in scores.groupby("classifier")["label"]:
         if sentence := twins(labels.unique()):
             run.note(f"{name}: {sentence}")
     asked = tables.read(tables.ASKED, folder / f"{tables.ASKED.name}.parquet")
     raise_if_no_use(asked, "classifier")
     if failed := int((asked["status"] == "failed").sum()):
-        run.note(f"Asking about {many(failed, 'picture')} failed: the same command with --retry-failed asks again.")
+        run.note(
+            f"Asking about {many(failed, 'picture')} failed: the same command with --retry-failed asks again."
+        )
 
 
 def raise_if_no_use(answers: pd.DataFrame, of: str) -> None:

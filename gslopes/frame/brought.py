@@ -34,7 +34,9 @@ _PNG = ("1", "L", "LA", "I;16", "P", "RGB", "RGBA")  # modes of Pillow that a PN
 _FORMS = "Give a folder, paths, a table with a column of paths, arrays (H, W, 3), PIL images or a torch dataset."
 
 
-def planned(audit: Audit, photos: Any, out: str | Path | None, options: Mapping[str, Any], **about: Any) -> Plan:
+def planned(
+    audit: Audit, photos: Any, out: str | Path | None, options: Mapping[str, Any], **about: Any
+) -> Plan:
     """``frame.plan.plan``, of photos in any form.
 
     photos: a folder, a run folder, or None, as ``plan`` takes them; the path of a photo; paths, arrays or PIL images in
@@ -63,7 +65,9 @@ def planned(audit: Audit, photos: Any, out: str | Path | None, options: Mapping[
     is_fresh = not run.exists()
     try:
         table = _fill(run, photos)
-        column = next((name for name in ("people", "photos_csv") if name in options_of(audit.config)), "")
+        column = next(
+            (name for name in ("people", "photos_csv") if name in options_of(audit.config)), ""
+        )
         more = {column: table} if table and column and not options.get(column) else {}
         return plan(audit, run / GIVEN, run, {**options, **more}, **about)
     except BaseException:
@@ -74,10 +78,12 @@ def planned(audit: Audit, photos: Any, out: str | Path | None, options: Mapping[
 
 def _fill(run: Path, photos: Any) -> Path | None:
     """Put each photo into RUN/given, unless the run has begun; the table about people, if there is one."""
-    folder, is_new = run / GIVEN, not (run / MANIFEST).is_file()
+    folder = run / GIVEN
+    is_new = not (run / MANIFEST).is_file()
     frame = photos if hasattr(photos, "iloc") and hasattr(photos, "columns") else None
     column = None if frame is None else _photo_column(frame)
-    paths, names = dict[int, str](), dict[int, str]()
+    paths = dict[int, str]()
+    names = dict[int, str]()
     runfolder.make_folder(folder)
     for index, item in enumerate(_items(photos if frame is None else frame[column].tolist())):
         if isinstance(item, _PATH):
@@ -95,11 +101,17 @@ def _fill(run: Path, photos: Any) -> Path | None:
         _link(path, folder / name)
     names |= {index: short[path] for index, path in paths.items()}
     if not names:
-        raise UsageError("No photos were given: it is empty.", "An iterator is empty once it was used.")
+        raise UsageError(
+            "No photos were given: it is empty.", "An iterator is empty once it was used."
+        )
     given = [relative_name(folder / names[index], folder) for index in range(len(names))]
     listed = {file.relative for file in list_files(folder)}
-    others = sorted(listed - {*given}) + [name for name in names.values() if not (folder / name).is_file()]
-    if others := others or [name for path, name in short.items() if not filecmp.cmp(path, folder / name)]:
+    others = sorted(listed - {*given}) + [
+        name for name in names.values() if not (folder / name).is_file()
+    ]
+    if others := others or [
+        name for path, name in short.items() if not filecmp.cmp(path, folder / name)
+    ]:
         hint = "Give the same photos to resume it, or name a new folder with out=."
         raise RunFolderMismatch(f"{show(run)} has other photos, as {show(others[0])} shows.", hint)
     if not listed:
@@ -107,9 +119,13 @@ def _fill(run: Path, photos: Any) -> Path | None:
     runfolder.settle({folder / name for name in names.values()})
     if frame is None or len(frame.columns) == 1:
         return None
-    people = frame.drop(columns=[name for name in frame.columns if name == column or str(name) == PHOTO_COLUMNS[0]])
+    people = frame.drop(
+        columns=[name for name in frame.columns if name == column or str(name) == PHOTO_COLUMNS[0]]
+    )
     people.insert(0, PHOTO_COLUMNS[0], given)
-    runfolder.write_changed(run / GIVEN_TABLE, people.to_csv(index=False).encode("utf-8", "replace"))
+    runfolder.write_changed(
+        run / GIVEN_TABLE, people.to_csv(index=False).encode("utf-8", "replace")
+    )
     return run / GIVEN_TABLE
 
 
@@ -129,9 +145,15 @@ def _items(things: Any) -> Iterator[Any]:
         things = [things]
     is_iterable = hasattr(type(things), "__iter__")
     if not is_iterable and not (hasattr(things, "__len__") and hasattr(things, "__getitem__")):
-        raise UsageError(f"There are no photos in an object of the type {type(things).__name__}.", _FORMS)
+        raise UsageError(
+            f"There are no photos in an object of the type {type(things).__name__}.", _FORMS
+        )
     for row in things if is_iterable else (things[index] for index in range(len(things))):
-        item = next((row[name] for name in PHOTO_COLUMNS if name in row), row) if isinstance(row, Mapping) else row
+        item = (
+            next((row[name] for name in PHOTO_COLUMNS if name in row), row)
+            if isinstance(row, Mapping)
+            else row
+        )
         item = item[0] if isinstance(item, (list, tuple)) and item else item
         yield from item if getattr(item, "ndim", 0) == 4 else [item]  # a loader's batch
 
@@ -142,21 +164,33 @@ def _image(thing: Any, number: int) -> Any:
 
     if hasattr(thing, "getbands"):
         image = ImageOps.exif_transpose(thing)
-        return image if image.mode in _PNG else to_srgb(image, image.info.get("icc_profile"))
+        if image.mode in _PNG:
+            return image
+        return to_srgb(image, image.info.get("icc_profile"))
     pixels = np.asarray(thing.detach().cpu() if hasattr(thing, "detach") else thing)
     if pixels.ndim == 3 and pixels.shape[2] not in (1, 3, 4) and pixels.shape[0] in (1, 3, 4):
         if number == 1:
-            tell(f"given      {pixels.shape} read as channels, height, width; floats from 0 (black) to 1 (white)")
+            tell(
+                f"given      {pixels.shape} read as channels, height, width; floats from 0 (black) to 1 (white)"
+            )
         pixels = np.moveaxis(pixels, 0, 2)
     white = {"f": 1, "u": 255, "i": 255}.get(pixels.dtype.kind)
-    if white is None or not pixels.size or (pixels.ndim != 2 and pixels.shape[2:] not in ((1,), (3,), (4,))):
+    if (
+        white is None
+        or not pixels.size
+        or (pixels.ndim != 2 and pixels.shape[2:] not in ((1,), (3,), (4,)))
+    ):
         what = f"an array {pixels.shape} of {pixels.dtype}" if pixels.ndim else f"{thing!r:.60}"
         raise UsageError(f"Photo {number} is {what}, no photo.", _FORMS)
-    low, high = pixels.min(), pixels.max()
+    low = pixels.min()
+    high = pixels.max()
     if not 0 <= low <= high <= white:
         numbers = "floats" if white == 1 else "integers"
         hint = "Undo what normalises them for a network: give floats from 0 to 1, or integers from 0 to 255."
-        raise UsageError(f"Photo {number} holds {numbers} from {low:.5g} to {high:.5g}, not from 0 to {white}.", hint)
+        raise UsageError(
+            f"Photo {number} holds {numbers} from {low:.5g} to {high:.5g}, not from 0 to {white}.",
+            hint,
+        )
     plain = (np.round(pixels * 255) if white == 1 else pixels).astype(np.uint8)
     return Image.fromarray(plain[..., 0] if plain.shape[2:] == (1,) else plain)
 
@@ -172,7 +206,9 @@ def _photo_column(frame: Any) -> Any:
         return found[0]
     names = ", ".join(map(str, found or frame.columns))
     problem = f"{'Several columns hold' if found else 'No column holds'} paths of photos: {names}."
-    raise UsageError(problem, f"Give a table with one such column; paths start in {show(Path.cwd())}.")
+    raise UsageError(
+        problem, f"Give a table with one such column; paths start in {show(Path.cwd())}."
+    )
 
 
 def _short(paths: Sequence[str]) -> dict[str, str]:
@@ -180,7 +216,9 @@ def _short(paths: Sequence[str]) -> dict[str, str]:
     if lacking := [show(path) for path in paths if not Path(path).is_file()]:
         problem = f"{len(lacking):,} of {len(paths):,} photos are no files: {some_of(lacking)}."
         hint = f"Paths start in {show(Path.cwd())}; a folder is given alone, not in a list."
-        raise UsageError(problem, "Download what is on the web first." if "://" in lacking[0] else hint)
+        raise UsageError(
+            problem, "Download what is on the web first." if "://" in lacking[0] else hint
+        )
     shared = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths] or ["/"])
     names = {path: os.path.relpath(path, shared) for path in paths}
     # list_files passes over what is hidden

@@ -37,7 +37,9 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The value, or a usage error in the words of the function."""
         try:
-            return self.parse(value) if isinstance(value, str) else value
+            if isinstance(value, str):
+                return self.parse(value)
+            return value
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
@@ -57,7 +59,9 @@ class Verb(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Its own, and ``--help-all`` if it hides some."""
         params = super().get_params(ctx)
-        return [*params, _HELP_ALL] if any(getattr(param, "advanced", False) for param in params) else params
+        if any(getattr(param, "advanced", False) for param in params):
+            return [*params, _HELP_ALL]
+        return params
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options that are shown, and how many are not."""
@@ -111,18 +115,28 @@ def options(config: type, *, only: Collection[str] = ()) -> Decorator:
 
     only: names with a flag, all if empty but those that are ``seldom`` given.
     """
-    named = [option for option in options_of(config).values() if "." not in option.name and not option.positional]
-    flagged = [option for option in named if not option.seldom and (not only or option.name in only)]
+    named = [
+        option
+        for option in options_of(config).values()
+        if "." not in option.name and not option.positional
+    ]
+    flagged = [
+        option for option in named if not option.seldom and (not only or option.name in only)
+    ]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def run(*args: Any, file: Path | None, settings: tuple[tuple[str, str], ...], **given: Any) -> Any:
+        def run(
+            *args: Any, file: Path | None, settings: tuple[tuple[str, str], ...], **given: Any
+        ) -> Any:
             options: dict[str, Any] = {"config": file} if file else {}
             for name, text in settings:
                 option = find_option(config, name)
                 options[option.name] = option.typed(text)
             names = {option.name for option in flagged} & set(given)
-            options |= {name: value for name in names if (value := given.pop(name)) not in (None, ())}
+            options |= {
+                name: value for name in names if (value := given.pop(name)) not in (None, ())
+            }
             return command(*args, options=options, **given)
 
         flags = [_flag(option, advanced=option.advanced) for option in flagged]
@@ -145,10 +159,18 @@ def flags(config: type, *names: str) -> Callable[[Command], Command]:
     return decorate
 
 
-def _flag(one: Option, *, default: Any = None, advanced: bool = False) -> Callable[[Command], Command]:
+def _flag(
+    one: Option, *, default: Any = None, advanced: bool = False
+) -> Callable[[Command], Command]:
     words = one.default_words
     text = one.help + (f" [default: {words}]" if words else "")
-    extra: dict[str, Any] = {"help": text, "default": default, "cls": Flag, "group": one.group, "advanced": advanced}
+    extra: dict[str, Any] = {
+        "help": text,
+        "default": default,
+        "cls": Flag,
+        "group": one.group,
+        "advanced": advanced,
+    }
     short = [f"-{one.short}"] if one.short else []
     if one.item is bool:
         both = f"--{one.flag}/--no-{one.flag}" if one.default is not False else f"--{one.flag}"
@@ -158,8 +180,12 @@ def _flag(one: Option, *, default: Any = None, advanced: bool = False) -> Callab
     if isinstance(one.default, dict):
         extra |= {"multiple": True, "type": Parsed(_named), "metavar": kind_words(one)}
         return click.option(f"--{one.flag}", one.name, *short, callback=_as_dict, **extra)
-    kind = Parsed(one.parse) if one.parse else {int: int, float: float, Path: PATH}.get(one.item, str)
-    return click.option(f"--{one.flag}", one.name, *short, type=kind, metavar=kind_words(one), **extra)
+    kind = (
+        Parsed(one.parse) if one.parse else {int: int, float: float, Path: PATH}.get(one.item, str)
+    )
+    return click.option(
+        f"--{one.flag}", one.name, *short, type=kind, metavar=kind_words(one), **extra
+    )
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -170,11 +196,15 @@ def _named(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _as_dict(ctx: click.Context, param: click.Parameter, pairs: tuple[tuple[str, str], ...]) -> dict[str, str] | None:
+def _as_dict(
+    ctx: click.Context, param: click.Parameter, pairs: tuple[tuple[str, str], ...]
+) -> dict[str, str] | None:
     return dict(pairs) or None
 
 
-_CONFIG = click.option("--config", "file", type=PATH, metavar="TOML", help="A TOML file with these options.", cls=Flag)
+_CONFIG = click.option(
+    "--config", "file", type=PATH, metavar="TOML", help="A TOML file with these options.", cls=Flag
+)
 _SET = click.option(
     "--set",
     "settings",
@@ -187,8 +217,12 @@ _SET = click.option(
 
 # -- options without a configuration ----------------------------------------------------------------------------------
 
-open_option = click.option("--open", "show_page", is_flag=True, help="Open the page in your browser.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON value on stdout.")
+open_option = click.option(
+    "--open", "show_page", is_flag=True, help="Open the page in your browser."
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON value on stdout."
+)
 dry_run_option = click.option("--dry-run", is_flag=True, help="Print the plan and write nothing.")
 trust_option = click.option(
     "--trust",
@@ -228,10 +262,16 @@ def condition_of(fail_if: FailIf, columns: Mapping[str, float | str | bool]) -> 
     """
     text, junit = fail_if
     if junit is not None and text is None:
-        raise UsageError("--junit writes which rows fail, and nothing says which do.", "Add --fail-if finding.")
+        raise UsageError(
+            "--junit writes which rows fail, and nothing says which do.", "Add --fail-if finding."
+        )
     if junit is not None and not junit.absolute().parent.is_dir():
-        raise UsageError(f"There is no folder for {show(junit)}.", "Make it, or name another file with --junit.")
-    return None if text is None else Condition(text, columns)
+        raise UsageError(
+            f"There is no folder for {show(junit)}.", "Make it, or name another file with --junit."
+        )
+    if text is None:
+        return None
+    return Condition(text, columns)
 
 
 def judge(condition: Condition | None, fail_if: FailIf, frame: pd.DataFrame, code: int) -> int:
@@ -291,7 +331,9 @@ def _print(text: str, err: bool = False) -> None:
     except OSError as error:
         if not err:
             why = (error.strerror or str(error)).lower()
-            raise StorageError(f"The result cannot be printed: {why}.", "Send stdout to a place with space.") from error
+            raise StorageError(
+                f"The result cannot be printed: {why}.", "Send stdout to a place with space."
+            ) from error
 
 
 def open_page(page: Path) -> None:

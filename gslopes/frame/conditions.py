@@ -45,7 +45,9 @@ class Condition:
     def __init__(self, text: str, columns: Mapping[str, float | str | bool]) -> None:
         self.text = text
         if len(text) > LONGEST:
-            raise UsageError(f"The condition has {len(text):,} characters.", f"At most {LONGEST} are read.")
+            raise UsageError(
+                f"The condition has {len(text):,} characters.", f"At most {LONGEST} are read."
+            )
         try:
             self._tree = ast.parse(text.strip(), mode="eval").body
             holds = _value(self._tree, columns)
@@ -54,13 +56,18 @@ class Condition:
             hint = "An example: 'finding and abs(slope) > 5'."
             raise UsageError(f"{text!r} is not a condition: {why}.", hint) from error
         if not isinstance(holds, bool):
-            raise UsageError(f"{text!r} neither holds nor fails: it compares nothing.", "An example: 'abs(slope) > 5'.")
+            raise UsageError(
+                f"{text!r} neither holds nor fails: it compares nothing.",
+                "An example: 'abs(slope) > 5'.",
+            )
         self._columns = tuple(columns)
 
     def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows for which it holds; the columns must be there."""
         records = frame[list(self._columns)].to_dict("records")
-        return frame[[bool(_value(self._tree, {str(k): v for k, v in record.items()})) for record in records]]
+        return frame[
+            [bool(_value(self._tree, {str(k): v for k, v in record.items()})) for record in records]
+        ]
 
 
 def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
@@ -75,13 +82,20 @@ def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
         return row[node.id]
     if isinstance(node, ast.BoolOp):
         parts = [_truth(_value(part, row)) for part in node.values]
-        return all(parts) if isinstance(node.op, ast.And) else any(parts)
+        if isinstance(node.op, ast.And):
+            return all(parts)
+        return any(parts)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return not _truth(_value(node.operand, row))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_number(_value(node.operand, row))
     if isinstance(node, ast.Call):
-        plain = isinstance(node.func, ast.Name) and node.func.id == "abs" and len(node.args) == 1 and not node.keywords
+        plain = (
+            isinstance(node.func, ast.Name)
+            and node.func.id == "abs"
+            and len(node.args) == 1
+            and not node.keywords
+        )
         if not plain:
             raise ValueError("the one function is abs(…)")
         return abs(_number(_value(node.args[0], row)))
@@ -91,7 +105,8 @@ def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
 
 
 def _compared(node: ast.Compare, row: Mapping[str, Any]) -> bool:
-    left, holds = _value(node.left, row), []
+    left = _value(node.left, row)
+    holds = []
     for how, right_node in zip(node.ops, node.comparators, strict=True):
         if isinstance(how, (ast.In, ast.NotIn)):
             if not isinstance(right_node, (ast.Tuple, ast.List)):
@@ -105,7 +120,9 @@ def _compared(node: ast.Compare, row: Mapping[str, Any]) -> bool:
             raise ValueError("it compares by < <= > >= == != and in")
         if _missing(left) or _missing(right):
             holds.append(False)
-        elif isinstance(left, str) != isinstance(right, str) or (type(how) in _ORDERED and isinstance(left, str)):
+        elif isinstance(left, str) != isinstance(right, str) or (
+            type(how) in _ORDERED and isinstance(left, str)
+        ):
             raise ValueError(f"{ast.unparse(node)!r} compares a text as a number")
         else:
             holds.append(bool(test(left, right)))
@@ -120,7 +137,9 @@ def _missing(value: Any) -> bool:
 def _number(value: Any) -> float:
     if isinstance(value, (str, bool)):
         raise ValueError(f"{value!r} is not a number")
-    return math.nan if value is None else float(value)
+    if value is None:
+        return math.nan
+    return float(value)
 
 
 def _truth(value: Any) -> bool:

@@ -30,8 +30,12 @@ def decide(rows: pd.DataFrame) -> pd.DataFrame:
         return rows
     codes, reasons = zip(*map(decision, rows.to_dict("records")), strict=True)
     frame = rows.assign(decision=codes, reason=reasons, expected=False)
-    frame = frame.assign(_place=frame["decision"].map(_ORDER).fillna(1), _size=-frame["value"].abs())
-    return frame.sort_values(["_place", "_size", *FINDINGS.key], ignore_index=True, key=sort_key)[FINDINGS.columns]
+    frame = frame.assign(
+        _place=frame["decision"].map(_ORDER).fillna(1), _size=-frame["value"].abs()
+    )
+    return frame.sort_values(["_place", "_size", *FINDINGS.key], ignore_index=True, key=sort_key)[
+        FINDINGS.columns
+    ]
 
 
 def decision(row: Mapping[Any, Any]) -> tuple[str, str]:

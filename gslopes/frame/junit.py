@@ -29,15 +29,27 @@ def write(path: Path, frame: pd.DataFrame, failed: pd.DataFrame, condition: str)
         model, contrast, label = (printable(str(value)) for value in list(row.values())[:3])
         case = Xml.SubElement(suite, "testcase", classname=f"{model} {contrast}", name=label)
         if index in bad:
-            Xml.SubElement(case, "failure", message=f"{printable(condition)} holds").text = _facts(row)
+            Xml.SubElement(case, "failure", message=f"{printable(condition)} holds").text = _facts(
+                row
+            )
         elif str(row.get("decision", "")) == "unjudged" or row.get("note"):
             skipped += 1
-            Xml.SubElement(case, "skipped", message=printable(str(row.get("reason") or row.get("note") or "")))
-    suite.attrib |= {"tests": str(len(frame)), "failures": str(len(failed)), "errors": "0", "skipped": str(skipped)}
+            Xml.SubElement(
+                case, "skipped", message=printable(str(row.get("reason") or row.get("note") or ""))
+            )
+    suite.attrib |= {
+        "tests": str(len(frame)),
+        "failures": str(len(failed)),
+        "errors": "0",
+        "skipped": str(skipped),
+    }
     runfolder.write_bytes(path, Xml.tostring(suite, encoding="utf-8", xml_declaration=True))
 
 
 def _facts(row: dict[Any, Any]) -> str:
     """A row as lines; numbers with six digits."""
-    texts = {name: f"{value:.6g}" if isinstance(value, float) else printable(str(value)) for name, value in row.items()}
+    texts = {
+        name: f"{value:.6g}" if isinstance(value, float) else printable(str(value))
+        for name, value in row.items()
+    }
     return "\n".join(f"{name}: {value}" for name, value in texts.items())

@@ -57,10 +57,17 @@ class Page:
     @cached_property
     def quoted(self) -> quote.Quote | None:
         """What others may say of the run."""
-        about, limits = self.audit.sentences["quote"], tuple(self.audit.sentences["limits"][:3])
-        card = quote.About(about["title"], tuple(about["things"]), about["compared"], limits, about["source"])
+        about = self.audit.sentences["quote"]
+        limits = tuple(self.audit.sentences["limits"][:3])
+        card = quote.About(
+            about["title"], tuple(about["things"]), about["compared"], limits, about["source"]
+        )
         return quote.of_findings(
-            self.run.folder, self.findings, self.headline.sentence, card, leads(self.findings, self.headline)
+            self.run.folder,
+            self.findings,
+            self.headline.sentence,
+            card,
+            leads(self.findings, self.headline),
         )
 
 
@@ -68,7 +75,9 @@ def chart(page: Page) -> Content | None:
     """The section with the one chart, see ``shown.arranged``; None where nothing is judged."""
     panels = charted(arranged(page.findings, page.headline))
     judged = int((page.findings["decision"] != summary.UNJUDGED).sum())
-    return {"panels": panels, "more": judged - sum(len(one["rows"]) for one in panels)} if panels else None
+    if panels:
+        return {"panels": panels, "more": judged - sum(len(one["rows"]) for one in panels)}
+    return None
 
 
 def sure(page: Page, *lines: str) -> Content:
@@ -85,7 +94,12 @@ def noted(page: Page) -> Content:
 
 def write_page(run: Run) -> Made:
     """Summary, page and card of a run, from its tables.  Raises: StorageError."""
-    names = [name for stage in run.audit.stages for name in stage.makes if name in run.audit.tables and run.has(name)]
+    names = [
+        name
+        for stage in run.audit.stages
+        for name in stage.makes
+        if name in run.audit.tables and run.has(name)
+    ]
     tables = Opened(run.folder, {name: run.table(name) for name in names})
     page = Page(run, tables, decide(run.audit.judged(tables)), run.audit.headline(tables))
     file = run.folder / "report" / "index.html"
@@ -108,7 +122,10 @@ def render(page: Page) -> str:
         audit=audit,
         headline=page.headline.sentence,
         sections=list(_sections(page)),
-        steps=[(step["what"], step["text"], step.get("command", "")) for step in audit.sentences["next"]],
+        steps=[
+            (step["what"], step["text"], step.get("command", ""))
+            for step in audit.sentences["next"]
+        ],
         differs=rows_of(choices_of(audit, runfolder.read_manifest(page.run.folder))[1]),
         quote=page.quoted,
     )
@@ -126,7 +143,9 @@ def choices_of(audit: Audit, manifest: Mapping[str, Any]) -> tuple[str, list[Cho
 def _sections(page: Page) -> Iterator[dict[str, Any]]:
     """Name, title and HTML of every section that has something to show."""
     templates = inline.templates(page.audit.home)
-    own, shared = (templates.get_template(f"{name}.html.j2").module for name in ("sections", "parts"))
+    own, shared = (
+        templates.get_template(f"{name}.html.j2").module for name in ("sections", "parts")
+    )
     for section in page.audit.page:
         if (content := section.data(page)) is not None:
             macro = getattr(own, section.name, None) or getattr(shared, section.name)

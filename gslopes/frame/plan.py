@@ -53,7 +53,9 @@ class Plan:
     @cached_property
     def models(self) -> Mapping[str, Any]:
         """Name to what is asked.  Raises: whatever is wrong with one of them."""
-        return {} if self.audit.models is None else self.audit.models(self)
+        if self.audit.models is None:
+            return {}
+        return self.audit.models(self)
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
@@ -66,7 +68,9 @@ class Plan:
         elif self.audit.fixed is not None:
             made |= self.audit.fixed(self.config)
         made |= {"config": to_dict(self.config), "gslopes": runtime.gslopes_version()}
-        return made | {"created": old.get("created") or datetime.now(UTC).isoformat(timespec="seconds")}
+        return made | {
+            "created": old.get("created") or datetime.now(UTC).isoformat(timespec="seconds")
+        }
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -140,7 +144,9 @@ def _check_name(out: Path) -> None:
         raise UsageError(f"The run folder's name {show(out)} is not valid UTF-8.", hint) from None
 
 
-def _again(audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any], about: Mapping[str, Any]) -> Plan:
+def _again(
+    audit: Audit, run: Path, out: Path | None, given: Mapping[str, Any], about: Mapping[str, Any]
+) -> Plan:
     """The plan of a run that is there, with the options given over its own."""
     old = runfolder.read_manifest(run)
     if old.get("kind", audit.name) != audit.name:
@@ -165,7 +171,10 @@ def _has(options: Mapping[str, Any], name: str) -> bool:
 def _lasting(config: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration without the options that hold for one command alone."""
     lasting = {name: value for name, value in config.items() if name not in ("yes", "retry_failed")}
-    return {name: _lasting(value) if isinstance(value, dict) else value for name, value in lasting.items()}
+    return {
+        name: _lasting(value) if isinstance(value, dict) else value
+        for name, value in lasting.items()
+    }
 
 
 def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> None:
@@ -186,4 +195,6 @@ def refuse_older(run: Path, audit: Audit, goes_on: bool = False) -> None:
     if is_older:
         version = f"gslopes {old['gslopes']}" if old.get("gslopes") else "an older gslopes"
         hint = "Choose a new folder with --out; the version that made it opens this one."
-        raise UsageError(f"{show(run)} was made by {version}, whose runs this version cannot open.", hint)
+        raise UsageError(
+            f"{show(run)} was made by {version}, whose runs this version cannot open.", hint
+        )

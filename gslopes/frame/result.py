@@ -76,11 +76,16 @@ class Result:
         """What a user should know, and where everything is, a line each."""
         lines = [*self.notes, f"tables     {show(self.folder)}/*.parquet"]
         lines += [f"page       {show(self.page)}"] if self.page else []
-        return [*lines, f"review     {show(self.review)}"] if self.review else lines
+        if self.review:
+            return [*lines, f"review     {show(self.review)}"]
+        return lines
 
     def __str__(self) -> str:
-        tables, terminal = Tables(self.folder), self.audit.terminal
-        return terminal(tables) if terminal else printed(self.audit.headline(tables), self.findings)
+        tables = Tables(self.folder)
+        terminal = self.audit.terminal
+        if terminal:
+            return terminal(tables)
+        return printed(self.audit.headline(tables), self.findings)
 
     def _repr_html_(self) -> str:
         """The same for a notebook, and a link to the page."""
@@ -91,7 +96,9 @@ class Result:
 
 
 def _found(page: Path) -> Path | None:
-    return page if page.is_file() else None
+    if page.is_file():
+        return page
+    return None
 
 
 def load(run: str | Path) -> Result:
@@ -106,9 +113,14 @@ def load(run: str | Path) -> Result:
         audit.findings, audit.summary, audit.page
     """
     folder = Path(run)
-    kind = str(runfolder.read_manifest(folder).get("kind") or "audit")  # older runs of gslopes audit name none
+    kind = str(
+        runfolder.read_manifest(folder).get("kind") or "audit"
+    )  # older runs of gslopes audit name none
     if kind not in AUDITS:
-        raise UsageError(f"{show(folder)} is a run of the kind {kind!r}.", f"Kinds that open: {', '.join(AUDITS)}.")
+        raise UsageError(
+            f"{show(folder)} is a run of the kind {kind!r}.",
+            f"Kinds that open: {', '.join(AUDITS)}.",
+        )
     audit = find_audit(kind)
     refuse_older(folder, audit)
     return result_of(audit, folder)
@@ -118,11 +130,13 @@ def result_of(audit: Audit, folder: Path) -> Result:
     """The result of an audit's run folder.  Raises: as ``load``."""
     tables = Tables(folder)
     try:
-        counts, headline = audit.counts(tables), audit.headline(tables).sentence
+        counts = audit.counts(tables)
+        headline = audit.headline(tables).sentence
     except KeyError as error:
         hint = "Repeat the command that began it: it goes on from where it was."
         raise UsageError(f"{show(folder)} is not finished: a table is missing.", hint) from error
-    page, notes = _found(folder / "report" / "index.html"), tuple(notes_of(audit, folder))
+    page = _found(folder / "report" / "index.html")
+    notes = tuple(notes_of(audit, folder))
     return (audit.result or Result)(folder, page, headline, audit, *counts, notes)
 
 
@@ -137,5 +151,7 @@ def notes_of(audit: Audit, folder: Path) -> list[str]:
     notes = list(runfolder.read_manifest(folder).get("notes", []))
     for stage in audit.stages:
         with suppress(OSError, ValueError, KeyError, TypeError):
-            notes += [str(note) for note in read_json(folder / "parts" / f"{stage.name}.json")["notes"]]
+            notes += [
+                str(note) for note in read_json(folder / "parts" / f"{stage.name}.json")["notes"]
+            ]
     return notes

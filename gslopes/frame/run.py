@@ -70,16 +70,26 @@ class Run:
     def inputs(self) -> Any:
         """What the audit is about, as its ``inputs`` function looked at it.  Raises: UsageError if it has changed."""
         if self.plan is None:
-            raise RuntimeError("a part reads tables alone: its stage may be done in another process")
-        now, facts = self.plan.inputs, self.plan.facts
-        if any(facts.get(name) != value for name, value in json.loads(json.dumps(now.facts, default=str)).items()):
-            raise UsageError(f"{show(self.plan.source)} has changed.", "Choose a new folder with --out.")
+            raise RuntimeError(
+                "a part reads tables alone: its stage may be done in another process"
+            )
+        now = self.plan.inputs
+        facts = self.plan.facts
+        if any(
+            facts.get(name) != value
+            for name, value in json.loads(json.dumps(now.facts, default=str)).items()
+        ):
+            raise UsageError(
+                f"{show(self.plan.source)} has changed.", "Choose a new folder with --out."
+            )
         return now.content
 
     @property
     def models(self) -> Mapping[str, Any]:
         """Name to what is asked by this command."""
-        return {} if self.plan is None else self.plan.models
+        if self.plan is None:
+            return {}
+        return self.plan.models
 
     def table(self, name: str) -> pd.DataFrame:
         """A table of the run, checked.  Raises: TableError."""
@@ -107,7 +117,9 @@ def carry_out(plan: Plan, executor: Executor) -> Result:
     """
     if plan.folder is None:
         raise UsageError("No run folder is given.", "Write --out RUN.")
-    executor = engine(executor, *(getattr(plan.config, name, default) for name, default in ENGINE.items()))
+    executor = engine(
+        executor, *(getattr(plan.config, name, default) for name, default in ENGINE.items())
+    )
     run = Run(plan.audit, plan.folder, plan.config, plan, executor)
     begun = not (run.folder / runfolder.MANIFEST).is_file()
     if begun and plan.audit.before is not None:  # what is refused leaves no folder
@@ -130,7 +142,9 @@ def carry_out(plan: Plan, executor: Executor) -> Result:
 
 def stages_of(audit: Audit) -> tuple[Stage, ...]:
     """Its stages, with the one that writes the page."""
-    return (*audit.stages, page_stage(audit)) if audit.page else audit.stages
+    if audit.page:
+        return (*audit.stages, page_stage(audit))
+    return audit.stages
 
 
 def _chosen(run: Run, only: Sequence[str]) -> list[Stage]:
@@ -140,7 +154,9 @@ def _chosen(run: Run, only: Sequence[str]) -> list[Stage]:
         raise UsageError(f"There is no stage {unknown[0]!r}.", f"There are {', '.join(stages)}.")
     needs = {name for stage in stages.values() if stage.name in only for name in stage.reads}
     for stage in stages.values():
-        lacks = [name for name in _tables(run, stage) if name.name in needs and not run.has(name.name)]
+        lacks = [
+            name for name in _tables(run, stage) if name.name in needs and not run.has(name.name)
+        ]
         if lacks and stage.when is None and stage.name not in only:
             hint = f"Run: gslopes {run.audit.name} {show(run.folder)} --only {stage.name}."
             raise UsageError(f"{show(run.folder)} has no table {lacks[0].name} yet.", hint)
@@ -158,15 +174,25 @@ def _do(run: Run, stage: Stage) -> None:
 
 
 def _leave_out(run: Run, stage: Stage) -> None:
-    for path in (_stamp(run, stage), *(_file(run, name) for name in stage.makes if not name.endswith("/"))):
+    for path in (
+        _stamp(run, stage),
+        *(_file(run, name) for name in stage.makes if not name.endswith("/")),
+    ):
         path.unlink(missing_ok=True)
         run.digests.pop(path, None)
 
 
 def page_stage(audit: Audit) -> Stage:
     """The last stage of every audit: findings, summary and page, from all tables."""
-    names = dict.fromkeys(name for stage in audit.stages for name in stage.makes if name in audit.tables)
-    return Stage("report", (*names, NOTES), ("summary.json", "report/index.html", "report/model_card.md"), write_page)
+    names = dict.fromkeys(
+        name for stage in audit.stages for name in stage.makes if name in audit.tables
+    )
+    return Stage(
+        "report",
+        (*names, NOTES),
+        ("summary.json", "report/index.html", "report/model_card.md"),
+        write_page,
+    )
 
 
 # -- doing a stage ----------------------------------------------------------------------------------------------------
@@ -175,7 +201,8 @@ def page_stage(audit: Audit) -> Stage:
 def _in_parts(run: Run, stage: Stage) -> Made:
     """Do the parts that are missing or damaged; the tables of all of them, merged or joined, and their notes."""
     assert stage.items is not None
-    made, total = _tables(run, stage), len(stage.items(run))
+    made = _tables(run, stage)
+    total = len(stage.items(run))
     count = -(-total // stage.part)
     _discard_others(run, stage)
     names = [None] if stage.each is None else list(stage.each(run))
@@ -193,13 +220,18 @@ def _in_parts(run: Run, stage: Stage) -> Made:
     for name, sizes in missing.items():
         if sizes:
             done = total - sum(sizes.values())
-            run.executor(Parts(run, stage, name), sizes, label=stage.name, unit=stage.unit, done=done)
+            run.executor(
+                Parts(run, stage, name), sizes, label=stage.name, unit=stage.unit, done=done
+            )
     folders = [_parts_of(stage, name) for name in names]
     if stage.each is not None:
         folders += _finished_before(run, stage, made[-1], count, folders)
     run.notes.extend(_noted_in_parts(run, folders, count))
     if stage.join is not None:
-        return stage.join(run, {table.name: runfolder.read_parts(run.folder, table, folders, count) for table in made})
+        return stage.join(
+            run,
+            {table.name: runfolder.read_parts(run.folder, table, folders, count) for table in made},
+        )
     for table in made:
         runfolder.merge(run.folder, table, folders, count)
     if stage.check is not None:
@@ -226,14 +258,22 @@ def _discard_unreadable_notes(run: Run, folder: str, marker: Table, count: int) 
 
 def _parts_of(stage: Stage, name: str | None) -> str:
     """The folder of a stage's parts below RUN/parts."""
-    return stage.name if name is None else f"{stage.name}/{runfolder.slug(name)}"
+    if name is None:
+        return stage.name
+    return f"{stage.name}/{runfolder.slug(name)}"
 
 
-def _finished_before(run: Run, stage: Stage, marker: Table, count: int, folders: Sequence[str]) -> list[str]:
+def _finished_before(
+    run: Run, stage: Stage, marker: Table, count: int, folders: Sequence[str]
+) -> list[str]:
     """Folders of names that an earlier run finished, sorted."""
     home = run.folder / "parts" / stage.name
     others = sorted(f"{stage.name}/{path.name}" for path in home.iterdir() if path.is_dir())
-    complete = (folder for folder in others if not runfolder.missing_parts(run.folder, folder, marker, count))
+    complete = (
+        folder
+        for folder in others
+        if not runfolder.missing_parts(run.folder, folder, marker, count)
+    )
     return [folder for folder in complete if folder not in folders]
 
 
@@ -253,9 +293,13 @@ def _discard_others(run: Run, stage: Stage) -> None:
     folder = run.folder / "parts" / stage.name
     runfolder.make_folder(folder)
     reads = reads_of(run, stage)
-    now, record, before = {}, folder / "made-from.json", None
+    now = {}
+    record = folder / "made-from.json"
+    before = None
     for kind in ("tables", "options", "files"):
-        now[kind] = {name: value for name, value in reads[kind].items() if name not in stage.merging}
+        now[kind] = {
+            name: value for name, value in reads[kind].items() if name not in stage.merging
+        }
     with suppress(OSError, ValueError):
         before = read_json(record)
     if before != now:
@@ -281,7 +325,9 @@ def _tables(run: Run, stage: Stage) -> list[Table]:
 
 
 def _frame(table: Table, rows: pd.DataFrame | Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    return rows if isinstance(rows, pd.DataFrame) else tables.frame_of(table, rows)
+    if isinstance(rows, pd.DataFrame):
+        return rows
+    return tables.frame_of(table, rows)
 
 
 class Parts:
@@ -310,11 +356,15 @@ class Parts:
     def remote_task(self) -> RemoteTask:
         """The same work in another process.  Raises: UsageError if the stage is done here."""
         if self.stage.here:
-            raise UsageError(f"The stage {self.stage.name} asks models of this process.", "Use the engine one.")
+            raise UsageError(
+                f"The stage {self.stage.name} asks models of this process.", "Use the engine one."
+            )
         run = Run(self.run.audit, self.run.folder, self.run.config)
         name = f"{self.run.audit.name} {self.stage.name}"
         return RemoteTask(
-            partial(_elsewhere, run, self.stage, self.name), (run.folder,), lambda part: f"part {part + 1} of {name}"
+            partial(_elsewhere, run, self.stage, self.name),
+            (run.folder,),
+            lambda part: f"part {part + 1} of {name}",
         )
 
 
@@ -335,12 +385,23 @@ def reads_of(run: Run, stage: Stage) -> dict[str, Any]:
     values = {name: reduce(getattr, name.split("."), run.config) for name in names}
     options = {name: to_dict(value) for name, value in values.items()}
     files = {show(path): _digest(path) for path in sorted(_paths(values))}
-    read = {name: _known(run, _file(run, name)) for name in stage.reads if name not in (INPUTS, NOTES)}
+    read = {
+        name: _known(run, _file(run, name)) for name in stage.reads if name not in (INPUTS, NOTES)
+    }
     facts = run.plan.facts if run.plan is not None and INPUTS in stage.reads else None
     notes = notes_of(run.audit, run.folder) if NOTES in stage.reads else None
-    made_from = {"inputs": facts, "tables": read, "options": options, "files": files, "notes": notes}
+    made_from = {
+        "inputs": facts,
+        "tables": read,
+        "options": options,
+        "files": files,
+        "notes": notes,
+    }
     made_from |= {"uses": None if stage.uses is None else stage.uses(run)}
-    return made_from | {"each": None if stage.each is None else list(stage.each(run)), "program": _program()}
+    return made_from | {
+        "each": None if stage.each is None else list(stage.each(run)),
+        "program": _program(),
+    }
 
 
 def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
@@ -350,11 +411,21 @@ def is_current(run: Run, stage: Stage, reads: Mapping[str, Any]) -> bool:
     """
     try:
         old = read_json(_stamp(run, stage))
-        ignored = {"program"} if run.plan is not None and run.plan.again and INPUTS in stage.reads else set()
+        ignored = (
+            {"program"}
+            if run.plan is not None and run.plan.again and INPUTS in stage.reads
+            else set()
+        )
         if stage.due is not None and stage.due(run):
             return False
-        same = all(old["reads"][name] == value for name, value in reads.items() if name not in ignored)
-        return same and bool(old["made"]) and all(_is_intact(run, name, old["made"][name]) for name in old["made"])
+        same = all(
+            old["reads"][name] == value for name, value in reads.items() if name not in ignored
+        )
+        return (
+            same
+            and bool(old["made"])
+            and all(_is_intact(run, name, old["made"][name]) for name in old["made"])
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
 
@@ -373,7 +444,11 @@ def _stamp(run: Run, stage: Stage) -> Path:
 
 def _is_intact(run: Run, name: str, digest: str) -> bool:
     path = run.folder / name
-    return inside(run.folder, path) and (path.is_dir() or is_file(path)) and _known(run, path) == digest
+    return (
+        inside(run.folder, path)
+        and (path.is_dir() or is_file(path))
+        and _known(run, path) == digest
+    )
 
 
 def _paths(value: Any) -> Iterator[Path]:
@@ -394,7 +469,9 @@ def _digest(path: Path) -> str:
     """Of a file its sha256, of a folder the sha256 of its files' names, sizes and times; empty if it is missing."""
     if path.is_dir():
         return hashlib.sha256(repr(sorted(_listing(str(path), ""))).encode()).hexdigest()
-    return sha256_of(path) if path.is_file() else ""
+    if path.is_file():
+        return sha256_of(path)
+    return ""
 
 
 def _known(run: Run, path: Path) -> str:

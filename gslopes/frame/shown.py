@@ -22,7 +22,8 @@ def counted(rows: pd.DataFrame) -> str:
     '1 of 2 numbers that are judged is a finding; 1 more is not judged (most often: too few).'
     """
     judged = rows[rows["decision"] != UNJUDGED]
-    found, out = int((judged["decision"] == FINDING).sum()), len(rows) - len(judged)
+    found = int((judged["decision"] == FINDING).sum())
+    out = len(rows) - len(judged)
     text = f"{found:,} of {len(judged):,} numbers that are judged {'is a finding' if found == 1 else 'are findings'}"
     if len(judged) == 1:
         text = f"The only number that is judged is {'a' if found else 'no'} finding"
@@ -53,8 +54,13 @@ def _first(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series, str]:
     """The first judged rows; what each is about, for people; and what all of them have in common."""
     shown = rows[rows["decision"] != UNJUDGED].head(MOST)
     names = [name for name in ("model", "label") if shown[name].nunique() > 1] + ["contrast"]
-    common = [shown[name].iloc[0] for name in ("model", "label") if len(shown) and name not in names]
-    said = [", ".join(words.readable(str(text)) for text in row) for row in shown[names].to_numpy().tolist()]
+    common = [
+        shown[name].iloc[0] for name in ("model", "label") if len(shown) and name not in names
+    ]
+    said = [
+        ", ".join(words.readable(str(text)) for text in row)
+        for row in shown[names].to_numpy().tolist()
+    ]
     return shown, pd.Series(said, shown.index, dtype=object), ", ".join(map(words.readable, common))
 
 
@@ -71,15 +77,25 @@ def printed(lead: Headline, rows: pd.DataFrame) -> str:
     if rows.empty:
         return lead.sentence
     shown, names, common = _first(arranged(rows, lead))
-    units, cells = shown["unit"].unique(), []
+    units = shown["unit"].unique()
+    cells = []
     for name, row in zip(names, shown.to_dict("records"), strict=True):
         sign = "●" if row["decision"] == FINDING else "○"
         name = words.shorten(name, 60 if len(units) == 1 else 46)
         cells.append([f"{sign} {name}", written(row), *[row["unit"]] * (len(units) > 1)])
     heads = ["95 % interval", "unit"] if len(units) > 1 else units
-    columns = [terminal.Column(words.shorten(common, 60), False), *(terminal.Column(head) for head in heads)]
-    lines = [terminal.wrap(lead.sentence), "", *([terminal.table(columns, cells), ""] if cells else [])]
-    return "\n".join([*lines, terminal.wrap("● finding. " * any(shown["decision"] == FINDING) + counted(rows))])
+    columns = [
+        terminal.Column(words.shorten(common, 60), False),
+        *(terminal.Column(head) for head in heads),
+    ]
+    lines = [
+        terminal.wrap(lead.sentence),
+        "",
+        *([terminal.table(columns, cells), ""] if cells else []),
+    ]
+    return "\n".join(
+        [*lines, terminal.wrap("● finding. " * any(shown["decision"] == FINDING) + counted(rows))]
+    )
 
 
 def charted(rows: pd.DataFrame) -> list[dict[str, Any]]:
@@ -94,7 +110,15 @@ def charted(rows: pd.DataFrame) -> list[dict[str, Any]]:
         for row in part.to_dict("records"):
             colour = "" if row["decision"] != FINDING else "pos" if row["value"] > 0 else "neg"
             title = ", ".join(words.printable(row[name]) for name in ("model", "label", "contrast"))
-            marks.append(Mark(row["name"], written(row), (row["value"], row["ci_low"], row["ci_high"]), colour, title))
+            marks.append(
+                Mark(
+                    row["name"],
+                    written(row),
+                    (row["value"], row["ci_low"], row["ci_high"]),
+                    colour,
+                    title,
+                )
+            )
         panels.append(panel(marks, str(unit), common))
     return panels
 
@@ -114,7 +138,9 @@ def grid_of(caption: str, rows: pd.DataFrame, leave_out: Collection[str] = ()) -
         elif end != "high":
             cells[name.replace("_", " ")] = [_cell(value) for value in rows[name]]
     same = [title for title, texts in cells.items() if len(texts) > 1 and len(set(texts)) == 1]
-    said = [f"{title} {cells[title][0]}" for title in same if cells[title][0] not in ("", numbers.NONE)]
+    said = [
+        f"{title} {cells[title][0]}" for title in same if cells[title][0] not in ("", numbers.NONE)
+    ]
     columns = {title: texts for title, texts in cells.items() if title not in same}
     return {
         "caption": "; ".join([caption, *said]),
@@ -128,4 +154,6 @@ def _cell(value: Any) -> str:
         return words.printable(str(value))
     if pd.isna(value):
         return numbers.NONE
-    return numbers.value(float(value) + 0.0) if isinstance(value, float | np.floating) else f"{value:,}"
+    if isinstance(value, float | np.floating):
+        return numbers.value(float(value) + 0.0)
+    return f"{value:,}"

@@ -19,7 +19,9 @@ def check_files(folder: Path) -> None:
     """Raises: UsageError for a folder that holds nothing, or hidden files alone."""
     names = (path.relative_to(folder).parts for path in folder.rglob("*") if path.is_file())
     if all(any(part.startswith(".") for part in parts) for parts in names):
-        raise UsageError(f"There are no files in {show(folder)}.", "Name the folder that holds them.")
+        raise UsageError(
+            f"There are no files in {show(folder)}.", "Name the folder that holds them."
+        )
 
 
 def look_through(photos: Path, limit: int | None = None) -> str:
@@ -64,10 +66,15 @@ def keep_sources(photos: Path, run: Path) -> Path | None:
     if manifest is None:
         return None
     photos_of_run = set(tables.read(tables.PHOTOS, run / "photos.parquet")["photo"])
-    rows = manifest[manifest["photo"].isin(photos_of_run - {""}) & manifest["status"].isin(["kept", "duplicate"])]
+    rows = manifest[
+        manifest["photo"].isin(photos_of_run - {""})
+        & manifest["status"].isin(["kept", "duplicate"])
+    ]
     if rows.empty:
         return None
-    first = rows.sort_values("status", ascending=False, kind="stable").drop_duplicates("photo")  # kept before duplicate
+    first = rows.sort_values("status", ascending=False, kind="stable").drop_duplicates(
+        "photo"
+    )  # kept before duplicate
     path = run / f"{SOURCES.name}.parquet"
     runfolder.write_table(SOURCES, first[SOURCES.columns], path)
     return path

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, "pd.DataFrame"]
 Made = Mapping[str, "pd.DataFrame | Sequence[Mapping[str, Any]]"]  # table to its rows
-INPUTS, NOTES = "inputs", "notes"  # what a stage may read next to tables: what the user gave; sentences of all stages
+INPUTS = "inputs"
+NOTES = "notes"  # what a stage may read next to tables: what the user gave; sentences of all stages
 
 
 @dataclass(frozen=True)
@@ -166,10 +167,14 @@ class Audit:
     models: Callable[[Plan], Mapping[str, Any]] | None = None
     more: bool = False
     before: Callable[[Run, Executor], None] | None = None
-    configure: Callable[[Path | None, Mapping[str, Any], Sequence[str], Any, Path | None], Any] | None = None
+    configure: (
+        Callable[[Path | None, Mapping[str, Any], Sequence[str], Any, Path | None], Any] | None
+    ) = None
     fixed: Callable[[Any], Mapping[str, Any]] | None = None
     looked_at: tuple[str, ...] = ()
-    alone: Mapping[str, Callable[[Result], tuple[str, Mapping[str, Any]]]] = field(default_factory=dict)
+    alone: Mapping[str, Callable[[Result], tuple[str, Mapping[str, Any]]]] = field(
+        default_factory=dict
+    )
     result: type[Result] | None = None
     condition: Mapping[str, float | str | bool] = field(default_factory=lambda: CONDITION)
     differences: Callable[[Path | None, Mapping[str, Any]], tuple[Any, list[Choice]]] | None = None

@@ -44,7 +44,10 @@ def verb(audit: Audit) -> click.Command:
     @click.argument("audited", metavar=source, type=PATH, required=not optional)
     @out_option(default=None)
     @options(audit.config)
-    @_if(audit.alone, click.option("--only", type=click.Choice(list(audit.alone)), multiple=True, help=_ONLY))
+    @_if(
+        audit.alone,
+        click.option("--only", type=click.Choice(list(audit.alone)), multiple=True, help=_ONLY),
+    )
     @fail_if_options("the findings", "finding and q < 0.001")
     @dry_run_option
     @_if(audit.differences, click.option("--method", is_flag=True, cls=Flag, help=_METHOD))
@@ -76,12 +79,16 @@ def verb(audit: Audit) -> click.Command:
         result, code = _carry_out(planned, as_json)
         if show_page and result.page is not None:
             open_page(result.page)
-        return code if condition is None else judge(condition, fail_if, gated(result.findings), code)
+        if condition is None:
+            return code
+        return judge(condition, fail_if, gated(result.findings), code)
 
     return run
 
 
-def stage_verb(audit: Audit, stage: str, about: str, examples: Sequence[str], flags: Collection[str]) -> click.Command:
+def stage_verb(
+    audit: Audit, stage: str, about: str, examples: Sequence[str], flags: Collection[str]
+) -> click.Command:
     """``gslopes STAGE SOURCE --out RUN``: one stage of an audit, with a few of its options."""
 
     @command(*examples, name=stage, help=about)
@@ -90,18 +97,24 @@ def stage_verb(audit: Audit, stage: str, about: str, examples: Sequence[str], fl
     @options(audit.config, only=flags)
     @dry_run_option
     @json_option
-    def run(audited: Path | None, out: Path, options: dict[str, Any], dry_run: bool, as_json: bool) -> int:
+    def run(
+        audited: Path | None, out: Path, options: dict[str, Any], dry_run: bool, as_json: bool
+    ) -> int:
         from gslopes.frame.plan import plan
 
         planned = plan(audit, audited, out, options, only=[stage])
-        return _print_plan(audit, planned, as_json) if dry_run else _carry_out(planned, as_json)[1]
+        if dry_run:
+            return _print_plan(audit, planned, as_json)
+        return _carry_out(planned, as_json)[1]
 
     return run
 
 
 def _if(declared: object, decorate: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """An option that only audits with something of the kind have."""
-    return decorate if declared else lambda run: run
+    if declared:
+        return decorate
+    return lambda run: run
 
 
 def _check_findings(audit: Audit, only: Sequence[str]) -> None:
@@ -112,7 +125,9 @@ def _check_findings(audit: Audit, only: Sequence[str]) -> None:
         raise UsageError(problem, f"Add {' or '.join(f'--only {stage}' for stage in judging)}.")
 
 
-def _print_differences(audit: Audit, run: Path | None, options: dict[str, Any], as_json: bool) -> int:
+def _print_differences(
+    audit: Audit, run: Path | None, options: dict[str, Any], as_json: bool
+) -> int:
     from gslopes.report.choices import print_method
 
     assert audit.differences is not None
@@ -138,7 +153,9 @@ def _carry_out(planned: Any, as_json: bool) -> tuple[Any, int]:
     result = carry_out(planned, OneProcess(progress=True))
     alone = [planned.audit.alone[stage](result) for stage in planned.only]
     if as_json:
-        print_json(result.facts | {name: value for _, facts in alone for name, value in facts.items()})
+        print_json(
+            result.facts | {name: value for _, facts in alone for name, value in facts.items()}
+        )
     else:
         for text in filter(None, [text for text, _ in alone] if planned.only else [str(result)]):
             say(text)

@@ -21,13 +21,23 @@ from gslopes.core.records import ByteArray
 
 MOST_PIXELS = 100_000_000
 LARGEST_FILE = 8 * MOST_PIXELS + (16 << 20)  # bytes: four channels of 16 bits, uncompressed
-LONGEST_SIDE = 65_500  # libjpeg's limit: a longer photo could be read, but its counterfactuals not written
+LONGEST_SIDE = (
+    65_500  # libjpeg's limit: a longer photo could be read, but its counterfactuals not written
+)
 LARGEST_PROFILE = 8 << 20  # bytes; more does not fit a JPEG's markers, and no camera writes that
 MOST_SCANS = 100  # of a JPEG, as in libtiff: each may cost 50 bytes and goes over all pixels
 
-_BITS, _PHOTOMETRIC = 258, 262  # tags of a TIFF
+_BITS = 258
+_PHOTOMETRIC = 262  # tags of a TIFF
 _GRAY = ("1", "L", "LA", "La")
-_SPACES = {"1": b"GRAY", "L": b"GRAY", "LA": b"GRAY", "La": b"GRAY", "CMYK": b"CMYK", "LAB": b"Lab "}
+_SPACES = {
+    "1": b"GRAY",
+    "L": b"GRAY",
+    "LA": b"GRAY",
+    "La": b"GRAY",
+    "CMYK": b"CMYK",
+    "LAB": b"Lab ",
+}
 _TRANSPOSE = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -67,10 +77,16 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
         rgb = rgb.transpose(_TRANSPOSE[orientation])
     pixels = np.array(rgb)
     # a coloured photo answers after its first row
-    return pixels, gray or all(bool((part == part[..., :1]).all()) for part in (pixels[:1], pixels[1:])), icc
+    return (
+        pixels,
+        gray or all(bool((part == part[..., :1]).all()) for part in (pixels[:1], pixels[1:])),
+        icc,
+    )
 
 
-def named_picture(path: Path | str, *, folder: Path | None = None, load: bool = True, hint: str = "") -> Image.Image:
+def named_picture(
+    path: Path | str, *, folder: Path | None = None, load: bool = True, hint: str = ""
+) -> Image.Image:
     """A picture, in its own mode, that a user or a table names.
 
     folder: that a table belongs to which names the file; see ``core.files.resolved``.
@@ -90,7 +106,8 @@ def named_picture(path: Path | str, *, folder: Path | None = None, load: bool = 
 
 
 _IGNORE = ("ignore", None, Warning, re.compile(r"PIL\."), 0)
-_lock, _decoding = Lock(), list[int]()  # an entry a thread that decodes
+_lock = Lock()
+_decoding = list[int]()  # an entry a thread that decodes
 
 
 @contextmanager
@@ -124,7 +141,11 @@ def _open(data: bytes, path: object) -> Image.Image:
         raise PhotoError(path, _too_large(*_declared_size(data))) from None
     if image.width * image.height > MOST_PIXELS or max(image.size) > LONGEST_SIDE:
         raise PhotoError(path, _too_large(*image.size))
-    scans = len(re.findall(rb"\xff\xda\0[\x08\x0a\x0c\x0e][\1-\4]", data)) if data.startswith(b"\xff\xd8") else 0
+    scans = (
+        len(re.findall(rb"\xff\xda\0[\x08\x0a\x0c\x0e][\1-\4]", data))
+        if data.startswith(b"\xff\xd8")
+        else 0
+    )
     if scans > MOST_SCANS:
         raise PhotoError(path, SkipReason(Reason.TOO_LARGE, f"{scans:,} scans, limit {MOST_SCANS}"))
     return image
@@ -152,7 +173,12 @@ def _why(data: bytes, error: Exception) -> SkipReason:
     message = str(error).lower()
     if isinstance(error, UnidentifiedImageError) and not kind_of(data[:HEAD]):
         return SkipReason(Reason.NOT_A_PICTURE)
-    if isinstance(error, EOFError) or "truncated" in message or "requires a buffer" in message or _cut_short(data):
+    if (
+        isinstance(error, EOFError)
+        or "truncated" in message
+        or "requires a buffer" in message
+        or _cut_short(data)
+    ):
         return SkipReason(Reason.TRUNCATED)
     if isinstance(error, UnidentifiedImageError) and (unread := unread_kind(data, opens=False)):
         return SkipReason(Reason.UNREAD_KIND, unread)
@@ -179,7 +205,9 @@ def _orientation(image: Image.Image) -> int:
     """EXIF orientation 1 to 8; 1 if there is none or the EXIF block is damaged, which no viewer takes amiss."""
     try:
         return int(image.getexif().get(ExifTags.Base.Orientation, 1))
-    except Exception:  # the block is free-form binary: struct.error, SyntaxError, ValueError, OverflowError, …
+    except (
+        Exception
+    ):  # the block is free-form binary: struct.error, SyntaxError, ValueError, OverflowError, …
         return 1
 
 
@@ -217,7 +245,9 @@ def _profile(image: Image.Image, space: bytes) -> bytes | None:
     icc = image.info.get("icc_profile")
     if not isinstance(icc, bytes) or not 128 <= len(icc) <= LARGEST_PROFILE:
         return None
-    return icc if icc[36:40] == b"acsp" and icc[16:20] == space else None
+    if icc[36:40] == b"acsp" and icc[16:20] == space:
+        return icc
+    return None
 
 
 def in_srgb(pixels: ByteArray, icc: bytes | None) -> ByteArray:
@@ -242,7 +272,9 @@ def to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
             source = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB"))
         else:
             return image.convert("RGB")
-        if (converted := ImageCms.profileToProfile(image, source, srgb, outputMode="RGB")) is not None:
+        if (
+            converted := ImageCms.profileToProfile(image, source, srgb, outputMode="RGB")
+        ) is not None:
             return converted
     return image.convert("RGB")
 
@@ -264,7 +296,11 @@ _BEGINNINGS = {
     b"\0\0\0\x0cjP  \r\n\x87\n": "JPEG 2000",
     b"\xff\x4f\xff\x51": "JPEG 2000",
 }
-_BRANDS = {b"avif": "AVIF", b"avis": "AVIF", **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"mif1"), "HEIC")}
+_BRANDS = {
+    b"avif": "AVIF",
+    b"avis": "AVIF",
+    **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"mif1"), "HEIC"),
+}
 _BMP_HEADERS = (12, 16, 40, 52, 56, 64, 108, 124)  # bytes; two letters alone begin many a text
 _SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex"}
 
@@ -316,21 +352,27 @@ def unread_kind(data: bytes, opens: bool = True) -> str:
     if kind != "TIFF":
         return ""
     tags = tiff_tags(data)
-    bits, samples = max(_numbers(tags, 258, 1)), _SAMPLES.get(max(_numbers(tags, 339, 1)), "")
-    photometric, planes = _numbers(tags, 262, 1)[0], _numbers(tags, 284, 1)[0]
+    bits = max(_numbers(tags, 258, 1))
+    samples = _SAMPLES.get(max(_numbers(tags, 339, 1)), "")
+    photometric = _numbers(tags, 262, 1)[0]
+    planes = _numbers(tags, 284, 1)[0]
     if 50706 in tags or photometric in (32803, 34892) or _numbers(tags, 254, 0)[0] & 1:
         return "a camera's raw file"
     if samples:
         return f"TIFF of {bits}-bit {samples} samples"
     if bits > 16 or (bits == 16 and planes == 2):
         return f"TIFF of {bits}-bit samples{' in planes' if planes == 2 else ''}"
-    return f"TIFF of {bits}-bit samples" if tags and not opens else ""
+    if tags and not opens:
+        return f"TIFF of {bits}-bit samples"
+    return ""
 
 
 def tiff_tags(data: bytes) -> Mapping[int, Any]:
     """Tags of the first picture in a TIFF; none if they cannot be read."""
     with suppress(Exception):  # what a damaged directory makes Pillow raise can be anything
-        tags = TiffImagePlugin.ImageFileDirectory_v2(data[: 16 if data[2:3] == b"+" or data[3:4] == b"+" else 8])
+        tags = TiffImagePlugin.ImageFileDirectory_v2(
+            data[: 16 if data[2:3] == b"+" or data[3:4] == b"+" else 8]
+        )
         file = io.BytesIO(data)
         file.seek(tags.next)
         tags.load(file)

@@ -20,7 +20,18 @@ from gslopes.photos.decode import HEAD, LARGEST_FILE, decode, in_srgb, kind_of
 BATCH_PIXELS = 16_000_000
 _END = 4096  # bytes
 # Files of these names are photos whatever they hold, so that a damaged one is said; others are known by their content.
-SUFFIXES = (b".jpg", b".jpeg", b".png", b".webp", b".bmp", b".tif", b".tiff", b".heic", b".heif", b".avif")
+SUFFIXES = (
+    b".jpg",
+    b".jpeg",
+    b".png",
+    b".webp",
+    b".bmp",
+    b".tif",
+    b".tiff",
+    b".heic",
+    b".heif",
+    b".avif",
+)
 # What cameras write next to a JPEG; a TIFF by its first bytes.
 _RAW = (b".dng", b".nef", b".cr2", b".arw", b".pef", b".srw", b".orf", b".rw2", b".raf", b".cr3")
 
@@ -65,7 +76,8 @@ def list_files(photos: Path, limit: int | None = None) -> list[PhotoFile]:
     Raises: UsageError if the folder does not exist or it may not be read.
     """
     top = os.fsencode(photos)
-    name, hint = display_name(top), "Name the folder that holds the photos."
+    name = display_name(top)
+    hint = "Name the folder that holds the photos."
     try:
         os.scandir(top).close()
     except FileNotFoundError:
@@ -74,8 +86,11 @@ def list_files(photos: Path, limit: int | None = None) -> list[PhotoFile]:
         raise UsageError(f"{name} is a file, not a folder.", hint) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"The folder {name} cannot be read: {reason}.", "Check that you may read it.") from None
-    names, below = sorted(_walk(top)[0])[:limit], os.fsdecode(os.path.join(top, b""))
+        raise UsageError(
+            f"The folder {name} cannot be read: {reason}.", "Check that you may read it."
+        ) from None
+    names = sorted(_walk(top)[0])[:limit]
+    below = os.fsdecode(os.path.join(top, b""))
     return [PhotoFile(Path(below + os.fsdecode(name)), display_name(name)) for name in names]
 
 
@@ -152,7 +167,9 @@ def photo_bytes(path: Path | str, folder: Path | None = None) -> bytes:
     Raises: PhotoError with one of the ``core.reasons`` of files that are unreadable.
     """
     try:
-        return read_regular(path if folder is None else resolved(folder, path), LARGEST_FILE, kind_of)
+        return read_regular(
+            path if folder is None else resolved(folder, path), LARGEST_FILE, kind_of
+        )
     except (OSError, ValueError) as error:
         raise PhotoError(display_name(os.fsencode(path)), _refusal(Path(path), error)) from error
 
@@ -183,7 +200,8 @@ def photo_batches(
         size = photo.pixels.shape[0] * photo.pixels.shape[1]
         if held and pixels + size > most:
             yield held
-            held, pixels = [], 0
+            held = []
+            pixels = 0
         held.append((file, photo))
         pixels += size
     if held:
@@ -204,7 +222,8 @@ def display_name(name: bytes) -> str:
 
 def relative_name(path: Path, root: Path) -> str:
     """The name that ``list_photos(root)`` gives to this path; a path outside of the folder keeps its whole name."""
-    full, top = Path(os.path.abspath(path)), Path(os.path.abspath(root))
+    full = Path(os.path.abspath(path))
+    top = Path(os.path.abspath(root))
     return display_name(os.fsencode(full.relative_to(top) if full.is_relative_to(top) else full))
 
 
@@ -216,9 +235,11 @@ def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:
 
     Real folders come first, so that a file has its own name, not a link's.
     """
-    photos, others = list[bytes](), list[bytes]()
+    photos = list[bytes]()
+    others = list[bytes]()
     seen: set[tuple[int, int]] = set()
-    folders, links = [b""], list[bytes]()
+    folders = [b""]
+    links = list[bytes]()
     while folders or links:
         folder = folders.pop() if folders else links.pop(0)
         try:
@@ -255,7 +276,9 @@ def _is_photo(entry: os.DirEntry[bytes]) -> bool:
     suffix = os.path.splitext(entry.name.lower())[1]
     try:
         regular = entry.is_file()
-        if suffix in SUFFIXES:  # what leads to a device or a pipe is not a photo and would block the reader
+        if (
+            suffix in SUFFIXES
+        ):  # what leads to a device or a pipe is not a photo and would block the reader
             return regular or (entry.is_symlink() and not os.path.exists(entry.path))
         if not regular or suffix in _RAW:
             return False
@@ -269,7 +292,9 @@ def _refusal(path: Path, error: OSError | ValueError) -> SkipReason:
     if isinstance(error, PermissionError):
         return SkipReason(Reason.PERMISSION_DENIED)
     if isinstance(error, TooLarge):
-        return SkipReason(Reason.TOO_LARGE, f"{error.size / 1e6:,.0f} MB, limit {error.limit / 1e6:,.0f}")
+        return SkipReason(
+            Reason.TOO_LARGE, f"{error.size / 1e6:,.0f} MB, limit {error.limit / 1e6:,.0f}"
+        )
     if isinstance(error, (IsADirectoryError, NotRegular)):
         return SkipReason(Reason.NOT_A_FILE)
     if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ELOOP:
@@ -286,7 +311,9 @@ def check_outside(out: Path, photos: Path, what: str = "run folder") -> None:
     """Raises: UsageError for a folder of results that is the folder of photos, or lies inside it."""
     if out.resolve().is_relative_to(photos.resolve()):
         hint = "Choose a folder outside of it with --out."
-        raise UsageError(f"The {what} {show(out)} lies inside the photos folder {show(photos)}.", hint)
+        raise UsageError(
+            f"The {what} {show(out)} lies inside the photos folder {show(photos)}.", hint
+        )
 
 
 def listing(files: Sequence[PhotoFile]) -> dict[str, Any]:

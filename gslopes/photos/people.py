@@ -36,7 +36,9 @@ class People:
         plain = {name.strip().lower(): name for name in reversed(list(self.columns))}
         if (column := next((plain[name] for name in usual if name in plain), None)) is None:
             problem = f"{show(self.path)} has no column that says which photo a row is about"
-            raise self.raises(f"{problem}, but {', '.join(self.columns)}.", f"Call it one of {', '.join(usual)}.")
+            raise self.raises(
+                f"{problem}, but {', '.join(self.columns)}.", f"Call it one of {', '.join(usual)}."
+            )
         return column
 
     def parts_of(self, name: str) -> list[str]:
@@ -49,7 +51,9 @@ class People:
 
     def groups(self, name: str) -> list[str]:
         """The group of each row by a column, or by ``a + b``, see ``normal_names``; empty where a part is missing."""
-        cells = zip(*(normal_names(self.columns[part]) for part in self.parts_of(name)), strict=True)
+        cells = zip(
+            *(normal_names(self.columns[part]) for part in self.parts_of(name)), strict=True
+        )
         return [CROSS.join(values) if all(values) else "" for values in cells]
 
     def by_photo(self, values: Mapping[str, Sequence[Any]]) -> dict[str, int]:
@@ -60,7 +64,9 @@ class People:
         rows: dict[str, int] = {}
         for row, photo in enumerate(self.columns[self.photo_column()]):
             first = rows.setdefault(str(photo), row)
-            column = next((name for name, cells in values.items() if cells[first] != cells[row]), None)
+            column = next(
+                (name for name, cells in values.items() if cells[first] != cells[row]), None
+            )
             if column is not None:
                 lines = f"lines {self.lines[first]} and {self.lines[row]} with different {column}"
                 pair = f"{str(values[column][first])[:80]!r} and {str(values[column][row])[:80]!r}"
@@ -69,7 +75,9 @@ class People:
         return rows
 
 
-def read_people(path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE) -> People:
+def read_people(
+    path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE
+) -> People:
     """A table by its ending, CSV or Parquet.  Blanks around the cells of a text are taken away.
 
     Raises: ``raises`` as ``read_csv`` and ``read_frame``.
@@ -94,7 +102,14 @@ def name_in(names: Collection[str], path: str, photo: str = "") -> str | None:
     file = PurePosixPath(path)
     stem = file.stem
     beginnings = (stem[:end] for end in range(len(stem) - 1, 0, -1) if stem[end] in "_-")
-    candidates = (photo, path, file.name, str(file.with_suffix("")) if file.name else "", stem, *beginnings)
+    candidates = (
+        photo,
+        path,
+        file.name,
+        str(file.with_suffix("")) if file.name else "",
+        stem,
+        *beginnings,
+    )
     return next((name for name in candidates if name and name in names), None)
 
 
@@ -103,7 +118,11 @@ def names_of(names: Mapping[str, Any], photo: PhotoFile) -> list[str]:
 
     Raises: UsageError if that differs.
     """
-    found = [name for file in (photo.relative, *photo.repeats) if (name := name_in(names, file)) is not None]
+    found = [
+        name
+        for file in (photo.relative, *photo.repeats)
+        if (name := name_in(names, file)) is not None
+    ]
     if others := [name for name in found if names[name] != names[found[0]]]:
         problem = f"{show(found[0])} and {show(others[0])} are the same picture, with different rows in the table."
         raise UsageError(problem, "Correct the table, or leave one out.")
@@ -122,7 +141,9 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     repeats = photos[photos["reason"] == Reason.DUPLICATE]
     photos = photos[photos["status"] == "used"].drop_duplicates("photo")
-    files = pd.concat([photos, repeats[repeats["photo"].isin(photos["photo"])]])  # a table may name either
+    files = pd.concat(
+        [photos, repeats[repeats["photo"].isin(photos["photo"])]]
+    )  # a table may name either
     found: dict[str, int] = {}
     for photo, file in zip(files["photo"], files["path"], strict=True):
         if (name := name_in(rows, file, photo)) is not None:
@@ -130,7 +151,9 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     if not found:
         column = people.photo_column()
         hint = f"Its column {column} should hold paths as in the photos table, such as {photos['path'].iloc[0]!r}."
-        raise UsageError(f"{show(path)} has a row for none of the {len(photos)} photos of {show(run)}.", hint)
+        raise UsageError(
+            f"{show(path)} has a row for none of the {len(photos)} photos of {show(run)}.", hint
+        )
     about = pd.DataFrame(dict(people.columns), dtype=object).iloc[[*found.values()]]
     return about.set_axis(pd.Index([*found]))
 
@@ -140,7 +163,10 @@ def unmatched_rows(path: Path, run: Path) -> str:
     people = read_people(path)
     rows = people.by_photo({})
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
-    matched = {name_in(rows, name, photo) for photo, name in zip(photos["photo"], photos["path"], strict=True)}
+    matched = {
+        name_in(rows, name, photo)
+        for photo, name in zip(photos["photo"], photos["path"], strict=True)
+    }
     return unmatched(path, [name for name in rows if name not in matched])
 
 

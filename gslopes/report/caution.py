@@ -59,7 +59,9 @@ class Nothing:
     def reach(self) -> float:
         """The largest size that fits, relative to the one that matters; infinite without an interval."""
         size = max(abs(self.low), abs(self.high)) / self.matters if self.matters > 0 else math.inf
-        return size if math.isfinite(size) else math.inf
+        if math.isfinite(size):
+            return size
+        return math.inf
 
     @property
     def clear(self) -> bool:
@@ -74,7 +76,9 @@ class Nothing:
 def widest(found: Sequence[Nothing]) -> Nothing:
     """The one that says least of nothing: whose interval leaves out 0, then of which least is known."""
     far = zip(places([one.reach for one in found]).tolist(), found, strict=True)
-    return max(far, key=lambda pair: (not pair[1].clear, not pair[1].holds_zero, pair[0], pair[1].name))[1]
+    return max(
+        far, key=lambda pair: (not pair[1].clear, not pair[1].holds_zero, pair[0], pair[1].name)
+    )[1]
 
 
 def fits(one: Nothing) -> str:
@@ -97,7 +101,8 @@ def undecided(found: Sequence[Nothing]) -> str:
     >>> undecided([Nothing("“a”", -3, 21, 8, 5, "[−3, +21]"), Nothing("“b”", -1, 1, 80, 5, "[−1, +1]")])
     '“a” is undecided: it may lie anywhere in [−3, +21] (5 would matter)'
     """
-    one, number = widest(found), sum(not each.clear for each in found)
+    one = widest(found)
+    number = sum(not each.clear for each in found)
     if number == 1:
         return f"{one.name} is undecided: {fits(replace(one, name='it'))}"
     return f"{number:,} are undecided: {fits(one)}"

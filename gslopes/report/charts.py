@@ -56,9 +56,14 @@ class Theme:
     series: tuple[str, ...]
 
 
-_ROOT = re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[0]  # of light pages
+_ROOT = re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[
+    0
+]  # of light pages
 _COLOURS = dict(re.findall(r"--([\w-]+): (#\w+)", _ROOT))
-_RAMPS = [[f"{name}-{step + 1}" for step in range(many)] for name, many in (("neg", 6), ("pos", 6), ("series", 8))]
+_RAMPS = [
+    [f"{name}-{step + 1}" for step in range(many)]
+    for name, many in (("neg", 6), ("pos", 6), ("series", 8))
+]
 LIGHT = Theme(
     *(_COLOURS[name] for name in ("ink", "edge", "shade", "card", "neutral")),
     *(tuple(_COLOURS[name] for name in ramp) for ramp in _RAMPS),
@@ -131,7 +136,17 @@ def text(
     weight: str = "normal",
 ) -> None:
     """Untrusted text, middle line at y; nothing in it is taken for mathematics."""
-    axes.text(x, y, content, ha=align, va="center", fontsize=size, color=colour, weight=weight, parse_math=False)
+    axes.text(
+        x,
+        y,
+        content,
+        ha=align,
+        va="center",
+        fontsize=size,
+        color=colour,
+        weight=weight,
+        parse_math=False,
+    )
 
 
 def sweep_axis(axes: Axes, values: Array, ticks: Array) -> None:
@@ -145,7 +160,9 @@ def sweep_axis(axes: Axes, values: Array, ticks: Array) -> None:
 def fitted_line(axes: Axes, values: Array, intercept: float, slope: float, colour: str) -> None:
     """A dashed line over the whole sweep."""
     ends = np.array([values[0], values[-1]])
-    axes.plot(ends, intercept + slope * ends, color=colour, linewidth=0.9, linestyle=DASHED, zorder=3)
+    axes.plot(
+        ends, intercept + slope * ends, color=colour, linewidth=0.9, linestyle=DASHED, zorder=3
+    )
 
 
 def sweep_heads(axes: Axes, values: Array, attribute: str, middles: Sequence[float]) -> None:
@@ -155,18 +172,42 @@ def sweep_heads(axes: Axes, values: Array, attribute: str, middles: Sequence[flo
     notes |= {0: f"← {negative}", len(values) - 1: f"{positive} →"}
     for step, (value, middle) in enumerate(zip(values, middles, strict=True)):
         text(axes, middle, 0.13, notes.get(step, ""), size=9, align="center", colour=LIGHT.faint)
-        text(axes, middle, 0.29, numbers.value(value), size=9.5, align="center", weight="bold", colour=LIGHT.ink)
+        text(
+            axes,
+            middle,
+            0.29,
+            numbers.value(value),
+            size=9.5,
+            align="center",
+            weight="bold",
+            colour=LIGHT.ink,
+        )
 
 
-def picture(axes: Axes, pixels: ByteArray | None, left: float, top: float, side: float = 1.0) -> None:
+def picture(
+    axes: Axes, pixels: ByteArray | None, left: float, top: float, side: float = 1.0
+) -> None:
     """A square picture (S, S, 3) uint8 RGB on a sheet; a grey square that says so where there is none."""
     from matplotlib.patches import Rectangle
 
     if pixels is None:
         axes.add_patch(Rectangle((left, top), side, side, facecolor=LIGHT.shade, edgecolor="none"))
-        text(axes, left + side / 2, top + side / 2, "no picture", size=8, align="center", colour=LIGHT.faint)
+        text(
+            axes,
+            left + side / 2,
+            top + side / 2,
+            "no picture",
+            size=8,
+            align="center",
+            colour=LIGHT.faint,
+        )
     else:
-        axes.imshow(pixels, extent=(left, left + side, top + side, top), aspect="auto", interpolation="antialiased")
+        axes.imshow(
+            pixels,
+            extent=(left, left + side, top + side, top),
+            aspect="auto",
+            interpolation="antialiased",
+        )
 
 
 # -- SVG in a page: colours are the page's variables, so that it follows light and dark -------------------------------
@@ -174,7 +215,9 @@ def picture(axes: Axes, pixels: ByteArray | None, left: float, top: float, side:
 
 def whisker(low: float, at: float, high: float, scale: float) -> dict[str, float]:
     """Where an interval and its value lie in a strip 120 wide from -scale to scale, and whether an end is cut."""
-    left, right, middle = (round(60 + 58 * float(np.clip(x / scale, -1, 1)), 1) for x in (low, high, at))
+    left, right, middle = (
+        round(60 + 58 * float(np.clip(x / scale, -1, 1)), 1) for x in (low, high, at)
+    )
     return {"low": left, "high": right, "at": middle, "cut": max(abs(low), abs(high)) > scale}
 
 
@@ -199,4 +242,9 @@ def panel(marks: Sequence[Mark], unit: str, title: str = "", middle: float = 0) 
     at, low, high = np.where(np.isnan(numbers), numbers[:, :1], numbers).T
     scale = float(np.nanmax(np.abs(numbers), initial=0.0)) or 1.0
     places = [whisker(*row, scale) for row in zip(low, at, high, strict=True)]
-    return {"unit": unit, "title": title, "middle": middle, "rows": list(zip(marks, places, strict=True))}
+    return {
+        "unit": unit,
+        "title": title,
+        "middle": middle,
+        "rows": list(zip(marks, places, strict=True)),
+    }

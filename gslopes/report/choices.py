@@ -37,7 +37,9 @@ class Choice:
     @property
     def printed(self) -> str:
         """The paper's choice with its section."""
-        return f"{self.paper} ({self.section})" if self.section else self.paper
+        if self.section:
+            return f"{self.paper} ({self.section})"
+        return self.paper
 
 
 def read_choices(file: Path, config: Mapping[str, Any]) -> tuple[str, list[Choice]]:
@@ -71,8 +73,12 @@ def _choice(text: Mapping[str, Any], config: Mapping[str, Any]) -> Choice:
 def _shown(value: Any) -> str:
     """A value of a configuration as text."""
     if isinstance(value, bool) or value is None:
-        return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        if value:
+            return "yes"
+        return "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return str(value)
 
 
 HEAD = ("choice", "paper", "this run", "reason")
@@ -80,13 +86,18 @@ HEAD = ("choice", "paper", "this run", "reason")
 
 def rows_of(choices: Iterable[Choice]) -> list[tuple[str, str, str, str]]:
     """What differs, as rows under ``HEAD``, for a page."""
-    return [(choice.what, choice.printed, choice.here, choice.reason) for choice in choices if not choice.same]
+    return [
+        (choice.what, choice.printed, choice.here, choice.reason)
+        for choice in choices
+        if not choice.same
+    ]
 
 
 def print_method(choices: Iterable[Choice], paper: str = SLOPES) -> str:
     """The list as text: what differs first, each with its reason and the option that undoes it."""
     choices = list(choices)
-    differs, same = [choice for choice in choices if not choice.same], [choice for choice in choices if choice.same]
+    differs = [choice for choice in choices if not choice.same]
+    same = [choice for choice in choices if choice.same]
     lines = [f"How this run differs from {paper}:"]
     for choice in differs:
         lines += ["", choice.what, f"  paper   {choice.printed}", f"  here    {choice.here}"]
@@ -100,7 +111,12 @@ def print_method(choices: Iterable[Choice], paper: str = SLOPES) -> str:
 def to_markdown(choices: Iterable[Choice], paper: str = SLOPES) -> str:
     """The list as a Markdown table."""
     cells = [
-        (choice.what, choice.printed, "the same" if choice.same else choice.here, "" if choice.same else choice.reason)
+        (
+            choice.what,
+            choice.printed,
+            "the same" if choice.same else choice.here,
+            "" if choice.same else choice.reason,
+        )
         for choice in choices
     ]
     return f"# Method\n\nHow this run differs from {paper}.\n\n{markdown(HEAD, cells)}\n"

@@ -33,13 +33,26 @@ def by_occupation(composition: pd.DataFrame, women: Mapping[str, float]) -> pd.D
     rows = []
     for name, group in of_group[of_group["occupation"] != ""].groupby("occupation"):
         by: dict[Any, dict[Any, Any]] = group.set_index("value").to_dict("index")
-        row: dict[str, Any] = {"occupation": name, "n": by["female"]["n"], "answered": by["female"]["answered"]}
+        row: dict[str, Any] = {
+            "occupation": name,
+            "n": by["female"]["n"],
+            "answered": by["female"]["answered"],
+        }
         for value in ("female", "male"):
             own = by[value]
-            row |= {value: own["share"], f"{value}_low": own["ci_low"], f"{value}_high": own["ci_high"]}
+            row |= {
+                value: own["share"],
+                f"{value}_low": own["ci_low"],
+                f"{value}_high": own["ci_high"],
+            }
         others = sum(by[value]["share"] for value in ("non-binary", "unknown") if value in by)
         rows.append({**row, "other_answers": others, "women": women.get(str(name), np.nan)})
-    columns = ["occupation", "n", "answered", *(f"{v}{e}" for v in ("female", "male") for e in ("", "_low", "_high"))]
+    columns = [
+        "occupation",
+        "n",
+        "answered",
+        *(f"{v}{e}" for v in ("female", "male") for e in ("", "_low", "_high")),
+    ]
     frame = pd.DataFrame(rows, columns=[*columns, "other_answers", "women"])
     skew = (frame["female"] - frame["male"]).abs().fillna(-1)
     return frame.iloc[np.lexsort([frame["occupation"], -skew])].reset_index(drop=True)
@@ -71,12 +84,29 @@ def print_shares(shares: pd.DataFrame) -> str:
             "The readings of all photos together are in composition.csv."
         )
     skewed = [
-        [words.shorten(words.printable(cell), 30) if isinstance(cell, str) else numbers.fraction(cell) for cell in row]
+        [
+            words.shorten(words.printable(cell), 30)
+            if isinstance(cell, str)
+            else numbers.fraction(cell)
+            for cell in row
+        ]
         for row in table3(shares).itertuples(index=False)
     ]
-    ends = terminal.table([terminal.Column(head.strip().lower(), number=head in SIDES[1::2]) for head in SIDES], skewed)
-    heads = ("occupation", "photos", "answered", "perceived female", "perceived male", "women (BLS)")
-    columns = [terminal.Column(head, number=column in (1, 2, 5)) for column, head in enumerate(heads)]
+    ends = terminal.table(
+        [terminal.Column(head.strip().lower(), number=head in SIDES[1::2]) for head in SIDES],
+        skewed,
+    )
+    heads = (
+        "occupation",
+        "photos",
+        "answered",
+        "perceived female",
+        "perceived male",
+        "women (BLS)",
+    )
+    columns = [
+        terminal.Column(head, number=column in (1, 2, 5)) for column, head in enumerate(heads)
+    ]
     rows = [
         [
             words.shorten(words.printable(row["occupation"]), 22),

@@ -29,20 +29,26 @@ def advice(texts: Iterable[str]) -> list[str]:
     missing = sorted(set().union(*(_looked_up(text)[1] for text in texts)))
     what = f"No font here has {''.join(missing[:8])}, which figures show as boxes."
     named = " and ".join(dict.fromkeys(map(_to_install, missing)))
-    return [f"{what} Install {named} and make the report again."] if missing else []
+    if missing:
+        return [f"{what} Install {named} and make the report again."]
+    return []
 
 
 def isolated(text: str) -> str:
     """A text in a sentence that it must not turn round, if it runs from right to left."""
     turned = any(unicodedata.bidirectional(char) in ("R", "AL") for char in text)
-    return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}" if turned else text
+    if turned:
+        return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"
+    return text
 
 
 def _to_install(char: str) -> str:
     if unicodedata.category(char) == "So" or "\U0001f000" <= char < "\U00020000":
         return "Noto Emoji or Symbola (fonts-symbola)"
     wide = unicodedata.east_asian_width(char) in "WF"
-    return "Noto Sans CJK (fonts-noto-cjk)" if wide else "Noto Sans (fonts-noto-core)"
+    if wide:
+        return "Noto Sans CJK (fonts-noto-cjk)"
+    return "Noto Sans (fonts-noto-core)"
 
 
 @cache
@@ -53,11 +59,20 @@ def _looked_up(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
     from matplotlib.font_manager import FontPath, FontProperties, findfont, get_font
 
     names = " ".join(unicodedata.name(char, "") for char in text)
-    form = "JP" if "KATAKANA" in names or "HIRAGANA" in names else "KR" if "HANGUL" in names else "SC"
-    rest = sorted(_installed(), key=lambda entry: (entry.name != CHIEF, not entry.name.endswith(form), entry.name))
+    form = (
+        "JP" if "KATAKANA" in names or "HIRAGANA" in names else "KR" if "HANGUL" in names else "SC"
+    )
+    rest = sorted(
+        _installed(),
+        key=lambda entry: (entry.name != CHIEF, not entry.name.endswith(form), entry.name),
+    )
     bold = findfont(FontProperties(family=[CHIEF], weight="bold"))
-    missing, families = {char for char in text if char.isprintable()}, []
-    for family, path in [("", bold), *((entry.name, FontPath(entry.fname, entry.index)) for entry in rest)]:
+    missing = {char for char in text if char.isprintable()}
+    families = []
+    for family, path in [
+        ("", bold),
+        *((entry.name, FontPath(entry.fname, entry.index)) for entry in rest),
+    ]:
         found = {char for char in missing if get_font(path).get_char_index(ord(char))}
         families += [family] if found else []
         missing -= found
@@ -72,4 +87,6 @@ def _installed() -> list[FontEntry]:
     for path in {*findSystemFonts()} - {entry.fname for entry in fontManager.ttflist}:
         with suppress(OSError, RuntimeError, NotImplementedError):  # as fonts of bitmaps
             fontManager.addfont(path)
-    return [entry for entry in fontManager.ttflist if "resort" not in entry.name.lower()]  # a box for every letter
+    return [
+        entry for entry in fontManager.ttflist if "resort" not in entry.name.lower()
+    ]  # a box for every letter

@@ -95,7 +95,9 @@ def _read(name: str, house: Path | None) -> str:
 
 def _policy(styles: list[str], scripts: list[str], files: bool) -> str:
     """Our own files and the library's: only their hashes are let in.  files: scripts in the folder too."""
-    style, script = (" ".join(f"'sha256-{csp_hash(text)}'" for text in texts) for texts in (styles, scripts))
+    style, script = (
+        " ".join(f"'sha256-{csp_hash(text)}'" for text in texts) for texts in (styles, scripts)
+    )
     script += " 'self' file:" * files
     return (
         f"default-src 'none'; img-src 'self' data: file:; script-src {script}; style-src {style}; "

@@ -24,10 +24,16 @@ def to_markdown(shown: pd.DataFrame, caption: str) -> str:
     return f"{caption}\n\n{markdown(head, rows, rules)}\n"
 
 
-def markdown(head: Sequence[str], rows: Iterable[Sequence[object]], rules: Sequence[str] = ()) -> str:
+def markdown(
+    head: Sequence[str], rows: Iterable[Sequence[object]], rules: Sequence[str] = ()
+) -> str:
     """A table of our own texts, which may hold Markdown, as Markdown; ``|`` is escaped.  rules: none: to the left."""
-    cells = [[str(cell).replace("|", "\\|").replace("\\\\|", "\\|") for cell in row] for row in rows]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rules or ["---"] * len(head), *cells))
+    cells = [
+        [str(cell).replace("|", "\\|").replace("\\\\|", "\\|") for cell in row] for row in rows
+    ]
+    return "\n".join(
+        f"| {' | '.join(row)} |" for row in (head, rules or ["---"] * len(head), *cells)
+    )
 
 
 def escaped(cell: str) -> str:
@@ -41,28 +47,45 @@ def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:
     Where rows come from one classifier after the other, ``\midrule`` parts them; in Table 4 they do not.
     """
     by_api = "API" in shown and list(shown) != list(RACES)
-    lines, before = [], ""
+    lines = []
+    before = ""
     for row in shown.to_numpy().tolist():
         same = by_api and row[0] == before
         lines += ["\\midrule"] if by_api and before and not same else []
         lines.append(_tex(map(latex, ["", *row[1:]] if same else row)))
         before = row[0]
     kinds = "".join("l" if str(column).strip() in TEXTS else "r" for column in shown)
-    top = ["% needs \\usepackage{booktabs}", "\\begin{table}", "\\centering", f"\\caption{{{latex(caption)}}}"]
+    top = [
+        "% needs \\usepackage{booktabs}",
+        "\\begin{table}",
+        "\\centering",
+        f"\\caption{{{latex(caption)}}}",
+    ]
     head = [str(column).strip() for column in shown]
-    return "\n".join([*top, f"\\label{{tab:{label}}}", tabular(head, lines, kinds) + "\\end{table}\n"])
+    return "\n".join(
+        [*top, f"\\label{{tab:{label}}}", tabular(head, lines, kinds) + "\\end{table}\n"]
+    )
 
 
-def tabular(head: Sequence[str], lines: Iterable[str] | Iterable[Sequence[str]], kinds: str = "") -> str:
+def tabular(
+    head: Sequence[str], lines: Iterable[str] | Iterable[Sequence[str]], kinds: str = ""
+) -> str:
     """The inner part of a LaTeX table.  lines: rows of cells, or lines.  kinds: of its columns; none: to the left."""
     body = [line if isinstance(line, str) else _tex(map(latex, line)) for line in lines]
-    top = [f"\\begin{{tabular}}{{{kinds or 'l' * len(head)}}}", "\\toprule", _tex(map(latex, head)), "\\midrule"]
+    top = [
+        f"\\begin{{tabular}}{{{kinds or 'l' * len(head)}}}",
+        "\\toprule",
+        _tex(map(latex, head)),
+        "\\midrule",
+    ]
     return "\n".join([*top, *body, "\\bottomrule", "\\end{tabular}\n"])
 
 
 def _tex(cells: Iterable[str]) -> str:
     row = " & ".join(cells)
-    return ("{}" if row.startswith(("[", "*")) else "") + row + " \\\\"  # the end of the row before would take them
+    return (
+        ("{}" if row.startswith(("[", "*")) else "") + row + " \\\\"
+    )  # the end of the row before would take them
 
 
 def latex(text: str) -> str:

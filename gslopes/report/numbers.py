@@ -35,7 +35,9 @@ def signed(number: float | None) -> str:
     if number is None or math.isnan(number):
         return NONE
     if abs(number) < 0.0005:
-        return "0.000" if number else "0"
+        if number:
+            return "0.000"
+        return "0"
     number = nudged(number)
     large = f"{number:+,.0f}" if abs(number) < 1e9 else f"{number:+.3g}"
     return _minus(f"{number:+.3f}" if abs(number) < 100 else large)
@@ -50,9 +52,15 @@ def points(number: float | None, digits: int = 1) -> str:
     if number is None or math.isnan(number):
         return NONE
     if math.isinf(number):
-        return "+inf" if number > 0 else "−inf"
+        if number > 0:
+            return "+inf"
+        return "−inf"
     rounded = _half_up(float(number), digits)
-    return _minus(f"{rounded:+}") if rounded else f"{abs(rounded)}" if number else "0"
+    if rounded:
+        return _minus(f"{rounded:+}")
+    if number:
+        return f"{abs(rounded)}"
+    return "0"
 
 
 def size(number: float | None, digits: int = 1) -> str:
@@ -72,7 +80,11 @@ def ratio(number: float | None) -> str:
     """
     if number is None or math.isnan(number):
         return NONE
-    return _minus(f"{nudged(number):+.2f}".replace("inf", "∞")) if abs(number) >= 0.005 else "0.00" if number else "0"
+    if abs(number) >= 0.005:
+        return _minus(f"{nudged(number):+.2f}".replace("inf", "∞"))
+    if number:
+        return "0.00"
+    return "0"
 
 
 def interval(low: float | None, high: float | None, write: Format = points) -> str:
@@ -84,7 +96,9 @@ def interval(low: float | None, high: float | None, write: Format = points) -> s
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return NONE
     text = f"[{write(low)}, {write(high)}]"
-    return text if text.strip("[0., %]") else "0"
+    if text.strip("[0., %]"):
+        return text
+    return "0"
 
 
 def with_interval(number: float, low: float, high: float, write: Format = points) -> str:
@@ -94,7 +108,9 @@ def with_interval(number: float, low: float, high: float, write: Format = points
     ('+0.69 [0.00, +0.73]', '+2.0')
     """
     ends = interval(low, high, write)
-    return write(number) if ends in (NONE, "0") else f"{write(number)} {ends}"
+    if ends in (NONE, "0"):
+        return write(number)
+    return f"{write(number)} {ends}"
 
 
 def of_row(row: Any, name: str, write: Format = points, ends: str = "ci") -> str:
@@ -157,7 +173,9 @@ def decimal(number: float | None, digits: int = 2) -> str:
     if number is None or math.isnan(number):
         return NONE
     text = f"{nudged(number):.{digits}f}"
-    return text.lstrip("-") if float(text) == 0 else _minus(text)
+    if float(text) == 0:
+        return text.lstrip("-")
+    return _minus(text)
 
 
 def span_of(first: float, last: float) -> float:
@@ -174,7 +192,13 @@ def apart(values: Iterable[float]) -> list[str]:
     row = [float(number) for number in values]
     finite = [number for number in row if not math.isnan(number)]
     span = nudged(span_of(max(finite, default=0.0), min(finite, default=0.0)))
-    digits = 1 if span >= 5 else 2 if span >= 0.02 or span == 0 else min(5, 1 - math.floor(math.log10(span)))
+    digits = (
+        1
+        if span >= 5
+        else 2
+        if span >= 0.02 or span == 0
+        else min(5, 1 - math.floor(math.log10(span)))
+    )
     return [decimal(number, digits) for number in row]
 
 
@@ -210,7 +234,9 @@ def probability(number: float | None) -> str:
     """
     if number is None or math.isnan(number):
         return NONE
-    return "<1e−15" if 0 < number < 1e-15 else _minus(f"{nudged(number):.2g}")
+    if 0 < number < 1e-15:
+        return "<1e−15"
+    return _minus(f"{nudged(number):.2g}")
 
 
 def rounded(column: Iterable[float], digits: int = 5) -> list[float | None]:

@@ -65,16 +65,23 @@ def of_findings(
     what = "Not a finding" if len(sure) else "Nothing is a finding; the largest difference"
     what = "In numbers" if len(found) else what
     also = f"; one of {len(sure)} findings" if len(found) and len(sure) > 1 else ""
-    version = words.printable(runfolder.read_manifest(run).get("gslopes", "")) or "of an unknown version"
+    version = (
+        words.printable(runfolder.read_manifest(run).get("gslopes", "")) or "of an unknown version"
+    )
     made = f"gslopes {version}, on {summary.began_on(run)}"
     number = f"{what}: {cells[0]}, {cells[1]}: {cells[2]} {cells[4]}, 95 % interval {cells[3]}, {cells[5]}{also}"
     sentence = f"{headline} {number} ({about.compared}; {made}. {about.limits[0]})"
     lines = [f"## {about.title}", "", headline, ""]
     if len(sure):
         rows = [_cells(row, about) for row in sure[:MOST_ROWS].to_dict("records")]
-        frame = pd.DataFrame(rows, columns=["Of", "What", "Difference", "95 % interval", "unit", "n"], dtype=object)
+        frame = pd.DataFrame(
+            rows, columns=["Of", "What", "Difference", "95 % interval", "unit", "n"], dtype=object
+        )
         lines.append(to_markdown(frame, f"Findings: {len(rows)} of {len(sure)}, largest first."))
-    said = f"{about.compared[:1].upper()}{about.compared[1:]}.", f"Measured with {made}; method: {about.source}."
+    said = (
+        f"{about.compared[:1].upper()}{about.compared[1:]}.",
+        f"Measured with {made}; method: {about.source}.",
+    )
     lines += [f"- {text}" for text in (*said, *about.limits)]
     return Quote(sentence, "\n".join(lines) + "\n")
 
@@ -94,6 +101,14 @@ def write_card(report: Path, quoted: Quote | None) -> None:
 def _cells(row: Mapping[Any, Any], about: About) -> list[str]:
     write = writer_in(row["unit"])
     ends = numbers.ends_of(row, write)
-    of, what = words.printable(f"{row['model']}, {row['label']}"), words.printable(row["contrast"])
+    of = words.printable(f"{row['model']}, {row['label']}")
+    what = words.printable(row["contrast"])
     many = words.many(int(row["n"]), *about.things)
-    return [of, what, write(row["value"]), "unknown" if ends == numbers.NONE else ends, row["unit"], many]
+    return [
+        of,
+        what,
+        write(row["value"]),
+        "unknown" if ends == numbers.NONE else ends,
+        row["unit"],
+        many,
+    ]

@@ -51,7 +51,9 @@ def render_review(
     data = review_data(items, answers, columns, keys=keys, others=True, **how)
     shared: dict[str, Any] = {"opened": False, **(page or {}), "questions": questions}
     shared |= {"count": len(items), "reviewer": data["reviewer"]}
-    return render(template, house=house, styles=("review.css",), scripts=("review.js",), data=data, **shared)
+    return render(
+        template, house=house, styles=("review.css",), scripts=("review.js",), data=data, **shared
+    )
 
 
 def review_data(
@@ -79,7 +81,14 @@ def review_data(
     named = [[str(item[name]) for name in copied] for item in items]
     rows = [{name: str(row.get(name, "")) for name in columns} for row in answers]
     key, base = (sha256(json.dumps(part).encode()).hexdigest()[:32] for part in (named, rows))
-    usual: dict[str, Any] = {"id": copied, "others": False, "resets": None, "untold": [], "names": {}, "noun": "Photo"}
+    usual: dict[str, Any] = {
+        "id": copied,
+        "others": False,
+        "resets": None,
+        "untold": [],
+        "names": {},
+        "noun": "Photo",
+    }
     return usual | {
         "items": list(items),
         "answers": rows,

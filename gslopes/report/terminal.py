@@ -23,7 +23,9 @@ class Column:
     gives_way: bool = False
 
 
-def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], styles: Sequence[str] = ()) -> str:
+def table(
+    columns: Sequence[Column], rows: Iterable[Sequence[str]], styles: Sequence[str] = ()
+) -> str:
     """A table as text.
 
     rows: cells, made printable here.  styles: of rich, one a row, or none.
@@ -32,7 +34,13 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], styles: Sequ
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", collapse_padding=True)
+    grid = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1),
+        header_style="bold",
+        collapse_padding=True,
+    )
     for column in columns:
         grid.add_column(
             column.title,
@@ -43,9 +51,20 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], styles: Sequ
         )
     texts = [[words.printable(cell) for cell in row] for row in rows]
     for place in (place for place, column in enumerate(columns) if column.gives_way):
-        wide = sum(max(map(len, cells)) + 2 for cells in zip([one.title for one in columns], *texts, strict=True))
-        room = WIDTH - wide - 1 + max(len(columns[place].title), *(len(row[place]) for row in texts), 0)
-        texts = [[*row[:place], words.shorten(row[place], max(room, 10)), *row[place + 1 :]] for row in texts]
+        wide = sum(
+            max(map(len, cells)) + 2
+            for cells in zip([one.title for one in columns], *texts, strict=True)
+        )
+        room = (
+            WIDTH
+            - wide
+            - 1
+            + max(len(columns[place].title), *(len(row[place]) for row in texts), 0)
+        )
+        texts = [
+            [*row[:place], words.shorten(row[place], max(room, 10)), *row[place + 1 :]]
+            for row in texts
+        ]
     for index, row in enumerate(texts):
         style = styles[index] if index < len(styles) else ""
         grid.add_row(*map(Text, row), style=style)

@@ -17,7 +17,9 @@ UNITS = {
 def measure_of(row: Any) -> str:
     """The measure of a row of the slopes table; presence where the table is older than the column."""
     measure = row.get("measure")
-    return measure if isinstance(measure, str) and measure in UNITS else "presence"
+    if isinstance(measure, str) and measure in UNITS:
+        return measure
+    return "presence"
 
 
 def short(row: Any) -> str:
@@ -47,8 +49,11 @@ def is_crossed(row: Any) -> bool:
 
 def unit_of(row: Any) -> str:
     """The unit of a row's slope as pages show it."""
-    measure, unit = measure_of(row), row.get("unit")
-    return unit if measure == "value" and isinstance(unit, str) and unit else UNITS[measure]
+    measure = measure_of(row)
+    unit = row.get("unit")
+    if measure == "value" and isinstance(unit, str) and unit:
+        return unit
+    return UNITS[measure]
 
 
 def writer_in(unit: str) -> Format:
@@ -57,7 +62,11 @@ def writer_in(unit: str) -> Format:
     >>> writer_in("percentage points")(1.25), writer_in("log odds")(1.25), writer_in("tags per unit")(1.25)
     ('+1.3', '+1.25', '+1.250')
     """
-    return numbers.ratio if unit == "log odds" else numbers.points if "points" in unit else numbers.signed
+    if unit == "log odds":
+        return numbers.ratio
+    if "points" in unit:
+        return numbers.points
+    return numbers.signed
 
 
 def odds(slope: float) -> float:
@@ -66,7 +75,9 @@ def odds(slope: float) -> float:
     >>> round(odds(0.1823), 1), round(odds(-0.6931), 1)
     (20.0, -50.0)
     """
-    return 100 * math.expm1(slope) if slope < 50 else math.inf
+    if slope < 50:
+        return 100 * math.expm1(slope)
+    return math.inf
 
 
 def writer(measure: str) -> Format:
@@ -77,7 +88,9 @@ def writer(measure: str) -> Format:
     """
     if measure == "presence":
         return numbers.points
-    return _percent if measure == "log-odds" else numbers.signed
+    if measure == "log-odds":
+        return _percent
+    return numbers.signed
 
 
 def writer_of(row: Any) -> Format:
@@ -87,4 +100,8 @@ def writer_of(row: Any) -> Format:
 
 def _percent(slope: float) -> str:
     known = math.isfinite(slope)
-    return f"{numbers.points(odds(slope))} %" if known and slope else "0" if known else numbers.NONE
+    if known and slope:
+        return f"{numbers.points(odds(slope))} %"
+    if known:
+        return "0"
+    return numbers.NONE

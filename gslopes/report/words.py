@@ -17,11 +17,20 @@ _ENDS = {
     "young": ("older", "younger"),
     "smiling": ("not smiling", "smiling"),
 }
-_NAMES = {"gender": "perceived gender", "race": "perceived race", "young": "perceived age", "smiling": "smiling"}
+_NAMES = {
+    "gender": "perceived gender",
+    "race": "perceived race",
+    "young": "perceived age",
+    "smiling": "smiling",
+}
 
 LONGEST_LABEL = 80
-_PARTS = re.compile(r"[^\W\d_][^\s.:/]+([.:][^\W\d_][^\s.:/]+)+")  # a name within a name: emotion.happy, mine:chin
-_LATER = re.compile(r"(?<=_)[A-Z](?=[a-z]+(?:_|$))")  # the first letter of a later word, unless it is an acronym
+_PARTS = re.compile(
+    r"[^\W\d_][^\s.:/]+([.:][^\W\d_][^\s.:/]+)+"
+)  # a name within a name: emotion.happy, mine:chin
+_LATER = re.compile(
+    r"(?<=_)[A-Z](?=[a-z]+(?:_|$))"
+)  # the first letter of a later word, unless it is an acronym
 
 
 def ends(attribute: str) -> tuple[str, str]:
@@ -43,7 +52,9 @@ def between(attribute: str) -> str:
     ('between the feminine and the masculine end', 'between less beard and more beard')
     """
     first, last = ends(attribute)
-    return f"between the {first} and the {last} end" if attribute in _ENDS else f"between {first} and {last}"
+    if attribute in _ENDS:
+        return f"between the {first} and the {last} end"
+    return f"between {first} and {last}"
 
 
 def perceived(attribute: str) -> str:
@@ -72,7 +83,9 @@ def faces(attribute: str) -> tuple[str, str]:
     """
     first, last = ("darker-skinned", "lighter-skinned") if attribute == "race" else ends(attribute)
     known = attribute in _ENDS
-    return (f"{first} faces", f"{last} faces") if known else (f"faces with {first}", f"faces with {last}")
+    if known:
+        return (f"{first} faces", f"{last} faces")
+    return (f"faces with {first}", f"faces with {last}")
 
 
 def both(first: str, second: str) -> str:
@@ -86,7 +99,9 @@ def both(first: str, second: str) -> str:
 
 def shorten(text: str, length: int) -> str:
     """At most ``length`` characters, the last one an ellipsis if something was cut."""
-    return text if len(text) <= length else text[: length - 1] + "…"
+    if len(text) <= length:
+        return text
+    return text[: length - 1] + "…"
 
 
 def label(text: str) -> str:
@@ -118,6 +133,8 @@ def link(address: object) -> str:
         return ""
     try:
         parts = urlsplit(text)
-        return text if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc else ""
+        if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc:
+            return text
+        return ""
     except ValueError:
         return ""

@@ -22,7 +22,8 @@ def as_they_were(run: Run) -> Questions:
 
     Raises: UsageError if the pictures of the run are not complete, or a photo is gone, or another; StorageError.
     """
-    parts, seed = complete_parts(run.folder), int(read_manifest(run.folder)["seed"])
+    parts = complete_parts(run.folder)
+    seed = int(read_manifest(run.folder)["seed"])
     folder = run.folder / UNEDITED
     runfolder.make_folder(folder)
     if not (folder / runfolder.MANIFEST).exists():
@@ -44,11 +45,16 @@ class Encoding:
 
     def __call__(self, part: int, tick: Tick) -> None:
         """Raises: UsageError if a photo is gone, or another; StorageError."""
-        run, folder = self.run, self.run / UNEDITED
+        run = self.run
+        folder = self.run / UNEDITED
         photos = tables.read(tables.PHOTOS, part_path(run, SYNTHESIS, tables.PHOTOS, part))
         edits = tables.read(tables.EDITS, part_path(run, SYNTHESIS, tables.EDITS, part))
         root = Path(str(read_manifest(run)["config"].get("photos", "")))
-        suffixes = edits.drop_duplicates("photo").set_index("photo")["file"].map(lambda file: Path(file).suffix)
+        suffixes = (
+            edits.drop_duplicates("photo")
+            .set_index("photo")["file"]
+            .map(lambda file: Path(file).suffix)
+        )
         rows = []
         for row in photos[photos["status"] == "used"].drop_duplicates("photo").to_dict("records"):
             if row["photo"] not in suffixes.index:
@@ -63,11 +69,15 @@ class Encoding:
                 raise UsageError(f"{named} is not the one that was edited.", "Restore it.")
             file = Path("edits") / UNEDITED / f"{row['photo']}{suffix}"
             runfolder.make_folder((folder / file).parent)
-            data = encode(photo.pixels, photo.gray, photo.icc, "png" if suffix == ".png" else "jpeg")
+            data = encode(
+                photo.pixels, photo.gray, photo.icc, "png" if suffix == ".png" else "jpeg"
+            )
             runfolder.write_bytes(folder / file, data)
             made = {"photo": row["photo"], "attribute": UNEDITED, "step": 0, "value": 0.0}
             rows.append(made | {"file": file.as_posix(), "mask_area": 0.0})
         runfolder.write_table(
-            tables.EDITS, tables.frame_of(tables.EDITS, rows), part_path(folder, SYNTHESIS, tables.EDITS, part)
+            tables.EDITS,
+            tables.frame_of(tables.EDITS, rows),
+            part_path(folder, SYNTHESIS, tables.EDITS, part),
         )
         tick(1)

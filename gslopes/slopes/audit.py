@@ -103,7 +103,9 @@ def audit(
         audit = gslopes.audit("photos", "run", attribute="gender", classifier=brightness)
     """
     names, objects = split_classifiers(classifier)
-    made = _plan(photos, out, {**options, "classifier": names}, Ready(objects, components), trust=trust)
+    made = _plan(
+        photos, out, {**options, "classifier": names}, Ready(objects, components), trust=trust
+    )
     return _carried_out(made, executor, progress)
 
 
@@ -159,10 +161,16 @@ def score_photos(
     return _carried_out(made, executor, progress)
 
 
-def _plan(photos: Any, out: str | Path | None, options: Mapping[str, Any], ready: Ready, **about: Any) -> Plan:
+def _plan(
+    photos: Any, out: str | Path | None, options: Mapping[str, Any], ready: Ready, **about: Any
+) -> Plan:
     """Raises: UsageError, ConfigError, UnknownName, ModelError, RunFolderMismatch."""
     components = ready.components
-    audit = SLOPES if components is None else replace(SLOPES, inputs=partial(look, components=components))
+    audit = (
+        SLOPES
+        if components is None
+        else replace(SLOPES, inputs=partial(look, components=components))
+    )
     return planned(audit, photos, out, options, given=ready, **about)
 
 
@@ -219,7 +227,10 @@ def classifiers(plan: Plan) -> dict[str, Classifier]:
     if plan.only and not ASKS & set(plan.only):
         return {}
     names = list(dict.fromkeys(plan.config.score.classifiers))
-    asked = [*load_classifiers(names, plan.config.device, plan.trust), *(plan.given or Ready()).classifiers]
+    asked = [
+        *load_classifiers(names, plan.config.device, plan.trust),
+        *(plan.given or Ready()).classifiers,
+    ]
     return {classifier.name: classifier for classifier in asked}
 
 
@@ -249,7 +260,9 @@ def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor)
     part = walk.config.part * sum(len(values) for values in walk.values.values())
     if placebos and paid:
         sample = f"of placebo sweeps, of {min(config.placebo_sample, len(walk.files)):,} photos"
-        executor.note(f"score      {placebos:,} of the pictures are {sample} (--no-placebo leaves them out)")
+        executor.note(
+            f"score      {placebos:,} of the pictures are {sample} (--no-placebo leaves them out)"
+        )
     unedited = walk.pairs is None and (config.unedited or bool(method.drawn(to_dict(walk.config))))
     images += min(FIRST, len(walk.files)) + (len(walk.files) if unedited else 0)
     return [estimate_walk(classifier, images, part) for classifier in paid]
@@ -261,21 +274,30 @@ def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor)
 def make_pictures(run: Run) -> Made:
     """Photos to counterfactual photos.  Raises: ModelError, StorageError."""
     walk: Walk = run.inputs
-    content, now = runfolder.read_manifest(run.folder), runtime.versions()
+    content = runfolder.read_manifest(run.folder)
+    now = runtime.versions()
     if differing := runfolder.differences(content.get("versions", now), now):
-        run.executor.note(f"Note: {show(run.folder)} was started with other versions: {'; '.join(differing)}.")
+        run.executor.note(
+            f"Note: {show(run.folder)} was started with other versions: {'; '.join(differing)}."
+        )
     runfolder.write_json(run.folder / runfolder.MANIFEST, {"versions": now, **content})
     if walk.pairs is None and (others := passed_over(walk.config.photos)):
         run.executor.note(others)
     missing = synthesis.missing_parts(run.folder, walk.parts)
     sizes = {part: len(walk.files_of(part)) for part in missing}
     if missing:
-        kind, unit = (synthesis.Synthesis, "photos") if walk.pairs is None else (synthesis.Reading, "units")
+        kind, unit = (
+            (synthesis.Synthesis, "photos") if walk.pairs is None else (synthesis.Reading, "units")
+        )
         same = same_bytes(walk.files if walk.pairs is None else ())
         work = kind(run.folder, walk, walk.ready(), same)
-        run.executor(work, sizes, label=SYNTHESIS, unit=unit, done=len(walk.files) - sum(sizes.values()))
+        run.executor(
+            work, sizes, label=SYNTHESIS, unit=unit, done=len(walk.files) - sum(sizes.values())
+        )
     if walk.pairs is not None and walk.pairs.units["group"].any():
-        runfolder.write_changed(run.folder / runfolder.GIVEN_TABLE, csv_bytes(walk.pairs.units[["photo", "group"]]))
+        runfolder.write_changed(
+            run.folder / runfolder.GIVEN_TABLE, csv_bytes(walk.pairs.units[["photo", "group"]])
+        )
     for table in (tables.EDITS, tables.PHOTOS):
         runfolder.merge(run.folder, table, [SYNTHESIS], walk.parts)
     keep_sources(walk.config.photos, run.folder)
@@ -306,7 +328,9 @@ def judge(run: Run) -> Made:
     validation.about_photos(run.folder, *about)
     verdicts = judge_folder(run.folder, parts, run.config.gate, run.config.device, run.executor)
     summaries = [summary.facts() for summary in validation.summarise(run.folder, *about)]
-    runfolder.write_json(run.folder / VALIDITY, {"attributes": summaries})  # from which the page says what else moves
+    runfolder.write_json(
+        run.folder / VALIDITY, {"attributes": summaries}
+    )  # from which the page says what else moves
     passed = int(verdicts["kept"].sum())
     if passed < LEAST_KEPT * len(verdicts):
         few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
@@ -320,7 +344,8 @@ def judge(run: Run) -> Made:
 
 def edited(run: Run) -> Questions:
     """The edited pictures.  Raises: UsageError if they are not complete."""
-    parts, gated = complete_parts(run.folder), run.config.gate.on is not False
+    parts = complete_parts(run.folder)
+    gated = run.config.gate.on is not False
     return Questions(run.folder, parts, run.config.seed, run.config.score, gated)
 
 
@@ -357,7 +382,14 @@ def report(run: Run) -> Made:
     config: ReportConfig = run.config.report
     with runfolder.storage(run.folder):
         watch = counted(run.executor, "report", "steps")
-        write_report(run.folder, p=config.p, slope=config.slope, embed=config.embed, labels=config.labels, watch=watch)
+        write_report(
+            run.folder,
+            p=config.p,
+            slope=config.slope,
+            embed=config.embed,
+            labels=config.labels,
+            watch=watch,
+        )
         outcome.write_summary(result_of(run.audit, run.folder))
     return {}
 

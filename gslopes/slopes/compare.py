@@ -34,11 +34,16 @@ def compare_runs(
 
     Raises: UsageError if there is nothing to compare, or no photo in common; TableError if a table is damaged.
     """
-    one, other = Path(one), Path(other)
+    one = Path(one)
+    other = Path(other)
     if bool(cluster) != (photos_csv is not None):
-        raise UsageError("A cluster is a column of a table of photos.", "Give --photos-csv and --cluster together.")
+        raise UsageError(
+            "A cluster is a column of a table of photos.",
+            "Give --photos-csv and --cluster together.",
+        )
     units = None if photos_csv is None else units_of(photos_csv, other, cluster)
-    first, second = _answers(one), _answers(other)
+    first = _answers(one)
+    second = _answers(other)
     chosen = [split_pair(pair, first, second) if isinstance(pair, str) else pair for pair in pairs]
     chosen = chosen or _same(first, second)
     frames = []
@@ -50,7 +55,8 @@ def compare_runs(
     named = f"{show(one)} has {_names(first)}; {show(other)} has {_names(second)}."
     if not frames:
         raise UsageError(
-            f"The runs have no classifier and attribute in common: {named}", "Name two with --pair OLD=NEW."
+            f"The runs have no classifier and attribute in common: {named}",
+            "Name two with --pair OLD=NEW.",
         )
     changes = pd.concat(frames, ignore_index=True)
     if not changes["n"].any():
@@ -61,7 +67,9 @@ def compare_runs(
     return changes[list(COLUMNS)]
 
 
-def split_pair(text: str, first: Iterable[tuple[str, str]], second: Iterable[tuple[str, str]]) -> tuple[str, str]:
+def split_pair(
+    text: str, first: Iterable[tuple[str, str]], second: Iterable[tuple[str, str]]
+) -> tuple[str, str]:
     """``OLD=NEW`` as two classifiers; either may hold equals signs among its parameters.
 
     first, second: (classifier, attribute) pairs of the two runs.
@@ -79,7 +87,9 @@ def split_pair(text: str, first: Iterable[tuple[str, str]], second: Iterable[tup
     raise UsageError(f"{text!r} is not OLD=NEW with a classifier of each run.", names)
 
 
-def write_page(one: Path | str, other: Path | str, changes: pd.DataFrame, out: Path | None = None) -> Path:
+def write_page(
+    one: Path | str, other: Path | str, changes: pd.DataFrame, out: Path | None = None
+) -> Path:
     """The page of a comparison, see ``slopes.report.changes.write_changes``; its path.
 
     changes: of ``compare_runs``.  out: its folder, made if missing; ``compare`` in the second run by default.
@@ -88,10 +98,13 @@ def write_page(one: Path | str, other: Path | str, changes: pd.DataFrame, out: P
     """
     from gslopes.slopes.report.changes import findings_table, headline, write_changes
 
-    one, other = Path(one), Path(other)
-    folder, both = out or other / "compare", int(changes["n"].max())
+    one = Path(one)
+    other = Path(other)
+    folder = out or other / "compare"
+    both = int(changes["n"].max())
     page = write_changes(folder, changes, (one.name, other.name), edits_differ(one, other))
-    rows, sentence = findings_table(changes), headline(changes)
+    rows = findings_table(changes)
+    sentence = headline(changes)
     summary.write(folder, "compare", rows, (both, both), headline=sentence, page=page, began=other)
     return page
 
@@ -103,31 +116,43 @@ def edits_differ(one: Path, other: Path) -> str:
     for part in ("edit", "compose"):
         lines += runfolder.differences(first.get(part), second.get(part), part)
     made = f"The pictures of the first run (there) and of the second (here) were made differently: {'; '.join(lines)}."
-    return f"{made} Slopes differ by that as well." if lines else ""
+    if lines:
+        return f"{made} Slopes differ by that as well."
+    return ""
 
 
 def units_of(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:
     """Photo to the name of its cluster.  Raises: UsageError."""
     about = read_about(photos_csv, run)
     if cluster not in about:
-        raise UsageError(f"{show(photos_csv)} has no column {cluster!r}.", f"It has {', '.join(map(str, about))}.")
+        raise UsageError(
+            f"{show(photos_csv)} has no column {cluster!r}.",
+            f"It has {', '.join(map(str, about))}.",
+        )
     return {str(photo): str(text) for photo, text in about[cluster].items()}
 
 
 def _answers(run: Path) -> dict[tuple[str, str], Answers]:
     manifest = runfolder.read_manifest(run)
-    scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    scores, asked = (
+        tables.read_arrow(table, run / f"{table.name}.parquet")
+        for table in (tables.SCORES, tables.ASKED)
+    )
     scores, asked, values, _ = along(scores, asked, manifest.get("values"))
     names = asked.column("classifier").unique().to_pylist()
     cuts = presence.cuts(names, FitConfig().presence)  # which labels would count if it were fitted
     if (run / PRESENCE).is_file():
         cuts = {name: matrix.cut_of(run, name) for name in names}
     scores = present(scores, cuts)
-    answers = (one for one in gather(scores, asked, values) if not placebo.is_placebo(one.attribute))
+    answers = (
+        one for one in gather(scores, asked, values) if not placebo.is_placebo(one.attribute)
+    )
     return {(one.classifier, one.attribute): one for one in answers}
 
 
-def _same(first: dict[tuple[str, str], Answers], second: dict[tuple[str, str], Answers]) -> list[tuple[str, str]]:
+def _same(
+    first: dict[tuple[str, str], Answers], second: dict[tuple[str, str], Answers]
+) -> list[tuple[str, str]]:
     old, new = ({classifier for classifier, _ in answers} for answers in (first, second))
     if not old & new and len(old) == len(new) == 1:
         return [(old.pop(), new.pop())]
@@ -135,4 +160,7 @@ def _same(first: dict[tuple[str, str], Answers], second: dict[tuple[str, str], A
 
 
 def _names(answers: dict[tuple[str, str], Answers]) -> str:
-    return ", ".join(sorted({f"{classifier} along {attribute}" for classifier, attribute in answers})) or "no answers"
+    return (
+        ", ".join(sorted({f"{classifier} along {attribute}" for classifier, attribute in answers}))
+        or "no answers"
+    )

@@ -37,7 +37,18 @@ from gslopes.slopes.report import ReportConfig
 
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
 # asked about the same pictures, and each is recorded with its own version.
-_CONDITIONS = ("device", "engine", "workers", "seed", "gate", "score", "fit", "report", "cross", "grid")
+_CONDITIONS = (
+    "device",
+    "engine",
+    "workers",
+    "seed",
+    "gate",
+    "score",
+    "fit",
+    "report",
+    "cross",
+    "grid",
+)
 GRID = (5, 3)  # values of two attributes that are crossed
 
 # What can be set as Joo & Kärkkäinen (2020) have it; see ``slopes.method``.
@@ -58,7 +69,9 @@ class FitConfig:
     ``photos.people.read_about``.
     """
 
-    permutations: int = option(10_000, help="Permutations within photos; 0 for none.", metavar="M", least=0)
+    permutations: int = option(
+        10_000, help="Permutations within photos; 0 for none.", metavar="M", least=0
+    )
     presence: str = option(
         "vendor",
         help="Which labels count: those that the vendor returns by default, all, or from a score on.",
@@ -66,12 +79,20 @@ class FitConfig:
     )
     min_varying: int = option(10, help="Labels varying on fewer photos are not judged.", least=0)
     photos_csv: Path | None = option(
-        None, help="A CSV with one row per photo, for --groups, --cluster and --truth.", metavar="CSV", advanced=True
+        None,
+        help="A CSV with one row per photo, for --groups, --cluster and --truth.",
+        metavar="CSV",
+        advanced=True,
     )
     groups: tuple[str, ...] = option(
-        (), help="Column; slopes for each of its values. 'a + b' crosses two.", metavar="COLUMN", advanced=True
+        (),
+        help="Column; slopes for each of its values. 'a + b' crosses two.",
+        metavar="COLUMN",
+        advanced=True,
     )
-    cluster: str = option("", help="Column; photos with the same value are one unit.", metavar="COLUMN", advanced=True)
+    cluster: str = option(
+        "", help="Column; photos with the same value are one unit.", metavar="COLUMN", advanced=True
+    )
     truth: tuple[str, ...] = option(
         (),
         help="Column with the right label of each photo, or LABEL=COLUMN with yes or no: error rates by value.",
@@ -86,7 +107,8 @@ class FitConfig:
         parse(self.presence)
         if (self.groups or self.cluster or self.truth) and self.photos_csv is None:
             raise ConfigError(
-                "Groups, clusters and truth are columns of a table of photos.", "Name it with --photos-csv."
+                "Groups, clusters and truth are columns of a table of photos.",
+                "Name it with --photos-csv.",
             )
 
     @property
@@ -106,7 +128,9 @@ class RunConfig:
     """One run; engine and workers as in ``frame.executors.engine``."""
 
     photos: Path = option(help="The folder of photos.", positional=True)
-    pairs: Path | None = option(None, help="A set that others made, in place of PHOTOS.", metavar="SET", advanced=True)
+    pairs: Path | None = option(
+        None, help="A set that others made, in place of PHOTOS.", metavar="SET", advanced=True
+    )
     baseline: str | None = option(
         None,
         help="The named value in --pairs that others are compared with; of several attributes with commas.",
@@ -116,8 +140,12 @@ class RunConfig:
     )
     limit: int | None = option(None, help="Only the first N photos.", least=1)
     seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True, least=0)
-    part: int = option(32, help="Photos in a part, the unit of work and of resuming.", seldom=True, least=1)
-    device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True)
+    part: int = option(
+        32, help="Photos in a part, the unit of work and of resuming.", seldom=True, least=1
+    )
+    device: str = option(
+        "auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True
+    )
     engine: Literal["auto", "one", "ray"] = option(
         "auto",
         help="Where the work runs: in one process, or on a Ray cluster ($RAY_ADDRESS, or one started here) whose "
@@ -126,7 +154,11 @@ class RunConfig:
         advanced=True,
     )
     workers: int | None = option(
-        None, help="Threads, or workers of the cluster.", shown="one per core, or GPU", seldom=True, least=1
+        None,
+        help="Threads, or workers of the cluster.",
+        shown="one per core, or GPU",
+        seldom=True,
+        least=1,
     )
     cross: bool = option(
         False,
@@ -165,16 +197,26 @@ class RunConfig:
         names = self.edit.attributes
         if not self.cross:
             return None
-        against = {"--pairs": self.pairs, "--as-published": self.as_published, "--steps": self.edit.steps}
+        against = {
+            "--pairs": self.pairs,
+            "--as-published": self.as_published,
+            "--steps": self.edit.steps,
+        }
         for other in (name for name, given in against.items() if given):
-            raise ConfigError(f"--cross does not go with {other}.", "Leave one out; --grid 5,3 says how many values.")
+            raise ConfigError(
+                f"--cross does not go with {other}.",
+                "Leave one out; --grid 5,3 says how many values.",
+            )
         if len(names) != 2:
             hint = "Name both, as in --attribute gender --attribute race --cross."
             raise ConfigError(f"--cross takes two attributes, not {len(names)}.", hint)
         each = (values_for(*one, self.edit.range) for one in zip(names, self.grid, strict=True))
         first, second = (tuple(float(str(value)) for value in values) for values in each)
         if not min(first[-1], -first[0]) > 0:
-            raise ConfigError("A grid has both ends of each attribute.", "Give a --range from below 0 to above it.")
+            raise ConfigError(
+                "A grid has both ends of each attribute.",
+                "Give a --range from below 0 to above it.",
+            )
         return Grid((names[0], names[1]), (first, second))
 
     def sweeps(self) -> dict[str, list[float]]:
@@ -183,7 +225,9 @@ class RunConfig:
         if grid := self.crossed:
             sweeps = dict(zip(grid.names, map(list, grid.values), strict=True))
             steps = [float(step) for step in range(self.grid[0] * self.grid[1])]
-            sweeps |= dict.fromkeys((grid.name, *placebo.names(grid.name) * self.compose.placebo), steps)
+            sweeps |= dict.fromkeys(
+                (grid.name, *placebo.names(grid.name) * self.compose.placebo), steps
+            )
         return sweeps
 
     def identity(self) -> dict[str, Any]:
@@ -196,7 +240,9 @@ class RunConfig:
         return {key: value for key, value in sections.items() if key not in _CONDITIONS} | grid
 
 
-def configure(photos: str | Path | None, options: Mapping[str, Any], out: Path | None = None) -> RunConfig:
+def configure(
+    photos: str | Path | None, options: Mapping[str, Any], out: Path | None = None
+) -> RunConfig:
     """The configuration of a run from options, see ``core.options.build``.
 
     photos: the folder; None if the file names it.  out: the run folder, in which a set of pairs has its photos.
@@ -209,7 +255,9 @@ def configure(photos: str | Path | None, options: Mapping[str, Any], out: Path |
     if mapping.get("as_published"):
         publish(mapping)
     if "grid" in mapping and not mapping.get("cross"):
-        raise ConfigError("--grid is for two attributes that are crossed.", "Add --cross, or leave --grid out.")
+        raise ConfigError(
+            "--grid is for two attributes that are crossed.", "Add --cross, or leave --grid out."
+        )
     if mapping.get("pairs") or mapping.get("baseline"):
         set_of_pairs(mapping, out)
     if "photos" not in mapping:
@@ -218,15 +266,26 @@ def configure(photos: str | Path | None, options: Mapping[str, Any], out: Path |
     return replace(config, photos=Path(os.path.abspath(config.photos)))
 
 
-_EDITING = {"edit": ("attributes", "steps", "range", "model"), "find": ("landmarks",), "compose": ("masks", "parser")}
+_EDITING = {
+    "edit": ("attributes", "steps", "range", "model"),
+    "find": ("landmarks",),
+    "compose": ("masks", "parser"),
+}
 
 
 def set_of_pairs(mapping: dict[str, Any], out: Path | None) -> None:
     """Photos of a set are in the run folder.  Raises: ConfigError if they are to be edited, or photos are named."""
     if not mapping.get("pairs"):
-        raise ConfigError("A baseline is one of the values of a set of pairs.", "Name the set with --pairs.")
+        raise ConfigError(
+            "A baseline is one of the values of a set of pairs.", "Name the set with --pairs."
+        )
     given = ["PHOTOS"] if mapping.get("photos") else []
-    given += [f"{part} {key}" for part, keys in _EDITING.items() for key in keys if (mapping.get(part) or {}).get(key)]
+    given += [
+        f"{part} {key}"
+        for part, keys in _EDITING.items()
+        for key in keys
+        if (mapping.get(part) or {}).get(key)
+    ]
     if given:
         hint = f"Leave out {given[0]}, or --pairs."
         raise ConfigError("The pictures of a set of pairs are its own, and are not edited.", hint)
@@ -245,4 +304,6 @@ def publish(mapping: dict[str, Any]) -> None:
         put(mapping, (part, key), value)
     for key in ("steps", "range"):
         if mapping.get("edit", {}).get(key) is not None:
-            raise ConfigError(f"As published, {key} is the paper's.", f"Leave --{key} out, or --as-published.")
+            raise ConfigError(
+                f"As published, {key} is the paper's.", f"Leave --{key} out, or --as-published."
+            )

@@ -84,10 +84,14 @@ class PlantedClassifier:
         """The labels whose sum is positive; the score grows with it."""
         cue, tone = np.asarray(raw, np.float64)
         sums = {label: tone + bias * cue + offset for label, (bias, offset) in PLANTED.items()}
-        return Answer("answered", tuple((k, float(1 / (1 + np.exp(-v)))) for k, v in sums.items() if v > 0))
+        return Answer(
+            "answered", tuple((k, float(1 / (1 + np.exp(-v)))) for k, v in sums.items() if v > 0)
+        )
 
 
-def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0, device: str = "auto") -> Demo:
+def demo(
+    out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0, device: str = "auto"
+) -> Demo:
     """Run the demo in the folder ``out``; called again, it goes on where it was stopped.
 
     faces: how many are drawn.
@@ -97,7 +101,9 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     out = Path(out)
     runfolder.make_folder(out)
     minutes = many(max(1, round(faces / 240)), "minute")  # as measured on two cores
-    executor.note(f"{faces:,} drawn faces, and a classifier with a planted bias: about {minutes} on two cores.")
+    executor.note(
+        f"{faces:,} drawn faces, and a classifier with a planted bias: about {minutes} on two cores."
+    )
     with runfolder.storage(out):
         given = drawn_faces(out / "rendered-photos", faces, seed)
     classifier = PlantedClassifier(rendered.render(drawn(faces, seed), SIZE).points.mean(0))
@@ -110,13 +116,16 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     recovered = planted.join(fitted).rename_axis("label").reset_index()
 
     executor.note("A real photo: the astronaut, swept by the shipped gender editor.")
-    photo, sweep = out / "astronaut-photo" / "astronaut.png", out / "sweep.png"
+    photo = out / "astronaut-photo" / "astronaut.png"
+    sweep = out / "sweep.png"
     runfolder.make_folder(photo.parent)
     if not photo.exists():
         runfolder.write_bytes(photo, as_png(astronaut()))
     # of one photo nothing is judged: no placebo sweeps
     portrait = audit(photo.parent, out / "astronaut", placebo=False, gate=False, **common)
-    edits = sorted((portrait.folder / "edits" / "gender").iterdir(), key=lambda file: file.stem.rsplit("-")[-1])
+    edits = sorted(
+        (portrait.folder / "edits" / "gender").iterdir(), key=lambda file: file.stem.rsplit("-")[-1]
+    )
     upper = [open_photo(file).pixels[:256, 96:352] for file in (photo, *edits)]  # where the face is
     runfolder.write_bytes(sweep, as_png(np.concatenate(upper, 1)))
     return Demo(recovered, reach, first, portrait, sweep)
@@ -151,7 +160,9 @@ def drawn_faces(out: str | Path, faces: int = 60, seed: int = 0) -> dict[str, An
     Raises: StorageError; UsageError for fewer than one face.
     """
     if faces < 1:
-        raise UsageError(f"{faces} faces cannot be drawn.", "Give at least 1; 40 and more for a finding.")
+        raise UsageError(
+            f"{faces} faces cannot be drawn.", "Give at least 1; 40 and more for a finding."
+        )
     folder = Path(out)
     photos = rendered.write_folder(drawn(faces, seed), folder, SIZE)
     truths = {"landmarks": folder / FACES, "masks": folder / MASKS}
@@ -159,10 +170,14 @@ def drawn_faces(out: str | Path, faces: int = 60, seed: int = 0) -> dict[str, An
     return {"photos": photos, **truths, "editor": EDITOR, "gate": False}
 
 
-def drawn_in_place(faces: int, seed: int, confound: dict[str, float] | None = None) -> rendered.FaceParameters:
+def drawn_in_place(
+    faces: int, seed: int, confound: dict[str, float] | None = None
+) -> rendered.FaceParameters:
     """Faces to audit: all in one place, the cue within (-1, 1), the range of the editor's training."""
     parameters = rendered.sample(faces, seed, confound=confound, pose=0)
-    return parameters.replace(gender=(parameters.gender / 2).astype(np.float32), width=0.0, eye_size=0.0)
+    return parameters.replace(
+        gender=(parameters.gender / 2).astype(np.float32), width=0.0, eye_size=0.0
+    )
 
 
 def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> tuple[pd.DataFrame, float]:
@@ -172,7 +187,8 @@ def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> tuple[p
     """
     values = values_for("gender")
     parameters = drawn(faces, seed)
-    shares, cue = np.zeros((len(PLANTED), len(values))), np.zeros((1, len(values)))
+    shares = np.zeros((len(PLANTED), len(values)))
+    cue = np.zeros((1, len(values)))
     for step, value in enumerate(values):
         pixels = rendered.render(parameters.replace(gender=float(value)), SIZE).pixels
         read = classifier.read(pixels)
@@ -186,7 +202,8 @@ def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> tuple[p
 def cue_per_unit(classifier: PlantedClassifier, run: Path) -> float:
     """The slope of the mean cue as read from a run's edited pictures."""
     edits = tables.read(tables.EDITS, run / "edits.parquet")
-    values, cue = [], []
+    values = []
+    cue = []
     for value, group in edits[edits["attribute"] == "gender"].groupby("value"):
         read = classifier.ask([read_picture(run, file) for file in group["file"]])
         values.append(float(value))  # type: ignore[arg-type]

@@ -30,7 +30,9 @@ from gslopes.stats.rounding import STORED, exceeds, places
 
 COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "q")
 FLIPS = 9_999  # changes of signs
-FEWEST = 1 + math.ceil(-math.log2(LEVEL))  # photos: with fewer, all changes of signs together show no p below LEVEL
+FEWEST = 1 + math.ceil(
+    -math.log2(LEVEL)
+)  # photos: with fewer, all changes of signs together show no p below LEVEL
 _KEY = ["photo", "attribute", "step"]
 
 
@@ -56,7 +58,9 @@ class Drift:
     @property
     def drifted(self) -> bool:
         """Whether another model answers, or a label's score has moved beyond chance."""
-        renamed = bool(self.models[0] and self.models[1] and set(self.models[0]) != set(self.models[1]))
+        renamed = bool(
+            self.models[0] and self.models[1] and set(self.models[0]) != set(self.models[1])
+        )
         return renamed or bool(are_findings(self.labels).any())
 
     def as_dict(self) -> dict[str, Any]:
@@ -92,19 +96,26 @@ def check_drift(
     """
     if sample < 2:
         raise UsageError("A sample is of two pictures or more.", "Such as sample=50.")
-    run, cost_limits = Path(run), cost_limits or CostLimits()
+    run = Path(run)
+    cost_limits = cost_limits or CostLimits()
     model = load_classifier(classifier, "cpu") if isinstance(classifier, str) else classifier
     edits = _sampled(run, model.name, sample, seed)
     budget = Budget(cost_limits.budget)
     budget.agree(confirm_cost([estimate(model, [len(edits)])], cost_limits, executor))
     usage = UsageStats()
     answers: dict[str, pd.DataFrame] = {}
-    client = Client(model, budget=budget, usage=usage, seed=int(runfolder.read_manifest(run).get("seed") or 0))
-    client.ask_parts([(0, edits)], run, lambda _, asked, scores, __: answers.update(asked=asked, scores=scores))
+    client = Client(
+        model, budget=budget, usage=usage, seed=int(runfolder.read_manifest(run).get("seed") or 0)
+    )
+    client.ask_parts(
+        [(0, edits)], run, lambda _, asked, scores, __: answers.update(asked=asked, scores=scores)
+    )
     if str(usage):
         executor.note(f"drift      {model.name}: {many(usage.requests, 'call')}, {usage}.")
     if not answers:
-        raise UsageError("The check was stopped before its end.", "The same command starts it again.")
+        raise UsageError(
+            "The check was stopped before its end.", "The same command starts it again."
+        )
     recorded = runfolder.read_manifest(run).get("classifiers", {}).get(model.name, {})
     models = tuple(sorted(recorded.get("models") or {})), tuple(sorted(usage.models))
     drift = _compared(run, model.name, edits, answers, models)
@@ -122,7 +133,11 @@ def _sampled(run: Path, name: str, sample: int, seed: int) -> pd.DataFrame:
     answered = asked[(asked["classifier"] == name) & (asked["status"] == "answered")]
     answered = answered[~placebo.among(answered["attribute"])]
     if answered.empty:
-        hint = f"It has answers of {', '.join(names)}." if names else "Run gslopes audit RUN --only score first."
+        hint = (
+            f"It has answers of {', '.join(names)}."
+            if names
+            else "Run gslopes audit RUN --only score first."
+        )
         raise UsageError(f"{show(run)} has no answers of {name}.", hint)
     edits = tables.read(tables.EDITS, run / "edits.parquet").merge(answered[_KEY], on=_KEY)
     edits = edits.sort_values(_KEY).reset_index(drop=True)
@@ -147,13 +162,25 @@ def _compared(
     returned = [frame.reindex(columns=labels) for frame in (before, now)]
     before, now = (frame.fillna(0.0) for frame in returned)
     photos = codes_of(index.get_level_values("photo").to_numpy(str), len(index))
-    same = float(np.equal(*map(_highest, returned)).mean()) if labels and len(index) else float("nan")
-    return Drift(name, len(edits), len(index), len(np.unique(photos)), same, models, changes_of(before, now, photos))
+    same = (
+        float(np.equal(*map(_highest, returned)).mean()) if labels and len(index) else float("nan")
+    )
+    return Drift(
+        name,
+        len(edits),
+        len(index),
+        len(np.unique(photos)),
+        same,
+        models,
+        changes_of(before, now, photos),
+    )
 
 
 def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
     """Scores by picture and label, NaN where a label was not returned."""
-    wide = scores.pivot_table(index=_KEY, columns="label", values="score", aggfunc="max", observed=True)
+    wide = scores.pivot_table(
+        index=_KEY, columns="label", values="score", aggfunc="max", observed=True
+    )
     return wide.reindex(index)
 
 
@@ -176,18 +203,27 @@ def changes_of(before: pd.DataFrame, now: pd.DataFrame, photos: Integers) -> pd.
     """
     if not len(photos):
         return pd.DataFrame(columns=COLUMNS)
-    sizes, scores = np.bincount(photos).astype(np.float64), [frame.to_numpy(float).T for frame in (before, now)]
-    change, errors = scores[1] - scores[0], STORED * (np.abs(scores[0]) + np.abs(scores[1]))
-    cells, shape = np.indices(change.shape).reshape(2, -1), change.shape
-    each = Units.of(change.ravel(), errors.ravel(), (cells[0], cells[1]), shape, np.ones(len(photos)))
+    sizes = np.bincount(photos).astype(np.float64)
+    scores = [frame.to_numpy(float).T for frame in (before, now)]
+    change = scores[1] - scores[0]
+    errors = STORED * (np.abs(scores[0]) + np.abs(scores[1]))
+    cells = np.indices(change.shape).reshape(2, -1)
+    shape = change.shape
+    each = Units.of(
+        change.ravel(), errors.ravel(), (cells[0], cells[1]), shape, np.ones(len(photos))
+    )
     found = contrast(each.joined(photos), permutations=FLIPS)
     p, _ = below_floor(found.p_perm, found.p, FLIPS, trusted=not few(effective_units(sizes)))
-    p = np.where(found.varying > 0, np.fmax(p, 2.0 ** (1 - found.varying)), np.nan)  # the least that signs can show
+    p = np.where(
+        found.varying > 0, np.fmax(p, 2.0 ** (1 - found.varying)), np.nan
+    )  # the least that signs can show
     p, q = (np.nan_to_num(numbers, nan=1.0) for numbers in (p, benjamini_hochberg(p)))
     means = (frame.mean().to_numpy(float) for frame in (before, now))
     numbers = (before.columns, len(photos), *means, found.difference, found.low, found.high, p, q)
     made = pd.DataFrame(dict(zip(COLUMNS, numbers, strict=True)))
-    order = made.assign(_q=places(q), _flat=places(-made["difference"].abs())).sort_values(["_q", "_flat", "label"])
+    order = made.assign(_q=places(q), _flat=places(-made["difference"].abs())).sort_values(
+        ["_q", "_flat", "label"]
+    )
     return order[made.columns].reset_index(drop=True)
 
 
@@ -201,8 +237,11 @@ def _stayed(drift: Drift) -> str:
     for row in drift.labels.to_dict("records"):
         equal = math.isnan(row["ci_low"]) and row["difference"] == 0
         low, high = (0.0, 0.0) if equal else (row["ci_low"], row["ci_high"])
-        name, ends = f"the change of “{row['label']}”", f"[{low:+.3f}, {high:+.3f}]"
-        changes.append(caution.Nothing(name, low, high, drift.photos, caution.MATTERS["score"], ends))
+        name = f"the change of “{row['label']}”"
+        ends = f"[{low:+.3f}, {high:+.3f}]"
+        changes.append(
+            caution.Nothing(name, low, high, drift.photos, caution.MATTERS["score"], ends)
+        )
     if all(change.clear for change in changes):
         return "No label's mean has moved beyond chance."
     question = "whether any label's mean has moved beyond chance"
@@ -220,7 +259,10 @@ def print_drift(drift: Drift, most: int = 10) -> str:
     ]
     for when, names in zip(("model in the run", "model now"), drift.models, strict=True):
         lines.append(f"{when:<25}{', '.join(names) or 'not said'}")
-    lines += ["", f"{'label':<32}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'q':>9}"]
+    lines += [
+        "",
+        f"{'label':<32}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'q':>9}",
+    ]
     for row in drift.labels[:most].itertuples(index=False):
         low: Any = row.ci_low
         interval = "none" if math.isnan(low) else f"[{low:+.3f}, {row.ci_high:+.3f}]"

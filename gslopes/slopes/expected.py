@@ -48,7 +48,9 @@ def is_expected(label: str, attribute: str) -> bool:
     words = words_of(label)
     named, *_ = placebo.ends_of(attribute) or (placebo.split(attribute)[0],)
     anywhere, alone, people = _lists(named)
-    runs = {words[start:end] for start in range(len(words)) for end in range(start + 1, len(words) + 1)}
+    runs = {
+        words[start:end] for start in range(len(words)) for end in range(start + 1, len(words) + 1)
+    }
     if not runs.isdisjoint(anywhere):
         return True
     return bool(set(words) & alone) and set(words) <= alone | people

@@ -55,7 +55,12 @@ def fit_folder(
     gates = verdicts_of(run, values)
     unedited = unedited_answers(run, limits)
     drawn = method.drawn(runfolder.read_manifest(run).get("config") or {}) if unedited else ()
-    sweeps = asked.select(["classifier", "attribute"]).group_by(["classifier", "attribute"]).aggregate([]).num_rows
+    sweeps = (
+        asked.select(["classifier", "attribute"])
+        .group_by(["classifier", "attribute"])
+        .aggregate([])
+        .num_rows
+    )
     sweeps *= 7 if grid_of(values) else 1  # views of each
     with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
         fitted = analyse(
@@ -77,10 +82,14 @@ def fit_folder(
         )
     record = {name: str(cut) for name, cut in sorted(limits.items())}
     limited = {name: asdict(cut) for name, cut in sorted(limits.items())}
-    runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited})
+    runfolder.write_json(
+        run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited}
+    )
     cut = [str(limits.get(name, ALL)) for name in fitted.slopes["classifier"]]
     fitted = replace(fitted, slopes=expected.marked(fitted.slopes.assign(cut=cut)))
-    order = sorted(fitted.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
+    order = sorted(
+        fitted.tables(), key=lambda pair: pair[0] is tables.SLOPES
+    )  # slopes last: they say it is done
     for table, frame in order:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")
     return fitted
@@ -102,8 +111,14 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     """
     from gslopes.slopes.fit.reach import log_odds, photo_reach
 
-    keys, rows, frame = ["photo", "attribute", "reading"], [], tables.read_rows(tables.READINGS, run)
-    own = frame[(frame["step"] >= 0) & ~frame["reading"].isin(MEASURES) & (frame["reading"] == frame["attribute"])]
+    keys = ["photo", "attribute", "reading"]
+    rows = []
+    frame = tables.read_rows(tables.READINGS, run)
+    own = frame[
+        (frame["step"] >= 0)
+        & ~frame["reading"].isin(MEASURES)
+        & (frame["reading"] == frame["attribute"])
+    ]
     for key, part in own.sort_values("step").groupby(keys, sort=False):
         photo, attribute, reading = map(str, key)
         if len(part) == len(values.get(attribute, ())):  # read at all values
@@ -111,13 +126,21 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
             rows.append((photo, attribute, reading, float(reach[0])))
     if not rows:
         return None
-    unedited = frame[frame["step"] == -1].drop_duplicates(keys).assign(odds=lambda one: log_odds(one["score"]))
-    return pd.DataFrame(rows, columns=[*keys, "reach"]).merge(unedited[[*keys, "odds"]], how="left", on=keys)
+    unedited = (
+        frame[frame["step"] == -1]
+        .drop_duplicates(keys)
+        .assign(odds=lambda one: log_odds(one["score"]))
+    )
+    return pd.DataFrame(rows, columns=[*keys, "reach"]).merge(
+        unedited[[*keys, "odds"]], how="left", on=keys
+    )
 
 
 def moved_of(run: Path) -> pd.DataFrame | None:
     """What else moved along sweeps that others made, as ``slopes.fit.explained`` takes it; None for our own edits."""
-    if not (run / "readings.parquet").exists() or not placebo.of_a_set(runfolder.read_manifest(run)):
+    if not (run / "readings.parquet").exists() or not placebo.of_a_set(
+        runfolder.read_manifest(run)
+    ):
         return None
     frame = tables.read_rows(tables.READINGS, run).query("step >= 0 and reading != attribute")
     return frame[frame["reading"].isin([*JUDGED, "luminance", "background"])]
@@ -129,7 +152,10 @@ def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, p
         return {}
     frame = tables.read_rows(tables.VERDICTS, run)
     frame = frame[frame["attribute"].isin(list(values))]
-    return {str(name): rows.set_index("photo")["kept"].astype(bool) for name, rows in frame.groupby("attribute")}
+    return {
+        str(name): rows.set_index("photo")["kept"].astype(bool)
+        for name, rows in frame.groupby("attribute")
+    }
 
 
 def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]:
@@ -139,8 +165,13 @@ def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]
     paths = [run / UNEDITED / f"{table.name}.parquet" for table in (tables.SCORES, tables.ASKED)]
     if not all(path.is_file() for path in paths):
         return {}
-    scores, asked = (tables.read_arrow(*pair) for pair in zip((tables.SCORES, tables.ASKED), paths, strict=True))
-    return {answers.classifier: answers for answers in gather(present(scores, limits), asked, {UNEDITED: np.zeros(1)})}
+    scores, asked = (
+        tables.read_arrow(*pair) for pair in zip((tables.SCORES, tables.ASKED), paths, strict=True)
+    )
+    return {
+        answers.classifier: answers
+        for answers in gather(present(scores, limits), asked, {UNEDITED: np.zeros(1)})
+    }
 
 
 def tones_of(run: Path) -> pd.Series | None:
@@ -149,5 +180,7 @@ def tones_of(run: Path) -> pd.Series | None:
     rows = frame[(frame["reading"] == "luminance") & (frame["step"] == -1)].drop_duplicates("photo")
     if len(rows) < len(TONES):
         return None
-    third = pd.qcut(pd.Series(places(rows["score"])).rank(method="first"), len(TONES), labels=list(TONES))
+    third = pd.qcut(
+        pd.Series(places(rows["score"])).rank(method="first"), len(TONES), labels=list(TONES)
+    )
     return pd.Series(third.astype(str).to_numpy(), index=rows["photo"].to_numpy())

@@ -28,14 +28,21 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
 
     Raises: UsageError if it is none; TableError.
     """
-    file, presence_file = run / runfolder.MANIFEST, run / PRESENCE
+    file = run / runfolder.MANIFEST
+    presence_file = run / PRESENCE
     if not file.is_file():
-        raise UsageError(f"{show(run)} is not a run folder.", "Name the folder that gslopes audit --out has made.")
+        raise UsageError(
+            f"{show(run)} is not a run folder.",
+            "Name the folder that gslopes audit --out has made.",
+        )
     manifest = runfolder.read_manifest(run)
     recorded = manifest.get("identity") or manifest.get("config") or {}
     config = {name: section for name, section in recorded.items() if isinstance(section, dict)}
     if (config.get("compose") or {}).get("region") == "auto":
-        config["compose"] = {**config["compose"], "region": _each(regions(manifest.get("models") or {}))}
+        config["compose"] = {
+            **config["compose"],
+            "region": _each(regions(manifest.get("models") or {})),
+        }
     config["gate"] = {"on": (run / "verdicts.parquet").is_file()}
     return choices(config, _presence(presence_file), thresholds)
 
@@ -45,16 +52,21 @@ def drawn(config: Mapping[str, Any]) -> set[str]:
 
     Other blends put nothing but changes into the photo, of which there are none at a face's own value.
     """
-    edit, blend = config.get("edit") or {}, str((config.get("compose") or {}).get("blend") or "auto")
+    edit = config.get("edit") or {}
+    blend = str((config.get("compose") or {}).get("blend") or "auto")
     if blend != "auto":
-        return set(edit.get("attributes") or ["gender"]) if blend == "paste" else set()
+        if blend == "paste":
+            return set(edit.get("attributes") or ["gender"])
+        return set()
     return {spec.labels[0] for spec in _editors(edit).values() if spec.blend == "paste"}
 
 
 def _each(regions: Mapping[str, str]) -> str:
     """The region of all editors, or each attribute's own."""
     alike = len(set(regions.values())) < 2
-    return next(iter(regions.values()), "face") if alike else "; ".join(": ".join(pair) for pair in regions.items())
+    if alike:
+        return next(iter(regions.values()), "face")
+    return "; ".join(": ".join(pair) for pair in regions.items())
 
 
 def _presence(file: Path) -> dict[str, Any] | None:
@@ -63,7 +75,9 @@ def _presence(file: Path) -> dict[str, Any] | None:
         content = read_json(file)
     except (OSError, ValueError):
         return None
-    return content if isinstance(content, dict) else None
+    if isinstance(content, dict):
+        return content
+    return None
 
 
 def choices(
@@ -88,14 +102,18 @@ def choices(
         *(
             one
             for name, spec in models.items()
-            for text, found in zip(texts["editor"], _editor(spec, here["blend"], texts["fading"]), strict=True)
+            for text, found in zip(
+                texts["editor"], _editor(spec, here["blend"], texts["fading"]), strict=True
+            )
             if (one := _of_editor(name, spec, text, found)) is not None
         ),
         *(Choice(**{"here": here.get(text["what"], ""), **text}) for text in texts["choice"]),
     ]
 
 
-def _of_editor(name: str, spec: ModelSpec, text: Mapping[str, str], found: tuple[str, str]) -> Choice | None:
+def _of_editor(
+    name: str, spec: ModelSpec, text: Mapping[str, str], found: tuple[str, str]
+) -> Choice | None:
     """A choice of one editor; None for what is of another attribute alone."""
     value, reason = found
     edited = spec.labels[0]
@@ -103,7 +121,9 @@ def _of_editor(name: str, spec: ModelSpec, text: Mapping[str, str], found: tuple
         return None
     paper = text.get(f"paper_{edited}", text["paper"])
     reason = reason or text.get("reason", "")
-    return Choice(text["what"].format(name=name), paper, value, reason, section=text.get("section", ""))
+    return Choice(
+        text["what"].format(name=name), paper, value, reason, section=text.get("section", "")
+    )
 
 
 def _here(
@@ -113,7 +133,9 @@ def _here(
     thresholds: tuple[float, float],
 ) -> dict[str, str]:
     """What the run has, by choice."""
-    find, compose, fit, gate, score = (config.get(name) or {} for name in ("find", "compose", "fit", "gate", "score"))
+    find, compose, fit, gate, score = (
+        config.get(name) or {} for name in ("find", "compose", "fit", "gate", "score")
+    )
     blend = str(compose.get("blend") or "auto")
     if blend == "auto" and models:
         blend = ", ".join(sorted({spec.blend for spec in models.values()}))
@@ -121,12 +143,17 @@ def _here(
     if region == "auto":
         region = _each({spec.labels[0]: spec.region for spec in models.values()})
     which = str((presence or fit).get("presence") or "vendor")
-    cuts = "; ".join(f"{name}: {cut}" for name, cut in sorted(((presence or {}).get("cuts") or {}).items()))
+    cuts = "; ".join(
+        f"{name}: {cut}" for name, cut in sorted(((presence or {}).get("cuts") or {}).items())
+    )
     return {
         "face parser": _parser(compose),
-        "classifiers": ", ".join(map(str, score.get("classifiers") or ())) or "those that the user names",
+        "classifiers": ", ".join(map(str, score.get("classifiers") or ()))
+        or "those that the user names",
         "region": region,
-        "drawing effect": "each label's change from the photo to value 0" if drawn(config) else UNDRAWN,
+        "drawing effect": "each label's change from the photo to value 0"
+        if drawn(config)
+        else UNDRAWN,
         "blend": blend,
         "placebo sweeps": "three" if compose.get("placebo", True) else "none",
         "smallest face": f"{find.get('min_face', 32)} pixels",
@@ -140,7 +167,9 @@ def _parser(compose: Mapping[str, Any]) -> str:
     """What finds the region."""
     if compose.get("masks"):
         return "none: known masks"
-    return "BiSeNet" if compose.get("parser") else "face-parser, a feature pyramid"
+    if compose.get("parser"):
+        return "BiSeNet"
+    return "face-parser, a feature pyramid"
 
 
 def _values(text: Mapping[str, str], edit: Mapping[str, Any]) -> Iterator[Choice]:

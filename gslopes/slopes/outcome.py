@@ -41,7 +41,9 @@ class Walked(Result):
     @property
     def errors(self) -> int:
         """How many photos could not be read."""
-        return sum(count for reason, count in self.skipped.items() if reason.startswith(Reason.UNREADABLE))
+        return sum(
+            count for reason, count in self.skipped.items() if reason.startswith(Reason.UNREADABLE)
+        )
 
     @cached_property
     def dropped(self) -> dict[str, int]:
@@ -57,12 +59,25 @@ class Walked(Result):
         from gslopes.frame.commands import rows
         from gslopes.slopes.report.loading import funnels
 
-        photos = {"found": self.photos, "used": self.used, "skipped": self.skipped, "errors": self.errors}
+        photos = {
+            "found": self.photos,
+            "used": self.used,
+            "skipped": self.skipped,
+            "errors": self.errors,
+        }
         photos |= {"dropped": self.dropped} if self.dropped else {}
-        content = {"run": str(self.folder), "page": str(self.page) if self.page else None, "photos": photos}
+        content = {
+            "run": str(self.folder),
+            "page": str(self.page) if self.page else None,
+            "photos": photos,
+        }
         if "slopes" not in self.tables:
             return {**content, "funnel": [], "slopes": None}
-        return {**content, "funnel": list(map(asdict, funnels(self.folder))), "slopes": rows(self.tables["slopes"])}
+        return {
+            **content,
+            "funnel": list(map(asdict, funnels(self.folder))),
+            "slopes": rows(self.tables["slopes"]),
+        }
 
     @property
     def places(self) -> list[str]:
@@ -70,14 +85,20 @@ class Walked(Result):
         from gslopes.slopes.report.loading import lost
 
         lines = [f"photos     {self.used:,} edited of {self.photos:,}"]
-        lines += [f"           {count:,} skipped: {reason}" for reason, count in self.skipped.items()]
-        lines += [f"           {count:,} dropped: {reason}" for reason, count in self.dropped.items()]
+        lines += [
+            f"           {count:,} skipped: {reason}" for reason, count in self.skipped.items()
+        ]
+        lines += [
+            f"           {count:,} dropped: {reason}" for reason, count in self.dropped.items()
+        ]
         lines += [f"answers    {name}: {text}" for name, text in lost(self.folder).items()]
         return [*lines, f"pictures   {show(self.folder)}/edits/", *super().places]
 
 
 def _skipped(run: Path) -> dict[str, int]:
-    photos = tables.read_columns(tables.PHOTOS, run / "photos.parquet", ["status", "reason", "detail"])
+    photos = tables.read_columns(
+        tables.PHOTOS, run / "photos.parquet", ["status", "reason", "detail"]
+    )
     lost = photos[photos["status"] != "used"]
     return dict(Counter(map(listed, lost["reason"], lost["detail"])).most_common())
 
@@ -87,7 +108,9 @@ def counts(found: Tables) -> tuple[int, int, int]:
     if not (found.folder / "photos.parquet").is_file():
         raise KeyError("photos")
     skipped = _skipped(found.folder)
-    unreadable = sum(count for reason, count in skipped.items() if reason.startswith(Reason.UNREADABLE))
+    unreadable = sum(
+        count for reason, count in skipped.items() if reason.startswith(Reason.UNREADABLE)
+    )
     failed = sum(statuses.get("failed", 0) for statuses in answers(found.folder).values())
     photos = pq.read_metadata(found.folder / "photos.parquet").num_rows
     return photos, photos - sum(skipped.values()), unreadable + failed
@@ -108,22 +131,35 @@ def headline(found: Tables) -> Headline:
     from gslopes.slopes.report.evidence import summary
 
     slopes = found.folder / "slopes.parquet"
-    return Headline(summary(found.folder, tables.read(tables.SLOPES, slopes)) if slopes.is_file() else "")
+    return Headline(
+        summary(found.folder, tables.read(tables.SLOPES, slopes)) if slopes.is_file() else ""
+    )
 
 
 def terminal(found: Tables) -> str:
     """The evidence; before the fit, how many photos were edited."""
     from gslopes.report.terminal import wrap
     from gslopes.slopes.report.evidence import print_evidence
-    from gslopes.slopes.report.loading import cautions, drawings, funnels, placebos, unanswered, with_units
+    from gslopes.slopes.report.loading import (
+        cautions,
+        drawings,
+        funnels,
+        placebos,
+        unanswered,
+        with_units,
+    )
 
     if "slopes" not in found:
         photos, used, _ = counts(found)
         return f"{used:,} edited of {many(photos, 'photo')}"
     run = found.folder
-    slopes, said = with_units(found["slopes"], run), [*unanswered(run), *map(wrap, cautions(run))]
-    drawn, fakes = drawings(run), placebos(run, slopes)
-    return print_evidence(slopes, funnels=funnels(run), unanswered=said, drawn=drawn, placebos=fakes)
+    slopes = with_units(found["slopes"], run)
+    said = [*unanswered(run), *map(wrap, cautions(run))]
+    drawn = drawings(run)
+    fakes = placebos(run, slopes)
+    return print_evidence(
+        slopes, funnels=funnels(run), unanswered=said, drawn=drawn, placebos=fakes
+    )
 
 
 def write_summary(result: Result) -> None:
@@ -133,8 +169,14 @@ def write_summary(result: Result) -> None:
 
     real = observed.summary_rows(result.tables["observed"]) if "observed" in result.tables else None
     drawn = drawing.summary_rows(result.tables["drawing"]) if "drawing" in result.tables else None
-    rows, counts = summary_rows(result.findings), (result.found, result.used)
-    said: dict[str, Any] = {"headline": result.summary, "page": result.page, "observed": real, "drawing": drawn}
+    rows = summary_rows(result.findings)
+    counts = (result.found, result.used)
+    said: dict[str, Any] = {
+        "headline": result.summary,
+        "page": result.page,
+        "observed": real,
+        "drawing": drawn,
+    }
     summary.write(result.folder, "photos", rows, counts, **said)
 
 
@@ -143,7 +185,10 @@ def answers(run: Path) -> dict[str, dict[str, int]]:
     from gslopes.slopes.report.loading import outcomes_of
 
     counted = outcomes_of(run, ["classifier"])
-    return {name: {status: n for status, (n, _) in statuses.items()} for (name,), statuses in counted.items()}
+    return {
+        name: {status: n for status, (n, _) in statuses.items()}
+        for (name,), statuses in counted.items()
+    }
 
 
 def _gated(result: Result) -> tuple[str, dict[str, Any]]:

@@ -27,7 +27,9 @@ from gslopes.core.runfolder import FARTHEST
 from gslopes.core.text import many
 from gslopes.photos.folder import photo_bytes, size_of
 
-TEXTS: Mapping[str, Any] = tomllib.loads((Path(__file__).parent / "data" / "pairs.toml").read_text("utf-8"))
+TEXTS: Mapping[str, Any] = tomllib.loads(
+    (Path(__file__).parent / "data" / "pairs.toml").read_text("utf-8")
+)
 LARGEST = 1 << 30  # bytes of a table of pictures
 _ROUNDED = 6e-5  # values that somebody wrote with four digits
 _WITHIN = ("image", "picture")  # columns of Parquet that may hold the pictures themselves
@@ -50,7 +52,9 @@ class Picture:
             return photo_bytes(self.path)
         cell = _row_group(self.path, self.group)[self.row]
         data = cell.get("bytes") if isinstance(cell, dict) else cell
-        return data if isinstance(data, bytes) else b""
+        if isinstance(data, bytes):
+            return data
+        return b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +75,14 @@ class PairSet:
 
 def refused(what: str, *about: object) -> UsageError:
     """One of the sentences of ``data/pairs.toml``."""
-    return UsageError(*(text.format(*(str(one)[:200] for one in about)) for text in TEXTS["refused"][what]))
+    return UsageError(
+        *(text.format(*(str(one)[:200] for one in about)) for text in TEXTS["refused"][what])
+    )
 
 
-def read_pairs(path: Path, baseline: str = "", limit: int | None = None, placebos: bool = True) -> PairSet:
+def read_pairs(
+    path: Path, baseline: str = "", limit: int | None = None, placebos: bool = True
+) -> PairSet:
     """Read and check a set; no picture is opened.
 
     baseline: of named values, with commas between those of several attributes; the commonest value by default.
@@ -83,8 +91,12 @@ def read_pairs(path: Path, baseline: str = "", limit: int | None = None, placebo
     Raises: UsageError; UnknownName for a baseline.
     """
     rows = _checked(pd.concat(_tables(path), ignore_index=True))
-    units = rows.drop_duplicates("unit").set_index("unit")[["shown", "group"]][:limit].assign(lacks="")
-    cells = rows[rows["value"] != ""].pivot(index="unit", columns=["attribute", "placebo", "value"], values="picture")
+    units = (
+        rows.drop_duplicates("unit").set_index("unit")[["shown", "group"]][:limit].assign(lacks="")
+    )
+    cells = rows[rows["value"] != ""].pivot(
+        index="unit", columns=["attribute", "placebo", "value"], values="picture"
+    )
     cells = cells.sort_index(axis=1)
     if cells.empty:
         raise refused("empty", show(path))
@@ -100,26 +112,47 @@ def read_pairs(path: Path, baseline: str = "", limit: int | None = None, placebo
         for sweep, levels, numbers in _sweeps((show(path), attribute), own, wanted):
             for kind in ("", *(placebo.KINDS if placebos else ())):
                 columns = pd.MultiIndex.from_product([[attribute], [kind], levels])
-                part = cells.reindex(units.index, columns=columns).set_axis(range(len(levels)), axis=1)
+                part = cells.reindex(units.index, columns=columns).set_axis(
+                    range(len(levels)), axis=1
+                )
                 have = part.notna().sum(axis=1)
                 if not kind:
                     said = have.map(f"{{}} of {len(levels)} values of {sweep}; ".format)
                     units["lacks"] += said.where(have.between(1, len(levels) - 1), "")
                 name = placebo.name(sweep, kind) if kind else sweep
                 values[name] = numbers
-                whole = part[have == len(levels)].melt(var_name="step", value_name="picture", ignore_index=False)
+                whole = part[have == len(levels)].melt(
+                    var_name="step", value_name="picture", ignore_index=False
+                )
                 parts.append(whole.assign(attribute=name))
-    edits = pd.concat(parts).reset_index().sort_values(["unit", "attribute", "step"]).set_index("unit")
-    original = pd.concat([rows[rows["value"] == ""].set_index("unit"), edits])["picture"].groupby(level=0).first()
+    edits = (
+        pd.concat(parts).reset_index().sort_values(["unit", "attribute", "step"]).set_index("unit")
+    )
+    original = (
+        pd.concat([rows[rows["value"] == ""].set_index("unit"), edits])["picture"]
+        .groupby(level=0)
+        .first()
+    )
     units["picture"] = [original.get(unit, Picture(path)) for unit in units.index]
     units["photo"], units["lacks"] = units.index.map(_id), units["lacks"].str.removesuffix("; ")
-    files = {picture.path for picture in [*edits["picture"], *units["picture"][units.index.isin(edits.index)]]}
+    files = {
+        picture.path
+        for picture in [*edits["picture"], *units["picture"][units.index.isin(edits.index)]]
+    }
     if lost := [show(file) for file in sorted(files) if not file.is_file()]:
         more = f" and {len(lost) - 3:,} more" * (len(lost) > 3)
-        raise refused("gone", show(path), f"{len(lost):,}", many(len(files), "picture"), ", ".join(lost[:3]) + more)
+        raise refused(
+            "gone",
+            show(path),
+            f"{len(lost):,}",
+            many(len(files), "picture"),
+            ", ".join(lost[:3]) + more,
+        )
     sizes = rows["picture"].map(lambda picture: size_of(picture.path))
     text = rows.drop(columns=["where", "picture"]).assign(size=sizes).to_csv()
-    return PairSet(units, edits, values, {"photos": len(units), "digest": sha256(text.encode()).hexdigest()})
+    return PairSet(
+        units, edits, values, {"photos": len(units), "digest": sha256(text.encode()).hexdigest()}
+    )
 
 
 def _checked(rows: pd.DataFrame) -> pd.DataFrame:
@@ -149,7 +182,8 @@ def _sweeps(
     """
     there = own.notna()
     numbers = _numbers(pd.Series(own.columns, own.columns)).dropna().sort_values()
-    levels, names = numbers.index.tolist(), [str(name) for name in own if name not in numbers]
+    levels = numbers.index.tolist()
+    names = [str(name) for name in own if name not in numbers]
     if levels and names:
         raise refused("mixed", *about, levels[0], names[0])
     if (most := there.sum(axis=1).max() if len(own.columns) else 0) < 2:
@@ -164,7 +198,11 @@ def _sweeps(
     if not others:
         raise refused("baseline", *about, base, ", ".join(names))
     for level in others:
-        yield placebo.contrast(*map(placebo.plain, (about[1], level, base))), [base, level], [0.0, 1.0]
+        yield (
+            placebo.contrast(*map(placebo.plain, (about[1], level, base))),
+            [base, level],
+            [0.0, 1.0],
+        )
 
 
 def _numbers(texts: pd.Series) -> pd.Series:
@@ -177,17 +215,23 @@ def _even(values: list[float]) -> list[float]:
     """The values; where they are evenly spaced but for rounding, as an editor's are."""
     line = np.linspace(values[0], values[-1], len(values), dtype=np.float32)
     near = np.abs(line - values).max() <= _ROUNDED * max(1.0, *map(abs, values))
-    return [float(str(value)) for value in line] if near else values
+    if near:
+        return [float(str(value)) for value in line]
+    return values
 
 
 def _id(unit: str) -> str:
-    return unit if re.fullmatch("[0-9a-f]{64}", unit) else sha256(unit.encode("utf-8", "replace")).hexdigest()
+    if re.fullmatch("[0-9a-f]{64}", unit):
+        return unit
+    return sha256(unit.encode("utf-8", "replace")).hexdigest()
 
 
 def file_name(text: str) -> str:
     """A unit's name as that of a file; two units never share one."""
     plain = re.sub(r"[^\w .()+-]|^\.", "_", text)[:120]
-    return plain if plain == text else f"{plain}-{_id(text)[:8]}"
+    if plain == text:
+        return plain
+    return f"{plain}-{_id(text)[:8]}"
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -196,26 +240,38 @@ def file_name(text: str) -> str:
 def _tables(path: Path) -> Iterator[pd.DataFrame]:
     """The rows of each table of a set: texts by our names of columns, ``where`` each stands, and its ``Picture``."""
     kinds = ("metadata.jsonl", "metadata.csv", "*.parquet")
-    files = next(filter(None, (sorted(path.rglob(kind)) for kind in kinds)), []) if path.is_dir() else [path]
+    files = (
+        next(filter(None, (sorted(path.rglob(kind)) for kind in kinds)), [])
+        if path.is_dir()
+        else [path]
+    )
     if not files:
         raise refused("folder", show(path))
     for file in files:
-        table, columns = _table(file), {}
+        table = _table(file)
+        columns = {}
         for name, usual in TEXTS["columns"].items():
             columns[name] = next((one for one in usual if one in table), "")
             if not columns[name] and name in TEXTS["needed"]:
                 raise refused("column", show(file), name, ", ".join(map(str, table)))
-        texts = {name: table[column].map(_text) if column else "" for name, column in columns.items()}
+        texts = {
+            name: table[column].map(_text) if column else "" for name, column in columns.items()
+        }
         rows = pd.DataFrame(texts, table.index, dtype=object).assign(name=texts["picture"])
         cells = zip(table[columns["picture"]], rows["name"], strict=True)
-        pictures = [cell if isinstance(cell, Picture) else Picture(file.parent / name) for cell, name in cells]
+        pictures = [
+            cell if isinstance(cell, Picture) else Picture(file.parent / name)
+            for cell, name in cells
+        ]
         rows["picture"] = pd.Series(pictures, rows.index)
         rows["where"] = [f"{show(file)}, {line}" for line in table.index]
         yield rows.assign(shown=rows["shown"].where(rows["shown"] != "", rows["unit"]))
 
 
 def _text(cell: Any) -> str:
-    return "" if cell is None or cell != cell else str(cell).strip()
+    if cell is None or cell != cell:
+        return ""
+    return str(cell).strip()
 
 
 def _table(file: Path) -> pd.DataFrame:
@@ -236,12 +292,23 @@ def _table(file: Path) -> pd.DataFrame:
 
 def _parquet(file: Path) -> pd.DataFrame:
     with pq.ParquetFile(file) as parquet:
-        kinds, usual = parquet.schema_arrow, {name for names in TEXTS["columns"].values() for name in names}
-        within = {name for name in _WITHIN if name in kinds.names and not pa.types.is_string(kinds.field(name).type)}
-        table = parquet.read(columns=[name for name in kinds.names if name in usual - within]).to_pandas()
-        groups = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
+        kinds = parquet.schema_arrow
+        usual = {name for names in TEXTS["columns"].values() for name in names}
+        within = {
+            name
+            for name in _WITHIN
+            if name in kinds.names and not pa.types.is_string(kinds.field(name).type)
+        }
+        table = parquet.read(
+            columns=[name for name in kinds.names if name in usual - within]
+        ).to_pandas()
+        groups = [
+            parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)
+        ]
     cells = [Picture(file, group, row) for group, size in enumerate(groups) for row in range(size)]
-    return table.assign(picture=cells) if within else table
+    if within:
+        return table.assign(picture=cells)
+    return table
 
 
 @lru_cache(maxsize=2)

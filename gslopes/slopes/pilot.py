@@ -21,14 +21,18 @@ def read_pilot(
     Raises: UsageError where the run is not fitted, has no placebo sweeps, or no such label that is judged.
     """
     if not (run / "placebos.parquet").is_file():
-        raise UsageError(f"{show(run)} is not fitted.", f"Fit it: gslopes audit {show(run)} --only fit.")
+        raise UsageError(
+            f"{show(run)} is not fitted.", f"Fit it: gslopes audit {show(run)} --only fit."
+        )
     slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
     differences = tables.read(tables.PLACEBOS, run / "placebos.parquet")
     rows = tables.reading(slopes)
     for column, name in (("classifier", classifier), ("attribute", attribute)):
         known = sorted(map(str, rows.loc[~placebo.among(rows["attribute"]), column].unique()))
         if not name and len(known) > 1:
-            raise UsageError(f"{show(run)} has several: {', '.join(known)}.", f"Name one with --{column}.")
+            raise UsageError(
+                f"{show(run)} has several: {', '.join(known)}.", f"Name one with --{column}."
+            )
         if name and name not in known:
             raise UsageError(f"{show(run)} has no {column} {name}.", f"It has {', '.join(known)}.")
         chosen = name or known[0]
@@ -43,16 +47,26 @@ def read_pilot(
     if row["measure"] == "presence":
         fake = float(np.mean(list(fakes.values())))
         rate = float(np.clip(row["y_centre"], 0.5 / row["n"], 1 - 0.5 / row["n"]))
-        return presence_of(rate, abs(row["slope"]), float(row["t"]), edit, fake), len(judged), row["unit"]
-    sd, sds = float(np.sqrt(edit)), tuple(float(np.sqrt(fakes[kind])) for kind in placebo.KINDS)
+        return (
+            presence_of(rate, abs(row["slope"]), float(row["t"]), edit, fake),
+            len(judged),
+            row["unit"],
+        )
+    sd = float(np.sqrt(edit))
+    sds = tuple(float(np.sqrt(fakes[kind])) for kind in placebo.KINDS)
     both = [(edit + fakes[kind] - paired[kind]) / 2 for kind in placebo.KINDS]  # covariances
-    shared = tuple(float(np.clip(c / (sd * one), -1, 1)) if sd * one else 0.0 for c, one in zip(both, sds, strict=True))
+    shared = tuple(
+        float(np.clip(c / (sd * one), -1, 1)) if sd * one else 0.0
+        for c, one in zip(both, sds, strict=True)
+    )
     return Measured(sd, sds, shared), len(judged), row["unit"]
 
 
 def _variance(row: pd.Series) -> float:
     """Of the photos' slopes."""
-    return 0.0 if pd.isna(row["se"]) else float(row["se"] ** 2 * row["n"])
+    if pd.isna(row["se"]):
+        return 0.0
+    return float(row["se"] ** 2 * row["n"])
 
 
 def _placebos(
@@ -63,7 +77,8 @@ def _placebos(
     Raises: UsageError where a kind is missing.
     """
     keys = ["classifier", "label", "estimator"]
-    fakes, paired = {}, {}
+    fakes = {}
+    paired = {}
     for kind in placebo.KINDS:
         name = placebo.name(row["attribute"], kind)
         same = (slopes[keys] == row[keys]).all(axis=1) & (slopes["attribute"] == name)

@@ -58,7 +58,11 @@ class Walk:
     @property
     def images(self) -> int:
         """Counterfactual photos if every photo has a usable face."""
-        made = [len(values) for name, values in self.values.items() if not self.grid or name not in self.grid.names]
+        made = [
+            len(values)
+            for name, values in self.values.items()
+            if not self.grid or name not in self.grid.names
+        ]
         return len(self.files) * sum(made)
 
     @property
@@ -71,20 +75,34 @@ class Walk:
         """What the run is, for ``run.json``.  Raises: UnknownName, ModelError."""
         models: dict[str, dict[str, str]] = {}
         if self.pairs is None:
-            models = model_records(self.config) if self.components is None else self.components.models
-        facts = {"identity": self.config.identity(), "seed": self.config.seed, "values": self.values}
+            models = (
+                model_records(self.config) if self.components is None else self.components.models
+            )
+        facts = {
+            "identity": self.config.identity(),
+            "seed": self.config.seed,
+            "values": self.values,
+        }
         return {**facts, "models": models, "inputs": self.inputs}
 
     def ready(self) -> Components:
         """The components, loaded.  Raises: as ``faces.components.default_components``."""
         if self.pairs is not None:
-            return Components(MtcnnFinder(self.config.find.min_face), cast("Any", None), {}, {}, named=True)
+            return Components(
+                MtcnnFinder(self.config.find.min_face), cast("Any", None), {}, {}, named=True
+            )
         return self.components or default_components(self.config, self.device)
 
     def done(self, run: Path | None) -> int:
         """How many parts a run folder has already."""
-        missing = [] if run is None else runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, self.parts)
-        return 0 if run is None else self.parts - len(missing)
+        missing = (
+            []
+            if run is None
+            else runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, self.parts)
+        )
+        if run is None:
+            return 0
+        return self.parts - len(missing)
 
     def pictures_asked(self, sample: int) -> tuple[int, int]:
         """(pictures that a paid classifier is asked about at most, those of placebo sweeps among them).
@@ -108,8 +126,12 @@ def look_at(config: RunConfig, components: Components | None = None) -> Walk:
     """
     classifiers = tuple(dict.fromkeys(map(canonical_name, config.score.classifiers)))
     if config.pairs is not None:
-        pairs = read_pairs(config.pairs, config.baseline or "", config.limit, config.compose.placebo)
-        files = tuple(PhotoFile(picture.path, str(name)) for name, picture in pairs.units["picture"].items())
+        pairs = read_pairs(
+            config.pairs, config.baseline or "", config.limit, config.compose.placebo
+        )
+        files = tuple(
+            PhotoFile(picture.path, str(name)) for name, picture in pairs.units["picture"].items()
+        )
         return Walk(config, files, dict(pairs.values), dict(pairs.facts), classifiers, None, pairs)
     values = config.sweeps()
     files, inputs = read_inputs(config)
@@ -126,10 +148,13 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any
     """
     files = tuple(list_files(config.photos, config.limit))
     inputs = listing(files)
-    landmarks, masks = config.find.landmarks, config.compose.masks
+    landmarks = config.find.landmarks
+    masks = config.compose.masks
     if landmarks is not None:
         if not landmarks.is_file():
-            raise UsageError(f"There is no file {show(landmarks)}.", "Name the CSV of known landmarks.")
+            raise UsageError(
+                f"There is no file {show(landmarks)}.", "Name the CSV of known landmarks."
+            )
         inputs["landmarks"] = sha256_of(landmarks)
     if masks is not None and not masks.is_dir():
         raise UsageError(f"There is no folder {show(masks)}.", "Name the folder of known masks.")
@@ -139,7 +164,8 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     """What a walk would do: photos, values, pictures, questions, time and space."""
     walk: Walk = planned.inputs.content
-    config, run = walk.config, planned.folder
+    config = walk.config
+    run = planned.folder
     done = walk.done(run)
     facts = {
         "photos": len(walk.files),
@@ -155,19 +181,33 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         "run": str(run) if run else None,
     }
     minutes = walk.images * SECONDS_A_PICTURE / 60
-    size, pairs = sum(file.path.stat().st_size for file in walk.files) * walk.images // len(walk.files), walk.pairs
+    size = sum(file.path.stat().st_size for file in walk.files) * walk.images // len(walk.files)
+    pairs = walk.pairs
     if pairs is not None:
-        size = sum(map(size_of, {one.path for one in pairs.edits["picture"]})) * (4 if config.compose.placebo else 1)
+        size = sum(map(size_of, {one.path for one in pairs.edits["picture"]})) * (
+            4 if config.compose.placebo else 1
+        )
     lacking = 0 if pairs is None else int((pairs.units["lacks"] != "").sum())
     time = f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
     disk = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
-    sweeps = {name: values for name, values in walk.values.items() if not walk.grid or name in walk.grid.names}
+    sweeps = {
+        name: values
+        for name, values in walk.values.items()
+        if not walk.grid or name in walk.grid.names
+    }
     placebos = f", and as many for each of {len(placebo.KINDS)} placebos" * config.compose.placebo
     lines = [
         f"photos       {len(walk.files):,} {'units ' * (pairs is not None)}in {show(config.pairs or config.photos)}",
         *([f"incomplete   {many(lacking, 'unit')}, left out where values lack"] if lacking else []),
-        *(f"sweep        {name}: {', '.join(f'{v:.3g}' for v in values)}" for name, values in sweeps.items()),
-        *([f"crossed      {config.grid[0]} × {config.grid[1]} pictures a photo{placebos}"] if walk.grid else []),
+        *(
+            f"sweep        {name}: {', '.join(f'{v:.3g}' for v in values)}"
+            for name, values in sweeps.items()
+        ),
+        *(
+            [f"crossed      {config.grid[0]} × {config.grid[1]} pictures a photo{placebos}"]
+            if walk.grid
+            else []
+        ),
         f"images       {walk.images:,} at most (photos without a usable face give none)",
         f"classifiers  {', '.join(walk.classifiers) or 'none'}",
         f"calls        {walk.calls:,} at most, a picture each",
@@ -192,7 +232,11 @@ def read_manifest(run: Path) -> dict[str, Any]:
     try:
         numbers = content["inputs"]["photos"], content["config"]["part"], content["seed"]
         content["values"].items()
-        if min(map(int, numbers)) < 0 or int(numbers[1]) < 1 or int(numbers[0]) > _MOST_PARTS * int(numbers[1]):
+        if (
+            min(map(int, numbers)) < 0
+            or int(numbers[1]) < 1
+            or int(numbers[0]) > _MOST_PARTS * int(numbers[1])
+        ):
             raise ValueError("a number out of its range")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{show(run / runfolder.MANIFEST)} is damaged: it lacks what every run has."
@@ -202,10 +246,14 @@ def read_manifest(run: Path) -> dict[str, Any]:
 
 def complete_parts(run: Path) -> int:
     """How many parts the run has.  Raises: UsageError unless the pictures of all of them are there."""
-    parts, missing = _parts(run), len(missing_parts(run))
+    parts = _parts(run)
+    missing = len(missing_parts(run))
     if missing:
         hint = "Finish it first: repeat the command that started it."
-        raise UsageError(f"{show(run)} is not complete: {missing} of its {parts} parts have no pictures yet.", hint)
+        raise UsageError(
+            f"{show(run)} is not complete: {missing} of its {parts} parts have no pictures yet.",
+            hint,
+        )
     return parts
 
 

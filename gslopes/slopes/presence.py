@@ -7,7 +7,8 @@ from gslopes.ask.classifiers.catalogue import SERVICES
 from gslopes.core.errors import ConfigError
 from gslopes.slopes.fit.answers import ALL, Cut
 
-VENDOR, NONE = "vendor", "none"
+VENDOR = "vendor"
+NONE = "none"
 
 
 def cuts(classifiers: Iterable[str], presence: str) -> dict[str, Cut]:
@@ -45,4 +46,6 @@ def parse(presence: str) -> Cut | None:
 def vendor_cut(classifier: str) -> Cut:
     """What a service itself counts unless it is asked for more; everything for every other classifier."""
     listed = SERVICES.get(names.split(classifier)[0])
-    return Cut(*listed.presence) if listed else ALL
+    if listed:
+        return Cut(*listed.presence)
+    return ALL

@@ -28,7 +28,14 @@ from gslopes.faces.compose.masks import heads_of, mask_is_degenerate
 from gslopes.faces.compose.paste import Composite, compose_all
 from gslopes.faces.compose.placebo import lightened, qualities, randomised
 from gslopes.faces.find import choose
-from gslopes.photos.folder import BATCH_PIXELS, PhotoFile, digest_of, open_photo, photo_batches, photo_of
+from gslopes.photos.folder import (
+    BATCH_PIXELS,
+    PhotoFile,
+    digest_of,
+    open_photo,
+    photo_batches,
+    photo_of,
+)
 from gslopes.slopes.pairs import PairSet, file_name
 from gslopes.slopes.plan import Walk
 
@@ -68,30 +75,43 @@ class Synthesis:
         run = self.run
         runfolder.settle(run / row["file"] for row in edits)
         for table, rows in ((tables.EDITS, edits), (tables.PHOTOS, photos)):
-            runfolder.write_table(table, tables.frame_of(table, rows), runfolder.part_path(run, SYNTHESIS, table, part))
+            runfolder.write_table(
+                table,
+                tables.frame_of(table, rows),
+                runfolder.part_path(run, SYNTHESIS, table, part),
+            )
         runtime.trim_heap()
 
     def _make(self, part: int, tick: Tick, photos: list[Row], edits: list[Row]) -> None:
         """Make the pictures of one part; adds to both tables."""
         read = partial(self._open, photos, tick)
         for batch in photo_batches(self.plan.files_of(part), read, BATCH_PIXELS):
-            self._walk_within_memory([(file.relative, photo) for file, photo in batch], photos, edits)
+            self._walk_within_memory(
+                [(file.relative, photo) for file, photo in batch], photos, edits
+            )
             tick(len(batch))
 
     def remote_task(self) -> RemoteTask:
         """For workers elsewhere.  Raises: UsageError if the components are not those that the configuration names."""
         if not self.components.named:
             hint = "Use the engine one, or name the models in the configuration."
-            raise UsageError("Components passed as objects cannot be sent to other processes.", hint)
-        run, plan = self.run.absolute(), self.plan
+            raise UsageError(
+                "Components passed as objects cannot be sent to other processes.", hint
+            )
+        run = self.run.absolute()
+        plan = self.plan
         needs = (run / runfolder.MANIFEST, plan.config.photos)
         return RemoteTask(
-            partial(_elsewhere, type(self), run, plan, self.same, self.components.models), needs, self._name
+            partial(_elsewhere, type(self), run, plan, self.same, self.components.models),
+            needs,
+            self._name,
         )
 
     def _name(self, part: int) -> str:
         names = [file.relative for file in self.plan.files_of(part)]
-        return names[0] if len(names) == 1 else f"the {len(names)} photos from {names[0]} to {names[-1]}"
+        if len(names) == 1:
+            return names[0]
+        return f"the {len(names)} photos from {names[0]} to {names[-1]}"
 
     def _open(self, photos: list[Row], tick: Tick, file: PhotoFile) -> Photo | None:
         """The photo; one that is skipped gets its row right away."""
@@ -106,7 +126,9 @@ class Synthesis:
         tick(1)
         return None
 
-    def _walk_within_memory(self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]) -> None:
+    def _walk_within_memory(
+        self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]
+    ) -> None:
         """As ``_walk``; a batch that does not fit the memory is halved until it does, down to one photo."""
         seen: list[Row] = []
         made: list[Row] = []
@@ -115,7 +137,8 @@ class Synthesis:
         except Exception as error:
             if not runtime.is_out_of_memory(error) or len(batch) == 1:
                 raise
-            seen, made = [], []
+            seen = []
+            made = []
         else:
             photos += seen
             edits += made
@@ -142,81 +165,124 @@ class Synthesis:
         for start in range(0, len(usable), step):
             self._edit(usable[start : start + step], size, photos, edits)
 
-    def _edit(self, usable: list[tuple[str, Photo, Face]], size: int, photos: list[Row], edits: list[Row]) -> None:
+    def _edit(
+        self, usable: list[tuple[str, Photo, Face]], size: int, photos: list[Row], edits: list[Row]
+    ) -> None:
         """Mask, edit and compose a few photos; adds to both tables and writes the pictures."""
         chips = np.stack([warp(photo.pixels, face.matrix, size) for _, photo, face in usable])
         given = [photo for _, photo, _ in usable], [face for _, _, face in usable], chips
         borders = {editor.border for editor in self.components.editors.values()}
         masks = {border: self.components.masker(*given, border) for border in borders}
-        headed = {editor.border for editor in self.components.editors.values() if self._region(editor) == "head"}
+        headed = {
+            editor.border
+            for editor in self.components.editors.values()
+            if self._region(editor) == "head"
+        }
         heads = {border: heads_of(self.components.masker, *given, border) for border in headed}
         # a face is used by all editors or by none
         reasons = [
-            mask_is_degenerate(min(each, key=np.sum)) or SkipReason() for each in zip(*masks.values(), strict=True)
+            mask_is_degenerate(min(each, key=np.sum)) or SkipReason()
+            for each in zip(*masks.values(), strict=True)
         ]
-        photos += [_seen(name, photo, why, face) for (name, photo, face), why in zip(usable, reasons, strict=True)]
+        photos += [
+            _seen(name, photo, why, face)
+            for (name, photo, face), why in zip(usable, reasons, strict=True)
+        ]
         usable_rows = [index for index, why in enumerate(reasons) if not why]
         if not usable_rows:
             return
-        seen, found = [given[0][index] for index in usable_rows], [given[1][index] for index in usable_rows]
+        seen = [given[0][index] for index in usable_rows]
+        found = [given[1][index] for index in usable_rows]
 
-        def composed(attribute: str, rows: Sequence[int], photos: Sequence[Photo], chips: ByteArray) -> Any:
+        def composed(
+            attribute: str, rows: Sequence[int], photos: Sequence[Photo], chips: ByteArray
+        ) -> Any:
             """Along one attribute.  rows: of the usable photos, whose faces and masks these photos have."""
-            editor, device = self.components.editors[attribute], self.plan.device
-            swept = swept_on(device, editor, chips, np.asarray(self.plan.values[attribute], np.float32))
+            editor = self.components.editors[attribute]
+            device = self.plan.device
+            swept = swept_on(
+                device, editor, chips, np.asarray(self.plan.values[attribute], np.float32)
+            )
             inside = [masks[editor.border][usable_rows[row]] for row in rows]
             at_head = self._region(editor) == "head"
             around = [heads[editor.border][usable_rows[row]] if at_head else None for row in rows]
             blend = self.plan.config.compose.blend
             blend = editor.blend if blend == "auto" else blend
-            return compose_all(photos, [found[row] for row in rows], swept, inside, blend, device, around)
+            return compose_all(
+                photos, [found[row] for row in rows], swept, inside, blend, device, around
+            )
 
-        grid, every = self.plan.grid, range(len(seen))
+        grid = self.plan.grid
+        every = range(len(seen))
         for attribute in self.components.editors if grid is None else grid.names[:1]:
             for row, whole in enumerate(composed(attribute, every, seen, chips[usable_rows])):
                 if grid is not None:
                     pictures = [replace(seen[row], pixels=pixels) for pixels in whole.pictures]
-                    again = np.stack([warp(picture.pixels, found[row].matrix, size) for picture in pictures])
-                    whole = crossed(whole, [*composed(grid.names[1], [row] * len(pictures), pictures, again)])
+                    again = np.stack(
+                        [warp(picture.pixels, found[row].matrix, size) for picture in pictures]
+                    )
+                    whole = crossed(
+                        whole, [*composed(grid.names[1], [row] * len(pictures), pictures, again)]
+                    )
                 edits += self._written(grid.name if grid else attribute, seen[row], whole)
 
     def _region(self, editor: Editor) -> str:
         """Which part of the face an editor may change."""
         region = self.plan.config.compose.region
-        return editor.region if region == "auto" else region
+        if region == "auto":
+            return editor.region
+        return region
 
     def _written(self, attribute: str, photo: Photo, composite: Composite) -> list[Row]:
         """Write the K pictures of one photo, and those of its placebos, one at a time; their rows."""
         files = self._files(photo)
         made = (files.encode(patch, composite.box) for patch in composite.patches)
-        return self._write(attribute, photo.id, composite, made) + self._placebos(attribute, photo.id, composite, files)
+        return self._write(attribute, photo.id, composite, made) + self._placebos(
+            attribute, photo.id, composite, files
+        )
 
     def _files(self, photo: Photo) -> Variants:
         return Variants(photo.pixels, photo.gray, photo.icc, self.plan.config.compose.format)
 
     def _placebos(
-        self, attribute: str, photo: str, whole: Composite, files: Variants, known: Collection[str] = ()
+        self,
+        attribute: str,
+        photo: str,
+        whole: Composite,
+        files: Variants,
+        known: Collection[str] = (),
     ) -> list[Row]:
         """Write the pictures of a photo's placebos, but for known ones; their rows."""
-        values, seed, rows, grid = self.plan.values[attribute], self.plan.config.seed, list[Row](), self.plan.grid
+        values = self.plan.values[attribute]
+        seed = self.plan.config.seed
+        rows = list[Row]()
+        grid = self.plan.grid
 
-        along = zip(whole.axes, grid.values, grid.names, strict=True) if grid else [(whole, values, "")]
+        along = (
+            zip(whole.axes, grid.values, grid.names, strict=True) if grid else [(whole, values, "")]
+        )
         axes = [(part, own, photo + name) for part, own, name in along]
         same, light, random = placebo.names(attribute)
         for sweep in (same, light, random) if self.plan.config.compose.placebo else ():
             if sweep in known:
                 continue
             if sweep == same:
-                centre, packed = whole.patches[len(values) // 2], qualities(photo, len(values), seed)
+                centre = whole.patches[len(values) // 2]
+                packed = qualities(photo, len(values), seed)
                 made = (files.encode(centre, whole.box, quality) for quality in packed)
             else:
-                parts = [lightened(*own[:2]) if sweep == light else randomised(*own, seed) for own in axes]
+                parts = [
+                    lightened(*own[:2]) if sweep == light else randomised(*own, seed)
+                    for own in axes
+                ]
                 fake = crossed_placebo(whole, *parts) if grid else parts[0]
                 made = (files.encode(patch, fake.box) for patch in fake.patches)
             rows += self._write(sweep, photo, whole, made)
         return rows
 
-    def _write(self, sweep: str, photo: str, whole: Composite, pictures: Iterable[bytes]) -> list[Row]:
+    def _write(
+        self, sweep: str, photo: str, whole: Composite, pictures: Iterable[bytes]
+    ) -> list[Row]:
         """Write K pictures of the photo of this id, of which ``whole`` says where they may change; their rows."""
         rows = []
         runfolder.make_folder(self.run / "edits" / sweep)
@@ -230,7 +296,9 @@ class Synthesis:
 
 def swept_on(device: str, editor: Editor, chips: ByteArray, values: FloatArray) -> EditedChips:
     """The editor's sweep: on a CUDA device pictures stay there where it can leave them, elsewhere its ends do."""
-    sweep = getattr(editor, "sweep_there" if device.startswith("cuda") else "sweep_ends", editor.sweep)
+    sweep = getattr(
+        editor, "sweep_there" if device.startswith("cuda") else "sweep_ends", editor.sweep
+    )
     swept: EditedChips = sweep(chips, values)
     return swept
 
@@ -248,7 +316,9 @@ def _elsewhere(
     components = plan.ready()
     if components.models != models:
         differing = "; ".join(differences(models, components.models))
-        raise ModelError(f"A worker has other models: {differing}.", "Install the same models on every machine.")
+        raise ModelError(
+            f"A worker has other models: {differing}.", "Install the same models on every machine."
+        )
     return kind(run, plan, components, same)
 
 
@@ -268,7 +338,8 @@ class Reading(Synthesis):
                 seen, made = self._unit(file.relative)
             except PhotoError as error:
                 unit: Any = cast("PairSet", self.plan.pairs).units.loc[file.relative]
-                seen, made = _skipped(unit["shown"], cast("SkipReason", error.reason), unit["photo"]), []
+                seen = _skipped(unit["shown"], cast("SkipReason", error.reason), unit["photo"])
+                made = []
             photos.append(seen)
             edits += made
             tick(1)
@@ -276,7 +347,8 @@ class Reading(Synthesis):
     def _unit(self, name: str) -> tuple[Row, list[Row]]:
         """Its row of the table photos, and those of its pictures.  Raises: PhotoError."""
         pairs = cast("PairSet", self.plan.pairs)
-        own, unit = pairs.edits.loc[name:name], cast("Any", pairs.units.loc[name])  # edits are sorted
+        own = pairs.edits.loc[name:name]
+        unit = cast("Any", pairs.units.loc[name])  # edits are sorted
         if own.empty:
             raise PhotoError(name, SkipReason(Reason.VALUES_MISSING, unit["lacks"]))
         data = {picture: picture.read() for picture in {unit["picture"], *own["picture"]}}
@@ -295,11 +367,15 @@ class Reading(Synthesis):
         runfolder.write_changed(self.run / runfolder.GIVEN / own_file, data[unit["picture"]])
         row = _seen(own_file, photo, SkipReason(), face if isinstance(face, Face) else seen)
         rows: list[Row] = []
-        everywhere, files = np.ones((height, width), np.float32), self._files(photo)
+        everywhere = np.ones((height, width), np.float32)
+        files = self._files(photo)
         for attribute, part in own.groupby("attribute", sort=False):
-            sweep, patches = str(attribute), np.stack([opened[picture].pixels for picture in part["picture"]])
+            sweep = str(attribute)
+            patches = np.stack([opened[picture].pixels for picture in part["picture"]])
             whole = Composite(photo.pixels, patches, everywhere, (0, 0, width, height), 1.0)
-            rows += self._write(sweep, photo.id, whole, [data[picture] for picture in part["picture"]])
+            rows += self._write(
+                sweep, photo.id, whole, [data[picture] for picture in part["picture"]]
+            )
             if not placebo.is_placebo(sweep):
                 rows += self._placebos(sweep, photo.id, whole, files, {*own["attribute"]})
         return row | {"status": "used"}, rows
@@ -317,7 +393,11 @@ def _seen(name: str, photo: Photo, why: SkipReason, face: Face | Detections) -> 
     row = _skipped(name, why, photo.id) | {"width": width, "height": height}
     if isinstance(face, Detections):
         return row | {"faces": len(face.scores)}
-    face_columns = {"box": face.box.ravel().tolist(), "points": face.points.ravel().tolist(), "detection": face.score}
+    face_columns = {
+        "box": face.box.ravel().tolist(),
+        "points": face.points.ravel().tolist(),
+        "detection": face.score,
+    }
     return row | {"faces": face.faces, "status": "skipped" if why else "used", **face_columns}
 
 
@@ -327,5 +407,7 @@ def missing_parts(run: Path, parts: int) -> list[int]:
     def pictures_are_there(frames: list[pd.DataFrame]) -> bool:
         return all((run / file).is_file() for file in frames[0]["file"])
 
-    runfolder.discard_damaged(run, SYNTHESIS, (tables.EDITS, tables.PHOTOS), parts, pictures_are_there)
+    runfolder.discard_damaged(
+        run, SYNTHESIS, (tables.EDITS, tables.PHOTOS), parts, pictures_are_there
+    )
     return runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, parts)

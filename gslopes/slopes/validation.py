@@ -26,7 +26,10 @@ from gslopes.slopes.plan import read_manifest
 from gslopes.stats.clusters import normal_texts
 
 # How the reader sees the unedited photo, by two of its readings: names of the groups below and above one half.
-PERCEIVED = {"gender": ("read as feminine", "read as masculine"), "race": ("read as Black", "read as White")}
+PERCEIVED = {
+    "gender": ("read as feminine", "read as masculine"),
+    "race": ("read as Black", "read as White"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,9 @@ class Summary:
         return facts
 
 
-def summarise(run: Path, photos_csv: Path | None = None, groups: Sequence[str] = ()) -> list[Summary]:
+def summarise(
+    run: Path, photos_csv: Path | None = None, groups: Sequence[str] = ()
+) -> list[Summary]:
     """The summaries of a judged run folder, an attribute each.
 
     photos_csv, groups: a CSV about the photos, and its columns that make groups, as for the fit.
@@ -77,7 +82,9 @@ def summarise(run: Path, photos_csv: Path | None = None, groups: Sequence[str] =
 def summaries_of(run: Path) -> list[Summary]:
     """The summaries of a judged run folder, by the groups that its fit has.  Raises: as ``summarise``."""
     fit = read_manifest(run)["config"]["fit"]
-    return summarise(run, None if fit["photos_csv"] is None else Path(fit["photos_csv"]), fit["groups"])
+    return summarise(
+        run, None if fit["photos_csv"] is None else Path(fit["photos_csv"]), fit["groups"]
+    )
 
 
 def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[float]]:
@@ -96,9 +103,13 @@ def about_photos(run: Path, photos_csv: Path | None, groups: Sequence[str]) -> p
     """
     if photos_csv is None:
         return pd.DataFrame()
-    about, columns = read_about(photos_csv, run), [name for name in groups if "+" not in name]
+    about = read_about(photos_csv, run)
+    columns = [name for name in groups if "+" not in name]
     if absent := [column for column in columns if column not in about]:
-        raise UsageError(f"{show(photos_csv)} has no column {absent[0]!r}.", f"It has {', '.join(about.columns)}.")
+        raise UsageError(
+            f"{show(photos_csv)} has no column {absent[0]!r}.",
+            f"It has {', '.join(about.columns)}.",
+        )
     return about[columns]
 
 
@@ -113,7 +124,9 @@ def _one(
     kinds = Counter(verdicts.loc[~verdicts["kept"], "reason"])
     plain = Summary(attribute, tuple(values), len(verdicts), passed, dict(kinds.most_common()))
     wide = readings.pivot_table(index="photo", columns=["reading", "step"], values="score")
-    read = {str(name): _steps(wide, str(name), len(values)) for name in readings["reading"].unique()}
+    read = {
+        str(name): _steps(wide, str(name), len(values)) for name in readings["reading"].unique()
+    }
     if attribute not in read:
         return plain
     target = read[attribute]
@@ -130,7 +143,9 @@ def _one(
         },
         leakage={
             name: _share(other, target, values)
-            for name, other in sorted(read.items(), key=lambda pair: (pair[0] not in JUDGED, pair[0]))
+            for name, other in sorted(
+                read.items(), key=lambda pair: (pair[0] not in JUDGED, pair[0])
+            )
             if name != attribute
         },
     )
@@ -150,13 +165,17 @@ def _steps(wide: pd.DataFrame, name: str, count: int) -> Array:
     return np.asarray(steps, np.float64)
 
 
-def _groups(photos: pd.Index[Any], read: Mapping[str, Array], about: pd.DataFrame) -> dict[str, NDArray[np.str_]]:
+def _groups(
+    photos: pd.Index[Any], read: Mapping[str, Array], about: pd.DataFrame
+) -> dict[str, NDArray[np.str_]]:
     """Column to the group of each photo; an empty name where it is not known."""
     groups = {}
     for name, (low, high) in PERCEIVED.items():
         if name in read:
             first = read[name][:, 0]
-            groups[f"perceived {name}"] = np.where(np.isnan(first), "", np.where(first > 0.5, high, low)).astype(str)
+            groups[f"perceived {name}"] = np.where(
+                np.isnan(first), "", np.where(first > 0.5, high, low)
+            ).astype(str)
     for column in map(str, about):
         groups[column] = normal_texts(about[column].reindex(photos)).to_numpy(str)
     return groups
@@ -167,7 +186,9 @@ def _plain(value: Any) -> Any:
         return {name: _plain(inner) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
 
 
 def format_summary(summary: Summary) -> str:
@@ -184,12 +205,14 @@ def format_summary(summary: Summary) -> str:
     lines += [f"  rises         {_interval(summary.monotone)} of sweeps, tau-b 0.8 or more"]
     for column, groups in summary.groups.items():
         each = "; ".join(
-            f"{name} {numbers.ratio(group.number.value)} (n {group.n:,})" for name, group in groups.each.items()
+            f"{name} {numbers.ratio(group.number.value)} (n {group.n:,})"
+            for name, group in groups.each.items()
         )
         gap = f"; gap {_interval(groups.gap)}" if groups.gap else ""
         lines.append(f"  shift by {column}: {each}{gap}")
     lines += [
-        f"  moves with it {name}: {_interval(number)} of the target's slope" for name, number in summary.leakage.items()
+        f"  moves with it {name}: {_interval(number)} of the target's slope"
+        for name, number in summary.leakage.items()
     ]
     return "\n".join(lines)
 

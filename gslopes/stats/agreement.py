@@ -23,7 +23,8 @@ def auc(truth: ArrayLike, scores: ArrayLike) -> float:
     0.75
     """
     yes = np.asarray(truth, bool)
-    positives, negatives = int(yes.sum()), int((~yes).sum())
+    positives = int(yes.sum())
+    negatives = int((~yes).sum())
     if not positives or not negatives:
         return math.nan
     ranks = rankdata(places(scores))
@@ -43,10 +44,13 @@ def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> 
     >>> kendall([[0.1, 0.4, 0.9], [0.9, 0.4, 0.1]], [-1, 0, 1]).tolist()
     [1.0, -1.0]
     """
-    array, steps = doubles(readings), doubles(values)
+    array = doubles(readings)
+    steps = doubles(values)
     first, second = np.triu_indices(len(steps), 1)
     pairs = array[:, second], array[:, first]
-    difference = settled(pairs[0] - pairs[1], np.abs(pairs[0]) + np.abs(pairs[1]), STORED)  # (n, pairs)
+    difference = settled(
+        pairs[0] - pairs[1], np.abs(pairs[0]) + np.abs(pairs[1]), STORED
+    )  # (n, pairs)
     up = np.sign(difference) * exceeds(np.abs(difference), resolution)
     along = np.sign(steps[second] - steps[first])
     untied = np.sqrt((up != 0).sum(1) * float((along != 0).sum()))
@@ -86,14 +90,16 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, permutations: int = 9999) -> Ra
     """
     first, second = (rankdata(doubles(values)) for values in (x, y))
     n = len(first)
-    first, second = first - first.mean(), second - second.mean()
+    first = first - first.mean()
+    second = second - second.mean()
     spread = math.sqrt(float(first @ first) * float(second @ second))
     if not spread:
         return RankCorrelation(n, *[math.nan] * 7)
     shuffled = np.random.default_rng(0).permuted(np.tile(second, (permutations, 1)), axis=1)
     observed = float(first @ second)
     exceeding = int((np.abs(shuffled @ first) > abs(observed) - 1e-9 * spread).sum())
-    rho, tau = observed / spread, float(kendall([second], first)[0])
+    rho = observed / spread
+    tau = float(kendall([second], first)[0])
     p = permutation_p(exceeding, permutations)
     if n < 5:
         return RankCorrelation(n, rho, math.nan, math.nan, tau, math.nan, math.nan, p)
@@ -123,7 +129,10 @@ def cohens_kappa(one: Sequence[str], other: Sequence[str]) -> float:
     """
     if not len(one):
         return math.nan
-    first, second = np.asarray(one), np.asarray(other)
+    first = np.asarray(one)
+    second = np.asarray(other)
     agree = float(np.mean(first == second))
     chance = sum(float(np.mean(first == name) * np.mean(second == name)) for name in {*one, *other})
-    return (agree - chance) / (1 - chance) if chance < 1 else 1.0
+    if chance < 1:
+        return (agree - chance) / (1 - chance)
+    return 1.0

@@ -19,7 +19,9 @@ FEW = 10.0  # effective units, below which a t over clusters is not to be truste
 
 def codes_of(clusters: NDArray[Any] | None, n: int) -> Integers:
     """(n,) the number, from 0, of each row's cluster; its own where there are none."""
-    return np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    if clusters is None:
+        return np.arange(n)
+    return np.unique(clusters, return_inverse=True)[1]
 
 
 def named_codes(names: Sequence[str], ids: Objects) -> Integers:
@@ -69,11 +71,16 @@ def clustered_ratio(top: Array, bottom: Array) -> Estimate:
 
     top, bottom: (U,) sums of each cluster; those without a ``bottom`` are no clusters.
     """
-    top, bottom = top[bottom > 0], bottom[bottom > 0]
+    top = top[bottom > 0]
+    bottom = bottom[bottom > 0]
     if not len(bottom):
         return Estimate(*[np.nan] * 5)
     ratio = float(top.sum() / bottom.sum())
-    return linearised(ratio, (top - ratio * bottom) / bottom.sum(), (np.abs(top) + abs(ratio) * bottom) / bottom.sum())
+    return linearised(
+        ratio,
+        (top - ratio * bottom) / bottom.sum(),
+        (np.abs(top) + abs(ratio) * bottom) / bottom.sum(),
+    )
 
 
 class Source(NamedTuple):
@@ -83,7 +90,9 @@ class Source(NamedTuple):
     dof: float
 
 
-def crossed(value: float, ends: tuple[float, float], people: Source, other: Source) -> tuple[float, float, float]:
+def crossed(
+    value: float, ends: tuple[float, float], people: Source, other: Source
+) -> tuple[float, float, float]:
     """(low, high, p) of a number that two crossed factors move, people and another of few levels; 95 %.
 
     The distances of the ends join as independent ones do, each by its own degrees of freedom; p is of the null
@@ -106,11 +115,19 @@ def crossed(value: float, ends: tuple[float, float], people: Source, other: Sour
     def excess(log_p: float) -> float:
         """How far the interval of level 1 - p goes beyond 0."""
         confidence = 1 - np.exp(log_p)
-        half_widths = (float(t_quantile(s.dof, confidence)) * s.se for s in (people, other) if s.se > 0)
+        half_widths = (
+            float(t_quantile(s.dof, confidence)) * s.se for s in (people, other) if s.se > 0
+        )
         return sum(half**2 for half in half_widths) - value**2
 
     smallest = np.log(1e-14)
-    p = 1.0 if value == 0 else 1e-14 if excess(smallest) < 0 else float(np.exp(optimize.brentq(excess, smallest, 0)))
+    p = (
+        1.0
+        if value == 0
+        else 1e-14
+        if excess(smallest) < 0
+        else float(np.exp(optimize.brentq(excess, smallest, 0)))
+    )
     return value - low, value + high, p
 
 

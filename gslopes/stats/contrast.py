@@ -47,12 +47,15 @@ def infer(sums: Moments, intercept: Array, scale: float) -> Lines:
     A label whose units all have one slope has se 0: t is infinite, or 0 where the slope is 0.  Then there is no
     interval: units that are all alike say nothing about how far others may lie.
     """
-    n, dof, found = max(sums.photos, 1), max(sums.units - 1, 1), sums.slopes
+    n = max(sums.photos, 1)
+    dof = max(sums.units - 1, 1)
+    found = sums.slopes
     slope = scale * found.mean if sums.photos else np.full_like(found.mean, np.nan)
     se = scale * np.sqrt(found.squares * sums.units / dof) / n
     t = t_ratio(slope, se)
     if sums.units < 2:
-        se, t = np.full_like(se, np.nan), np.full_like(t, np.nan)
+        se = np.full_like(se, np.nan)
+        t = np.full_like(t, np.nan)
     low, high = skewed_ends(slope, se, dof, found.skew)
     return Lines(slope, intercept, se, t, skewed_test(t, dof, found.skew), low, high)
 
@@ -87,7 +90,9 @@ class Units:
     @property
     def rounding(self) -> Array:
         """The errors."""
-        return EXACT * np.abs(self.sums.data) if self.errors is None else self.errors
+        if self.errors is None:
+            return EXACT * np.abs(self.sums.data)
+        return self.errors
 
     @property
     def means(self) -> Array:
@@ -110,9 +115,18 @@ class Units:
     @property
     def _rows(self) -> tuple[Integers, Array, Array, Integers, Array, int]:
         """The arguments of ``outcomes.departures``."""
-        return self.label, self.sums.data, self.rounding, self.sums.indices, self.sizes, self.sums.shape[0]
+        return (
+            self.label,
+            self.sums.data,
+            self.rounding,
+            self.sums.indices,
+            self.sizes,
+            self.sums.shape[0],
+        )
 
-    def joined(self, codes: Integers, weights: Array | None = None, chosen: Integers | None = None) -> "Units":
+    def joined(
+        self, codes: Integers, weights: Array | None = None, chosen: Integers | None = None
+    ) -> "Units":
         """Summed over units of these units.
 
         codes: (u,) of the larger units, from 0.  weights: (u,) of these; 1 each without them.
@@ -127,7 +141,9 @@ class Units:
     def times(self, factors: Array) -> "Units":
         """Each label's numbers times its factor, (L,)."""
         each = factors[self.label]
-        return _settled(self.stored(self.sums.data * each + 1j * self.rounding * np.abs(each)), self.sizes)
+        return _settled(
+            self.stored(self.sums.data * each + 1j * self.rounding * np.abs(each)), self.sizes
+        )
 
     def minus(self, other: "Units", sign: int = 1) -> "Units":
         """Unit by unit, less ``sign`` times the other's, over the same labels and units; what rounding leaves is 0."""
@@ -180,15 +196,21 @@ def contrast(units: Units, *, permutations: int = 0, seed: int = 0) -> Contrast:
     The changes of signs are exact for any number of units where each unit's number is as likely with the other sign;
     no change of signs alters the denominator of the studentised mean.
     """
-    sums, count, n = units.sums, len(units.sizes), max(float(units.sizes.sum()), 1)
-    varying, found, dof = np.diff(sums.indptr).astype(np.int64), units.spread(), max(count - 1, 1)
+    sums = units.sums
+    count = len(units.sizes)
+    n = max(float(units.sizes.sum()), 1)
+    varying = np.diff(sums.indptr).astype(np.int64)
+    found = units.spread()
+    dof = max(count - 1, 1)
     estimable = (varying > 0) & (count > 1)
     se = np.where(estimable, np.sqrt(found.squares * count / dof) / n, np.nan)
     low, high = skewed_ends(found.mean, se, dof, found.skew)
     p = np.where(estimable, skewed_test(t_ratio(found.mean, se), dof, found.skew), np.nan)
     p_perm = np.full(len(varying), np.nan)
     if permutations:
-        blocks = seeded_blocks(permutations, max(1, min(permutations, _BLOCK // max(*sums.shape, 1))), [seed, 5])
+        blocks = seeded_blocks(
+            permutations, max(1, min(permutations, _BLOCK // max(*sums.shape, 1))), [seed, 5]
+        )
         flips = (random_signs((count, number), generator) for generator, number in blocks)
         length = units.lengths(sums.data)  # what the signs do not change
         limit = as_extreme(n * np.abs(found.mean), length, units.lengths(units.rounding))
@@ -217,20 +239,29 @@ def difference(
     (one, a, n), (other, b, m) = first, second
     parts = np.square(a), np.square(b)
     dof = welch_satterthwaite(parts[0], n, parts[1], m)
-    shared = ((n - 1) * n * parts[0] + (m - 1) * m * parts[1]) / max(n + m - 2, 1) * (1 / max(n, 1) + 1 / max(m, 1))
+    shared = (
+        ((n - 1) * n * parts[0] + (m - 1) * m * parts[1])
+        / max(n + m - 2, 1)
+        * (1 / max(n, 1) + 1 / max(m, 1))
+    )
     flat = (a == 0) != (b == 0)
     dof = np.where(flat, max(n + m - 2, 1), np.where(np.isfinite(dof), dof, 1.0))
     se = np.sqrt(np.where(flat, shared, parts[0] + parts[1]))
-    unknown, errors = np.full(len(one), np.nan), EXACT * (np.abs(one) + np.abs(other)) if errors is None else errors
+    unknown = np.full(len(one), np.nan)
+    errors = EXACT * (np.abs(one) + np.abs(other)) if errors is None else errors
     gap = settled(one - other, errors, 1)
     cubes = skews[0] * a**3 - skews[1] * b**3
     skew = np.divide(cubes, se**3, out=np.zeros(len(gap)), where=se**3 > 0)
     low, high = skewed_ends(gap, se, dof, skew)
     tested = skewed_test(t_ratio(gap, se), dof, skew)
-    return Contrast(gap, se, low, high, tested, unknown, np.zeros(len(gap), np.int64), skew, errors), dof
+    return Contrast(
+        gap, se, low, high, tested, unknown, np.zeros(len(gap), np.int64), skew, errors
+    ), dof
 
 
-def membership_p(units: Units, first: Flags, permutations: int, seed: int, within: Integers | None = None) -> Array:
+def membership_p(
+    units: Units, first: Flags, permutations: int, seed: int, within: Integers | None = None
+) -> Array:
     """(L,) two-sided p of Welch's t where membership is permuted; NaN where all is 0.
 
     Null hypothesis: membership is exchangeable over the units.  With many units the level also holds where only the
@@ -243,7 +274,8 @@ def membership_p(units: Units, first: Flags, permutations: int, seed: int, withi
     """
     groups = _Groups(units)
     observed = groups.welch(first[:, None].astype(np.float64))[:, 0]
-    limit, exceeding = as_extreme(observed, 1, groups.rounding), np.zeros(len(observed), dtype=np.int64)
+    limit = as_extreme(observed, 1, groups.rounding)
+    exceeding = np.zeros(len(observed), dtype=np.int64)
     for members in _memberships(first, within, permutations, seed, len(observed)):
         exceeding += (groups.welch(members) >= limit[:, None]).sum(axis=1)
     return np.where(np.diff(units.sums.indptr) > 0, permutation_p(exceeding, permutations), np.nan)
@@ -257,7 +289,9 @@ class _Groups:
 
     def __init__(self, units: Units) -> None:
         means, _, gaps = units.departures()
-        at, self.sizes, self.away = units.sizes[units.sums.indices], units.sizes, -means[:, None]
+        at = units.sizes[units.sums.indices]
+        self.sizes = units.sizes
+        self.away = -means[:, None]
         parts = (gaps, gaps * at, np.square(gaps), at, np.square(at))
         self.sums = [units.stored(part) for part in parts]
         whole = [np.asarray(part.sum(axis=1)).reshape(-1, 1) for part in self.sums]
@@ -273,27 +307,39 @@ class _Groups:
         photos, squares: sums of the units' sizes and of their squares.
         """
         total, weighted, departed, seen, large = stored
-        rest, away = squares - large, self.away
+        rest = squares - large
+        away = self.away
         return [total + away * (photos - seen), weighted + away * rest, departed + away**2 * rest]
 
     def welch(self, members: Array) -> Array:
         """(L, b) absolute Welch t of (U, b) memberships."""
         squares = np.square(self.sizes)
-        first = self._of([part @ members for part in self.sums], self.sizes @ members, squares @ members)
+        first = self._of(
+            [part @ members for part in self.sums], self.sizes @ members, squares @ members
+        )
         second = [whole - one for whole, one in zip(self.whole, first, strict=True)]
-        means, spreads = [], []
+        means = []
+        spreads = []
         for (total, weighted, departed), part in ((first, members), (second, 1 - members)):
-            numbers, units = np.maximum(self.sizes @ part, 1), part.sum(axis=0)
+            numbers = np.maximum(self.sizes @ part, 1)
+            units = part.sum(axis=0)
             mean = total / numbers
-            spread = settled(departed - 2 * mean * weighted + mean**2 * (squares @ part), self.whole[2])
+            spread = settled(
+                departed - 2 * mean * weighted + mean**2 * (squares @ part), self.whole[2]
+            )
             means.append(mean)
             spreads.append(np.maximum(spread, 0) * units / np.maximum(units - 1, 1) / numbers**2)
-        distance, variance = settled(np.abs(means[0] - means[1]), self.length, STORED), spreads[0] + spreads[1]
+        distance = settled(np.abs(means[0] - means[1]), self.length, STORED)
+        variance = spreads[0] + spreads[1]
         exact = np.where(distance > 0, np.inf, 0.0)
-        return np.where(variance > 0, distance / np.sqrt(np.where(variance > 0, variance, 1)), exact)
+        return np.where(
+            variance > 0, distance / np.sqrt(np.where(variance > 0, variance, 1)), exact
+        )
 
 
-def _memberships(first: Flags, within: Integers | None, count: int, seed: int, labels: int) -> Iterator[Array]:
+def _memberships(
+    first: Flags, within: Integers | None, count: int, seed: int, labels: int
+) -> Iterator[Array]:
     """Blocks of (U, b) memberships drawn at random, 0 or 1."""
     size = max(1, min(count, _BLOCK // 2 // max(labels, len(first))))
     member = first.astype(np.float64)
@@ -301,7 +347,8 @@ def _memberships(first: Flags, within: Integers | None, count: int, seed: int, l
         if within is None:
             yield generator.permuted(np.broadcast_to(member, (number, len(member))), axis=1).T
             continue
-        ordered, drawn = member[np.argsort(within, kind="stable")], np.empty((len(member), number))
+        ordered = member[np.argsort(within, kind="stable")]
+        drawn = np.empty((len(member), number))
         for column in range(number):
             drawn[np.lexsort((generator.random(len(member)), within)), column] = ordered
         yield drawn

@@ -54,13 +54,16 @@ def skewed_ends(
     >>> [round(float(end), 2) for end in skewed_ends(1.0, 1.0, 19, 0.3)]
     [-0.91, 3.96]
     """
-    quantile, size = t_quantile(dof), np.maximum(np.abs(skew), _STRAIGHT)
+    quantile = t_quantile(dof)
+    size = np.maximum(np.abs(skew), _STRAIGHT)
     far = np.expm1(np.minimum(size * quantile, 500)) / size + size / 6
     near = 3 / size * (np.cbrt(1 + size * (quantile - size / 6)) - 1)
-    straight, right = np.abs(skew) < _STRAIGHT, np.asarray(skew) > 0
+    straight = np.abs(skew) < _STRAIGHT
+    right = np.asarray(skew) > 0
     long = np.where(straight, quantile, far)
     short = np.where(straight, quantile, (quantile + near) / 2)
-    low, high = value - np.where(right, short, long) * se, value + np.where(right, long, short) * se
+    low = value - np.where(right, short, long) * se
+    high = value + np.where(right, long, short) * se
     return np.where(np.asarray(se) > 0, low, np.nan), np.where(np.asarray(se) > 0, high, np.nan)
 
 
@@ -71,9 +74,12 @@ def skewed_test(t: Array | float, dof: float | Array, skew: Array | float) -> Ar
     """
     size = np.maximum(np.abs(skew), _STRAIGHT)
     turned = np.asarray(t) * np.where(np.asarray(skew) < 0, -1.0, 1.0)  # as if skewed to the right
-    below, above = np.minimum(turned, 0.0), np.maximum(turned, 0.0)
+    below = np.minimum(turned, 0.0)
+    above = np.maximum(turned, 0.0)
     far = -np.log1p(size * np.maximum(-below - size / 6, 0.0)) / size
-    root = 2 * np.sinh(np.arcsinh(2 - size**2 / 12 + size * above) / 3)  # of w^3 + 3 w = 4 - size^2 / 6 + 2 size t
+    root = 2 * np.sinh(
+        np.arcsinh(2 - size**2 / 12 + size * above) / 3
+    )  # of w^3 + 3 w = 4 - size^2 / 6 + 2 size t
     near = (root**3 - 1) / size + size / 6
     p = t_test(np.where(np.abs(skew) < _STRAIGHT, t, np.where(turned > 0, near, far)), dof)
     return np.where(np.isinf(t), np.nan, p)
@@ -98,7 +104,8 @@ def linearised(value: float, moves: Array, size: ArrayLike, grain: float = EXACT
 
     size: of what each move was computed from, see ``rounding.settled``.
     """
-    units, moves = len(moves), settled(moves, size, grain)
+    units = len(moves)
+    moves = settled(moves, size, grain)
     if units < 2:
         return Estimate(value, *[math.nan] * 4)
     length = float(np.linalg.norm(moves))
@@ -132,9 +139,12 @@ def clustered_mean(values: Array, clusters: Integers) -> Estimate:
     >>> round(found.value, 2), round(found.se, 3)
     (1.75, 0.603)
     """
-    count, sizes = max(len(values), 1), np.abs(values)
+    count = max(len(values), 1)
+    sizes = np.abs(values)
     mean = float(settled(values.mean(), sizes.mean())) if len(values) else np.nan
-    moves, size = (np.bincount(clusters, part) / count for part in (values - mean, sizes + abs(mean)))
+    moves, size = (
+        np.bincount(clusters, part) / count for part in (values - mean, sizes + abs(mean))
+    )
     return linearised(mean, moves, size)
 
 
@@ -151,7 +161,12 @@ def welch_satterthwaite(first: Array | float, n: float, second: Array | float, m
 
 
 def fieller(
-    top: Array | float, bottom: float, spread: Array | float, of_bottom: float, shared: Array | float, limit: float
+    top: Array | float,
+    bottom: float,
+    spread: Array | float,
+    of_bottom: float,
+    shared: Array | float,
+    limit: float,
 ) -> tuple[Array, Array]:
     """Ends of the ratios of two means; NaN where the interval of the lower one contains 0.
 
@@ -161,7 +176,8 @@ def fieller(
     """
     a = bottom**2 - limit**2 * of_bottom
     a = a if a > 0 else math.nan
-    b, c = top * bottom - limit**2 * shared, np.square(top) - limit**2 * spread
+    b = top * bottom - limit**2 * shared
+    c = np.square(top) - limit**2 * spread
     root = np.sqrt(np.maximum(b**2 - a * c, 0))
     return np.asarray((b - root) / a), np.asarray((b + root) / a)
 
@@ -199,7 +215,9 @@ def wilson(share: float | Array, n: float) -> tuple[float | Array, float | Array
     n = n if n > 0 else math.nan
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(share * (1 - np.asarray(share)) / n + z * z / (4 * n * n))
-    return np.maximum(0.0, settled(middle - half, middle)), 1 - np.maximum(0.0, settled(1 - middle - half, 1))
+    return np.maximum(0.0, settled(middle - half, middle)), 1 - np.maximum(
+        0.0, settled(1 - middle - half, 1)
+    )
 
 
 def newcombe(
@@ -218,7 +236,8 @@ def newcombe(
     """
     if not of_first or not of_second:
         return math.nan, math.nan
-    p, q = first / of_first, second / of_second
+    p = first / of_first
+    q = second / of_second
     (low, high), (under, over) = wilson(p, of_first), wilson(q, of_second)
 
     def distance(own: float, other: float) -> float:
@@ -276,5 +295,6 @@ def estimate_share(chance: Array, answered: Flags) -> Share:
     share = float(np.mean(chance))
     reading = normal_quantile() ** 2 * float(np.sum(chance * (1 - chance) * ~answered)) / n**2
     low, high = wilson(share, n)
-    low, high = share - math.sqrt((share - low) ** 2 + reading), share + math.sqrt((high - share) ** 2 + reading)
+    low = share - math.sqrt((share - low) ** 2 + reading)
+    high = share + math.sqrt((high - share) ** 2 + reading)
     return Share(n, int(np.sum(answered)), share, max(0.0, low), min(1.0, high))

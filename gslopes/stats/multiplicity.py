@@ -12,7 +12,9 @@ from gslopes.stats.rounding import settled
 LEVEL = 0.05  # of q, below which a number is a finding
 
 
-def is_finding(q: ArrayLike, low: ArrayLike = np.nan, high: ArrayLike = np.nan, null: float = 0.0) -> Flags:
+def is_finding(
+    q: ArrayLike, low: ArrayLike = np.nan, high: ArrayLike = np.nan, null: float = 0.0
+) -> Flags:
     """Whether a number is a finding: q is below ``LEVEL``, and its interval, where it has one, is without ``null``.
 
     q: (L,) or one, the adjusted p, or p where one thing is tested; NaN where nothing was: no finding.

@@ -86,7 +86,8 @@ def line_slopes(curves: ArrayLike, values: ArrayLike, grain: float = EXACT) -> A
     >>> line_slopes([[0.0, 1.0, 2.0]], [-1.0, 0.0, 1.0]).tolist()
     [1.0]
     """
-    numbers, weights = doubles(curves), line_weights(doubles(values))
+    numbers = doubles(curves)
+    weights = line_weights(doubles(values))
     return settled(numbers @ weights, np.abs(numbers) @ np.abs(weights), grain)
 
 
@@ -94,4 +95,6 @@ def t_ratio(slope: Array, se: Array) -> Array:
     """Slope / se, with 0 / 0 = 0 (a flat line shows nothing) and b / 0 = infinity with the sign of b."""
     exact = np.where(slope == 0, 0.0, np.copysign(np.inf, slope))
     with np.errstate(over="ignore"):
-        return np.where(se == 0, exact, np.divide(slope, se, out=np.full_like(slope, np.nan), where=se != 0))
+        return np.where(
+            se == 0, exact, np.divide(slope, se, out=np.full_like(slope, np.nan), where=se != 0)
+        )

@@ -38,7 +38,11 @@ class Outcomes:
     @property
     def rounding(self) -> Array:
         """The errors."""
-        errors = EXACT * np.abs(self.numbers).max(axis=1, initial=0) if self.errors is None else self.errors
+        errors = (
+            EXACT * np.abs(self.numbers).max(axis=1, initial=0)
+            if self.errors is None
+            else self.errors
+        )
         return doubles(errors)
 
     @property
@@ -112,7 +116,9 @@ def gathered(
     if errors is not None and len(heads):
         errors = np.add.reduceat(errors[order], heads)
     starts = np.searchsorted(keys // width, np.arange(labels + 1)).astype(np.int64)
-    return Outcomes(values, sizes.astype(np.float64), (keys % width).astype(np.int32), starts, summed, errors)
+    return Outcomes(
+        values, sizes.astype(np.float64), (keys % width).astype(np.int32), starts, summed, errors
+    )
 
 
 def dense(numbers: Single, values: Array, cluster: Integers | None = None) -> Outcomes:
@@ -125,8 +131,12 @@ def dense(numbers: Single, values: Array, cluster: Integers | None = None) -> Ou
 
 def moments(outcomes: Outcomes) -> Moments:
     """The sums."""
-    label, labels, weights = outcomes.label, outcomes.labels, line_weights(outcomes.values)
-    first = np.stack([np.bincount(label, column, labels) for column in outcomes.numbers.T], axis=1).astype(np.float64)
+    label = outcomes.label
+    labels = outcomes.labels
+    weights = line_weights(outcomes.values)
+    first = np.stack(
+        [np.bincount(label, column, labels) for column in outcomes.numbers.T], axis=1
+    ).astype(np.float64)
     slopes = outcomes.numbers.astype(np.float64) @ weights
     errors = outcomes.rounding * np.abs(weights).sum()
     found = spread_of(label, slopes, errors, outcomes.unit, outcomes.sizes, labels)
@@ -134,7 +144,12 @@ def moments(outcomes: Outcomes) -> Moments:
 
 
 def departures(
-    label: Integers, numbers: Array, errors: Array, unit: NDArray[np.integer], sizes: Array, labels: int
+    label: Integers,
+    numbers: Array,
+    errors: Array,
+    unit: NDArray[np.integer],
+    sizes: Array,
+    labels: int,
 ) -> tuple[Array, Array, Array]:
     """(L,) each label's mean over photos, (L,) its error, (P,) how far each number is from it, for the unit's size.
 
@@ -144,14 +159,23 @@ def departures(
     label, unit: (P,) codes.  numbers: (P,) those that are not 0.  errors: (P,) by how much rounding may move each.
     sizes: (U,).
     """
-    photos, at = max(float(sizes.sum()), 1.0), sizes[unit]
-    total, error = (np.bincount(label, part, labels).astype(np.float64) for part in (numbers, errors))
-    means, error = settled(total, error, 1) / photos, error / photos
+    photos = max(float(sizes.sum()), 1.0)
+    at = sizes[unit]
+    total, error = (
+        np.bincount(label, part, labels).astype(np.float64) for part in (numbers, errors)
+    )
+    means = settled(total, error, 1) / photos
+    error = error / photos
     return means, error, settled(numbers - means[label] * at, errors + error[label] * at, 1)
 
 
 def spread_of(
-    label: Integers, numbers: Array, errors: Array, unit: NDArray[np.integer], sizes: Array, labels: int
+    label: Integers,
+    numbers: Array,
+    errors: Array,
+    unit: NDArray[np.integer],
+    sizes: Array,
+    labels: int,
 ) -> Spread:
     """How units depart from each label's mean over photos.
 
@@ -164,17 +188,28 @@ def spread_of(
     Source: Box 1953, doi 10.1093/biomet/40.3-4.318 (2 U / (kurtosis - 1)).
     """
     means, error, gaps = departures(label, numbers, errors, unit, sizes, labels)
-    units, at, sums = max(len(sizes), 1), sizes[unit], []
+    units = max(len(sizes), 1)
+    at = sizes[unit]
+    sums = []
     for k in (2, 3, 4):
         whole = float((sizes**k).sum())
-        zeros = settled(whole - np.bincount(label, at**k, labels), whole)  # of the sizes of units without a number
+        zeros = settled(
+            whole - np.bincount(label, at**k, labels), whole
+        )  # of the sizes of units without a number
         sums.append(np.bincount(label, gaps**k, labels) + (-means) ** k * zeros)
     squares, cubes, fourths = sums
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        skew, excess = cubes / squares**1.5, np.maximum(fourths / squares**2 - 1 / units, 2 / units)
-    known = np.isfinite(skew) & np.isfinite(excess)  # squares above 0, and not so small that theirs vanish
+        skew = cubes / squares**1.5
+        excess = np.maximum(fourths / squares**2 - 1 / units, 2 / units)
+    known = np.isfinite(skew) & np.isfinite(
+        excess
+    )  # squares above 0, and not so small that theirs vanish
     return Spread(
-        means, error, squares, np.where(known, skew, 0.0), np.where(known, 2 / np.where(known, excess, 1), 0.0)
+        means,
+        error,
+        squares,
+        np.where(known, skew, 0.0),
+        np.where(known, 2 / np.where(known, excess, 1), 0.0),
     )
 
 

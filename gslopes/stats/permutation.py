@@ -41,7 +41,9 @@ from gslopes.stats.resampling import seeded_blocks
 from gslopes.stats.rounding import STORED, settled
 
 _CELLS = 1 << 25  # float32 in one block: 128 MiB
-_STATISTICS = 1 << 22  # labels times permutations in one block: some matrices of 16 MiB, however many labels there are
+_STATISTICS = (
+    1 << 22
+)  # labels times permutations in one block: some matrices of 16 MiB, however many labels there are
 _TIE = 1e-5  # statistics that differ by less are equal, of their size and of a standard error: they are float32
 
 
@@ -82,7 +84,9 @@ def random_signs(shape: tuple[int, int], generator: np.random.Generator) -> Floa
     return (2 * generator.integers(0, 2, shape, dtype=np.int8) - 1).astype(np.float32)
 
 
-def below_floor(p_perm: Array, p: Array, count: int, *, trusted: bool | Flags = True) -> tuple[Array, Objects]:
+def below_floor(
+    p_perm: Array, p: Array, count: int, *, trusted: bool | Flags = True
+) -> tuple[Array, Objects]:
     """The p that is adjusted, and where it comes from.
 
     m permutations cannot show less than 1 / (m + 1), which after adjustment over some hundred labels shows nothing at
@@ -119,7 +123,13 @@ class Permuted:
 
 
 def permute(
-    outcomes: Outcomes, tested: Flags, count: int, seed: int, *, bundles: int = 1024, paper: bool = False
+    outcomes: Outcomes,
+    tested: Flags,
+    count: int,
+    seed: int,
+    *,
+    bundles: int = 1024,
+    paper: bool = False,
 ) -> Permuted:
     """Permute within photos.
 
@@ -145,8 +155,15 @@ def permute(
             statistic, relative = state.statistics(permuted)
             total[block] += (statistic >= state.limit[:, None]).sum(axis=1)
             if paper:
-                paper_total[block] += (relative >= as_extreme(state.relative, 0)[:, None]).sum(axis=1)
-    centre = np.bincount(outcomes.label, outcomes.numbers[:, centre_of(outcomes.values)], outcomes.labels) > 0
+                paper_total[block] += (relative >= as_extreme(state.relative, 0)[:, None]).sum(
+                    axis=1
+                )
+    centre = (
+        np.bincount(
+            outcomes.label, outcomes.numbers[:, centre_of(outcomes.values)], outcomes.labels
+        )
+        > 0
+    )
     untested = np.full(outcomes.labels, np.nan)
     return Permuted(
         np.where(tested, permutation_p(total, count), np.nan),
@@ -162,22 +179,33 @@ class _Block:
     rounding: (l,) by how much that of the answers may move a bundle's numbers, over all of them.
     """
 
-    def __init__(self, values: Array, centred: Single, totals: Array, rounding: Array, paper: bool) -> None:
+    def __init__(
+        self, values: Array, centred: Single, totals: Array, rounding: Array, paper: bool
+    ) -> None:
         size, groups, width = centred.shape
         self.codes = _integers(values)
         self.middle = centre_of(values)
         self.linear = centred.reshape(size, groups * width)
         self.rows, self.columns = np.triu_indices(width)
         twice = np.where(self.rows == self.columns, 1, 2).astype(np.float32)
-        self.square = (centred[:, :, self.rows] * centred[:, :, self.columns] * twice).reshape(size, -1)
-        self.length = np.square(self.linear).sum(axis=1, keepdims=True) * np.square(self.codes).sum()
+        self.square = (centred[:, :, self.rows] * centred[:, :, self.columns] * twice).reshape(
+            size, -1
+        )
+        self.length = (
+            np.square(self.linear).sum(axis=1, keepdims=True) * np.square(self.codes).sum()
+        )
         self.totals = totals.astype(np.float32) if paper else None
         identity = np.broadcast_to(np.arange(width, dtype=np.int8), (1, groups, width))
         statistic, relative = self.statistics(identity)
-        observed, self.relative = statistic[:, 0].astype(np.float64), relative[:, 0].astype(np.float64)
-        spread = np.square(np.einsum("lgk,k->lg", centred, self.codes, dtype=np.float64)).sum(axis=1)
+        observed = statistic[:, 0].astype(np.float64)
+        self.relative = relative[:, 0].astype(np.float64)
+        spread = np.square(np.einsum("lgk,k->lg", centred, self.codes, dtype=np.float64)).sum(
+            axis=1
+        )
         error = np.abs(self.codes).sum() * rounding
-        self.limit = as_extreme(observed, 1, np.divide(error, np.sqrt(spread), out=error, where=spread > 0))
+        self.limit = as_extreme(
+            observed, 1, np.divide(error, np.sqrt(spread), out=error, where=spread > 0)
+        )
 
     def statistics(self, permuted: NDArray[np.int8]) -> tuple[Single, Single]:
         """Two (l, b) absolute statistics of (b, G, K) permutations: entry k is the value assigned to answer k."""
@@ -186,7 +214,9 @@ class _Block:
         total = np.abs(self.linear @ codes.reshape(count, -1).T)
         squares = (codes[:, :, self.rows] * codes[:, :, self.columns]).reshape(count, -1)
         spread = self.square @ squares.T
-        varies = spread > np.float32(STORED) * self.length  # less is what float32 leaves of units that do not move
+        varies = (
+            spread > np.float32(STORED) * self.length
+        )  # less is what float32 leaves of units that do not move
         statistic = np.where(varies, total / np.sqrt(np.where(varies, spread, 1)), np.float32(0))
         if self.totals is None:
             return statistic, statistic
@@ -196,9 +226,12 @@ class _Block:
         return statistic, np.where(empty, np.float32(np.inf), total / np.where(empty, 1, centre))
 
 
-def _sums(outcomes: Outcomes, block: Integers, chosen: Integers, size: int) -> tuple[Single, Array, Array]:
+def _sums(
+    outcomes: Outcomes, block: Integers, chosen: Integers, size: int
+) -> tuple[Single, Array, Array]:
     """(l, G, K) centred sums of each bundle, times K, (l,) the sum of what was taken off, and (l,) rounding."""
-    width, errors = len(outcomes.values), outcomes.rounding
+    width = len(outcomes.values)
+    errors = outcomes.rounding
     result = np.zeros((len(block), size, width), dtype=np.float32)
     totals, rounding = np.zeros((2, len(block)))
     for row, label in enumerate(block):
@@ -208,7 +241,9 @@ def _sums(outcomes: Outcomes, block: Integers, chosen: Integers, size: int) -> t
         totals[row], rounding[row] = total.sum(), width * np.linalg.norm(errors[rows])
         bundle = chosen[outcomes.unit[rows]]
         for step in range(width):
-            result[row, :, step] = np.bincount(bundle, width * numbers[:, step] - total, minlength=size)
+            result[row, :, step] = np.bincount(
+                bundle, width * numbers[:, step] - total, minlength=size
+            )
     return result, totals, rounding
 
 
@@ -221,7 +256,11 @@ def _permutations(
     width: int, groups: int, count: int, seed: int, orders: NDArray[np.int8] | None = None
 ) -> Iterator[NDArray[np.int8]]:
     """Blocks of (b, G, K) permutations, the same whenever they are asked for."""
-    every = np.array(list(permutations(range(width))), dtype=np.int8) if width <= 7 and orders is None else None
+    every = (
+        np.array(list(permutations(range(width))), dtype=np.int8)
+        if width <= 7 and orders is None
+        else None
+    )
     table = every if orders is None else orders
     size = _batch_size(max(1, groups * width * (width + 1) // 2), count)
     for generator, number in seeded_blocks(count, size, [seed, 3]):

@@ -13,7 +13,9 @@ from gslopes.core.arrays import Array
 Rows = NDArray[np.intp]
 
 
-def seeded_blocks(count: int, size: int, key: Sequence[int]) -> Iterator[tuple[np.random.Generator, int]]:
+def seeded_blocks(
+    count: int, size: int, key: Sequence[int]
+) -> Iterator[tuple[np.random.Generator, int]]:
     """(generator, how many) of each block of ``count`` draws: at most ``size`` each, the same whenever they are drawn.
 
     key: the seed, and a number of the test's own.

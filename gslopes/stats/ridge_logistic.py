@@ -11,7 +11,9 @@ from scipy import special
 from gslopes.core.arrays import Array
 
 
-def fit_ridge(features: Array, y: Array, weights: Array, ridge: float, *, tolerance: float = 1e-6) -> Array:
+def fit_ridge(
+    features: Array, y: Array, weights: Array, ridge: float, *, tolerance: float = 1e-6
+) -> Array:
     """(r + 1, R) intercepts and coefficients, one column for each column of weights.
 
     Minimises Σ w (log(1 + exp η) − y η) + λ/2 Σ b², the intercept free, by accelerated gradient steps.  The curvature
@@ -37,6 +39,7 @@ def fit_ridge(features: Array, y: Array, weights: Array, ridge: float, *, tolera
         age = np.where((step * moved).sum(axis=0) > 0, 1.0, age)  # too far: begin again
         older = (1 + np.sqrt(1 + 4 * age**2)) / 2
         fitted = ahead - step
-        ahead, age = fitted + (age - 1) / older * moved, older
+        ahead = fitted + (age - 1) / older * moved
+        age = older
     ahead[0] -= middle @ ahead[1:]
     return ahead

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 
 from gslopes.core.arrays import Array, Flags, Integers, doubles
 
-EXACT = 2.0**-40  # of counts, and of shares of them: doubles, summed over as many units as there are
+EXACT = (
+    2.0**-40
+)  # of counts, and of shares of them: doubles, summed over as many units as there are
 STORED = 2.0**-20  # of answers: tables store them with 24 bits
 
 
@@ -52,9 +54,12 @@ def places(numbers: ArrayLike, size: float = 0.0) -> Integers:
     """
     found = doubles(numbers)
     order = np.argsort(found, kind="stable")
-    below, above = found[order[:-1]], found[order[1:]]
+    below = found[order[:-1]]
+    above = found[order[1:]]
     with np.errstate(invalid="ignore"):
-        apart = np.abs(above - below) > STORED * np.maximum(np.maximum(np.abs(below), np.abs(above)), size)
+        apart = np.abs(above - below) > STORED * np.maximum(
+            np.maximum(np.abs(below), np.abs(above)), size
+        )
     apart |= (np.isnan(above) & ~np.isnan(below)) | (np.isinf(above) != np.isinf(below))
     result = np.zeros(len(found), dtype=np.int64)
     result[order[1:]] = np.cumsum(apart)
@@ -78,7 +83,9 @@ def levelled(numbers: ArrayLike) -> Array:
 
 def sort_key(column: Any) -> Any:
     """The ``key`` of ``DataFrame.sort_values``: computed numbers by their places; names decide between equal ones."""
-    return places(column) if column.dtype.kind == "f" else column
+    if column.dtype.kind == "f":
+        return places(column)
+    return column
 
 
 def ranked(frame: pd.DataFrame, *by: str | pd.Series) -> pd.DataFrame:

@@ -33,7 +33,9 @@ class Coefficient(NamedTuple):
     p: float
 
 
-def fit_weighted(design: Array, y: Array, weights: Array, ridge: float = 0.0, offset: Array | float = 0.0) -> Array:
+def fit_weighted(
+    design: Array, y: Array, weights: Array, ridge: float = 0.0, offset: Array | float = 0.0
+) -> Array:
     """(q,) coefficients of one weighted fit, with a penalty of ridge / 2 times the sum of their squares.
 
     design: (n, q), a column of ones for an intercept.  y: (n,) in [0, 1].  weights: (n,).  offset: (n,) log odds that
@@ -61,7 +63,9 @@ def fit_weighted(design: Array, y: Array, weights: Array, ridge: float = 0.0, of
     return beta
 
 
-def efficient_scores(tested: Array, design: Array, y: Array, offset: Array | float = 0.0) -> tuple[Array, Array]:
+def efficient_scores(
+    tested: Array, design: Array, y: Array, offset: Array | float = 0.0
+) -> tuple[Array, Array]:
     """(m,) t of each tested column's score where its coefficient is 0, and (n, m) the information of each image.
 
     The score of an image is its residual times what of the column the design does not explain, with the weights of the
@@ -79,7 +83,9 @@ def efficient_scores(tested: Array, design: Array, y: Array, offset: Array | flo
     rest -= basis @ (basis.T @ rest)
     residual = (y - chance) / root[:, 0]
     information = np.square(rest)
-    variance = information.sum(axis=0) * len(y) / max(len(y) - design.shape[1], 1)  # fitted chances are too extreme
+    variance = (
+        information.sum(axis=0) * len(y) / max(len(y) - design.shape[1], 1)
+    )  # fitted chances are too extreme
     spread = np.sqrt(variance)
     length, whole = (np.linalg.norm(part, axis=0) for part in (rest, tested * root))
     alone = settled(length, whole, STORED) > 0  # not a mixture of the design
@@ -91,7 +97,9 @@ def efficient_scores(tested: Array, design: Array, y: Array, offset: Array | flo
 def informative_units(tested: Array, design: Array, y: Array) -> float:
     """How many images the information about a column's coefficient is worth, where it is 0; 0 without information."""
     t, information = efficient_scores(tested[:, None], design, y)
-    return 0.0 if np.isnan(t[0]) else effective_units(np.sqrt(information[:, 0]))
+    if np.isnan(t[0]):
+        return 0.0
+    return effective_units(np.sqrt(information[:, 0]))
 
 
 def score_interval(tested: Array, design: Array, y: Array) -> Coefficient:
@@ -107,12 +115,18 @@ def score_interval(tested: Array, design: Array, y: Array) -> Coefficient:
     dof = effective_units(np.sqrt(information[:, 0])) - columns - 1
     if not dof >= 1 or np.isnan(t[0]):
         return Coefficient(np.nan, np.nan, np.nan, np.nan)
-    value = float(np.clip(fit_weighted(np.column_stack([design, tested]), y, np.ones(n))[-1], 1 - FAR, FAR - 1))
+    value = float(
+        np.clip(
+            fit_weighted(np.column_stack([design, tested]), y, np.ones(n))[-1], 1 - FAR, FAR - 1
+        )
+    )
     limit = float(t_quantile(dof))
 
     def excess(beta: float, step: float) -> float:
         t = efficient_scores(tested[:, None], design, y, beta * tested)[0][0]
-        return -limit if np.isnan(t) else limit + math.copysign(float(t), t * step)
+        if np.isnan(t):
+            return -limit
+        return limit + math.copysign(float(t), t * step)
 
     step = 2 / float(np.sqrt(information.sum()))
     ends = [_end(value, side * step, excess) for side in (-1, 1)]
@@ -130,11 +144,14 @@ def _end(value: float, step: float, excess: Callable[[float, float], float]) -> 
         outer = inner + step
         if not excess(outer, step) > 0:
             return float(optimize.brentq(excess, inner, outer, args=(step,), xtol=1e-3))
-        inner, step = outer, 2 * step
+        inner = outer
+        step = 2 * step
     return math.copysign(math.inf, step)
 
 
-def choose_columns(design: Array, candidates: Array, outcome: Array, level: float, limit: int) -> list[int]:
+def choose_columns(
+    design: Array, candidates: Array, outcome: Array, level: float, limit: int
+) -> list[int]:
     """Columns to hold fixed, one after the other: the one whose score has the largest |t|, while p < level.
 
     candidates: (n, m).  outcome: (n,) 0 or 1.  limit: how many at most.

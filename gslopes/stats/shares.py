@@ -27,7 +27,9 @@ def fisher(a: int, n: int, b: int, m: int) -> float:
     """
     from scipy.stats import fisher_exact  # half a second to import
 
-    return float(fisher_exact([[a, n - a], [b, m - b]]).pvalue) if n and m else math.nan
+    if n and m:
+        return float(fisher_exact([[a, n - a], [b, m - b]]).pvalue)
+    return math.nan
 
 
 def effective_photos(hits: Array, photos: Array) -> float:
@@ -46,14 +48,17 @@ def effective_photos(hits: Array, photos: Array) -> float:
     >>> round(effective_photos(np.repeat([3.0, 0.0], 20), np.full(40, 3.0)), 1)  # 40 people, not 120
     37.7
     """
-    hits, photos = hits[photos > 0], photos[photos > 0]
-    people, n = len(photos), float(photos.sum())
+    hits = hits[photos > 0]
+    photos = photos[photos > 0]
+    people = len(photos)
+    n = float(photos.sum())
     if not people or photos.max() <= 1:
         return n
     kish = n**2 / float(np.square(photos).sum())
     if people < 2 or not kish > 1:
         return math.nan
-    share, alike = float(hits.sum()) / n, n / kish
+    share = float(hits.sum()) / n
+    alike = n / kish
     few = min(float(hits.sum()), float((photos - hits).sum()))
     effect = alike
     if few > 0:
@@ -72,15 +77,19 @@ def share_interval(hits: Array, photos: Array) -> tuple[float, float]:
     return wilson(float(hits.sum()) / n if n else math.nan, effective_photos(hits, photos))
 
 
-def difference_interval(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[float, float]:
+def difference_interval(
+    first: tuple[Array, Array], second: tuple[Array, Array]
+) -> tuple[float, float]:
     """Newcombe's 95 % interval of a difference of two shares of the same people, first less second.
 
     first, second: (hits, photos) by person, (U,) each, of people in one order.  Both shares for as many photos as
     ``effective_photos`` says, with the correlation that people who count in both give them.
     """
-    counts, moves = [], []
+    counts = []
+    moves = []
     for hits, photos in (first, second):
-        n, effective = float(photos.sum()), effective_photos(hits, photos)
+        n = float(photos.sum())
+        effective = effective_photos(hits, photos)
         if not effective > 0:
             return math.nan, math.nan
         share = float(hits.sum()) / n
@@ -102,7 +111,9 @@ def independence_p(hit: Flags, group: NDArray[np.integer], person: NDArray[np.in
     Source: Rao & Scott 1984, doi 10.1214/aos/1176346391; Thomas & Rao 1987, doi 10.1080/01621459.1987.10478473.
     """
     members = (group[:, None] == np.unique(group)).astype(np.float64)  # (n, G)
-    shares, rate, n = members.mean(axis=0), float(hit.mean()) if len(hit) else 0.0, len(hit)
+    shares = members.mean(axis=0)
+    rate = float(hit.mean()) if len(hit) else 0.0
+    n = len(hit)
     df = members.shape[1] - 1
     if df < 1 or not 0 < rate < 1:
         return math.nan

@@ -45,12 +45,25 @@ class Chunks:
 
     def parse(self, caption: str) -> tuple[Fact, ...]:
         """The facts of one caption, sorted, each once; words without synsets."""
-        facts = {fact for tokens in self.tag(caption) for fact in _Clause(self.wordnet, self.animate).read(tokens)}
-        return tuple(sorted(fact for fact in facts if not fact.plural or fact._replace(plural=False) not in facts))
+        facts = {
+            fact
+            for tokens in self.tag(caption)
+            for fact in _Clause(self.wordnet, self.animate).read(tokens)
+        }
+        return tuple(
+            sorted(
+                fact
+                for fact in facts
+                if not fact.plural or fact._replace(plural=False) not in facts
+            )
+        )
 
     def tag(self, caption: str) -> list[list[Token]]:
         """The tokens of each sentence with their tags repaired; *the women's restroom* without women, as adjective."""
-        repaired = (repair(self.tagger.tag(words), self.wordnet, self.animate) for words in sentences(caption))
+        repaired = (
+            repair(self.tagger.tag(words), self.wordnet, self.animate)
+            for words in sentences(caption)
+        )
         return [as_adjectives(tokens, self.animate) for tokens in repaired]
 
 
@@ -60,7 +73,11 @@ def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Animate) -> list[
     for token in tokens:
         tag = "NN1" if token.tag == "UNC" else token.tag
         before = fixed[-1] if fixed else None
-        noun_before = before is not None and before.tag.startswith("NN") and animate(_singular(before, wordnet))
+        noun_before = (
+            before is not None
+            and before.tag.startswith("NN")
+            and animate(_singular(before, wordnet))
+        )
         if noun_before and token.word.endswith("ing") and tag[:2] in ("NN", "AJ"):
             fixed.append(Token(token.word, wordnet.base(token.word, "v") or token.lemma, "VVG"))
         elif before is not None and (before.word, token.word) in compounds():
@@ -69,7 +86,10 @@ def repair(tokens: Sequence[Token], wordnet: WordNet, animate: Animate) -> list[
             fixed[-1] = Token(f"{before.word}_{token.word}", f"{before.word}_{token.word}", tag)
         else:
             fixed.append(Token(token.word, token.lemma, tag))
-    return [token._replace(lemma=_singular(token, wordnet)) if is_noun(token) else token for token in fixed]
+    return [
+        token._replace(lemma=_singular(token, wordnet)) if is_noun(token) else token
+        for token in fixed
+    ]
 
 
 def _singular(token: Token, wordnet: WordNet) -> str:
@@ -79,7 +99,9 @@ def _singular(token: Token, wordnet: WordNet) -> str:
         base = wordnet.base(token.word, "n") or wordnet.base(last, "n")
         lemma = f"{first}_{wordnet.base(last, 'n')}" if first and base else base
         return lemma or token.lemma
-    return token.word if wordnet.knows(token.word, "n") or first else token.lemma
+    if wordnet.knows(token.word, "n") or first:
+        return token.word
+    return token.lemma
 
 
 @dataclass
@@ -97,7 +119,9 @@ class _Clause:
     verb: str = ""
     has_object: bool = False
     prep: str = ""
-    link: tuple[Phrase, str] | None = None  # how the last phrase hangs together with what precedes, for its coordinates
+    link: tuple[Phrase, str] | None = (
+        None  # how the last phrase hangs together with what precedes, for its coordinates
+    )
     auxiliary: bool = False
     copula: bool = False
     joined: bool = False
@@ -112,7 +136,9 @@ class _Clause:
             words, length = preposition(tokens, index)
             phrase, end = noun_phrase(tokens, index, self.wordnet)
             if length:
-                self.prep, self.joined, index = words, False, index + length
+                self.prep = words
+                self.joined = False
+                index = index + length
             elif phrase is not None:
                 self.take(phrase, tokens[end] if end < len(tokens) else None)
                 index = end
@@ -123,12 +149,15 @@ class _Clause:
 
     def word(self, token: Token, tokens: Sequence[Token], index: int) -> None:
         """A token that begins neither a phrase nor a preposition."""
-        tag, following = token.tag, {other.tag for other in tokens[index + 1 : index + 3]}
+        tag = token.tag
+        following = {other.tag for other in tokens[index + 1 : index + 3]}
         if tag == "XX0":
             self.denied = True
         elif tag in BOUNDARIES:
             self.boundary(tag)
-        elif tag.startswith(("VB", "VM", "VD")) or (tag.startswith("VH") and {"VVN", "VBN"} & following):
+        elif tag.startswith(("VB", "VM", "VD")) or (
+            tag.startswith("VH") and {"VVN", "VBN"} & following
+        ):
             self.auxiliary, self.copula = True, tag.startswith("VB")
             self.verb = "" if tag.startswith("VB") else self.verb
         elif tag.startswith(("VV", "VH")):
@@ -140,13 +169,19 @@ class _Clause:
         elif tag == "CJC" or token.word == ",":
             self.joined = self.last is not None and not self.prep
         elif tag == "POS" and self.last is not None:  # the dog's tail: the dog has it
-            self.doer, self.verb, self.has_object, self.prep, self.owning = self.last, "have", False, "", True
+            self.doer = self.last
+            self.verb = "have"
+            self.has_object = False
+            self.prep = ""
+            self.owning = True
 
     def boundary(self, tag: str) -> None:
         """*who* and *that* speak of the nearest phrase; *while* goes on with the same subject."""
         if tag in ("PNQ", "CJT", "DTQ"):
             self.subject = self.last or self.subject
-        self.verb, self.prep, self.has_object = "", "", False
+        self.verb = ""
+        self.prep = ""
+        self.has_object = False
         self.auxiliary = self.copula = self.joined = self.denied = False
         self.link = None
 
@@ -154,8 +189,13 @@ class _Clause:
         """A verb: of the clause's subject if it is finite, else of the person or animal nearest before it."""
         bare = not self.auxiliary and token.tag not in FINITE
         doer = (self.actor or self.last) if bare else (self.subject or self.actor or self.last)
-        self.doer, self.verb, self.has_object = doer, token.lemma, False
-        self.prep, self.auxiliary, self.copula, self.joined = "", False, False, False
+        self.doer = doer
+        self.verb = token.lemma
+        self.has_object = False
+        self.prep = ""
+        self.auxiliary = False
+        self.copula = False
+        self.joined = False
 
     def take(self, phrase: Phrase, following: Token | None) -> None:
         """A noun phrase, in the role that the words before it give it."""
@@ -176,12 +216,18 @@ class _Clause:
             self.prep = ""
         elif self.verb and self.doer is not None and not starts_clause:
             self.relate(self.doer, self.verb, phrase)
-            self.has_object, self.link, self.nearest = True, (self.doer, self.verb), phrase
+            self.has_object = True
+            self.link = (self.doer, self.verb)
+            self.nearest = phrase
             if self.owning:
-                self.verb, self.link, self.owning, self.subject = "", None, False, phrase
+                self.verb = ""
+                self.link = None
+                self.owning = False
+                self.subject = phrase
         else:
             self.subject = self.nearest = phrase
-            self.verb, self.link = "", None
+            self.verb = ""
+            self.link = None
         self.joined = False
         self.last = self.last if phrase.negated and self.last is not None else phrase
         if any(self.animate(noun.word) for noun in phrase.nouns) and not phrase.negated:
@@ -201,7 +247,8 @@ class _Clause:
 
     def attach(self, phrase: Phrase) -> None:
         """A phrase after a preposition."""
-        prep, self.prep = self.prep, ""
+        prep = self.prep
+        self.prep = ""
         source = self.nearest
         if prep == "of" and self.last is not None:
             self.relate(self.last, "of", phrase)
@@ -238,7 +285,8 @@ class _Clause:
         for noun in phrase.nouns:
             self.facts.append(Fact("object", noun.word, negated=phrase.negated, plural=noun.plural))
             self.facts += [
-                Fact("attribute", word, subject=noun.word, negated=phrase.negated) for word in noun.attributes
+                Fact("attribute", word, subject=noun.word, negated=phrase.negated)
+                for word in noun.attributes
             ]
 
 

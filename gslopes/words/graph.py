@@ -34,13 +34,17 @@ class Sense(NamedTuple):
 @cache
 def overrides() -> dict[tuple[str, str], str]:
     """(word, part of speech) to synset, of the shipped table."""
-    return {(row["word"], row["part"]): row["synset"] for _, row in read_csv(DATA / "senses.csv").rows()}
+    return {
+        (row["word"], row["part"]): row["synset"] for _, row in read_csv(DATA / "senses.csv").rows()
+    }
 
 
 @cache
 def compounds() -> frozenset[tuple[str, str]]:
     """Pairs of tokens that are one noun."""
-    return frozenset((row["first"], row["second"]) for _, row in read_csv(DATA / "compounds.csv").rows())
+    return frozenset(
+        (row["first"], row["second"]) for _, row in read_csv(DATA / "compounds.csv").rows()
+    )
 
 
 class Senses:
@@ -61,8 +65,11 @@ class Senses:
             synsets = () if word in PREPOSITIONS else self.wordnet.synsets(word, "v")
             if synsets and self.rule == "overrides" and (word, "v") in overrides():
                 return Sense(overrides()[word, "v"], rule="override")
-            return Sense(synsets[0], rule="first") if synsets else Sense(None)
-        word, initial = word.replace(" ", "_"), ROLES[role]
+            if synsets:
+                return Sense(synsets[0], rule="first")
+            return Sense(None)
+        word = word.replace(" ", "_")
+        initial = ROLES[role]
         for part in (initial, *(part for part in RELAX if part != initial)):
             synsets = self.wordnet.synsets(word, part)
             if self.rule == "overrides":
@@ -119,8 +126,11 @@ class Fact(NamedTuple):
         """Kind-specific reading, such as ``woman: red`` or ``man – hold – tie``."""
         if self.kind == "object":
             return self.word
-        attribute, relation = f"{self.subject}: {self.word}", f"{self.subject} – {self.word} – {self.object}"
-        return attribute if self.kind == "attribute" else relation
+        attribute = f"{self.subject}: {self.word}"
+        relation = f"{self.subject} – {self.word} – {self.object}"
+        if self.kind == "attribute":
+            return attribute
+        return relation
 
 
 Facts = Iterable[Fact]
@@ -131,16 +141,24 @@ def with_synsets(fact: Fact, senses: Senses) -> Fact:
     if fact.synset is not None:
         return fact
     sense = senses.of(fact.word, fact.kind)
-    subject = fact.subject_synset or (senses.of(fact.subject, "object").synset if fact.subject else None)
+    subject = fact.subject_synset or (
+        senses.of(fact.subject, "object").synset if fact.subject else None
+    )
     other = fact.object_synset or (senses.of(fact.object, "object").synset if fact.object else None)
     return fact._replace(
-        synset=sense.synset, relaxed=sense.relaxed, rule=sense.rule, subject_synset=subject, object_synset=other
+        synset=sense.synset,
+        relaxed=sense.relaxed,
+        rule=sense.rule,
+        subject_synset=subject,
+        object_synset=other,
     )
 
 
 # -- mentions of people ------------------------------------------------------------------------------------------------
 
-PERSON, ANIMAL, WEAPONS = "person.n.01", "animal.n.01", ("weapon.n.01", "weaponry.n.01")
+PERSON = "person.n.01"
+ANIMAL = "animal.n.01"
+WEAPONS = ("weapon.n.01", "weaponry.n.01")
 IDENTITY = ("gender", "ethnicity", "age", "religion", "disability", "sexuality")
 
 
@@ -210,20 +228,30 @@ class Mentions:
         return self._objects(facts, self.is_weapon)
 
     def _objects(self, facts: Facts, wanted: Callable[[str, str | None], bool]) -> list[Fact]:
-        return [f for f in facts if f.kind == "object" and not f.negated and wanted(f.word, f.synset)]
+        return [
+            f for f in facts if f.kind == "object" and not f.negated and wanted(f.word, f.synset)
+        ]
 
     def identity(self, facts: Facts) -> set[Mention]:
         """Identity mentions: a listed noun as object, or a listed adjective as attribute of a person mention."""
         mentions: set[Mention] = set()
         for fact in facts:
             noun = fact.kind == "object" and self.is_person(fact.word, fact.synset)
-            adjective = fact.kind == "attribute" and self.is_person(fact.subject, fact.subject_synset)
+            adjective = fact.kind == "attribute" and self.is_person(
+                fact.subject, fact.subject_synset
+            )
             if fact.negated or not (noun or adjective):
                 continue
-            group = self.gender(fact.word) if noun else {"female": "feminine", "male": "masculine"}.get(fact.word, "")
+            group = (
+                self.gender(fact.word)
+                if noun
+                else {"female": "feminine", "male": "masculine"}.get(fact.word, "")
+            )
             kind = "noun" if noun else "adjective"
             listed = (
-                category for category in IDENTITY[1:] if fact.word in self._identity.get(f"{category}_{kind}", ())
+                category
+                for category in IDENTITY[1:]
+                if fact.word in self._identity.get(f"{category}_{kind}", ())
             )
             mentions |= {Mention(category, fact.word) for category in listed} | (
                 {Mention("gender", fact.word, group)} if group else set()
@@ -240,7 +268,9 @@ def demeaning_synsets(lists: Lists, wordnet: WordNet) -> dict[str, frozenset[str
     """Kind of fact to the listed synsets, of the lists that have entries; of a word the first synset of that part."""
     return {
         kind: frozenset(
-            entry if wordnet.known(entry) else next(iter(wordnet.synsets(entry, ROLES[kind])), entry)
+            entry
+            if wordnet.known(entry)
+            else next(iter(wordnet.synsets(entry, ROLES[kind])), entry)
             for entry in lists[name].entries
         )
         for kind, name in DEMEANING.items()
@@ -249,7 +279,12 @@ def demeaning_synsets(lists: Lists, wordnet: WordNet) -> dict[str, frozenset[str
 
 
 def bounds(
-    word: str, part: str, listed: Iterable[str], wordnet: WordNet, chosen: str | None = None, every: bool = False
+    word: str,
+    part: str,
+    listed: Iterable[str],
+    wordnet: WordNet,
+    chosen: str | None = None,
+    every: bool = False,
 ) -> Bounds:
     """Whether a word counts as demeaning under each bound; always lower ≤ estimate ≤ upper.
 
@@ -263,22 +298,27 @@ def bounds(
     >>> bounds("pig", "n", {"slob.n.01"}, wordnet())
     (False, False, True)
     """
-    listed, name = frozenset(listed), word.replace(" ", "_")
+    listed = frozenset(listed)
+    name = word.replace(" ", "_")
     order = part + "".join(other for other in RELAX if other != part)
     parts = [some for other in order if (some := wordnet.synsets(name, other))]
     synsets = [synset for some in (parts if every else parts[:1]) for synset in some]
     if not synsets:
         return (word in listed,) * 3
-    lower, estimate = all(synset in listed for synset in synsets), (chosen or synsets[0]) in listed
+    lower = all(synset in listed for synset in synsets)
+    estimate = (chosen or synsets[0]) in listed
     return lower, estimate or lower, estimate or any(synset in listed for synset in synsets)
 
 
-def caption_bounds(facts: Facts, lists: dict[str, frozenset[str]], senses: Senses) -> dict[str, set[str]]:
+def caption_bounds(
+    facts: Facts, lists: dict[str, frozenset[str]], senses: Senses
+) -> dict[str, set[str]]:
     """Bound to the words of a caption that count under it.  lists: kind of fact to listed synsets.
 
     By the sense rule of the paper all synsets of a word count, in any of the lists.
     """
-    every, both = senses.rule == "paper", frozenset().union(*lists.values())
+    every = senses.rule == "paper"
+    both = frozenset().union(*lists.values())
     words: dict[str, set[str]] = {name: set() for name in BOUNDS}
     for fact in facts:
         if fact.kind not in lists:

@@ -6,7 +6,15 @@ This is how a captioner becomes a classifier: cache, sweep, slopes and permutati
 from functools import cache
 
 from gslopes.words.chunks import standard
-from gslopes.words.graph import BOUNDS, Fact, Mentions, Senses, caption_bounds, demeaning_synsets, with_synsets
+from gslopes.words.graph import (
+    BOUNDS,
+    Fact,
+    Mentions,
+    Senses,
+    caption_bounds,
+    demeaning_synsets,
+    with_synsets,
+)
 from gslopes.words.wordlists import shipped
 from gslopes.words.wordnet import wordnet
 
@@ -31,7 +39,11 @@ class CaptionLabels:
         ``mention:woman`` (and man, neutral person), ``mention:ethnicity``, ``list:weapon``, ``noun:female``;
         ``list:demeaning lower`` (and estimate, upper) as D1 counts them.
         """
-        facts = [with_synsets(fact, self.senses) for fact in self.parser.parse(caption) if not fact.negated]
+        facts = [
+            with_synsets(fact, self.senses)
+            for fact in self.parser.parse(caption)
+            if not fact.negated
+        ]
         labels = set[str]().union(*map(self._of_fact, facts))
         labels |= {"mention:person"} if self.mentions.people(facts) else set()
         labels |= {"list:weapon"} if self.mentions.weapons(facts) else set()
@@ -39,20 +51,29 @@ class CaptionLabels:
         bounds = caption_bounds(facts, self._demeaning, self.senses)
         labels |= {f"list:demeaning {name}" for name in BOUNDS if bounds[name]}
         mentioned = self.mentions.identity(facts)
-        labels |= {f"mention:{GENDERS[m.group] if m.category == 'gender' else m.category}" for m in mentioned}
+        labels |= {
+            f"mention:{GENDERS[m.group] if m.category == 'gender' else m.category}"
+            for m in mentioned
+        }
         return tuple(sorted(labels))
 
     def _of_fact(self, fact: Fact) -> set[str]:
         if fact.kind == "object":
-            labels = {f"word:{fact.word}"} | ({f"noun:{fact.word}"} if fact.word in NOUNS else set())
+            labels = {f"word:{fact.word}"} | (
+                {f"noun:{fact.word}"} if fact.word in NOUNS else set()
+            )
             return labels | ({f"synset:{fact.synset}"} if fact.synset else set())
         if fact.kind == "relation":
             verb = fact.word.split(" ")[0]
-            return {f"relation:{verb}"} if fact.synset else set()
+            if fact.synset:
+                return {f"relation:{verb}"}
+            return set()
         if not self.mentions.is_person(fact.subject, fact.subject_synset):
             return set()
         lists = self.mentions.lists
-        return {f"attribute:{fact.word} of person"} | {f"list:{name}" for name in LISTS if fact.word in lists[name]}
+        return {f"attribute:{fact.word} of person"} | {
+            f"list:{name}" for name in LISTS if fact.word in lists[name]
+        }
 
 
 @cache

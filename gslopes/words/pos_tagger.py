@@ -57,7 +57,9 @@ def sentences(text: str) -> list[list[str]]:
         quoted = _QUOTE.search(sentence) is not None
         for token in _TOKEN.findall(sentence):
             owner = token.removesuffix("'s").removesuffix("'")
-            words += [owner] if owner == token or (quoted and token.endswith("'")) else [owner, "'s"]
+            words += (
+                [owner] if owner == token or (quoted and token.endswith("'")) else [owner, "'s"]
+            )
         if words:
             tokens.append(words)
     return tokens
@@ -84,7 +86,9 @@ class HanTa:
         except OSError as error:
             raise ModelError("HanTa lacks its English model.", _INSTALL) from error
         if digest != DIGEST:
-            raise ModelError("HanTa's English model is not the published one; it was not opened.", _INSTALL)
+            raise ModelError(
+                "HanTa's English model is not the published one; it was not opened.", _INSTALL
+            )
         from HanTa.HanoverTagger import HanoverTagger
 
         self.name = f"hanta-{version}"
@@ -95,7 +99,10 @@ class HanTa:
 
     def tag(self, words: Sequence[str]) -> list[Token]:
         """One token for each word; UNC where HanTa has no tag."""
-        return [Token(word, lemma.lower(), tag) for word, lemma, tag in self._tagger.tag_sent(list(words))]
+        return [
+            Token(word, lemma.lower(), tag)
+            for word, lemma, tag in self._tagger.tag_sent(list(words))
+        ]
 
 
 @cache
@@ -148,7 +155,9 @@ def preposition(tokens: Sequence[Token], index: int) -> tuple[str, int]:
         if tuple(token.word for token in tokens[index : index + len(words)]) == words:
             return " ".join(words), len(words)
     token = tokens[index]
-    return (token.word, 1) if token.tag in ("PRP", "PRF") else ("", 0)
+    if token.tag in ("PRP", "PRF"):
+        return (token.word, 1)
+    return ("", 0)
 
 
 def noun_phrase(tokens: Sequence[Token], index: int, wordnet: WordNet) -> tuple[Phrase | None, int]:
@@ -156,7 +165,8 @@ def noun_phrase(tokens: Sequence[Token], index: int, wordnet: WordNet) -> tuple[
 
     Its head is the longest suffix that WordNet knows as a noun, else the last noun.
     """
-    start, negated = index, False
+    start = index
+    negated = False
     while index < len(tokens) and tokens[index].tag in DETERMINERS:
         negated |= tokens[index].word == "no"
         index += 1
@@ -166,22 +176,35 @@ def noun_phrase(tokens: Sequence[Token], index: int, wordnet: WordNet) -> tuple[
     lemmas = [token.lemma for token in tokens[index:end]]
     if not lemmas:
         return None, start
-    suffixes = ["_".join([*(token.word for token in tokens[at : end - 1]), lemmas[-1]]) for at in range(index, end - 1)]
-    length = next((len(lemmas) - at for at, name in enumerate(suffixes) if wordnet.knows(name, "n")), 1)
+    suffixes = [
+        "_".join([*(token.word for token in tokens[at : end - 1]), lemmas[-1]])
+        for at in range(index, end - 1)
+    ]
+    length = next(
+        (len(lemmas) - at for at, name in enumerate(suffixes) if wordnet.knows(name, "n")), 1
+    )
     head = suffixes[len(lemmas) - length] if length > 1 else lemmas[-1]
     noun = Noun(head, (*attributes, *lemmas[: len(lemmas) - length]), tokens[end - 1].tag == "NN2")
     return Phrase((noun,), negated), end
 
 
-def _attributes(tokens: Sequence[Token], index: int, participles: tuple[str, ...]) -> tuple[int, list[str]]:
+def _attributes(
+    tokens: Sequence[Token], index: int, participles: tuple[str, ...]
+) -> tuple[int, list[str]]:
     """Adjectives and participles before a noun, joined by *and* or commas, too."""
     attributes: list[str] = []
     while index < len(tokens):
-        token, following = tokens[index], tokens[index + 1] if index + 1 < len(tokens) else Token("", "", "")
+        token = tokens[index]
+        following = tokens[index + 1] if index + 1 < len(tokens) else Token("", "", "")
         adjective = following.tag.startswith("AJ")
-        if token.tag.startswith("AJ") or (token.tag in participles and (is_noun(following) or adjective)):
+        if token.tag.startswith("AJ") or (
+            token.tag in participles and (is_noun(following) or adjective)
+        ):
             attributes.append(token.lemma if token.tag in ("AJC", "AJS") else token.word)
-        elif not (adjective and ((attributes and (token.tag == "CJC" or token.word == ",")) or token.tag == "AV0")):
+        elif not (
+            adjective
+            and ((attributes and (token.tag == "CJC" or token.word == ",")) or token.tag == "AV0")
+        ):
             break
         index += 1
     return index, attributes
@@ -239,7 +262,9 @@ def as_adjectives(tokens: Sequence[Token], animate: Animate) -> list[Token]:
     tokens: repaired.
     """
     sentence = list(tokens)
-    for index in range(len(tokens) - 1, 0, -1):  # from the right: of "men's and women's" the second decides first
+    for index in range(
+        len(tokens) - 1, 0, -1
+    ):  # from the right: of "men's and women's" the second decides first
         if tokens[index].tag != "POS":
             continue
         start, determiner = _owner(sentence, index)
@@ -248,7 +273,9 @@ def as_adjectives(tokens: Sequence[Token], animate: Animate) -> list[Token]:
         plural = _is_plural(sentence[index - 1])
         if for_whom(plural, determiner, _thing(sentence, index + 1, participles=plural), animate):
             sentence[start : index + 1] = map(_adjective, sentence[start:index])
-            if start > 1 and sentence[start - 1].tag == "CJC" and _is_plural(sentence[start - 2]):  # men and women's
+            if (
+                start > 1 and sentence[start - 1].tag == "CJC" and _is_plural(sentence[start - 2])
+            ):  # men and women's
                 first, determiner = _owner(sentence, start - 1)
                 if animate(sentence[start - 2].lemma) and determiner in {*_ARTICLES, *_OF_ONE}:
                     sentence[first : start - 1] = map(_adjective, sentence[first : start - 1])
@@ -271,7 +298,11 @@ def _thing(tokens: Sequence[Token], index: int, participles: bool) -> list[str]:
     """Base forms of the nouns that follow, past adjectives and the possessor that an *and* joins."""
     skipped = ("AJ", "AV0", "CRD", "ORD", *(("VVG", "VVN") if participles else ()))
     while index < len(tokens) and not is_noun(tokens[index]):
-        if tokens[index].tag == "CJC" and index + 1 < len(tokens) and tokens[index + 1].tag == "AT0":
+        if (
+            tokens[index].tag == "CJC"
+            and index + 1 < len(tokens)
+            and tokens[index + 1].tag == "AT0"
+        ):
             index += 1
         elif not tokens[index].tag.startswith((*skipped, "CJC")):
             return []

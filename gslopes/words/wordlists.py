@@ -43,7 +43,9 @@ class WordList:
     def holds(self, concept: str, wordnet: WordNet) -> bool:
         """Whether a concept is an entry, or a synset that the rule lists."""
         lines = wordnet.above(concept) | {concept}
-        return concept in self.entries or (not lines.isdisjoint(self.below) and lines.isdisjoint(self.but))
+        return concept in self.entries or (
+            not lines.isdisjoint(self.below) and lines.isdisjoint(self.but)
+        )
 
     def __str__(self) -> str:
         return f"{self.name}@{self.version}"
@@ -85,13 +87,32 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ConfigError(f"The word list {path} is not valid TOML: {error}.") from error
-    groups = {key: _entries(value, wordnet, path) for key, value in content.get("groups", {}).items()}
-    entries, below, but = (_entries(content.get(key, []), wordnet, path) for key in ("entries", "below", "but"))
-    name, version = name or str(content.get("name", path.stem)), str(content.get("version", digest[:8]))
+    groups = {
+        key: _entries(value, wordnet, path) for key, value in content.get("groups", {}).items()
+    }
+    entries, below, but = (
+        _entries(content.get(key, []), wordnet, path) for key in ("entries", "below", "but")
+    )
+    name = name or str(content.get("name", path.stem))
+    version = str(content.get("version", digest[:8]))
     return WordList(name, version, entries.union(*groups.values()), digest, groups, below, but)
 
 
-_DENIAL = frozenset(["not", "no", "never", "neither", "nor", "without", "hardly", "less", "lacks", "isn't", "doesn't"])
+_DENIAL = frozenset(
+    [
+        "not",
+        "no",
+        "never",
+        "neither",
+        "nor",
+        "without",
+        "hardly",
+        "less",
+        "lacks",
+        "isn't",
+        "doesn't",
+    ]
+)
 _REACH = 3  # words
 
 
@@ -102,9 +123,16 @@ def named_in(text: str, lists: Mapping[str, Collection[str]]) -> tuple[str, ...]
     ('warm',)
     """
     words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*|[.,;:!?]", plain(text).lower())
-    denied, said = 0, set[str]()
+    denied = 0
+    said = set[str]()
     for place, word in enumerate(words):
-        denied = 0 if word in (*".;:!?", "but") else _REACH + 1 if word in _DENIAL else max(denied - 1, 0)
+        denied = (
+            0
+            if word in (*".;:!?", "but")
+            else _REACH + 1
+            if word in _DENIAL
+            else max(denied - 1, 0)
+        )
         if not denied:
             said |= {word.replace("-", "_"), "_".join(words[place : place + 2])}
     return tuple(sorted(name for name, entries in lists.items() if not said.isdisjoint(entries)))

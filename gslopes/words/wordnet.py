@@ -54,14 +54,23 @@ class WordNet:
 
     def __init__(self) -> None:
         lemmas, synsets, forms = (pq.read_table(io.BytesIO(_checked(name))) for name in SHA256)
-        self.name, self.digest = "wordnet-3.0", sha256("".join(SHA256.values()).encode()).hexdigest()
-        words, parts = lemmas["lemma"].to_pylist(), lemmas["part"].to_numpy()
-        self._row = {(word, "nvar"[part]): row for row, (word, part) in enumerate(zip(words, parts, strict=True))}
+        self.name, self.digest = (
+            "wordnet-3.0",
+            sha256("".join(SHA256.values()).encode()).hexdigest(),
+        )
+        words = lemmas["lemma"].to_pylist()
+        parts = lemmas["part"].to_numpy()
+        self._row = {
+            (word, "nvar"[part]): row
+            for row, (word, part) in enumerate(zip(words, parts, strict=True))
+        }
         self._senses, self._starts = _lists(lemmas["senses"])
         self._above = _lists(synsets["hypernyms"]), _lists(synsets["classes"])
         self._irregular = {(row["part"], row["form"]): row["base"] for row in forms.to_pylist()}
         head, kind = (synsets[name].to_numpy() for name in ("head", "kind"))
-        owner = np.repeat(np.arange(len(words)), np.diff(self._starts))  # the number of a sense is its place among them
+        owner = np.repeat(
+            np.arange(len(words)), np.diff(self._starts)
+        )  # the number of a sense is its place among them
         rank = np.arange(len(self._senses)) - self._starts[owner] + 1
         own = head[self._senses] == owner
         number = np.zeros(len(head), np.int64)
@@ -69,7 +78,9 @@ class WordNet:
         rows = zip(head.tolist(), kind.tolist(), number.tolist(), strict=True)
         self._names = [f"{words[lemma]}.{'nvars'[code]}.{count:02d}" for lemma, code, count in rows]
         self._index = {name: index for index, name in enumerate(self._names)}
-        keys = zip(("nvara"[code] for code in kind.tolist()), synsets["offset"].to_pylist(), strict=True)
+        keys = zip(
+            ("nvara"[code] for code in kind.tolist()), synsets["offset"].to_pylist(), strict=True
+        )
         self._by_id = dict(zip(keys, self._names, strict=True))
         self._distances = lru_cache(maxsize=200_000)(self._distances_of)
         self._similarity = lru_cache(maxsize=500_000)(self._similarity_of)
@@ -85,7 +96,9 @@ class WordNet:
         row = self._row.get((word.replace(" ", "_"), part))
         if row is None:
             return ()
-        return tuple(self._names[index] for index in self._senses[self._starts[row] : self._starts[row + 1]])
+        return tuple(
+            self._names[index] for index in self._senses[self._starts[row] : self._starts[row + 1]]
+        )
 
     def knows(self, word: str, part: str) -> bool:
         """Whether it is a base form of this part of speech."""
@@ -106,7 +119,9 @@ class WordNet:
             stem = form.removesuffix(suffix) + ending
             if form.endswith(suffix) and len(stem) > len(ending) and self.knows(stem, part):
                 return stem
-        return form if self.knows(form, part) else None
+        if self.knows(form, part):
+            return form
+        return None
 
     def known(self, synset: str) -> bool:
         """Whether there is a synset of this name."""
@@ -118,8 +133,11 @@ class WordNet:
         >>> wordnet().by_id("n10787470")
         'woman.n.01'
         """
-        part, digits = wnid[:1].replace("s", "a"), wnid[1:]
-        return self._by_id.get((part, int(digits))) if digits.isdecimal() else None
+        part = wnid[:1].replace("s", "a")
+        digits = wnid[1:]
+        if digits.isdecimal():
+            return self._by_id.get((part, int(digits)))
+        return None
 
     # -- the taxonomy --
 
@@ -151,20 +169,31 @@ class WordNet:
     def _up(self, index: int) -> tuple[list[int], list[int]]:
         """Rows of the hypernyms of a synset, and of the classes of which it is an instance."""
         (above, starts), (classes, firsts) = self._above
-        return above[starts[index] : starts[index + 1]].tolist(), classes[firsts[index] : firsts[index + 1]].tolist()
+        return above[starts[index] : starts[index + 1]].tolist(), classes[
+            firsts[index] : firsts[index + 1]
+        ].tolist()
 
     def _above_of(self, synset: str) -> frozenset[str]:
         """All hypernyms of a synset, itself not among them; none for a name that is not known."""
         index = self._index.get(synset)
-        return frozenset() if index is None else frozenset(self._names[p] for p in self._distances(index) if p != index)
+        if index is None:
+            return frozenset()
+        return frozenset(self._names[p] for p in self._distances(index) if p != index)
 
     def _distances_of(self, index: int) -> dict[int, int]:
         """Every hypernym's number of edges, the synset itself at 0; of verbs the virtual root as −1."""
         distances = {index: 0}
-        edge, steps = [index], 0
+        edge = [index]
+        steps = 0
         while edge:
             steps += 1
-            edge = [above for below in edge for some in self._up(below) for above in some if above not in distances]
+            edge = [
+                above
+                for below in edge
+                for some in self._up(below)
+                for above in some
+                if above not in distances
+            ]
             distances.update(dict.fromkeys(edge, steps))
         if ".v." in self._names[index]:
             distances[-1] = max(distances.values()) + 1
@@ -178,7 +207,9 @@ class WordNet:
             return None
         ours, theirs = (self._distances(self._index[name]) for name in (one, other))
         ways = [ours[index] + theirs[index] for index in ours.keys() & theirs.keys()]
-        return -math.log((min(ways) + 1) / (2 * DEPTH[parts.pop()])) if ways else None
+        if ways:
+            return -math.log((min(ways) + 1) / (2 * DEPTH[parts.pop()]))
+        return None
 
 
 @cache
@@ -191,7 +222,9 @@ def _checked(name: str) -> bytes:
     try:
         content = (DATA / name).read_bytes()
     except OSError as error:
-        raise ModelError(f"The embedded WordNet table {name} is missing.", "Install gslopes again.") from error
+        raise ModelError(
+            f"The embedded WordNet table {name} is missing.", "Install gslopes again."
+        ) from error
     if sha256(content).hexdigest() != SHA256[name]:
         raise ModelError(f"The embedded WordNet table {name} is damaged.", "Install gslopes again.")
     return content

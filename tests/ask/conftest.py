@@ -12,7 +12,9 @@ from PIL import Image
 def picture() -> Callable[..., bytes]:
     """Encodes a plain picture: ``picture((255, 0, 0))`` is a red PNG."""
 
-    def encode(colour: tuple[int, int, int], size: tuple[int, int] = (24, 18), kind: str = "PNG") -> bytes:
+    def encode(
+        colour: tuple[int, int, int], size: tuple[int, int] = (24, 18), kind: str = "PNG"
+    ) -> bytes:
         buffer = io.BytesIO()
         Image.new("RGB", size, colour).save(buffer, kind)
         return buffer.getvalue()
@@ -31,7 +33,9 @@ def random_tagger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str,
     labels = tuple(f"label {index}" for index in range(40))
     facts = {"licence": "none", "data": (), "paper": "", "recipe": ""}
     shape = {"widths": [8, 8, 8]}
-    spec = zoo.ModelSpec("celeba-tagger", "random", "tagger", 32, labels, config=shape, crop="portrait", **facts)
+    spec = zoo.ModelSpec(
+        "celeba-tagger", "random", "tagger", 32, labels, config=shape, crop="portrait", **facts
+    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         module = zoo.build(spec)

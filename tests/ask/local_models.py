@@ -15,7 +15,9 @@ def torchvision(folder: Path) -> str:
 
     module = torchvision.models.get_model("squeezenet1_1", weights=None, num_classes=3)
     save_file(module.state_dict(), folder / "model.safetensors")
-    return f"torchvision:squeezenet1_1,weights={folder / 'model.safetensors'},labels={_labels(folder)}"
+    return (
+        f"torchvision:squeezenet1_1,weights={folder / 'model.safetensors'},labels={_labels(folder)}"
+    )
 
 
 def timm(folder: Path) -> str:
@@ -33,8 +35,15 @@ def transformers(folder: Path) -> str:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-    config = ViTConfig(image_size=32, patch_size=8, num_labels=3, id2label=dict(enumerate("xyz")), **shape)
+    shape = {
+        "hidden_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 16,
+    }
+    config = ViTConfig(
+        image_size=32, patch_size=8, num_labels=3, id2label=dict(enumerate("xyz")), **shape
+    )
     ViTForImageClassification(config).save_pretrained(folder / "vit")
     ViTImageProcessor(size={"height": 32, "width": 32}).save_pretrained(folder / "vit")
     return f"transformers:{folder / 'vit'}"
@@ -84,7 +93,12 @@ MAKERS: dict[str, Callable[[Path], str]] = {
 }
 
 
-SMALL = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+SMALL = {
+    "hidden_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 16,
+}
 CHAT = (
     "{% for message in messages %}{{ message['role'] }}: {% for part in message['content'] %}"
     "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}{% endfor %} "
@@ -100,12 +114,16 @@ def tokenizer(*extra: str) -> Any:
 
     logging.disable_progress_bar()
     logging.set_verbosity_error()  # random weights earn many remarks
-    alphabet = {char: place for place, char in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    alphabet = {
+        char: place for place, char in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))
+    }
     made = Tokenizer(models.BPE(vocab=alphabet, merges=[]))
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
     ends = {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>"}
-    return PreTrainedTokenizerFast(tokenizer_object=made, additional_special_tokens=list(extra), **ends)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made, additional_special_tokens=list(extra), **ends
+    )
 
 
 def images() -> Any:
@@ -127,11 +145,15 @@ def two_towers(folder: Path, kind: str) -> Path:
     words, clip = tokenizer(), kind == "CLIP"
     text = {"vocab_size": len(words), "max_position_embeddings": 64, **ends(words), **SMALL}
     vision = {"image_size": 32, "patch_size": 8, **SMALL}
-    config, model, processor = (getattr(transformers, f"{kind}{part}") for part in ("Config", "Model", "Processor"))
+    config, model, processor = (
+        getattr(transformers, f"{kind}{part}") for part in ("Config", "Model", "Processor")
+    )
     size = {"projection_dim": 16} if clip else {}
     text |= {} if clip else {"projection_size": 16}
     model(config(text_config=text, vision_config=vision, **size)).save_pretrained(folder)
-    pictures = images() if clip else transformers.SiglipImageProcessor(size={"height": 32, "width": 32})
+    pictures = (
+        images() if clip else transformers.SiglipImageProcessor(size={"height": 32, "width": 32})
+    )
     processor(image_processor=pictures, tokenizer=words).save_pretrained(folder)
     return folder
 
@@ -139,7 +161,13 @@ def two_towers(folder: Path, kind: str) -> Path:
 def llava(folder: Path) -> Path:
     """A LLaVA of one layer a tower; every letter is a token of its own."""
     import torch
-    from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration, LlavaProcessor
+    from transformers import (
+        CLIPVisionConfig,
+        LlamaConfig,
+        LlavaConfig,
+        LlavaForConditionalGeneration,
+        LlavaProcessor,
+    )
 
     torch.manual_seed(0)
     words = tokenizer("<image>")
@@ -157,8 +185,14 @@ def llava(folder: Path) -> Path:
         vision_feature_layer=-1,
     )
     LlavaForConditionalGeneration(config).save_pretrained(folder)
-    facts = {"patch_size": 8, "vision_feature_select_strategy": "default", "num_additional_image_tokens": 1}
-    LlavaProcessor(image_processor=images(), tokenizer=words, **facts, chat_template=CHAT).save_pretrained(folder)
+    facts = {
+        "patch_size": 8,
+        "vision_feature_select_strategy": "default",
+        "num_additional_image_tokens": 1,
+    }
+    LlavaProcessor(
+        image_processor=images(), tokenizer=words, **facts, chat_template=CHAT
+    ).save_pretrained(folder)
     return folder
 
 
@@ -170,7 +204,13 @@ def git(folder: Path) -> Path:
     torch.manual_seed(0)
     words = tokenizer()
     vision = GitVisionConfig(image_size=32, patch_size=8, **SMALL).to_dict()
-    config = GitConfig(vision_config=vision, vocab_size=len(words), max_position_embeddings=128, **ends(words), **SMALL)
+    config = GitConfig(
+        vision_config=vision,
+        vocab_size=len(words),
+        max_position_embeddings=128,
+        **ends(words),
+        **SMALL,
+    )
     GitForCausalLM(config).save_pretrained(folder)
     GitProcessor(image_processor=images(), tokenizer=words).save_pretrained(folder)
     return folder
@@ -185,7 +225,10 @@ def trained_git(folder: Path, dark: str, bright: str) -> Path:
     model = GitForCausalLM.from_pretrained(git(folder))
     processor = AutoProcessor.from_pretrained(folder)
     words = processor.tokenizer
-    said = [[words.bos_token_id, *words(text)["input_ids"], words.eos_token_id] for text in (dark, bright)]
+    said = [
+        [words.bos_token_id, *words(text)["input_ids"], words.eos_token_id]
+        for text in (dark, bright)
+    ]
     longest = max(map(len, said))
     padded = torch.tensor([row + [words.pad_token_id] * (longest - len(row)) for row in said])
     plain = [np.full((32, 32, 3), brightness, np.uint8) for brightness in (60, 200)]
@@ -196,7 +239,10 @@ def trained_git(folder: Path, dark: str, bright: str) -> Path:
     for _ in range(120):
         mask = (padded != words.pad_token_id).long()
         found = model(
-            input_ids=padded, attention_mask=mask, pixel_values=seen + 0.15 * torch.randn(2, 1, 1, 1), labels=labels
+            input_ids=padded,
+            attention_mask=mask,
+            pixel_values=seen + 0.15 * torch.randn(2, 1, 1, 1),
+            labels=labels,
         )
         steps.zero_grad()
         found.loss.backward()

@@ -42,7 +42,12 @@ CLIENTS = {
     "rekognition": "rekognition:region=eu-west-1",
     "azure": "azure",
 }
-ENDPOINTS = ("OPENAI_BASE_URL", "IMAGGA_ENDPOINT", "GOOGLE_VISION_ENDPOINT", "AWS_ENDPOINT_URL_REKOGNITION")
+ENDPOINTS = (
+    "OPENAI_BASE_URL",
+    "IMAGGA_ENDPOINT",
+    "GOOGLE_VISION_ENDPOINT",
+    "AWS_ENDPOINT_URL_REKOGNITION",
+)
 ENDPOINTS += ("VISION_ENDPOINT",)
 KEYS = ("TEAM_TOKEN", "OPENAI_API_KEY", "IMAGGA_API_KEY", "IMAGGA_API_SECRET", "VISION_KEY")
 KEYS += ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "CLARIFAI_PAT")
@@ -127,7 +132,10 @@ def test_no_client_follows_a_redirect_and_the_new_address_is_named(server, clien
     with serving(Hostile(), Handler) as elsewhere:
         for status in (301, 302, 303, 307, 308):
             server.reply = (status, {"Location": f"{elsewhere.url}/collect"}, b"")
-            with pytest.raises(ServiceError, match=rf"sends us on to {elsewhere.url}/collect, and no picture follows"):
+            with pytest.raises(
+                ServiceError,
+                match=rf"sends us on to {elsewhere.url}/collect, and no picture follows",
+            ):
                 classifier.ask([PICTURE])
         assert (len(server.headers), elsewhere.headers) == (5, [])
 
@@ -149,8 +157,16 @@ INSIDE = {
     "as a status": lambda status, words: {"status": status, "message": words},
     "without success": lambda status, words: {"success": False, "code": str(status), "msg": words},
     "in a list": lambda status, words: {"errors": [{"status": status, "detail": words}]},
-    "a name": lambda status, words: {"error": {"status": words.upper().replace(" ", "_")}, "result": None},
-    "beside nulls": lambda status, words: {"answers": None, "choices": None, "statusCode": status, "message": words},
+    "a name": lambda status, words: {
+        "error": {"status": words.upper().replace(" ", "_")},
+        "result": None,
+    },
+    "beside nulls": lambda status, words: {
+        "answers": None,
+        "choices": None,
+        "statusCode": status,
+        "message": words,
+    },
 }
 
 
@@ -160,7 +176,9 @@ def test_an_error_within_a_good_status_is_read_like_the_status_that_it_names(ser
     classifier = load(client, server)
     for status, words, kind in (
         (429, "rate limit exceeded", Throttled),
-        (429, "resource exhausted", Throttled) if shape != "as a text" else (429, "daily quota reached", Throttled),
+        (429, "resource exhausted", Throttled)
+        if shape != "as a text"
+        else (429, "daily quota reached", Throttled),
         (503, "unavailable", Unavailable),
         (401, "unauthenticated", CredentialsError),
         (413, "payload too large", ClassifierError),
@@ -173,21 +191,50 @@ def test_an_error_within_a_good_status_is_read_like_the_status_that_it_names(ser
         assert type(raised.value) is kind, (status, raised.value)
 
 
-CHARSETS = ("zlib_codec", "rot13", "undefined", "idna", "utf-7", "utf-16", "punycode", "no\x20such", "hex", "utf-8;")
+CHARSETS = (
+    "zlib_codec",
+    "rot13",
+    "undefined",
+    "idna",
+    "utf-7",
+    "utf-16",
+    "punycode",
+    "no\x20such",
+    "hex",
+    "utf-8;",
+)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("kind", ["application/json", "text/plain"])
 def test_the_status_of_an_error_survives_its_body(server, client, kind):
     classifier = load(client, server)
-    bodies = [b"{}", b'{"error": null}', b"[]", b'"busy"', b"caf\xe9 \xff\xfe \x00", b"<p>busy</p>", b"", b"[" * 9999]
+    bodies = [
+        b"{}",
+        b'{"error": null}',
+        b"[]",
+        b'"busy"',
+        b"caf\xe9 \xff\xfe \x00",
+        b"<p>busy</p>",
+        b"",
+        b"[" * 9999,
+    ]
     for charset, body in itertools.zip_longest(CHARSETS, bodies, fillvalue=b"{}"):
         text = charset if isinstance(charset, str) else "utf-8"
         server.reply = (503, {"Content-Type": f"{kind}; charset={text}"}, body)
         with pytest.raises(Unavailable):
             classifier.ask([PICTURE])
-    for encoding, body in (("br", b"{}"), ("gzip", b"{}"), ("gzip", BOMB), ("gzip", gzip.compress(b"{}")[:-4])):
-        server.reply = (429, {"Content-Type": kind, "Content-Encoding": encoding, "Retry-After": "7"}, body)
+    for encoding, body in (
+        ("br", b"{}"),
+        ("gzip", b"{}"),
+        ("gzip", BOMB),
+        ("gzip", gzip.compress(b"{}")[:-4]),
+    ):
+        server.reply = (
+            429,
+            {"Content-Type": kind, "Content-Encoding": encoding, "Retry-After": "7"},
+            body,
+        )
         with pytest.raises(Throttled) as raised:
             classifier.ask([PICTURE])
         assert raised.value.retry_after == 7
@@ -217,7 +264,11 @@ def test_a_dripping_reply_ends_with_the_exchange(server, drip, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "client", [name if name in ("http", "google") else pytest.param(name, marks=pytest.mark.slow) for name in CLIENTS]
+    "client",
+    [
+        name if name in ("http", "google") else pytest.param(name, marks=pytest.mark.slow)
+        for name in CLIENTS
+    ],
 )
 def test_every_client_gives_up_a_dripping_reply_which_counts_as_paid(server, client, monkeypatch):
     monkeypatch.setattr(transport, "SECONDS", 1.5)
@@ -233,7 +284,9 @@ STALLS: dict[str, dict[str, Any]] = {
     "a header in drops": {"drip": DRIPS["header"]},
     "a body in drops": {"drip": DRIPS["body"] * 9},
     "a body that is promised": {"reply": (200, {"Content-Length": "999"}, b"{")},
-    "chunks in drops": {"drip": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 99},
+    "chunks in drops": {
+        "drip": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 99
+    },
     "busy": {"reply": (503, {}, b"{}")},
     "busy for an hour": {"reply": (503, {"Retry-After": "3600"}, b"{}")},
     "an error that is promised": {"reply": (500, {"Content-Length": "999"}, b"{")},
@@ -242,7 +295,9 @@ STALLS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("client", ["http", "llm"])
 @pytest.mark.parametrize("stall", STALLS)
-def test_attempts_about_one_picture_end_with_the_patience(server, client, stall, tmp_path, monkeypatch):
+def test_attempts_about_one_picture_end_with_the_patience(
+    server, client, stall, tmp_path, monkeypatch
+):
     monkeypatch.setattr(transport, "SECONDS", 0.5)
     vars(server).update(STALLS[stall])
     rows = [(str(place), "gender", 0, 0.0, f"{place}.jpg", 0.1) for place in range(3)]
@@ -289,7 +344,9 @@ def untrusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hosti
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_certificate_that_is_not_trusted_stops_the_walk_at_once(untrusted, client):
     with pytest.raises(ServiceError, match="no encrypted connection: self-signed certificate"):
-        load_classifier(CLIENTS[client].format(url=untrusted.url.replace("http", "https"))).ask([PICTURE])
+        load_classifier(CLIENTS[client].format(url=untrusted.url.replace("http", "https"))).ask(
+            [PICTURE]
+        )
     assert not untrusted.headers
 
 
@@ -298,7 +355,11 @@ def test_a_timeout_never_reaches_beyond_the_deadline():
     exchange = Exchange(clock=lambda: now[0])
     assert exchange.seconds(20.0) == 20.0
     with exchange.until(5.0):
-        assert (exchange.seconds(20.0), exchange.seconds(None), exchange.seconds(1.0)) == (5.0, 5.0, 1.0)
+        assert (exchange.seconds(20.0), exchange.seconds(None), exchange.seconds(1.0)) == (
+            5.0,
+            5.0,
+            1.0,
+        )
         now[0] = 5.0
         with pytest.raises(DeadlineExceeded):
             exchange.seconds(1.0)
@@ -327,7 +388,8 @@ def test_a_body_is_decompressed_only_as_far_as_it_may():
 
 
 @pytest.mark.parametrize(
-    ("body", "encoding"), [(gzip.compress(b"text", mtime=0)[:-9], "gzip"), (b"text", "gzip"), (b"text", "br")]
+    ("body", "encoding"),
+    [(gzip.compress(b"text", mtime=0)[:-9], "gzip"), (b"text", "gzip"), (b"text", "br")],
 )
 def test_a_body_that_is_not_of_its_encoding_is_none(body, encoding):
     with pytest.raises(ValueError, match=r"encoding|body"):

@@ -28,7 +28,9 @@ GOLDEN = {
 def test_rectangles_of_the_published_program(given_):
     for ratio, text in zip(RATIOS, GOLDEN[given_].split("|"), strict=True):
         crop = crop_rectangle(*given_, ratio)
-        assert [crop.left, crop.top, crop.width, crop.height] == [int(part) for part in text.split()]
+        assert [crop.left, crop.top, crop.width, crop.height] == [
+            int(part) for part in text.split()
+        ]
     width, height = given_[:2]
     whole = crop_rectangle(*given_, height / width)
     assert (whole.left, whole.top, whole.width, whole.height) == (0, 0, width, height)
@@ -39,7 +41,9 @@ sizes = st.integers(1, 1500)
 
 @settings(max_examples=300)
 @given(sizes, sizes, st.floats(0, 0.999), st.floats(0, 0.999), st.floats(0.05, 10))
-def test_the_rectangle_lies_inside_and_holds_the_point_and_one_dimension_is_full(width, height, across, down, ratio):
+def test_the_rectangle_lies_inside_and_holds_the_point_and_one_dimension_is_full(
+    width, height, across, down, ratio
+):
     x, y = int(across * width), int(down * height)
     crop = crop_rectangle(width, height, x, y, ratio)
     assert crop.left >= 0
@@ -50,8 +54,13 @@ def test_the_rectangle_lies_inside_and_holds_the_point_and_one_dimension_is_full
     assert crop.left <= x < crop.left + crop.width + 1
     assert crop.top <= y < crop.top + crop.height + 1
     sides = [(crop.width * ratio, crop.height)] if crop.width == width else []
-    sides += [(crop.height / ratio, crop.width)] if crop.height == height else []  # of a whole picture either may do
-    assert any(abs(one - other) <= max(1.0, 0.0001 * other) for one, other in sides) or 1 in (crop.width, crop.height)
+    sides += (
+        [(crop.height / ratio, crop.width)] if crop.height == height else []
+    )  # of a whole picture either may do
+    assert any(abs(one - other) <= max(1.0, 0.0001 * other) for one, other in sides) or 1 in (
+        crop.width,
+        crop.height,
+    )
 
 
 @settings(max_examples=200)

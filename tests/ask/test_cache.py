@@ -49,9 +49,15 @@ def classifier_id(cache: AnswerCache) -> int:
 
 def test_the_first_answer_stays_with_its_date_model_and_client(cache, classifier_id):
     before = int(datetime.now(UTC).timestamp())
-    cache.put(classifier_id, {key(1): CachedAnswer("answered", {"labels": [["ü", 0.5]]}, "model-2")})
+    cache.put(
+        classifier_id, {key(1): CachedAnswer("answered", {"labels": [["ü", 0.5]]}, "model-2")}
+    )
     (cached,) = cache.find(classifier_id, [key(1), key(2)]).values()
-    assert (cached.status, cached.raw, cached.model) == ("answered", {"labels": [["ü", 0.5]]}, "model-2")
+    assert (cached.status, cached.raw, cached.model) == (
+        "answered",
+        {"labels": [["ü", 0.5]]},
+        "model-2",
+    )
     assert cached.asked >= before
     assert cached.client
     cache.put(classifier_id, {key(1): CachedAnswer("answered", "second")})
@@ -59,8 +65,15 @@ def test_the_first_answer_stays_with_its_date_model_and_client(cache, classifier
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "ü"]), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "b", "ü"]), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -72,7 +85,9 @@ def test_any_raw_answer_comes_back_as_it_was(raw):
 
 
 def test_name_parameters_and_version_are_part_of_the_key(cache):
-    ids = {cache.classifier_id(name, version) for name in ("box", "box:a=1") for version in ("1", "2")}
+    ids = {
+        cache.classifier_id(name, version) for name in ("box", "box:a=1") for version in ("1", "2")
+    }
     assert len(ids) == 4
     for number in ids:
         cache.put(number, {key(1): CachedAnswer("answered", number)})
@@ -80,7 +95,9 @@ def test_name_parameters_and_version_are_part_of_the_key(cache):
 
 
 def test_more_keys_than_one_statement_takes_are_found(cache, classifier_id):
-    cache.put(classifier_id, {key(number): CachedAnswer("answered", number) for number in range(700)})
+    cache.put(
+        classifier_id, {key(number): CachedAnswer("answered", number) for number in range(700)}
+    )
     assert len(cache.find(classifier_id, map(key, range(1500)))) == 700
     assert cache.has(classifier_id, map(key, range(600, 1500))) == set(map(key, range(600, 700)))
 
@@ -93,7 +110,11 @@ def test_what_one_has_claimed_another_waits_for(cache, classifier_id, tmp_path):
         assert cache.claim(classifier_id, [key(1), key(2)]).to_ask == {key(1), key(2)}
         cache.put(classifier_id, {key(1): CachedAnswer("answered", "x")})
         claim = other.claim(classifier_id, [key(1), key(2), key(3)])
-        assert (set(claim.cached), claim.in_progress, claim.to_ask) == ({key(1)}, {key(2)}, {key(3)})
+        assert (set(claim.cached), claim.in_progress, claim.to_ask) == (
+            {key(1)},
+            {key(2)},
+            {key(3)},
+        )
         cache.release(classifier_id, [key(2)])
         assert other.claim(classifier_id, [key(2)]).to_ask == {key(2)}
 
@@ -115,12 +136,17 @@ def test_closing_gives_claims_back(cache, classifier_id, tmp_path):
 def _ask_all(folder: Path, count: int, log: Path) -> None:
     """Asks what is its own, two at a time, and waits for the rest, as the client does."""
     with AnswerCache(folder) as cache, log.open("a") as asked:
-        classifier_id, left = cache.classifier_id("box", ""), [key(number) for number in range(count)]
+        classifier_id, left = (
+            cache.classifier_id("box", ""),
+            [key(number) for number in range(count)],
+        )
         while left:
             claim = cache.claim(classifier_id, left[:6])
             for one in claim.to_ask:
                 asked.write(one.hex() + "\n")
-            cache.put(classifier_id, {one: CachedAnswer("answered", one.hex()) for one in claim.to_ask})
+            cache.put(
+                classifier_id, {one: CachedAnswer("answered", one.hex()) for one in claim.to_ask}
+            )
             left = [one for one in left if one not in claim.to_ask and one not in claim.cached]
             left = left[1:] + left[:1]
             time.sleep(0.0 if claim.to_ask else 0.05)
@@ -141,7 +167,9 @@ def test_processes_on_one_cache_never_ask_the_same_and_a_killed_ones_claims_end(
     os.waitpid(killed, 0)
     logs = [tmp_path / f"{number}.log" for number in range(2)]
     context = multiprocessing.get_context("fork")
-    processes = [context.Process(target=_ask_all, args=(tmp_path / "cache", 60, log)) for log in logs]
+    processes = [
+        context.Process(target=_ask_all, args=(tmp_path / "cache", 60, log)) for log in logs
+    ]
     for process in processes:
         process.start()
     for process in processes:
@@ -158,11 +186,21 @@ def test_processes_on_one_cache_never_ask_the_same_and_a_killed_ones_claims_end(
 # --- secrets ---
 
 
-def test_no_secret_reaches_the_file_or_what_is_exported(cache, classifier_id, tmp_path, monkeypatch):
-    raw = {"headers": {"Authorization": f"Bearer {SECRET}", "X-Amz-Security-Token": SECRET}, "echo": SECRET}
+def test_no_secret_reaches_the_file_or_what_is_exported(
+    cache, classifier_id, tmp_path, monkeypatch
+):
+    raw = {
+        "headers": {"Authorization": f"Bearer {SECRET}", "X-Amz-Security-Token": SECRET},
+        "echo": SECRET,
+    }
     monkeypatch.setenv("VISION_KEY", SECRET)
-    kept = {"labels": [["Secret: garden", 0.5], ["token=ring", 0.25]]}  # labels that look like parameters
-    cache.put(classifier_id, {key(1): CachedAnswer("answered", raw), key(2): CachedAnswer("answered", kept)})
+    kept = {
+        "labels": [["Secret: garden", 0.5], ["token=ring", 0.25]]
+    }  # labels that look like parameters
+    cache.put(
+        classifier_id,
+        {key(1): CachedAnswer("answered", raw), key(2): CachedAnswer("answered", kept)},
+    )
     assert cache.find(classifier_id, [key(2)])[key(2)].raw == kept
     assert SECRET not in json.dumps(cache.find(classifier_id, [key(1)])[key(1)].raw)
     cache.put(classifier_id, {key(9): CachedAnswer("refused", "policy", "m")})
@@ -193,9 +231,17 @@ def test_a_cache_of_a_newer_gslopes_is_left_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "packed", [b"no zlib", zlib.compress(b"[" * 100_000), zlib.compress(b"{}")[:-6], zlib.compress(bytes(3 << 20))]
+    "packed",
+    [
+        b"no zlib",
+        zlib.compress(b"[" * 100_000),
+        zlib.compress(b"{}")[:-6],
+        zlib.compress(bytes(3 << 20)),
+    ],
 )
-def test_an_answer_that_others_damaged_is_a_storage_error(cache, classifier_id, packed, monkeypatch):
+def test_an_answer_that_others_damaged_is_a_storage_error(
+    cache, classifier_id, packed, monkeypatch
+):
     monkeypatch.setattr("gslopes.ask.cache._LARGEST_ANSWER", 1 << 20)
     cache.put(classifier_id, {key(1): CachedAnswer("answered", 1)})
     with sqlite3.connect(cache.path) as other:
@@ -226,7 +272,10 @@ def test_a_claim_that_names_a_file_elsewhere_leaves_it_there(cache, classifier_i
 
 def test_pruning_takes_what_was_named_and_nothing_else(cache, classifier_id):
     other = cache.classifier_id("other", "")
-    cache.put(classifier_id, {key(1): CachedAnswer("answered", 1, asked=1000), key(2): CachedAnswer("answered", 2)})
+    cache.put(
+        classifier_id,
+        {key(1): CachedAnswer("answered", 1, asked=1000), key(2): CachedAnswer("answered", 2)},
+    )
     cache.put(other, {key(1): CachedAnswer("answered", 1)})
     assert prune_answers(cache, before=datetime.fromtimestamp(2000, UTC)) == 1
     assert cache.has(classifier_id, [key(1), key(2)]) == {key(2)}

@@ -33,11 +33,15 @@ from gslopes.core.records import Answer, Classifier
 STEPS = 5
 
 
-def ask_part(edits: pd.DataFrame, folder: Path, classifier: Classifier, *, seed: int = 0) -> list[pd.DataFrame]:
+def ask_part(
+    edits: pd.DataFrame, folder: Path, classifier: Classifier, *, seed: int = 0
+) -> list[pd.DataFrame]:
     """Rows of the asked table (one a picture) and of the scores table (one a label) about one part."""
     frames: list[pd.DataFrame] = []
     client = Client(classifier, seed=seed)
-    client.ask_parts([(0, edits)], folder, lambda _, asked, scores, __: frames.extend((asked, scores)))
+    client.ask_parts(
+        [(0, edits)], folder, lambda _, asked, scores, __: frames.extend((asked, scores))
+    )
     return frames
 
 
@@ -62,7 +66,9 @@ class Service:
 
     def parse(self, raw: object) -> Answer:
         if isinstance(raw, dict):
-            return Answer("answered", tuple(raw["labels"].items()), version=str(raw.get("version", "")))
+            return Answer(
+                "answered", tuple(raw["labels"].items()), version=str(raw.get("version", ""))
+            )
         return raw if isinstance(raw, Answer) else Answer("answered", tuple(raw))
 
     @property
@@ -79,7 +85,9 @@ def box(answer: Callable[[str], object] = lambda text: [("tag", len(text) / 100)
 def make_edits(tmp_path: Path):
     """Writes edited "photos" and gives their table; ``text(photo number, step)`` is a picture's content."""
 
-    def make(photos: int, text: Callable[[int, int], str] = "{}:{}".format, attribute: str = "gender") -> pd.DataFrame:
+    def make(
+        photos: int, text: Callable[[int, int], str] = "{}:{}".format, attribute: str = "gender"
+    ) -> pd.DataFrame:
         rows = []
         (tmp_path / "edits").mkdir(exist_ok=True)
         for number in range(photos):
@@ -113,14 +121,20 @@ def test_the_pictures_of_one_photo_are_asked_together(make_edits, tmp_path):
 def test_the_order_is_shuffled_within_each_photo_and_differs_between_photos(make_edits, tmp_path):
     judge = box()
     ask_part(make_edits(12), tmp_path, judge)
-    orders = {number: [t.split(":")[1] for t in judge.pictures if t.startswith(f"{number}:")] for number in range(12)}
+    orders = {
+        number: [t.split(":")[1] for t in judge.pictures if t.startswith(f"{number}:")]
+        for number in range(12)
+    }
     assert len({tuple(order) for order in orders.values()}) > 6
     assert sum(order == sorted(order) for order in orders.values()) <= 1
 
 
 def test_the_seed_decides_the_order_and_nothing_else(make_edits, tmp_path):
     edits, boxes = make_edits(4), [box(), box(), box()]
-    results = [ask_part(edits, tmp_path, judge, seed=seed) for judge, seed in zip(boxes, (1, 1, 2), strict=True)]
+    results = [
+        ask_part(edits, tmp_path, judge, seed=seed)
+        for judge, seed in zip(boxes, (1, 1, 2), strict=True)
+    ]
     assert boxes[0].sent == boxes[1].sent
     assert boxes[0].sent != boxes[2].sent
     for other in results[1:]:
@@ -137,7 +151,9 @@ def test_the_frames_are_the_tables_of_the_design(make_edits, tmp_path):
         tables.write(table, frame, tmp_path / "table.parquet")
         pd.testing.assert_frame_equal(tables.read(table, tmp_path / "table.parquet"), frame)
     assert scores["label"].tolist() == ["a", "b"] * 2 * STEPS
-    assert scores["value"].tolist() == [step - 2.0 for _ in range(2) for step in range(STEPS) for _ in "ab"]
+    assert scores["value"].tolist() == [
+        step - 2.0 for _ in range(2) for step in range(STEPS) for _ in "ab"
+    ]
     assert set(scores["classifier"]) == {"service"}
 
 
@@ -189,7 +205,9 @@ def test_a_picture_that_cannot_be_read_is_failed_and_not_asked(make_edits, tmp_p
         (7, "TypeError"),
     ],
 )
-def test_an_answer_that_makes_no_sense_is_failed_with_what_is_wrong(make_edits, tmp_path, answer, reason):
+def test_an_answer_that_makes_no_sense_is_failed_with_what_is_wrong(
+    make_edits, tmp_path, answer, reason
+):
     judge = box(lambda text: answer if text == "0:3" else [("tag", 0.5)])
     asked, scores = ask_part(make_edits(1), tmp_path, judge)
     failed = asked[asked["status"] == "failed"]
@@ -201,11 +219,15 @@ def test_an_answer_that_makes_no_sense_is_failed_with_what_is_wrong(make_edits, 
 # --- what stops the walk ---
 
 
-def test_an_error_that_concerns_every_picture_stops_at_once_and_is_scrubbed(make_edits, tmp_path, monkeypatch):
+def test_an_error_that_concerns_every_picture_stops_at_once_and_is_scrubbed(
+    make_edits, tmp_path, monkeypatch
+):
     monkeypatch.setenv("MY_SERVICE_KEY", "planted-secret")
 
     def answer(text: str) -> object:
-        raise ModelError("The key=planted-secret is wrong.") from OSError("Authorization: Bearer planted-secret")
+        raise ModelError("The key=planted-secret is wrong.") from OSError(
+            "Authorization: Bearer planted-secret"
+        )
 
     judge = box(answer)
     with pytest.raises(ModelError) as caught:
@@ -216,12 +238,16 @@ def test_an_error_that_concerns_every_picture_stops_at_once_and_is_scrubbed(make
 
 def test_a_classifier_that_fails_on_a_whole_part_stops_the_walk(make_edits, tmp_path):
     judge = box(lambda text: [("tag", 87.5)])
-    with pytest.raises(ClassifierError, match=r"service failed on all 40 pictures of a part, first with: .*87\.5"):
+    with pytest.raises(
+        ClassifierError, match=r"service failed on all 40 pictures of a part, first with: .*87\.5"
+    ):
         ask_part(make_edits(8), tmp_path, judge)
 
 
 def test_a_classifier_that_refuses_everything_does_not_stop_the_walk(make_edits, tmp_path):
-    asked, scores = ask_part(make_edits(8), tmp_path, box(lambda text: Answer("refused", (), "policy")))
+    asked, scores = ask_part(
+        make_edits(8), tmp_path, box(lambda text: Answer("refused", (), "policy"))
+    )
     assert set(asked["status"]) == {"refused"}
     assert set(zip(asked["reason"], asked["detail"], strict=True)) == {("refused", "policy")}
     assert scores.empty
@@ -251,7 +277,9 @@ def test_no_secret_reaches_the_asked_table(make_edits, tmp_path, monkeypatch):
 # --- a whole table ---
 
 
-@pytest.mark.parametrize("file", ["/etc/hostname", "../secret.jpg", "edits/../../secret.jpg", "link.jpg"])
+@pytest.mark.parametrize(
+    "file", ["/etc/hostname", "../secret.jpg", "edits/../../secret.jpg", "link.jpg"]
+)
 def test_no_picture_outside_the_run_folder_is_ever_sent(make_edits, tmp_path, file):
     run = tmp_path / "run"
     run.mkdir()
@@ -279,7 +307,9 @@ def ask(edits, tmp_path):
         with AnswerCache(tmp_path / "cache") as cache:
             client = Client(service, cache=cache, retry=QUICK, **options)
             halves = [(0, edits[edits["photo"] < "3"]), (1, edits[edits["photo"] >= "3"])]
-            client.ask_parts(halves, tmp_path, lambda _, asked, scores, progress: found.append(asked))
+            client.ask_parts(
+                halves, tmp_path, lambda _, asked, scores, progress: found.append(asked)
+            )
         return pd.concat(found) if found else tables.ASKED.empty(), client
 
     return run
@@ -297,7 +327,9 @@ def failing(count: int, make):
     return trouble
 
 
-@pytest.mark.parametrize("error", [lambda: Throttled("slow down.", 0.01), lambda: Unavailable("503.")])
+@pytest.mark.parametrize(
+    "error", [lambda: Throttled("slow down.", 0.01), lambda: Unavailable("503.")]
+)
 def test_what_may_pass_is_sent_again_and_costs_nothing_twice(ask, error):
     service = Service(failing(5, error))
     rows, client = ask(service)
@@ -306,7 +338,9 @@ def test_what_may_pass_is_sent_again_and_costs_nothing_twice(ask, error):
     assert client.usage.spent == pytest.approx(30)
 
 
-def test_every_request_waits_for_its_turn_and_everybody_as_long_as_the_service_says(ask, monkeypatch):
+def test_every_request_waits_for_its_turn_and_everybody_as_long_as_the_service_says(
+    ask, monkeypatch
+):
     turns, waits = [], []
     monkeypatch.setattr(RateLimiter, "acquire", lambda _, gap: turns.append(gap))
     monkeypatch.setattr(RateLimiter, "pause", lambda _, seconds: waits.append(seconds))
@@ -386,10 +420,14 @@ def test_a_budget_is_never_passed_the_next_command_goes_on_and_a_third_asks_noth
     rows, _ = ask(rest)
     assert len(rows) == 30
     assert len(rest.pictures) == 30 - 13
-    assert sorted(service.pictures + rest.pictures) == sorted(f"{n}:{s}" for n in range(6) for s in range(5))
+    assert sorted(service.pictures + rest.pictures) == sorted(
+        f"{n}:{s}" for n in range(6) for s in range(5)
+    )
     third, client = ask(again)
     assert (again.sent, client.usage.spent) == ([], 0)
-    pd.testing.assert_frame_equal(*(f.sort_values(["photo", "step"], ignore_index=True) for f in (rows, third)))
+    pd.testing.assert_frame_equal(
+        *(f.sort_values(["photo", "step"], ignore_index=True) for f in (rows, third))
+    )
 
 
 def test_a_stop_finishes_what_is_in_flight_and_keeps_it(ask, edits, tmp_path):
@@ -420,7 +458,9 @@ def test_two_clients_on_one_cache_share_the_work(edits, tmp_path):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(services[0].pictures + services[1].pictures) == sorted(f"{n}:{s}" for n in range(6) for s in range(5))
+    assert sorted(services[0].pictures + services[1].pictures) == sorted(
+        f"{n}:{s}" for n in range(6) for s in range(5)
+    )
     pd.testing.assert_frame_equal(rows[0][0], rows[1][0])
 
 
@@ -430,7 +470,9 @@ def test_two_clients_on_one_cache_share_the_work(edits, tmp_path):
 @pytest.mark.parametrize("share", [0, 0.5, 1000])
 def test_a_wrong_number_of_answers_is_paid_as_what_was_sent_and_said(ask, share):
     service = Service(batch=4)
-    service.ask = lambda pictures, ask=service.ask: (ask(pictures) * 1000)[: int(len(pictures) * share)]
+    service.ask = lambda pictures, ask=service.ask: (ask(pictures) * 1000)[
+        : int(len(pictures) * share)
+    ]
     rows, client = ask(service)
     assert client.usage.spent == len(service.pictures) == client.usage.miscounted
     assert "more or fewer answers than pictures to 88, which count as paid" in str(client.usage)
@@ -458,9 +500,21 @@ def test_what_no_price_can_be_counts_as_the_price_known_beforehand(ask, reported
 @pytest.mark.parametrize(
     ("budget", "agreed", "why"),
     [
-        (0.0105, None, r"budget of 0\.0105 USD is used up: 0\.0100 USD were spent, and the rest, 0\.0005 USD"),
-        (0.0009, None, r"budget of 0\.0009 USD is used up: 0\.0000 USD were spent, and the rest, 0\.0009 USD"),
-        (None, 0.0144, r"What was agreed to, 0\.01 USD, is used up: 0\.01 USD were spent, and the rest, 0\.00 USD"),
+        (
+            0.0105,
+            None,
+            r"budget of 0\.0105 USD is used up: 0\.0100 USD were spent, and the rest, 0\.0005 USD",
+        ),
+        (
+            0.0009,
+            None,
+            r"budget of 0\.0009 USD is used up: 0\.0000 USD were spent, and the rest, 0\.0009 USD",
+        ),
+        (
+            None,
+            0.0144,
+            r"What was agreed to, 0\.01 USD, is used up: 0\.01 USD were spent, and the rest, 0\.00 USD",
+        ),
     ],
 )
 def test_no_report_passes_a_budget_or_what_was_agreed_to(ask, budget, agreed, why, reported):
@@ -477,7 +531,8 @@ def test_no_report_passes_a_budget_or_what_was_agreed_to(ask, budget, agreed, wh
 def test_under_a_budget_of_less_than_a_dollar_what_is_left_is_not_rounded_away(ask):
     budget = Budget(usd=0.0061)
     with pytest.raises(
-        BudgetReached, match=r"budget of 0\.0061 USD .* 0\.0060 USD were spent, and the rest, 0\.0001 USD"
+        BudgetReached,
+        match=r"budget of 0\.0061 USD .* 0\.0060 USD were spent, and the rest, 0\.0001 USD",
     ):
         ask(Service(batch=5, price=1.5), budget=budget)
 

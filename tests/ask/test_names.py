@@ -34,8 +34,12 @@ def read(text: str) -> Options:
 
 
 def test_a_full_name_is_read_with_its_types():
-    options = read("onnx:m.onnx,labels=l.txt,threshold=0.3,top_k=5,fast=yes,layout=nhwc,mean=0.1/0.2/0.3,note=a b")
-    assert options == Options(Path("m.onnx"), Path("l.txt"), 0.3, 5, True, "nhwc", (0.1, 0.2, 0.3), "a b")
+    options = read(
+        "onnx:m.onnx,labels=l.txt,threshold=0.3,top_k=5,fast=yes,layout=nhwc,mean=0.1/0.2/0.3,note=a b"
+    )
+    assert options == Options(
+        Path("m.onnx"), Path("l.txt"), 0.3, 5, True, "nhwc", (0.1, 0.2, 0.3), "a b"
+    )
 
 
 def test_the_canonical_name_sorts_keys_and_leaves_defaults_out():
@@ -48,9 +52,9 @@ def test_the_canonical_name_sorts_keys_and_leaves_defaults_out():
         names.read(Plain, *names.split("celeba-tagger:0.3"))
 
 
-WORD = st.text(st.characters(exclude_characters="\\=\0", exclude_categories=("Cs",)), min_size=1).filter(
-    lambda text: str(Path(text)) == text and text != "."
-)
+WORD = st.text(
+    st.characters(exclude_characters="\\=\0", exclude_categories=("Cs",)), min_size=1
+).filter(lambda text: str(Path(text)) == text and text != ".")
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -77,7 +81,10 @@ def test_the_canonical_name_of_any_options_reads_back_as_they_are(options: Optio
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("onnx:m.onnx,labels=l.txt,treshold=0.3", "no parameter 'treshold'. Did you mean 'threshold'?"),
+        (
+            "onnx:m.onnx,labels=l.txt,treshold=0.3",
+            "no parameter 'treshold'. Did you mean 'threshold'?",
+        ),
         ("onnx:m.onnx,labels=l.txt,zzz=0.3", "no parameter 'zzz'. It has: fast, labels,"),
         ("onnx:m.onnx,labels=l.txt,top_k=1,top_k=2", "'top_k' twice"),
         ("onnx:m.onnx,labels=l.txt,top_k=1.5", "top_k must be a whole number, not '1.5'"),
@@ -85,7 +92,10 @@ def test_the_canonical_name_of_any_options_reads_back_as_they_are(options: Optio
         ("onnx:m.onnx,labels=l.txt,threshold=nan", "threshold must be a number, not 'nan'"),
         ("onnx:m.onnx,labels=l.txt,fast=maybe", "fast must be yes or no, not 'maybe'"),
         ("onnx:m.onnx,labels=l.txt,layout=hwc", "layout must be one of nchw, nhwc, not 'hwc'"),
-        ("onnx:m.onnx,labels=l.txt,mean=1/2", "mean must be 3 values with slashes between them, not '1/2'"),
+        (
+            "onnx:m.onnx,labels=l.txt,mean=1/2",
+            "mean must be 3 values with slashes between them, not '1/2'",
+        ),
         ("onnx:m.onnx", "needs its labels. Write labels=..."),
         ("onnx:labels=l.txt", "needs its file. Write onnx:FILE"),
         ("onnx:a,b.onnx,labels=l.txt", r"cannot read 'b.onnx'"),
@@ -104,22 +114,31 @@ SECRET = "s3cr3t-Value_0123456789"
 
 @pytest.mark.parametrize(
     "name",
-    [f"http:https://host/x?api_key={SECRET}", f"http:https://me:{SECRET}@host/x", f"llm:m,url=https://{SECRET}@host"],
+    [
+        f"http:https://host/x?api_key={SECRET}",
+        f"http:https://me:{SECRET}@host/x",
+        f"llm:m,url=https://{SECRET}@host",
+    ],
 )
 def test_a_key_in_an_address_is_refused_at_the_door_with_what_to_do_instead(name, monkeypatch):
     monkeypatch.setenv("MY_SERVICE_KEY", SECRET)
-    with pytest.raises(ConfigError, match=r"holds a .*, which would be stored with the answers") as caught:
+    with pytest.raises(
+        ConfigError, match=r"holds a .*, which would be stored with the answers"
+    ) as caught:
         canonical_name(name)
     assert SECRET not in f"{caught.value} {caught.value.hint}"
     assert "environment variable" in caught.value.hint
 
 
 @pytest.mark.parametrize(
-    "name", ["http:https://host/x?size=2", "llm:m,url=https://host/k3yk3yk3y/x", "http:https://host/x;a=b"]
+    "name",
+    ["http:https://host/x?size=2", "llm:m,url=https://host/k3yk3yk3y/x", "http:https://host/x;a=b"],
 )
 def test_parameters_and_what_looks_random_need_a_word_that_stays_in_the_name(name):
     with pytest.raises(ConfigError, match="may be a key") as caught:
         canonical_name(name)
     assert "public=yes" in caught.value.hint
     assert ",public=yes" in canonical_name(f"{name},public=yes")
-    assert canonical_name(canonical_name(f"{name},public=yes")) == canonical_name(f"{name},public=yes")
+    assert canonical_name(canonical_name(f"{name},public=yes")) == canonical_name(
+        f"{name},public=yes"
+    )

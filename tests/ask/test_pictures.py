@@ -15,7 +15,10 @@ def test_the_middle_square_is_what_is_kept():
     assert (prepare(wide, 10) == 200).all()
     assert (prepare(wide.transpose(1, 0, 2), 5)[1:-1] == 200).all()
     for shape in ((1, 1), (1, 500), (500, 1)):
-        assert prepare(np.full((*shape, 3), 7, np.uint8), 16).tolist() == np.full((16, 16, 3), 7).tolist()
+        assert (
+            prepare(np.full((*shape, 3), 7, np.uint8), 16).tolist()
+            == np.full((16, 16, 3), 7).tolist()
+        )
 
 
 def test_shrinking_averages_instead_of_skipping():
@@ -29,7 +32,9 @@ def test_normalising_is_the_formula_and_the_layout():
     mean, std = (0.1, 0.2, 0.3), (0.5, 0.6, 0.7)
     expected = (batch / 255 - mean) / std
     np.testing.assert_allclose(normalise(batch, mean, std, layout="nhwc"), expected, atol=1e-6)
-    np.testing.assert_allclose(normalise(batch, mean, std), expected.transpose(0, 3, 1, 2), atol=1e-6)
+    np.testing.assert_allclose(
+        normalise(batch, mean, std), expected.transpose(0, 3, 1, 2), atol=1e-6
+    )
     whole = normalise(batch, (0, 0, 0), (1, 1, 1), white=255)
     assert whole.dtype == np.float32
     assert whole.shape == (2, 3, 4, 4)
@@ -58,7 +63,9 @@ def opened(data: bytes) -> Image.Image:
 
 def test_what_fits_goes_as_it_is():
     pictures = [noise(0), noise(1)]
-    limits = Limits(picture_bytes=max(map(len, pictures)), max_side=240, min_side=160, formats=("PNG",))
+    limits = Limits(
+        picture_bytes=max(map(len, pictures)), max_side=240, min_side=160, formats=("PNG",)
+    )
     assert fit_pictures(pictures, limits) == (pictures, "")
     assert fit_pictures([b"no picture"], Limits()) == ([b"no picture"], "")
 
@@ -71,7 +78,10 @@ def test_one_that_is_too_heavy_has_all_of_its_photo_encoded_alike(picture):
     assert [opened(data).format for data in fitted] == ["JPEG", "JPEG"]
     assert len({opened(data).size for data in fitted}) == 1
     assert max(map(len, fitted)) <= 60_000
-    sides = [opened(fit_pictures([noise(0)], Limits(picture_bytes=limit))[0][0]).width for limit in (80_000, 3_000)]
+    sides = [
+        opened(fit_pictures([noise(0)], Limits(picture_bytes=limit))[0][0]).width
+        for limit in (80_000, 3_000)
+    ]
     assert sides[0] == 240 > sides[1]  # quality goes before size
 
 

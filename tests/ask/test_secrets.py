@@ -51,7 +51,14 @@ def test_a_key_in_an_address_is_found_and_not_repeated(address, monkeypatch):
 @pytest.mark.parametrize(
     "address",
     [
-        *("https://host/x", "https://host:8443/v1/models/abc-123/predict", "//host/x", "", "model.onnx", "http://["),
+        *(
+            "https://host/x",
+            "https://host:8443/v1/models/abc-123/predict",
+            "//host/x",
+            "",
+            "model.onnx",
+            "http://[",
+        ),
         "https://host/v1beta1/models/claude-3-5-sonnet-20241022:predict",
         "https://host/crop/{width}x{height}?ratio={ratio}",
         "https://host/openai/deployments/meta-llama-3.1-70b-instruct/chat/completions",
@@ -60,12 +67,27 @@ def test_a_key_in_an_address_is_found_and_not_repeated(address, monkeypatch):
 )
 def test_an_address_without_a_key_is_one(address):
     assert secret_in_address(address) == ""
-    assert shown_address(address) == address or "://" not in address or "{" in address or "[" in address
+    assert (
+        shown_address(address) == address
+        or "://" not in address
+        or "{" in address
+        or "[" in address
+    )
 
 
 MAY_BE = [
-    *("https://host/x?pass=x", "https://host/x?c=x", "https://host/x?jwt=x", "https://host/x?x", "https://host/x#x"),
-    *("https://host/x;api_key=x", "https://host/x?ratio={ratio}&a=x", "https://host/x?q%5Bkey%5D=x"),
+    *(
+        "https://host/x?pass=x",
+        "https://host/x?c=x",
+        "https://host/x?jwt=x",
+        "https://host/x?x",
+        "https://host/x#x",
+    ),
+    *(
+        "https://host/x;api_key=x",
+        "https://host/x?ratio={ratio}&a=x",
+        "https://host/x?q%5Bkey%5D=x",
+    ),
     "https://hooks.example/services/T024BE7LD/B024BE7LD/X7XX5XXX1XXXXX9XXXXXXXXX",
     "https://host/api/webhooks/123456789012345678/x",
     "https://host/3f2b9c1e-0000-4000-8000-1234567890ab/tag",
@@ -83,7 +105,9 @@ def test_what_may_be_a_key_needs_a_word_that_it_is_none(address):
     assert shown != shown_address(f"{address}z")
 
 
-@pytest.mark.parametrize("address", ["https://me:word@host/x", "https://host/x?api_key=x", f"https://host/{SECRET}"])
+@pytest.mark.parametrize(
+    "address", ["https://me:word@host/x", "https://host/x?api_key=x", f"https://host/{SECRET}"]
+)
 def test_no_word_makes_a_key_public(address, monkeypatch):
     monkeypatch.setenv("MY_SERVICE_KEY", SECRET)
     assert secret_in_address(address, public=True)
@@ -92,8 +116,22 @@ def test_no_word_makes_a_key_public(address, monkeypatch):
 
 
 WORDS = (
-    *("10000000", "2024-02-01", "max_tokens", "image_tokens", "portrait", "Classification", "predictNow", "1.25"),
-    *("v1/predict", "sk-learn-image-classification", "hf-internal-testing-tiny-random-vit", "pk_person-recognition"),
+    *(
+        "10000000",
+        "2024-02-01",
+        "max_tokens",
+        "image_tokens",
+        "portrait",
+        "Classification",
+        "predictNow",
+        "1.25",
+    ),
+    *(
+        "v1/predict",
+        "sk-learn-image-classification",
+        "hf-internal-testing-tiny-random-vit",
+        "pk_person-recognition",
+    ),
     *(
         "rk-people-at-work-2024",
         "xoxb-people-at-their-work",
@@ -107,7 +145,11 @@ WORDS = (
 def test_numbers_names_of_options_and_words_of_an_address_stay_readable(word, monkeypatch):
     monkeypatch.setattr("gslopes.ask.secrets._REMEMBERED", set())
     monkeypatch.setenv("MY_SERVICE_KEY", SECRET)
-    for address in (f"https://host/{word}/tag", f"https://host/tag?of={word}", f"https://host/tag#{word}"):
+    for address in (
+        f"https://host/{word}/tag",
+        f"https://host/tag?of={word}",
+        f"https://host/tag#{word}",
+    ):
         for part in secrets_within(address):
             remember_secret(part)
         assert secret_in_address(address, public=True) == ""
@@ -125,7 +167,9 @@ def test_a_word_is_a_key_where_its_parameter_says_so(name, monkeypatch):
 
 
 def test_of_an_address_that_is_a_secret_the_host_and_plain_words_are_none():
-    found = secrets_within(f"https://me:{SECRET}@gateway.example:8443/predictions/h00k-9f/tag?code=abc&size=2#t=xyz")
+    found = secrets_within(
+        f"https://me:{SECRET}@gateway.example:8443/predictions/h00k-9f/tag?code=abc&size=2#t=xyz"
+    )
     assert found == ["me", SECRET, "h00k-9f", "abc"]
     assert secrets_within("http://[") == []
     letters, key = "qWeRtYuIoPaSdFgHjKlZxCvB", "sk-" + "a" * 20
@@ -174,11 +218,15 @@ def test_six_shapes_of_keys_are_known_without_a_name(text):
     assert scrub_json({f"a {text}": [text]}) == {"a ***": ["***"]}
 
 
-@pytest.mark.parametrize("name", ["VISION_KEY", "AWS_SECRET_ACCESS_KEY", "CLARIFAI_PAT", "IMAGGA_TOKEN", "MY_APIKEY"])
+@pytest.mark.parametrize(
+    "name", ["VISION_KEY", "AWS_SECRET_ACCESS_KEY", "CLARIFAI_PAT", "IMAGGA_TOKEN", "MY_APIKEY"]
+)
 def test_the_value_of_a_secret_variable_is_taken_out_of_texts_and_logs(name, monkeypatch):
     monkeypatch.setenv(name, SECRET)
     assert scrub(f"unexpected character in {SECRET!r} at 3") == "unexpected character in '***' at 3"
-    monkeypatch.setattr(logging, "_logRecordFactory", logging.getLogRecordFactory())  # put back at the end
+    monkeypatch.setattr(
+        logging, "_logRecordFactory", logging.getLogRecordFactory()
+    )  # put back at the end
     guard_logs()
     guard_logs()
     record = logging.getLogger("vendor").makeRecord("vendor", 10, "", 1, "sent %s", (SECRET,), None)
@@ -238,6 +286,17 @@ def test_the_result_is_one_short_line_of_unicode_without_controls():
 def test_hostile_texts_take_no_time(monkeypatch):
     monkeypatch.setenv("MY_SERVICE_KEY", SECRET)
     began = time.perf_counter()
-    for part in ("<", "%25", "x", "key=", "-----BEGIN PRIVATE KEY-----", "authorization:", "a://", "eyJ", "sk-", " "):
+    for part in (
+        "<",
+        "%25",
+        "x",
+        "key=",
+        "-----BEGIN PRIVATE KEY-----",
+        "authorization:",
+        "a://",
+        "eyJ",
+        "sk-",
+        " ",
+    ):
         scrub_text(part * (20_000 // len(part)))
     assert time.perf_counter() - began < 3

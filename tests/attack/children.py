@@ -30,7 +30,9 @@ class Child:
     before: done in it first.
     """
 
-    def __init__(self, work: Callable[[], object], before: Callable[[], object] = lambda: None) -> None:
+    def __init__(
+        self, work: Callable[[], object], before: Callable[[], object] = lambda: None
+    ) -> None:
         self.began = self.last = time.monotonic()
         self._reading, writing = os.pipe()
         self.number = os.fork()
@@ -70,7 +72,12 @@ class Child:
             now = time.monotonic()
             if pid:
                 with os.fdopen(self._reading, encoding="utf-8", errors="replace") as said:
-                    return End(os.waitstatus_to_exitcode(status), now - self.began, now - self.last, said.read())
+                    return End(
+                        os.waitstatus_to_exitcode(status),
+                        now - self.began,
+                        now - self.last,
+                        said.read(),
+                    )
             if todo and now - self.last > todo[0][0]:
                 self.send(todo.pop(0)[1])
             elif now - self.began > most:
@@ -95,6 +102,9 @@ def made(run: Path) -> dict[str, bytes]:
         inner = path.relative_to(run)
         if path.suffix == ".parquet" and inner.parts[0] != "parts" and path.stem in tables.TABLES:
             found[str(inner)] = tables.read(tables.TABLES[path.stem], path).to_json().encode()
-        elif path.suffix in (".parquet", ".jpg", ".tar", ".md", ".safetensors") and inner.parts[0] != "parts":
+        elif (
+            path.suffix in (".parquet", ".jpg", ".tar", ".md", ".safetensors")
+            and inner.parts[0] != "parts"
+        ):
             found[str(inner)] = path.read_bytes()
     return found

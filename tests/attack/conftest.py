@@ -36,14 +36,22 @@ def attacked(tiny_models: Path) -> Attacked:
 
     def run(*args: object, program: str = "") -> Ended:
         known = {"GSLOPES_HOME": str(tiny_models), "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)}
-        line = [sys.executable, *(("-c", program) if program else ("-m", "gslopes")), *map(str, args)]
+        line = [
+            sys.executable,
+            *(("-c", program) if program else ("-m", "gslopes")),
+            *map(str, args),
+        ]
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            process = subprocess.Popen(line, stdout=out, stderr=err, env=os.environ | known, cwd=ROOT)
+            process = subprocess.Popen(
+                line, stdout=out, stderr=err, env=os.environ | known, cwd=ROOT
+            )
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             out.seek(0)
             err.seek(0)
             texts = (file.read().decode("utf-8", "backslashreplace") for file in (out, err))
-            return Ended(process.returncode, *texts, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10)
+            return Ended(
+                process.returncode, *texts, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10
+            )
 
     return run

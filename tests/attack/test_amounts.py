@@ -38,7 +38,9 @@ print(len(redo(sys.argv[1], "report").tables["slopes"]))
 """
 
 
-def test_of_a_hundred_thousand_labels_fit_and_page_end_and_the_page_is_bounded(attacked: Attacked, tmp_path):
+def test_of_a_hundred_thousand_labels_fit_and_page_end_and_the_page_is_bounded(
+    attacked: Attacked, tmp_path
+):
     run = write_run(tmp_path / "run", 4, values=(-2.0, 0.0, 2.0))
     done = attacked(run, program=FIT_MANY)
     assert done.code == 0, done.err[-2000:]
@@ -60,7 +62,9 @@ class Large(QuietHandler):
     def do_POST(self) -> None:  # noqa: N802
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.service.asked += 1
-        answer = b'{"answers": [%s]}' % b", ".join([b'{"labels": {"tag": 0.5}}'] * len(asked["pictures"]))
+        answer = b'{"answers": [%s]}' % b", ".join(
+            [b'{"labels": {"tag": 0.5}}'] * len(asked["pictures"])
+        )
         kind, headers, name = "application/json", {}, self.path.strip("/")
         if name == "long":
             answer = b'{"answers": [{"labels": {"%s": 0.5}}]}' % (b"x" * 100_000_000)
@@ -73,7 +77,10 @@ class Large(QuietHandler):
             answer = b"[" * 100_000_000
         elif name in ("gzip", "deflate"):
             packer = zlib.compressobj(wbits=31 if name == "gzip" else 15)
-            answer, headers = packer.compress(bytes(100_000_000)) + packer.flush(), {"Content-Encoding": name}
+            answer, headers = (
+                packer.compress(bytes(100_000_000)) + packer.flush(),
+                {"Content-Encoding": name},
+            )
         elif name == "header":
             headers = {"X-Long": "x" * 10_000_000}
         elif name == "headers":
@@ -118,7 +125,11 @@ def test_two_thousand_requests_leave_nothing_behind():
 
     def held() -> tuple[int, int, float]:
         with open("/proc/self/statm") as pages:
-            return len(os.listdir("/proc/self/fd")), threading.active_count(), int(pages.read().split()[1]) / 244
+            return (
+                len(os.listdir("/proc/self/fd")),
+                threading.active_count(),
+                int(pages.read().split()[1]) / 244,
+            )
 
     with serving(Server(), Large) as server:
         classifier = load_classifier(f"http:http://127.0.0.1:{server.port}/fine")

@@ -67,15 +67,24 @@ def raw(*pieces: bytes, again: int = 0, pause: float = 0.0) -> Reply:
 
 def listed(results: object, pages: object = 1) -> Reply:
     """What a search of Openverse gives."""
-    answer = json.dumps({"result_count": 1, "page_count": pages, "page_size": 20, "page": 1, "results": results})
-    return lambda handler: handler.send(200, answer.replace("URL", handler.service.base).encode(), "application/json")
+    answer = json.dumps(
+        {"result_count": 1, "page_count": pages, "page_size": 20, "page": 1, "results": results}
+    )
+    return lambda handler: handler.send(
+        200, answer.replace("URL", handler.service.base).encode(), "application/json"
+    )
 
 
 class Server:
     """What is answered at an address of each kind; any other is a photo that is fine."""
 
     def __init__(self) -> None:
-        self.port, self.robots, self.search, self.photo = 0, plain(b"", status=404), listed([]), plain(b"")
+        self.port, self.robots, self.search, self.photo = (
+            0,
+            plain(b"", status=404),
+            listed([]),
+            plain(b""),
+        )
         self.asked: list[str] = []
 
     @property
@@ -83,7 +92,9 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
 
-def collected(server: Server, folder: Path, *addresses: str, source: str = "") -> tuple[End, pd.DataFrame]:
+def collected(
+    server: Server, folder: Path, *addresses: str, source: str = ""
+) -> tuple[End, pd.DataFrame]:
     """How a collection ends: of addresses at this server, or of a source's search that it answers; and its manifest."""
     folder.mkdir(exist_ok=True)
     jobs = {"occupations": "chef", "keywords": "none", "contact": "me@example.org"}
@@ -100,7 +111,9 @@ def collected(server: Server, folder: Path, *addresses: str, source: str = "") -
     assert "Traceback" not in end.said
     assert "Unexpected" not in end.said
     assert end.seconds < 75  # a source of people is asked for three sizes of pages, 20 seconds each
-    assert not [path for path in folder.parent.rglob("*") if path.name == "evil" or path.suffix == ".tmp"]
+    assert not [
+        path for path in folder.parent.rglob("*") if path.name == "evil" or path.suffix == ".tmp"
+    ]
     return end, tables.read(tables.MANIFEST, folder / "out/manifest.parquet")
 
 
@@ -180,18 +193,32 @@ def test_rules_that_cannot_be_had_or_forbid_are_no_permission(lie, tmp_path):
 
 def entry(**fields: object) -> dict[str, object]:
     """A result of which nothing but this is unusual."""
-    return {"url": "URL/9.jpg", "license": "cc0", "license_version": "1.0", "title": "A photo", **fields}
+    return {
+        "url": "URL/9.jpg",
+        "license": "cc0",
+        "license_version": "1.0",
+        "title": "A photo",
+        **fields,
+    }
 
 
 def person(**cells: str) -> dict[str, object]:
     """A row of Wikidata's of which nothing but this is unusual."""
-    usual = {"human": "Q1", "sex_or_gender": "Q6581072", "ethnic_group": "Q49085", "image": "a.jpg", **cells}
+    usual = {
+        "human": "Q1",
+        "sex_or_gender": "Q6581072",
+        "ethnic_group": "Q49085",
+        "image": "a.jpg",
+        **cells,
+    }
     return {name: {"value": f"/{value}"} for name, value in usual.items()}
 
 
 def bound(rows: object) -> Reply:
     """What a SPARQL service gives."""
-    return plain(json.dumps({"head": {}, "results": {"bindings": rows}}).encode(), "application/json")
+    return plain(
+        json.dumps({"head": {}, "results": {"bindings": rows}}).encode(), "application/json"
+    )
 
 
 SEARCHES: dict[str, Reply] = {
@@ -231,4 +258,7 @@ def test_a_search_that_lies_ends_with_photos_or_a_sentence(lie, source, tmp_path
     searched = [path for path in server.asked if path.startswith(("/v1/", "/sparql"))]
     assert len(searched) <= 40
     assert end.code == 0 or end.said.startswith("gslopes: "), end.said
-    assert not rows["url"].str.startswith(("file:", "javascript:")).any() or not (rows["status"] == "kept").any()
+    assert (
+        not rows["url"].str.startswith(("file:", "javascript:")).any()
+        or not (rows["status"] == "kept").any()
+    )

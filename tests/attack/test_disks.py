@@ -41,7 +41,9 @@ def assert_a_sentence(said: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["captions", "contexts", "crops", "audit"])
-def test_on_a_full_disk_an_audit_ends_with_a_sentence_and_goes_on_later(name, tmp_path, monkeypatch):
+def test_on_a_full_disk_an_audit_ends_with_a_sentence_and_goes_on_later(
+    name, tmp_path, monkeypatch
+):
     monkeypatch.setattr(Figure, "savefig", save_empty)
     in_small_parts(monkeypatch, name, AUDITS[name].part)
     source = AUDITS[name].prepare(tmp_path / "inputs")
@@ -62,7 +64,11 @@ def asking(tmp_path: Path) -> Callable[..., Callable[[], object]]:
     (tmp_path / "log").touch()
 
     def work(name: str, cache: Path = tmp_path / "cache") -> Callable[[], object]:
-        run = tmp_path / name if (tmp_path / name).is_dir() else write_run(tmp_path / name, PHOTOS, part=2)
+        run = (
+            tmp_path / name
+            if (tmp_path / name).is_dir()
+            else write_run(tmp_path / name, PHOTOS, part=2)
+        )
         return lambda: stages.score_photos(run, Service(tmp_path / "log", 4), cache=cache, yes=True)
 
     return work
@@ -92,7 +98,9 @@ def read_only(folder: Path) -> Callable[[], None]:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can become nobody")
 @pytest.mark.parametrize("which", ["run", "cache"])
-def test_a_folder_that_may_not_be_written_is_a_sentence_before_anything_is_asked(which, asking, tmp_path):
+def test_a_folder_that_may_not_be_written_is_a_sentence_before_anything_is_asked(
+    which, asking, tmp_path
+):
     asking("run")()  # here, for nobody may not read what this process has installed
     work = asking("other")
     asked = (tmp_path / "log").read_text()
@@ -129,18 +137,24 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "head": lambda file: file.write_bytes(bytes(100) + file.read_bytes()[100:]),
     "bits": lambda file: file.write_bytes(flipped(file.read_bytes(), 1)),
     "other bits": lambda file: file.write_bytes(flipped(file.read_bytes(), 2)),
-    "log": lambda file: file.with_name(file.name + "-wal").write_bytes(b"\x37\x7f\x06\x82" + os.urandom(9000)),
+    "log": lambda file: file.with_name(file.name + "-wal").write_bytes(
+        b"\x37\x7f\x06\x82" + os.urandom(9000)
+    ),
     "folder": lambda file: (file.unlink(), file.mkdir()),
     "device": lambda file: (file.unlink(), file.symlink_to("/dev/zero")),
     "no packed answer": lambda file: unpack(file, "UPDATE answers SET raw = x'00112233'"),
-    "not an answer": lambda file: unpack(file, "UPDATE answers SET raw = NULL, status = 'maybe' WHERE 0"),
+    "not an answer": lambda file: unpack(
+        file, "UPDATE answers SET raw = NULL, status = 'maybe' WHERE 0"
+    ),
     "a table less": lambda file: unpack(file, "DROP TABLE sources"),
     "a column less": lambda file: unpack(file, "ALTER TABLE answers RENAME COLUMN raw TO cooked"),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_cache_is_a_sentence_or_is_asked_again_and_changes_no_number(damage, asking, tmp_path):
+def test_a_damaged_cache_is_a_sentence_or_is_asked_again_and_changes_no_number(
+    damage, asking, tmp_path
+):
     assert ended(asking("calm")).code == 0
     DAMAGES[damage](tmp_path / "cache/answers.sqlite")
     end = ended(asking("run"), most=60)
@@ -148,5 +162,7 @@ def test_a_damaged_cache_is_a_sentence_or_is_asked_again_and_changes_no_number(d
         assert end.code == 1
         assert_a_sentence(end.said)
         assert ended(asking("run", tmp_path / "another")).code == 0
-    one, other = (tables.read(tables.SCORES, tmp_path / name / "scores.parquet") for name in ("calm", "run"))
+    one, other = (
+        tables.read(tables.SCORES, tmp_path / name / "scores.parquet") for name in ("calm", "run")
+    )
     assert one.equals(other)

@@ -31,12 +31,19 @@ def training(folder: Path) -> Work:
         name="small", network="tagger", summary="", licence="", data=(), paper="", recipe="",
         labels=("masculine", "light"), size=32, config={"widths": [8, 8, 16]},
     )  # fmt: skip
-    pixels, labels = drawn_chips(faces, 32), np.stack([faces.gender > 0, faces.tone > 0], 1).astype(np.float32)
+    pixels, labels = (
+        drawn_chips(faces, 32),
+        np.stack([faces.gender > 0, faces.tone > 0], 1).astype(np.float32),
+    )
 
     def train(out: Path) -> None:
         out.mkdir(exist_ok=True)
-        weights = train_tagger(spec, pixels, labels, np.ones(64), out, steps=60, batch=8, report_every=1, save_every=4)
-        (out / "weights.safetensors").write_bytes(b"".join(weights[key].numpy().tobytes() for key in sorted(weights)))
+        weights = train_tagger(
+            spec, pixels, labels, np.ones(64), out, steps=60, batch=8, report_every=1, save_every=4
+        )
+        (out / "weights.safetensors").write_bytes(
+            b"".join(weights[key].numpy().tobytes() for key in sorted(weights))
+        )
 
     return lambda out: lambda: train(out)
 
@@ -60,11 +67,21 @@ def work_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     return work
 
 
-NAMES = ("captions", "contexts", "crops", "export parquet", "export webdataset", "export imagefolder", "training")
+NAMES = (
+    "captions",
+    "contexts",
+    "crops",
+    "export parquet",
+    "export webdataset",
+    "export imagefolder",
+    "training",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_killed_ten_times_it_ends_as_if_undisturbed_and_ctrl_c_twice_ends_it_at_once(name, work_of, tmp_path):
+def test_killed_ten_times_it_ends_as_if_undisturbed_and_ctrl_c_twice_ends_it_at_once(
+    name, work_of, tmp_path
+):
     lot = random.Random(name)
     work = work_of(name)
     calm, run = tmp_path / "calm", tmp_path / "run"

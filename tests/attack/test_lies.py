@@ -19,7 +19,17 @@ from tests.fake_provider import paint
 from tests.fake_provider.folder import write_run
 
 pytestmark = pytest.mark.slow
-CLOCKS = ("an hour back", "a year back", "1970", "before 1970", "back at each look", "random", "stands", "2100", "9999")
+CLOCKS = (
+    "an hour back",
+    "a year back",
+    "1970",
+    "before 1970",
+    "back at each look",
+    "random",
+    "stands",
+    "2100",
+    "9999",
+)
 
 
 @pytest.mark.parametrize("clock", CLOCKS)
@@ -29,18 +39,31 @@ def test_a_clock_that_goes_back_asks_nothing_twice_and_ends(clock, tmp_path):
 
     def told() -> float:
         looks[0] += 1
-        now = {"an hour back": real() - 3600, "a year back": real() - 31_536_000, "1970": 5.0, "before 1970": -1e6}
-        now |= {"back at each look": real() - 1000.0 * looks[0], "random": lot.uniform(0, 4e9), "stands": 1.7e9}
+        now = {
+            "an hour back": real() - 3600,
+            "a year back": real() - 31_536_000,
+            "1970": 5.0,
+            "before 1970": -1e6,
+        }
+        now |= {
+            "back at each look": real() - 1000.0 * looks[0],
+            "random": lot.uniform(0, 4e9),
+            "stands": 1.7e9,
+        }
         return (now | {"2100": 4.1e9, "9999": 2.5e11})[clock]
 
     runs = [write_run(tmp_path / name, PHOTOS, part=2) for name in ("calm", "run")]
     (tmp_path / "calm-log").touch()
 
     def scoring(run: Path, log: str, cache: str):
-        return lambda: stages.score_photos(run, Service(tmp_path / log, 4), cache=tmp_path / cache, yes=True)
+        return lambda: stages.score_photos(
+            run, Service(tmp_path / log, 4), cache=tmp_path / cache, yes=True
+        )
 
     assert ended(scoring(runs[0], "calm-log", "calm-cache")).code == 0
-    end = ended(scoring(runs[1], "log", "cache"), before=lambda: setattr(time, "time", told), most=60)
+    end = ended(
+        scoring(runs[1], "log", "cache"), before=lambda: setattr(time, "time", told), most=60
+    )
     assert end.code == 0, end.said
     assert ended(scoring(runs[1], "log", "cache")).code == 0
     assert len((tmp_path / "log").read_text().splitlines()) == PICTURES
@@ -49,13 +72,26 @@ def test_a_clock_that_goes_back_asks_nothing_twice_and_ends(clock, tmp_path):
 
 
 KEY = "sk-0123456789abcdefABCDEF0123456789"
-PROXIES = ("http://127.0.0.1:9", "http://user:" + KEY + "@127.0.0.1:9", "socks5://127.0.0.1:9", "nonsense", "http://")
-PROXIES += ("http://[::1", "http://nowhere.invalid:3128", "https://127.0.0.1:9", "ftp://127.0.0.1:9")
+PROXIES = (
+    "http://127.0.0.1:9",
+    "http://user:" + KEY + "@127.0.0.1:9",
+    "socks5://127.0.0.1:9",
+    "nonsense",
+    "http://",
+)
+PROXIES += (
+    "http://[::1",
+    "http://nowhere.invalid:3128",
+    "https://127.0.0.1:9",
+    "ftp://127.0.0.1:9",
+)
 
 
 @pytest.mark.parametrize("proxy", PROXIES)
 def test_a_dead_proxy_is_a_sentence_without_its_key(proxy):
-    said = of_asking("http://127.0.0.2:9", {"HTTPS_PROXY": proxy, "HTTP_PROXY": proxy, "https_proxy": proxy})
+    said = of_asking(
+        "http://127.0.0.2:9", {"HTTPS_PROXY": proxy, "HTTP_PROXY": proxy, "https_proxy": proxy}
+    )
     assert KEY not in said
 
 
@@ -82,7 +118,9 @@ def of_asking(address: str, environment: dict[str, str]) -> str:
 
     def ask() -> None:
         os.environ.update({"TEAM_TOKEN": KEY, **environment})
-        classifier = load_classifier(f"http:{address},token=TEAM_TOKEN" if "https" in address else f"http:{address}")
+        classifier = load_classifier(
+            f"http:{address},token=TEAM_TOKEN" if "https" in address else f"http:{address}"
+        )
         classifier.ask([paint(0, 0.5)])
 
     end = ended(ask, most=60)

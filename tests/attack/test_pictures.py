@@ -113,7 +113,10 @@ def lay(folder: Path) -> dict[bytes, tuple[str, ...]]:
     (folder / "out.jpg").symlink_to("../secret.txt")
     (folder / "gone.jpg").symlink_to("../nowhere")
     (folder / "circle.jpg").symlink_to("circle.jpg")
-    expected |= {b"sparse.jpg": ("unreadable: too large",), b"out.jpg": ("unreadable: not a picture",)}
+    expected |= {
+        b"sparse.jpg": ("unreadable: too large",),
+        b"out.jpg": ("unreadable: not a picture",),
+    }
     expected |= dict.fromkeys((b"gone.jpg", b"circle.jpg"), ("unreadable: a broken link",))
     # Nobody hears of these: they are no files.
     (folder / "zeros.jpg").symlink_to("/dev/zero")
@@ -123,11 +126,15 @@ def lay(folder: Path) -> dict[bytes, tuple[str, ...]]:
     return expected
 
 
-def test_the_rest_is_audited_and_each_hostile_file_has_its_reason(attacked: Attacked, draw, toy, tmp_path):
+def test_the_rest_is_audited_and_each_hostile_file_has_its_reason(
+    attacked: Attacked, draw, toy, tmp_path
+):
     faces = draw(4)
     expected = lay(faces.photos)
     run = tmp_path / "run"
-    done = attacked("audit", faces.photos, "--out", run, "--steps", 3, "--classifier", toy, *faces.args)
+    done = attacked(
+        "audit", faces.photos, "--out", run, "--steps", 3, "--classifier", toy, *faces.args
+    )
     assert done.code == 3, done.err[-2000:]
     assert done.cpu < 90
     assert done.peak < 2.5 * GIB
@@ -141,7 +148,9 @@ def test_the_rest_is_audited_and_each_hostile_file_has_its_reason(attacked: Atta
     assert wrong == []
     assert set(tables.read(tables.SLOPES, run / "slopes.parquet")["label"])
     assert not {"\x1b", "\x07", "\u202e"} & {*done.out, *done.err}
-    assert b"0123456789" not in b"".join(path.read_bytes() for path in run.rglob("*") if path.is_file())
+    assert b"0123456789" not in b"".join(
+        path.read_bytes() for path in run.rglob("*") if path.is_file()
+    )
     page = (run / "report/index.html").read_text()
     assert "\x1b" not in page
     assert "\n<b>" not in page

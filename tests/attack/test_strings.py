@@ -46,9 +46,17 @@ def opened(chromium: Any, page_file: Path) -> list[str]:
     page = chromium.new_page()
     page.on("dialog", lambda dialog: (seen.append(f"dialog {dialog.message}"), dialog.dismiss()))
     page.on("pageerror", lambda error: seen.append(f"error {error}"))
-    page.on("console", lambda message: seen.append(message.text) if message.type in ("error", "warning") else None)
+    page.on(
+        "console",
+        lambda message: seen.append(message.text) if message.type in ("error", "warning") else None,
+    )
     outside = ("file:", "data:", "blob:")
-    page.on("request", lambda asked: None if asked.url.startswith(outside) else seen.append(f"asked {asked.url[:80]}"))
+    page.on(
+        "request",
+        lambda asked: (
+            None if asked.url.startswith(outside) else seen.append(f"asked {asked.url[:80]}")
+        ),
+    )
     page.goto(page_file.as_uri())
     page.evaluate(
         """async () => {
@@ -62,7 +70,11 @@ def opened(chromium: Any, page_file: Path) -> list[str]:
     seen += ["owned"] if page.evaluate("typeof owned !== 'undefined'") else []
     bad = "[...document.querySelectorAll('*')].flatMap(e => [...e.attributes].filter(a => /^on/.test(a.name) || "
     bad += "(/^(href|src|action)$/.test(a.name) && /^\\s*(javascript|https?:..evil)/.test(a.value)))).map(a => a.value)"
-    seen += [f"attribute {value[:60]}" for value in page.evaluate(bad) if "owned" in value or "evil" in value]
+    seen += [
+        f"attribute {value[:60]}"
+        for value in page.evaluate(bad)
+        if "owned" in value or "evil" in value
+    ]
     page.close()
     return seen
 
@@ -70,12 +82,24 @@ def opened(chromium: Any, page_file: Path) -> list[str]:
 def assert_texts_are_quiet(run: Path) -> None:
     """No control sequence in any text, no formula in a CSV, no bare LaTeX, JSON that is JSON."""
     for path in run.rglob("*"):
-        if path.suffix in (".md", ".tex", ".html", ".txt", ".xml"):  # a CSV has the label itself, to be joined by
+        if path.suffix in (
+            ".md",
+            ".tex",
+            ".html",
+            ".txt",
+            ".xml",
+        ):  # a CSV has the label itself, to be joined by
             text = path.read_bytes().decode("utf-8", "surrogateescape")
             assert not set(CONTROL.findall(text)), path.name
         if path.suffix == ".csv":
-            cells = [cell for row in csv.reader(io.StringIO(path.read_text("utf-8"))) for cell in row]
-            runs = [cell for cell in cells if cell.startswith(FORMULA) and not re.fullmatch(r"-?[\d.einfa+-]*", cell)]
+            cells = [
+                cell for row in csv.reader(io.StringIO(path.read_text("utf-8"))) for cell in row
+            ]
+            runs = [
+                cell
+                for cell in cells
+                if cell.startswith(FORMULA) and not re.fullmatch(r"-?[\d.einfa+-]*", cell)
+            ]
             assert runs == [], path.name
         if path.suffix == ".tex":
             assert_latex(path.read_text("utf-8"))
@@ -86,7 +110,9 @@ def assert_texts_are_quiet(run: Path) -> None:
 def assert_latex(text: str) -> None:
     """By the rules of escaping: no row begins with what its ``\\\\`` or rule would eat, and each has all its cells."""
     assert not re.search(r"(\\\\|\\midrule|\\toprule)\s*[\[*]", text)
-    bare = re.sub(r"\\[a-zA-Z]+\*?|\\[&%$#_{}\\]", "", text.split("\\toprule")[1].split("\\bottomrule")[0])
+    bare = re.sub(
+        r"\\[a-zA-Z]+\*?|\\[&%$#_{}\\]", "", text.split("\\toprule")[1].split("\\bottomrule")[0]
+    )
     assert not set(bare) & set("%#_^~<>|\\"), sorted(set(bare) & set("%#_^~<>|\\"))
     assert bare.count("{") == bare.count("}")
     rows = [row for row in bare.splitlines() if row.strip()]
@@ -96,7 +122,9 @@ def assert_latex(text: str) -> None:
 def test_labels_names_and_people_of_an_audit(gslopes, draw, make_onnx, tmp_path, chromium):
     faces = draw(6)
     lines = [text.replace("\r", " ").replace("\n", " ") for text in HOSTILE]
-    model = make_onnx([[0.5 + i / 40 for i in range(len(lines))], *[[0.05] * len(lines)] * 2], "\n".join(lines))
+    model = make_onnx(
+        [[0.5 + i / 40 for i in range(len(lines))], *[[0.05] * len(lines)] * 2], "\n".join(lines)
+    )
     odd = tmp_path / "<img src=x onerror=owned=8>.onnx"
     (tmp_path / "model.onnx").rename(odd)
     table = pd.read_csv(faces.folder / "faces.csv")
@@ -107,15 +135,38 @@ def test_labels_names_and_people_of_an_audit(gslopes, draw, make_onnx, tmp_path,
     first = table.columns[0]
     table[first] = [names.get(name, name) for name in table[first]]
     table.to_csv(faces.folder / "faces.csv", index=False)
-    people = pd.DataFrame({"image": table[first], HOSTILE[1]: [HOSTILE[0], HOSTILE[4]] * 3, "id": range(6)})
+    people = pd.DataFrame(
+        {"image": table[first], HOSTILE[1]: [HOSTILE[0], HOSTILE[4]] * 3, "id": range(6)}
+    )
     people.to_csv(tmp_path / "people.csv", index=False)
     run = tmp_path / "run"
-    args = ("--steps", 3, "--photos-csv", tmp_path / "people.csv", "--groups", HOSTILE[1], "--set", "fit.min_varying=1")
+    args = (
+        "--steps",
+        3,
+        "--photos-csv",
+        tmp_path / "people.csv",
+        "--groups",
+        HOSTILE[1],
+        "--set",
+        "fit.min_varying=1",
+    )
     named = model.replace("model.onnx", odd.name) + ",threshold=0.01"
     done = gslopes("audit", faces.photos, "--out", run, "--classifier", named, *faces.args, *args)
     assert done.code in (0, 3), done.err
-    assert set(tables.read(tables.SCORES, run / "scores.parquet")["label"]) >= {line.strip() for line in lines[:9]}
-    again = gslopes("audit", run, "--only", "report", "--json", "--fail-if", "finding", "--junit", run / "junit.xml")
+    assert set(tables.read(tables.SCORES, run / "scores.parquet")["label"]) >= {
+        line.strip() for line in lines[:9]
+    }
+    again = gslopes(
+        "audit",
+        run,
+        "--only",
+        "report",
+        "--json",
+        "--fail-if",
+        "finding",
+        "--junit",
+        run / "junit.xml",
+    )
     json.loads(again.out)
     assert not CONTROL.search(done.out + done.err + again.err)
     assert opened(chromium, run / "report/index.html") == []
@@ -133,7 +184,12 @@ def test_licences_and_reasons_on_the_card_of_an_export(tmp_path):
 
     about = object.__new__(card.Facts)
     counted = dict.fromkeys(HOSTILE, 2)
-    about.form, about.made, about.columns, about.attributes = "parquet", "2026", ("split",), ("gender",)
+    about.form, about.made, about.columns, about.attributes = (
+        "parquet",
+        "2026",
+        ("split",),
+        ("gender",),
+    )
     about.splits, about.dropped, about.licences = {"train": 4}, counted, counted
     about.pictures = about.sets = about.photos = about.kept = 4
     about.editors, about.measured = [("gender", name[:60], "0" * 64, name) for name in HOSTILE], []
@@ -144,7 +200,8 @@ def test_licences_and_reasons_on_the_card_of_an_export(tmp_path):
     assert not CONTROL.search(body)
     assert "\n# Heading" not in body
     assert not re.search(
-        r"(?<!\\)[<`]\w|(?<!\\)!?\[[^\]]*\]\(", body.replace("`compositeWith", "").replace("`kept", "")
+        r"(?<!\\)[<`]\w|(?<!\\)!?\[[^\]]*\]\(",
+        body.replace("`compositeWith", "").replace("`kept", ""),
     )
     if card.available():
         assert json.dumps(card.metadata(about, tmp_path))
@@ -159,7 +216,9 @@ def test_a_cell_of_a_table_is_shown_as_it_is(text):
     assert_latex(to_latex(frame.rename(columns={"Label": "API"}), "", "x"))
     shown = to_markdown(frame, "")
     assert len(shown.strip().splitlines()) == 4
-    assert not re.search(r"(?<!\\)[<>`\[\]$|](?! )", "".join(shown.splitlines()[3:]).replace(" |", ""))
+    assert not re.search(
+        r"(?<!\\)[<>`\[\]$|](?! )", "".join(shown.splitlines()[3:]).replace(" |", "")
+    )
 
 
 def hostile_captions(folder: Path) -> Path:
@@ -188,7 +247,9 @@ def test_columns_and_groups_of_people(name, tmp_path, chromium):
     people = AUDITS[name].prepare(tmp_path)
     table = tmp_path / "people.csv"
     frame = pd.read_csv(table, dtype=str)
-    one = [text for text in HOSTILE if not set(SEVERAL) & set(text)]  # others stand for several groups
+    one = [
+        text for text in HOSTILE if not set(SEVERAL) & set(text)
+    ]  # others stand for several groups
     column = "team" if name == "crops" else "gender"
     if name == "crops":
         frame[column] = frame[column].map(dict(zip(sorted(set(frame[column])), one, strict=False)))

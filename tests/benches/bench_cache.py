@@ -33,7 +33,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     lot = np.random.default_rng(0)
-    words = [f"{lot.choice(list('abcdefghijklmnopqrstuvwxyz'), 9).tobytes().hex()[:12]}" for _ in range(2000)]
+    words = [
+        f"{lot.choice(list('abcdefghijklmnopqrstuvwxyz'), 9).tobytes().hex()[:12]}"
+        for _ in range(2000)
+    ]
     pool = [answer(words, lot) for _ in range(min(POOL, args.answers))]
     with tempfile.TemporaryDirectory() as folder:
         facts = {
@@ -51,7 +54,9 @@ def main() -> None:
         args.out.write_text(text + "\n")
 
 
-def ours(folder: Path, count: int, pool: list[object], lot: np.random.Generator) -> dict[str, object]:
+def ours(
+    folder: Path, count: int, pool: list[object], lot: np.random.Generator
+) -> dict[str, object]:
     with AnswerCache(folder / "cache") as cache:
         classifier_id = cache.classifier_id("google", "")
         begun = time.perf_counter()
@@ -60,14 +65,21 @@ def ours(folder: Path, count: int, pool: list[object], lot: np.random.Generator)
         begun = time.perf_counter()
         for start in range(0, len(pool), 500):
             cache.put(
-                classifier_id, {lot.bytes(32): CachedAnswer("answered", raw) for raw in pool[start : start + 500]}
+                classifier_id,
+                {lot.bytes(32): CachedAnswer("answered", raw) for raw in pool[start : start + 500]},
             )
         cached = time.perf_counter() - begun
         claimed = spread(lambda: claim_and_keep(cache, classifier_id, lot), 1)
         cache.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         size = cache.path.stat().st_size
-        found = spread(lambda: cache.find(classifier_id, [key(int(n)) for n in lot.integers(0, count, BATCH)]), BATCH)
-        pictures = spread(lambda: cache.has(classifier_id, [key(int(n)) for n in lot.integers(0, count, 500)]), 500)
+        found = spread(
+            lambda: cache.find(classifier_id, [key(int(n)) for n in lot.integers(0, count, BATCH)]),
+            BATCH,
+        )
+        pictures = spread(
+            lambda: cache.has(classifier_id, [key(int(n)) for n in lot.integers(0, count, 500)]),
+            500,
+        )
         return {
             "filled in one transaction, answers a second": round(count / filled),
             "scrubbed, packed and kept by 500, answers a second": round(len(pool) / cached),
@@ -84,7 +96,8 @@ def fill(cache: AnswerCache, classifier_id: int, count: int, pool: list[object])
     ((source,),) = cache.rows("SELECT id FROM sources")
     packed = [_packed(raw) for raw in pool]
     rows = (
-        (classifier_id, key(n), "answered", packed[n % len(packed)], source, 1_767_225_600 + n) for n in range(1, count)
+        (classifier_id, key(n), "answered", packed[n % len(packed)], source, 1_767_225_600 + n)
+        for n in range(1, count)
     )
     with cache._transaction():
         columns = "(classifier, picture, status, raw, source, asked)"
@@ -94,10 +107,14 @@ def fill(cache: AnswerCache, classifier_id: int, count: int, pool: list[object])
 def claim_and_keep(cache: AnswerCache, classifier_id: int, lot: np.random.Generator) -> None:
     keys = [lot.bytes(32) for _ in range(BATCH)]
     cache.claim(classifier_id, keys)
-    cache.put(classifier_id, {one: CachedAnswer("answered", {"labels": [["tag", 0.5]]}) for one in keys})
+    cache.put(
+        classifier_id, {one: CachedAnswer("answered", {"labels": [["tag", 0.5]]}) for one in keys}
+    )
 
 
-def files(folder: Path, count: int, pool: list[object], lot: np.random.Generator) -> dict[str, object]:
+def files(
+    folder: Path, count: int, pool: list[object], lot: np.random.Generator
+) -> dict[str, object]:
     for number in range(count):
         path = folder / "files" / key(number).hex()[:2] / key(number).hex()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +125,9 @@ def files(folder: Path, count: int, pool: list[object], lot: np.random.Generator
             name = key(int(number)).hex()
             json.loads((folder / "files" / name[:2] / name).read_text())
 
-    size = sum(os.stat(path).st_blocks * 512 for path in (folder / "files").rglob("*") if path.is_file())
+    size = sum(
+        os.stat(path).st_blocks * 512 for path in (folder / "files").rglob("*") if path.is_file()
+    )
     return {
         "answers": count,
         "on the disk, bytes an answer": round(size / count),
@@ -121,7 +140,12 @@ def answer(words: list[str], lot: np.random.Generator) -> object:
     chosen, scores = lot.choice(len(words), LABELS), np.sort(lot.random(LABELS))[::-1].round(7)
     return {
         "labelAnnotations": [
-            {"mid": f"/m/{words[i][:6]}", "description": words[i], "score": float(s), "topicality": float(s)}
+            {
+                "mid": f"/m/{words[i][:6]}",
+                "description": words[i],
+                "score": float(s),
+                "topicality": float(s),
+            }
             for i, s in zip(chosen, scores, strict=True)
         ]
     }

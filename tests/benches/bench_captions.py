@@ -26,7 +26,20 @@ from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.salience import _standard, fit_published
 from gslopes.words.chunks import standard
 
-PEOPLE = ["man", "woman", "boy", "girl", "child", "player", "surfer", "skier", "person", "waiter", "couple", "family"]
+PEOPLE = [
+    "man",
+    "woman",
+    "boy",
+    "girl",
+    "child",
+    "player",
+    "surfer",
+    "skier",
+    "person",
+    "waiter",
+    "couple",
+    "family",
+]
 ADJECTIVES = [
     "young",
     "old",
@@ -41,7 +54,18 @@ ADJECTIVES = [
     "wet",
     "professional",
 ]
-VERBS = ["holding", "riding", "watching", "eating", "carrying", "throwing", "wearing", "playing", "using", "pushing"]
+VERBS = [
+    "holding",
+    "riding",
+    "watching",
+    "eating",
+    "carrying",
+    "throwing",
+    "wearing",
+    "playing",
+    "using",
+    "pushing",
+]
 THINGS = [
     "dog",
     "ball",
@@ -90,9 +114,13 @@ def wide_captions(count: int) -> list[str]:
     from gslopes.words.wordnet import wordnet
 
     chance = np.random.default_rng(3)
-    lemmas = [(word, part) for word, part in wordnet()._row if word.isalpha() and 3 < len(word) < 10]
+    lemmas = [
+        (word, part) for word, part in wordnet()._row if word.isalpha() and 3 < len(word) < 10
+    ]
     pools = [[word for word, part in lemmas if part == wanted] for wanted in "na"]
-    pools = [chance.permutation(pool)[:size] for pool, size in zip(pools, (6000, 1500), strict=True)]
+    pools = [
+        chance.permutation(pool)[:size] for pool, size in zip(pools, (6000, 1500), strict=True)
+    ]
 
     def words(pool: np.ndarray) -> list[str]:
         weights = 1 / (1 + np.arange(len(pool)))
@@ -100,7 +128,9 @@ def wide_captions(count: int) -> list[str]:
 
     people, verbs = (chance.choice(names, count) for names in (PEOPLE, VERBS))
     columns = (words(pools[1]), people, verbs, words(pools[1]), words(pools[0]), words(pools[0]))
-    return [f"A {a} {p} is {v} a {b} {t} on the {s}." for a, p, v, b, t, s in zip(*columns, strict=True)]
+    return [
+        f"A {a} {p} is {v} a {b} {t} on the {s}." for a, p, v, b, t, s in zip(*columns, strict=True)
+    ]
 
 
 def parsing(texts: list[str]) -> dict[str, float]:
@@ -125,7 +155,10 @@ def splits(images: int, types: int, count: int, sample: int) -> dict[str, float]
 
     chance = np.random.default_rng(1)
     there = chance.random((images, types)) < 0.1
-    size, place = there * chance.random((images, types)), np.where(there, chance.random((images, types)), 1.0)
+    size, place = (
+        there * chance.random((images, types)),
+        np.where(there, chance.random((images, types)), 1.0),
+    )
     features = np.column_stack([size, place])
     group = np.where(chance.random(images) < 0.5, 0.5, -0.5)
     y = chance.random(images) < 1 / (1 + np.exp(-(group + 2 * features[:, 0])))
@@ -183,12 +216,23 @@ def paper(count: int) -> dict[str, object]:
             LogisticRegression(C=1.0, max_iter=200).fit(columns[part], y[part])
         theirs = (time.process_time() - used) / 3
         row = {"rank": rank, "images": n, "once_s": once, "ours_ms_a_split": 1000 * each}
-        rows.append(row | {"sklearn_ms_a_split": 1000 * theirs, "coefficient": whole.coefficient, "valid": ours.valid})
+        rows.append(
+            row
+            | {
+                "sklearn_ms_a_split": 1000 * theirs,
+                "coefficient": whole.coefficient,
+                "valid": ours.valid,
+            }
+        )
     ranks = np.arange(types)
     seconds = [row["once_s"] + row["ours_ms_a_split"] for row in rows]
     total = float(np.interp(ranks, RANKS, seconds).sum())
     peer = float(np.interp(ranks, RANKS, [row["sklearn_ms_a_split"] for row in rows]).sum())
-    return {"types": rows, "ours_500_types_1000_splits_cpu_s": total, "sklearn_500_types_1000_splits_cpu_s": peer}
+    return {
+        "types": rows,
+        "ours_500_types_1000_splits_cpu_s": total,
+        "sklearn_500_types_1000_splits_cpu_s": peer,
+    }
 
 
 def measuring(images: int) -> dict[str, float]:

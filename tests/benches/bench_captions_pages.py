@@ -49,11 +49,32 @@ def made_cases(count: int, photos: int) -> pd.DataFrame:
     for place in range(count):
         technique, harm, rule = TECHNIQUES[place % 3]
         said, *truth = texts[6 * place : 6 * place + 6]
-        words = {"word": "lazy" if technique == "D1" else "dog", "concept": "dog.n.01", "group": "female"}
+        words = {
+            "word": "lazy" if technique == "D1" else "dog",
+            "concept": "dog.n.01",
+            "group": "female",
+        }
         row = dict.fromkeys(TABLES["cases"].columns, "") | words
-        row |= {"case": f"{place:016x}", "harm": harm, "technique": technique, "rule": rule, "source": 0}
-        row |= {"stage": "system-captions", "truth": "human-captions", "image": f"{place % photos}.jpg"}
-        rows.append(row | {"text": said if place % 50 else HOSTILE, "truth_text": " · ".join(truth), "reading": "look"})
+        row |= {
+            "case": f"{place:016x}",
+            "harm": harm,
+            "technique": technique,
+            "rule": rule,
+            "source": 0,
+        }
+        row |= {
+            "stage": "system-captions",
+            "truth": "human-captions",
+            "image": f"{place % photos}.jpg",
+        }
+        rows.append(
+            row
+            | {
+                "text": said if place % 50 else HOSTILE,
+                "truth_text": " · ".join(truth),
+                "reading": "look",
+            }
+        )
     return pd.DataFrame(rows)[TABLES["cases"].columns]
 
 
@@ -104,8 +125,17 @@ def used(browser: Any, file: Path, answers: int) -> dict[str, Any]:
     saved = Path(download.value.path()).read_text("utf-8").splitlines()
     save_s = time.perf_counter() - began
     heap = page.evaluate("performance.memory ? performance.memory.usedJSHeapSize : null")
-    found = {"answers": answers, "rows_saved": len(saved) - 1, "save_s": save_s, "alerts": len(alerts)}
-    found |= {"key_ms_median": statistics.median(taken), "key_ms_most": max(taken), "last_key_ms": taken[-1]}
+    found = {
+        "answers": answers,
+        "rows_saved": len(saved) - 1,
+        "save_s": save_s,
+        "alerts": len(alerts),
+    }
+    found |= {
+        "key_ms_median": statistics.median(taken),
+        "key_ms_most": max(taken),
+        "last_key_ms": taken[-1],
+    }
     context.close()
     return found | {"heap_mb": heap / 1e6 if heap else None}
 
@@ -122,10 +152,14 @@ def main() -> None:
         found: dict[str, Any] = {"cases": args.cases, **write(folder, args.cases, args.photos)}
         found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         path = shutil.which("chromium") or shutil.which("chromium-browser")
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--enable-precise-memory-info"])
+        browser = driver.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--enable-precise-memory-info"]
+        )
         seconds = [opened(browser, folder / "run" / "review.html") for _ in range(5)]
         found["review"] |= {"open_s": statistics.median(seconds), "open_s_most": max(seconds)}
-        found["review"] |= used(browser, folder / "run" / "review.html", min(args.answers, args.cases))
+        found["review"] |= used(
+            browser, folder / "run" / "review.html", min(args.answers, args.cases)
+        )
         browser.close()
     text = json.dumps(found, indent=2) + "\n"
     args.out.write_text(text) if args.out else sys.stdout.write(text)

@@ -31,11 +31,24 @@ from gslopes.words.wordnet import wordnet
 
 TARGET, TRUTH, HUMAN = "system-captions", "human-labels", "human-captions"
 PAIR = Pair("skin", "darker", "lighter")
-DARKER, FEMALE, COMMON, RARE = 0.4, 0.5, 0.35, 0.12  # shares of images; COMMON: with a bench, and with a dog
+DARKER, FEMALE, COMMON, RARE = (
+    0.4,
+    0.5,
+    0.35,
+    0.12,
+)  # shares of images; COMMON: with a bench, and with a dog
 _NOUNS = """bench car dog horse ball chair table cup umbrella bicycle truck bottle book clock vase pizza cake bed couch
 laptop keyboard phone bag tree kite skateboard surfboard fork spoon bowl"""
 NOUNS = tuple(_NOUNS.split())
-LINKS = ("with", "holding", "standing next to", "looking at", "in front of", "sitting near", "walking past")
+LINKS = (
+    "with",
+    "holding",
+    "standing next to",
+    "looking at",
+    "in front of",
+    "sitting near",
+    "walking past",
+)
 COUNTS = ("D1 lazy", *(f"D3 {rule}" for rule in RULES), "D4 female", "S1 armchair")
 
 
@@ -64,15 +77,22 @@ class Planted:
     hyponym: float = 0.3
 
 
-NOTHING = Planted((0.05,) * 2, (0.08,) * 2, (0.5,) * 2, (0.15,) * 2, (0.04,) * 2, (0.75,) * 2, *[0.0] * 6)
+NOTHING = Planted(
+    (0.05,) * 2, (0.08,) * 2, (0.5,) * 2, (0.15,) * 2, (0.04,) * 2, (0.75,) * 2, *[0.0] * 6
+)
 
 
 def truths(planted: Planted) -> dict[str, float]:
     """What is true by construction, in the units of the rows that recover it."""
     person = [1 - chance for chance in planted.unmentioned]
     shown = DARKER * person[0] + (1 - DARKER) * person[1]
-    added = [COMMON * (1 - early) * late for early, late in zip(planted.early, planted.added, strict=True)]
-    inserted, unmentioned = (100 * (pair[0] - pair[1]) for pair in (planted.inserted, planted.unmentioned))
+    added = [
+        COMMON * (1 - early) * late
+        for early, late in zip(planted.early, planted.added, strict=True)
+    ]
+    inserted, unmentioned = (
+        100 * (pair[0] - pair[1]) for pair in (planted.inserted, planted.unmentioned)
+    )
     return {
         "S1 umbrella, pp": inserted,
         "S1 umbrella, association": DARKER * (1 - DARKER) * (1 - RARE) * inserted / 100,
@@ -144,15 +164,26 @@ def scenes(planted: Planted, images: int, seed: int) -> tuple[Material, Counter[
         facts = [thing(word) for word in ([person] if person else []) + words]
         if lazy := bool(person) and happens(planted.lazy[side], "D1 lazy"):
             sense = made_mentions().senses.of("lazy", "attribute").synset
-            facts.append(Fact("attribute", "lazy", person, synset=sense, subject_synset=thing(person).synset))
+            facts.append(
+                Fact("attribute", "lazy", person, synset=sense, subject_synset=thing(person).synset)
+            )
 
         labels = [label, *there, *(["dress"] if dress else [])]
         human = tuple(map(thing, [label, *(["dog"] if early else [])]))
         stages[TRUTH][image] = [Caption(-1, tuple(map(thing, labels)))]
         stages[HUMAN][image] = [Caption(number, human) for number in range(int(rng.integers(1, 6)))]
-        start = f"{'A lazy ' if lazy else 'A '}{person} {LINKS[rng.integers(len(LINKS))]} " if person else ""
-        stages[TARGET][image] = [Caption(0, tuple(facts), f"{start}{' and '.join(f'a {word}' for word in words)}.")]
-    groups, coverage = {PAIR.column: skin, "gender": gender}, {TRUTH: Coverage("open", "none", "none")}
+        start = (
+            f"{'A lazy ' if lazy else 'A '}{person} {LINKS[rng.integers(len(LINKS))]} "
+            if person
+            else ""
+        )
+        stages[TARGET][image] = [
+            Caption(0, tuple(facts), f"{start}{' and '.join(f'a {word}' for word in words)}.")
+        ]
+    groups, coverage = (
+        {PAIR.column: skin, "gender": gender},
+        {TRUTH: Coverage("open", "none", "none")},
+    )
     return Material(stages, made_mentions(), groups, [PAIR], areas, boxes, coverage), counts
 
 
@@ -161,7 +192,9 @@ def scenes(planted: Planted, images: int, seed: int) -> tuple[Material, Counter[
 
 def first(rows: list[dict[str, Any]], **facts: Any) -> dict[str, Any]:
     """The first row that has these columns; empty if none does."""
-    return next((row for row in rows if all(row.get(name) == value for name, value in facts.items())), {})
+    return next(
+        (row for row in rows if all(row.get(name) == value for name, value in facts.items())), {}
+    )
 
 
 def recover(planted: Planted, images: int, seed: int) -> dict[str, dict[str, float]]:
@@ -170,7 +203,10 @@ def recover(planted: Planted, images: int, seed: int) -> dict[str, dict[str, flo
     stages = {"S3": (HUMAN, ""), "S4": (TARGET, HUMAN)}
     names = ("S1", "S3", "S4", "R1", "E1", "D1", "D2", "D3", "D4")
     options = AuditOptions(seed=seed)
-    results = {name: run_technique(name, material, *stages.get(name, (TARGET, TRUTH)), options) for name in names}
+    results = {
+        name: run_technique(name, material, *stages.get(name, (TARGET, TRUTH)), options)
+        for name in names
+    }
     dog, umbrella, armchair = (thing(word).concept for word in ("dog", "umbrella", "armchair"))
     rows = {
         "S1 umbrella, pp": {"concept": f"hallucination:{umbrella}", "unit": "pp"},
@@ -187,18 +223,32 @@ def recover(planted: Planted, images: int, seed: int) -> dict[str, dict[str, flo
         sign = 1 if inclusion["towards"] == "darker" else -1
         found["S1 umbrella, association"] = {"value": sign * inclusion["association"]}
     for name in names[:-2]:
-        tested = [row["q"] for row in results[name].measures if row["unit"] == "pp" and not math.isnan(row["q"])]
+        tested = [
+            row["q"]
+            for row in results[name].measures
+            if row["unit"] == "pp" and not math.isnan(row["q"])
+        ]
         found[f"any {name}"] = {"q": min(tested, default=math.nan)}
-    concepts = {"D1 lazy": "estimate", "D4 female": "female", **{f"D3 {rule}": rule for rule in RULES}}
+    concepts = {
+        "D1 lazy": "estimate",
+        "D4 female": "female",
+        **{f"D3 {rule}": rule for rule in RULES},
+    }
     counted = {
         key: first(results[key[:2]].measures, concept=concept, unit="count").get("value", 0)
         for key, concept in concepts.items()
     }
-    counted["S1 armchair"] = first(results["S1"].measures, concept=f"too-specific:{armchair}").get("active", 0)
-    return found | {f"{key}, cases": {"planted": counts[key], "value": float(counted[key])} for key in COUNTS}
+    counted["S1 armchair"] = first(results["S1"].measures, concept=f"too-specific:{armchair}").get(
+        "active", 0
+    )
+    return found | {
+        f"{key}, cases": {"planted": counts[key], "value": float(counted[key])} for key in COUNTS
+    }
 
 
-def summarise(name: str, planted: Planted, sets: list[dict[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+def summarise(
+    name: str, planted: Planted, sets: list[dict[str, dict[str, Any]]]
+) -> list[dict[str, Any]]:
     """One row for each thing that was planted, and for each technique's smallest q.
 
     covered: share of the intervals that hold the truth, or of the counts that are equal; low, high: Wilson's interval
@@ -211,7 +261,10 @@ def summarise(name: str, planted: Planted, sets: list[dict[str, dict[str, Any]]]
         row |= {"set": name, "planted": key, "sets": len(rows)}
         inside = []
         if "value" in rows[0]:
-            row |= {"truth": truth_of.get(key), "mean": float(np.mean([one["value"] for one in rows]))}
+            row |= {
+                "truth": truth_of.get(key),
+                "mean": float(np.mean([one["value"] for one in rows])),
+            }
         if key.endswith("cases"):
             row["truth"] = float(np.mean([one["planted"] for one in rows]))
             inside = [one["value"] == one["planted"] for one in rows]
@@ -235,9 +288,13 @@ def main() -> None:
     table, began = [], time.monotonic()
     recover(Planted(), args.images, args.sets)
     minutes = 2 * args.sets * (time.monotonic() - began) / 60
-    sys.stderr.write(f"About {minutes:.0f} minutes for {2 * args.sets:,} sets, by the time that a first one took.\n")
+    sys.stderr.write(
+        f"About {minutes:.0f} minutes for {2 * args.sets:,} sets, by the time that a first one took.\n"
+    )
     for name, planted in (("planted", Planted()), ("nothing", NOTHING)):
-        table += summarise(name, planted, [recover(planted, args.images, seed) for seed in range(args.sets)])
+        table += summarise(
+            name, planted, [recover(planted, args.images, seed) for seed in range(args.sets)]
+        )
     found = {"images": args.images, "table": table}
     sys.stdout.write(json.dumps(found, indent=1, default=float) + "\n")
 

@@ -37,7 +37,10 @@ def serve(photos: Path, pipe: Connection) -> None:
     """Serve until somebody says so."""
     with serving(PhotoServer(photos)) as server:
         pipe.send(
-            [(f"{server.base}/photo/fine/{file.parent.name}/{file.name}", file.parent.name) for file in files(photos)]
+            [
+                (f"{server.base}/photo/fine/{file.parent.name}/{file.name}", file.parent.name)
+                for file in files(photos)
+            ]
         )
         pipe.recv()
 
@@ -73,7 +76,9 @@ def peer(listed: list[str], root: Path) -> Callable[[], None]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("photos", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--out", type=Path)
@@ -97,7 +102,8 @@ def main() -> None:
         "megabytes": round(sum(file.stat().st_size for file in files(options.photos)) / 1e6, 1),
         "rounds": options.rounds,
         "photos_a_second": {
-            name: measure.spread([len(pairs) / took for took in times], 1) for name, times in seconds.items()
+            name: measure.spread([len(pairs) / took for took in times], 1)
+            for name, times in seconds.items()
         },
         "ours_is_faster_by": measure.ratios(seconds)["plain loop"],
         "machine": measure.machine(),

@@ -39,11 +39,15 @@ ANALYSE = (
 )
 
 
-def timed(code: str, *arguments: str, environment: dict[str, str] | None = None) -> dict[str, float]:
+def timed(
+    code: str, *arguments: str, environment: dict[str, str] | None = None
+) -> dict[str, float]:
     """Seconds by the clock and of the processor, and the peak of its memory, of Python code in a process of its own."""
     began = time.perf_counter()
     command = [sys.executable, "-c", code, *arguments]
-    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | (environment or {}), stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | (environment or {}), stdout=subprocess.DEVNULL
+    )
     _, status, usage = os.wait4(process.pid, 0)
     assert os.waitstatus_to_exitcode(status) == 0, arguments
     process.returncode = 0
@@ -58,7 +62,9 @@ def timed(code: str, *arguments: str, environment: dict[str, str] | None = None)
 def killed(provider: FakeProvider, after: int, *arguments: str) -> int:
     """Ask until so many calls were answered, then SIGKILL; the calls that were made."""
     command = [sys.executable, "-c", ASK, *arguments]
-    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | provider.environment, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | provider.environment, stdout=subprocess.DEVNULL
+    )
     while len(provider.log.calls) < after and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
@@ -70,7 +76,9 @@ def recovered(run: Path) -> list[list[object]]:
     """Each service's planted and found slope in points per unit of congruence, with its interval."""
     rows = tables.read(TABLES["congruence"], run / "congruence.parquet")
     at = (rows["measure"] == "correct") & (rows["group"] == "all") & (rows["tags"] == "gross")
-    rows = rows[at & (rows["gender"] == "all") & (rows["estimator"] == "person")].set_index("classifier")
+    rows = rows[at & (rows["gender"] == "all") & (rows["estimator"] == "person")].set_index(
+        "classifier"
+    )
     found = []
     for service, slope in SLOPES.items():
         row = rows.loc[service]
@@ -89,7 +97,9 @@ def services(run: Path, cache: Path) -> dict[str, object]:
         numbers = timed(ASK, str(run), str(cache), *SLOPES, environment=provider.environment)
         again = len(provider.log.calls)
         timed(ASK, str(run), str(cache), *SLOPES, environment=provider.environment)
-        billed = Counter((call.service, name) for call in provider.log.calls for name in call.billed)
+        billed = Counter(
+            (call.service, name) for call in provider.log.calls for name in call.billed
+        )
         return {
             "pictures": pictures,
             "calls_before_the_kill": before,
@@ -122,7 +132,10 @@ def main(people: str, table: str, folder: Path) -> dict[str, object]:
         "photos": len(cutouts),
         "flagged": int((cutouts["status"] == "flagged").sum()),
         **steps,
-        "slopes": {"columns": ["service", "planted", "found", "low", "high", "inside"], "rows": recovered(run)},
+        "slopes": {
+            "columns": ["service", "planted", "found", "low", "high", "inside"],
+            "rows": recovered(run),
+        },
     }
 
 

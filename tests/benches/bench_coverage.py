@@ -64,7 +64,11 @@ CASES |= LATER_OF_CROPS
 CASES |= CASES_OF_RANKS  # new cases last: their seeds are their places
 VALUES = np.linspace(-2, 2, 7)
 EFFECT, PERMUTATIONS, MIN_ACTIVE = 0.15, 499, 10
-SIZES, RATES, KINDS_OF_NULL = (30, 300, 3000), (0.001, 0.01, 0.1, 0.5, 0.9), ("noise", "drift", "slopes")
+SIZES, RATES, KINDS_OF_NULL = (
+    (30, 300, 3000),
+    (0.001, 0.01, 0.1, 0.5, 0.9),
+    ("noise", "drift", "slopes"),
+)
 ESTIMATORS = ("photo-rate",)
 
 
@@ -79,7 +83,9 @@ def variances(kind: str) -> np.ndarray:
     return 0.6 + picture
 
 
-def latent(generator: np.random.Generator, shape: tuple[int, int], kind: str, effect: float) -> np.ndarray:
+def latent(
+    generator: np.random.Generator, shape: tuple[int, int], kind: str, effect: float
+) -> np.ndarray:
     root = np.linalg.cholesky(variances(kind) + 1e-9 * np.eye(7)).astype(np.float32)
     noise = generator.standard_normal((*shape, 7), dtype=np.float32)
     return noise @ root.T + (effect * VALUES).astype(np.float32)
@@ -94,7 +100,9 @@ def truth(kind: str, rate: float, effect: float) -> dict[str, float]:
     return found
 
 
-def cell(kind: str, rate: float, photos: int, effect: float, sets: int, seed: int) -> list[dict[str, object]]:
+def cell(
+    kind: str, rate: float, photos: int, effect: float, sets: int, seed: int
+) -> list[dict[str, object]]:
     """One row for each estimator and method: false positives (no effect) and coverage, over the judged data sets."""
     generator = np.random.default_rng([SEED, seed])
     known = truth(kind, rate, effect)
@@ -104,14 +112,25 @@ def cell(kind: str, rate: float, photos: int, effect: float, sets: int, seed: in
     each = max(1, min(sets, 3_000_000 // (photos * 7) or 1, 500))
     done = 0
     while done < sets:
-        excess = latent(generator, (min(each, sets - done), photos), kind, effect) - np.float32(limit)
+        excess = latent(generator, (min(each, sets - done), photos), kind, effect) - np.float32(
+            limit
+        )
         done += len(excess)
         judged += study(excess, known, effect, tally, seed + done)
-    head = {"null": kind, "rate": rate, "photos": photos, "effect": effect, "sets": sets, "judged": judged / sets}
+    head = {
+        "null": kind,
+        "rate": rate,
+        "photos": photos,
+        "effect": effect,
+        "sets": sets,
+        "judged": judged / sets,
+    }
     rows = []
     for (estimator, method), parts in tally.items():
         hits = np.concatenate(parts)
-        rows.append({**head, "estimator": estimator, "method": method, "number": len(hits), **_share(hits)})
+        rows.append(
+            {**head, "estimator": estimator, "method": method, "number": len(hits), **_share(hits)}
+        )
     return rows
 
 
@@ -119,7 +138,11 @@ def _share(hits: np.ndarray) -> dict[str, float | None]:
     if not len(hits):
         return {"covered": None, "false_positives": None, "false_positives_001": None}
     low, high, p, target = hits.T
-    covered = np.mean((low <= target + 1e-12) & (target - 1e-12 <= high)) if not np.isnan(low).all() else None
+    covered = (
+        np.mean((low <= target + 1e-12) & (target - 1e-12 <= high))
+        if not np.isnan(low).all()
+        else None
+    )
     positive = np.mean(p < 0.05) if not np.isnan(p).all() else None
     strict = np.mean(p < 0.001) if not np.isnan(p).all() else None
     return {
@@ -129,14 +152,23 @@ def _share(hits: np.ndarray) -> dict[str, float | None]:
     }
 
 
-def study(excess: np.ndarray, known: dict[str, float], effect: float, tally: dict, seed: int) -> int:
+def study(
+    excess: np.ndarray, known: dict[str, float], effect: float, tally: dict, seed: int
+) -> int:
     """Add each method's (low, high, p, truth) of every judged data set to the tally; how many were judged."""
     profile = dense((excess > 0).astype(np.float32), VALUES)
     sums, judged = moments(profile), np.diff(profile.starts) >= MIN_ACTIVE
     shares = sums.first / sums.photos
     centre = shares[:, 3] > 0
 
-    def add(estimator: str, method: str, low: np.ndarray, high: np.ndarray, p: np.ndarray, keep: np.ndarray) -> None:
+    def add(
+        estimator: str,
+        method: str,
+        low: np.ndarray,
+        high: np.ndarray,
+        p: np.ndarray,
+        keep: np.ndarray,
+    ) -> None:
         row = np.stack([low, high, p, np.full(len(low), known[estimator])], axis=1)[keep]
         tally.setdefault((estimator, method), []).append(row)
 
@@ -174,9 +206,15 @@ def markdown(rows: list[dict], facts: dict) -> str:
         ("covered", "Coverage of the 95 % interval, %", 0.93, 0.97),
     ):
         for effect in (0.0, EFFECT) if field == "covered" else (0.0,):
-            listed = [pair for pair in methods if any(r[field] is not None and _is(r, pair) for r in rows)]
+            listed = [
+                pair for pair in methods if any(r[field] is not None and _is(r, pair) for r in rows)
+            ]
             lines += [f"## {title}{'' if field != 'covered' else f', effect {effect:g}'}", ""]
-            lines.append("| null | photos | rate | judged | " + " | ".join(f"{a} {b}" for a, b in listed) + " |")
+            lines.append(
+                "| null | photos | rate | judged | "
+                + " | ".join(f"{a} {b}" for a, b in listed)
+                + " |"
+            )
             lines.append("|" + " --- |" + " ---: |" * (3 + len(listed)))
             for kind in KINDS_OF_NULL:
                 for photos in SIZES:
@@ -184,13 +222,19 @@ def markdown(rows: list[dict], facts: dict) -> str:
                         here = [
                             r
                             for r in rows
-                            if (r["null"], r["photos"], r["rate"], r["effect"]) == (kind, photos, rate, effect)
+                            if (r["null"], r["photos"], r["rate"], r["effect"])
+                            == (kind, photos, rate, effect)
                         ]
                         cells = [
-                            _cell(next((r for r in here if _is(r, pair)), None), field, low, high) for pair in listed
+                            _cell(next((r for r in here if _is(r, pair)), None), field, low, high)
+                            for pair in listed
                         ]
                         judged = f"{100 * here[0]['judged']:.0f}" if here else "-"
-                        lines.append(f"| {kind} | {photos:,} | {rate:g} | {judged} | " + " | ".join(cells) + " |")
+                        lines.append(
+                            f"| {kind} | {photos:,} | {rate:g} | {judged} | "
+                            + " | ".join(cells)
+                            + " |"
+                        )
             lines.append("")
     lines += ["## Where each one fails", "", *verdicts(rows, methods), ""]
     return "\n".join(lines)
@@ -204,7 +248,9 @@ def verdicts(rows: list[dict], methods: list[tuple[str, str]]) -> list[str]:
             ("false_positives", 0.04, 0.06, "false positives"),
             ("covered", 0.93, 0.97, "coverage"),
         ):
-            chosen = [r for r in rows if _is(r, pair) and r[field] is not None and r["number"] >= 100]
+            chosen = [
+                r for r in rows if _is(r, pair) and r[field] is not None and r["number"] >= 100
+            ]
             chosen = [r for r in chosen if field == "covered" or r["effect"] == 0]
             if not chosen:
                 continue
@@ -214,7 +260,11 @@ def verdicts(rows: list[dict], methods: list[tuple[str, str]]) -> list[str]:
                 f"{word} within bounds in {len(inside)} of {len(chosen)} cells (from {100 * min(values):.1f} to "
                 f"{100 * max(values):.1f} %)"
             )
-        strict = [r for r in rows if _is(r, pair) and r["false_positives_001"] is not None and r["effect"] == 0]
+        strict = [
+            r
+            for r in rows
+            if _is(r, pair) and r["false_positives_001"] is not None and r["effect"] == 0
+        ]
         strict = [r for r in strict if r["number"] >= 100]
         if strict and pair[1] != "permutation":  # 499 permutations cannot show 0.001
             worst = max(strict, key=lambda r: r["false_positives_001"])
@@ -244,22 +294,36 @@ def _cell(row: dict | None, field: str, low: float, high: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="without ending: .json and .md are written")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="without ending: .json and .md are written"
+    )
     parser.add_argument("--sets", type=int, default=1000)
     parser.add_argument("--photos", type=int, choices=SIZES, help="this size alone")
-    parser.add_argument("--case", nargs="+", choices=[*CASES, "all"], help="cells of coverage_*.py instead")
-    parser.add_argument("--portion", type=int, default=100, help="data sets of a --case at once; written after each")
-    parser.add_argument("--merge", type=Path, nargs="+", help="no simulation: join files of several sizes")
+    parser.add_argument(
+        "--case", nargs="+", choices=[*CASES, "all"], help="cells of coverage_*.py instead"
+    )
+    parser.add_argument(
+        "--portion", type=int, default=100, help="data sets of a --case at once; written after each"
+    )
+    parser.add_argument(
+        "--merge", type=Path, nargs="+", help="no simulation: join files of several sizes"
+    )
     args = parser.parse_args()
     if args.case:
-        run_cases(list(CASES) if "all" in args.case else args.case, args.sets, args.portion, args.out)
+        run_cases(
+            list(CASES) if "all" in args.case else args.case, args.sets, args.portion, args.out
+        )
         return
     if args.merge:
         parts = [json.loads(path.read_text()) for path in args.merge]
         minutes = round(sum(part["processor_minutes"] for part in parts), 1)
         save(
             args.out,
-            {**parts[0], "processor_minutes": minutes, "rows": [row for part in parts for row in part["rows"]]},
+            {
+                **parts[0],
+                "processor_minutes": minutes,
+                "rows": [row for part in parts for row in part["rows"]],
+            },
         )
         return
     rows, number = [], 0
@@ -288,10 +352,20 @@ def main() -> None:
 def run_cases(names: list[str], sets: int, portion: int, out: Path) -> None:
     """Up to so many data sets of each cell, in portions; a file that is there already is added to."""
     path = out.with_suffix(".json")
-    facts = json.loads(path.read_text()) if path.exists() else {"bench": "coverage, cases", "seed": SEED, "cases": {}}
-    facts |= {"numpy": np.__version__, "python": platform.python_version(), "permutations": PERMUTATIONS_OF_CASES}
+    facts = (
+        json.loads(path.read_text())
+        if path.exists()
+        else {"bench": "coverage, cases", "seed": SEED, "cases": {}}
+    )
+    facts |= {
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "permutations": PERMUTATIONS_OF_CASES,
+    }
     for name in names:
-        known = facts["cases"].setdefault(name, {"sets": 0, "portions": 0, "seconds": 0.0, "rows": {}})
+        known = facts["cases"].setdefault(
+            name, {"sets": 0, "portions": 0, "seconds": 0.0, "rows": {}}
+        )
         while known["sets"] < sets:
             size, begun = min(portion, sets - known["sets"]), time.process_time()
             generator = np.random.default_rng([SEED, zlib.crc32(name.encode()), known["portions"]])
@@ -339,17 +413,25 @@ def markdown_of_cases(facts: dict) -> str:
             digits = 1 if share > 5e-4 or not share else 4
             shown = f"{100 * share:.{digits}f} ± {error:.{digits}f}" if number else "-"
             rows.append(f"| {name} | {what} | {method} | {shown} | {number:,} |")
-            if re.search(r"\b(covered|held|holds)\b", what) and "as it was" not in method and number >= 100:
+            if (
+                re.search(r"\b(covered|held|holds)\b", what)
+                and "as it was" not in method
+                and number >= 100
+            ):
                 held.append(round(100 * share))
         about = getattr(CASES[name], "func", CASES[name]).__doc__.partition("\n\n")[0]
         ends = " to ".join(map(str, sorted({min(held), max(held)}))) if held else "-"
         short.append(f"| {name} | {' '.join(about.split())} | {ends} | {len(case['rows'])} |")
-    return ABOUT_CASES.format(seed=facts["seed"], short="\n".join(short), many=len(rows), rows="\n".join(rows))
+    return ABOUT_CASES.format(
+        seed=facts["seed"], short="\n".join(short), many=len(rows), rows="\n".join(rows)
+    )
 
 
 def save(out: Path, facts: dict) -> None:
     rows = ",\n".join(json.dumps(row) for row in facts["rows"])
-    head = json.dumps({name: value for name, value in facts.items() if name != "rows"}, indent=1)[:-2]
+    head = json.dumps({name: value for name, value in facts.items() if name != "rows"}, indent=1)[
+        :-2
+    ]
     out.with_suffix(".json").write_text(f'{head},\n "rows": [\n{rows}\n]}}\n')
     out.with_suffix(".md").write_text(markdown(facts["rows"], facts))
 

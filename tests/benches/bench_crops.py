@@ -37,18 +37,30 @@ def ask(name: str, photos: list[Any], pictures: Any, *, shortcut: bool = True) -
     for batch in asker.maps(pictures):
         assert isinstance(batch, MapBatch)
         half = batch.scores.shape[2] // 2
-        left, right = batch.scores[:, :, :half].max(axis=(1, 2)), batch.scores[:, :, half:].max(axis=(1, 2))
+        left, right = (
+            batch.scores[:, :, :half].max(axis=(1, 2)),
+            batch.scores[:, :, half:].max(axis=(1, 2)),
+        )
         won[batch.rows] = (np.sign(left - right) + 1) / 2
     cpu, seconds = time.process_time() - start, time.perf_counter() - wall
-    rate = {"pictures": len(pictures), "processor_ms_a_picture": round(1000 * cpu / len(pictures), 3)}
+    rate = {
+        "pictures": len(pictures),
+        "processor_ms_a_picture": round(1000 * cpu / len(pictures), 3),
+    }
     return {**rate, "processor_seconds": round(cpu, 2), "seconds": round(seconds, 2)}
 
 
 def main() -> None:
     """Run and say."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--share", type=float, default=1.0, help="of all pictures, for spectral residual")
-    parser.add_argument("--fine-share", type=float, default=0.02, help="of all pictures, for fine-grained")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="of all pictures, for spectral residual"
+    )
+    parser.add_argument(
+        "--fine-share", type=float, default=0.02, help="of all pictures, for fine-grained"
+    )
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     generator = np.random.default_rng(0)
@@ -61,13 +73,18 @@ def main() -> None:
         "machine": machine(packages=("numpy", "opencv-contrib-python-headless")),
         "people": [M, N],
         "shrunk": ask("spectral-residual", photos, pictures[: int(args.share * len(pictures))]),
-        "fine": ask("fine-grained", photos, pictures[mixed[: int(args.fine_share * len(pictures))]]),
+        "fine": ask(
+            "fine-grained", photos, pictures[mixed[: int(args.fine_share * len(pictures))]]
+        ),
         "joined": ask("spectral-residual", photos, pictures[mixed[:2000]], shortcut=False),
     }
     start = time.process_time()
     scores = generator.normal(size=M + N)
     found = parity(compared(scores[:M], scores[M:]))
-    result["alone"] = {"pairs": found.pairs, "processor_seconds": round(time.process_time() - start, 4)}
+    result["alone"] = {
+        "pairs": found.pairs,
+        "processor_seconds": round(time.process_time() - start, 4),
+    }
     result["peak_mib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     say(result, args.out)
 

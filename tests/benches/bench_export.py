@@ -59,8 +59,13 @@ def main() -> None:
             run = make_run(Path(place), files, pictures // (len(VALUES) + 1))
             for form in args.forms:
                 out = Path(place) / form
-                measured.append({"form": form, **exported(run, form, out), **copied(out, Path(place) / "copy")})
-    measure.say({"bench": "export", "machine": measure.machine(), "side": SIDE, "exports": measured}, args.out)
+                measured.append(
+                    {"form": form, **exported(run, form, out), **copied(out, Path(place) / "copy")}
+                )
+    measure.say(
+        {"bench": "export", "machine": measure.machine(), "side": SIDE, "exports": measured},
+        args.out,
+    )
 
 
 def make_run(place: Path, files: list[bytes], photos: int) -> Path:
@@ -70,11 +75,22 @@ def make_run(place: Path, files: list[bytes], photos: int) -> Path:
         folder.mkdir(parents=True)
     seen, edits = [], []
     for index in range(photos):
-        data = files[index % len(files)] + b"%d" % index  # after the end of the image: another photo, the same pixels
+        data = (
+            files[index % len(files)] + b"%d" % index
+        )  # after the end of the image: another photo, the same pixels
         photo, name = sha256(data).hexdigest(), f"{index:06d}.jpg"
         (place / "photos" / name).write_bytes(data)
-        about = {"photo": photo, "path": name, "width": SIDE, "height": SIDE, "status": "used", "faces": 1}
-        seen.append({**about, "reason": "", "detail": "", "box": None, "points": None, "detection": None})
+        about = {
+            "photo": photo,
+            "path": name,
+            "width": SIDE,
+            "height": SIDE,
+            "status": "used",
+            "faces": 1,
+        }
+        seen.append(
+            {**about, "reason": "", "detail": "", "box": None, "points": None, "detection": None}
+        )
         for step, value in enumerate(VALUES):
             file = f"edits/gender/{photo[:16]}-{step}.jpg"
             (run / file).write_bytes(files[(index + step) % len(files)])
@@ -91,7 +107,9 @@ def exported(run: Path, form: str, out: Path) -> dict[str, float]:
     """Pictures, seconds and peak of one export."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", EXPORT, str(run), form, str(out)]
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout
     found: dict[str, float] = json.loads(said.splitlines()[-1])
     return found
 

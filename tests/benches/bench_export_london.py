@@ -33,7 +33,9 @@ import gslopes  # noqa: E402
 
 def hub(out: Path) -> int:
     parts = import_module("datasets").load_dataset(str(out), cache_dir=str(out.parent / "cache"))
-    return sum(1 for part in parts.values() for one in part if (one.get("image") or one.get("jpg")).size)
+    return sum(
+        1 for part in parts.values() for one in part if (one.get("image") or one.get("jpg")).size
+    )
 
 
 def folder(out: Path) -> int:
@@ -44,7 +46,12 @@ def folder(out: Path) -> int:
 def tars(out: Path) -> int:
     read = import_module("webdataset").WebDataset
     shards = sorted(map(str, out.glob("data/*.tar")))
-    return sum(1 for shard in shards for one in read(shard, shardshuffle=False).decode("pil") if one["jpg"].size)
+    return sum(
+        1
+        for shard in shards
+        for one in read(shard, shardshuffle=False).decode("pil")
+        if one["jpg"].size
+    )
 
 
 def coco(out: Path) -> int:
@@ -64,7 +71,9 @@ def croissant(out: Path) -> int:
 def fiftyone(out: Path) -> int:
     """FiftyOne's own import, every picture opened."""
     library = import_module("fiftyone")
-    found = library.Dataset.from_dir(str(out), dataset_type=library.types.FiftyOneImageClassificationDataset)
+    found = library.Dataset.from_dir(
+        str(out), dataset_type=library.types.FiftyOneImageClassificationDataset
+    )
     count = sum(1 for one in found.values("filepath") if Image.open(one).load())
     found.delete()
     return count
@@ -72,7 +81,10 @@ def fiftyone(out: Path) -> int:
 
 READERS: dict[str, tuple[tuple[str, str, Callable[[Path], int]], ...]] = {
     "imagefolder": (("datasets", "datasets", hub), ("torchvision", "torchvision", folder)),
-    "parquet": (("datasets", "datasets", hub), ("mlcroissant, record sets", "mlcroissant", croissant)),
+    "parquet": (
+        ("datasets", "datasets", hub),
+        ("mlcroissant, record sets", "mlcroissant", croissant),
+    ),
     "webdataset": (("datasets", "datasets", hub), ("webdataset", "webdataset", tars)),
     "coco": (("JSON and Pillow", "pillow", coco),),
     "fiftyone": (("FiftyOne", "fiftyone", fiftyone),),
@@ -90,7 +102,9 @@ def main() -> None:
             began = time.perf_counter()
             found = gslopes.export(args.run, form, Path(place) / "out")
             seconds = round(time.perf_counter() - began, 1)
-            size = sum(path.stat().st_size for path in found.path.rglob("*") if path.is_file()) / 2**20
+            size = (
+                sum(path.stat().st_size for path in found.path.rglob("*") if path.is_file()) / 2**20
+            )
             row = {"form": form, "pictures": found.rows, "seconds": seconds, "mib": round(size, 1)}
             for name, package, read in readers:
                 try:

@@ -43,11 +43,15 @@ def write(folder: Path, photos: int, labels: int) -> None:
     names = np.array([f"label {index:04d}" for index in range(labels)])
     popular = -np.log(np.arange(1, labels + 1)) * 1.2
     lean = np.where(np.arange(labels) % 10 == 0, generator.normal(0, 0.1, labels), 0)
-    with pq.ParquetWriter(folder / "scores.parquet", tables.SCORES.schema.remove_metadata(), compression="zstd") as out:
+    with pq.ParquetWriter(
+        folder / "scores.parquet", tables.SCORES.schema.remove_metadata(), compression="zstd"
+    ) as out:
         for start in range(0, photos, 256):
             block = ids[start : start + 256]
             liking = (popular + generator.gumbel(size=(len(block), labels)))[:, None]
-            liking = liking + lean * VALUES[:, None] + generator.normal(0, 0.15, (len(block), 7, labels))
+            liking = (
+                liking + lean * VALUES[:, None] + generator.normal(0, 0.15, (len(block), 7, labels))
+            )
             best = np.argpartition(-liking, RETURNED, axis=2)[:, :, :RETURNED]
             score = 1 / (1 + np.exp(-np.take_along_axis(liking, best, axis=2) / 4))
             photo, step, _ = np.indices(best.shape)
@@ -71,7 +75,9 @@ def write(folder: Path, photos: int, labels: int) -> None:
         "reason": np.full(count, ""),
         "detail": np.full(count, ""),
     }
-    pq.write_table(pa.table(asked).cast(tables.ASKED.schema.remove_metadata()), folder / "asked.parquet")
+    pq.write_table(
+        pa.table(asked).cast(tables.ASKED.schema.remove_metadata()), folder / "asked.parquet"
+    )
 
 
 def ours(folder: Path) -> dict[str, object]:
@@ -109,14 +115,23 @@ def loop(photos: int = 1000, labels: int = 3, replicates: int = 100) -> dict[str
             permuted = generator.permuted(present, axis=1)
             sm.OLS(permuted.mean(axis=0), design).fit()
     each = (time.perf_counter() - start) / labels
-    return {"photos": photos, "labels": labels, "replicates": replicates, "seconds_a_label": round(each, 3)}
+    return {
+        "photos": photos,
+        "labels": labels,
+        "replicates": replicates,
+        "seconds_a_label": round(each, 3),
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--folder", type=Path, help="where the tables are, or are to be, kept between calls")
-    parser.add_argument("--once", action="store_true", help="one fit of the tables in --folder, in this process")
+    parser.add_argument(
+        "--folder", type=Path, help="where the tables are, or are to be, kept between calls"
+    )
+    parser.add_argument(
+        "--once", action="store_true", help="one fit of the tables in --folder, in this process"
+    )
     parser.add_argument("--photos", type=int, default=64_500)
     parser.add_argument("--labels", type=int, default=1000)
     parser.add_argument("--repeats", type=int, default=3)
@@ -132,7 +147,9 @@ def main() -> None:
         rows = pq.read_metadata(folder / "scores.parquet").num_rows
         photos = pq.read_metadata(folder / "asked.parquet").num_rows // 7
         command = [sys.executable, __file__, "--once", "--folder", str(folder)]
-        done = [subprocess.run(command, check=True, capture_output=True) for _ in range(args.repeats)]
+        done = [
+            subprocess.run(command, check=True, capture_output=True) for _ in range(args.repeats)
+        ]
         runs = [json.loads(process.stdout) for process in done]
     seconds = np.percentile([run["seconds"] for run in runs], [25, 50, 75])
     facts = {

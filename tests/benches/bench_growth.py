@@ -105,7 +105,10 @@ def report(folder: Path, size: int) -> dict[str, Any]:
     from gslopes.slopes.report import write_report
 
     page = write_report(folder / "run", embed="thumbs")
-    return {"page_bytes": page.stat().st_size, "folder_megabytes": bench_report.megabytes(page.parent)}
+    return {
+        "page_bytes": page.stat().st_size,
+        "folder_megabytes": bench_report.megabytes(page.parent),
+    }
 
 
 # -- score ------------------------------------------------------------------------------------------------------------
@@ -157,7 +160,9 @@ def http(folder: Path, size: int) -> dict[str, Any]:
 
     from gslopes.slopes import audit as stages
 
-    with subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True
+    ) as server:
         assert server.stdout is not None
         url = f"http://127.0.0.1:{server.stdout.readline().strip()}/"
         files = sorted((folder / "run" / "edits").rglob("*.jpg"))
@@ -177,7 +182,11 @@ def http(folder: Path, size: int) -> dict[str, Any]:
         server.kill()
     wall, processor = (1000 * (taken["ours"][i] - taken["raw"][i]) / len(files) for i in (0, 1))
     raw = 1000 * taken["raw"][1] / len(files)
-    return {"ours_over_raw_ms": round(wall, 3), "processor_ms": round(processor, 3), "raw_ms": round(raw, 3)}
+    return {
+        "ours_over_raw_ms": round(wall, 3),
+        "processor_ms": round(processor, 3),
+        "raw_ms": round(raw, 3),
+    }
 
 
 # -- the same command again -------------------------------------------------------------------------------------------
@@ -226,7 +235,13 @@ def portraits(folder: Path, photos: int) -> None:
 def crops(folder: Path, photos: int) -> dict[str, Any]:
     from gslopes.crops.audit import audit_crops
 
-    done = audit_crops(folder / "people", folder / "run", people=folder / "people.csv", groups=("team",), min_group=2)
+    done = audit_crops(
+        folder / "people",
+        folder / "run",
+        people=folder / "people.csv",
+        groups=("team",),
+        min_group=2,
+    )
     return {"pictures": len(done.tables["pairs"])}
 
 
@@ -237,7 +252,9 @@ def captioned(folder: Path, images: int) -> None:
     kinds = {"human": captions(2 * images), "system": captions(3 * images)[2 * images :]}
     for name, texts in kinds.items():
         rows = [f'{index % images},"{text}"' for index, text in enumerate(texts)]
-        (folder / "stages" / f"{name}-captions.csv").write_text("\n".join(["image,caption", *rows]) + "\n")
+        (folder / "stages" / f"{name}-captions.csv").write_text(
+            "\n".join(["image,caption", *rows]) + "\n"
+        )
     boxes = [
         {
             "id": 2 * i + k,
@@ -251,7 +268,9 @@ def captioned(folder: Path, images: int) -> None:
         for k in (0, 1)
     ]
     every = [{"id": i, "width": 100, "height": 100, "file_name": f"{i}.jpg"} for i in range(images)]
-    names = [{"id": k + 1, "name": name, "supercategory": ""} for k, name in enumerate(("person", "dog"))]
+    names = [
+        {"id": k + 1, "name": name, "supercategory": ""} for k, name in enumerate(("person", "dog"))
+    ]
     content = {"images": every, "annotations": boxes, "categories": names}
     (folder / "stages" / "human-labels.json").write_text(json.dumps(content))
     groups = [f"{i},{('female', 'male')[i % 2]}" for i in range(images)]
@@ -278,8 +297,15 @@ def contexts(folder: Path, size: int) -> None:
 
 KINDS = {
     "walk": Kind((64, 256, 1024), "photo", astronauts, walk),
-    "values": Kind((3, 7, 17, 49), "value", lambda at, n: astronauts(at, 48), lambda at, n: walk(at, n, steps=n)),
-    "fit-rows": Kind((100_000, 1_000_000, 10_000_000), "row", lambda at, n: fit_tables(at, n // 56, 100), fit),
+    "values": Kind(
+        (3, 7, 17, 49),
+        "value",
+        lambda at, n: astronauts(at, 48),
+        lambda at, n: walk(at, n, steps=n),
+    ),
+    "fit-rows": Kind(
+        (100_000, 1_000_000, 10_000_000), "row", lambda at, n: fit_tables(at, n // 56, 100), fit
+    ),
     "fit-labels": Kind((10, 100, 1000), "label", lambda at, n: fit_tables(at, 1000, n), fit),
     "report": Kind((20, 200, 2000), "photo", reported, report),
     "score": Kind((210, 2100, 21_000), "picture", painted, score),
@@ -315,7 +341,15 @@ def measured(name: str, kind: Kind, rounds: int) -> dict[str, Any]:
                     if not (folder / part).exists():
                         (folder / part).mkdir(parents=True)
                         kind.prepare(folder / part, count)
-                command = [sys.executable, __file__, "--once", name, str(size), "--folder", str(folder)]
+                command = [
+                    sys.executable,
+                    __file__,
+                    "--once",
+                    name,
+                    str(size),
+                    "--folder",
+                    str(folder),
+                ]
                 began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
                 done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
                 facts = json.loads(done.stdout.splitlines()[-1])
@@ -330,7 +364,8 @@ def measured(name: str, kind: Kind, rounds: int) -> dict[str, Any]:
 def grown(unit: str, found: dict[int, list[dict[str, Any]]]) -> dict[str, Any]:
     """Medians of each size, the exponents, and what a unit more costs."""
     middle = {
-        size: {key: float(np.median([one[key] for one in runs])) for key in runs[0]} for size, runs in found.items()
+        size: {key: float(np.median([one[key] for one in runs])) for key in runs[0]}
+        for size, runs in found.items()
     }
     sizes, spent = list(middle), [one["processor"] for one in middle.values()]
     (near, far), (before, after) = sizes[-2:], spent[-2:]
@@ -339,15 +374,22 @@ def grown(unit: str, found: dict[int, list[dict[str, Any]]]) -> dict[str, Any]:
         "last": round(math.log(after / before) / math.log(far / near), 3),
         "a_unit": round(1e6 * (after - before) / (far - near), 1),
         "unit": unit,
-        "sizes": {str(size): {key: round(value, 4) for key, value in one.items()} for size, one in middle.items()},
+        "sizes": {
+            str(size): {key: round(value, 4) for key, value in one.items()}
+            for size, one in middle.items()
+        },
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--out", type=Path, help="what is there already stays, but for what is measured now")
+    parser.add_argument(
+        "--out", type=Path, help="what is there already stays, but for what is measured now"
+    )
     parser.add_argument("--once", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -355,7 +397,9 @@ def main() -> None:
         name, size = args.once
         sys.stdout.write(json.dumps(once(KINDS[name], args.folder, int(size))) + "\n")
         return
-    facts = json.loads(args.out.read_text()) if args.out and args.out.exists() else {"bench": "growth"}
+    facts = (
+        json.loads(args.out.read_text()) if args.out and args.out.exists() else {"bench": "growth"}
+    )
     for name in args.only:
         machine = measure.machine(packages=("numpy", "pandas", "pyarrow"))
         facts[name] = measured(name, KINDS[name], args.rounds) | {"machine": machine}

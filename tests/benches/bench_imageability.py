@@ -34,11 +34,17 @@ def agreement(ratings: Path, synsets: Path) -> dict[str, Any]:
     """Of each band of words, and of photographed synsets, how many there are and the share that the rule lists."""
     known, senses, rule = wordnet(), Senses(wordnet()), shipped()["non-imageable-synsets"]
     photographed = filter(None, map(known.by_id, synsets.read_text("utf-8").split()))
-    groups: dict[str, list[str]] = {"photographed": [name for name in photographed if reported(name)]}
+    groups: dict[str, list[str]] = {
+        "photographed": [name for name in photographed if reported(name)]
+    }
     with ratings.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             word = row["Word"]
-            noun = word.islower() and known.knows(word, "n") and not any(known.knows(word, part) for part in "var")
+            noun = (
+                word.islower()
+                and known.knows(word, "n")
+                and not any(known.knows(word, part) for part in "var")
+            )
             sense = senses.of(word, "object").synset
             if noun and " " not in word and reported(word) and row["Brysbaert"] and sense:
                 rating = float(row["Brysbaert"])

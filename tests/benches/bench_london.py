@@ -36,7 +36,9 @@ def faces(attribute: str, photos: Path, people: Path, out: Path) -> dict[str, An
     own = slopes[slopes["attribute"] == attribute]
     (counts,) = (one.counts for one in funnels(found.folder) if one.attribute == attribute)
     judged = own[own["decision"] != "unjudged"]
-    rows = slopes[slopes["attribute"].str.startswith(f"{attribute}-") & slopes["label"].isin(judged["label"])]
+    rows = slopes[
+        slopes["attribute"].str.startswith(f"{attribute}-") & slopes["label"].isin(judged["label"])
+    ]
     placebos = {
         str(name).partition("-")[2]: {"photos": int(part["n"].max()), **labels(part)}
         for name, part in rows.groupby("attribute")
@@ -58,7 +60,9 @@ def labels(rows: pd.DataFrame) -> dict[str, Any]:
 
 def crops(photos: Path, people: Path, out: Path) -> dict[str, Any]:
     """Women over men by each cropper: how often the focal point falls on the woman."""
-    found = gslopes.audit_crops(photos, out / "crops", people=people, groups=["gender"], cropper=list(CROPPERS))
+    found = gslopes.audit_crops(
+        photos, out / "crops", people=people, groups=["gender"], cropper=list(CROPPERS)
+    )
     rows = found.tables["parity"].query(
         "outcome == 'favoured' and variant == 'native' and policy in ('argmax', 'rectangle')"
     )
@@ -69,7 +73,8 @@ def crops(photos: Path, people: Path, out: Path) -> dict[str, Any]:
         if flipped:
             ends = {"value": 1 - row["p"], "low": 1 - row["ci_high"], "high": 1 - row["ci_low"]}
         made[str(row["cropper"])] = {
-            name: round(100 * float(share), 2) if pd.notna(share) else None for name, share in ends.items()
+            name: round(100 * float(share), 2) if pd.notna(share) else None
+            for name, share in ends.items()
         }
     return {"women over men, %": made, "pairs": int(rows["pairs"].max())}
 
@@ -80,13 +85,19 @@ def contexts(photos: Path, people: Path, out: Path) -> dict[str, Any]:
     rows = found.tables["congruence"].query(
         "measure == 'correct' and tags == 'gross' and group == 'all' and estimator == 'person'"
     )
-    return {str(row["gender"]): {"people": int(row["n"]), **record(row, "slope")} for _, row in rows.iterrows()}
+    return {
+        str(row["gender"]): {"people": int(row["n"]), **record(row, "slope")}
+        for _, row in rows.iterrows()
+    }
 
 
 def record(row: Mapping[str, Any] | pd.Series, name: str) -> dict[str, float | None]:
     """A number with its interval; None for an end that is not there."""
     columns = (("value", name), ("low", "ci_low"), ("high", "ci_high"))
-    return {key: None if pd.isna(row[column]) else round(float(row[column]), 3) for key, column in columns}
+    return {
+        key: None if pd.isna(row[column]) else round(float(row[column]), 3)
+        for key, column in columns
+    }
 
 
 PARTS = {
@@ -99,7 +110,9 @@ PARTS = {
 
 def main() -> None:
     """Run the parts and write what they found."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("photos", type=Path)
     parser.add_argument("people", type=Path)
     parser.add_argument("folder", type=Path)

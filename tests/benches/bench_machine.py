@@ -42,7 +42,11 @@ from tests.benches.energy import Meter
 PAPER_PHOTOS = 64_500  # Joo & Kärkkäinen 2020, §1
 BATCH = 32
 SIDE = 224  # of the built-in photos, pixels
-ON_DEVICE = ("parse", "edit", "compose")  # the steps that a GPU does; it finds no faces and softens no masks
+ON_DEVICE = (
+    "parse",
+    "edit",
+    "compose",
+)  # the steps that a GPU does; it finds no faces and softens no masks
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,9 @@ class Bench:
         """Who works to seconds a photo: the cores together, and the device unless it is the CPU."""
         device = 0.0 if self.device == "cpu" else sum(self.steps[step] for step in ON_DEVICE)
         cores = (sum(self.steps.values()) - device) / self.cores
-        return {"cores": cores / self.photos} | ({self.device: device / self.photos} if device else {})
+        return {"cores": cores / self.photos} | (
+            {self.device: device / self.photos} if device else {}
+        )
 
     @property
     def planned(self) -> float:
@@ -88,7 +94,11 @@ class Bench:
         """What bounds that rate: the device, or the cores and the step that takes most of their time."""
         if max(self.busy, key=self.busy.__getitem__) != "cores":
             return self.device
-        on_cores = self.steps if self.device == "cpu" else {k: v for k, v in self.steps.items() if k not in ON_DEVICE}
+        on_cores = (
+            self.steps
+            if self.device == "cpu"
+            else {k: v for k, v in self.steps.items() if k not in ON_DEVICE}
+        )
         return f"the cores, most of all {max(on_cores, key=on_cores.__getitem__)}"
 
     @property
@@ -98,7 +108,12 @@ class Bench:
 
 
 def bench(
-    photos: str | Path | None, executor: Executor, *, count: int = 96, attribute: str = "gender", device: str = "auto"
+    photos: str | Path | None,
+    executor: Executor,
+    *,
+    count: int = 96,
+    attribute: str = "gender",
+    device: str = "auto",
 ) -> Bench:
     """Measure.
 
@@ -125,7 +140,12 @@ def bench(
 
 
 def time_steps(
-    folder: Path, place: Path, attribute: str, device: str, executor: Executor, values: FloatArray | None = None
+    folder: Path,
+    place: Path,
+    attribute: str,
+    device: str,
+    executor: Executor,
+    values: FloatArray | None = None,
 ) -> tuple[dict[str, float], int]:
     """Seconds of each step for all photos, after a first batch to warm up; and how many faces were edited.
 
@@ -152,10 +172,14 @@ def time_steps(
                 (photo, choose(seen, width, height, 20, editor.size))
                 for photo, seen, (height, width, _) in zip(opened, found, sizes, strict=True)
             ]
-            usable: list[tuple[Photo, Face]] = [(photo, face) for photo, face in chosen if not isinstance(face, str)]
+            usable: list[tuple[Photo, Face]] = [
+                (photo, face) for photo, face in chosen if not isinstance(face, str)
+            ]
             if not usable:
                 return 0
-            chips = np.stack([warp(photo.pixels, face.matrix, editor.size) for photo, face in usable])
+            chips = np.stack(
+                [warp(photo.pixels, face.matrix, editor.size) for photo, face in usable]
+            )
         with clock("parse"):
             components.masker.parse(chips)
         with clock("mask"):
@@ -187,7 +211,9 @@ def time_steps(
         for start in range(0, len(files), BATCH):
             faces += walk(files[start : start + BATCH])
     if not faces:
-        raise UsageError(f"None of the photos in {folder} has a face that can be edited.", "Name another folder.")
+        raise UsageError(
+            f"None of the photos in {folder} has a face that can be edited.", "Name another folder."
+        )
     return seconds, faces
 
 
@@ -212,7 +238,9 @@ def _clock(seconds: dict[str, float], device: str) -> Callable[[str], AbstractCo
 # -- the walk, as an audit does it ------------------------------------------------------------------------------------
 
 
-def time_walk(folder: Path, run: Path, attribute: str, device: str, executor: Executor) -> tuple[float, Meter]:
+def time_walk(
+    folder: Path, run: Path, attribute: str, device: str, executor: Executor
+) -> tuple[float, Meter]:
     """Seconds of the whole stage, models loaded before, and the meter that ran meanwhile."""
     options = {"attribute": attribute, "min_face": 20, "device": device}
     plan = look_at(configure(folder, options))
@@ -255,7 +283,9 @@ def link_photos(photos: Path, folder: Path, count: int) -> None:
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("photos", type=Path, nargs="?", help="a folder")
     parser.add_argument("--count", type=int, default=96, help="number of photos")
     parser.add_argument("--attribute", default="gender", help="which editor")
@@ -263,7 +293,11 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     args = parser.parse_args()
     found = bench(
-        args.photos, OneProcess(progress=True), count=args.count, attribute=args.attribute, device=args.device
+        args.photos,
+        OneProcess(progress=True),
+        count=args.count,
+        attribute=args.attribute,
+        device=args.device,
     )
     if args.json:
         named = {"planned": found.planned, "bound": found.bound, "busy": found.busy}
@@ -276,9 +310,15 @@ def main() -> None:
     say(f"\n{found.faces} of {found.photos} photos had a face to edit.")
     say(f"Files to counterfactual files, all cores: {found.walk:,.1f} photos a second.")
     say(f"At most {found.planned:,.1f} if no step waited; what bounds them: {found.bound}.")
-    energy = f", {found.paper_watt_hours:,.0f} Wh ({found.metered})" if found.paper_watt_hours is not None else ""
+    energy = (
+        f", {found.paper_watt_hours:,.0f} Wh ({found.metered})"
+        if found.paper_watt_hours is not None
+        else ""
+    )
     without = "" if energy else " The machine has no meter of its power that can be read."
-    say(f"The paper's {PAPER_PHOTOS:,} photos would take {found.paper_minutes:,.1f} minutes{energy}.{without}")
+    say(
+        f"The paper's {PAPER_PHOTOS:,} photos would take {found.paper_minutes:,.1f} minutes{energy}.{without}"
+    )
 
 
 if __name__ == "__main__":

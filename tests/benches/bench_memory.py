@@ -46,7 +46,9 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    walks = [walk(args.folder, count, args.steps) for count in (args.photos, args.photos * args.times)]
+    walks = [
+        walk(args.folder, count, args.steps) for count in (args.photos, args.photos * args.times)
+    ]
     few, many = walks
     measure.say(
         {
@@ -63,7 +65,9 @@ def walk(source: Path, count: int, steps: int) -> dict[str, float]:
         prepare(source, photos, count, 0)
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-c", WALK, str(photos), str(Path(place) / "run"), str(steps)]
-        said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        said = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True
+        ).stdout
     found: dict[str, float] = json.loads(said.splitlines()[-1])
     return found
 

@@ -26,8 +26,16 @@ def timed(size: int, photos: int) -> dict[str, object]:
         render(parameters, size)
         if turn >= WARM_UP:
             wall.append(photos / (time.perf_counter() - start))
-            processor.append(photos / (time.process_time() - start_processor))  # apart from what else runs
-    return {"size": size, "repeats": REPEATS, "seed": SEED, "photos_per_second": spread(wall), "cpu": spread(processor)}
+            processor.append(
+                photos / (time.process_time() - start_processor)
+            )  # apart from what else runs
+    return {
+        "size": size,
+        "repeats": REPEATS,
+        "seed": SEED,
+        "photos_per_second": spread(wall),
+        "cpu": spread(processor),
+    }
 
 
 def spread(rates: list[float]) -> dict[str, int]:
@@ -38,6 +46,13 @@ def spread(rates: list[float]) -> dict[str, int]:
 if __name__ == "__main__":
     results = [timed(size, photos) for size, photos in PHOTOS.items()]
     sys.stdout.write(
-        json.dumps({"bench": "rendered", "machine": measure.machine(packages=("numpy",)), "results": results}, indent=2)
+        json.dumps(
+            {
+                "bench": "rendered",
+                "machine": measure.machine(packages=("numpy",)),
+                "results": results,
+            },
+            indent=2,
+        )
         + "\n"
     )

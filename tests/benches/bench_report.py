@@ -43,12 +43,18 @@ def make(run: Path, photos: int, classifiers: int, labels: int) -> None:
     ids = sorted(sha256(str(index).encode()).hexdigest() for index in range(photos))
     files = pictures(run, rng)
     box = [128.0, 100.0, 384.0, 400.0]
-    frame = pd.DataFrame({"photo": ids, "path": [f"people/{index:05d}.jpg" for index in range(photos)]})
-    frame = frame.assign(width=SIDE, height=SIDE, status="used", reason="", detail="", faces=1, box=[box] * photos)
+    frame = pd.DataFrame(
+        {"photo": ids, "path": [f"people/{index:05d}.jpg" for index in range(photos)]}
+    )
+    frame = frame.assign(
+        width=SIDE, height=SIDE, status="used", reason="", detail="", faces=1, box=[box] * photos
+    )
     frame = frame.assign(points=None, detection=None)[tables.PHOTOS.columns]
     tables.write(tables.PHOTOS, frame, run / "photos.parquet")
     step = np.tile(np.arange(7, dtype=np.int16), photos)
-    edits = pd.DataFrame({"photo": np.repeat(ids, 7), "attribute": "gender", "step": step, "value": VALUES[step]})
+    edits = pd.DataFrame(
+        {"photo": np.repeat(ids, 7), "attribute": "gender", "step": step, "value": VALUES[step]}
+    )
     edits["file"] = [files[index // 7 % PICTURES][index % 7] for index in range(7 * photos)]
     edits["mask_area"] = 0.2
     tables.write(tables.EDITS, edits, run / "edits.parquet")
@@ -86,13 +92,19 @@ def pictures(run: Path, rng: np.random.Generator) -> list[list[str]]:
 def scores(rng: np.random.Generator, ids: list[str], labels: int, classifier: str) -> pa.Table:
     """A photo's labels are its own; each comes and goes along the sweep."""
     photos = len(ids)
-    returned = np.argsort(rng.random((photos, labels)) ** np.linspace(1, 6, labels), axis=1)[:, : 2 * RETURNED]
+    returned = np.argsort(rng.random((photos, labels)) ** np.linspace(1, 6, labels), axis=1)[
+        :, : 2 * RETURNED
+    ]
     score = rng.random((photos, 2 * RETURNED, 1)) + rng.normal(0, 0.15, (photos, 2 * RETURNED, 7))
     score += np.linspace(-0.3, 0.3, labels)[returned][..., None] * VALUES * 0.3
     photo, place, step = np.nonzero(score > 0.5)
-    frame = pd.DataFrame({"photo": np.array(ids)[photo], "attribute": "gender", "step": step, "value": VALUES[step]})
+    frame = pd.DataFrame(
+        {"photo": np.array(ids)[photo], "attribute": "gender", "step": step, "value": VALUES[step]}
+    )
     frame["classifier"] = classifier
-    frame["label"] = np.array([f"label {index:04d}" for index in range(labels)])[returned[photo, place]]
+    frame["label"] = np.array([f"label {index:04d}" for index in range(labels)])[
+        returned[photo, place]
+    ]
     frame["score"] = np.clip(score[photo, place, step], 0, 1)
     frame = frame.sort_values(["photo", "step", "label"])
     return tables.check(tables.SCORES, frame[tables.SCORES.columns])
@@ -146,7 +158,9 @@ def main() -> None:
     parser.add_argument("--embed", nargs="*", default=["none", "thumbs"])
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    found: dict[str, object] = {name: getattr(options, name) for name in ("photos", "classifiers", "labels")}
+    found: dict[str, object] = {
+        name: getattr(options, name) for name in ("photos", "classifiers", "labels")
+    }
     with tempfile.TemporaryDirectory() as folder:
         run = (options.folder or Path(folder)) / "run"
         if not (run / "slopes.parquet").exists():
@@ -162,8 +176,15 @@ def main() -> None:
         found["pictures_megabytes"] = megabytes(page.parent / "pictures")
         for name, times in opened(page, options.times).items():
             low, middle, high = statistics.quantiles(times, n=4)
-            found[f"{name}_seconds"] = {"median": round(middle, 3), "iqr": [round(low, 3), round(high, 3)]}
-    found["machine"] = {"cores": os.cpu_count(), "load": os.getloadavg()[0], "system": platform.platform()}
+            found[f"{name}_seconds"] = {
+                "median": round(middle, 3),
+                "iqr": [round(low, 3), round(high, 3)],
+            }
+    found["machine"] = {
+        "cores": os.cpu_count(),
+        "load": os.getloadavg()[0],
+        "system": platform.platform(),
+    }
     text = json.dumps(found, indent=2)
     print(text)  # noqa: T201
     if options.out:

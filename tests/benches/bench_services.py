@@ -30,7 +30,13 @@ from tests.fake_provider.folder import write_run
 ROOT = Path(__file__).resolve().parents[2]
 PHOTOS, COPIES, PART = 100, 1, 32
 WINDOW = 1.0  # seconds
-QUOTA = {"google": 5.0, "rekognition": 5.0, "clarifai": 0.25, "azure": 5.0, "imagga": 5.0}  # a second
+QUOTA = {
+    "google": 5.0,
+    "rekognition": 5.0,
+    "clarifai": 0.25,
+    "azure": 5.0,
+    "imagga": 5.0,
+}  # a second
 NAMES = [
     "google:images_per_minute=300",
     "rekognition:rate=5",
@@ -53,11 +59,15 @@ def window_of(service: str) -> float:
     return max(WINDOW, (16 if service == "google" else 1) / QUOTA[service])
 
 
-def about(service: str, calls: list[Call], pictures: set[str], billed: list[str]) -> dict[str, object]:
+def about(
+    service: str, calls: list[Call], pictures: set[str], billed: list[str]
+) -> dict[str, object]:
     span = calls[-1].began - calls[0].began
     sent = sum(weight(service, call) for call in calls[:-1])
     window = window_of(service)
-    windows = [[one for one in calls if first.began <= one.began < first.began + window] for first in calls]
+    windows = [
+        [one for one in calls if first.began <= one.began < first.began + window] for first in calls
+    ]
     most = max(sum(weight(service, call) for call in window) for window in windows)
     return {
         "calls": len(calls),
@@ -87,7 +97,9 @@ def main() -> dict[str, object]:
         calls = len(provider.log.calls)
         again = asked(command, environment)
         again["calls"] = len(provider.log.calls) - calls
-        pictures = {hashlib.sha256(path.read_bytes()).hexdigest() for path in run.glob("edits/gender/*")}
+        pictures = {
+            hashlib.sha256(path.read_bytes()).hexdigest() for path in run.glob("edits/gender/*")
+        }
         log = provider.log
         services = {name: about(name, log.of(name), pictures, log.billed(name)) for name in PLANTED}
         slopes = redo(run, "fit").tables["slopes"]
@@ -109,7 +121,10 @@ def main() -> dict[str, object]:
         "run": first,
         "rerun": again,
         "services": services,
-        "slopes": {"columns": ["service", "label", "planted", "found", "low", "high", "inside"], "rows": planted},
+        "slopes": {
+            "columns": ["service", "label", "planted", "found", "low", "high", "inside"],
+            "rows": planted,
+        },
     }
 
 

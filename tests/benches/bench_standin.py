@@ -29,7 +29,11 @@ from gslopes.slopes.config import configure  # noqa: E402
 from tests.benches.bench_machine import ON_DEVICE, Bench, time_steps, write_variants  # noqa: E402
 from tests.benches.standin import NAME, StandIn  # noqa: E402
 
-MILLISECONDS = (1.0, 20.0, 120.0)  # of the device for a photo: about an H100's, one that keeps up, one that does not
+MILLISECONDS = (
+    1.0,
+    20.0,
+    120.0,
+)  # of the device for a photo: about an H100's, one that keeps up, one that does not
 
 
 def main() -> None:
@@ -53,21 +57,35 @@ def everything(place: Path, count: int, rounds: int) -> dict[str, object]:
     def walk(device: StandIn | None) -> None:
         shutil.rmtree(place / "run", ignore_errors=True)
         with device.at_work() if device else nullcontext():
-            stages.synthesise(folder, place / "run", components=device.components(real) if device else real, **options)
+            stages.synthesise(
+                folder,
+                place / "run",
+                components=device.components(real) if device else real,
+                **options,
+            )
 
     walk(recorded)
     share = 1 / len(ON_DEVICE)
     devices = {
-        f"{each:g} ms": StandIn(dict.fromkeys(ON_DEVICE, share * each / 1000), recorded.known) for each in MILLISECONDS
+        f"{each:g} ms": StandIn(dict.fromkeys(ON_DEVICE, share * each / 1000), recorded.known)
+        for each in MILLISECONDS
     }
-    runs = {"cpu": lambda: walk(None)} | {name: lambda one=one: walk(one) for name, one in devices.items()}
+    runs = {"cpu": lambda: walk(None)} | {
+        name: lambda one=one: walk(one) for name, one in devices.items()
+    }
     steps, faces = time_steps(folder, place, "gender", "cpu", OneProcess())
     seconds = measure.in_turn(runs, rounds)
-    again, _ = time_steps(folder, place, "gender", "cpu", OneProcess())  # the machine may have been busier by then
+    again, _ = time_steps(
+        folder, place, "gender", "cpu", OneProcess()
+    )  # the machine may have been busier by then
     steps = {step: (steps[step] + again[step]) / 2 for step in steps}
     found: dict[str, object] = {}
     for name, times in seconds.items():
-        mine = steps if name == "cpu" else steps | {k: count * v for k, v in devices[name].seconds.items()}
+        mine = (
+            steps
+            if name == "cpu"
+            else steps | {k: count * v for k, v in devices[name].seconds.items()}
+        )
         plan = Bench("cpu" if name == "cpu" else NAME, cores(), count, faces, mine, 1.0, None)
         rates = [count / each for each in times]
         found[name] = {
@@ -77,7 +95,13 @@ def everything(place: Path, count: int, rounds: int) -> dict[str, object]:
             "walk_of_planned": measure.spread([rate / plan.planned for rate in rates], 2),
         }
     per_photo = {step: round(1000 * value / count, 1) for step, value in steps.items()}
-    return {"bench": "standin", "machine": measure.machine(), "photos": count, "ms_a_photo": per_photo, "walks": found}
+    return {
+        "bench": "standin",
+        "machine": measure.machine(),
+        "photos": count,
+        "ms_a_photo": per_photo,
+        "walks": found,
+    }
 
 
 if __name__ == "__main__":

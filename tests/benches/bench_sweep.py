@@ -59,7 +59,12 @@ class Plain:
 
     @torch.inference_mode()
     def one_by_one(self, chips: np.ndarray) -> Tensor:
-        return torch.cat([torch.cat([self.pictures(chip[None], [value]) for value in VALUES], 1) for chip in chips])
+        return torch.cat(
+            [
+                torch.cat([self.pictures(chip[None], [value]) for value in VALUES], 1)
+                for chip in chips
+            ]
+        )
 
     def pictures(self, chips: np.ndarray, values: list[float]) -> Tensor:
         x = torch.from_numpy(chips).to(self.device).permute(0, 3, 1, 2).float() / 255
@@ -70,7 +75,9 @@ class Plain:
         ratios, _ = self.model.module(2 * x - 1)
         towards, share = way(own[:, :1], stands_at(np.array(values, np.float32), self.spec.steps))
         faces, logs = torch.arange(len(x), device=self.device), (255 * x + OFFSET).log()
-        edits = [share[:, k, None, None, None] * ratios[faces, towards[:, k]] for k in range(len(values))]
+        edits = [
+            share[:, k, None, None, None] * ratios[faces, towards[:, k]] for k in range(len(values))
+        ]
         return torch.stack([(logs + edit).exp() - OFFSET for edit in edits], 1)
 
     def decoded(self, x: Tensor, own: Tensor, values: list[float]) -> Tensor:
@@ -94,7 +101,11 @@ class Plain:
         neutral, behind = ahead_and_behind(own)
         still, pictures = (neutral - behind) / 2, []
         for value in np.float32(values).tolist():
-            edit = odd[min(abs(value), 1.0)] * float(np.sign(value)) * max(abs(value), 1.0) if value else 0.0
+            edit = (
+                odd[min(abs(value), 1.0)] * float(np.sign(value)) * max(abs(value), 1.0)
+                if value
+                else 0.0
+            )
             pictures.append(neutral + gain * (edit - still))
         stacked = torch.stack(pictures, 1)
         return stacked.exp() - OFFSET if ratio else stacked
@@ -108,15 +119,26 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     torch.manual_seed(0)
-    smooth = torch.nn.functional.interpolate(torch.rand(args.chips, 3, 9, 9), size=128, mode="bicubic").clamp(0, 1)
+    smooth = torch.nn.functional.interpolate(
+        torch.rand(args.chips, 3, 9, 9), size=128, mode="bicubic"
+    ).clamp(0, 1)
     chips = np.ascontiguousarray((smooth * 255).round().byte().permute(0, 2, 3, 1).numpy())
     found = {name: compared(name, chips, args) for name in EDITORS}
-    result = {"bench": "sweep", "machine": measure.machine(args.device), "chips": args.chips, "values": len(VALUES)}
+    result = {
+        "bench": "sweep",
+        "machine": measure.machine(args.device),
+        "chips": args.chips,
+        "values": len(VALUES),
+    }
     measure.say(result | {"rounds": args.rounds, "editors": found}, args.out)
 
 
 def compared(name: str, chips: np.ndarray, args: argparse.Namespace) -> dict[str, Any]:
-    editor, plain, values = editor_of(name, args.device), Plain(name, args.device), np.array(VALUES, np.float32)
+    editor, plain, values = (
+        editor_of(name, args.device),
+        Plain(name, args.device),
+        np.array(VALUES, np.float32),
+    )
     few = chips[::ALONE]
     runs: dict[str, Callable[[], object]] = {"ours": partial(editor.sweep, chips, values)}
     if hasattr(editor, "sweep_ends"):
@@ -129,7 +151,9 @@ def compared(name: str, chips: np.ndarray, args: argparse.Namespace) -> dict[str
     return {
         "seconds": {run: measure.spread(times) for run, times in seconds.items()},
         "times_faster_than": measure.ratios(seconds),
-        "levels_apart_at_most": round(float(np.abs(editor.sweep(few, values).edited - there).max()), 4),
+        "levels_apart_at_most": round(
+            float(np.abs(editor.sweep(few, values).edited - there).max()), 4
+        ),
     }
 
 

@@ -55,7 +55,10 @@ class Plain:
     def __init__(self, device: str) -> None:
         self.device = device
         self.mtcnn = MTCNN(keep_all=True, min_face_size=SMALLEST, device=device)
-        self.editor, self.parser = editor_of("gender-field", device), zoo.load("face-parser", device)
+        self.editor, self.parser = (
+            editor_of("gender-field", device),
+            zoo.load("face-parser", device),
+        )
         self.region = list(region_classes("face", self.parser.spec.labels))
 
     @torch.inference_mode()
@@ -70,19 +73,29 @@ class Plain:
             index = int(np.argmin((((boxes[:, :2] + boxes[:, 2:]) / 2 - middle) ** 2).sum(1)))
             if (boxes[index, 2:] - boxes[index, :2]).min() < SMALLEST:
                 continue
-            self.edit(np.asarray(photo), similarity(points[index], CHIP * SIZE - 0.5), out / file.stem)
+            self.edit(
+                np.asarray(photo), similarity(points[index], CHIP * SIZE - 0.5), out / file.stem
+            )
 
     def edit(self, pixels: np.ndarray, matrix: np.ndarray, name: Path) -> None:
         scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
-        smooth = pixels if scale >= 0.8 else cv2.GaussianBlur(pixels, (0, 0), 0.5 * np.sqrt(1 / scale**2 - 1))
-        chip = cv2.warpAffine(smooth, matrix, (SIZE, SIZE), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101)
+        smooth = (
+            pixels
+            if scale >= 0.8
+            else cv2.GaussianBlur(pixels, (0, 0), 0.5 * np.sqrt(1 / scale**2 - 1))
+        )
+        chip = cv2.warpAffine(
+            smooth, matrix, (SIZE, SIZE), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101
+        )
         x = torch.from_numpy(chip).to(self.device).permute(2, 0, 1)[None].float() / 255
         mask = soft_mask(self.likely(x))
         if mask.mean() < 0.02:
             return
         photo = self.editor.photo_values(x)[:, :1]
         place = (pixels.shape[1], pixels.shape[0])
-        weight = self.back(mask, matrix, scale, place, cv2.INTER_LINEAR, cv2.BORDER_CONSTANT)[..., None]
+        weight = self.back(mask, matrix, scale, place, cv2.INTER_LINEAR, cv2.BORDER_CONSTANT)[
+            ..., None
+        ]
         weight[weight < 1 / 255] = 0
         ratios, moving = self.editor.network(2 * x - 1)
         moving = moving.permute(0, 2, 3, 1)
@@ -97,7 +110,9 @@ class Plain:
             logs = (share[0, step] * ratios[0, towards[0, step]]).permute(1, 2, 0).cpu().numpy()
             layer = self.back(logs, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
             mixed = pixels + (pixels + OFFSET) * np.expm1(weight * layer)
-            edited = np.clip(np.rint(move(mixed.astype(np.float32), float(distance))), 0, 255).astype(np.uint8)
+            edited = np.clip(
+                np.rint(move(mixed.astype(np.float32), float(distance))), 0, 255
+            ).astype(np.uint8)
             Image.fromarray(edited).save(f"{name}-{step}.jpg", quality=95, subsampling=0)
 
     def likely(self, x: torch.Tensor) -> np.ndarray:
@@ -107,22 +122,37 @@ class Plain:
 
     @staticmethod
     def back(
-        chip: np.ndarray, matrix: np.ndarray, scale: float, place: tuple[int, int], how: int, border: int
+        chip: np.ndarray,
+        matrix: np.ndarray,
+        scale: float,
+        place: tuple[int, int],
+        how: int,
+        border: int,
     ) -> np.ndarray:
         if scale > 1:
-            chip = cv2.GaussianBlur(chip, (0, 0), 0.5 * np.sqrt(scale**2 - 1), borderType=cv2.BORDER_REPLICATE)
-        return cv2.warpAffine(chip, matrix, place, flags=how | cv2.WARP_INVERSE_MAP, borderMode=border)
+            chip = cv2.GaussianBlur(
+                chip, (0, 0), 0.5 * np.sqrt(scale**2 - 1), borderType=cv2.BORDER_REPLICATE
+            )
+        return cv2.warpAffine(
+            chip, matrix, place, flags=how | cv2.WARP_INVERSE_MAP, borderMode=border
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--photos", type=int, default=500)
-    parser.add_argument("--plain-photos", type=int, default=0, help="of the peer, if fewer; its time is scaled")
-    parser.add_argument("--side", type=int, default=0, help="first make every photo this many pixels wide and high")
+    parser.add_argument(
+        "--plain-photos", type=int, default=0, help="of the peer, if fewer; its time is scaled"
+    )
+    parser.add_argument(
+        "--side", type=int, default=0, help="first make every photo this many pixels wide and high"
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--workers", type=int, default=0, help="processes; 0: the threads of one process")
+    parser.add_argument(
+        "--workers", type=int, default=0, help="processes; 0: the threads of one process"
+    )
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
@@ -164,7 +194,11 @@ def ours(
     def walk() -> None:
         shutil.rmtree(place / "run", ignore_errors=True)
         run = place / "run"
-        found[:] = [stages.synthesise(place / "photos", run, components=components, executor=executor, **options)]
+        found[:] = [
+            stages.synthesise(
+                place / "photos", run, components=components, executor=executor, **options
+            )
+        ]
 
     return walk, lambda: found[0]
 
@@ -184,14 +218,20 @@ def prepare(source: Path, folder: Path, count: int, side: int) -> list[Path]:
             photo = photo.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
         shift = index // len(there) // 2
         photo = photo.crop((shift, 0, photo.width, photo.height))
-        photo.resize((side or photo.width, side or photo.height), Image.Resampling.BICUBIC).save(target, quality=92)
+        photo.resize((side or photo.width, side or photo.height), Image.Resampling.BICUBIC).save(
+            target, quality=92
+        )
     return sorted(folder.iterdir())
 
 
 def pixel_differences(place: Path) -> dict[str, float]:
     """Levels between our pictures and the peer's: the mean over all pixels, and the greatest mean of a picture."""
     means = [mean for _, mean in differences(place)]
-    return {"pictures": len(means), "mean": round(float(np.mean(means)), 4), "worst_mean": round(max(means), 3)}
+    return {
+        "pictures": len(means),
+        "mean": round(float(np.mean(means)), 4),
+        "worst_mean": round(max(means), 3),
+    }
 
 
 def differences(place: Path) -> list[tuple[str, float]]:
@@ -205,7 +245,10 @@ def differences(place: Path) -> list[tuple[str, float]]:
     for photo, step, file in edits[["photo", "step", "file"]].itertuples(index=False):
         other = place / "plain" / f"{Path(photos[photo]).stem}-{step}.jpg"
         if other.exists():
-            pair = [np.asarray(Image.open(path).convert("RGB"), np.int16) for path in (place / "run" / file, other)]
+            pair = [
+                np.asarray(Image.open(path).convert("RGB"), np.int16)
+                for path in (place / "run" / file, other)
+            ]
             means.append((photos[photo], float(np.abs(pair[0] - pair[1]).mean())))
     return means
 

@@ -36,7 +36,9 @@ from training.fader import Optimisation, train_fader  # noqa: E402
 from training.sets import drawn_chips  # noqa: E402
 
 WIDTHS = (16, 32, 64, 128, 256)
-SPEC = zoo.ModelSpec("bench", "", "fader", 128, ("gender",), "", (), "", "", {"widths": list(WIDTHS)})
+SPEC = zoo.ModelSpec(
+    "bench", "", "fader", 128, ("gender",), "", (), "", "", {"widths": list(WIDTHS)}
+)
 
 
 class Reference(nn.Module):
@@ -46,13 +48,18 @@ class Reference(nn.Module):
         super().__init__()
         inputs = (3, *WIDTHS[:-1])
         self.encoder = nn.ModuleList(
-            nn.Sequential(nn.Conv2d(a, b, 4, 2, 1, bias=False), nn.BatchNorm2d(b), nn.LeakyReLU(0.2))
+            nn.Sequential(
+                nn.Conv2d(a, b, 4, 2, 1, bias=False), nn.BatchNorm2d(b), nn.LeakyReLU(0.2)
+            )
             for a, b in zip(inputs, WIDTHS, strict=True)
         )
         outputs = (*WIDTHS[-2::-1], WIDTHS[0])
         self.decoder = nn.ModuleList(
             nn.Sequential(
-                nn.Upsample(scale_factor=2), nn.Conv2d(a + 2, b, 3, 1, 1, bias=False), nn.BatchNorm2d(b), nn.ReLU()
+                nn.Upsample(scale_factor=2),
+                nn.Conv2d(a + 2, b, 3, 1, 1, bias=False),
+                nn.BatchNorm2d(b),
+                nn.ReLU(),
             )
             for a, b in zip(WIDTHS[::-1], outputs, strict=True)
         )
@@ -67,10 +74,14 @@ class Reference(nn.Module):
         code = torch.cat([(1 - a) / 2, (1 + a) / 2], 1)
         for layer in self.decoder:
             z = layer(torch.cat([z, code[:, :, None, None].expand(-1, -1, *z.shape[2:])], 1))
-        return torch.tanh(self.last(torch.cat([z, code[:, :, None, None].expand(-1, -1, *z.shape[2:])], 1)))
+        return torch.tanh(
+            self.last(torch.cat([z, code[:, :, None, None].expand(-1, -1, *z.shape[2:])], 1))
+        )
 
 
-def peer(chips: np.ndarray, labels: np.ndarray, warm: int, steps: int, batch: int, device: str) -> float:
+def peer(
+    chips: np.ndarray, labels: np.ndarray, warm: int, steps: int, batch: int, device: str
+) -> float:
     """Seconds of so many steps of the reference, after those that warm up."""
     network = Reference().to(device).train()
     critic = LatentCritic(WIDTHS[-1], 128 >> len(WIDTHS), 1).to(device).train()
@@ -100,13 +111,21 @@ def peer(chips: np.ndarray, labels: np.ndarray, warm: int, steps: int, batch: in
     return time.perf_counter() - began
 
 
-def ours(chips: np.ndarray, labels: np.ndarray, warm: int, steps: int, batch: int, device: str) -> float:
+def ours(
+    chips: np.ndarray, labels: np.ndarray, warm: int, steps: int, batch: int, device: str
+) -> float:
     """Seconds of so many steps of our loop, after those that warm up; by its own log."""
     length = Optimisation(steps=warm + steps, batch=batch)
     options = {"optimisation": length, "device": device, "save_every": 10**9}
     with tempfile.TemporaryDirectory() as folder:
         train_fader(
-            SPEC, chips, labels, np.ones(len(chips)), Path(folder), report_every=math.gcd(warm, steps), **options
+            SPEC,
+            chips,
+            labels,
+            np.ones(len(chips)),
+            Path(folder),
+            report_every=math.gcd(warm, steps),
+            **options,
         )
         rows = [json.loads(line) for line in (Path(folder) / "log.jsonl").read_text().splitlines()]
     passed = {row["step"]: row["step"] / row["steps_per_s"] for row in rows}  # seconds
@@ -123,7 +142,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     drawn = rendered.sample(64, 0)
-    chips = np.tile(drawn_chips(drawn, 128), (8, 1, 1, 1))  # as many as a loader needs; the pictures do not matter
+    chips = np.tile(
+        drawn_chips(drawn, 128), (8, 1, 1, 1)
+    )  # as many as a loader needs; the pictures do not matter
     labels = np.tile((drawn.gender / 2)[:, None].astype(np.float32), (8, 1))
     arguments = (chips, labels, args.warm, args.steps, args.batch, args.device)
     seconds: dict[str, list[float]] = {"ours": [], "peer": []}

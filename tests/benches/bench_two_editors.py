@@ -35,16 +35,24 @@ COUNT, CLASSIFIER = 24, "celeba-tagger"
 
 def audited(photos: Path, kind: str, work: Path) -> Any:
     """The audit of a set by one editor."""
-    made = gslopes.synthesise(photos, work / f"made-{kind}", attribute="gender", editor=kind, placebo=False)
+    made = gslopes.synthesise(
+        photos, work / f"made-{kind}", attribute="gender", editor=kind, placebo=False
+    )
     gslopes.export(made.folder, "imagefolder", work / f"set-{kind}")
-    return gslopes.audit(None, work / f"run-{kind}", pairs=work / f"set-{kind}", classifier=CLASSIFIER)
+    return gslopes.audit(
+        None, work / f"run-{kind}", pairs=work / f"set-{kind}", classifier=CLASSIFIER
+    )
 
 
 def rows_of(audit: Any) -> pd.DataFrame:
     """What is judged of each label: slope, interval, decision, and the share that goes with other readings."""
     found = tables.reading(audit.tables["slopes"])
-    found = found[(found["attribute"] == "gender") & (found["decision"] != "unjudged")].set_index("label")
-    shares = audit.tables["explained"].set_index("label")[["share", "share_low", "share_high", "reading"]]
+    found = found[(found["attribute"] == "gender") & (found["decision"] != "unjudged")].set_index(
+        "label"
+    )
+    shares = audit.tables["explained"].set_index("label")[
+        ["share", "share_low", "share_high", "reading"]
+    ]
     return found[["measure", "slope", "ci_low", "ci_high", "decision"]].join(shares)
 
 
@@ -67,12 +75,18 @@ def strips(work: Path) -> Image.Image:
         options = {"attribute": "gender", "editor": kind, "steps": 5, "placebo": False}
         made = gslopes.synthesise(folder, work / f"astronaut-{kind}", **options)
         files = sorted((made.folder / "edits" / "gender").iterdir())
-        rows.append(np.hstack([np.asarray(Image.open(file).convert("RGB"))[20:260, 90:330] for file in files]))
+        rows.append(
+            np.hstack(
+                [np.asarray(Image.open(file).convert("RGB"))[20:260, 90:330] for file in files]
+            )
+        )
     return Image.fromarray(np.vstack(rows)).resize((900, 360), Image.Resampling.LANCZOS)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("london", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--out", type=Path, default=ROOT / "tests/benches/results/two-editors.json")
@@ -84,12 +98,23 @@ def main() -> None:
         for name in names[:: len(names) // COUNT][:COUNT]:
             shutil.copy(name, photos)
     audits = {kind: audited(photos, kind, args.work) for kind in EDITORS}
-    both = pd.concat({kind: rows_of(audit) for kind, audit in audits.items()}, names=["editor"]).reset_index()
-    found = {kind: {*both[(both["editor"] == kind) & (both["decision"] == "finding")]["label"]} for kind in EDITORS}
+    both = pd.concat(
+        {kind: rows_of(audit) for kind, audit in audits.items()}, names=["editor"]
+    ).reset_index()
+    found = {
+        kind: {*both[(both["editor"] == kind) & (both["decision"] == "finding")]["label"]}
+        for kind in EDITORS
+    }
     facts: dict[str, Any] = {"bench": "two editors", "machine": measure.machine(), "photos": COUNT}
-    facts |= {"classifier": CLASSIFIER, "kept": {k: int(a.tables["verdicts"]["kept"].sum()) for k, a in audits.items()}}
+    facts |= {
+        "classifier": CLASSIFIER,
+        "kept": {k: int(a.tables["verdicts"]["kept"].sum()) for k, a in audits.items()},
+    }
     facts |= {"findings": {kind: len(labels) for kind, labels in found.items()}}
-    facts |= {"shared": sorted(found["fader"] & found["field"]), "moved": {k: moved(a) for k, a in audits.items()}}
+    facts |= {
+        "shared": sorted(found["fader"] & found["field"]),
+        "moved": {k: moved(a) for k, a in audits.items()},
+    }
     facts |= {"rows": json.loads(both.round(3).to_json(orient="records"))}
     strips(args.work).save(ROOT / "docs/pages/pictures/two-editors.jpg", quality=85)
     measure.say(facts, args.out)

@@ -56,10 +56,14 @@ def main() -> None:
     parser.add_argument("--side", type=int, default=224)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--workers", type=int, default=1, help="processes that share the device")
-    parser.add_argument("--placebo", action="store_true", help="with placebo sweeps, as an audit has them")
+    parser.add_argument(
+        "--placebo", action="store_true", help="with placebo sweeps, as an audit has them"
+    )
     parser.add_argument("--trace", action="store_true", help="how busy the GPU is")
     parser.add_argument("--share", type=Path, help=argparse.SUPPRESS)  # what such a process walks
-    parser.add_argument("--agree", type=int, default=0, help="photos that are edited on the CPU as well")
+    parser.add_argument(
+        "--agree", type=int, default=0, help="photos that are edited on the CPU as well"
+    )
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
@@ -73,21 +77,32 @@ def main() -> None:
 
 def walk_share(place: Path, args: argparse.Namespace) -> None:
     """Wait for a line, walk the photos of a folder, say how many were used and the peak of memory."""
-    options = {"attribute": ATTRIBUTES, "min_face": SMALLEST, "device": args.device, "placebo": args.placebo}
+    options = {
+        "attribute": ATTRIBUTES,
+        "min_face": SMALLEST,
+        "device": args.device,
+        "placebo": args.placebo,
+    }
     plan = look_at(configure(place / "photos", options))
     components = default_components(plan.config, plan.device)
     warm = next(iter(plan.files)).path  # what is compiled and allocated once
     (place / "warm").mkdir()
     shutil.copy(warm, place / "warm")
-    stages.synthesise(place / "warm", place / "warm-run", components=components, executor=OneProcess(), **options)
+    stages.synthesise(
+        place / "warm", place / "warm-run", components=components, executor=OneProcess(), **options
+    )
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     sys.stdin.readline()
     threads = max(1, cores() // args.workers)
     executor = OneProcess(threads=threads)
-    audit = stages.synthesise(place / "photos", place / "run", components=components, executor=executor, **options)
+    audit = stages.synthesise(
+        place / "photos", place / "run", components=components, executor=executor, **options
+    )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    sys.stdout.write(json.dumps({"used": audit.used, "peak_resident_gb": round(peak / 2**20, 2)}) + "\n")
+    sys.stdout.write(
+        json.dumps({"used": audit.used, "peak_resident_gb": round(peak / 2**20, 2)}) + "\n"
+    )
 
 
 def walk(place: Path, args: argparse.Namespace) -> dict[str, Any]:
@@ -97,7 +112,15 @@ def walk(place: Path, args: argparse.Namespace) -> dict[str, Any]:
         (share / "photos").mkdir(parents=True)
         for file in sorted((place / "photos").iterdir())[number :: args.workers]:
             file.rename(share / "photos" / file.name)
-    known = [sys.executable, __file__, str(args.folder), "--device", args.device, "--workers", str(args.workers)]
+    known = [
+        sys.executable,
+        __file__,
+        str(args.folder),
+        "--device",
+        args.device,
+        "--workers",
+        str(args.workers),
+    ]
     known += ["--placebo"] * args.placebo
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     lines = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
@@ -132,7 +155,12 @@ def busy(wanted: bool) -> Iterator[list[float]]:
     if not wanted:
         yield found
         return
-    line = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "--loop-ms=100"]
+    line = [
+        "nvidia-smi",
+        "--query-gpu=utilization.gpu",
+        "--format=csv,noheader,nounits",
+        "--loop-ms=100",
+    ]
     with tempfile.TemporaryFile("w+") as said:
         watcher = subprocess.Popen(line, stdout=said)
         yield found
@@ -173,9 +201,16 @@ def agreement(place: Path, args: argparse.Namespace) -> dict[str, Any]:
             "format": "png",
             "device": device,
         }
-        runs.append(stages.synthesise(place / "photos", place / f"run-{len(runs)}", **options).folder)
+        runs.append(
+            stages.synthesise(place / "photos", place / f"run-{len(runs)}", **options).folder
+        )
     photos, edited = (
-        [tables.read(table, run / f"{table.name}.parquet").drop(columns="mask_area", errors="ignore") for run in runs]
+        [
+            tables.read(table, run / f"{table.name}.parquet").drop(
+                columns="mask_area", errors="ignore"
+            )
+            for run in runs
+        ]
         for table in (tables.PHOTOS, tables.EDITS)  # the share of a mask is a float of the device
     )
     equal = photos[0].equals(photos[1]), edited[0].equals(edited[1])

@@ -40,7 +40,9 @@ class Anew:
     def __init__(self, number: int, known: dict[bytes, tuple[int, float]]) -> None:
         self.name, self.known = f"anew-{number}", known
         self.rng = np.random.default_rng([66, number])
-        self.own = special.logit(0.3) + self.rng.standard_normal((1 + max(p for p, _ in known.values()), LABELS))
+        self.own = special.logit(0.3) + self.rng.standard_normal(
+            (1 + max(p for p, _ in known.values()), LABELS)
+        )
         self.slopes = np.zeros(LABELS)
         self.slopes[0] = EFFECT * (number % EVERY == 0)
 
@@ -57,11 +59,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--photos", type=int, default=60)
-    parser.add_argument("--first", type=int, default=0, help="Number of the first one: a long bench can go on later.")
+    parser.add_argument(
+        "--first",
+        type=int,
+        default=0,
+        help="Number of the first one: a long bench can go on later.",
+    )
     parser.add_argument("--audits", type=int, default=400)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    found, sets = {"nothing moves": 0, "one label moves: found": 0, "one label moves: another found": 0}, [0, 0]
+    found, sets = (
+        {"nothing moves": 0, "one label moves: found": 0, "one label moves: another found": 0},
+        [0, 0],
+    )
     with tempfile.TemporaryDirectory() as folder:
         begun, base = time.time(), Path(folder) / "edited"
         common = {"limit": args.photos, "seed": 1}
@@ -71,15 +81,24 @@ def main() -> None:
         known = {}
         for row in edits.itertuples():
             moved = row.value if row.attribute == "gender" else 0.0
-            known[hashlib.sha256((base / row.file).read_bytes()).digest()] = photos[row.photo], moved
+            known[hashlib.sha256((base / row.file).read_bytes()).digest()] = (
+                photos[row.photo],
+                moved,
+            )
         for start in range(args.first, end := args.first + args.audits, BATCH):
             classifiers = [Anew(number, known) for number in range(start, min(start + BATCH, end))]
             run = Path(folder) / f"run-{start}"
             shutil.copytree(base, run)
             audit = gslopes.audit(args.folder, run, classifier=classifiers, **common)
-            rows = audit.findings[audit.findings["classifier"].isin([one.name for one in classifiers])]
+            rows = audit.findings[
+                audit.findings["classifier"].isin([one.name for one in classifiers])
+            ]
             for one in classifiers:
-                labels = set(rows.loc[(rows["classifier"] == one.name) & (rows["decision"] == "finding"), "label"])
+                labels = set(
+                    rows.loc[
+                        (rows["classifier"] == one.name) & (rows["decision"] == "finding"), "label"
+                    ]
+                )
                 moves = bool(one.slopes.any())
                 sets[moves] += 1
                 found["nothing moves"] += bool(labels) and not moves
@@ -88,7 +107,11 @@ def main() -> None:
             shutil.rmtree(run)
             sys.stderr.write(f"{sum(sets)} audits, {found}, {time.time() - begun:.0f} s\n")
     facts = {"bench": "whole audits", "photos": len(photos), "audits": sets, "found": found}
-    facts |= {"seconds": round(time.time() - begun), "python": platform.python_version(), "numpy": np.__version__}
+    facts |= {
+        "seconds": round(time.time() - begun),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
     if args.out:
         args.out.write_text(json.dumps(facts, indent=1) + "\n")
 

@@ -30,7 +30,9 @@ from tests.frame.executors.test_walk import files  # noqa: E402
 PART = 4
 
 
-def walked(photos: Path, run: Path, limit: int, executor: OneProcess | RayCluster) -> dict[str, float]:
+def walked(
+    photos: Path, run: Path, limit: int, executor: OneProcess | RayCluster
+) -> dict[str, float]:
     """Seconds of a walk, and photos a second."""
     config = run.with_suffix(".toml")
     config.write_text(f"part = {PART}\nlimit = {limit}\n[edit]\nsteps = 3\n")
@@ -60,27 +62,38 @@ def _below(process: int, ancestor: int) -> bool:
     while process > 1:
         if process == ancestor:
             return True
-        process = int((Path("/proc") / str(process) / "stat").read_text().rpartition(")")[2].split()[1])
+        process = int(
+            (Path("/proc") / str(process) / "stat").read_text().rpartition(")")[2].split()[1]
+        )
     return False
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("photos", type=Path)
     parser.add_argument("--limit", type=int, default=32)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    facts: dict[str, object] = {"bench": "workers", "machine": measure.machine(packages=("torch", "ray"))}
+    facts: dict[str, object] = {
+        "bench": "workers",
+        "machine": measure.machine(packages=("torch", "ray")),
+    }
     facts["photos"] = args.limit
     with tempfile.TemporaryDirectory() as place:
         home = Path(place)
-        facts["one process, one thread"] = walked(args.photos, home / "one", args.limit, OneProcess(threads=1))
+        facts["one process, one thread"] = walked(
+            args.photos, home / "one", args.limit, OneProcess(threads=1)
+        )
         expected, killed = files(home / "one"), list[int]()
         for name, workers in (("1", 1), ("2", 2), ("4", 4), ("4, one killed", 4)):
             run = home / f"run{len(name)}-{workers}"
             if "killed" in name:
                 threading.Thread(target=kill_one, args=(run, killed), daemon=True).start()
-            facts[f"workers: {name}"] = walked(args.photos, run, args.limit, RayCluster(workers, "cpu"))
+            facts[f"workers: {name}"] = walked(
+                args.photos, run, args.limit, RayCluster(workers, "cpu")
+            )
             found = files(run)
             assert [name for name in expected if found.get(name) != expected[name]] == [], name
             assert len(found) == len(expected), name

@@ -20,17 +20,26 @@ def held(low: np.ndarray, high: np.ndarray, truth: float) -> tuple[np.ndarray, n
     return (low <= truth) & (truth <= high), ~np.isnan(low)
 
 
-def changed(rng: np.random.Generator, sets: int, designs: dict[str, tuple[int, int, list[float]]]) -> Iterator[Count]:
+def changed(
+    rng: np.random.Generator, sets: int, designs: dict[str, tuple[int, int, list[float]]]
+) -> Iterator[Count]:
     """Designs: images of each group; shares at truth (group, other) and at the target, independent of each other."""
     for title, (n, m, shares) in designs.items():
         sides = np.repeat([1, -1], [n, m]).astype(np.int8)
         chances = [np.where(sides == 1, shares[at], shares[at + 1]) for at in (0, 2)]
-        before, after = (sparse.csr_array((rng.random((sets, n + m)) < chance).astype(float)) for chance in chances)
+        before, after = (
+            sparse.csr_array((rng.random((sets, n + m)) < chance).astype(float))
+            for chance in chances
+        )
         truth = shares[2] - shares[3] - shares[0] + shares[1]
         _, low, high, p = change(before, after, sides)
-        yield counted(f"interval holds, {title}", "signed change, added pairs", *held(low, high, truth))
+        yield counted(
+            f"interval holds, {title}", "signed change, added pairs", *held(low, high, truth)
+        )
         if not truth:
-            yield counted(f"p < 0.05, {title}", "signed change, added pairs", p < 0.05, ~np.isnan(p))
+            yield counted(
+                f"p < 0.05, {title}", "signed change, added pairs", p < 0.05, ~np.isnan(p)
+            )
 
 
 def s4_changes(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -54,7 +63,11 @@ def s4_changes_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 
 def shares_of_captions(
-    rng: np.random.Generator, sets: int, sizes: tuple[int, int], spread: tuple[float, float], title: str
+    rng: np.random.Generator,
+    sets: int,
+    sizes: tuple[int, int],
+    spread: tuple[float, float],
+    title: str,
 ) -> Iterator[Count]:
     """Shares of an image's five captions: beta of mean 0.5 by group, ``spread`` its precision."""
     sides = np.repeat([1, -1], sizes).astype(np.int8)
@@ -93,7 +106,10 @@ def rare_concepts(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         sides = np.repeat([1, -1], (n, m)).astype(np.int8)
         matrix = (rng.random((sets, n + m)) < np.where(sides == 1, *shares)).astype(float)
         found = compare(Presence((), (), sparse.csr_array(matrix), True), sides, OPTIONS)
-        truth, title = 100 * (shares[0] - shares[1]), f"{shares[0]:.0%} of {n}, {shares[1]:.0%} of {m}"
+        truth, title = (
+            100 * (shares[0] - shares[1]),
+            f"{shares[0]:.0%} of {n}, {shares[1]:.0%} of {m}",
+        )
         yield counted(f"interval holds, {title}", "Newcombe", *held(found.low, found.high, truth))
 
 

@@ -33,7 +33,9 @@ Count = tuple[str, str, int, int]  # what, by which method, how often it held, o
 Cell = Callable[[np.random.Generator, int], Iterator[Count]]
 
 
-def answers(rng: np.random.Generator, sets: int, photos: int, rate: float, slope: object = 0.0) -> np.ndarray:
+def answers(
+    rng: np.random.Generator, sets: int, photos: int, rate: float, slope: object = 0.0
+) -> np.ndarray:
     """(sets, photos, 7) presence.  slope: of the latent score, broadcast against (sets, photos, 1)."""
     person_effect = np.sqrt(0.6) * rng.standard_normal((sets, photos, 1), dtype=np.float32)
     each = np.sqrt(0.4) * rng.standard_normal((sets, photos, 7), dtype=np.float32)
@@ -75,7 +77,9 @@ def constant_photos(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     for least, method in ((0, "active >= 10, as it was"), (10, "varying >= 10")):
         judged, p, p_perm = judge(present, least)
         yield counted("judged", method, judged)
-        yield counted("p < 0.05", f"t, {method}", p < 0.05)  # of all data sets: the others are not judged
+        yield counted(
+            "p < 0.05", f"t, {method}", p < 0.05
+        )  # of all data sets: the others are not judged
         yield counted("p < 0.001", f"t, {method}", (p < 0.001) & judged)
         yield counted("p_perm < 0.05", method, (p_perm < 0.05) & judged)
 
@@ -90,15 +94,21 @@ def heterogeneous(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         truth = float(WEIGHTS @ shares)
         sums = moments(dense(present.astype(np.float32), VALUES))
         lines = linear("rate", sums, VALUES)
-        yield counted("covered", f"photo-rate t, mean {mean:g}", (lines.low <= truth) & (truth <= lines.high))
+        yield counted(
+            "covered", f"photo-rate t, mean {mean:g}", (lines.low <= truth) & (truth <= lines.high)
+        )
         if mean == 0:
             yield counted("p < 0.05", "permutation, mean 0", judge(present, 10)[2] < 0.05)
 
 
 def unequal_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """100 photos, one cluster of 40 alike and 60 of one: every cluster drifts by 0 on average."""
-    slope = np.concatenate([np.repeat(rng.standard_normal((sets, 1)), 40, 1), rng.standard_normal((sets, 60))], 1)
-    present = answers(rng, sets, 100, 0.3, 0.3 * slope[..., None].astype(np.float32)).astype(np.float32)
+    slope = np.concatenate(
+        [np.repeat(rng.standard_normal((sets, 1)), 40, 1), rng.standard_normal((sets, 60))], 1
+    )
+    present = answers(rng, sets, 100, 0.3, 0.3 * slope[..., None].astype(np.float32)).astype(
+        np.float32
+    )
     units = np.concatenate([present[:, :40].sum(axis=1, keepdims=True), present[:, 40:]], axis=1)
     base = dense(units, VALUES)
     sizes = np.concatenate([[40.0], np.ones(60)])
@@ -106,7 +116,9 @@ def unequal_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     sums = moments(profile)
     t = linear("rate", sums, VALUES).p
     yield counted("p < 0.05", "t over clusters", t < 0.05)
-    yield counted("p < 0.05", "permutation", permute(profile, np.ones(sets, bool), PERMUTATIONS, 1).p < 0.05)
+    yield counted(
+        "p < 0.05", "permutation", permute(profile, np.ones(sets, bool), PERMUTATIONS, 1).p < 0.05
+    )
     yield counted("warned", "effective units < 10", np.full(sets, effective_units(sizes) < 10))
 
 
@@ -122,7 +134,9 @@ def unequal_groups(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     yield counted("p < 0.05", "Welch's t", welch < 0.05)
     yield counted("p < 0.001", "Welch's t", welch < 0.001)
     table = as_answers(present)
-    permuted = membership_test(table, "rate", first, None, FitOptions(permutations=PERMUTATIONS, seed=1))
+    permuted = membership_test(
+        table, "rate", first, None, FitOptions(permutations=PERMUTATIONS, seed=1)
+    )
     yield counted("p < 0.05", "permutation of membership", permuted < 0.05)
     tested, _ = below_floor(permuted, welch, PERMUTATIONS)
     yield counted("p < 0.001", "the same, t below its floor", tested < 0.001)
@@ -131,9 +145,13 @@ def unequal_groups(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 def compared_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """20 persons of 5 photos in two runs between which each person's slope changes, by 0 on average."""
     persons = np.repeat(0.2 * rng.standard_normal((sets, 20, 1)), 5, axis=1)
-    one, other = (answers(rng, sets, 100, 0.3, sign * persons.astype(np.float32)) for sign in (0, 1))
+    one, other = (
+        answers(rng, sets, 100, 0.3, sign * persons.astype(np.float32)) for sign in (0, 1)
+    )
     change = (other.astype(float) - one) @ WEIGHTS
-    yield counted("p < 0.05", "photos as units, as it was", stats.ttest_1samp(change, 0, axis=1).pvalue < 0.05)
+    yield counted(
+        "p < 0.05", "photos as units, as it was", stats.ttest_1samp(change, 0, axis=1).pvalue < 0.05
+    )
     units = sparse_units(change.reshape(sets, 20, 5).sum(axis=2))
     found = contrast(Units(units.sums, np.full(20, 5.0)), permutations=PERMUTATIONS)
     yield counted("p < 0.05", "persons as units, t", found.p < 0.05)
@@ -142,8 +160,14 @@ def compared_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 def placebo_decision(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """200 photos, rate 0.3. Light alone moves the label as far as the edit; or the attribute does, and light half."""
-    for title, edit, light in (("light alone", 0.12, 0.12), ("light half of it", 0.12, 0.06), ("nothing", 0.0, 0.0)):
-        slopes = [answers(rng, sets, 200, 0.3, np.float32(s)) @ WEIGHTS for s in (edit, 0.0, light, 0.0)]
+    for title, edit, light in (
+        ("light alone", 0.12, 0.12),
+        ("light half of it", 0.12, 0.06),
+        ("nothing", 0.0, 0.0),
+    ):
+        slopes = [
+            answers(rng, sets, 200, 0.3, np.float32(s)) @ WEIGHTS for s in (edit, 0.0, light, 0.0)
+        ]
         units = [sparse_units(part) for part in slopes]
         test_of_edit = contrast(units[0], permutations=PERMUTATIONS)
         p = test_of_edit.p_perm.copy()
@@ -177,7 +201,9 @@ def refusals(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         flags["complete"][place] = test.p[0] < 0.05
         flags["refused"][place] = refused.p[0] < 0.05
         flags["worst"][place] = low <= truth <= high
-        flags["decided"][place] = test.p[0] < 0.05 and not (refused.p[0] < 0.05 and low <= 0 <= high)
+        flags["decided"][place] = test.p[0] < 0.05 and not (
+            refused.p[0] < 0.05 and low <= 0 <= high
+        )
     yield counted("p < 0.05", "complete photos, t", flags["complete"])
     yield counted("finding", "complete photos, unless refusals may have made it", flags["decided"])
     yield counted("refusals found to depend on the value", "t", flags["refused"])
@@ -259,7 +285,11 @@ def many_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     permuted = permute(dense(present, VALUES), np.ones(len(rows), bool), 10_000, 1).p
     p[rows, columns] = below_floor(permuted, p[rows, columns], 10_000)[0]
     for method, numbers in (("t alone", alone), ("permutations, t below their floor", p)):
-        yield counted("any q < 0.05", method, np.array([(benjamini_hochberg(part) < 0.05).any() for part in numbers]))
+        yield counted(
+            "any q < 0.05",
+            method,
+            np.array([(benjamini_hochberg(part) < 0.05).any() for part in numbers]),
+        )
         for level in (1e-3, 1e-4, 1e-5):
             yield f"p < {level:g}", method, int((numbers < level).sum()), numbers.size
     real = answers(rng, sets, 200, 0.3, np.float32(0.35)).astype(np.float32)
@@ -272,7 +302,8 @@ def many_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         ("permutations, t below their floor", p, below_floor(one, line, 10_000)[0]),
     ):
         found = [
-            benjamini_hochberg(np.append(part, last))[-1] < 0.05 for part, last in zip(others, last_p, strict=True)
+            benjamini_hochberg(np.append(part, last))[-1] < 0.05
+            for part, last in zip(others, last_p, strict=True)
         ]
         yield counted("one planted label found", method, np.array(found))
 
@@ -297,7 +328,9 @@ def as_answers(present: np.ndarray) -> Answers:
     names = np.array([f"{i:06d}" for i in range(len(present))], dtype=object)
     photos = np.array([f"{i:06d}" for i in range(present.shape[1])], dtype=object)
     codes = (photo.astype(np.int32), label.astype(np.int32))
-    return Answers("c", "gender", VALUES, names, photos, {}, *codes, rows, rows.astype(np.float32), 0.5)
+    return Answers(
+        "c", "gender", VALUES, names, photos, {}, *codes, rows, rows.astype(np.float32), 0.5
+    )
 
 
 CASES: dict[str, Cell] = {

@@ -77,7 +77,11 @@ def alike(rng: np.random.Generator, person: np.ndarray, share: float, rho: float
 
 
 def photos_of_people(
-    rng: np.random.Generator, sets: int, person_of: Callable[[], np.ndarray], share: float, rhos: tuple[float, ...]
+    rng: np.random.Generator,
+    sets: int,
+    person_of: Callable[[], np.ndarray],
+    share: float,
+    rhos: tuple[float, ...],
 ) -> Iterator[Count]:
     """Shares inferred and recognised, independent of each other, both alike within a person."""
     tally = Tally()
@@ -98,7 +102,11 @@ def photos_of_people(
             for what, one in (("share", row), ("Pr(R)", said)):
                 low, high = wilson(one["share"], len(person))
                 tally.add(f"{what} covered, rho {rho:g}", "as it was", low <= share <= high)
-                tally.add(f"{what} covered, rho {rho:g}", "over people", one["ci_low"] <= share <= one["ci_high"])
+                tally.add(
+                    f"{what} covered, rho {rho:g}",
+                    "over people",
+                    one["ci_low"] <= share <= one["ci_high"],
+                )
             old = independence_p(named, woman.astype(int), np.arange(len(person)))
             for method, p in (("as it was", old), ("over people", said["p"])):
                 tally.add(f"X², p < 0.05, rho {rho:g}", method, p < 0.05, np.isfinite(p))
@@ -121,7 +129,10 @@ def contexts_photos_unseen(rng: np.random.Generator, sets: int) -> Iterator[Coun
 
 
 def cells_of_distances(
-    rng: np.random.Generator, sets: int, sizes: tuple[tuple[int, int], ...], draw: Callable[[int], np.ndarray]
+    rng: np.random.Generator,
+    sets: int,
+    sizes: tuple[tuple[int, int], ...],
+    draw: Callable[[int], np.ndarray],
 ) -> Iterator[Count]:
     """Mean distance of people of one cell, mean 0.3."""
     tally = Tally()
@@ -130,7 +141,9 @@ def cells_of_distances(
             n = int(rng.integers(least, most + 1))
             values, person = draw(n), np.arange(n)
             none = np.zeros((n, 1), int)
-            made = grid(none, person, ["room"], gender=np.full(n, "woman", object), distance=values[:, None])
+            made = grid(
+                none, person, ["room"], gender=np.full(n, "woman", object), distance=values[:, None]
+            )
             row = distances_table(made).iloc[0]
             counts = multinomial_counts(n, DRAWS, rng)
             low, high = percentile(counts @ values / n)
@@ -148,7 +161,9 @@ def contexts_distances(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 def contexts_distances_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """Skewed distances: gamma of shape 6."""
-    yield from cells_of_distances(rng, sets, ((3, 6), (10, 20), (40, 40)), lambda n: rng.gamma(6, 0.05, n))
+    yield from cells_of_distances(
+        rng, sets, ((3, 6), (10, 20), (40, 40)), lambda n: rng.gamma(6, 0.05, n)
+    )
 
 
 def contexts_f1(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -164,24 +179,38 @@ def contexts_f1(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 said[1] = np.where(rng.random(people) < 0.6, said[0], said[1])
                 gender = np.where(woman, "woman", "man").astype(object)
                 named = np.ones((people, 2), bool)
-                made = grid(np.where(said.T, 1, 2), np.arange(people), ["", "room"], gender=gender, recognised=named)
+                made = grid(
+                    np.where(said.T, 1, 2),
+                    np.arange(people),
+                    ["", "room"],
+                    gender=gender,
+                    recognised=named,
+                )
                 rows = accuracy_table(made, ContextOptions(permutations=1))
                 row = rows[(rows["context"] == "room") & (rows["gender"] == "woman")].iloc[0]
                 draws = multinomial_counts(people, DRAWS, rng)
                 tops, bottoms = 2.0 * (said & woman), said.astype(float) + woman
                 with np.errstate(invalid="ignore"):
                     drawn = np.array(
-                        [draws @ top / (draws @ bottom) for top, bottom in zip(tops, bottoms, strict=True)]
+                        [
+                            draws @ top / (draws @ bottom)
+                            for top, bottom in zip(tops, bottoms, strict=True)
+                        ]
                     )
                 low, high = percentile(drawn[1])
                 less, more = percentile(drawn[1] - drawn[0])
                 what = f"{people} people, {right:.0%} right"
                 tally.add(f"F1 covered, {what}", "as it was", low <= true <= high)
-                tally.add(f"F1 covered, {what}", "over people", row["ci_low"] <= true <= row["ci_high"])
+                tally.add(
+                    f"F1 covered, {what}", "over people", row["ci_low"] <= true <= row["ci_high"]
+                )
                 known = np.isfinite(row["change_low"])
                 tally.add(f"change of F1 covered, {what}", "as it was", less <= 0 <= more, known)
                 tally.add(
-                    f"change of F1 covered, {what}", "over people", row["change_low"] <= 0 <= row["change_high"], known
+                    f"change of F1 covered, {what}",
+                    "over people",
+                    row["change_low"] <= 0 <= row["change_high"],
+                    known,
                 )
     yield from tally.counts()
 
@@ -202,7 +231,11 @@ def resampled_twice(values: np.ndarray, rng: np.random.Generator) -> tuple[float
 
 
 def varied_rooms(
-    rng: np.random.Generator, sets: int, people: int, rooms: int, draw: Callable[[tuple[int, int]], np.ndarray]
+    rng: np.random.Generator,
+    sets: int,
+    people: int,
+    rooms: int,
+    draw: Callable[[tuple[int, int]], np.ndarray],
 ) -> Iterator[Count]:
     """Eight contexts rated 0 to 10; rooms move the logit of being called a woman, by 0 on average: no context does.
 
@@ -218,14 +251,24 @@ def varied_rooms(
     fit = np.array([(rating - 5) / 5 for rating in ratings.values()])
     for _ in range(sets):
         effects = draw((8, rooms))
-        logits = np.concatenate([[0.0], effects.ravel()]) + level[:, None] + rng.standard_normal((people, 1))
+        logits = (
+            np.concatenate([[0.0], effects.ravel()])
+            + level[:, None]
+            + rng.standard_normal((people, 1))
+        )
         woman = rng.random(logits.shape) < special.expit(logits)
         made = grid(np.where(woman, 1, 2), np.arange(people), places, gender=gender)
         rows = inferred_table(made, {}, OPTIONS)
-        row = rows[(rows["context"] == "room 0") & (rows["gender"] == "all") & (rows["inferred"] == "woman")].iloc[0]
+        row = rows[
+            (rows["context"] == "room 0")
+            & (rows["gender"] == "all")
+            & (rows["inferred"] == "woman")
+        ].iloc[0]
         slopes = congruence_table(made, ratings, ContextOptions(permutations=1))
         slope = slopes[(slopes["measure"] == "correct") & (slopes["gender"] == "all")].iloc[0]
-        shares = mean_share(effects[..., None] + np.array([1.0, -1.0])).mean(axis=1)  # (8, 2) women, men called woman
+        shares = mean_share(effects[..., None] + np.array([1.0, -1.0])).mean(
+            axis=1
+        )  # (8, 2) women, men called woman
         # the slope of men's right answers, 1 - share, on their fit, and of women's on theirs, which is its negative
         here = {"share": shares[0].mean(), "change": shares[0].mean() - base}
         here["congruence"] = -100 * float((fit @ shares).mean() / (fit @ fit))
@@ -236,11 +279,17 @@ def varied_rooms(
             ("change", row, ("change", "change_rooms"), change),
             ("congruence", slope, ("ci", "rooms"), (slope["ci_low"], slope["ci_high"])),
         ):
-            tally.add(f"{what}, any such rooms, covered", "as it was", old[0] <= truth[what] <= old[1])
-            for name, about, true in zip(names, ("these", "any such"), (here[what], truth[what]), strict=True):
+            tally.add(
+                f"{what}, any such rooms, covered", "as it was", old[0] <= truth[what] <= old[1]
+            )
+            for name, about, true in zip(
+                names, ("these", "any such"), (here[what], truth[what]), strict=True
+            ):
                 low, high = one[f"{name}_low"], one[f"{name}_high"]
                 method = "over people" if about == "these" else "people x rooms"
-                tally.add(f"{what}, {about} rooms, covered", method, low <= true <= high, np.isfinite(low))
+                tally.add(
+                    f"{what}, {about} rooms, covered", method, low <= true <= high, np.isfinite(low)
+                )
         if truth["change"] < 1e-3:
             for method, p in (("as it was", row["p"]), ("people x rooms", row["p_rooms"])):
                 tally.add("RQ1, p < 0.05", method, p < 0.05, np.isfinite(p))
@@ -260,7 +309,11 @@ def contexts_rooms_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count
 
 
 def f1_of_rooms(
-    rng: np.random.Generator, sets: int, people: int, rooms: int, draw: Callable[[tuple[int, ...]], np.ndarray]
+    rng: np.random.Generator,
+    sets: int,
+    people: int,
+    rooms: int,
+    draw: Callable[[tuple[int, ...]], np.ndarray],
 ) -> Iterator[Count]:
     """F1 of women before rooms of a context, and its change from the canvas, which on average is 0.
 
@@ -274,7 +327,9 @@ def f1_of_rooms(
         return 2 * women / (women + men + 1)
 
     truth = f1_at(np.array([CANVAS]))
-    shift = optimize.brentq(lambda offset: f1_at(drawn + offset) - truth, -4, 0)  # above, F1 falls again
+    shift = optimize.brentq(
+        lambda offset: f1_at(drawn + offset) - truth, -4, 0
+    )  # above, F1 falls again
     gender, places = np.where(level > 0, "woman", "man").astype(object), ["", *["room"] * rooms]
     title = f"{people} people, {rooms} rooms"
     for _ in range(sets):
@@ -282,7 +337,11 @@ def f1_of_rooms(
         own = level[:, None] + rng.standard_normal((people, 1))
         woman = rng.random((people, rooms + 1)) < special.expit(own + effects)
         made = grid(
-            np.where(woman, 1, 2), np.arange(people), places, gender=gender, recognised=np.ones(woman.shape, bool)
+            np.where(woman, 1, 2),
+            np.arange(people),
+            places,
+            gender=gender,
+            recognised=np.ones(woman.shape, bool),
         )
         rows = accuracy_table(made, ContextOptions(permutations=199))
         row = rows[(rows["context"] == "room") & (rows["gender"] == "woman")].iloc[0]
@@ -290,15 +349,23 @@ def f1_of_rooms(
             ("F1", truth, ("ci", "rooms")),
             ("change of F1", 0.0, ("change", "change_rooms")),
         ):
-            for name, method in zip(names, ("as it was, over people", "people x rooms"), strict=True):
+            for name, method in zip(
+                names, ("as it was, over people", "people x rooms"), strict=True
+            ):
                 low, high = row[f"{name}_low"], row[f"{name}_high"]
                 held = low <= true <= high
-                tally.add(f"{what}, any such rooms, covered, {title}", method, held, np.isfinite(low))
+                tally.add(
+                    f"{what}, any such rooms, covered, {title}", method, held, np.isfinite(low)
+                )
         for p, method in ((row["p"], "as it was, over people"), (row["p_rooms"], "people x rooms")):
-            tally.add(f"change of F1, p < 0.05 with none, {title}", method, p < 0.05, np.isfinite(p))
+            tally.add(
+                f"change of F1, p < 0.05 with none, {title}", method, p < 0.05, np.isfinite(p)
+            )
         low, high, p = row["change_rooms_low"], row["change_rooms_high"], row["p_rooms"]
         same = (low <= 0 <= high) == (p >= 0.05)
-        tally.add(f"change of F1, p and interval agree, {title}", "people x rooms", same, np.isfinite(p))
+        tally.add(
+            f"change of F1, p and interval agree, {title}", "people x rooms", same, np.isfinite(p)
+        )
     yield from tally.counts()
 
 
@@ -306,7 +373,9 @@ def contexts_f1_rooms(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """Room logits normal with a standard deviation of 1."""
     for people in (60, 300):
         for rooms in (2, 5, 12):
-            yield from f1_of_rooms(rng, sets, people, rooms, lambda shape: rng.standard_normal(shape))
+            yield from f1_of_rooms(
+                rng, sets, people, rooms, lambda shape: rng.standard_normal(shape)
+            )
 
 
 def contexts_f1_rooms_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:

@@ -21,13 +21,30 @@ Count = tuple[str, str, int, int]
 Groups = Mapping[str, tuple[int, float, float]]  # name to persons, mean and spread of their scores
 
 FIRST_DESIGN = {
-    "10 to 35": {"a": (10, 0.0, 1.0), "b": (18, 0.25, 1.0), "c": (26, 0.5, 1.0), "d": (35, 0.75, 1.0)},
-    "60 to 120": {"a": (60, 0.0, 1.0), "b": (80, 0.25, 1.0), "c": (100, 0.5, 1.0), "d": (120, 0.75, 1.0)},
+    "10 to 35": {
+        "a": (10, 0.0, 1.0),
+        "b": (18, 0.25, 1.0),
+        "c": (26, 0.5, 1.0),
+        "d": (35, 0.75, 1.0),
+    },
+    "60 to 120": {
+        "a": (60, 0.0, 1.0),
+        "b": (80, 0.25, 1.0),
+        "c": (100, 0.5, 1.0),
+        "d": (120, 0.75, 1.0),
+    },
 }
 SECOND_DESIGN = {
     "12, 18, 40, unequal spread": {"a": (12, 0.0, 1.0), "b": (40, 0.7, 0.4), "c": (18, 1.1, 2.0)},
-    "16 to 28, shares to 0.9": {"a": (16, 0.0, 1.0), "b": (20, 0.6, 1.0), "c": (24, 1.2, 1.0), "d": (28, 1.8, 1.0)},
-    "5 groups of 20, half of the pairs": {name: (20, 0.2 * index, 1.0) for index, name in enumerate("abcde")},
+    "16 to 28, shares to 0.9": {
+        "a": (16, 0.0, 1.0),
+        "b": (20, 0.6, 1.0),
+        "c": (24, 1.2, 1.0),
+        "d": (28, 1.8, 1.0),
+    },
+    "5 groups of 20, half of the pairs": {
+        name: (20, 0.2 * index, 1.0) for index, name in enumerate("abcde")
+    },
 }
 SMALL = {
     "8 and 8": ((8, 0.0, 1.0), (8, 0.0, 1.0)),
@@ -45,11 +62,18 @@ def each(rng: np.random.Generator, sets: int, designs: Mapping[str, Groups]) -> 
     for title, groups in designs.items():
         held = judged = 0
         for _ in range(sets):
-            scores = {name: rng.normal(mean, spread, size) for name, (size, mean, spread) in groups.items()}
+            scores = {
+                name: rng.normal(mean, spread, size)
+                for name, (size, mean, spread) in groups.items()
+            }
             for a, b in combinations(groups, 2):
                 h = compared(scores[a], scores[b])
-                found = parity(np.where(rng.random(h.shape) < 0.5, h, np.nan) if "half" in title else h)
-                truth = special.ndtr((groups[a][1] - groups[b][1]) / np.hypot(groups[a][2], groups[b][2]))
+                found = parity(
+                    np.where(rng.random(h.shape) < 0.5, h, np.nan) if "half" in title else h
+                )
+                truth = special.ndtr(
+                    (groups[a][1] - groups[b][1]) / np.hypot(groups[a][2], groups[b][2])
+                )
                 held, judged = held + (found.ci_low <= truth <= found.ci_high), judged + 1
         yield f"the share of a pair of groups, {title}", "logit, t", int(held), judged
 
@@ -97,7 +121,11 @@ def crops_pairs_small(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 def crops_opponents(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """Mean slope of photos next to eight given opponents, 0 or theirs: parts of photo, opponent and pair, as said."""
-    sizes = {"photos": (0.1, 0.02, 0.0), "opponents": (0.02, 0.2, 0.0), "both, skewed": (0.1, 0.1, 0.05)}
+    sizes = {
+        "photos": (0.1, 0.02, 0.0),
+        "opponents": (0.02, 0.2, 0.0),
+        "both, skewed": (0.1, 0.1, 0.05),
+    }
     for photos, people, place in (
         (24, 24, "the same"),
         (100, 100, "the same"),
@@ -107,10 +135,18 @@ def crops_opponents(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         for title, (own, other, each) in sizes.items():
             tally = Counter[str]()
             for _ in range(sets):
-                draw = (lambda n: rng.exponential(1, n) - 1) if "skewed" in title else rng.standard_normal
-                start = np.arange(photos) if place == "the same" else rng.integers(people, size=photos)
+                draw = (
+                    (lambda n: rng.exponential(1, n) - 1)
+                    if "skewed" in title
+                    else rng.standard_normal
+                )
+                start = (
+                    np.arange(photos) if place == "the same" else rng.integers(people, size=photos)
+                )
                 met, of_others = (start[:, None] + np.arange(1, 9)) % people, other * draw(people)
-                slopes = own * draw(photos) + (of_others[met] + each * draw(photos * 8).reshape(photos, 8)).mean(1)
+                slopes = own * draw(photos) + (
+                    of_others[met] + each * draw(photos * 8).reshape(photos, 8)
+                ).mean(1)
                 found = mean_t(slopes)
                 for truth, about in ((of_others.mean(), "these opponents"), (0.0, "any opponents")):
                     tally[about] += bool(found.low <= truth <= found.high)
@@ -119,7 +155,11 @@ def crops_opponents(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 yield f"slope covered, {what}", f"t over photos, next to {about}", held, sets
 
 
-CASES = {"crops-pairs": crops_pairs, "crops-pairs-unseen": crops_pairs_unseen, "crops-opponents": crops_opponents}
+CASES = {
+    "crops-pairs": crops_pairs,
+    "crops-pairs-unseen": crops_pairs_unseen,
+    "crops-opponents": crops_opponents,
+}
 CASES |= {"crops-pairs-small": crops_pairs_small}
 
 
@@ -146,7 +186,9 @@ def crops_averages(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 h = compared(h, h)
                 counts = np.ones_like(h)
                 for a, b in CELLS if draws else ():
-                    counts[np.ix_(groups[a], groups[b])] = drawn(rng, len(groups[a]), len(groups[b]), draws)
+                    counts[np.ix_(groups[a], groups[b])] = drawn(
+                        rng, len(groups[a]), len(groups[b]), draws
+                    )
                 found = average(np.where(counts > 0, h, np.nan), counts, groups, CELLS)
                 held += found.ci_low <= truth <= found.ci_high
             yield f"the mean of four shares held, {title}, {design}", "logit, t", int(held), sets
@@ -154,13 +196,27 @@ def crops_averages(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 
 def crops_draws(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """The share of a pair of groups whose pairs are drawn with replacement."""
-    for (m, n), draws in (((8, 8), 200), ((12, 30), 200), ((30, 40), 200), ((30, 40), 10_000), ((100, 120), 1000)):
+    for (m, n), draws in (
+        ((8, 8), 200),
+        ((12, 30), 200),
+        ((30, 40), 200),
+        ((30, 40), 10_000),
+        ((100, 120), 1000),
+    ):
         held, truth = 0, special.ndtr(0.5 / np.sqrt(2))
         for _ in range(sets):
-            h, counts = compared(rng.normal(0.5, 1, m), rng.normal(0, 1, n)), drawn(rng, m, n, draws)
+            h, counts = (
+                compared(rng.normal(0.5, 1, m), rng.normal(0, 1, n)),
+                drawn(rng, m, n, draws),
+            )
             found = parity(np.where(counts > 0, h, np.nan), counts)
             held += found.ci_low <= truth <= found.ci_high
-        yield f"the share of a pair of groups held, {m} and {n}, {draws:,} draws", "logit, t", int(held), sets
+        yield (
+            f"the share of a pair of groups held, {m} and {n}, {draws:,} draws",
+            "logit, t",
+            int(held),
+            sets,
+        )
 
 
 def crops_attached(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -170,7 +226,9 @@ def crops_attached(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         held, place = 0, np.ix_(np.arange(m), np.arange(m, m + n))
         for _ in range(sets):
             scores = rng.normal(0, 1, m + n)
-            same = (compared(scores, scores) == compared(*[scores + rng.normal(0, 0.5, m + n)] * 2)).astype(float)
+            same = (
+                compared(scores, scores) == compared(*[scores + rng.normal(0, 0.5, m + n)] * 2)
+            ).astype(float)
             h = np.full(same.shape, np.nan)
             h[place] = same[place]
             h.T[place] = same[place]
@@ -184,4 +242,8 @@ def drawn(rng: np.random.Generator, m: int, n: int, draws: int) -> np.ndarray:
     return rng.multinomial(draws, np.full(m * n, 1 / (m * n))).reshape(m, n).astype(float)
 
 
-LATER = {"crops-averages": crops_averages, "crops-draws": crops_draws, "crops-attached": crops_attached}
+LATER = {
+    "crops-averages": crops_averages,
+    "crops-draws": crops_draws,
+    "crops-attached": crops_attached,
+}

@@ -28,7 +28,9 @@ def crossed_findings(rng: np.random.Generator, audits: int) -> Iterator[Count]:
         name = f"{photos} photos, {100 * interaction:.0f} points per unit of both"
         yield counted(f"{name}: a label is found", "q and placebos", found.ravel())
         yield counted(f"{name}: any of five is found", "q and placebos", found.any(axis=1))
-        yield counted(f"{name}: any slope of gender at an end of race is found", "q and placebos", ends)
+        yield counted(
+            f"{name}: any slope of gender at an end of race is found", "q and placebos", ends
+        )
 
 
 CASES = {"crossed-findings": crossed_findings}

@@ -40,7 +40,11 @@ def drawn(rng: np.random.Generator, own: np.ndarray, slope: np.ndarray) -> np.nd
 
 
 def audit(
-    rng: np.random.Generator, photos: int, slope: np.ndarray, light: np.ndarray | None = None, rate: float = 0.3
+    rng: np.random.Generator,
+    photos: int,
+    slope: np.ndarray,
+    light: np.ndarray | None = None,
+    rate: float = 0.3,
 ) -> pd.DataFrame:
     """The decided rows of one audit, with p of the rule before (column was: its decision).
 
@@ -62,9 +66,13 @@ def before(rows: pd.DataFrame, differences: pd.DataFrame) -> np.ndarray:
     largest = rows["p_test"].to_numpy(float)
     for _, part in differences.groupby("placebo"):
         part = part.set_index("label").reindex(rows["label"])
-        p = below_floor(part["p_perm"].to_numpy(float), part["p"].to_numpy(float), OPTIONS.permutations)[0]
+        p = below_floor(
+            part["p_perm"].to_numpy(float), part["p"].to_numpy(float), OPTIONS.permutations
+        )[0]
         ahead = np.sign(part["difference"].to_numpy()) == np.sign(rows["slope"].to_numpy())
-        largest = np.where(np.isnan(largest), np.nan, np.maximum(largest, np.where(ahead & ~np.isnan(p), p, 1.0)))
+        largest = np.where(
+            np.isnan(largest), np.nan, np.maximum(largest, np.where(ahead & ~np.isnan(p), p, 1.0))
+        )
     return (rows["q"].to_numpy(float) < 0.05) & (benjamini_hochberg(largest) < 0.05)
 
 
@@ -74,19 +82,27 @@ Classifier = Callable[[np.random.Generator, int, int, float], Sweeps]
 def anew(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
     """Presence by chance alone, 10 % and the photo's slope times the value; slopes of spread 1.5."""
     slopes = slope / 100 * (1 + SPREAD * rng.standard_normal((1, photos, 1)))
-    return _sweeps(labels, lambda moves: rng.random((labels, photos, 7)) < 0.1 + moves * slopes * VALUES)
+    return _sweeps(
+        labels, lambda moves: rng.random((labels, photos, 7)) < 0.1 + moves * slopes * VALUES
+    )
 
 
 def kept(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
     """Presence by a threshold of the photo's own, which only the edit passes."""
-    slopes, own = slope / 100 * (1 + SPREAD * rng.standard_normal((1, photos, 1))), rng.random((labels, photos, 1))
+    slopes, own = (
+        slope / 100 * (1 + SPREAD * rng.standard_normal((1, photos, 1))),
+        rng.random((labels, photos, 1)),
+    )
     return _sweeps(labels, lambda moves: own < 0.1 + moves * slopes * VALUES)
 
 
 def logistic(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
     """As in the cells above, rate 0.3."""
     own = special.logit(0.3) + rng.standard_normal((labels, photos, 1))
-    return _sweeps(labels, lambda moves: rng.random((labels, photos, 7)) < special.expit(own + moves * slope * VALUES))
+    return _sweeps(
+        labels,
+        lambda moves: rng.random((labels, photos, 7)) < special.expit(own + moves * slope * VALUES),
+    )
 
 
 def rare(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
@@ -94,15 +110,24 @@ def rare(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sw
     own = np.sqrt(0.6) * rng.standard_normal((labels, photos, 1)) - special.ndtri(0.98)
 
     def sweep(moves: np.ndarray) -> np.ndarray:
-        return own + np.sqrt(0.4) * rng.standard_normal((labels, photos, 7)) + moves * slope * VALUES > 0
+        return (
+            own + np.sqrt(0.4) * rng.standard_normal((labels, photos, 7)) + moves * slope * VALUES
+            > 0
+        )
 
     return _sweeps(labels, sweep)
 
 
 def heavy(rng: np.random.Generator, photos: int, labels: int, slope: float) -> Sweeps:
     """Numbers: the photo's own, its slope of spread 1, and t with 5 degrees in every picture."""
-    slopes, own = slope * (1 + rng.standard_normal((1, photos, 1))), rng.standard_normal((labels, photos, 1))
-    return _sweeps(labels, lambda moves: own + moves * slopes * VALUES + rng.standard_t(5, (labels, photos, 7)) / 2)
+    slopes, own = (
+        slope * (1 + rng.standard_normal((1, photos, 1))),
+        rng.standard_normal((labels, photos, 1)),
+    )
+    return _sweeps(
+        labels,
+        lambda moves: own + moves * slopes * VALUES + rng.standard_t(5, (labels, photos, 7)) / 2,
+    )
 
 
 def _sweeps(labels: int, sweep: Callable[[np.ndarray], np.ndarray]) -> Sweeps:
@@ -113,14 +138,18 @@ def _sweeps(labels: int, sweep: Callable[[np.ndarray], np.ndarray]) -> Sweeps:
     return [sweep(moves), *(sweep(still) for _ in placebo.KINDS)]
 
 
-def seen(rng: np.random.Generator, classifier: Classifier, photos: int, slope: float) -> Presence | Measured:
+def seen(
+    rng: np.random.Generator, classifier: Classifier, photos: int, slope: float
+) -> Presence | Measured:
     """The label as a pilot of so many photos sees it."""
     sweeps = [part[0] for part in classifier(rng, photos, 1, slope)]
     along = [part @ line_weights(VALUES) * (1 if classifier is heavy else 100) for part in sweeps]
     edit, *fakes = along
     if classifier is heavy:
         shared = tuple(float(np.corrcoef(edit, fake)[0, 1]) for fake in fakes)
-        return Measured(float(edit.std(ddof=1)), tuple(float(fake.std(ddof=1)) for fake in fakes), shared)
+        return Measured(
+            float(edit.std(ddof=1)), tuple(float(fake.std(ddof=1)) for fake in fakes), shared
+        )
     mean, t = abs(edit.mean()), edit.mean() / edit.std(ddof=1) * np.sqrt(photos)
     fake = float(np.mean([fake.var(ddof=1) for fake in fakes]))
     return presence_of(float(sweeps[0][:, 3].mean()), mean, t, float(edit.var(ddof=1)), fake)
@@ -136,9 +165,13 @@ def true_slope(rng: np.random.Generator, classifier: Classifier, slope: float) -
 def decided(edit: Answers, fakes: dict[str, Answers]) -> pd.DataFrame:
     """The rows of one audit to read, with their decisions."""
     estimator = "photo-measure" if edit.measures else "photo-rate"
-    options = replace(OPTIONS, estimators=(estimator,), permutations=4999)  # fewer cost some points of power
+    options = replace(
+        OPTIONS, estimators=(estimator,), permutations=4999
+    )  # fewer cost some points of power
     rows = estimate(edit, options)
-    return decide(rows, placebo_differences(edit, fakes, options), options, units=np.ones(len(edit.photos)))
+    return decide(
+        rows, placebo_differences(edit, fakes, options), options, units=np.ones(len(edit.photos))
+    )
 
 
 def numbered(rows: np.ndarray) -> Answers:
@@ -153,11 +186,29 @@ def planned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     known = np.random.default_rng(66)  # of the pilots, the same in every portion
     plans = [
         ("anew, 272 photos, 1 label, pilot", anew, 272, 2.5, Design(seen(known, anew, 1000, 2.5))),
-        ("anew, 272 photos, 20 labels, pilot", anew, 272, 2.5, Design(seen(known, anew, 1000, 2.5), 20)),
+        (
+            "anew, 272 photos, 20 labels, pilot",
+            anew,
+            272,
+            2.5,
+            Design(seen(known, anew, 1000, 2.5), 20),
+        ),
         ("kept, 272 photos, 1 label, pilot", kept, 272, 1.0, Design(seen(known, kept, 1000, 1.0))),
-        ("logistic, 60 photos, 20 labels, pilot", logistic, 60, 0.4, Design(seen(known, logistic, 400, 0.4), 20)),
+        (
+            "logistic, 60 photos, 20 labels, pilot",
+            logistic,
+            60,
+            0.4,
+            Design(seen(known, logistic, 400, 0.4), 20),
+        ),
         ("rare, 1,000 photos, 200 with placebos, 20 labels, pilot", rare, 1000, 0.3, None),
-        ("numbers, 40 photos, 20 labels, pilot", heavy, 40, 0.2, Design(seen(known, heavy, 400, 0.2), 20)),
+        (
+            "numbers, 40 photos, 20 labels, pilot",
+            heavy,
+            40,
+            0.2,
+            Design(seen(known, heavy, 400, 0.2), 20),
+        ),
     ]
     for title, classifier, photos, slope, given in plans:
         design = given or Design(seen(known, classifier, 2000, slope), 20, placebo_photos=200)
@@ -167,7 +218,10 @@ def planned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         for _ in range(sets):
             edit, *fakes = classifier(rng, photos, design.labels, slope)
             asked = design.placebo_photos or photos
-            rows = decided(made(edit), {k: made(part[:, :asked]) for k, part in zip(placebo.KINDS, fakes, strict=True)})
+            rows = decided(
+                made(edit),
+                {k: made(part[:, :asked]) for k, part in zip(placebo.KINDS, fakes, strict=True)},
+            )
             found += int(rows.set_index("label")["decision"].get("000000") == "finding")
         yield title, "promised", round(1000 * promised), 1000
         yield title, "finding", found, sets
@@ -189,11 +243,19 @@ def _tallied(title: str, audits: Iterator[pd.DataFrame], moving: int, sets: int)
 
 def findings(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """One label of 20 moves; of 2 and of 500."""
-    for photos, labels, slope in ((20, 20, 0.8), (60, 20, 0.3), (60, 20, 0.6), (300, 20, 0.3), (60, 2, 0.3)):
+    for photos, labels, slope in (
+        (20, 20, 0.8),
+        (60, 20, 0.3),
+        (60, 20, 0.6),
+        (300, 20, 0.3),
+        (60, 2, 0.3),
+    ):
         moves = np.zeros(labels)
         moves[0] = slope
         audits = (audit(rng, photos, moves) for _ in range(sets))
-        yield from _tallied(f"{photos} photos, 1 of {labels} labels by {slope} logits", audits, 1, sets)
+        yield from _tallied(
+            f"{photos} photos, 1 of {labels} labels by {slope} logits", audits, 1, sets
+        )
 
 
 def findings_of_many(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -201,7 +263,10 @@ def findings_of_many(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     moves = np.zeros(500)
     moves[0] = 0.6
     yield from _tallied(
-        "60 photos, 1 of 500 labels by 0.6 logits", (audit(rng, 60, moves) for _ in range(sets)), 1, sets
+        "60 photos, 1 of 500 labels by 0.6 logits",
+        (audit(rng, 60, moves) for _ in range(sets)),
+        1,
+        sets,
     )
 
 
@@ -209,12 +274,19 @@ def no_effect(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """Nothing moves: audits with any finding."""
     for photos, labels in ((20, 2), (60, 2), (60, 20), (300, 20), (60, 500)):
         audits = (audit(rng, photos, np.zeros(labels)) for _ in range(sets))
-        yield from _tallied(f"{photos} photos, {labels} labels, nothing moves: any", audits, 0, sets)
+        yield from _tallied(
+            f"{photos} photos, {labels} labels, nothing moves: any", audits, 0, sets
+        )
 
 
 def light_alone(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """The light placebo moves some labels as far as the edit: audits with any finding."""
-    for photos, labels, moving, slope in ((60, 20, 1, 0.3), (60, 20, 10, 0.6), (300, 20, 1, 0.15), (300, 20, 10, 0.3)):
+    for photos, labels, moving, slope in (
+        (60, 20, 1, 0.3),
+        (60, 20, 10, 0.6),
+        (300, 20, 1, 0.15),
+        (300, 20, 10, 0.3),
+    ):
         moves = np.zeros(labels)
         moves[:moving] = slope
         audits = (audit(rng, photos, moves, light=moves) for _ in range(sets))

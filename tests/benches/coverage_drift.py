@@ -22,10 +22,15 @@ def drift_by_photo(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             moved = 0.1 * rng.standard_normal((photos, 1)) + 0.05 * rng.standard_normal((photos, 7))
             rows = np.sort(rng.permutation(len(codes))[:sample])
             change = moved.ravel()[rows]
-            for name, units in (("photos", codes_of(codes[rows], sample)), ("pictures", np.arange(sample))):
+            for name, units in (
+                ("photos", codes_of(codes[rows], sample)),
+                ("pictures", np.arange(sample)),
+            ):
                 flagged[name][place] = clustered_mean(change, units).p < 0.05
         for name, hits in flagged.items():
-            yield counted("flagged as drift", f"{photos} photos, {sample} pictures, t over {name}", hits)
+            yield counted(
+                "flagged as drift", f"{photos} photos, {sample} pictures, t over {name}", hits
+            )
 
 
 def drift_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -68,7 +73,9 @@ def changed(rng: np.random.Generator, noise: str, photo: np.ndarray) -> np.ndarr
     return 0.1 * drawn(people)[photo] + 0.05 * drawn(len(photo))
 
 
-def flags(rng: np.random.Generator, change: np.ndarray, photo: np.ndarray) -> tuple[tuple[str, bool], ...]:
+def flags(
+    rng: np.random.Generator, change: np.ndarray, photo: np.ndarray
+) -> tuple[tuple[str, bool], ...]:
     """What two checks of 50 pictures say: pictures by lot and t over photos, as it was; as it is."""
     order = rng.permutation(len(photo))
     rows = order[:SAMPLE]
@@ -76,9 +83,14 @@ def flags(rng: np.random.Generator, change: np.ndarray, photo: np.ndarray) -> tu
     p = np.array([clustered_mean(each, codes).p for each in change[rows].T])
     rounds = pd.Series(photo[order]).groupby(photo[order]).cumcount().sort_values(kind="stable")
     rows = order[rounds.index[:SAMPLE]]
-    made = changes_of(pd.DataFrame(0 * change[rows]), pd.DataFrame(change[rows]), codes_of(photo[rows], SAMPLE))
+    made = changes_of(
+        pd.DataFrame(0 * change[rows]), pd.DataFrame(change[rows]), codes_of(photo[rows], SAMPLE)
+    )
     was, now = (bool((q < LEVEL).any()) for q in (benjamini_hochberg(p), made["q"]))
-    return ("pictures by lot, t over photos", was), ("as many photos as can be, changes of signs", now)
+    return ("pictures by lot, t over photos", was), (
+        "as many photos as can be, changes of signs",
+        now,
+    )
 
 
 def checks(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -87,12 +99,25 @@ def checks(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     7 pictures a photo, unless 2, or 1 to 40.  Where each photo's changes are skewed, answers do drift, by 0 on average.
     """
     alarm, power = "cries wolf", "finds that one of 20 labels drifts by 0.05"
-    designs = [(alarm, noise, 0.0) for noise in (NOISE, f"{NOISE}, labels correlated .8", SKEWED, "presence")]
+    designs = [
+        (alarm, noise, 0.0)
+        for noise in (NOISE, f"{NOISE}, labels correlated .8", SKEWED, "presence")
+    ]
     designs += [(alarm, f"{NOISE}, {few}", 0.0) for few in ("2 a photo", "1 to 40 a photo")]
-    designs += [(alarm, "each photo's changes are skewed, mean 0", 0.0), (power, NOISE, 0.05), (power, SKEWED, 0.05)]
+    designs += [
+        (alarm, "each photo's changes are skewed, mean 0", 0.0),
+        (power, NOISE, 0.05),
+        (power, SKEWED, 0.05),
+    ]
     for what, noise, drift in designs:
         for photos in (10, 50, 300):
-            each = 2.0 ** rng.uniform(0, 5.3, photos) if "1 to 40" in noise else 2 if "2 a photo" in noise else 7
+            each = (
+                2.0 ** rng.uniform(0, 5.3, photos)
+                if "1 to 40" in noise
+                else 2
+                if "2 a photo" in noise
+                else 7
+            )
             photo = np.repeat(np.arange(photos), np.broadcast_to(each, photos).astype(int))
             if len(photo) < SAMPLE:
                 continue

@@ -26,7 +26,13 @@ SIZES = (60, 150, 400, 1000, 5000)
 
 
 def independent(
-    rng: np.random.Generator, n: int, rate: float, beta: float, *, twice: bool = False, share: float = 0.5
+    rng: np.random.Generator,
+    n: int,
+    rate: float,
+    beta: float,
+    *,
+    twice: bool = False,
+    share: float = 0.5,
 ) -> Drawn:
     """Types in ``rate`` of the images, sizes beta(1, 6), places uniform.
 
@@ -43,7 +49,9 @@ def independent(
     return np.column_stack([sizes, places]), group, rng.random(n) < special.expit(logit)
 
 
-def as_it_was(features: Array, group: Array, mentioned: Array, rng: np.random.Generator) -> tuple[float, float, float]:
+def as_it_was(
+    features: Array, group: Array, mentioned: Array, rng: np.random.Generator
+) -> tuple[float, float, float]:
     """Ends and p of the percentile bootstrap of the ridge, λ = 1."""
     rotated, back = _rotate(_standard(features), group)
     weights = multinomial_counts(len(group), DRAWS, rng).T.astype(float)
@@ -53,7 +61,12 @@ def as_it_was(features: Array, group: Array, mentioned: Array, rng: np.random.Ge
 
 
 def judged(
-    what: str, draw: Callable[[np.random.Generator], Drawn], truth: float, rng: np.random.Generator, sets: int, old: int
+    what: str,
+    draw: Callable[[np.random.Generator], Drawn],
+    truth: float,
+    rng: np.random.Generator,
+    sets: int,
+    old: int,
 ) -> Iterator[Count]:
     """old: of the sets, how many are judged as it was, too."""
     found: dict[str, list[tuple[float, float, float]]] = {"as it was": [], "score test": []}
@@ -67,7 +80,12 @@ def judged(
     yield f"{what}: refused", "score test", sets - len(found["score test"]), sets
     for method, rows in found.items():
         if rows:
-            yield f"{what}: held", method, int(sum(low <= truth <= high for low, high, _ in rows)), len(rows)
+            yield (
+                f"{what}: held",
+                method,
+                int(sum(low <= truth <= high for low, high, _ in rows)),
+                len(rows),
+            )
             if not truth:
                 yield f"{what}: p < 0.05", method, int(sum(p < 0.05 for _, _, p in rows)), len(rows)
 
@@ -77,7 +95,9 @@ def salience(rng: np.random.Generator, sets: int, n: int) -> Iterator[Count]:
     old = sets // 10 if n <= 400 else 0
     for rate, beta in ((0.15, 0), (0.15, 1), (0.04, 1)):
         what = f"{n} images, types in {100 * rate:.0f} %, beta {beta}"
-        yield from judged(what, partial(independent, n=n, rate=rate, beta=beta), beta, rng, sets, old)
+        yield from judged(
+            what, partial(independent, n=n, rate=rate, beta=beta), beta, rng, sets, old
+        )
     draw = partial(independent, n=n, rate=0.15, beta=0, twice=True)
     yield from judged(f"{n} images, twice as large in one group, beta 0", draw, 0, rng, sets, old)
 
@@ -111,7 +131,14 @@ def salience_fresh(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     for n in (90, 250, 800):
         for beta in (0, 0.8):
             draw = partial(skewed, n=n, beta=beta)
-            yield from judged(f"{n} images, groups of 20 and 80 %, a confounder, beta {beta}", draw, beta, rng, sets, 0)
+            yield from judged(
+                f"{n} images, groups of 20 and 80 %, a confounder, beta {beta}",
+                draw,
+                beta,
+                rng,
+                sets,
+                0,
+            )
 
 
 CASES = {f"captions-salience-{n}": partial(salience, n=n) for n in SIZES}

@@ -29,7 +29,9 @@ def one_large(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
 
 def present(rate: float, top: int) -> Draw:
     """Slopes of presence: 0 for most photos, else one of few, down to -2 and up to ``top``."""
-    return lambda rng, shape: np.where(rng.random(shape) < rate, rng.integers(-2, top + 1, shape), 0.0)
+    return lambda rng, shape: np.where(
+        rng.random(shape) < rate, rng.integers(-2, top + 1, shape), 0.0
+    )
 
 
 # name to how numbers are drawn, and their mean
@@ -44,22 +46,33 @@ DESIGNS: dict[str, tuple[Draw, float]] = {
     "lognormal 1.5": (lambda rng, shape: rng.lognormal(0, 1.5, shape), float(np.exp(1.125))),
     "beta 0.5, 5": (lambda rng, shape: rng.beta(0.5, 5, shape), 0.5 / 5.5),
     "one unit of ten times the spread": (one_large, 0.0),
-    "5 % of units ten higher": (lambda r, shape: r.standard_normal(shape) + 10 * (r.random(shape) < 0.05), 0.5),
+    "5 % of units ten higher": (
+        lambda r, shape: r.standard_normal(shape) + 10 * (r.random(shape) < 0.05),
+        0.5,
+    ),
     "presence, 30 % symmetric": (present(0.3, 2), 0.0),
     "presence, 20 % up": (present(0.2, 6), 0.4),
 }
 UNSEEN: dict[str, tuple[Draw, float]] = {
     "chi2, 1": (lambda rng, shape: rng.chisquare(1, shape), 1.0),
-    "Weibull 0.7": (lambda rng, shape: rng.weibull(0.7, shape), float(stats.weibull_min(0.7).mean())),
+    "Weibull 0.7": (
+        lambda rng, shape: rng.weibull(0.7, shape),
+        float(stats.weibull_min(0.7).mean()),
+    ),
     "Gumbel, to the left": (lambda rng, shape: -rng.gumbel(size=shape), -float(np.euler_gamma)),
     "t2.5": (lambda rng, shape: rng.standard_t(2.5, shape), 0.0),
     "Poisson 0.5": (lambda rng, shape: rng.poisson(0.5, shape).astype(float), 0.5),
-    "two humps, a tenth three higher": (lambda r, s: r.standard_normal(s) + 3 * (r.random(s) < 0.1), 0.3),
+    "two humps, a tenth three higher": (
+        lambda r, s: r.standard_normal(s) + 3 * (r.random(s) < 0.1),
+        0.3,
+    ),
     "logistic": (lambda rng, shape: rng.logistic(size=shape), 0.0),
 }
 
 
-def _held(designs: dict[str, tuple[Draw, float]], rng: np.random.Generator, sets: int) -> Iterator[Count]:
+def _held(
+    designs: dict[str, tuple[Draw, float]], rng: np.random.Generator, sets: int
+) -> Iterator[Count]:
     for name, (draw, mean) in designs.items():
         for units in (12, 20, 60, 300):
             numbers = draw(rng, (sets, units))
@@ -69,7 +82,11 @@ def _held(designs: dict[str, tuple[Draw, float]], rng: np.random.Generator, sets
             half = t_quantile(units - 1) * found.se
             within = np.abs(found.difference - mean)
             yield counted(f"covered, {name}, {units} units", "t, as it was", within <= half)
-            yield counted(f"covered, {name}, {units} units", "corrected", (found.low <= mean) & (mean <= found.high))
+            yield counted(
+                f"covered, {name}, {units} units",
+                "corrected",
+                (found.low <= mean) & (mean <= found.high),
+            )
             for level in (0.05, 0.001):
                 p = contrast(sparse_units(numbers - mean)).p
                 t = 2 * stats.t.sf(within / found.se, units - 1)
@@ -95,7 +112,9 @@ def skewed_answers(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             for units in (12, 20, 60):
                 slopes = draw(rng, (sets, units)) - mean
                 slopes = slopes / slopes.std() + shift
-                numbers = (slopes[..., None] * VALUES + 0.7 * rng.standard_normal((sets, units, 7))).astype(np.float32)
+                numbers = (
+                    slopes[..., None] * VALUES + 0.7 * rng.standard_normal((sets, units, 7))
+                ).astype(np.float32)
                 profile = dense(numbers, VALUES)
                 sums = moments(profile)
                 lines = linear("measure", sums, VALUES)
@@ -109,7 +128,9 @@ def skewed_answers(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                     yield counted(f"p_perm < 0.05 and 0 inside, {what}", method, p & zero)
                     yield counted(f"p_perm >= 0.05 and 0 outside, {what}", method, ~p & ~zero)
                 yield counted(f"p_perm < 0.05, {what}", "permutation", p)
-                yield counted(f"influence below {FEW:g}, {what}", "warned", sums.slopes.influence < FEW)
+                yield counted(
+                    f"influence below {FEW:g}, {what}", "warned", sums.slopes.influence < FEW
+                )
 
 
 CASES = {"skewed": skewed, "skewed-unseen": skewed_unseen, "skewed-answers": skewed_answers}

@@ -33,18 +33,36 @@ def true_rates(slope: float) -> dict[str, np.ndarray]:
     return {"miss": miss, "false alarm": alarm, "error": (miss + alarm) / 2}
 
 
-def drawn(rng: np.random.Generator, photos: int, slope: float, size: int) -> tuple[Answers, Truth, np.ndarray]:
+def drawn(
+    rng: np.random.Generator, photos: int, slope: float, size: int
+) -> tuple[Answers, Truth, np.ndarray]:
     """Answers about photos, their truth, and clusters of ``size`` photos."""
     clusters = np.arange(photos) // size
     true = rng.random(photos) < 0.5
     own = np.sqrt(0.6) * rng.standard_normal(clusters[-1] + 1)[clusters]
-    level = own[:, None] + np.sqrt(0.4) * rng.standard_normal((photos, 7)) + APART * true[:, None] + slope * VALUES
+    level = (
+        own[:, None]
+        + np.sqrt(0.4) * rng.standard_normal((photos, 7))
+        + APART * true[:, None]
+        + slope * VALUES
+    )
     said = level > LIMIT
     names = np.array([f"{place:04}" for place in range(photos)], dtype=object)
     rows = np.flatnonzero(said.any(axis=1))
-    pairs = rows.astype(np.int32), np.zeros(len(rows), np.int32), said[rows], said[rows].astype(np.float32)
-    answers = Answers("c", "gender", VALUES, np.array(["smile"], dtype=object), names, {}, *pairs, 0.5)
-    return answers, Truth("smiles", "smile", pd.Series(np.where(true, "yes", "no"), index=names)), clusters
+    pairs = (
+        rows.astype(np.int32),
+        np.zeros(len(rows), np.int32),
+        said[rows],
+        said[rows].astype(np.float32),
+    )
+    answers = Answers(
+        "c", "gender", VALUES, np.array(["smile"], dtype=object), names, {}, *pairs, 0.5
+    )
+    return (
+        answers,
+        Truth("smiles", "smile", pd.Series(np.where(true, "yes", "no"), index=names)),
+        clusters,
+    )
 
 
 def error_rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -56,7 +74,9 @@ def error_rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             held: dict[str, list[bool]] = {}
             for _ in range(sets):
                 answers, known, clusters = drawn(rng, photos, slope, size)
-                rates, slopes = error_tables(replace(answers, units=clusters if size > 1 else None), [known], options)
+                rates, slopes = error_tables(
+                    replace(answers, units=clusters if size > 1 else None), [known], options
+                )
                 for row in rates.to_dict("records"):
                     if row["step"] in (3, 6):
                         at = truth[row["measure"]][row["step"]]
@@ -69,7 +89,9 @@ def error_rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                             row["ci_low"] <= at <= row["ci_high"]
                         )
                         if not slope:
-                            held.setdefault(f"{row['measure']}, p < 0.05", []).append(row["p"] < 0.05)
+                            held.setdefault(f"{row['measure']}, p < 0.05", []).append(
+                                row["p"] < 0.05
+                            )
             what = f"{photos} photos{f', {size} a cluster' * (size > 1)}, slope {slope:g}"
             for name, hits in held.items():
                 yield counted(f"{what}: {name}", "error_tables", np.array(hits))
@@ -79,9 +101,16 @@ def answered(wrong: np.ndarray) -> tuple[Answers, Truth]:
     """Answers about photos that all have the label; it is missed where ``wrong`` (n, K) says."""
     names = np.array([f"{place:04}" for place in range(len(wrong))], dtype=object)
     rows = np.flatnonzero(~wrong.all(axis=1))
-    pairs = rows.astype(np.int32), np.zeros(len(rows), np.int32), ~wrong[rows], (~wrong[rows]).astype(np.float32)
+    pairs = (
+        rows.astype(np.int32),
+        np.zeros(len(rows), np.int32),
+        ~wrong[rows],
+        (~wrong[rows]).astype(np.float32),
+    )
     known = Truth("smiles", "smile", pd.Series("yes", index=names))
-    return Answers("c", "gender", VALUES, np.array(["smile"], dtype=object), names, {}, *pairs, 0.5), known
+    return Answers(
+        "c", "gender", VALUES, np.array(["smile"], dtype=object), names, {}, *pairs, 0.5
+    ), known
 
 
 def missed(wrong: np.ndarray, options: FitOptions, clusters: np.ndarray | None = None) -> pd.Series:
@@ -102,16 +131,23 @@ def rare_errors(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         for rate, slope in itertools.product((0.03, 0.2), (0.0, 0.3))
     }
     for photos, (design, chance) in itertools.product(
-        (20, 60, 300), [*anew.items(), ("wrong at the two upper values of 30 %", 0.3 * (VALUES > 1))]
+        (20, 60, 300),
+        [*anew.items(), ("wrong at the two upper values of 30 %", 0.3 * (VALUES > 1))],
     ):
         size = 7 if design in anew else 1
         rows = [missed(rng.random((photos, size)) < chance, options) for _ in range(sets)]
         judged = pd.DataFrame([row for row in rows if not row["note"]])
         what = f"{photos} photos, {design}"
-        yield counted(f"{what}: judged", "error_tables", np.array([not row["note"] for row in rows]))
+        yield counted(
+            f"{what}: judged", "error_tables", np.array([not row["note"] for row in rows])
+        )
         if len(judged):
             at = 100 * float(weights @ chance)
-            yield counted(f"{what}: held", "t", ((judged["ci_low"] <= at) & (at <= judged["ci_high"])).to_numpy())
+            yield counted(
+                f"{what}: held",
+                "t",
+                ((judged["ci_low"] <= at) & (at <= judged["ci_high"])).to_numpy(),
+            )
             for name, method in (("p", "t, as it was"), ("p_test", "permutation")):
                 yield counted(f"{what}: p < 0.05", method, (judged[name] < 0.05).to_numpy())
 
@@ -120,7 +156,10 @@ def alike_errors(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """Wrong at the two upper values of every photo: no standard error.  And each photo wrong at two values by lot."""
     for photos, size in ((12, 1), (40, 1), (60, 3)):
         clusters = np.arange(photos) // size if size > 1 else None
-        for what, same in (("at the two upper values of all", True), ("at two values by lot", False)):
+        for what, same in (
+            ("at the two upper values of all", True),
+            ("at two values by lot", False),
+        ):
             options, decided = FitOptions(permutations=999), []
             for number in range(sets):
                 wrong = np.zeros((photos, 7), bool)
@@ -132,7 +171,9 @@ def alike_errors(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 f"{photos} photos{f', {size} a cluster' * (size > 1)}, wrong {what}: moves",
             )
             yield counted(name, "t, as it was", (rows["p"] < 0.05).to_numpy())
-            yield counted(name, "permutation", rows["decision"].isin(["open", "finding"]).to_numpy())
+            yield counted(
+                name, "permutation", rows["decision"].isin(["open", "finding"]).to_numpy()
+            )
 
 
 def failures(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -142,13 +183,17 @@ def failures(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         "more towards one end": lambda own: 0.3 * own * (1 + 0.3 * VALUES),
         "at the last value of all": lambda own: np.broadcast_to(np.arange(7) == 6, (len(own), 7)),
     }
-    for (photos, size), (what, chance) in itertools.product(((20, 1), (60, 1), (300, 1), (60, 3)), designs.items()):
+    for (photos, size), (what, chance) in itertools.product(
+        ((20, 1), (60, 1), (300, 1), (60, 3)), designs.items()
+    ):
         old, new, codes = [], [], np.arange(photos) // size
         for number in range(sets):
             own = rng.beta(0.5, 2, codes[-1] + 1)[codes][:, None]
             status = np.where(rng.random((photos, 7)) < chance(own), 3, 1).astype(np.int8)
             found = Asked(np.arange(photos), VALUES, status)
-            trend = loss_trend(found, "failed", codes.take, FitOptions(permutations=999, seed=number))
+            trend = loss_trend(
+                found, "failed", codes.take, FitOptions(permutations=999, seed=number)
+            )
             old.append(False)
             new.append(not trend.p >= 0.05 and bool((status == 3).any()))
         name = f"{photos} photos{f', {size} a person' * (size > 1)}, failing {what}: flagged"

@@ -8,7 +8,9 @@ from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
 
-COUNTER = Path("/sys/class/powercap/intel-rapl:0")  # microjoules of the first socket; AMD's processors have it, too
+COUNTER = Path(
+    "/sys/class/powercap/intel-rapl:0"
+)  # microjoules of the first socket; AMD's processors have it, too
 EVERY = 0.5  # seconds between two looks at a GPU
 
 
@@ -39,7 +41,10 @@ class Meter:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._stop.set()
         if self._thread is not None:
@@ -62,9 +67,16 @@ class Meter:
 
 def gpu_watts(index: str) -> float | None:
     """What an NVIDIA GPU draws now; None if unknown."""
-    command = ["nvidia-smi", f"--id={index}", "--query-gpu=power.draw", "--format=csv,noheader,nounits"]
+    command = [
+        "nvidia-smi",
+        f"--id={index}",
+        "--query-gpu=power.draw",
+        "--format=csv,noheader,nounits",
+    ]
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
+        said = subprocess.run(
+            command, capture_output=True, text=True, timeout=10, check=True
+        ).stdout
         return float(said.strip())
     except (OSError, subprocess.SubprocessError, ValueError):
         return None

@@ -56,7 +56,19 @@ def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, lis
     return {
         "training": (80, [str(HERE / "bench_training.py"), "--device", device, *training]),
         "sweep": (90, [str(HERE / "bench_sweep.py"), "--device", device, *sweep]),
-        "steps": (60, ["-m", "tests.benches.bench_machine", str(folder), "--count", few, "--device", device, "--json"]),
+        "steps": (
+            60,
+            [
+                "-m",
+                "tests.benches.bench_machine",
+                str(folder),
+                "--count",
+                few,
+                "--device",
+                device,
+                "--json",
+            ],
+        ),
         "agreement with the CPU": (50, [*walk, "--photos", few[:2], "--agree", few[:2]]),
         **walks,
     }
@@ -82,10 +94,15 @@ def everything(folder: Path, args: argparse.Namespace) -> dict[str, object]:
     result: dict[str, object] = {"bench": "gpu", "machine": measure.machine(device)}
     result["matrix_rate_tflops"] = {
         "fp32": round(measure.matrix_rate(device) / 1e12, 2),
-        "bf16": round(measure.matrix_rate(device, half=True) / 1e12, 2) if device != "cpu" else None,
+        "bf16": round(measure.matrix_rate(device, half=True) / 1e12, 2)
+        if device != "cpu"
+        else None,
     }
     result["copy_rate_gb_s"] = round(measure.copy_rate(device) / 1e9, 1)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+    }
     for name, (seconds, command) in commands(folder, device, quick).items():
         if not name.startswith(args.only):
             continue
@@ -100,7 +117,9 @@ def everything(folder: Path, args: argparse.Namespace) -> dict[str, object]:
 def one(command: list[str], environment: dict[str, str], seconds: int) -> object:
     """The JSON that a bench prints, or why there is none."""
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=seconds, cwd=ROOT)
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=seconds, cwd=ROOT
+        )
     except subprocess.TimeoutExpired:
         return {"failed": f"took more than {seconds} s"}
     if done.returncode:

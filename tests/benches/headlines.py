@@ -54,9 +54,21 @@ SMALL = [Audit(n, labels, 0.3) for n in (20, 60, 300) for labels in (2, 20)]
 LARGE = [Audit(n, 20, 1.0, placebos=n > 12) for n in (5, 12, 60)] + [Audit(60, 2, 1.0, light=1.0)]
 RARE = [Audit(300, 2, rate=0.02), Audit(300, 2, 0.6, 0.02), Audit(60, 20, 0.8, 0.03)]
 REFUSED = [Audit(60, 2, 1.0, refused=0.6), Audit(300, 2, 0.0, refused=0.6)]
-NUMBERS = [Audit(n, 2, slope, by=by) for n, slope, by in ((20, 0.0, "number"), (60, 0.3, "number"), (60, 0.0, "score"))]
+NUMBERS = [
+    Audit(n, 2, slope, by=by)
+    for n, slope, by in ((20, 0.0, "number"), (60, 0.3, "number"), (60, 0.0, "score"))
+]
 CLUSTERED = [Audit(60, 2, people=6), Audit(120, 2, 0.8, people=30), Audit(300, 2, people=150)]
-AUDITS = [*NULL, *SMALL, *LARGE, *RARE, *REFUSED, *NUMBERS, *CLUSTERED, Audit(300, 20, 0.6, light=0.5)]
+AUDITS = [
+    *NULL,
+    *SMALL,
+    *LARGE,
+    *RARE,
+    *REFUSED,
+    *NUMBERS,
+    *CLUSTERED,
+    Audit(300, 20, 0.6, light=0.5),
+]
 
 
 def sweep(audit: Audit, own: np.ndarray, slope: float, rng: np.random.Generator) -> np.ndarray:
@@ -72,12 +84,17 @@ def tables_of(audit: Audit, rng: np.random.Generator) -> tuple[pd.DataFrame, pd.
     moving = {"gender": audit.slope}
     if audit.placebos:
         moving |= {
-            placebo.name("gender", kind): audit.slope * audit.light * (kind == "light") for kind in placebo.KINDS
+            placebo.name("gender", kind): audit.slope * audit.light * (kind == "light")
+            for kind in placebo.KINDS
         }
     names, parts = [f"label {number + 1}" for number in range(audit.labels)], []
     for attribute, slope in moving.items():
         latent = sweep(audit, own, slope, rng)
-        present = latent > special.ndtri(1 - audit.rate) if audit.by == "presence" else np.full(latent.shape, True)
+        present = (
+            latent > special.ndtri(1 - audit.rate)
+            if audit.by == "presence"
+            else np.full(latent.shape, True)
+        )
         scores, asked = build(present, VALUES, names, attribute=attribute)
         if audit.by != "presence":
             numbers = special.expit(latent) if audit.by == "score" else 20 + np.exp(1.2 * latent)
@@ -85,7 +102,9 @@ def tables_of(audit: Audit, rng: np.random.Generator) -> tuple[pd.DataFrame, pd.
         lost = rng.random(len(asked)) < audit.refused * (asked["step"] / 6) ** 3
         asked.loc[lost, ["status", "reason"]] = ["refused", "refused"]
         gone = pd.MultiIndex.from_frame(asked.loc[lost, ["photo", "step"]])
-        parts.append((scores[~pd.MultiIndex.from_frame(scores[["photo", "step"]]).isin(gone)], asked))
+        parts.append(
+            (scores[~pd.MultiIndex.from_frame(scores[["photo", "step"]]).isin(gone)], asked)
+        )
     scores, asked = (pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
     return scores, asked
 
@@ -110,7 +129,11 @@ def said(audit: Audit, seed: int) -> str:
 if __name__ == "__main__":
     for number, audit in enumerate(AUDITS):
         facts = vars(audit).items()
-        plain = ", ".join(f"{name} {value}" for name, value in facts if value != getattr(Audit, name, None))
-        sentence = textwrap.fill(said(audit, number), 116, initial_indent="    ", subsequent_indent="    ")
+        plain = ", ".join(
+            f"{name} {value}" for name, value in facts if value != getattr(Audit, name, None)
+        )
+        sentence = textwrap.fill(
+            said(audit, number), 116, initial_indent="    ", subsequent_indent="    "
+        )
         sys.stdout.write(f"{number + 1}. {plain}\n{sentence}\n")
         sys.stdout.flush()

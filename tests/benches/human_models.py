@@ -24,7 +24,15 @@ from gslopes.core.records import ByteArray, FloatArray
 # medians over 40 London portraits, by its BlazeFace box (@vladmandic/human 3.3.6).
 FRAME = np.array([(0.345, 0.306), (0.66, 0.308), (0.502, 0.461), (0.374, 0.639), (0.63, 0.641)])
 SIDE = 256  # pixels of that square
-YEARS = (18.0, 23.0, 28.0, 35.5, 45.5, 55.5, 65.0)  # middles of gear's ages: below 20, to 25, 30, 40, 50, 60, above
+YEARS = (
+    18.0,
+    23.0,
+    28.0,
+    35.5,
+    45.5,
+    55.5,
+    65.0,
+)  # middles of gear's ages: below 20, to 25, 30, 40, 50, 60, above
 EMOTIONS = ("angry", "disgust", "fear", "happy", "sad", "surprise", "neutral")
 
 
@@ -53,7 +61,9 @@ class Graph:
                 return self.weights[name]
             if name not in known:
                 known[name] = (
-                    x if node["op"] == "Placeholder" else _carried_out(node, [value(i) for i in node["input"]])
+                    x
+                    if node["op"] == "Placeholder"
+                    else _carried_out(node, [value(i) for i in node["input"]])
                 )
             return known[name]
 
@@ -63,7 +73,9 @@ class Graph:
 def _carried_out(node: dict[str, Any], given: list[Tensor]) -> Tensor:
     """One operation; pictures are (n, H, W, C), kernels (h, w, in, out)."""
     kind, x, attr = node["op"], given[0], node["attr"]
-    fused = [base64.b64decode(name) for name in attr.get("fused_ops", {}).get("list", {}).get("s", [])]
+    fused = [
+        base64.b64decode(name) for name in attr.get("fused_ops", {}).get("list", {}).get("s", [])
+    ]
     match kind:
         case "Conv2D" | "_FusedConv2D" | "DepthwiseConv2dNative" | "MaxPool" | "AvgPool":
             out = _spatial(kind, x, given[1:], attr)
@@ -74,7 +86,11 @@ def _carried_out(node: dict[str, Any], given: list[Tensor]) -> Tensor:
         case "Mul":
             out = x * given[1]
         case "Minimum" | "Maximum":  # of ReLU6, whose input nothing else needs
-            out = torch.minimum(x, given[1], out=x) if kind == "Minimum" else torch.maximum(x, given[1], out=x)
+            out = (
+                torch.minimum(x, given[1], out=x)
+                if kind == "Minimum"
+                else torch.maximum(x, given[1], out=x)
+            )
         case "Mean" | "Max":
             axes = given[1].reshape(-1).tolist()
             out = x.mean(axes) if kind == "Mean" else x.amax(axes)
@@ -93,7 +109,9 @@ def _carried_out(node: dict[str, Any], given: list[Tensor]) -> Tensor:
         case "Identity":
             out = x
         case _:
-            raise ValueError(f"The graph has an operation that is not among those of gear and faceres: {kind}.")
+            raise ValueError(
+                f"The graph has an operation that is not among those of gear and faceres: {kind}."
+            )
     return out.relu_() if b"Relu" in fused else out
 
 
@@ -105,7 +123,10 @@ def _spatial(kind: str, x: Tensor, given: list[Tensor], attr: dict[str, Any]) ->
         return F.linear(x, given[0][0, 0].t(), *given[1:])
     x = x.permute(0, 3, 1, 2)
     if base64.b64decode(attr["padding"]["s"]) == b"SAME":
-        ends = [max((-(-size // stride) - 1) * stride + side - size, 0) for size in (x.shape[3], x.shape[2])]
+        ends = [
+            max((-(-size // stride) - 1) * stride + side - size, 0)
+            for size in (x.shape[3], x.shape[2])
+        ]
         around = [half for end in ends for half in (end // 2, end - end // 2)]
         x = F.pad(x, around, value=-torch.inf if kind == "MaxPool" else 0.0)
     if kind == "MaxPool":
@@ -144,11 +165,17 @@ def _read(models: Path, faces: ByteArray) -> dict[str, FloatArray]:
     seen = _sized(faces[:, low:high, left:right], 198) / 255
     gender, group, ages = gear(seen, "Identity_1", "Identity_2", "Identity")
     (years,) = ssrnet(_sized(faces, 64), "Identity")
-    told = faceres(_sized(faces, 224), "gender_pred/Sigmoid", "age_pred/Softmax", "global_pooling/Mean")
+    told = faceres(
+        _sized(faces, 224), "gender_pred/Sigmoid", "age_pred/Softmax", "global_pooling/Mean"
+    )
     gray = (_sized(faces, 64) / 255 @ torch.tensor([0.2989, 0.587, 0.114]))[..., None]
     (emotions,) = emotion(2 * (gray - 0.5), "Identity")
     found = {"gear": gender[:, 0], "white": group[:, 0] / (group[:, 0] + group[:, 1]).clip(1e-6)}
-    found |= {"faceres": told[0][:, 0], "age": told[1] @ np.arange(100, dtype=np.float32), "descriptor": told[2]}
+    found |= {
+        "faceres": told[0][:, 0],
+        "age": told[1] @ np.arange(100, dtype=np.float32),
+        "descriptor": told[2],
+    }
     found |= {"gear_age": ages @ np.array(YEARS, np.float32), "ssrnet_age": years[:, 0]}
     return found | dict(zip(EMOTIONS, emotions.T, strict=True))
 

@@ -11,7 +11,16 @@ from collections import Counter
 from tests.loopback import QuietHandler
 
 ANSWER = json.dumps({"answer": "A"})
-REPORTS = [None, (-(10**9), 4), (10**15, 4), (float("nan"), 4), (0, 0), (1, 1), ("9", 4), (10**400, 4)]  # of tokens
+REPORTS = [
+    None,
+    (-(10**9), 4),
+    (10**15, 4),
+    (float("nan"), 4),
+    (0, 0),
+    (1, 1),
+    ("9", 4),
+    (10**400, 4),
+]  # of tokens
 
 
 class Thief:
@@ -56,8 +65,16 @@ class Liar:
             return 503, {}
         self.judged["chat"] += 1
         report = self.lot.choice(REPORTS)
-        usage = dict(zip(("prompt_tokens", "completion_tokens"), report, strict=True)) if report else None
-        choice = {"index": 0, "message": {"role": "assistant", "content": ANSWER}, "finish_reason": "stop"}
+        usage = (
+            dict(zip(("prompt_tokens", "completion_tokens"), report, strict=True))
+            if report
+            else None
+        )
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", "content": ANSWER},
+            "finish_reason": "stop",
+        }
         return 200, {"model": "liar", "choices": [choice], "usage": usage}
 
 
@@ -65,7 +82,11 @@ class LiarHandler(QuietHandler):
     def do_POST(self) -> None:  # noqa: N802
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         with self.service.lock:
-            status, reply = self.service.judge(len(asked["pictures"])) if "pictures" in asked else self.service.chat()
+            status, reply = (
+                self.service.judge(len(asked["pictures"]))
+                if "pictures" in asked
+                else self.service.chat()
+            )
         time.sleep(0.05)
         headers = {"Location": reply} if isinstance(reply, str) else {}
         self.send(status, json.dumps(reply).encode(), "application/json", headers)

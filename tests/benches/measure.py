@@ -84,7 +84,11 @@ def spread(values: list[float], digits: int = 4) -> dict[str, float]:
 def ratios(seconds: Mapping[str, list[float]], ours: str = "ours") -> dict[str, dict[str, float]]:
     """How many times faster ours is than each of the others, round by round."""
     own_times = np.array(seconds[ours])
-    return {name: spread((np.array(peer) / own_times).tolist(), 2) for name, peer in seconds.items() if name != ours}
+    return {
+        name: spread((np.array(peer) / own_times).tolist(), 2)
+        for name, peer in seconds.items()
+        if name != ours
+    }
 
 
 def matrix_rate(device: str = "cpu", half: bool = False) -> float:
@@ -101,9 +105,15 @@ def copy_rate(device: str = "cpu") -> float:
     """Bytes per second that a large copy reads and writes."""
     import torch
 
-    source = torch.ones(1 << (30 if device.startswith("cuda") else 26), dtype=torch.uint8, device=device)
+    source = torch.ones(
+        1 << (30 if device.startswith("cuda") else 26), dtype=torch.uint8, device=device
+    )
     target = torch.empty_like(source)
-    return 2 * len(source) / float(np.median(in_turn({"copy": lambda: target.copy_(source)}, 7, device)["copy"]))
+    return (
+        2
+        * len(source)
+        / float(np.median(in_turn({"copy": lambda: target.copy_(source)}, 7, device)["copy"]))
+    )
 
 
 def say(result: Mapping[str, Any], out: Path | None) -> None:
@@ -119,4 +129,6 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), ""
+    )

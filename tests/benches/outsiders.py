@@ -64,7 +64,11 @@ def chosen(given: argparse.Namespace) -> None:
     utk, london = composites.sets(given.data, "gender", given.photos, "cpu", "card")
     draw = np.random.default_rng(65)
     few = london.take(np.sort(draw.permutation(len(london))[: given.photos]))
-    files = {"portraits": [p.path for p in few.photos], "tight": [p.path for p in utk.photos], "wild": []}
+    files = {
+        "portraits": [p.path for p in few.photos],
+        "tight": [p.path for p in utk.photos],
+        "wild": [],
+    }
     wild = sorted(given.wild.rglob("*.jpg"))
     for row in draw.permutation(len(wild)):
         photo = open_photo(wild[row])
@@ -87,15 +91,27 @@ def slug(editor: str) -> str:
     return editor.replace(", ", "-").replace(" ", "-")
 
 
-def made(given: argparse.Namespace, editor: str, steps: int, extent: float) -> tuple[pd.DataFrame, FloatArray, Path]:
+def made(
+    given: argparse.Namespace, editor: str, steps: int, extent: float
+) -> tuple[pd.DataFrame, FloatArray, Path]:
     """The walk's pictures: its table of used photos, the values, and the run folder."""
     name = editor.removesuffix(PUBLISHED)
     way = {"region": "skin", "blend": "paste", "calibrated": False} if editor != name else {}
     attribute = identify(name)[0].labels[0]
     run = given.out / "runs" / f"{slug(editor)}-{steps}"
-    options = {"attribute": attribute, "editor": name, "steps": steps, "range": (-extent, extent), "format": "png"}
+    options = {
+        "attribute": attribute,
+        "editor": name,
+        "steps": steps,
+        "range": (-extent, extent),
+        "format": "png",
+    }
     gslopes.synthesise(given.out / "photos", run, placebo=False, device="cpu", **options, **way)
-    photos = tables.read(tables.PHOTOS, run / "photos.parquet").query("status == 'used'").sort_values("path")
+    photos = (
+        tables.read(tables.PHOTOS, run / "photos.parquet")
+        .query("status == 'used'")
+        .sort_values("path")
+    )
     return photos.reset_index(drop=True), values_for(attribute, steps, (-extent, extent)), run
 
 
@@ -107,7 +123,12 @@ def cut(picture: ByteArray, points: Any, frame: FloatArray, side: int) -> ByteAr
 
 
 def faces(
-    given: argparse.Namespace, photos: pd.DataFrame, run: Path | None, step: int, frame: FloatArray, side: int
+    given: argparse.Namespace,
+    photos: pd.DataFrame,
+    run: Path | None,
+    step: int,
+    frame: FloatArray,
+    side: int,
 ) -> ByteArray:
     """(n, side, side, 3): of the pictures at one step, or of the photos themselves without a run."""
     attribute = "" if run is None else next((run / "edits").iterdir()).name
@@ -129,18 +150,32 @@ def readings(given: argparse.Namespace, editor: str) -> dict[str, FloatArray]:
         assert list(small["path"]) == list(photos["path"])
         every = [(None, 0), *((run, step) for step in range(len(values)))]
         read = [
-            human_models.read(given.models, faces(given, photos, *one, human_models.FRAME, human_models.SIDE))
+            human_models.read(
+                given.models, faces(given, photos, *one, human_models.FRAME, human_models.SIDE)
+            )
             for one in every
         ]
         found = {name: np.stack([one[name] for one in read], 1) for name in read[0]}
         at = ((None, 0), (run, 0), (ends, 0), (ends, 2), (run, len(values) - 1))
         found["chips"] = np.stack([faces(given, photos, *one, CHIP, 64) for one in at], 1)
         whole = [faces(given, photos, *one, CHIP, 128) for one in every]
-        skin, face = (ParserMasker(load("face-parser"), region)([], [], whole[0]) for region in ("skin", "face"))
-        found["sharpness"] = np.exp(sharpness(whole[1 + len(values) // 2], face) - sharpness(whole[0], face))
+        skin, face = (
+            ParserMasker(load("face-parser"), region)([], [], whole[0])
+            for region in ("skin", "face")
+        )
+        found["sharpness"] = np.exp(
+            sharpness(whole[1 + len(values) // 2], face) - sharpness(whole[0], face)
+        )
         found["lightness"] = np.stack([luminance(chips, skin) for chips in whole], 1)
-        blue = np.array([cielab(chip)[within >= 0.5, 2].mean() for chip, within in zip(whole[0], skin, strict=True)])
-        found["tone"] = np.degrees(np.arctan2(found["lightness"][:, 0] - 50, blue))  # typology angle
+        blue = np.array(
+            [
+                cielab(chip)[within >= 0.5, 2].mean()
+                for chip, within in zip(whole[0], skin, strict=True)
+            ]
+        )
+        found["tone"] = np.degrees(
+            np.arctan2(found["lightness"][:, 0] - 50, blue)
+        )  # typology angle
         found |= {"path": photos["path"].to_numpy(str), "values": values}
         kept.parent.mkdir(exist_ok=True)
         np.savez(kept, **found)
@@ -161,13 +196,21 @@ def row_of(editor: str, read: dict[str, FloatArray], rows: Any, every: bool) -> 
                        "centre - photo": cell(manipulation.mean(swept[:, len(values) // 2] - own))}  # fmt: skip
     found["sharpness"] = cell(manipulation.mean(read["sharpness"][rows]))
     alike = recogniser.cosine(read["descriptor"][rows, 1:], read["descriptor"][rows, :1])
-    found["identity"] = {f"{v:+.2f}": round(float(c), 3) for v, c in zip(values, alike.mean(0), strict=True)}
+    found["identity"] = {
+        f"{v:+.2f}": round(float(c), 3) for v, c in zip(values, alike.mean(0), strict=True)
+    }
     for name in ALSO:
         moved = read[name][rows, 1:] - read[name][rows, :1]
-        found[name] = {f"{values[k]:+g}": cell(manipulation.mean(moved[:, k])) for k in (0, len(values) // 2, -1)}
+        found[name] = {
+            f"{values[k]:+g}": cell(manipulation.mean(moved[:, k]))
+            for k in (0, len(values) // 2, -1)
+        }
     if every and len(rows) >= 20:
         chips, at = read["chips"][rows], ("-2", "-1", "+1", "+2")
-        tests = {v: measures.two_sample_auc(chips[:, 0], chips[:, k + 1], draws=2) for k, v in enumerate(at)}
+        tests = {
+            v: measures.two_sample_auc(chips[:, 0], chips[:, k + 1], draws=2)
+            for k, v in enumerate(at)
+        }
         found["two-sample AUC"] = {v: cell(test) for v, test in tests.items()}
     return found
 
@@ -210,12 +253,16 @@ def sheet(given: argparse.Namespace, editor: str, side: int = 224) -> list[str]:
     tone = dict(zip(*(readings(given, editor)[key] for key in ("path", "tone")), strict=True))
     photos = photos[~photos["path"].str.startswith("tight/")]
     tagger = load("celeba-tagger")
-    chips = torch.from_numpy(faces(given, photos, None, 0, CHIP, 128)).permute(0, 3, 1, 2).float() / 255
+    chips = (
+        torch.from_numpy(faces(given, photos, None, 0, CHIP, 128)).permute(0, 3, 1, 2).float() / 255
+    )
     with torch.inference_mode():
         shown = reader.normalised(tagger, reader.cropped(chips, tagger.spec.crop, tagger.spec.size))
         tags = tagger.module(shown).sigmoid().numpy()
     points = np.stack([np.reshape(p, (5, 2)) for p in photos["points"]]).astype(float)
-    turned = np.abs(2 * points[:, 2, 0] - points[:, :2, 0].sum(1)) / np.ptp(points[:, :2, 0], axis=1)
+    turned = np.abs(2 * points[:, 2, 0] - points[:, :2, 0].sum(1)) / np.ptp(
+        points[:, :2, 0], axis=1
+    )
     label = tagger.spec.labels.index
     most = {"dark": -np.array([tone[path] for path in photos["path"]]), "bearded": -tags[:, label("No_Beard")],
             "glasses": tags[:, label("Eyeglasses")], "profile": turned}  # fmt: skip
@@ -224,7 +271,10 @@ def sheet(given: argparse.Namespace, editor: str, side: int = 224) -> list[str]:
         taken += [int(i) for i in np.argsort(-most[kind], kind="stable") if i not in taken][:count]
     few = photos.iloc[taken]
     frame = 0.5 + (CHIP - 0.5) * 0.8
-    cells = [faces(given, few, *one, frame, side) for one in ((None, 0), *((run, step) for step in range(len(values))))]
+    cells = [
+        faces(given, few, *one, frame, side)
+        for one in ((None, 0), *((run, step) for step in range(len(values))))
+    ]
     place = given.out / "sheets"
     place.mkdir(exist_ok=True)
     Image.fromarray(np.concatenate(np.concatenate(cells, 2))).save(place / f"{slug(editor)}.png")
@@ -232,7 +282,9 @@ def sheet(given: argparse.Namespace, editor: str, side: int = 224) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("out", type=Path)
     for name in ("models", "data", "wild"):
         parser.add_argument(f"--{name}", type=Path, required=True)
@@ -249,11 +301,19 @@ def main() -> None:
         (home / "weights").symlink_to(given.weights.resolve())
         os.environ[HOME_VARIABLE] = str(home)
     chosen(given)
-    result: dict[str, Any] = {"bench": "outsiders", "machine": measure.machine(), "photos": given.photos, "editors": {}}
+    result: dict[str, Any] = {
+        "bench": "outsiders",
+        "machine": measure.machine(),
+        "photos": given.photos,
+        "editors": {},
+    }
     for editor in given.editor or EDITORS:
         read = readings(given, editor)
         result.setdefault("identity of pairs", pairs(given, read))
-        result["editors"][editor] = {"sha256": identify(editor.removesuffix(PUBLISHED))[1], **dict(table(editor, read))}
+        result["editors"][editor] = {
+            "sha256": identify(editor.removesuffix(PUBLISHED))[1],
+            **dict(table(editor, read)),
+        }
         if given.sheets:
             result["sheet"] = sheet(given, editor)
         (given.out / "outsiders.json").write_text(json.dumps(result, indent=1) + "\n", "utf-8")
@@ -272,11 +332,17 @@ def lines(rows: dict[str, Any]) -> Iterator[str]:
                 t = row[target]
                 shift = "{value:+.2f} [{low:+.2f}, {high:+.2f}]".format(**t["shift"])
                 means = " ".join(f"{v:.2f}" for v in t["means"])
-                parts.append(f"{target} {shift} even {t['even']['value']:.2f} photo {t['photo']:.2f} at {means}")
+                parts.append(
+                    f"{target} {shift} even {t['even']['value']:.2f} photo {t['photo']:.2f} at {means}"
+                )
         parts.append(f"sharp {row['sharpness']['value']:.2f} same {row['identity']['+0.00']:.2f}")
-        parts += [what + " " + " ".join(f"{v['value']:+.2f}" for v in row[what].values()) for what in ALSO]
+        parts += [
+            what + " " + " ".join(f"{v['value']:+.2f}" for v in row[what].values()) for what in ALSO
+        ]
         if "two-sample AUC" in row:
-            parts.append("AUC " + " ".join(f"{v['value']:.2f}" for v in row["two-sample AUC"].values()))
+            parts.append(
+                "AUC " + " ".join(f"{v['value']:.2f}" for v in row["two-sample AUC"].values())
+            )
         yield " | ".join(parts)
 
 

@@ -23,7 +23,13 @@ Labels = list[tuple[str, float]]
 NEUTRAL = 0.15
 WOMEN, MEN = 0.75, 0.15  # share called a woman at congruence 0 and value 0
 FACE = 0.03  # f: the share called a woman falls by so much per unit of the edit
-SLOPES: Mapping[str, float] = {"google": 0.08, "rekognition": 0.04, "clarifai": -0.08, "azure": 0.0, "imagga": 0.06}
+SLOPES: Mapping[str, float] = {
+    "google": 0.08,
+    "rekognition": 0.04,
+    "clarifai": -0.08,
+    "azure": 0.0,
+    "imagga": 0.06,
+}
 NAMES = {  # a tag of the starter typology that names the context and no gender
     "garage": "car_repair", "home-kitchen": "kitchenware", "kindergarten": "elementary_school",
     "lecture-hall": "auditorium", "nursery": "crib", "restaurant-kitchen": "restaurant_kitchen", "sports-bar": "pub",
@@ -31,14 +37,20 @@ NAMES = {  # a tag of the starter typology that names the context and no gender
 }  # fmt: skip
 
 
-def plant(run: Path, slopes: Mapping[str, float] = SLOPES, face: float = FACE) -> dict[str, dict[str, Labels]]:
+def plant(
+    run: Path, slopes: Mapping[str, float] = SLOPES, face: float = FACE
+) -> dict[str, dict[str, Labels]]:
     """Service to sha256 of each picture of a run to its labels.  run: whose pictures are made."""
     edits = tables.read(tables.EDITS, run / "edits.parquet")
-    composites = tables.read(TABLES["composites"], run / "composites.parquet").set_index(["photo", "attribute", "step"])
+    composites = tables.read(TABLES["composites"], run / "composites.parquet").set_index(
+        ["photo", "attribute", "step"]
+    )
     people = tables.read(TABLES["people"], run / "people.parquet").set_index("photo")
     ratings = {
         str(row["context"]): float(row["rating"])
-        for row in tables.read(TABLES["backgrounds"], run / "backgrounds.parquet").to_dict("records")
+        for row in tables.read(TABLES["backgrounds"], run / "backgrounds.parquet").to_dict(
+            "records"
+        )
     }
     ranks = _ranks(people)
     found: dict[str, dict[str, Labels]] = {service: {} for service in slopes}
@@ -52,12 +64,16 @@ def plant(run: Path, slopes: Mapping[str, float] = SLOPES, face: float = FACE) -
             if row["photo"] in ranks:
                 gender = str(people.loc[row["photo"], "gender"])
                 rating = ratings.get(context, 5.0)
-                labels += _person(gender, ranks[row["photo"]], rating, float(row["value"]), slope, face)
+                labels += _person(
+                    gender, ranks[row["photo"]], rating, float(row["value"]), slope, face
+                )
             found[service][digest] = labels
     return found
 
 
-def _person(gender: str, rank: float, rating: float, value: float, slope: float, face: float) -> Labels:
+def _person(
+    gender: str, rank: float, rating: float, value: float, slope: float, face: float
+) -> Labels:
     fits = slope * kappa(rating, gender)
     called = WOMEN + fits - face * value if gender == "woman" else MEN - fits - face * value
     word = "woman" if rank < called else "" if rank < called + NEUTRAL else "man"

@@ -44,12 +44,20 @@ from tests.fake_provider.folder import write_run  # noqa: E402
 from tests.fixtures import write_tiny_models  # noqa: E402
 from tests.loopback import serving  # noqa: E402
 
-NAMES = ["google:images_per_minute=60000", *(f"{name}:rate=500,concurrency=4" for name in ("rekognition", "azure"))]
+NAMES = [
+    "google:images_per_minute=60000",
+    *(f"{name}:rate=500,concurrency=4" for name in ("rekognition", "azure")),
+]
 NAMES += ["clarifai:rate=500,concurrency=4", "imagga:rate=500,concurrency=4"]
 TABLES = ("photos", "edits", "asked", "scores", "slopes", "shape")
 HANGS = 600.0  # seconds after which an attempt that nobody kills is a finding
-LIES = ["http:{url}/judge,price=1000,batch=4,concurrency=4", "llm:liar,url={url}/v1,prompt=doctor-nurse,"]
-LIES[1] += "scores=repeats,repeats=3,price=3000,concurrency=4"  # both a dollar a picture, or a request
+LIES = [
+    "http:{url}/judge,price=1000,batch=4,concurrency=4",
+    "llm:liar,url={url}/v1,prompt=doctor-nurse,",
+]
+LIES[1] += (
+    "scores=repeats,repeats=3,price=3000,concurrency=4"  # both a dollar a picture, or a request
+)
 # Imports once, then makes a child for each line it reads: an audit, ended by a signal after so many seconds. Prints its
 # end; what it says about money is added to a file.
 NURSERY = """
@@ -113,11 +121,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name, FakeProvider(seed=options.seed) as provider:
         folder = Path(name)
         write_folder(sample(options.photos, options.seed), folder, size=96)
-        (folder / "part.toml").write_text("part = 3\n")  # so that a kill finds parts done and parts not
+        (folder / "part.toml").write_text(
+            "part = 3\n"
+        )  # so that a kill finds parts done and parts not
         home = {"GSLOPES_HOME": str(write_tiny_models(folder / "home")), "OMP_NUM_THREADS": "1"}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
         environment = os.environ | provider.environment | home
-        with subprocess.Popen([sys.executable, "-c", NURSERY], cwd=ROOT, env=environment, **pipes) as nursery:
+        with subprocess.Popen(
+            [sys.executable, "-c", NURSERY], cwd=ROOT, env=environment, **pipes
+        ) as nursery:
             calm, run = folder / "calm", folder / "run"
             if attempt(nursery, folder, calm, HANGS) != 0:
                 raise SystemExit("The undisturbed audit failed.")
@@ -128,9 +140,19 @@ def main() -> int:
                 codes = [-9]
                 while codes[-1] != 0 and len(codes) < 30:
                     seconds = lot.uniform(0.2, 4.0) if len(codes) < 13 else HANGS
-                    codes.append(attempt(nursery, folder, run, seconds, lot.choice([signal.SIGKILL, signal.SIGINT])))
+                    codes.append(
+                        attempt(
+                            nursery,
+                            folder,
+                            run,
+                            seconds,
+                            lot.choice([signal.SIGKILL, signal.SIGINT]),
+                        )
+                    )
                 kills = codes.count(-9) - 1
-                wrong = differences(provider, made(run) if codes[-1] == 0 else ({}, {}), expected, kills)
+                wrong = differences(
+                    provider, made(run) if codes[-1] == 0 else ({}, {}), expected, kills
+                )
                 differing += [f"round {counts['rounds']}, ends {codes[1:]}: {one}" for one in wrong]
                 counts.update(rounds=1, kills=kills, requests=len(provider.log.calls))
                 stops = codes.count(130)
@@ -142,9 +164,20 @@ def main() -> int:
                 shutil.rmtree(run)
                 shutil.rmtree(f"{run}-cache")
             nursery.stdin.close()
-    facts = {"machine": measure.machine(), "seconds": round(time.monotonic() - began), "seed": options.seed}
-    facts |= {"photos": options.photos, "pictures": len(expected[1]), **counts, "differing": differing}
-    before = json.loads(options.out.read_text())["runs"] if options.out and options.out.exists() else []
+    facts = {
+        "machine": measure.machine(),
+        "seconds": round(time.monotonic() - began),
+        "seed": options.seed,
+    }
+    facts |= {
+        "photos": options.photos,
+        "pictures": len(expected[1]),
+        **counts,
+        "differing": differing,
+    }
+    before = (
+        json.loads(options.out.read_text())["runs"] if options.out and options.out.exists() else []
+    )
     measure.say({"bench": "soak", "runs": [*before, facts]}, options.out)
     return bool(differing)
 
@@ -163,11 +196,16 @@ def attempt(
     return int(nursery.stdout.readline())
 
 
-def lied_to(nursery: subprocess.Popen[str], folder: Path, lot: random.Random, counts: Counter[str]) -> list[str]:
+def lied_to(
+    nursery: subprocess.Popen[str], folder: Path, lot: random.Random, counts: Counter[str]
+) -> list[str]:
     """Ask the liars until all is answered, with Ctrl-C at random moments; what was spent beyond, or less than, sent."""
     run = write_run(folder / f"liar-{counts['rounds']}", 6, part=2)
     thief, codes = Thief(), [130]
-    with serving(thief, ThiefHandler), serving(Liar(lot.randrange(1 << 30), thief), LiarHandler) as liar:
+    with (
+        serving(thief, ThiefHandler),
+        serving(Liar(lot.randrange(1 << 30), thief), LiarHandler) as liar,
+    ):
         names = [name.format(url=f"http://127.0.0.1:{liar.port}") for name in LIES]
         while codes[-1] != 0 and len(codes) < 30:
             seconds = lot.uniform(0.5, 4.0) if len(codes) < 13 else HANGS
@@ -196,14 +234,23 @@ def made(run: Path) -> tuple[dict[str, pd.DataFrame], dict[str, bytes]]:
 
 def differences(provider: FakeProvider, found: tuple, expected: tuple, kills: int) -> list[str]:
     """What is not as in the undisturbed audit."""
-    wrong = [name for name, frame in expected[0].items() if name not in found[0] or not frame.equals(found[0][name])]
+    wrong = [
+        name
+        for name, frame in expected[0].items()
+        if name not in found[0] or not frame.equals(found[0][name])
+    ]
     wrong += [] if found[1] == expected[1] else ["pictures"]
     for service in ("google", "rekognition", "azure", "clarifai", "imagga"):
         calls = provider.log.of(service)
-        again = sum(count - 1 for count in Counter(image for call in calls for image in call.billed).values())
+        again = sum(
+            count - 1
+            for count in Counter(image for call in calls for image in call.billed).values()
+        )
         lost = sum(len(call.billed) for call in calls if not call.delivered)
         if again > lost + kills * 4 * max((len(call.images) for call in calls), default=1):
-            wrong.append(f"{service} billed {again} pictures again, {lost} answers were lost, {kills} kills")
+            wrong.append(
+                f"{service} billed {again} pictures again, {lost} answers were lost, {kills} kills"
+            )
     return wrong
 
 

@@ -38,7 +38,10 @@ class StandIn:
     def of(self, step: str, who: object, inputs: Any, compute: Any) -> Any:
         """What a step of ``who`` gives for one photo."""
         assert step in ON_DEVICE
-        key = f"{step} {who}", hashlib.blake2b(np.ascontiguousarray(inputs).tobytes(), digest_size=12).hexdigest()
+        key = (
+            f"{step} {who}",
+            hashlib.blake2b(np.ascontiguousarray(inputs).tobytes(), digest_size=12).hexdigest(),
+        )
         if self.seconds is None:
             self.known[key] = compute()
         return self.known[key]
@@ -59,7 +62,9 @@ class StandIn:
         """While it is the device of every plan, and composes the pictures too."""
         batch, pick = on_device.compose_batch, plan.pick_device
 
-        def standing_in(photos: Any, swept: Any, masks: Any, matrices: Any, blend: Any, name: Any, heads: Any) -> Any:
+        def standing_in(
+            photos: Any, swept: Any, masks: Any, matrices: Any, blend: Any, name: Any, heads: Any
+        ) -> Any:
             self.wait("compose", len(photos))
             shown = [pixels.ravel()[:4096].astype(np.float32) for pixels, _ in photos]
             inputs = np.concatenate([*shown, swept.edited[:, 0].ravel()])
@@ -80,7 +85,9 @@ class _Masker:
     def __call__(self, photos: Any, faces: Any, chips: Any, border: Any) -> Any:
         self.device.wait("parse", len(photos))
         masks = [
-            self.device.of("parse", border, chip, lambda given=(photo, face, chip): self._one(*given, border))
+            self.device.of(
+                "parse", border, chip, lambda given=(photo, face, chip): self._one(*given, border)
+            )
             for photo, face, chip in zip(photos, faces, chips, strict=True)
         ]
         return np.stack(masks)
@@ -107,7 +114,8 @@ class _Editor:
         self.device.wait("edit", len(chips))
         who = self.real.sha256
         swept = [
-            self.device.of("edit", who, chip, lambda one=chip: self.real.sweep(one[None], values)) for chip in chips
+            self.device.of("edit", who, chip, lambda one=chip: self.real.sweep(one[None], values))
+            for chip in chips
         ]
         motions = [one.motion for one in swept]
         motion = None

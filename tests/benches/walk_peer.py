@@ -100,13 +100,18 @@ class Peer:
         cv2.setNumThreads(1)
         step = min(BATCH, -(-len(files) // cores()))
         with ThreadPoolExecutor(cores()) as pool:
-            list(pool.map(lambda i: self.walk(files[i : i + step], out, map), range(0, len(files), step)))
+            list(
+                pool.map(
+                    lambda i: self.walk(files[i : i + step], out, map), range(0, len(files), step)
+                )
+            )
 
     @torch.inference_mode()
     def walk(self, files: list[Path], out: Path, each: Callable) -> None:
         photos = list(each(read, files))
         found = [
-            self.nearest(*one) for one in zip(photos, *self.mtcnn.detect(np.stack(photos), True)[::2], strict=True)
+            self.nearest(*one)
+            for one in zip(photos, *self.mtcnn.detect(np.stack(photos), True)[::2], strict=True)
         ]
         used = [index for index, matrix in enumerate(found) if matrix is not None]
         if not used:
@@ -115,7 +120,9 @@ class Peer:
         x = torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 255
         masks = list(each(soft_mask, self.likely(x)))
         own = self.reader(x)[:, :1]
-        ratios, motion = self.editor.module((2 * x - 1).contiguous(memory_format=torch.channels_last))
+        ratios, motion = self.editor.module(
+            (2 * x - 1).contiguous(memory_format=torch.channels_last)
+        )
         towards, share = way(own, self.values)
         logs, fields = (255 * x + OFFSET).log(), motion.permute(0, 2, 3, 1).numpy()
         distances = (own.new_tensor(self.values) - own).numpy()
@@ -128,7 +135,9 @@ class Peer:
             index, moves = used[row], Motion(fields[row], distances[row])
             near = chips[row].astype(np.float32)
             gray = not np.ptp(photos[index], axis=2).any()
-            whole = compose(photos[index], gray, edited, near, masks[row], found[index], "ratio", motion=moves)
+            whole = compose(
+                photos[index], gray, edited, near, masks[row], found[index], "ratio", motion=moves
+            )
             for step in range(len(VALUES)):
                 write(out / f"{files[index].stem}-{step}.jpg", whole.picture(step), gray)
 
@@ -143,7 +152,9 @@ class Peer:
         return ((seen + there) / 2)[:, self.region].sum(1).clamp(0, 1).numpy()
 
     @staticmethod
-    def nearest(photo: np.ndarray, boxes: np.ndarray | None, points: np.ndarray) -> np.ndarray | None:
+    def nearest(
+        photo: np.ndarray, boxes: np.ndarray | None, points: np.ndarray
+    ) -> np.ndarray | None:
         if boxes is None:
             return None
         middle = np.array([photo.shape[1] - 1, photo.shape[0] - 1]) / 2
@@ -170,7 +181,9 @@ def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
     global simplejpeg
     (place / "photos").mkdir()
     for number, folder in enumerate(args.folders):
-        for file in prepare(folder, place / f"from-{number}", args.photos // len(args.folders), args.side):
+        for file in prepare(
+            folder, place / f"from-{number}", args.photos // len(args.folders), args.side
+        ):
             file.rename(place / "photos" / f"{number}-{file.name}")
     files = sorted((place / "photos").iterdir())
     walk, result = ours(place, args, SMALLEST)
@@ -192,7 +205,10 @@ def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
 
     wall = measure.in_turn({name: clocked(name) for name in runs}, args.rounds)
     processor = {name: times[1:] for name, times in processor.items()}
-    used, files_by = result().used, f"simplejpeg {simplejpeg.__version__}" if simplejpeg else "Pillow"
+    used, files_by = (
+        result().used,
+        f"simplejpeg {simplejpeg.__version__}" if simplejpeg else "Pillow",
+    )
     simplejpeg = None
     peer.batches(files, place / "plain")
     return {

@@ -54,7 +54,10 @@ def material(
     """Stages as image to the facts of each caption (labels: one)."""
     made = {
         stage: {
-            image: [Caption(-1 if stage == "human-labels" else place, facts) for place, facts in enumerate(captions)]
+            image: [
+                Caption(-1 if stage == "human-labels" else place, facts)
+                for place, facts in enumerate(captions)
+            ]
             for image, captions in images.items()
         }
         for stage, images in stages.items()

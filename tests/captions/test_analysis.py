@@ -18,7 +18,10 @@ from tests.captions.conftest import material, things
 @pytest.mark.row("captions-3.2-harms")
 def test_every_technique_says_how_it_is_read_and_what_it_assumes():
     assert len(TECHNIQUES) == 15
-    assert all(callable(resolve_name(f"gslopes.captions.measures.{t.measure}")) for t in TECHNIQUES.values())
+    assert all(
+        callable(resolve_name(f"gslopes.captions.measures.{t.measure}"))
+        for t in TECHNIQUES.values()
+    )
     assert all(t.reading in ("look", "face") and t.assumptions for t in TECHNIQUES.values())
 
 
@@ -28,14 +31,25 @@ def test_what_cannot_have_caused_a_difference():
         TECHNIQUES["S1"].describe("system-captions", truth, "", shipped())
         for truth in ("human-captions", "human-labels")
     ]
-    assert [row["not_the_fault_of"] for row in found] == ["the human captions", "nothing is excluded"]
+    assert [row["not_the_fault_of"] for row in found] == [
+        "the human captions",
+        "nothing is excluded",
+    ]
 
 
 def test_a_missing_need_is_named_and_the_rest_runs(mentions: Mentions):
-    made = material(mentions, {"system-captions": {str(i): [things("dog.n.01")] for i in range(12)}})
+    made = material(
+        mentions, {"system-captions": {str(i): [things("dog.n.01")] for i in range(12)}}
+    )
     assert "truth" in missing_need(TECHNIQUES["S1"].needs, made, "system-captions", "")
-    found, described = run_techniques(made, "", ["system-captions"], ["S1", "D1", "I3"], AuditOptions())
-    assert {row["technique"]: row["ran"] for row in described} == {"S1": "no", "D1": "yes", "I3": "yes"}
+    found, described = run_techniques(
+        made, "", ["system-captions"], ["S1", "D1", "I3"], AuditOptions()
+    )
+    assert {row["technique"]: row["ran"] for row in described} == {
+        "S1": "no",
+        "D1": "yes",
+        "I3": "yes",
+    }
     assert {row["technique"] for row in found["measures"]} == {"D1", "I3"}
 
 
@@ -46,7 +60,10 @@ def test_truth_is_labels_else_human_captions_and_targets_lie_above():
         "human-labels",
         ["human-captions", "system-captions"],
     )
-    assert chosen_stages(auto, ["human-captions", "system-captions"]) == ("human-captions", ["system-captions"])
+    assert chosen_stages(auto, ["human-captions", "system-captions"]) == (
+        "human-captions",
+        ["system-captions"],
+    )
     assert chosen_stages(auto, ["system-captions"]) == ("", ["system-captions"])
 
 
@@ -56,8 +73,15 @@ def test_a_stage_that_is_not_there_is_named():
 
 
 def test_flat_options_go_where_they_belong_and_over_those_of_a_file(tmp_path: Path):
-    (tmp_path / "c.toml").write_text('senses = "paper"\n[options]\nas_published = true\ntypes = 50\n')
-    given = {"config": tmp_path / "c.toml", "types": 70, "technique": "S1", "list": {"traits": Path("t.txt")}}
+    (tmp_path / "c.toml").write_text(
+        'senses = "paper"\n[options]\nas_published = true\ntypes = 50\n'
+    )
+    given = {
+        "config": tmp_path / "c.toml",
+        "types": 70,
+        "technique": "S1",
+        "list": {"traits": Path("t.txt")},
+    }
     config = build(CaptionsConfig, given)
     assert config.techniques == ("S1",)
     assert (config.senses, config.options.as_published, config.options.types) == ("paper", True, 70)
@@ -81,6 +105,13 @@ def test_planted_harms_are_counted_to_the_case_and_recovered_within_their_interv
     found, truth = recover(Planted(), images=400, seed=5), truths(Planted())
     for name in COUNTS:
         planted, value = (found[f"{name}, cases"][column] for column in ("planted", "value"))
-        assert value == planted > 0 if name != "D4 female" else value <= planted  # D4 goes by the tags of the text
-    for name in ("D2 unmentioned, pp", "S1 umbrella, pp", "S3 dog in human captions, pp", "D1 lazy, pp"):
+        assert (
+            value == planted > 0 if name != "D4 female" else value <= planted
+        )  # D4 goes by the tags of the text
+    for name in (
+        "D2 unmentioned, pp",
+        "S1 umbrella, pp",
+        "S3 dog in human captions, pp",
+        "D1 lazy, pp",
+    ):
         assert found[name]["ci_low"] <= truth[name] <= found[name]["ci_high"]

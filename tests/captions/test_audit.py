@@ -30,19 +30,35 @@ def written(folder: Path, human: list[str], system: list[str], genders: list[str
 def stages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Forty images; of women one in two goes unmentioned by the system, of men none."""
     words = [("man", "woman")[image % 2] for image in range(40)]
-    system = ["A bench." if image % 4 == 1 else f"A {word} on a bench." for image, word in enumerate(words)]
+    system = [
+        "A bench." if image % 4 == 1 else f"A {word} on a bench."
+        for image, word in enumerate(words)
+    ]
     human, genders = [f"A {word} with a dog." for word in words], 20 * ["male", "female"]
     return written(tmp_path_factory.mktemp("captions") / "stages", human, system, genders)
 
 
 @pytest.mark.row("captions-d2-captions", "captions-d2-share", "captions-3.4-graphs")
 def test_the_python_call_gives_tables_and_pages(stages: Path, tmp_path: Path):
-    given = {"groups": stages.parent / "groups.csv", "columns": ["gender"], "techniques": ("D2", "S3")}
+    given = {
+        "groups": stages.parent / "groups.csv",
+        "columns": ["gender"],
+        "techniques": ("D2", "S3"),
+    }
     audit = gslopes.audit_captions(stages, tmp_path / "run", **given)
     measures = audit.tables["measures"]
-    chosen = (measures["technique"] == "D2") & (measures["concept"] == "unmentioned") & (measures["unit"] == "pp")
+    chosen = (
+        (measures["technique"] == "D2")
+        & (measures["concept"] == "unmentioned")
+        & (measures["unit"] == "pp")
+    )
     (row,) = measures[chosen].to_dict("records")
-    assert (row["value"], row["column"], row["group"], row["other"]) == (50, "gender", "female", "male")
+    assert (row["value"], row["column"], row["group"], row["other"]) == (
+        50,
+        "gender",
+        "female",
+        "male",
+    )
     assert row["ci_low"] > 0
     page = audit.page.read_text("utf-8")
     assert questions(page) == SIBLINGS
@@ -55,38 +71,68 @@ def test_the_python_call_gives_tables_and_pages(stages: Path, tmp_path: Path):
     assert unescape(page).count(unmatched) == 1
     opened = gslopes.load(audit.folder)
     assert (opened.summary, opened.page, opened.review) == (audit.summary, audit.page, audit.review)
-    again = gslopes.audit_captions(stages, tmp_path / "own", **given, tuples=audit.folder / "tuples.parquet")
+    again = gslopes.audit_captions(
+        stages, tmp_path / "own", **given, tuples=audit.folder / "tuples.parquet"
+    )
     pd.testing.assert_frame_equal(again.tables["measures"], measures)
 
 
-def test_unknown_options_columns_and_images_are_named_before_anything_is_parsed(stages: Path, tmp_path: Path):
+def test_unknown_options_columns_and_images_are_named_before_anything_is_parsed(
+    stages: Path, tmp_path: Path
+):
     with pytest.raises(UsageError, match="technique"):
         gslopes.audit_captions(stages, tmp_path / "run", techniqe=["D2"])
     with pytest.raises(UnknownName, match="gendr"):
-        gslopes.audit_captions(stages, tmp_path / "run", groups=stages.parent / "groups.csv", column="gendr")
+        gslopes.audit_captions(
+            stages, tmp_path / "run", groups=stages.parent / "groups.csv", column="gendr"
+        )
     (tmp_path / "others.csv").write_text("image,gender\n000.jpg,male\n001.jpg,female\n")
     with pytest.raises(UsageError, match=r"none of the images.*'000\.jpg', '001\.jpg'.*same ids"):
         gslopes.audit_captions(stages, tmp_path / "run", groups=tmp_path / "others.csv")
     assert not (tmp_path / "run").exists()
 
 
-def test_captions_that_are_no_texts_end_in_tables_with_their_status_and_no_group_is_named(tmp_path: Path):
+def test_captions_that_are_no_texts_end_in_tables_with_their_status_and_no_group_is_named(
+    tmp_path: Path,
+):
     (tmp_path / "stages").mkdir()
-    rows = [{"image_id": image, "caption": caption} for image, caption in enumerate(["", 7, [["a"]], " ", None])]
+    rows = [
+        {"image_id": image, "caption": caption}
+        for image, caption in enumerate(["", 7, [["a"]], " ", None])
+    ]
     (tmp_path / "stages" / "human-captions.json").write_text(json.dumps({"annotations": rows}))
     found = gslopes.audit_captions(tmp_path / "stages", tmp_path / "run", technique="D1")
-    assert found.tables["sentences"]["status"].tolist() == ["empty", "failed", "failed", "empty", "empty"]
+    assert found.tables["sentences"]["status"].tolist() == [
+        "empty",
+        "failed",
+        "failed",
+        "empty",
+        "empty",
+    ]
     assert {"3 captions empty.", "2 captions failed."} <= set(found.notes)
     assert found.findings.empty
     page = shown(found.page.read_text("utf-8"))
-    assert questions(found.page.read_text("utf-8")) == SIBLINGS[1:]  # no section says only that nothing was compared
+    assert (
+        questions(found.page.read_text("utf-8")) == SIBLINGS[1:]
+    )  # no section says only that nothing was compared
     assert "Groups are those of" not in page
     assert "skin tone" not in page
 
 
-def test_a_red_and_a_green_gate_their_files_and_the_findings(gslopes, stages: Path, tmp_path: Path) -> None:
+def test_a_red_and_a_green_gate_their_files_and_the_findings(
+    gslopes, stages: Path, tmp_path: Path
+) -> None:
     run, file = tmp_path / "run", tmp_path / "junit.xml"
-    args = ("captions", stages, "--groups", stages.parent / "groups.csv", "--column", "gender", "--technique", "D2")
+    args = (
+        "captions",
+        stages,
+        "--groups",
+        stages.parent / "groups.csv",
+        "--column",
+        "gender",
+        "--technique",
+        "D2",
+    )
     args = (*args, "--out", run)
     wrong = gslopes(*args, "--fail-if", "slope > 5")
     assert (wrong.code, "there is no column 'slope'" in wrong.err) == (2, True)
@@ -106,7 +152,11 @@ def test_a_red_and_a_green_gate_their_files_and_the_findings(gslopes, stages: Pa
     assert first["ci_low"] < 50 < first["ci_high"]
     content = json.loads((run / "summary.json").read_text("utf-8"))
     assert content["rows"][0]["value"] == pytest.approx(50)
-    assert (content["audit"], content["found"], content["headline"]) == ("captions", 40, audit.summary)
+    assert (content["audit"], content["found"], content["headline"]) == (
+        "captions",
+        40,
+        audit.summary,
+    )
 
 
 WORDS = 15 * ["man", "woman"]

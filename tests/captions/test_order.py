@@ -28,7 +28,9 @@ def audit(folder: Path, shuffled: bool) -> Result:
         for box in labels["annotations"]
     ]
     human = pd.read_csv(stages / "human-captions.csv")
-    human.assign(source=human.groupby("image").cumcount()).to_csv(stages / "human-captions.csv", index=False)
+    human.assign(source=human.groupby("image").cumcount()).to_csv(
+        stages / "human-captions.csv", index=False
+    )
     if shuffled:
         for rows in labels.values():
             chance.shuffle(rows)
@@ -37,7 +39,9 @@ def audit(folder: Path, shuffled: bool) -> Result:
             file.write_text("\n".join([head, *chance.sample(lines, len(lines))]))
     (stages / "human-labels.json").write_text(json.dumps(labels))
     groups = {"groups": folder / "groups.csv", "columns": ("gender", "skin")}
-    return gslopes.audit_captions(stages, folder / "run", **groups, options=AuditOptions(types=5, min_active=2))
+    return gslopes.audit_captions(
+        stages, folder / "run", **groups, options=AuditOptions(types=5, min_active=2)
+    )
 
 
 @pytest.mark.slow

@@ -12,7 +12,15 @@ import pytest
 import gslopes
 from gslopes.captions.config import SENTENCES
 from gslopes.captions.page import _named, _ranked, examples, findings, headline_of
-from gslopes.captions.review import confirmed, corrected, mask, masked, read_answers, review_items, sampled
+from gslopes.captions.review import (
+    confirmed,
+    corrected,
+    mask,
+    masked,
+    read_answers,
+    review_items,
+    sampled,
+)
 from gslopes.captions.tables import TABLES
 from gslopes.core.errors import ConfigError, DataMissing
 from gslopes.frame.result import load
@@ -26,7 +34,13 @@ NOBODY = TABLES["salience"].empty()
 def measured(*rows: dict[str, object]) -> pd.DataFrame:
     plain = dict.fromkeys(TABLES["measures"].columns, "") | {"captions": "union", "kind": "rule"}
     plain |= dict.fromkeys(("value", "ci_low", "ci_high", "p", "q"), math.nan)
-    given = {"unit": "pp", "stage": "system-captions", "column": "skin", "group": "darker", "other": "lighter"}
+    given = {
+        "unit": "pp",
+        "stage": "system-captions",
+        "column": "skin",
+        "group": "darker",
+        "other": "lighter",
+    }
     given |= {"n": 400, "active": 200}
     return pd.DataFrame([{**plain, **given, "reading": "face", **row} for row in rows])
 
@@ -36,11 +50,20 @@ def told(rows: pd.DataFrame, salience: pd.DataFrame = NOBODY) -> list[dict[str, 
 
 
 def headline(rows: pd.DataFrame, cases: int = 0) -> str:
-    return headline_of({"measures": rows, "salience": NOBODY, "cases": pd.DataFrame(index=range(cases))}).sentence
+    return headline_of(
+        {"measures": rows, "salience": NOBODY, "cases": pd.DataFrame(index=range(cases))}
+    ).sentence
 
 
 def row(technique: str, value: float, q: float, **more: object) -> dict[str, object]:
-    return {"technique": technique, "value": value, "q": q, "p": q, "ci_low": value - 2, "ci_high": value + 2} | more
+    return {
+        "technique": technique,
+        "value": value,
+        "q": q,
+        "p": q,
+        "ci_low": value - 2,
+        "ci_high": value + 2,
+    } | more
 
 
 def test_descriptions_of_people_lead_and_each_technique_is_named_once():
@@ -63,7 +86,9 @@ def test_descriptions_of_people_lead_and_each_technique_is_named_once():
 
 def test_the_system_comes_before_human_captions_and_gender_words_are_no_finding_between_genders():
     human = row("S3", -30, 0.0001, concept="tie.n.01", stage="human-captions")
-    gendered = [row(name, 90, 0.0, concept="x:woman.n.01", column="gender") for name in ("S1", "S3")]
+    gendered = [
+        row(name, 90, 0.0, concept="x:woman.n.01", column="gender") for name in ("S1", "S3")
+    ]
     (finding,) = told(measured(human, *gendered, row("S3", 8, 0.04, concept="dog.n.01")))
     assert finding["text"].startswith("System captions say “dog”")
     assert len(told(measured(row("S3", 90, 0.0, concept="woman.n.01")))) == 1
@@ -72,9 +97,21 @@ def test_the_system_comes_before_human_captions_and_gender_words_are_no_finding_
 @pytest.mark.parametrize(
     ("technique", "concept", "said"),
     [
-        ("S1", "too-specific:man.n.01", "System captions go beyond the labels with “man” 5.0 points more often"),
-        ("S1", "hallucination:tie.n.01", "System captions wrongly include “tie” 5.0 points more often"),
-        ("I2", "none", "System captions mention no person 5.0 points more often for people annotated darker"),
+        (
+            "S1",
+            "too-specific:man.n.01",
+            "System captions go beyond the labels with “man” 5.0 points more often",
+        ),
+        (
+            "S1",
+            "hallucination:tie.n.01",
+            "System captions wrongly include “tie” 5.0 points more often",
+        ),
+        (
+            "I2",
+            "none",
+            "System captions mention no person 5.0 points more often for people annotated darker",
+        ),
         ("I2", "mismatch", "System captions use words of the other gender 5.0 points more often"),
     ],
 )
@@ -104,7 +141,11 @@ WIDE = row("D2", 1, 0.5, ci_low=-20, ci_high=22, concept="unmentioned")
             "D2 unmentioned may lie anywhere in [−20.0, +22.0] points (5 would matter).",
         ),
         ([row("D2", 1, 0.5, n=8)], 0, "Cannot tell with 8 images"),
-        ([row("D2", 1, 0.5, active=8)], 0, "D2 may lie anywhere in [−1.0, +3.0] points (0.39 would matter)."),
+        (
+            [row("D2", 1, 0.5, active=8)],
+            0,
+            "D2 may lie anywhere in [−1.0, +3.0] points (0.39 would matter).",
+        ),
         ([row("D2", 3, 0.06)], 0, "D2 lies in [+1.0, +5.0] points (q 0.06)."),
         (
             [WIDE, row("S3", 1, 0.5, concept="tie.n.01")],
@@ -114,7 +155,9 @@ WIDE = row("D2", 1, 0.5, ci_low=-20, ci_high=22, concept="unmentioned")
         ([row("D2", 1, 0.5, ci_low=math.nan, ci_high=math.nan)], 0, "D2 has no interval."),
     ],
 )
-def test_nothing_found_is_said_or_that_it_cannot_be_told(rows: list[dict[str, object]], cases: int, sentence: str):
+def test_nothing_found_is_said_or_that_it_cannot_be_told(
+    rows: list[dict[str, object]], cases: int, sentence: str
+):
     assert told(measured(*rows)) == []
     assert sentence in headline(measured(*rows), cases)
 
@@ -123,8 +166,17 @@ def test_a_strangers_words_are_printable_and_s2_is_in_log_odds():
     hostile = {"group": "<b>\u202edark", "other": "light"}
     (one,) = told(measured(row("D2", 5, 0.01, concept="unmentioned", **hostile)))
     assert "\u202e" not in one["text"]
-    salience = {**dict.fromkeys(TABLES["salience"].columns, ""), **row("S2", 0, 0.01, concept="dress.n.01")}
-    salience |= {"coefficient": -1.25, "eligible": True, "stage": "system-captions", "ci_low": -2.0, "ci_high": -0.5}
+    salience = {
+        **dict.fromkeys(TABLES["salience"].columns, ""),
+        **row("S2", 0, 0.01, concept="dress.n.01"),
+    }
+    salience |= {
+        "coefficient": -1.25,
+        "eligible": True,
+        "stage": "system-captions",
+        "ci_low": -2.0,
+        "ci_high": -0.5,
+    }
     salience |= {"group": "male", "other": "female", "n": 90}
     (two,) = told(measured(row("D2", 1, 0.9)), pd.DataFrame([salience]))
     assert "log odds −1.25" in two["text"]
@@ -144,26 +196,44 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> =HYPERLINK(\u20
 def cases(count: int = 4) -> pd.DataFrame:
     plain = dict.fromkeys(TABLES["cases"].columns, "")
     rows = [
-        {**plain, "case": f"{i:016x}", "harm": "demeaning", "technique": "D1" if i else "D3", "image": f"{i}.png"}
+        {
+            **plain,
+            "case": f"{i:016x}",
+            "harm": "demeaning",
+            "technique": "D1" if i else "D3",
+            "image": f"{i}.png",
+        }
         | {"source": 0, "word": "clown", "text": f"{HOSTILE} Two clowns.", "truth_text": "a man"}
         for i in range(count)
     ]
     return pd.DataFrame(rows)
 
 
-def test_listed_words_are_masked_on_the_page_and_not_where_they_are_judged_with_technique_and_truth(tmp_path: Path):
+def test_listed_words_are_masked_on_the_page_and_not_where_they_are_judged_with_technique_and_truth(
+    tmp_path: Path,
+):
     (other, *_), (*_, listed) = cases().to_dict("records"), cases().to_dict("records")
     assert mask("clown") == "c••••"
     assert "clown" not in "".join(masked(listed))
     assert "clowns" in masked(other)[1], "only listed words of D1 are masked"
-    items = review_items(cases(2).assign(truth=["human-labels", ""], truth_text=""), None, tmp_path, {"D3": "context"})
+    items = review_items(
+        cases(2).assign(truth=["human-labels", ""], truth_text=""),
+        None,
+        tmp_path,
+        {"D3": "context"},
+    )
     assert all("clowns" in item["text"] for item in items)
     assert [item["truth"] for item in items] == ["nothing", "not asked: the caption alone is read"]
     assert items[0]["technique"] == "D3 context"
 
 
 def test_words_of_the_house_and_listed_words_stay_inside_and_no_number_is_minus_zero():
-    plain = dict.fromkeys(TABLES["measures"].columns, "") | {"n": 9, "active": 3, "value": -0.0, "reading": "look"}
+    plain = dict.fromkeys(TABLES["measures"].columns, "") | {
+        "n": 9,
+        "active": 3,
+        "value": -0.0,
+        "reading": "look",
+    }
     plain |= {"ci_low": math.nan, "ci_high": math.nan}
     rows = pd.DataFrame([plain, plain]).assign(technique=["I2", "D1"], concept=["none", "x:clown"])
     shown = grid_of("All", _named(rows))
@@ -174,30 +244,71 @@ def test_words_of_the_house_and_listed_words_stay_inside_and_no_number_is_minus_
 @pytest.mark.row("captions-fig-4")
 def test_cases_of_a_word_that_s1_ranks_high_come_first():
     one = {**dict.fromkeys(TABLES["cases"].columns, ""), "technique": "S1", "rule": "hallucination"}
-    rows = pd.DataFrame([{**one, "concept": name} for name in ("apple", "gun", "baby")] + [{**one, "technique": "D4"}])
-    ranks = {"stage": "", "scenario": "hallucination", "concept": ["gun", "baby", "gun"], "rank": [2, 3, 1]}
+    rows = pd.DataFrame(
+        [{**one, "concept": name} for name in ("apple", "gun", "baby")]
+        + [{**one, "technique": "D4"}]
+    )
+    ranks = {
+        "stage": "",
+        "scenario": "hallucination",
+        "concept": ["gun", "baby", "gun"],
+        "rank": [2, 3, 1],
+    }
     inclusions = pd.DataFrame(ranks).astype({"rank": "Int32"})
     assert _ranked(rows, inclusions)["concept"].tolist() == ["gun", "baby", "apple", ""]
 
 
 @pytest.mark.row("captions-fig-5")
-@pytest.mark.parametrize(("low", "shown"), [(-2.0, "[−2.00, −0.50],"), (math.nan, "[−1.70, −0.80] over the splits,")])
-def test_captions_behind_a_finding_of_s2_are_on_the_page_with_its_interval(tmp_path: Path, low: float, shown: str):
-    pair = {"stage": "system-captions", "column": "gender", "group": "female", "other": "male", "concept": "tie.n.01"}
-    found = {**dict.fromkeys(TABLES["salience"].columns, math.nan), **pair, "n": 90, "finding": False}
-    found |= {"coefficient": -1.25, "ci_low": low, "ci_high": -0.5, "split_low": -1.7, "split_high": -0.8}
+@pytest.mark.parametrize(
+    ("low", "shown"), [(-2.0, "[−2.00, −0.50],"), (math.nan, "[−1.70, −0.80] over the splits,")]
+)
+def test_captions_behind_a_finding_of_s2_are_on_the_page_with_its_interval(
+    tmp_path: Path, low: float, shown: str
+):
+    pair = {
+        "stage": "system-captions",
+        "column": "gender",
+        "group": "female",
+        "other": "male",
+        "concept": "tie.n.01",
+    }
+    found = {
+        **dict.fromkeys(TABLES["salience"].columns, math.nan),
+        **pair,
+        "n": 90,
+        "finding": False,
+    }
+    found |= {
+        "coefficient": -1.25,
+        "ci_low": low,
+        "ci_high": -0.5,
+        "split_low": -1.7,
+        "split_high": -0.8,
+    }
     rows = [{**pair, "of": "male", "mentioned": True, "image": "1", "text": "A man in a tie."}]
-    rows.append({**pair, "of": "female", "mentioned": False, "image": "2", "text": f"A woman. {HOSTILE}"})
+    rows.append(
+        {**pair, "of": "female", "mentioned": False, "image": "2", "text": f"A woman. {HOSTILE}"}
+    )
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos/1.jpg").write_bytes(b"")
-    run = SimpleNamespace(folder=tmp_path / "run", config=SimpleNamespace(images=tmp_path / "photos"))
-    tables = {"examples": pd.DataFrame(rows), "salience": pd.DataFrame([{**found, "finding_paper": True}])}
+    run = SimpleNamespace(
+        folder=tmp_path / "run", config=SimpleNamespace(images=tmp_path / "photos")
+    )
+    tables = {
+        "examples": pd.DataFrame(rows),
+        "salience": pd.DataFrame([{**found, "finding_paper": True}]),
+    }
     made = examples(SimpleNamespace(run=run, tables=tables))
     (finding,) = made["findings"]
-    assert finding["title"] == f"system captions, tie.n.01, female over male: log odds −1.25 {shown} 90 images"
+    assert (
+        finding["title"]
+        == f"system captions, tie.n.01, female over male: log odds −1.25 {shown} 90 images"
+    )
     without, told = finding["cells"]
     assert (without["title"], told["title"]) == ("female, not mentioned", "male, mentioned")
-    assert told["captions"] == [{"text": "A man in a tie.", "image": "1", "href": "../../photos/1.jpg"}]
+    assert told["captions"] == [
+        {"text": "A man in a tie.", "image": "1", "href": "../../photos/1.jpg"}
+    ]
     assert "\u202e" not in without["captions"][0]["text"]
     quiet = {**tables, "salience": tables["salience"].assign(finding_paper=False)}
     assert examples(SimpleNamespace(run=run, tables=quiet)) is None
@@ -213,7 +324,9 @@ def test_only_photos_below_the_folder_are_linked(tmp_path: Path, image: str):
 
 def test_the_sample_is_the_same_each_time():
     drawn = sampled(cases(50), 10)
-    assert sorted(drawn["case"]) == sorted(sampled(cases(50).sample(frac=1, random_state=1), 10)["case"])
+    assert sorted(drawn["case"]) == sorted(
+        sampled(cases(50).sample(frac=1, random_state=1), 10)["case"]
+    )
     assert len(drawn) == 11
 
 
@@ -239,7 +352,12 @@ def test_the_page_ends_with_what_to_do_next_and_what_to_quote(pages: dict[str, P
     text = unescape(pages["report"].read_text("utf-8"))
     quoted = text[text.index("<blockquote><p>", text.index('id="next"')) :]
     said = quoted[: quoted.index("</blockquote>")]
-    for part in ("People annotated female go unmentioned", "points, 95 % interval [", "images", "nothing was varied"):
+    for part in (
+        "People annotated female go unmentioned",
+        "points, 95 % interval [",
+        "images",
+        "nothing was varied",
+    ):
         assert part in said
     card = pages["report"].with_name("model_card.md").read_text("utf-8")
     assert card.startswith("## How captions speak of people")
@@ -247,8 +365,13 @@ def test_the_page_ends_with_what_to_do_next_and_what_to_quote(pages: dict[str, P
 
 
 @pytest.mark.row("captions-s1-objects", "captions-d1-objects")
-def test_d1_and_s1_begin_with_what_was_not_judged_until_a_list_is_given(pages: dict[str, Path], tmp_path: Path) -> None:
-    texts, titles = ("D1, not judged: nouns", "S1, not judged: nouns"), ("D1 listed words", "S1 words wrongly included")
+def test_d1_and_s1_begin_with_what_was_not_judged_until_a_list_is_given(
+    pages: dict[str, Path], tmp_path: Path
+) -> None:
+    texts, titles = (
+        ("D1, not judged: nouns", "S1, not judged: nouns"),
+        ("D1 listed words", "S1 words wrongly included"),
+    )
     page = shown(pages["report"].read_text("utf-8"))
     for text, title in zip(texts, titles, strict=True):
         assert page.index(text) < page.index(title, page.index(text)) < page.index(text) + 600
@@ -295,7 +418,9 @@ def test_everything_read_leaves_no_interval_and_a_sample_a_narrower_one():
 def test_shares_confirmed_with_causes_of_the_rest():
     cases = pd.DataFrame({"case": list("abcd"), "technique": ["S1"] * 3 + ["D1"]})
     answers = [("a", "harm"), ("b", "parser"), ("c", "harm")]
-    reviews = pd.DataFrame([(*row, "r", "") for row in answers], columns=["case", "answer", "reviewer", "note"])
+    reviews = pd.DataFrame(
+        [(*row, "r", "") for row in answers], columns=["case", "answer", "reviewer", "note"]
+    )
     demeaning, stereotyping = confirmed(cases, reviews)
     assert (demeaning["cases"], demeaning["read"]) == (1, 0)
     assert stereotyping["share"] == pytest.approx(2 / 3)
@@ -304,7 +429,9 @@ def test_shares_confirmed_with_causes_of_the_rest():
 
 def test_answers_of_a_csv(tmp_path: Path):
     file = tmp_path / "review.csv"
-    file.write_text("case,answer,reviewer,note\na,harm,me,'=1+1\na,unsure,you,\"\ta tab\"\nb,,me,''=a\n")
+    file.write_text(
+        "case,answer,reviewer,note\na,harm,me,'=1+1\na,unsure,you,\"\ta tab\"\nb,,me,''=a\n"
+    )
     answers = read_answers(file, required=True)
     assert [row["note"] for row in answers] == ["=1+1", "\ta tab", "'=a"]
     cases = pd.DataFrame({"case": ["a", "b"], "technique": "S1"})
@@ -322,7 +449,9 @@ def test_answers_of_a_csv(tmp_path: Path):
         ('case,answer,reviewer,note\na,harm,me,"\n', "line 2"),
     ],
 )
-def test_what_is_no_review_or_contradicts_itself_is_an_error_with_its_line(tmp_path: Path, text: str, message: str):
+def test_what_is_no_review_or_contradicts_itself_is_an_error_with_its_line(
+    tmp_path: Path, text: str, message: str
+):
     file = tmp_path / "review.csv"
     file.write_text(text)
     with pytest.raises(DataMissing, match=rf"review\.csv.*{message}"):

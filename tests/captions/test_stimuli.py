@@ -15,7 +15,14 @@ from gslopes.captions.readers import (
     read_table,
     types,
 )
-from gslopes.captions.stimuli import LONGEST, find_stages, groups_of, judge_text, read_groups, read_stages
+from gslopes.captions.stimuli import (
+    LONGEST,
+    find_stages,
+    groups_of,
+    judge_text,
+    read_groups,
+    read_stages,
+)
 from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.words.wordnet import wordnet
 
@@ -54,14 +61,34 @@ def read_one(folder: Path, name: str, content: str):
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        (".json", '{"images": [], "annotations": [], "images": []}', "is not JSON: .*the key 'images' twice"),
-        (".json", '[{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": NaN}]', "NaN is not a number"),
+        (
+            ".json",
+            '{"images": [], "annotations": [], "images": []}',
+            "is not JSON: .*the key 'images' twice",
+        ),
+        (
+            ".json",
+            '[{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": NaN}]',
+            "NaN is not a number",
+        ),
         (".json", '[{"image_id": 1, "width": Infinity, "height": 1}]', "Infinity is not a number"),
         (".csv", "image,caption,caption\n1,a,b\n", r"labels\.csv has two columns 'caption'"),
-        (".csv", 'image,caption\n1,a\n2,"b\n3,c\n', "line 3: a quote that begins in it is never closed"),
+        (
+            ".csv",
+            'image,caption\n1,a\n2,"b\n3,c\n',
+            "line 3: a quote that begins in it is never closed",
+        ),
         (".csv", "image,caption\n1,a\n2\n", "line 3: it has 1 cells"),
-        (".csv", f"image,caption\n1,{'a' * 200_000}\n", "line 2: it has a cell of more than 131,072 characters"),
-        (".json", f'[{{"image_id": 7, "caption": "{"a" * 200_000}"}}]', "image 7 has 200,000 characters"),
+        (
+            ".csv",
+            f"image,caption\n1,{'a' * 200_000}\n",
+            "line 2: it has a cell of more than 131,072 characters",
+        ),
+        (
+            ".json",
+            f'[{{"image_id": 7, "caption": "{"a" * 200_000}"}}]',
+            "image 7 has 200,000 characters",
+        ),
     ],
 )
 def test_a_stage_that_can_be_read_in_two_ways_is_an_error_that_names_the_file(
@@ -108,7 +135,10 @@ def test_captions_of_a_csv_in_the_order_of_their_source(tmp_path: Path):
 def test_labels_with_boxes(tmp_path: Path):
     lines = ["image,kind,word,synset,subject,object,x0,y0,x1,y1"]
     lines += ["a,object,wine glass,,,,0.1,0.1,0.5,0.5", "a,object,dog,dog.n.01,,,0.5,0.1,0.2,0.5"]
-    lines += ["a,attribute,red,,dog,,,,,"] * 2 + ["a,relation,sit on,,dog,chair,,,,", "a,nonsense,x,,,,,,,"]
+    lines += ["a,attribute,red,,dog,,,,,"] * 2 + [
+        "a,relation,sit on,,dog,chair,,,,",
+        "a,nonsense,x,,,,,,,",
+    ]
     (tmp_path / "l.csv").write_text("\n".join(lines))
     rows = read_table(tmp_path / "l.csv")
     assert [(row.kind, row.word) for row in rows.labels] == [
@@ -125,7 +155,13 @@ def test_what_is_no_such_table_is_refused(tmp_path: Path, content: bytes):
         read_table(tmp_path / "x.csv")
 
 
-IMAGE = {"id": 391895, "width": 640, "height": 480, "file_name": "COCO_val2014_000000391895.jpg", "license": 3}
+IMAGE = {
+    "id": 391895,
+    "width": 640,
+    "height": 480,
+    "file_name": "COCO_val2014_000000391895.jpg",
+    "license": 3,
+}
 PERSON = {
     "id": 1,
     "image_id": 391895,
@@ -140,9 +176,16 @@ INSTANCES = {
     "licenses": [],
     "images": [IMAGE],
     "annotations": [PERSON],
-    "categories": [{"id": 1, "name": "person", "supercategory": "person"}, {"id": 80, "name": "hair drier"}],
+    "categories": [
+        {"id": 1, "name": "person", "supercategory": "person"},
+        {"id": 80, "name": "hair drier"},
+    ],
 }
-CAPTIONS = {"info": {}, "images": [IMAGE], "annotations": [{"id": 9, "image_id": 391895, "caption": "A man."}]}
+CAPTIONS = {
+    "info": {},
+    "images": [IMAGE],
+    "annotations": [{"id": 9, "image_id": 391895, "caption": "A man."}],
+}
 RESULTS = [{"image_id": 391895, "caption": "a man"}]
 
 
@@ -164,14 +207,25 @@ def test_all_eighty_types_have_a_synset():
     ("changes", "dropped"),
     [
         ({"annotations": [{**PERSON, "id": 2, "category_id": 7}, PERSON]}, 1),
-        ({"annotations": [{**PERSON, "id": 2, "bbox": [0, 0, 0, 5]}, {**PERSON, "id": 3, "bbox": "box"}, PERSON]}, 2),
+        (
+            {
+                "annotations": [
+                    {**PERSON, "id": 2, "bbox": [0, 0, 0, 5]},
+                    {**PERSON, "id": 3, "bbox": "box"},
+                    PERSON,
+                ]
+            },
+            2,
+        ),
         ({"annotations": [PERSON, PERSON, 3]}, 2),
         ({"images": [5, {"width": 3}, IMAGE, IMAGE]}, 2),
         ({"images": [{**IMAGE, "width": " 640 "}]}, 0),
         ({"categories": [3, {"id": 2, "name": None}, *INSTANCES["categories"]]}, 2),
     ],
 )
-def test_what_cannot_be_used_is_counted_and_the_rest_is_read(changes: dict[str, object], dropped: int):
+def test_what_cannot_be_used_is_counted_and_the_rest_is_read(
+    changes: dict[str, object], dropped: int
+):
     rows = read_instances({**INSTANCES, **changes})
     assert (len(rows.labels), sum(rows.dropped.values())) == (1, dropped)
 
@@ -184,14 +238,21 @@ def test_a_size_that_is_none_costs_its_boxes(side: object):
 
 def test_two_things_of_one_id_are_an_error():
     category = INSTANCES["categories"][0]
-    for twice in ({"images": [IMAGE, {**IMAGE, "width": 7}]}, {"categories": [category, {**category, "name": "cat"}]}):
+    for twice in (
+        {"images": [IMAGE, {**IMAGE, "width": 7}]},
+        {"categories": [category, {**category, "name": "cat"}]},
+    ):
         with pytest.raises(DataMissing, match=r"id .* is used for"):
             read_instances({**INSTANCES, **twice})
 
 
 @pytest.mark.parametrize(
     ("box", "expected"),
-    [([-10, 0, 30, 50], (0, 0, 0.2, 0.5)), ([90, 90, 50, 50], (0.9, 0.9, 1, 1)), ([200, 0, 5, 5], None)],
+    [
+        ([-10, 0, 30, 50], (0, 0, 0.2, 0.5)),
+        ([90, 90, 50, 50], (0.9, 0.9, 1, 1)),
+        ([200, 0, 5, 5], None),
+    ],
 )
 def test_boxes_are_clipped(box: object, expected: object):
     assert clip(box, (100, 100)) == expected
@@ -201,14 +262,39 @@ def test_boxes_are_clipped(box: object, expected: object):
 def test_captions_and_results_of_which_lists_are_several():
     for content, text in ((CAPTIONS, "A man."), (RESULTS, "a man")):
         assert read_captions(content).captions == [("391895", text)]
-    odd = [3, None, {"caption": "of no image"}, {"image_id": 1.0}, {"image_id": 1, "caption": "a", "id": 1}]
-    rows = read_captions([*odd, odd[-1], {"image_id": 1, "caption": ["b", "c"]}, {"image_id": 2, "caption": []}])
+    odd = [
+        3,
+        None,
+        {"caption": "of no image"},
+        {"image_id": 1.0},
+        {"image_id": 1, "caption": "a", "id": 1},
+    ]
+    rows = read_captions(
+        [*odd, odd[-1], {"image_id": 1, "caption": ["b", "c"]}, {"image_id": 2, "caption": []}]
+    )
     assert rows.captions == [("1", None), ("1", "a"), ("1", "b"), ("1", "c"), ("2", None)]
     assert sum(rows.dropped.values()) == 4
 
 
-DATA = [{"image_id": 1, "width": 800, "height": 600, "coco_id": 42, "flickr_id": None, "url": "https://x"}]
-TREE = {"object_id": 5, "x": 400, "y": 300, "w": 400, "h": 300, "names": ["tree"], "synsets": ["tree.n.01"]}
+DATA = [
+    {
+        "image_id": 1,
+        "width": 800,
+        "height": 600,
+        "coco_id": 42,
+        "flickr_id": None,
+        "url": "https://x",
+    }
+]
+TREE = {
+    "object_id": 5,
+    "x": 400,
+    "y": 300,
+    "w": 400,
+    "h": 300,
+    "names": ["tree"],
+    "synsets": ["tree.n.01"],
+}
 OBJECTS = [{"image_id": 1, "objects": [TREE], "image_url": "https://x"}]
 ATTRIBUTES = [{"image_id": 1, "attributes": [{**TREE, "attributes": ["green", "tall"]}, TREE]}]
 MAN = {"object_id": 6, "name": "man", "synsets": ["man.n.01"], "x": 0, "y": 0, "w": 9, "h": 9}
@@ -230,8 +316,23 @@ GENOME = ("image_data", "objects", "attributes", "relationships")
 
 
 def test_the_forms_are_known_by_their_keys():
-    known = [INSTANCES, CAPTIONS, RESULTS, {"annotations": []}, DATA, OBJECTS, ATTRIBUTES, RELATIONSHIPS]
-    known += [{"annotations": [{"image_id": 9}, *CAPTIONS["annotations"]], "images": [IMAGE], "categories": []}]
+    known = [
+        INSTANCES,
+        CAPTIONS,
+        RESULTS,
+        {"annotations": []},
+        DATA,
+        OBJECTS,
+        ATTRIBUTES,
+        RELATIONSHIPS,
+    ]
+    known += [
+        {
+            "annotations": [{"image_id": 9}, *CAPTIONS["annotations"]],
+            "images": [IMAGE],
+            "categories": [],
+        }
+    ]
     forms = [form_of(content) for content in [*known, {"green": "green.s.01"}]]
     assert forms == ["instances", *3 * ["captions"], *GENOME, "captions", "attribute_synsets"]
     assert {form_of(content) for content in ({"a": 1}, [], [{"image_id": 1}], [3], 3)} == {""}
@@ -256,7 +357,12 @@ def test_attributes_may_be_absent_and_have_synsets_of_their_own():
 def test_predicates_come_in_capitals_and_names_in_two_forms():
     rows = read(RELATIONSHIPS, "relationships")
     (row,) = rows.labels
-    assert (row.word, row.synset, row.subject, row.object) == ("stands near", "stand.v.01", "man", "tree")
+    assert (row.word, row.synset, row.subject, row.object) == (
+        "stands near",
+        "stand.v.01",
+        "man",
+        "tree",
+    )
     assert sum(rows.dropped.values()) == 1
 
 
@@ -271,7 +377,9 @@ def test_an_unknown_synset_is_counted_and_an_image_without_coco_has_an_id_of_its
 # -- groups of the depicted -------------------------------------------------------------------------------------------
 
 
-def test_a_column_of_identifiers_is_left_out_with_a_sentence_and_an_error_where_it_is_chosen(tmp_path: Path):
+def test_a_column_of_identifiers_is_left_out_with_a_sentence_and_an_error_where_it_is_chosen(
+    tmp_path: Path,
+):
     rows = "".join(f"{image},{image},{image % 2}\n" for image in range(50))
     (tmp_path / "groups.csv").write_text(f"image,number,gender\n{rows}")
     groups, notes = groups_of(CaptionsConfig(groups=tmp_path / "groups.csv"))
@@ -284,7 +392,9 @@ def test_a_column_of_identifiers_is_left_out_with_a_sentence_and_an_error_where_
 @pytest.fixture
 def zhao(tmp_path: Path) -> Path:
     file = tmp_path / "instances_2014all.csv"
-    file.write_text("id,bb_gender,bb_skin,split\n1,Female,Dark,val\n2,Male,Light,val\n3,Unsure,Light,val\n")
+    file.write_text(
+        "id,bb_gender,bb_skin,split\n1,Female,Dark,val\n2,Male,Light,val\n3,Unsure,Light,val\n"
+    )
     return file
 
 

@@ -17,8 +17,13 @@ def folder(tmp_path, monkeypatch):
     with AnswerCache(tmp_path / "cache") as cache:
         classifier_id = cache.classifier_id("google", "v1")
         raw = {"labelAnnotations": [{"description": "Nurse", "score": 0.75}]}
-        cache.put(classifier_id, {PICTURES["one"]: CachedAnswer("answered", raw, "m1", 10 * DAY, "0.1")})
-        cache.put(classifier_id, {PICTURES["two"]: CachedAnswer("refused", "content policy", "", 20 * DAY, "0.1")})
+        cache.put(
+            classifier_id, {PICTURES["one"]: CachedAnswer("answered", raw, "m1", 10 * DAY, "0.1")}
+        )
+        cache.put(
+            classifier_id,
+            {PICTURES["two"]: CachedAnswer("refused", "content policy", "", 20 * DAY, "0.1")},
+        )
         cache.put(
             cache.classifier_id("azure", ""),
             {PICTURES["three"]: CachedAnswer("answered", {"tags": []}, "", 30 * DAY, "0.1")},
@@ -32,7 +37,9 @@ def test_show_tells_whose_answers_there_are_and_from_when(gslopes, folder):
     assert done.code == 0
     assert "google: 2 answers (1 refused), 1970-01-11 to 1970-01-21, models m1" in done.out
     found = json.loads(gslopes("cache", "show", "--json").out)
-    assert [(one["classifier"], one["version"], one["answers"]) for one in found["classifiers"]] == [
+    assert [
+        (one["classifier"], one["version"], one["answers"]) for one in found["classifiers"]
+    ] == [
         ("azure", "", 1),
         ("google", "v1", 2),
     ]
@@ -41,7 +48,9 @@ def test_show_tells_whose_answers_there_are_and_from_when(gslopes, folder):
 def test_export_of_one_classifier_holds_only_its_answers(gslopes, folder, tmp_path):
     gslopes("cache", "export", tmp_path / "a.jsonl", "--classifier", "azure")
     lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
-    assert [(line["classifier"], line["picture"]) for line in lines] == [("azure", PICTURES["three"].hex())]
+    assert [(line["classifier"], line["picture"]) for line in lines] == [
+        ("azure", PICTURES["three"].hex())
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ import pytest
 from gslopes.cli.main import VERBS, main
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMED = re.compile(r"\bgslopes ([a-z]+)((?: (?:(?![`\n]|&&|;|\. |, ).)*)?)")  # the verb, and the rest of its command
+NAMED = re.compile(
+    r"\bgslopes ([a-z]+)((?: (?:(?![`\n]|&&|;|\. |, ).)*)?)"
+)  # the verb, and the rest of its command
 OURS = {"--help", "--help-all", "--debug", "--version"}
 
 
@@ -48,17 +50,28 @@ def unknown(text: str) -> list[str]:
             faults += [f"gslopes {verb}"] if options or re.match(r" [A-Z]{3,}", rest) else []
         else:
             known = options_of(verb)
-            faults += [f"gslopes {verb} {option}" for option in options if known is not None and option not in known]
+            faults += [
+                f"gslopes {verb} {option}"
+                for option in options
+                if known is not None and option not in known
+            ]
     return faults
 
 
-FILES = [*ROOT.glob("gslopes/**/*.py"), *ROOT.glob("docs/pages/**/*.md"), *ROOT.glob("models/*/card.md")]
+FILES = [
+    *ROOT.glob("gslopes/**/*.py"),
+    *ROOT.glob("docs/pages/**/*.md"),
+    *ROOT.glob("models/*/card.md"),
+]
 FILES += [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "action.yml"]
 
 
 def test_a_command_that_is_not_there_is_found() -> None:
     assert unknown("gslopes is a program; gslopes audit PHOTOS --out RUN") == []
-    assert unknown("`gslopes drift RUN`, gslopes audit --outt RUN") == ["gslopes drift", "gslopes audit --outt"]
+    assert unknown("`gslopes drift RUN`, gslopes audit --outt RUN") == [
+        "gslopes drift",
+        "gslopes audit --outt",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -68,6 +81,7 @@ def test_every_command_and_option_that_a_text_names_exists(folder: Path) -> None
     faults = {
         path.name: names
         for path in FILES
-        if path.parent == folder and (names := [name for text in texts(path) for name in unknown(text)])
+        if path.parent == folder
+        and (names := [name for text in texts(path) for name in unknown(text)])
     }
     assert faults == {}

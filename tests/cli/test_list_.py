@@ -24,7 +24,9 @@ def test_every_classifier_is_there_with_each_parameter_whole(listed: str) -> Non
             assert any(parameter in line for line in lines), parameter
 
 
-def test_what_is_as_good_as_a_missing_credential_is_named(listed: str, monkeypatch, tmp_path) -> None:
+def test_what_is_as_good_as_a_missing_credential_is_named(
+    listed: str, monkeypatch, tmp_path
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)

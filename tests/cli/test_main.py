@@ -32,7 +32,9 @@ def test_the_help_of_every_verb_has_examples_that_parse(gslopes, verb):
 def test_options_say_what_they_are(gslopes, verb):
     command = main.get_command(click.Context(main), verb)
     options = [param.help or "" for param in command.params if isinstance(param, click.Option)]
-    assert not [text for text in options if not text or text.startswith("Of ")], "a fragment, not a sentence of its own"
+    assert not [text for text in options if not text or text.startswith("Of ")], (
+        "a fragment, not a sentence of its own"
+    )
     assert command.get_short_help_str()
 
 
@@ -40,7 +42,9 @@ def test_a_list_in_a_help_keeps_its_lines(gslopes):
     assert "\n  imagefolder  files and metadata.jsonl\n" in gslopes("export", "--help").out
 
 
-def test_the_help_fits_a_screen_begins_with_what_people_begin_with_and_names_every_verb_and_exit_code(gslopes):
+def test_the_help_fits_a_screen_begins_with_what_people_begin_with_and_names_every_verb_and_exit_code(
+    gslopes,
+):
     out = gslopes("--help").out
     assert len(out.splitlines()) < 24
     assert max(map(len, out.splitlines())) <= 80
@@ -52,12 +56,27 @@ def test_the_help_fits_a_screen_begins_with_what_people_begin_with_and_names_eve
 
 def test_the_help_of_an_audit_shows_the_ten_options_that_people_use_and_the_long_one_all(gslopes):
     def shown(option):
-        return set(re.findall(r"^  (?:-\w, )?--([\w-]+)", gslopes("audit", option).out, flags=re.MULTILINE)) - {"help"}
+        return set(
+            re.findall(r"^  (?:-\w, )?--([\w-]+)", gslopes("audit", option).out, flags=re.MULTILINE)
+        ) - {"help"}
 
-    chief = {"out", "classifier", "attribute", "limit", "budget", "only", "fail-if", "dry-run", "open", "json"}
+    chief = {
+        "out",
+        "classifier",
+        "attribute",
+        "limit",
+        "budget",
+        "only",
+        "fail-if",
+        "dry-run",
+        "open",
+        "json",
+    }
     assert shown("--help") == chief
     command = main.get_command(click.Context(main), "audit")
-    assert shown("--help-all") == {param.opts[0][2:] for param in command.params if isinstance(param, click.Option)}
+    assert shown("--help-all") == {
+        param.opts[0][2:] for param in command.params if isinstance(param, click.Option)
+    }
 
 
 def test_without_a_verb_the_help_is_shown_and_the_code_is_2(gslopes):
@@ -80,14 +99,25 @@ def test_without_a_verb_the_help_is_shown_and_the_code_is_2(gslopes):
         (["audit", "none", "--out", "run", "--config", "none.toml"], "There is no file none.toml"),
         (["audit", "none", "--out", "run", "--atribute", "gender"], "--attribute"),
         (["synthesise", "none", "--out", "run", "--attribute", "gendr"], "Did you mean 'gender'?"),
-        (["audit", "none", "--out", "run", "--classifier", "celeba-tager"], "Did you mean 'celeba-tagger'?"),
+        (
+            ["audit", "none", "--out", "run", "--classifier", "celeba-tager"],
+            "Did you mean 'celeba-tagger'?",
+        ),
         (["audit", "none", "--only", "fit"], "There is no folder"),
-        (["audit", "none", "--only", "score", "--fail-if", "finding"], "Add --only fit or --only report."),
-        (["compare", "a", "--drift", "b", "--fail-if", "changed", "--open"], "does not take --fail-if, --open."),
+        (
+            ["audit", "none", "--only", "score", "--fail-if", "finding"],
+            "Add --only fit or --only report.",
+        ),
+        (
+            ["compare", "a", "--drift", "b", "--fail-if", "changed", "--open"],
+            "does not take --fail-if, --open.",
+        ),
         (["train", "gender-feld", "--data", "."], "Did you mean 'gender-field'?"),
     ],
 )
-def test_a_wrong_command_is_a_sentence_with_a_next_step_and_code_2(gslopes, tmp_path, monkeypatch, args, sentence):
+def test_a_wrong_command_is_a_sentence_with_a_next_step_and_code_2(
+    gslopes, tmp_path, monkeypatch, args, sentence
+):
     monkeypatch.chdir(tmp_path)
     done = gslopes(*args)
     assert done.code == 2, done.err
@@ -145,7 +175,18 @@ def test_training_passes_every_option_on(gslopes, monkeypatch, tmp_path):
         return tmp_path / "weights"
 
     monkeypatch.setattr("training.recipe.run_recipe", run_recipe)
-    done = gslopes("train", "parser", "--data", tmp_path, "--steps", 5, "--device", "cpu", "--out", tmp_path / "o")
+    done = gslopes(
+        "train",
+        "parser",
+        "--data",
+        tmp_path,
+        "--steps",
+        5,
+        "--device",
+        "cpu",
+        "--out",
+        tmp_path / "o",
+    )
     assert (done.code, done.out) == (0, f"{tmp_path / 'weights'}\n")
     assert seen == {
         "recipe": "parser", "data": tmp_path, "steps": 5, "dry_run": False, "device": "cpu", "out": tmp_path / "o",
@@ -156,7 +197,10 @@ def test_training_passes_every_option_on(gslopes, monkeypatch, tmp_path):
 STUCK = {
     "hash": ("import hashlib", "hashlib.pbkdf2_hmac('sha256', b'', b'', 2**31 - 1)"),
     "loop": ("", "while True: pass"),
-    "thread": ("import threading", "threading.Thread(target=threading.Event().wait).start(); threading.Event().wait()"),
+    "thread": (
+        "import threading",
+        "threading.Thread(target=threading.Event().wait).start(); threading.Event().wait()",
+    ),
     "pool": (
         "import concurrent.futures, time",
         "list(concurrent.futures.ThreadPoolExecutor(2).map(time.sleep, [9999] * 9))",
@@ -177,7 +221,10 @@ STUCK = {
         "import numpy; session.run(None, {'x': numpy.ones(1, 'float32')})",
     ),
 }
-HELD = {"regex": ("import re", "re.match('(a+)+$', 'a' * 90 + 'b')"), "power": ("", "pow(7, 10**10)")}
+HELD = {
+    "regex": ("import re", "re.match('(a+)+$', 'a' * 90 + 'b')"),
+    "power": ("", "pow(7, 10**10)"),
+}
 SLOW = ("torch", "onnx", "pool", "child", "swallow")
 
 
@@ -210,7 +257,9 @@ def interrupted_twice(first: str, then: str, threaded: bool = True) -> tuple[int
         return code, process.stderr.read() or b""
 
 
-@pytest.mark.parametrize("code", [pytest.param(k, marks=pytest.mark.slow) if k in SLOW else k for k in STUCK])
+@pytest.mark.parametrize(
+    "code", [pytest.param(k, marks=pytest.mark.slow) if k in SLOW else k for k in STUCK]
+)
 def test_the_second_interrupt_ends_what_does_not_give_control_back(code):
     ended = interrupted_twice(*STUCK[code], code not in ("hash", "onnx", "swallow"))
     assert ended == (130, b"\ngslopes: Ended at once; what was in flight is lost.\n")
@@ -233,12 +282,22 @@ LEFT = {
 @pytest.mark.slow
 @pytest.mark.parametrize("left", LEFT)
 def test_a_process_does_not_outlive_its_work(left, tmp_path):
-    imports = "import atexit, sys, threading, time\nfrom concurrent.futures import ThreadPoolExecutor\n"
-    imports += "import gslopes.faces.zoo\nfrom gslopes.cli import main\nwait = threading.Event().wait\n"
-    listed = f"def listed():\n    {LEFT[left]}\n    return []\ngslopes.faces.zoo.list_models = listed\n"
-    (tmp_path / "left.py").write_text(f"{imports}{listed}sys.argv = ['gslopes', 'list', 'models']\nmain()\n")
+    imports = (
+        "import atexit, sys, threading, time\nfrom concurrent.futures import ThreadPoolExecutor\n"
+    )
+    imports += (
+        "import gslopes.faces.zoo\nfrom gslopes.cli import main\nwait = threading.Event().wait\n"
+    )
+    listed = (
+        f"def listed():\n    {LEFT[left]}\n    return []\ngslopes.faces.zoo.list_models = listed\n"
+    )
+    (tmp_path / "left.py").write_text(
+        f"{imports}{listed}sys.argv = ['gslopes', 'list', 'models']\nmain()\n"
+    )
     began = time.monotonic()
-    done = subprocess.run([sys.executable, "left.py"], cwd=tmp_path, capture_output=True, timeout=30, check=False)
+    done = subprocess.run(
+        [sys.executable, "left.py"], cwd=tmp_path, capture_output=True, timeout=30, check=False
+    )
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.startswith(b"x") == (left == "a stream")
     assert time.monotonic() - began < 20
@@ -257,9 +316,23 @@ def test_the_second_interrupt_ends_the_process_at_once(monkeypatch, capfd):
 @pytest.mark.slow
 def test_ctrl_c_in_an_audit_is_a_sentence_and_what_was_done_is_kept(home, draw, toy, tmp_path):
     faces, run = draw(69), tmp_path / "run"
-    args = ["audit", faces.photos, *faces.args, "--set", "part=3", "--steps", 3, "--classifier", toy, "--out", run]
+    args = [
+        "audit",
+        faces.photos,
+        *faces.args,
+        "--set",
+        "part=3",
+        "--steps",
+        3,
+        "--classifier",
+        toy,
+        "--out",
+        run,
+    ]
     command = [sys.executable, "-m", "gslopes", *map(str, args)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
         while process.poll() is None and len(list(run.rglob("*.*"))) < 30:
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
@@ -269,7 +342,9 @@ def test_ctrl_c_in_an_audit_is_a_sentence_and_what_was_done_is_kept(home, draw, 
     assert list(run.glob("parts/synthesise/photos-*.parquet"))
 
 
-@pytest.mark.parametrize(("streams", "code"), [(">&- 2>&-", 2), ("2>/dev/full", 2), ("2>&1 | true", 2)])
+@pytest.mark.parametrize(
+    ("streams", "code"), [(">&- 2>&-", 2), ("2>/dev/full", 2), ("2>&1 | true", 2)]
+)
 def test_where_no_error_can_be_written_the_exit_code_says_it_alone(streams: str, code: int):
     command = f"{shlex.quote(sys.executable)} -m gslopes audit nowhere --out run {streams}; exit ${{PIPESTATUS[0]}}"
     assert subprocess.run(["bash", "-c", command], timeout=60, check=False).returncode == code
@@ -277,9 +352,13 @@ def test_where_no_error_can_be_written_the_exit_code_says_it_alone(streams: str,
 
 def test_a_result_that_cannot_be_printed_is_a_sentence():
     command = f"{shlex.quote(sys.executable)} -m gslopes list classifiers > /dev/full"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode != 0
-    assert done.stderr.startswith("gslopes: The result cannot be printed: no space left on device.\n")
+    assert done.stderr.startswith(
+        "gslopes: The result cannot be printed: no space left on device.\n"
+    )
 
 
 ENDING = """
@@ -295,7 +374,9 @@ sys.exit(130)
 
 
 def test_an_interrupt_while_python_ends_changes_nothing():
-    done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING], capture_output=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 

@@ -28,7 +28,9 @@ def test_what_is_sent_stands_in_words_and_as_a_picture(gslopes, make_onnx, photo
     assert "cost        free; 0.0000 USD now" in done.out
 
 
-def test_the_same_as_json_and_one_photo_gets_two_more_pictures_of_itself(gslopes, make_onnx, photos):
+def test_the_same_as_json_and_one_photo_gets_two_more_pictures_of_itself(
+    gslopes, make_onnx, photos
+):
     done = gslopes("try", f"{make_onnx()},threshold=0", photos[0], "--json", "--out", "seen.png")
     found = json.loads(done.out)
     assert [one["picture"] for one in found["pictures"]] == [
@@ -46,7 +48,10 @@ def test_answers_that_never_vary_are_said(gslopes, photos, tmp_path):
     (tmp_path / "same_to_try.py").write_text("def same(picture):\n    return {'any': 0.5}\n")
     done = gslopes("try", "same_to_try.py:same", *photos)
     assert done.code == 0
-    assert "varies      no: these answers are the same. Faces that are edited may change them" in done.out
+    assert (
+        "varies      no: these answers are the same. Faces that are edited may change them"
+        in done.out
+    )
     assert "the whole picture, 40 x 30, RGB, 0 to 255" in done.out
 
 

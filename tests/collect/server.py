@@ -24,13 +24,26 @@ from gslopes.collect.wikidata import Wikidata
 from tests import loopback
 
 TROUBLES = (
-    *("slow", "throttle", "gone", "wrong-type", "loopback", "file", "endless", "bomb", "not-a-picture", "cut"),
+    *(
+        "slow",
+        "throttle",
+        "gone",
+        "wrong-type",
+        "loopback",
+        "file",
+        "endless",
+        "bomb",
+        "not-a-picture",
+        "cut",
+    ),
     *("loop", "gzip", "busy", "moved", "drop"),
 )
 
 
 class PhotoServer:
-    def __init__(self, photos: Path, troubles: dict[int, str] | None = None, robots: str = "") -> None:
+    def __init__(
+        self, photos: Path, troubles: dict[int, str] | None = None, robots: str = ""
+    ) -> None:
         self.photos, self.troubles, self.robots = photos, troubles or {}, robots
         self.asked: list[tuple[str, dict[str, str]]] = []
         self.times: list[float] = []
@@ -60,7 +73,9 @@ class PhotoServer:
         found = []
         for number, file in enumerate(files):
             trouble = self.troubles.get(number, "fine")
-            found.append((f"{self.base}/photo/{trouble}/{occupation}/{quote(file.name)}", file.name))
+            found.append(
+                (f"{self.base}/photo/{trouble}/{occupation}/{quote(file.name)}", file.name)
+            )
         return found
 
 
@@ -82,7 +97,9 @@ class _Handler(loopback.QuietHandler):
     def do_GET(self) -> None:  # noqa: N802 - the name that http.server looks up
         server = self.service
         url = urlsplit(self.path)
-        server.asked.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
+        server.asked.append(
+            (self.path, {name.lower(): value for name, value in self.headers.items()})
+        )
         server.times.append(time.monotonic())
         query = dict(parse_qsl(url.query))
         try:
@@ -93,7 +110,9 @@ class _Handler(loopback.QuietHandler):
             elif url.path == "/v1/images/":
                 self.send_json(openverse(server, query))
             elif url.path.startswith("/photo/"):
-                self.photo(*[unquote(part) for part in url.path.removeprefix("/photo/").split("/", 2)])
+                self.photo(
+                    *[unquote(part) for part in url.path.removeprefix("/photo/").split("/", 2)]
+                )
             else:
                 self.send(404, b"", "text/plain")
         except (BrokenPipeError, ConnectionResetError):
@@ -120,7 +139,11 @@ class _Handler(loopback.QuietHandler):
         elif trouble == "not-a-picture":
             self.send(200, b"<html>a page that says it is a photo</html>", "image/jpeg")
         elif trouble in ("loopback", "file", "loop", "moved", "away"):
-            away = {"loopback": "http://127.0.0.1:9/x.jpg", "file": "file:///etc/hostname", "loop": self.path}
+            away = {
+                "loopback": "http://127.0.0.1:9/x.jpg",
+                "file": "file:///etc/hostname",
+                "loop": self.path,
+            }
             away["away"] = server.elsewhere
             away["moved"] = f"/photo/fine/{occupation}/{quote(name)}"
             self.send(302, b"", "text/plain", {"Location": away[trouble]})
@@ -174,7 +197,13 @@ def openverse(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     ]
     pages = -(-len(rows) // size)
     shown = rows[(page - 1) * size : page * size]
-    return {"result_count": len(rows), "page_count": pages, "page_size": size, "page": page, "results": shown}
+    return {
+        "result_count": len(rows),
+        "page_count": pages,
+        "page_size": size,
+        "page": page,
+        "results": shown,
+    }
 
 
 @functools.cache
@@ -182,7 +211,9 @@ def bomb() -> bytes:
     """A PNG of 5 kB whose header promises 60,000 by 60,000 pixels."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
 
     header = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 0, 0, 0, 0)
     return (

@@ -47,7 +47,9 @@ class Redness:
         self.asked += len(chips)
         red = np.round(chips[..., 0].mean((1, 2)) / 255, 2)
         races = {"white": 0.8, "black": 0.4, "asian": 0.4, "indian": 0.2, "other": 0.2}
-        return {"masculine": red, "young": 1 - red} | {name: np.full(len(chips), p) for name, p in races.items()}
+        return {"masculine": red, "young": 1 - red} | {
+            name: np.full(len(chips), p) for name, p in races.items()
+        }
 
 
 def draw(folder: Path, **reds: list[float]) -> Path:
@@ -72,9 +74,13 @@ def count(photos: Path, out: Path, reader: Redness | None = None, **options: obj
     return census(photos, out, CensusConfig(**options), finder=find, reader=reader or Redness())
 
 
-def share(found: Census, occupation: str, value: str, keyword: str = "any", reading: str = "gender") -> pd.Series:
+def share(
+    found: Census, occupation: str, value: str, keyword: str = "any", reading: str = "gender"
+) -> pd.Series:
     rows = found.composition
-    chosen = rows[(rows["occupation"] == occupation) & (rows["value"] == value) & (rows["keyword"] == keyword)]
+    chosen = rows[
+        (rows["occupation"] == occupation) & (rows["value"] == value) & (rows["keyword"] == keyword)
+    ]
     (row,) = chosen[chosen["reading"] == reading].to_dict("records")
     return pd.Series(row)
 
@@ -103,7 +109,8 @@ def test_shares_are_means_of_probabilities_by_folder_and_over_all(photos, tmp_pa
     assert everyone["n"] == 7
     assert everyone["ci_low"] < everyone["share"] < everyone["ci_high"]
     races = [
-        share(found, "chef", name, reading="race")["share"] for name in ("white", "black", "asian", "indian", "other")
+        share(found, "chef", name, reading="race")["share"]
+        for name in ("white", "black", "asian", "indian", "other")
     ]
     assert races == pytest.approx([0.4, 0.2, 0.2, 0.1, 0.1])
     assert found.women == pytest.approx({"chef": 0.269, "nurse": 0.879})
@@ -123,7 +130,9 @@ def test_answers_take_the_place_of_readings_and_narrow_the_interval(photos, tmp_
     assert (found.queue, found.answered) == (1, 1)
 
 
-def test_accepted_is_what_was_read_excluded_does_not_count_and_undecided_changes_nothing(photos, tmp_path):
+def test_accepted_is_what_was_read_excluded_does_not_count_and_undecided_changes_nothing(
+    photos, tmp_path
+):
     before = count(photos, tmp_path / "census")
     photo = ids(tmp_path / "census")
     rows = [
@@ -146,11 +155,15 @@ def test_a_review_about_race_asks_for_race_and_is_done_with_it(photos, tmp_path)
     page = (out / "review.html").read_text("utf-8")
     assert "<details open>" in page
     photo = ids(out)
-    answer(out, (photo["chef/0.png"], "correct", "", "black"), (photo["chef/2.png"], "correct", "male"))
+    answer(
+        out, (photo["chef/0.png"], "correct", "", "black"), (photo["chef/2.png"], "correct", "male")
+    )
     assert count(photos, out, unsure=("race",)).queue == 6
     assert count(photos, out, unsure=("gender",)).queue == 1
     assert count(photos, out, unsure=("gender", "race")).queue == 7
-    labels = pd.read_csv(out / "photos.csv", keep_default_na=False).set_index("path")["perceived_race"]
+    labels = pd.read_csv(out / "photos.csv", keep_default_na=False).set_index("path")[
+        "perceived_race"
+    ]
     assert (labels["chef/0.png"], labels["chef/1.png"]) == ("black", "")
     with pytest.raises(UnknownName, match="reading"):
         CensusConfig(unsure=("beauty",))
@@ -170,7 +183,9 @@ def test_labels_flow_into_the_groups_of_a_fit(photos, tmp_path):
     frame = frame.assign(box=None, points=None, detection=1.0)
     tables.write(tables.PHOTOS, frame, run / "photos.parquet")
     about = read_about(tmp_path / "census/photos.csv", run)["perceived_gender"]
-    found = {path: about.get(name, "not there") for path, name in photo.items() if path.endswith("png")}
+    found = {
+        path: about.get(name, "not there") for path, name in photo.items() if path.endswith("png")
+    }
     assert found == {
         "chef/0.png": "male",
         "chef/1.png": "male",
@@ -187,12 +202,24 @@ def test_a_photo_of_two_searches_counts_in_both_and_once_in_all(photos, tmp_path
     count(photos, tmp_path / "census")
     photo = ids(tmp_path / "census")
     rows = []
-    for keyword, paths in {"": ["chef/0.png", "chef/3.png"], "female": ["chef/3.png", "chef/2.png"]}.items():
+    for keyword, paths in {
+        "": ["chef/0.png", "chef/3.png"],
+        "female": ["chef/3.png", "chef/2.png"],
+    }.items():
         for rank, path in enumerate(paths, 1):
-            row = dict.fromkeys(MANIFEST.columns, "") | dict.fromkeys(("width", "height", "bytes"), 0)
+            row = dict.fromkeys(MANIFEST.columns, "") | dict.fromkeys(
+                ("width", "height", "bytes"), 0
+            )
             again = any(path == other["path"] for other in rows)
-            row |= {"status": "duplicate" if again else "kept", "photo": photo[path], "path": path, "rank": rank}
-            rows.append(row | {"occupation": "chef", "keyword": keyword, "query": f"{keyword} chef".strip()})
+            row |= {
+                "status": "duplicate" if again else "kept",
+                "photo": photo[path],
+                "path": path,
+                "rank": rank,
+            }
+            rows.append(
+                row | {"occupation": "chef", "keyword": keyword, "query": f"{keyword} chef".strip()}
+            )
     runfolder.write_table(MANIFEST, pd.DataFrame(rows), photos / "manifest.parquet")
     found = count(photos, tmp_path / "again")
     assert share(found, "chef", "female", "female")["share"] == pytest.approx((0.96 + 0.4) / 2)
@@ -229,12 +256,16 @@ def test_what_cannot_be_counted_is_a_sentence(photos, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_shipped_reader_reads_real_photos_of_people_at_work(unpacked: Callable[[str], Path], tmp_path: Path):
+def test_the_shipped_reader_reads_real_photos_of_people_at_work(
+    unpacked: Callable[[str], Path], tmp_path: Path
+):
     for job in ("chef", "pilot"):
         (tmp_path / "photos" / job).mkdir(parents=True)
         for file in sorted((unpacked("idenprof-test") / "idenprof" / job).iterdir())[:32]:
             (tmp_path / "photos" / job / file.name).symlink_to(file)
-    printed = CliRunner().invoke(verb, [str(tmp_path / "photos"), "--out", str(tmp_path / "census")])
+    printed = CliRunner().invoke(
+        verb, [str(tmp_path / "photos"), "--out", str(tmp_path / "census")]
+    )
     assert printed.exit_code == 0
     assert printed.stdout.splitlines()[2].split() == ["occupation", "female", "occupation", "male"]
     found = census(tmp_path / "photos", tmp_path / "census", CensusConfig())
@@ -244,4 +275,6 @@ def test_the_shipped_reader_reads_real_photos_of_people_at_work(unpacked: Callab
     table = tables.read(CENSUS, tmp_path / "census/census.parquet")
     read = table[table["status"] == "read"]
     assert read[["masculine", "young"]].stack().between(0, 1).all()
-    assert read[["white", "black", "asian", "indian", "other"]].sum(axis=1).to_numpy() == pytest.approx(1)
+    assert read[["white", "black", "asian", "indian", "other"]].sum(
+        axis=1
+    ).to_numpy() == pytest.approx(1)

@@ -42,7 +42,13 @@ def server(tmp_path: Path) -> Iterator[PhotoServer]:
 @pytest.fixture
 def fetcher(server: PhotoServer) -> Iterator[Fetcher]:
     policy = FetchPolicy(
-        gap=0, seconds=2, max_bytes=1 << 20, max_attempts=2, backoff=0.01, max_retry_after=3, allowed=(server.host,)
+        gap=0,
+        seconds=2,
+        max_bytes=1 << 20,
+        max_attempts=2,
+        backoff=0.01,
+        max_retry_after=3,
+        allowed=(server.host,),
     )
     opened = Fetcher(policy, threading.Event())
     yield opened
@@ -85,9 +91,29 @@ def test_what_goes_wrong_is_told_and_bounded(server, fetcher, trouble, status, r
 @pytest.mark.parametrize(
     "url",
     [
-        *("ftp://example.org/a", "http://", "https://me:secret@example.org/a", "http://[::1", "//x", "http://["),
-        *("http://]", "http://host:99999/", "http://host:-1/", "http://host:0/", "http://host:²/", "http://\x00/"),
-        *("http://" + "a" * 70_000, "http://.../", "http://a..b/", "http://xn--/", "http://\ud800/"),
+        *(
+            "ftp://example.org/a",
+            "http://",
+            "https://me:secret@example.org/a",
+            "http://[::1",
+            "//x",
+            "http://[",
+        ),
+        *(
+            "http://]",
+            "http://host:99999/",
+            "http://host:-1/",
+            "http://host:0/",
+            "http://host:²/",
+            "http://\x00/",
+        ),
+        *(
+            "http://" + "a" * 70_000,
+            "http://.../",
+            "http://a..b/",
+            "http://xn--/",
+            "http://\ud800/",
+        ),
     ],
 )
 def test_other_schemes_passwords_and_nonsense_are_refused(fetcher, url):
@@ -107,7 +133,9 @@ def test_a_key_stays_with_the_host_that_it_is_for(tmp_path, server):
         assert "x-goog-api-key" not in other.asked[0][1]
 
 
-@pytest.mark.parametrize("location", ["http://host:99999/", "http://[", "//[", "file:///etc/passwd", "//me:you@host"])
+@pytest.mark.parametrize(
+    "location", ["http://host:99999/", "http://[", "//[", "file:///etc/passwd", "//me:you@host"]
+)
 def test_a_redirect_to_nonsense_is_refused(location):
     with pytest.raises(DownloadError):
         parse_url(location, httpx.URL("http://host/a.jpg"))
@@ -162,7 +190,9 @@ def test_robots_are_asked_once_and_obeyed(server, fetcher):
     assert not server.hits["/photo/gone/chef/a.jpg"]
 
 
-@pytest.mark.parametrize("value", ["²", "9" * 5000, "inf", "1e300", "Fri, 31 Dec 9999 23:59:59 -2359"])
+@pytest.mark.parametrize(
+    "value", ["²", "9" * 5000, "inf", "1e300", "Fri, 31 Dec 9999 23:59:59 -2359"]
+)
 def test_a_retry_after_that_makes_no_sense_or_is_too_long_fails_the_photo_alone(fetcher, value):
     reply = f"HTTP/1.1 503 Busy\r\nRetry-After: {value}\r\nContent-Length: 0\r\n\r\n".encode()
     with raw_server([reply]) as (host, _):
@@ -185,7 +215,9 @@ DRIPS = {
 @pytest.mark.parametrize("drip", DRIPS)
 def test_no_drip_evades_the_time_limit(fetcher, drip):
     with raw_server(DRIPS[drip], pause=0.1) as (host, _):
-        patient = Fetcher(dataclasses.replace(fetcher.policy, seconds=1, allowed=(host,)), threading.Event())
+        patient = Fetcher(
+            dataclasses.replace(fetcher.policy, seconds=1, allowed=(host,)), threading.Event()
+        )
         began = time.monotonic()
         with pytest.raises(DownloadError, match="not finished in time"):
             patient.get(f"http://{host}/a.jpg")
@@ -194,11 +226,16 @@ def test_no_drip_evades_the_time_limit(fetcher, drip):
 
 
 @pytest.mark.parametrize(  # https waits within the handshake
-    ("scheme", "pieces"), [("http", []), ("https", []), *(("http", drip) for drip in DRIPS.values())]
+    ("scheme", "pieces"),
+    [("http", []), ("https", []), *(("http", drip) for drip in DRIPS.values())],
 )
-def test_whoever_waits_for_a_silent_or_dripping_server_is_stopped_within_a_second(fetcher, scheme, pieces):
+def test_whoever_waits_for_a_silent_or_dripping_server_is_stopped_within_a_second(
+    fetcher, scheme, pieces
+):
     with raw_server(pieces, pause=0.1) as (host, _):
-        waiting = Fetcher(dataclasses.replace(fetcher.policy, seconds=60, allowed=(host,)), threading.Event())
+        waiting = Fetcher(
+            dataclasses.replace(fetcher.policy, seconds=60, allowed=(host,)), threading.Event()
+        )
         threading.Timer(0.3, waiting.stop.set).start()
         began = time.monotonic()
         with pytest.raises(Stopped):
@@ -239,11 +276,52 @@ def raw_server(pieces: list[bytes], pause: float = 0.0) -> Iterator[tuple[str, t
 
 
 PRIVATE = [
-    *("127.0.0.1", "127.8.8.8", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0"),
-    *("224.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1"),
-    *("fd12:3456::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:a00:1", "::ffff:169.254.169.254", "2002:7f00:1::"),
-    *("64:ff9b::10.0.0.1", "2001:db8::1", "::127.0.0.1", "2001:0:7f00:1::", "64:ff9b:1::7f00:1", "fec0::1"),
-    *("::ffff:0:7f00:1", "3fff::1", "5f00::1", "100:0:0:1::1", "4000::1", "2002:808:808::1", "192.88.99.1"),
+    *(
+        "127.0.0.1",
+        "127.8.8.8",
+        "10.1.2.3",
+        "172.16.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "0.0.0.0",
+    ),
+    *(
+        "224.0.0.1",
+        "255.255.255.255",
+        "192.0.2.1",
+        "198.18.0.1",
+        "::1",
+        "::",
+        "fe80::1",
+        "fe80::1%eth0",
+        "fc00::1",
+    ),
+    *(
+        "fd12:3456::1",
+        "ff02::1",
+        "::ffff:127.0.0.1",
+        "::ffff:a00:1",
+        "::ffff:169.254.169.254",
+        "2002:7f00:1::",
+    ),
+    *(
+        "64:ff9b::10.0.0.1",
+        "2001:db8::1",
+        "::127.0.0.1",
+        "2001:0:7f00:1::",
+        "64:ff9b:1::7f00:1",
+        "fec0::1",
+    ),
+    *(
+        "::ffff:0:7f00:1",
+        "3fff::1",
+        "5f00::1",
+        "100:0:0:1::1",
+        "4000::1",
+        "2002:808:808::1",
+        "192.88.99.1",
+    ),
 ]
 
 
@@ -274,7 +352,10 @@ def test_an_exempt_server_is_exempt_at_its_port_alone_and_a_local_socket_never(s
     with pytest.raises(DownloadError, match="private"):
         plain.get(address(server, "fine"))
     assert server.asked == []
-    network, port = PublicNetwork(Exchange(), allowed=[server.host]), int(server.host.partition(":")[2])
+    network, port = (
+        PublicNetwork(Exchange(), allowed=[server.host]),
+        int(server.host.partition(":")[2]),
+    )
     network.connect_tcp("127.0.0.1", port, timeout=5).close()
     for other in (("127.0.0.1", port - 1), ("localhost", port)):
         with pytest.raises(DownloadError, match="private"):
@@ -285,29 +366,103 @@ def test_an_exempt_server_is_exempt_at_its_port_alone_and_a_local_socket_never(s
 
 # Every address block of IANA's two registries, sub-blocks as well, written down apart from the file in ``data/``.
 IPV4 = (
-    *("0.0.0.0/8", "0.0.0.0/32", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
-    *("192.0.0.0/24", "192.0.0.0/29", "192.0.0.8/32", "192.0.0.9/32", "192.0.0.10/32", "192.0.0.170/32"),
-    *("192.0.0.171/32", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.88.99.2/32"),
-    *("192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4"),
+    *(
+        "0.0.0.0/8",
+        "0.0.0.0/32",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+    ),
+    *(
+        "192.0.0.0/24",
+        "192.0.0.0/29",
+        "192.0.0.8/32",
+        "192.0.0.9/32",
+        "192.0.0.10/32",
+        "192.0.0.170/32",
+    ),
+    *(
+        "192.0.0.171/32",
+        "192.0.2.0/24",
+        "192.31.196.0/24",
+        "192.52.193.0/24",
+        "192.88.99.0/24",
+        "192.88.99.2/32",
+    ),
+    *(
+        "192.168.0.0/16",
+        "192.175.48.0/24",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "240.0.0.0/4",
+    ),
     "255.255.255.255/32",
 )
 IPV6 = (
-    *("::1/128", "::/128", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001::/32", "2001:1::1/128"),
-    *("2001:1::2/128", "2001:1::3/128", "2001:2::/48", "2001:3::/32", "2001:4:112::/48", "2001:10::/28"),
-    *("2001:20::/28", "2001:30::/28", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20", "5f00::/16"),
+    *(
+        "::1/128",
+        "::/128",
+        "64:ff9b:1::/48",
+        "100::/64",
+        "100:0:0:1::/64",
+        "2001::/23",
+        "2001::/32",
+        "2001:1::1/128",
+    ),
+    *(
+        "2001:1::2/128",
+        "2001:1::3/128",
+        "2001:2::/48",
+        "2001:3::/32",
+        "2001:4:112::/48",
+        "2001:10::/28",
+    ),
+    *(
+        "2001:20::/28",
+        "2001:30::/28",
+        "2001:db8::/32",
+        "2002::/16",
+        "2620:4f:8000::/48",
+        "3fff::/20",
+        "5f00::/16",
+    ),
     *("fc00::/7", "fe80::/10"),
 )  # without ::ffff:0:0/96 and 64:ff9b::/96, which are judged by the IPv4 address that they spell
-BEYOND = ("224.0.0.0/4", "ff00::/8", "fec0::/10", "::ffff:0:0:0/96", "::/96", "4000::/2", "8000::/1")
+BEYOND = (
+    "224.0.0.0/4",
+    "ff00::/8",
+    "fec0::/10",
+    "::ffff:0:0:0/96",
+    "::/96",
+    "4000::/2",
+    "8000::/1",
+)
 
 
 @pytest.mark.parametrize("block", [*IPV4, *IPV6, *BEYOND])
-def test_no_address_of_a_special_block_is_public_nor_one_beside_it_that_python_knows_not_to_be_global(block):
+def test_no_address_of_a_special_block_is_public_nor_one_beside_it_that_python_knows_not_to_be_global(
+    block,
+):
     network = ipaddress.ip_network(block)
-    kind, first, last = type(network.network_address), int(network.network_address), int(network.broadcast_address)
+    kind, first, last = (
+        type(network.network_address),
+        int(network.network_address),
+        int(network.broadcast_address),
+    )
     inside = [str(kind(number)) for number in (first, (first + last + 1) // 2, last)]
-    spelt = [f"{prefix}{ip}" for prefix in ("::ffff:", "64:ff9b::") for ip in inside if network.version == 4]
+    spelt = [
+        f"{prefix}{ip}"
+        for prefix in ("::ffff:", "64:ff9b::")
+        for ip in inside
+        if network.version == 4
+    ]
     assert [ip for ip in inside + spelt if is_public(ip)] == []
-    around = [kind(number) for number in (first - 1, last + 1) if 0 <= number < 2**network.max_prefixlen]
+    around = [
+        kind(number) for number in (first - 1, last + 1) if 0 <= number < 2**network.max_prefixlen
+    ]
     assert [ip for ip in around if is_public(str(ip)) and not ip.is_global] == []
 
 
@@ -321,20 +476,32 @@ def allowed(body: str, path: str) -> bool:
 @pytest.mark.parametrize(
     ("body", "path", "expected"),
     [
-        ("User-agent: *\nAllow: /\nDisallow: /p/\n", "/p/a.jpg", False),  # the longest match, not the first
+        (
+            "User-agent: *\nAllow: /\nDisallow: /p/\n",
+            "/p/a.jpg",
+            False,
+        ),  # the longest match, not the first
         ("User-agent: *\nDisallow: /p/\nAllow: /p/open/\n", "/p/open/a.jpg", True),
         ("User-agent: *\nDisallow: /*.png$\n", "/a/b.png", False),
         ("User-agent: *\nDisallow: /*.png$\n", "/a/b.png?size=2", True),
         ("User-agent: *\n\nDisallow: /p/\n", "/p/a.jpg", False),  # a blank line ends no group
         ("\ufeffUser-agent: *\nDisallow: /p/\n", "/p/a.jpg", False),
-        ("User-agent: gslopes\nDisallow: /a/\n\nUser-agent: gslopes\nDisallow: /p/\n", "/p/a.jpg", False),
+        (
+            "User-agent: gslopes\nDisallow: /a/\n\nUser-agent: gslopes\nDisallow: /p/\n",
+            "/p/a.jpg",
+            False,
+        ),
         ("User-agent: *\nDisallow: /\n\nUser-agent: gslopes\nAllow: /\n", "/p/a.jpg", True),
         ("User-agent: other\nDisallow: /\n", "/p/a.jpg", True),
         ("User-agent: gslopes/1.0\nDisallow: /\n", "/p/a.jpg", False),
         ("USER-AGENT : GSlopes (photos) # us\nDisallow: /\n", "/p/a.jpg", False),
         ("User-agent: gslopesbot\nDisallow: /\n", "/p/a.jpg", True),
         ("User-agent: my gslopes\nDisallow: /\n", "/p/a.jpg", True),
-        ("User-agent: g\nAllow: /\n\nUser-agent: *\nDisallow: /\n", "/p/a.jpg", False),  # lifts nothing
+        (
+            "User-agent: g\nAllow: /\n\nUser-agent: *\nDisallow: /\n",
+            "/p/a.jpg",
+            False,
+        ),  # lifts nothing
         ("User-agent:\nAllow: /\n\nUser-agent: * # all\nDisallow: /\n", "/p/a.jpg", False),
         ("User-agent gslopes/1\nDisallow: /\n", "/p/a.jpg", False),
         ("User-agent: g\nUser-agent: gslopes/2\nDisallow: /\n", "/p/a.jpg", False),
@@ -358,7 +525,10 @@ def test_a_line_that_makes_no_sense_costs_itself_alone(line):
     assert rules.can_fetch("http://host/a.jpg", AGENT)
     assert not rules.can_fetch("http://host/secret/a.jpg", AGENT)
     assert 0 <= min_interval(rules) <= LONGEST_DELAY
-    delays = [min_interval(parse(f"User-agent: *\nCrawl-delay: {delay}\n".encode())) for delay in ("3", "99999")]
+    delays = [
+        min_interval(parse(f"User-agent: *\nCrawl-delay: {delay}\n".encode()))
+        for delay in ("3", "99999")
+    ]
     assert delays == [3.0, LONGEST_DELAY]
 
 
@@ -381,7 +551,9 @@ def test_no_file_allows_all(code):
     Robots(Answers(DownloadError("refused", f"HTTP {code}", code)))(httpx.URL("http://host/a.jpg"))
 
 
-@pytest.mark.parametrize("error", [DownloadError("failed", "no connection"), DownloadError("failed", "HTTP 503", 503)])
+@pytest.mark.parametrize(
+    "error", [DownloadError("failed", "no connection"), DownloadError("failed", "HTTP 503", 503)]
+)
 def test_a_server_that_cannot_answer_is_a_failure_to_retry_and_no_refusal(error):
     now = [0.0]
     fetcher = Answers(error, DownloadError("refused", "HTTP 404", 404))

@@ -42,7 +42,9 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for place, job in enumerate(JOBS):
         (folder / job).mkdir()
         for number in range(100):
-            noise = np.random.default_rng(1000 * place + number).integers(0, 256, (8, 8, 3), np.uint8)
+            noise = np.random.default_rng(1000 * place + number).integers(
+                0, 256, (8, 8, 3), np.uint8
+            )
             picture = Image.fromarray(noise).resize((96, 96), Image.Resampling.NEAREST)
             picture.save(folder / job / f"{number:03d}.jpg")
     return folder
@@ -57,7 +59,13 @@ def server(photos: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PhotoServe
 
 
 def planned(out: Path, source: str = "openverse", **options: object) -> CollectPlan:
-    known = {"occupations": "chef", "keywords": "none", "per_query": 10, "gap": 0.0, "contact": "me@example.org"}
+    known = {
+        "occupations": "chef",
+        "keywords": "none",
+        "per_query": 10,
+        "gap": 0.0,
+        "contact": "me@example.org",
+    }
     return plan_collection(CollectConfig(source=source, **{**known, **options}), out)
 
 
@@ -72,7 +80,10 @@ def addresses(server: PhotoServer, count: int = 40) -> list[str]:
 
 def same(found: Path, expected: Path) -> None:
     """Two collections are equal but for the moments at which their photos came."""
-    frames = [tables.read(MANIFEST, one / "manifest.parquet").drop(columns="retrieved") for one in (found, expected)]
+    frames = [
+        tables.read(MANIFEST, one / "manifest.parquet").drop(columns="retrieved")
+        for one in (found, expected)
+    ]
     pd.testing.assert_frame_equal(*frames)
     assert contents(found) == contents(expected)
 
@@ -82,12 +93,19 @@ def contents(out: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.row("slopes-1-photos", "slopes-4.2-search")
-def test_a_collection_keeps_photos_with_their_licences_and_where_they_are_from(server, photos, tmp_path):
+def test_a_collection_keeps_photos_with_their_licences_and_where_they_are_from(
+    server, photos, tmp_path
+):
     found = collect(planned(tmp_path / "out", occupations="chef,judge", keywords="none"))
     assert (found.photos, found.searches, found.statuses) == (20, 2, {"kept": 20})
     assert found.licences == {"CC0 1.0": 10, "CC BY-SA 2.0": 10}
     row = found.table[found.table["occupation"] == "chef"].iloc[1]
-    assert (row["soc"], row["query"], row["rank"], row["source"]) == ("35-1011", "chef", 2, "openverse")
+    assert (row["soc"], row["query"], row["rank"], row["source"]) == (
+        "35-1011",
+        "chef",
+        2,
+        "openverse",
+    )
     assert (row["licence"], row["creator"]) == ("CC BY-SA 2.0", "Ann <b>1</b>")
     assert row["page"].startswith("https://photos.example/")
     rows = pd.read_csv(tmp_path / "out/manifest.csv", dtype=str, keep_default_na=False)
@@ -95,18 +113,39 @@ def test_a_collection_keeps_photos_with_their_licences_and_where_they_are_from(s
     assert found.table["creator"].iloc[0].startswith("=HYPERLINK")
     assert rows["creator"].iloc[0].startswith("'=HYPERLINK")  # a spreadsheet runs no formula
     originals = {path.read_bytes() for path in (photos / "chef").iterdir()}
-    assert {data for name, data in contents(tmp_path / "out").items() if name.startswith("chef/")} <= originals
+    assert {
+        data for name, data in contents(tmp_path / "out").items() if name.startswith("chef/")
+    } <= originals
 
 
 def test_whatever_goes_wrong_with_a_photo_costs_that_photo_alone(server, tmp_path):
-    server.troubles = {number: trouble for number, trouble in enumerate(TROUBLES) if trouble != "slow"}
+    server.troubles = {
+        number: trouble for number, trouble in enumerate(TROUBLES) if trouble != "slow"
+    }
     found = collect(planned(tmp_path / "out", per_query=20))
     rows = found.table.set_index("rank")
     whys = rows["status"], rows["reason"], rows["detail"]
-    fates = {trouble: tuple(column[number + 1] for column in whys) for number, trouble in enumerate(TROUBLES)}
+    fates = {
+        trouble: tuple(column[number + 1] for column in whys)
+        for number, trouble in enumerate(TROUBLES)
+    }
     refused = {trouble for trouble, (status, *_) in fates.items() if status == "refused"}
-    assert refused == {"gone", "wrong-type", "loopback", "file", "endless", "bomb", "not-a-picture", "loop", "gzip"}
-    assert {trouble for trouble, (status, *_) in fates.items() if status == "failed"} == {"cut", "busy", "drop"}
+    assert refused == {
+        "gone",
+        "wrong-type",
+        "loopback",
+        "file",
+        "endless",
+        "bomb",
+        "not-a-picture",
+        "loop",
+        "gzip",
+    }
+    assert {trouble for trouble, (status, *_) in fates.items() if status == "failed"} == {
+        "cut",
+        "busy",
+        "drop",
+    }
     assert "too large" in fates["bomb"][1]
     assert "private" in fates["loopback"][1]
     assert fates["gone"] == ("refused", "HTTP error", "404")
@@ -117,7 +156,9 @@ def test_whatever_goes_wrong_with_a_photo_costs_that_photo_alone(server, tmp_pat
 
 def test_robots_are_obeyed(server, tmp_path):
     server.robots = "User-agent: *\nDisallow: /photo/\n"
-    assert set(collect(planned(tmp_path / "out")).table["reason"]) == {"its robots.txt does not allow it"}
+    assert set(collect(planned(tmp_path / "out")).table["reason"]) == {
+        "its robots.txt does not allow it"
+    }
     assert server.downloads() == []
 
 
@@ -126,7 +167,14 @@ def test_what_other_searches_found_is_kept_once_and_told(server, tmp_path):
     assert len(contents(tmp_path / "out")) == found.photos
     again = found.table[found.table["status"] == "duplicate"]
     assert len(again)
-    assert set(again["keyword"]) == {"male", "female", "African American", "Asian", "Caucasian", "Hispanic"}
+    assert set(again["keyword"]) == {
+        "male",
+        "female",
+        "African American",
+        "Asian",
+        "Caucasian",
+        "Hispanic",
+    }
     kept = found.table[found.table["status"] == "kept"].set_index("photo")["path"]
     assert (again["path"] == again["photo"].map(kept)).all()
     assert kept.is_unique
@@ -135,7 +183,12 @@ def test_what_other_searches_found_is_kept_once_and_told(server, tmp_path):
 @pytest.mark.row("slopes-4.2-keywords")
 def test_a_dry_run_counts_and_asks_nobody(server, tmp_path):
     plan = planned(tmp_path / "out", occupations="bls-129", keywords="paper", per_query=250)
-    assert (len(plan.queries), plan.done, plan.photos, plan.requests) == (903, 0, 903 * 240, 903 * 12)
+    assert (len(plan.queries), plan.done, plan.photos, plan.requests) == (
+        903,
+        0,
+        903 * 240,
+        903 * 12,
+    )
     assert server.asked == []
     assert not (tmp_path / "out").exists()
 
@@ -149,13 +202,17 @@ def test_called_again_it_asks_nothing_and_another_wish_is_another_folder(server,
         planned(tmp_path / "out", per_query=11)
 
 
-def test_a_network_that_is_gone_stops_the_collection_which_then_goes_on(server, tmp_path, monkeypatch):
+def test_a_network_that_is_gone_stops_the_collection_which_then_goes_on(
+    server, tmp_path, monkeypatch
+):
     monkeypatch.setattr(collector, "OUTAGE", 5)
     server.troubles = dict.fromkeys(range(6, 200), "busy")
     with pytest.raises(ServiceError, match="5 downloads failed"):
         collect(planned(tmp_path / "out"))
     server.troubles = {}
-    for number, url in enumerate(json.loads((tmp_path / "out/parts/collect/000000-results.json").read_text())):
+    for number, url in enumerate(
+        json.loads((tmp_path / "out/parts/collect/000000-results.json").read_text())
+    ):
         assert ("busy" in url["url"]) == (number >= 6)
     assert len(contents(tmp_path / "out")) == 6
     assert tables.read(MANIFEST, tmp_path / "out/manifest.parquet").empty
@@ -203,8 +260,17 @@ def test_a_few_addresses_that_all_fail_are_an_outage(server, tmp_path):
 
 def test_one_server_that_misbehaves_costs_its_own_photo(server, tmp_path, monkeypatch):
     good = addresses(server, 3)
-    with raw_server([b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\n"]) as (host, _):
-        bad = ["http://host:99999/a.jpg", "http://host:-1/a.jpg", "http://[", "http://]", f"http://{host}/a.jpg"]
+    with raw_server([b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\n"]) as (
+        host,
+        _,
+    ):
+        bad = [
+            "http://host:99999/a.jpg",
+            "http://host:-1/a.jpg",
+            "http://[",
+            "http://]",
+            f"http://{host}/a.jpg",
+        ]
         found = of_list([good[0], *bad, *good[1:]], tmp_path / "out")
     assert found["status"].tolist() == ["kept", *["refused"] * 5, "kept", "kept"]
 
@@ -225,14 +291,18 @@ def stop(process: subprocess.Popen[str], out: Path, photos: int, how: signal.Sig
 
 
 @pytest.mark.slow
-def test_killed_in_the_middle_and_run_again_300_photos_are_those_of_the_undisturbed_collection(server, tmp_path):
+def test_killed_in_the_middle_and_run_again_300_photos_are_those_of_the_undisturbed_collection(
+    server, tmp_path
+):
     quiet = {"cwd": ROOT, "capture_output": True, "text": True, "check": True}
     whole = subprocess.run([*command(server, tmp_path / "whole"), "--json"], **quiet)
     assert json.loads(whole.stdout)["photos"] == 300
     server.hits.clear()
     server.delay = 0.02
     for photos in (40, 150, 260):
-        process = subprocess.Popen(command(server, tmp_path / "out"), cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            command(server, tmp_path / "out"), cwd=ROOT, stderr=subprocess.PIPE, text=True
+        )
         stop(process, tmp_path / "out", photos, signal.SIGKILL)
         process.communicate()
         assert process.returncode == -signal.SIGKILL
@@ -246,7 +316,9 @@ def test_killed_in_the_middle_and_run_again_300_photos_are_those_of_the_undistur
 @pytest.mark.slow
 def test_ctrl_c_is_a_sentence_and_the_manifest_tells_what_is_done(server, tmp_path):
     server.delay = 0.02
-    process = subprocess.Popen(command(server, tmp_path / "out", 40), cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command(server, tmp_path / "out", 40), cwd=ROOT, stderr=subprocess.PIPE, text=True
+    )
     stop(process, tmp_path / "out", 60, signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130, err
@@ -260,8 +332,18 @@ def test_ctrl_c_is_a_sentence_and_the_manifest_tells_what_is_done(server, tmp_pa
 @pytest.mark.slow
 def test_the_first_ctrl_c_ends_it_while_servers_drip(tmp_path):
     with raw_server([b"HTTP/1.1 100 Continue\r\n\r\n"] * 600, pause=0.1) as (host, _):
-        (tmp_path / "list.txt").write_text("".join(f"http://{host}/{number}.jpg\n" for number in range(20)))
-        given = ["collect", "--source", f"urls:{tmp_path / 'list.txt'}", "--gap", "0", "--out", str(tmp_path / "out")]
+        (tmp_path / "list.txt").write_text(
+            "".join(f"http://{host}/{number}.jpg\n" for number in range(20))
+        )
+        given = [
+            "collect",
+            "--source",
+            f"urls:{tmp_path / 'list.txt'}",
+            "--gap",
+            "0",
+            "--out",
+            str(tmp_path / "out"),
+        ]
         argv = [sys.executable, "-m", "tests.collect.server", f"http://{host}", *given]
         with subprocess.Popen(argv, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
             while not (tmp_path / "out/parts").is_dir():
@@ -308,8 +390,12 @@ def test_the_suffix_is_that_of_the_contents():
     assert kinds == {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "TIFF": "tif", "BMP": "bmp"}
 
 
-@pytest.mark.parametrize("kind", ["text/html", "image/svg+xml", "image/webp", "application/octet-stream"])
+@pytest.mark.parametrize(
+    "kind", ["text/html", "image/svg+xml", "image/webp", "application/octet-stream"]
+)
 def test_what_is_not_sent_as_a_picture_is_refused(server, tmp_path, kind):
     server.kind = kind
     refused = "html" in kind or "svg" in kind
-    assert set(of_list(addresses(server, 2), tmp_path / "out")["status"]) == {"refused" if refused else "kept"}
+    assert set(of_list(addresses(server, 2), tmp_path / "out")["status"]) == {
+        "refused" if refused else "kept"
+    }

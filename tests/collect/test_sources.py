@@ -71,10 +71,15 @@ def test_a_list_of_addresses_brings_its_own_searches(tmp_path):
     )
     source = load_source(f"urls:{tmp_path / 'list.csv'}")
     assert source.queries() == [Query("chef", "female"), Query("judge")]
-    assert source.search(Query("chef", "female"), 9, None) == [Candidate("http://a/1", licence="CC0")]
+    assert source.search(Query("chef", "female"), 9, None) == [
+        Candidate("http://a/1", licence="CC0")
+    ]
     (tmp_path / "plain.txt").write_text("# mine\nhttp://a/1\nhttp://a/2?x=1,2\n")
     plain = load_source(f"urls:{tmp_path / 'plain.txt'}")
-    assert [one.url for one in plain.search(Query("photos"), 9, None)] == ["http://a/1", "http://a/2?x=1,2"]
+    assert [one.url for one in plain.search(Query("photos"), 9, None)] == [
+        "http://a/1",
+        "http://a/2?x=1,2",
+    ]
 
 
 @pytest.mark.parametrize("spec", ["urls", "openverse:http://x"])
@@ -96,13 +101,22 @@ def test_an_unknown_source_names_the_nearest():
 def test_there_are_129_occupations_each_once_with_a_code_of_the_classification():
     jobs = read_occupations("bls-129")
     assert len({job.name for job in jobs}) == len(jobs) == 129
-    assert [job for job in jobs if not re.fullmatch(r"(1[1-9]|2[1-9]|3[1-9]|4[1-9]|5[135])-\d{4}", job.soc)] == []
+    assert [
+        job
+        for job in jobs
+        if not re.fullmatch(r"(1[1-9]|2[1-9]|3[1-9]|4[1-9]|5[135])-\d{4}", job.soc)
+    ] == []
 
 
 @pytest.mark.row("slopes-4.2-occupations")
 def test_the_twenty_titles_and_shares_of_table_3_are_marked_and_no_others():
     rows = read_rows(DATA / "occupations-bls-129.csv", "occupation")
-    marked = {(end, row["occupation"], float(row[end])) for row in rows for end in ("female", "male") if row[end]}
+    marked = {
+        (end, row["occupation"], float(row[end]))
+        for row in rows
+        for end in ("female", "male")
+        if row[end]
+    }
     assert marked == set(gender_slopes(3).itertuples(index=False, name=None))
     assert len(marked) == 20
 
@@ -117,11 +131,18 @@ def test_the_paper_has_six_keywords_and_none_and_250_photos_of_each():
 
 @pytest.mark.row("slopes-4.3-gap")
 def test_the_bureaus_shares_of_women_are_those_of_table_11_for_2022():
-    published = {"chief executive": 0.292, "nurse": 0.879, "dental hygienist": 0.963, "electrician": 0.022}
+    published = {
+        "chief executive": 0.292,
+        "nurse": 0.879,
+        "dental hygienist": 0.963,
+        "electrician": 0.022,
+    }
     assert women_of([*published, "soldier", "surgeon", "astronaut"]) == pytest.approx(published)
 
 
-@pytest.mark.parametrize(("folder", "share"), [("police", 0.127), ("Hair_Stylist", 0.931), ("truck-driver", 0.081)])
+@pytest.mark.parametrize(
+    ("folder", "share"), [("police", 0.127), ("Hair_Stylist", 0.931), ("truck-driver", 0.081)]
+)
 def test_a_folders_name_finds_its_occupation(folder, share):
     assert women_of([folder]) == pytest.approx({folder: share})
 
@@ -130,7 +151,10 @@ def test_lists_can_be_words_or_files(tmp_path):
     jobs = read_occupations("chef, glass blower,chef")
     assert [(job.name, job.soc) for job in jobs] == [("chef", "35-1011"), ("glass blower", "")]
     (tmp_path / "jobs.csv").write_text("# mine\noccupation,soc\nbeekeeper,45-2093\n")
-    assert [query.text for query in make_queries(read_occupations(str(tmp_path / "jobs.csv")), ["", "old"])] == [
+    assert [
+        query.text
+        for query in make_queries(read_occupations(str(tmp_path / "jobs.csv")), ["", "old"])
+    ] == [
         "beekeeper",
         "old beekeeper",
     ]

@@ -51,9 +51,17 @@ class Service:
 
 
 def binding(row):
-    uri = {"human": WIKI + row["human"], "image": FILES + row["file"], "sex_or_gender": WIKI + row["gender"]}
+    uri = {
+        "human": WIKI + row["human"],
+        "image": FILES + row["file"],
+        "sex_or_gender": WIKI + row["gender"],
+    }
     uri["ethnic_group"] = WIKI + row["group"]
-    values = {name: {"type": "uri", "value": value} for name, value in uri.items() if not value.endswith("/")}
+    values = {
+        name: {"type": "uri", "value": value}
+        for name, value in uri.items()
+        if not value.endswith("/")
+    }
     return values | {"loc_aid": {"type": "literal", "value": "n1"}}
 
 
@@ -88,10 +96,14 @@ class _Handler(QuietHandler):
         if trouble == "throttle":
             return self.send(429, b"", "text/plain", {"Retry-After": "0"})
         if trouble == "busy":
-            return self.send(500, b"java.util.concurrent.TimeoutException", "text/plain", {"Retry-After": "0"})
+            return self.send(
+                500, b"java.util.concurrent.TimeoutException", "text/plain", {"Retry-After": "0"}
+            )
         if trouble == "page":
             return self.send(200, b"<html>Wikimedia Error</html>", "text/html")
-        rows = [binding(row) for row in service.rows if row["group"] == group][offset : offset + limit]
+        rows = [binding(row) for row in service.rows if row["group"] == group][
+            offset : offset + limit
+        ]
         body = json.dumps({"head": {"vars": []}, "results": {"bindings": rows}}).encode()
         if trouble == "cut" or limit > service.largest:
             body = body[: len(body) // 2] + b"\nSPARQL-QUERY: queryStr=..."
@@ -103,7 +115,9 @@ class _Handler(QuietHandler):
         pages = []
         for title in titles:
             name = title.removeprefix("File:")
-            known = {"imageinfo": [self.info(name)]} if name in service.photos else {"missing": True}
+            known = (
+                {"imageinfo": [self.info(name)]} if name in service.photos else {"missing": True}
+            )
             pages.append({"title": title, **known})
         return self.send(200, json.dumps({"query": {"pages": pages}}).encode(), "application/json")
 
@@ -112,34 +126,62 @@ class _Handler(QuietHandler):
         extra = {"LicenseShortName": {"value": "CC BY-SA 4.0"}, "Artist": {"value": "<a>Ann</a>"}}
         if name in service.years:
             extra["DateTimeOriginal"] = {"value": f"12 May {service.years[name]}"}
-        info = {"thumburl": f"{service.base}/thumb/{name.replace(' ', '%20')}", "extmetadata": extra}
+        info = {
+            "thumburl": f"{service.base}/thumb/{name.replace(' ', '%20')}",
+            "extmetadata": extra,
+        }
         return info | {"descriptionurl": f"{service.base}/wiki/File:{name.replace(' ', '_')}"}
 
     def search(self, query):
         """As MediaWiki answers with formatversion 2: pages by their ids, places in ``index``; no query without any."""
         service = self.service
         human = re.fullmatch(r"haswbstatement:P180=(Q\d+) filetype:bitmap", query["gsrsearch"])[1]
-        fixed = ("action", "format", "formatversion", "generator", "gsrnamespace", "gsrsort", "prop")
+        fixed = (
+            "action",
+            "format",
+            "formatversion",
+            "generator",
+            "gsrnamespace",
+            "gsrsort",
+            "prop",
+        )
         asked = [query.get(name) for name in fixed]
         assert asked == ["query", "json", "2", "search", "6", "create_timestamp_asc", "imageinfo"]
         service.searched.append(human)
         pages = [
-            {"pageid": 1000 - index, "ns": 6, "title": f"File:{name}", "index": index, "imageinfo": [self.info(name)]}
-            for index, name in enumerate(service.depicts.get(human, [])[: int(query["gsrlimit"])], 1)
+            {
+                "pageid": 1000 - index,
+                "ns": 6,
+                "title": f"File:{name}",
+                "index": index,
+                "imageinfo": [self.info(name)],
+            }
+            for index, name in enumerate(
+                service.depicts.get(human, [])[: int(query["gsrlimit"])], 1
+            )
         ]
         found = {"query": {"pages": pages[::-1]}} if pages else {}
-        return self.send(200, json.dumps({"batchcomplete": True, **found}).encode(), "application/json")
+        return self.send(
+            200, json.dumps({"batchcomplete": True, **found}).encode(), "application/json"
+        )
 
 
 def photo(seed):
     buffer = io.BytesIO()
     generator = np.random.default_rng(seed)
-    Image.fromarray(generator.integers(0, 255, (96, 80, 3), dtype=np.uint8)).save(buffer, "JPEG", quality=90)
+    Image.fromarray(generator.integers(0, 255, (96, 80, 3), dtype=np.uint8)).save(
+        buffer, "JPEG", quality=90
+    )
     return buffer.getvalue()
 
 
 def person(number, gender=WOMAN, group=BLACK, file=None):
-    return {"human": f"Q{number}", "file": file or f"Person {number}.jpg", "gender": gender, "group": group}
+    return {
+        "human": f"Q{number}",
+        "file": file or f"Person {number}.jpg",
+        "gender": gender,
+        "group": group,
+    }
 
 
 ROWS = [
@@ -151,8 +193,15 @@ ROWS = [
 @pytest.fixture
 def service(monkeypatch):
     rows = [*ROWS, ROWS[0], person(10, MAN, JAPANESE)]  # said twice; and of two ethnic groups
-    rows += [{**person(50), "file": "Score.pdf"}, {**person(51), "file": ""}, {**person(52), "human": "L7"}]
-    rows += [person(53, file="Gone.jpg"), person(54, file="Person 11.jpg")]  # deleted; two people on one picture
+    rows += [
+        {**person(50), "file": "Score.pdf"},
+        {**person(51), "file": ""},
+        {**person(52), "human": "L7"},
+    ]
+    rows += [
+        person(53, file="Gone.jpg"),
+        person(54, file="Person 11.jpg"),
+    ]  # deleted; two people on one picture
     photos = {row["file"]: photo(index) for index, row in enumerate(ROWS)}
     with serving(Service(rows, photos), _Handler) as found:
         aim(found.base, monkeypatch.setattr, attempts=4)
@@ -161,12 +210,19 @@ def service(monkeypatch):
 
 
 def run(out, **options):
-    given = {"source": f"wikidata:groups={BLACK}/{JAPANESE}", "contact": "me@example.org", "gap": 0.0, "per_query": 100}
+    given = {
+        "source": f"wikidata:groups={BLACK}/{JAPANESE}",
+        "contact": "me@example.org",
+        "gap": 0.0,
+        "per_query": 100,
+    }
     return collect(plan_collection(CollectConfig(**{**given, **options}), out))
 
 
 @pytest.mark.row("slopes-4.2-celebrities")
-@pytest.mark.row("crops-3.1-query", "crops-3.1-genders", "crops-3.1-census", "crops-3.1-filters", "crops-3.1-set")
+@pytest.mark.row(
+    "crops-3.1-query", "crops-3.1-genders", "crops-3.1-census", "crops-3.1-filters", "crops-3.1-set"
+)
 def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
     found = run(tmp_path / "out")
     assert found.statuses["kept"] == 17
@@ -176,7 +232,11 @@ def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
     assert kept["page"].str.contains("/wiki/File:").all()
     assert not kept["url"].str.contains("Special").any()
     people = pd.read_csv(tmp_path / "out/people.csv").set_index("person")
-    assert people.loc["Q12", ["gender", "ethnicity", "group"]].tolist() == ["male", "African Americans", "black"]
+    assert people.loc["Q12", ["gender", "ethnicity", "group"]].tolist() == [
+        "male",
+        "African Americans",
+        "black",
+    ]
     assert people.loc["Q31", "group"] == "asian"
     assert people.loc["Q10", "group"] == "asian/black"
     assert "Q11" not in people.index  # its file is another person's, too
@@ -185,7 +245,13 @@ def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
     assert all("me@example.org" in agent for agent in service.agents)
     assert max(service.titles) <= 50
     query = service.queries[0]
-    for part in ("wdt:P31 wd:Q5", "wdt:P244 ?loc_aid", "wd:Q6581072 wd:Q6581097", "wdt:P106 wd:Q488111", "ORDER BY"):
+    for part in (
+        "wdt:P31 wd:Q5",
+        "wdt:P244 ?loc_aid",
+        "wd:Q6581072 wd:Q6581097",
+        "wdt:P106 wd:Q488111",
+        "ORDER BY",
+    ):
         assert part in query
 
 
@@ -196,14 +262,26 @@ def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
 def depicted(service):
     """Q12 has four further pictures on Commons, Q13 two, of which Q15 is on one; Q14 has three by Wikidata itself."""
     service.depicts = {
-        "Q12": ["Twelve a.jpg", "Person 12.jpg", "Twelve b.jpg", "Twelve.pdf", "Twelve c.jpg", "Twelve d.jpg"],
+        "Q12": [
+            "Twelve a.jpg",
+            "Person 12.jpg",
+            "Twelve b.jpg",
+            "Twelve.pdf",
+            "Twelve c.jpg",
+            "Twelve d.jpg",
+        ],
         "Q13": ["Thirteen a.jpg", "Both.jpg"],
         "Q15": ["Both.jpg"],
     }
     service.rows += [person(14, MAN, file=f"Fourteen {letter}.jpg") for letter in "ab"]
     service.rows.sort(key=lambda row: row["human"])
-    files = [file for files in service.depicts.values() for file in files] + ["Fourteen a.jpg", "Fourteen b.jpg"]
-    service.photos |= {file: photo(100 + index) for index, file in enumerate(dict.fromkeys(files))} | service.photos
+    files = [file for files in service.depicts.values() for file in files] + [
+        "Fourteen a.jpg",
+        "Fourteen b.jpg",
+    ]
+    service.photos |= {
+        file: photo(100 + index) for index, file in enumerate(dict.fromkeys(files))
+    } | service.photos
     return service
 
 
@@ -228,7 +306,9 @@ def test_each_person_has_at_most_so_many_photos_the_further_ones_from_commons(de
     assert files_of(tmp_path / "five")["Q12"] == 5
 
 
-def test_one_photo_of_a_person_searches_for_none_and_without_the_option_wikidata_decides(depicted, tmp_path):
+def test_one_photo_of_a_person_searches_for_none_and_without_the_option_wikidata_decides(
+    depicted, tmp_path
+):
     run(tmp_path / "one", per_person=1)
     assert set(files_of(tmp_path / "one").values()) == {1}
     run(tmp_path / "plain")
@@ -238,7 +318,9 @@ def test_one_photo_of_a_person_searches_for_none_and_without_the_option_wikidata
 
 def test_people_are_filled_one_after_the_other_up_to_the_photos_of_a_search(depicted, tmp_path):
     plan = plan_collection(
-        CollectConfig(source=f"wikidata:groups={BLACK}", contact="me", per_query=4, per_person=3, gap=0.0),
+        CollectConfig(
+            source=f"wikidata:groups={BLACK}", contact="me", per_query=4, per_person=3, gap=0.0
+        ),
         tmp_path / "out",
     )
     assert plan.requests == 1 + 1 + 6  # half as many results again, each of another person at most
@@ -263,7 +345,10 @@ def test_photos_of_each_person_are_of_people_alone(tmp_path):
     with pytest.raises(ConfigError, match="knows no people"):
         plan_collection(CollectConfig(per_person=3), tmp_path / "out")
     with pytest.raises(ConfigError, match="per_person"):
-        plan_collection(CollectConfig(source="wikidata", per_person=51, contact="me@example.org"), tmp_path / "out")
+        plan_collection(
+            CollectConfig(source="wikidata", per_person=51, contact="me@example.org"),
+            tmp_path / "out",
+        )
 
 
 @pytest.mark.row("crops-3.1-filters")
@@ -277,7 +362,9 @@ def test_pictures_from_before_1950_are_left_out_by_the_date_on_commons(service, 
 
 
 def test_a_picture_of_several_people_is_fetched_once_and_shows_nobody_alone(service, tmp_path):
-    service.rows.append(person(55, MAN, JAPANESE, file="Person 13.jpg"))  # beside Q13, of another ethnic group
+    service.rows.append(
+        person(55, MAN, JAPANESE, file="Person 13.jpg")
+    )  # beside Q13, of another ethnic group
     found = run(tmp_path / "out")
     fetched = {path: count for path, count in service.asked.items() if path.startswith("/thumb/")}
     assert len(fetched) == 17
@@ -287,7 +374,9 @@ def test_a_picture_of_several_people_is_fetched_once_and_shows_nobody_alone(serv
     assert not set(people["person"]) & {"Q11", "Q54", "Q13", "Q55"}
 
 
-def test_people_beyond_the_photos_that_are_wanted_still_stand_on_them(service, tmp_path, monkeypatch):
+def test_people_beyond_the_photos_that_are_wanted_still_stand_on_them(
+    service, tmp_path, monkeypatch
+):
     """Q54 shares Q11's picture and comes after the limit: Q11 is not alone on it."""
     monkeypatch.setattr(photos_of, "people_of", partial(people_of, min_ethnic=1, min_group=1))
     run(tmp_path / "out", per_query=6)
@@ -296,7 +385,9 @@ def test_people_beyond_the_photos_that_are_wanted_still_stand_on_them(service, t
     assert "Q11" not in set(table["person"])
 
 
-def test_throttled_busy_and_broken_answers_are_asked_again_in_smaller_pages(service, tmp_path, monkeypatch):
+def test_throttled_busy_and_broken_answers_are_asked_again_in_smaller_pages(
+    service, tmp_path, monkeypatch
+):
     monkeypatch.setattr(wikidata, "PAGES", (100, 8, 5))
     service.troubles = ["throttle", "busy", "page", "cut"]
     found = run(tmp_path / "out")
@@ -329,12 +420,18 @@ def test_what_is_wrong_is_said_before_anybody_is_asked(tmp_path):
     with pytest.raises(UsageError, match="a way to reach you"):
         plan_collection(CollectConfig(source="wikidata"), tmp_path / "out")
     asked = CollectConfig(source="wikidata:groups=Q49085", contact="me", per_query=5000)
-    assert plan_collection(asked, tmp_path / "out").requests == 2 + 7500 // 50  # half as many results again
+    assert (
+        plan_collection(asked, tmp_path / "out").requests == 2 + 7500 // 50
+    )  # half as many results again
     for wrong in ("groups=black", "group=Q1"):
         with pytest.raises(ConfigError, match="not a Q-id"):
             load_source(f"wikidata:{wrong}")
     assert len(load_source("wikidata").queries()) == 13
-    assert traits_of("Q42 gender=Q1 taken=1999") == {"human": "Q42", "gender": "Q1", "taken": "1999"}
+    assert traits_of("Q42 gender=Q1 taken=1999") == {
+        "human": "Q42",
+        "gender": "Q1",
+        "taken": "1999",
+    }
     for wrong in ({"error": "timeout"}, [], {"results": {"bindings": [3]}}):
         with pytest.raises(ValueError, match="not an answer"):
             read_answer(wrong)
@@ -363,7 +460,9 @@ def manifest(*people):
 @pytest.mark.row("crops-3.1-small")
 def test_ethnic_groups_that_are_too_small_are_dropped():
     """No 13: the paper discards ethnic groups under 40; its program makes the list and does not use it."""
-    table, steps = people_of(manifest((60, WOMAN, "Q49085"), (39, WOMAN, "Q190168"), (41, WOMAN, "Q161652")), 40, 1)
+    table, steps = people_of(
+        manifest((60, WOMAN, "Q49085"), (39, WOMAN, "Q190168"), (41, WOMAN, "Q161652")), 40, 1
+    )
     assert table["ethnicity"].value_counts().to_dict() == {"African Americans": 60, "Japanese": 41}
     assert steps == (
         ("with a picture", 140),
@@ -373,7 +472,10 @@ def test_ethnic_groups_that_are_too_small_are_dropped():
     )
     black, white = "Q49085", "Q7325"
     table, _ = people_of(manifest((100, WOMAN, black), (99, MAN, black), (120, WOMAN, white)))
-    assert table.groupby(["group", "gender"]).size().to_dict() == {("black", "female"): 100, ("white", "female"): 120}
+    assert table.groupby(["group", "gender"]).size().to_dict() == {
+        ("black", "female"): 100,
+        ("white", "female"): 120,
+    }
 
 
 def test_values_without_a_name_stay_as_they_are_and_nothing_is_a_table_too():

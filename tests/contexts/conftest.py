@@ -40,7 +40,9 @@ def answers() -> dict[tuple[str, str], tuple[int, ...]]:
             continue
         if line[0] != " ":
             tagger, line = line[0], line[1:]
-        for context, said, men, right in re.findall(r"(\w\w?) ([\d/]+)(?:;(\d+))?((?:;\d+)*)", line):
+        for context, said, men, right in re.findall(
+            r"(\w\w?) ([\d/]+)(?:;(\d+))?((?:;\d+)*)", line
+        ):
             numbers = [int(part) for part in (men, *right.split(";")) if part]
             found[tagger, context] = (*map(int, said.split("/")), *numbers)
     return found
@@ -84,7 +86,10 @@ def grid_of(
     names = list(cells)
     array = np.array([cells[name] for name in names])  # (A, P, 3)
     shape = array.shape[1], array.shape[0]
-    none = {name: np.full(shape, np.nan) for name in ("distance", "n_tags", "demographics", "concrete", "abstract")}
+    none = {
+        name: np.full(shape, np.nan)
+        for name in ("distance", "n_tags", "demographics", "concrete", "abstract")
+    }
     return Grid(
         classifier="planted",
         tags="gross",
@@ -107,7 +112,10 @@ def paper_grid(table7, answers) -> Callable[[str], Grid]:
     """One tagger's answers about 597 people that give its cells of tables 7, 8 and 9."""
 
     def make(tagger: str) -> Grid:
-        cells = {context: _column(table7[tagger, context], answers[tagger, context]) for context in ("B", *CONTEXTS)}
+        cells = {
+            context: _column(table7[tagger, context], answers[tagger, context])
+            for context in ("B", *CONTEXTS)
+        }
         return grid_of(cells, gender=["woman"] * WOMEN + ["man"] * MEN)
 
     return make
@@ -115,7 +123,9 @@ def paper_grid(table7, answers) -> Callable[[str], Grid]:
 
 def _column(inferred: tuple[int, ...], given: tuple[int, ...]) -> list[tuple[int, bool, int]]:
     woman, man, neutral = given[:3]
-    if len(given) == 3:  # nothing recognised, or nobody gendered: men are told as the last number where there are any
+    if (
+        len(given) == 3
+    ):  # nothing recognised, or nobody gendered: men are told as the last number where there are any
         given = (*given, min(MEN, neutral), 0, 0)
     men, right_men, right_women = given[3:]
     recognised_men = {"man": right_men, "woman": woman - right_women}

@@ -48,19 +48,28 @@ class Tagger:
         self.name, self.light = name, light
 
     def ask(self, pictures):
-        return [self._tags(np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)) for data in pictures]
+        return [
+            self._tags(np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int))
+            for data in pictures
+        ]
 
     def parse(self, raw):
-        return Answer("answered", tuple((tag, max(0.1, 0.9 - 0.1 * place)) for place, tag in enumerate(raw)))
+        return Answer(
+            "answered", tuple((tag, max(0.1, 0.9 - 0.1 * place)) for place, tag in enumerate(raw))
+        )
 
     def _tags(self, pixels):
         height, width = pixels.shape[:2]
-        shirt = pixels[int(0.93 * height) : int(0.98 * height), int(0.46 * width) : int(0.54 * width)]
+        shirt = pixels[
+            int(0.93 * height) : int(0.98 * height), int(0.46 * width) : int(0.54 * width)
+        ]
         red, green, blue = shirt.mean(axis=(0, 1))
         corner = pixels[2:8, 2:8].mean(axis=(0, 1))
         near = {name: np.abs(corner - colour).max() < 12 for name, colour in COLOURS.items()}
         tags = ["veil"] if near["bridal"] else ["car"] if near["garage"] else ["grass", "meadow"]
-        middle = pixels[int(0.45 * height) : int(0.6 * height), int(0.46 * width) : int(0.54 * width), 0].mean()
+        middle = pixels[
+            int(0.45 * height) : int(0.6 * height), int(0.46 * width) : int(0.54 * width), 0
+        ].mean()
         if red > blue + 40:
             return [*tags, "woman", "shirt", "smile"]
         if blue > red + 40:
@@ -129,7 +138,11 @@ def skipped(found) -> dict[str, int]:
     """Reason to photos of people that are left out."""
     photos = found.tables["photos"]
     out = photos[(photos["status"] != "used") & ~photos["path"].str.startswith("background ")]
-    return pd.Series(list(map(listed, out["reason"], out["detail"])), dtype=object).value_counts().to_dict()
+    return (
+        pd.Series(list(map(listed, out["reason"], out["detail"])), dtype=object)
+        .value_counts()
+        .to_dict()
+    )
 
 
 # -- a sweep of the face ----------------------------------------------------------------------------------------------

@@ -17,9 +17,17 @@ STARTER = read_typology("starter")
 def test_q_is_over_the_tests_of_one_table_and_kind_of_tags():
     one = pd.DataFrame({"tags": ["gross"] * 2 + ["net"], "p": [0.01, 0.04, 0.01]})
     other = pd.DataFrame({"tags": ["gross"], "p": [0.02], "p_perm": [0.5]})
-    found = adjusted({"inferred": one, "congruence": other, "interaction": one.assign(effect_p=[0.02, 0.03, 0.5])})
+    found = adjusted(
+        {
+            "inferred": one,
+            "congruence": other,
+            "interaction": one.assign(effect_p=[0.02, 0.03, 0.5]),
+        }
+    )
     assert found["interaction"]["effect_q"].tolist() == pytest.approx([0.03, 0.03, 0.5])
-    assert found["inferred"]["q"].tolist() == pytest.approx([*benjamini_hochberg(np.array([0.01, 0.04])), 0.01])
+    assert found["inferred"]["q"].tolist() == pytest.approx(
+        [*benjamini_hochberg(np.array([0.01, 0.04])), 0.01]
+    )
     assert found["congruence"]["q"].tolist() == [0.5]  # judged by its permutations
 
 
@@ -28,7 +36,9 @@ def material(genders: list[str], said: dict[str, dict[str, list[str]]]) -> tuple
     people = pd.DataFrame({"photo": [f"p{n:02d}" for n in range(len(genders))], "gender": genders})
     people = people.assign(person=people["photo"], group="")
     keys = [name for name in said if name != "canvas"]
-    backgrounds = pd.DataFrame({"key": keys, "photo": keys, "context": [key.partition(".")[0] for key in keys]})
+    backgrounds = pd.DataFrame(
+        {"key": keys, "photo": keys, "context": [key.partition(".")[0] for key in keys]}
+    )
     backgrounds = backgrounds.assign(label="none", rating=[0.0, 9.0][: len(keys)], status="used")
     answers = {
         (photo, condition, 0): frozenset(by_gender[gender])
@@ -40,8 +50,18 @@ def material(genders: list[str], said: dict[str, dict[str, list[str]]]) -> tuple
 
 
 SAID = {
-    "canvas": {"woman": ["woman"], "man": ["man"], "not said": ["man", "chair"], "non-binary": ["woman"]},
-    "nursery.1": {"woman": ["woman", "crib"], "man": ["woman", "crib"], "not said": ["crib"], "non-binary": ["crib"]},
+    "canvas": {
+        "woman": ["woman"],
+        "man": ["man"],
+        "not said": ["man", "chair"],
+        "non-binary": ["woman"],
+    },
+    "nursery.1": {
+        "woman": ["woman", "crib"],
+        "man": ["woman", "crib"],
+        "not said": ["crib"],
+        "non-binary": ["crib"],
+    },
     "garage.1": {
         "woman": ["man", "garage"],
         "man": ["man", "garage"],
@@ -56,7 +76,10 @@ def test_the_order_of_people_does_not_matter():
     described, people, places = material(["woman", "man"] * 12, SAID)
     one = analyse(described, people, places, TAGGED, QUICK)
     lot = np.random.default_rng(0)
-    shuffled = described.iloc[lot.permutation(len(described))], people.iloc[lot.permutation(len(people))]
+    shuffled = (
+        described.iloc[lot.permutation(len(described))],
+        people.iloc[lot.permutation(len(people))],
+    )
     other = analyse(*shuffled, places, TAGGED, QUICK)
     for name in ("inferred", "recognised", "accuracy", "congruence"):
         pd.testing.assert_frame_equal(one[name], other[name])
@@ -72,7 +95,9 @@ def test_people_of_no_or_another_gender_are_counted_and_in_no_f1_nor_slope():
     assert set(found["accuracy"].loc[found["accuracy"]["context"] == "canvas", "n"]) == {12}
     assert (found["accuracy"].loc[found["accuracy"]["context"] == "canvas", "fp"] == 0).all()
     slopes = found["congruence"]
-    slopes = slopes[(slopes["measure"] == "correct") & (slopes["group"] == "all") & (slopes["tags"] == "gross")]
+    slopes = slopes[
+        (slopes["measure"] == "correct") & (slopes["group"] == "all") & (slopes["tags"] == "gross")
+    ]
     assert slopes.set_index("gender").loc["all", "n"] == 12
 
 
@@ -103,7 +128,9 @@ def test_a_picture_that_was_refused_is_left_out_of_its_pair_alone():
 
 def test_ones_own_raters_decide_over_the_file_and_other_contexts_that_they_rate_are_named(tmp_path):
     path = tmp_path / "ratings.csv"
-    rows = [f"{context},{rater},{rating}" for context, rating in (("a", 1), ("z", 9)) for rater in "xyz"]
+    rows = [
+        f"{context},{rater},{rating}" for context, rating in (("a", 1), ("z", 9)) for rater in "xyz"
+    ]
     path.write_text("\n".join(["context,rater,rating", *rows]), "utf-8")
     backgrounds = pd.DataFrame({"context": ["a", "b", "a"], "rating": [4.0, 6.0, 4.0]})
     notes: list[str] = []

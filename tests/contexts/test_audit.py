@@ -24,7 +24,13 @@ from tests.contexts.drawn import CANVAS, PEOPLE, Finder, Tagger, again, audit, s
 def test_the_page_ends_with_what_to_do_next_and_what_to_quote(found):
     text = found.page.read_text("utf-8")
     said = text[text.index("<blockquote>", text.index('id="next"')) : text.index("</blockquote>")]
-    for part in ("right answers", "95 % interval [", f"{PEOPLE} people", "varied: the background", "staged"):
+    for part in (
+        "right answers",
+        "95 % interval [",
+        f"{PEOPLE} people",
+        "varied: the background",
+        "staged",
+    ):
         assert part in said + (found.folder / "report" / "model_card.md").read_text("utf-8")
 
 
@@ -42,14 +48,20 @@ def test_the_planted_effect_comes_back_with_its_interval(found):
     rows = found.tables["inferred"].query("tags == 'gross' and inferred == 'woman'")
     rows_of = rows.set_index(["context", "gender"])
     assert rows_of.loc[("bridal", "man"), "change"] == pytest.approx(0.5)
-    assert rows_of.loc[("bridal", "man"), ["change_low", "change_high", "p"]].isna().all()  # six men are too few
+    assert (
+        rows_of.loc[("bridal", "man"), ["change_low", "change_high", "p"]].isna().all()
+    )  # six men are too few
     assert rows_of.loc[("bridal", "woman"), "change"] == 0
     assert rows_of.loc[("garage", "man"), "change"] == 0
     slopes = found.tables["congruence"].set_index(["tags", "measure", "gender", "group"])["slope"]
     # men: right half as often where kappa is -1, always where it is 0.8
     assert slopes["gross", "correct", "man", "all"] == pytest.approx(100 * 0.5 / 1.8)
     assert slopes["gross", "correct", "woman", "all"] == 0
-    men = found.tables["congruence"].query("tags == 'gross' and measure == 'correct' and gender == 'man'").iloc[0]
+    men = (
+        found.tables["congruence"]
+        .query("tags == 'gross' and measure == 'correct' and gender == 'man'")
+        .iloc[0]
+    )
     assert men["ci_low"] <= 100 * 0.5 / 1.8 <= men["ci_high"]
 
 
@@ -65,23 +77,37 @@ def test_the_page_and_the_papers_tables_are_there(found):
     assert (folder / "tables/table7.tex").read_text("utf-8").startswith("\\begin{tabular}")
     assert "12-12-0" in (folder / "tables/table7.csv").read_text("utf-8")
     assert (folder / "figures/shares.png").is_file()
-    assert text.count('<figure class="chart-list">') == 7  # slopes; changes of all, women, men; F1; right answers
+    assert (
+        text.count('<figure class="chart-list">') == 7
+    )  # slopes; changes of all, women, men; F1; right answers
     assert (folder / "cutouts.html").read_text("utf-8").count("<figure") == PEOPLE
 
 
 @pytest.mark.slow
-def test_analysis_alone_asks_nobody_and_needs_no_people_and_ones_own_ratings_decide(found, tmp_path):
+def test_analysis_alone_asks_nobody_and_needs_no_people_and_ones_own_ratings_decide(
+    found, tmp_path
+):
     run, ratings = tmp_path / "run", tmp_path / "ratings.csv"
     shutil.copytree(found.folder, run)
-    rows = [f"{name},r{n},{level}" for name, level in (("bridal", 10), ("garage", 0), ("pub", 7)) for n in range(9)]
+    rows = [
+        f"{name},r{n},{level}"
+        for name, level in (("bridal", 10), ("garage", 0), ("pub", 7))
+        for n in range(9)
+    ]
     ratings.write_text("\n".join(["context,rater,rating", *rows]) + "\n", "utf-8")
     other = again(run, analysis=ContextOptions(permutations=298, ratings=ratings))
-    assert set(other.tables["congruence"]["p_perm"].dropna()) != set(found.tables["congruence"]["p_perm"].dropna())
-    pd.testing.assert_series_equal(other.tables["inferred"]["share"], found.tables["inferred"]["share"])
+    assert set(other.tables["congruence"]["p_perm"].dropna()) != set(
+        found.tables["congruence"]["p_perm"].dropna()
+    )
+    pd.testing.assert_series_equal(
+        other.tables["inferred"]["share"], found.tables["inferred"]["share"]
+    )
     assert any("rates pub, which is no context of this run" in note for note in other.notes)
     assert other.tables["ratings"].set_index("context").loc["bridal", "median"] == 10
     men = [
-        rows[(rows["measure"] == "correct") & (rows["gender"] == "man") & (rows["tags"] == "gross")].iloc[0]["slope"]
+        rows[
+            (rows["measure"] == "correct") & (rows["gender"] == "man") & (rows["tags"] == "gross")
+        ].iloc[0]["slope"]
         for rows in (found.tables["congruence"], other.tables["congruence"])
     ]
     assert men[0] > 0 > men[1]  # the ratings are the other way round
@@ -125,7 +151,9 @@ def test_what_is_wrong_is_said_before_any_work(more, error, message, folder, tmp
 
 @pytest.mark.parametrize("given", ["rendered", Path("rendered"), ("rendered",), [Path("rendered")]])
 def test_one_background_is_as_good_as_a_list_of_one(given):
-    assert build(ContextsConfig, {"backgrounds": given, "cutout": None}).pictures.backgrounds == ("rendered",)
+    assert build(ContextsConfig, {"backgrounds": given, "cutout": None}).pictures.backgrounds == (
+        "rendered",
+    )
 
 
 @pytest.mark.slow
@@ -137,20 +165,26 @@ def test_one_background_is_as_good_as_a_list_of_one(given):
     "contexts-table-14-rq1",
     "contexts-table-14-rq3",
 )
-def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_context_is_asked_for(few, tmp_path):
+def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_context_is_asked_for(
+    few, tmp_path
+):
     options = {"preset": "published", "canvas": CANVAS, "analysis": ContextOptions(permutations=19)}
     options |= {"people": few / "people.csv", "classifier": Tagger()}
     shutil.copytree(few / "backgrounds", tmp_path / "two")
     (tmp_path / "two/bridal").mkdir()
     for name in ("1", "2"):
-        Image.new("RGB", (400, 300), (250, 200, 200 + int(name))).save(tmp_path / f"two/bridal/{name}.png")
+        Image.new("RGB", (400, 300), (250, 200, 200 + int(name))).save(
+            tmp_path / f"two/bridal/{name}.png"
+        )
     (tmp_path / "two/bridal.png").unlink()
     with small(Finder()), pytest.raises(UsageError, match="bridal has several"):
         audit_contexts(few / "people", tmp_path / "b", backgrounds=str(tmp_path / "two"), **options)
     with pytest.raises(ConfigError, match="cutout is eraser, not studio"):
         audit_contexts(few / "people", tmp_path / "c", cutout="studio", **options)
     with small(Finder()):
-        found = audit_contexts(few / "people", tmp_path / "d", backgrounds=str(few / "backgrounds"), **options)
+        found = audit_contexts(
+            few / "people", tmp_path / "d", backgrounds=str(few / "backgrounds"), **options
+        )
     assert set(found.tables["composites"]["kind"]) == {"original", "context", "empty"}
     assert set(found.tables["distances"]["context"]) == {"bridal", "garage"}
     _, choices = choices_of(CONTEXTS, read_manifest(found.folder))
@@ -166,15 +200,24 @@ def test_as_published_the_photo_itself_is_the_baseline_and_one_photograph_a_cont
 
 @pytest.mark.slow
 @pytest.mark.row("contexts-4.1-one", "contexts-4.3-cfd", "contexts-table-3", "contexts-table-7")
-def test_as_published_on_the_layout_of_the_chicago_face_database_the_tables_count_as_printed(few, tmp_path):
+def test_as_published_on_the_layout_of_the_chicago_face_database_the_tables_count_as_printed(
+    few, tmp_path
+):
     images = tmp_path / "CFD Version 2.0.3/CFD 2.0.3 Images"
     rows = pd.read_csv(few / "people.csv", dtype=str)
     genders = rows["gender"].map(gender_of)
-    for number, (photo, gender) in enumerate(zip(sorted((few / "people").iterdir()), genders, strict=False), 200):
+    for number, (photo, gender) in enumerate(
+        zip(sorted((few / "people").iterdir()), genders, strict=False), 200
+    ):
         person = f"{'ABLW'[number % 4]}{'F' if gender == 'woman' else 'M'}-{number}"
         (images / person).mkdir(parents=True)
-        Image.open(photo).convert("RGB").save(images / person / f"CFD-{person}-001-N.jpg", quality=95)
-        shutil.copy(images / person / f"CFD-{person}-001-N.jpg", images / person / f"CFD-{person}-002-HO.jpg")
+        Image.open(photo).convert("RGB").save(
+            images / person / f"CFD-{person}-001-N.jpg", quality=95
+        )
+        shutil.copy(
+            images / person / f"CFD-{person}-001-N.jpg",
+            images / person / f"CFD-{person}-002-HO.jpg",
+        )
     with small(Finder()):
         found = audit_contexts(
             tmp_path, tmp_path.parent / f"{tmp_path.name}-run", people="cfd", preset="published", canvas=CANVAS,
@@ -183,14 +226,21 @@ def test_as_published_on_the_layout_of_the_chicago_face_database_the_tables_coun
     people = len(found.tables["people"])
     assert people == len(list(images.iterdir()))
     assert set(found.tables["people"]["group"]) <= {"Asian", "Black", "Latinx", "White"}
-    counts = found.tables["inferred"].query("gender == 'all' and tags == 'gross'").groupby("context")["count"].sum()
+    counts = (
+        found.tables["inferred"]
+        .query("gender == 'all' and tags == 'gross'")
+        .groupby("context")["count"]
+        .sum()
+    )
     assert len(counts) == 9  # the baseline and eight contexts, one room each
     assert set(counts) == {people}
 
 
 def test_a_red_and_a_green_gate_and_the_planted_effect_in_the_summary(gslopes, found) -> None:
     run = found.folder
-    red = gslopes("contexts", run, "--fail-if", "finding and value > 20 and label == 'right answers'")
+    red = gslopes(
+        "contexts", run, "--fail-if", "finding and value > 20 and label == 'right answers'"
+    )
     assert red.code == 4, red.err
     assert "planted congruence, gender: man right answers" in red.err
     green = gslopes("contexts", run, "--fail-if", "finding and abs(value) > 90")
@@ -206,5 +256,9 @@ def test_a_red_and_a_green_gate_and_the_planted_effect_in_the_summary(gslopes, f
 
 def test_pictures_without_answers_have_no_findings_and_what_failed_is_counted() -> None:
     assert judged({}).empty
-    photos = pd.DataFrame({"path": ["a", "b"], "status": ["used", "skipped"], "reason": ["", "unreadable: truncated"]})
-    assert CONTEXTS.counts({"photos": photos, "asked": pd.DataFrame({"status": ["failed", "refused"]})}) == (2, 1, 2)
+    photos = pd.DataFrame(
+        {"path": ["a", "b"], "status": ["used", "skipped"], "reason": ["", "unreadable: truncated"]}
+    )
+    assert CONTEXTS.counts(
+        {"photos": photos, "asked": pd.DataFrame({"status": ["failed", "refused"]})}
+    ) == (2, 1, 2)

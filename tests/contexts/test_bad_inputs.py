@@ -23,7 +23,9 @@ from tests.contexts.drawn import COLOURS, Finder, Tagger, again, audit, skipped
 # --- people ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kind", "message"), [("none", "no folder"), ("file", "is a file"), ("empty", "no photos in")])
+@pytest.mark.parametrize(
+    ("kind", "message"), [("none", "no folder"), ("file", "is a file"), ("empty", "no photos in")]
+)
 def test_a_folder_of_people_that_is_none(kind, message, folder, tmp_path):
     people = tmp_path / "people"
     if kind == "file":
@@ -56,10 +58,16 @@ def mixed(few, tmp_path_factory):
         Image.fromarray(pixels).save(people / f"{name}.png")
     lines = (home / "people.csv").read_text("utf-8").splitlines()
     more = [f"{name},Female,A" for name in ("unreadable", "twin", "thin", "flagged")]
-    (home / "people.csv").write_text("\n".join([*lines[:5], *more]) + "\n", "utf-8")  # 04 has no row
+    (home / "people.csv").write_text(
+        "\n".join([*lines[:5], *more]) + "\n", "utf-8"
+    )  # 04 has no row
     decisions = {"thin": "accept", "03": "exclude"}
-    rows = [f"{sha256_of(people / f'{name}.png')},{decision}" for name, decision in decisions.items()]
-    (home / "review.csv").write_text("\n".join(["photo,decision", *rows, "elsewhere,accept"]) + "\n", "utf-8")
+    rows = [
+        f"{sha256_of(people / f'{name}.png')},{decision}" for name, decision in decisions.items()
+    ]
+    (home / "review.csv").write_text(
+        "\n".join(["photo,decision", *rows, "elsewhere,accept"]) + "\n", "utf-8"
+    )
     return audit(home, home / "run", classifier=[], review=home / "review.csv")
 
 
@@ -78,7 +86,10 @@ def test_every_photo_that_is_left_out_has_its_own_reason_and_the_rest_goes_on(mi
     assert "at most 0." in photos.loc["thin.png", "detail"]
     assert mixed.used == 3
     assert mixed.summary.startswith("No tagger was asked yet")
-    assert any("1 of its 3 decisions are about photos that are not in this run" in note for note in mixed.notes)
+    assert any(
+        "1 of its 3 decisions are about photos that are not in this run" in note
+        for note in mixed.notes
+    )
 
 
 def test_a_folder_that_another_process_holds_is_refused(mixed):
@@ -86,7 +97,9 @@ def test_a_folder_that_another_process_holds_is_refused(mixed):
         again(mixed.folder)
 
 
-@pytest.mark.parametrize(("text", "message"), [("photo\n", "no column"), ("photo,decision\nx,maybe\n", "line 2")])
+@pytest.mark.parametrize(
+    ("text", "message"), [("photo\n", "no column"), ("photo,decision\nx,maybe\n", "line 2")]
+)
 def test_a_review_that_cannot_be_read(text, message, tmp_path):
     (tmp_path / "review.csv").write_text(text, "utf-8")
     with pytest.raises(UsageError, match=message):
@@ -123,7 +136,9 @@ def test_photos_that_go_or_change_on_the_way_have_their_own_reason(few, tmp_path
 
 def test_a_person_whose_face_is_not_upright_is_not_cut_out():
     boxes = np.array([[0, 0, 9, 9], [20, 20, 60, 60]], np.float32)
-    found = Detections(boxes, np.ones((2, 5, 2), np.float32), np.ones(2, np.float32), np.array([True, False]))
+    found = Detections(
+        boxes, np.ones((2, 5, 2), np.float32), np.ones(2, np.float32), np.array([True, False])
+    )
     photo = Photo("0" * 64, Path(), np.zeros((80, 80, 3), np.uint8))
     assert largest_face(lambda photos: [found], photo) == "face not upright (turn the photo)"
 
@@ -134,16 +149,23 @@ def test_a_person_whose_face_is_not_upright_is_not_cut_out():
 def sees_somebody(photos):
     """A face in the bridal room, and none elsewhere."""
     there = [int(tuple(photo.pixels[0, 0]) == COLOURS["bridal"]) for photo in photos]
-    return [Detections(*(np.ones((n, *shape), np.float32) for shape in ((4,), (5, 2), ()))) for n in there]
+    return [
+        Detections(*(np.ones((n, *shape), np.float32) for shape in ((4,), (5, 2), ())))
+        for n in there
+    ]
 
 
 @pytest.mark.row("contexts-4.1-composition")
-def test_a_background_with_a_face_a_small_one_or_no_picture_is_skipped_with_its_reason(folder, tmp_path):
+def test_a_background_with_a_face_a_small_one_or_no_picture_is_skipped_with_its_reason(
+    folder, tmp_path
+):
     rooms = tmp_path / "rooms"
     shutil.copytree(folder / "backgrounds", rooms)
     (rooms / "pub.jpg").write_bytes(b"no picture")
     Image.new("RGB", (300, 150), (9, 9, 9)).save(rooms / "small.png")
-    pictures = {one.key: one for one in read_backgrounds((str(rooms),), (96, 64), lambda: sees_somebody)}
+    pictures = {
+        one.key: one for one in read_backgrounds((str(rooms),), (96, 64), lambda: sees_somebody)
+    }
     assert {key: one.used for key, one in pictures.items()} == {
         "bridal.1": False, "garage.1": True, "pub.1": False, "small.1": False,
     }  # fmt: skip
@@ -187,7 +209,9 @@ def test_another_typology_may_follow(found, folder, tmp_path):
 def test_without_the_extra_nothing_is_begun(folder, tmp_path, monkeypatch):
     real = importlib.util.find_spec
     monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *more: None if name == "statsmodels" else real(name, *more)
+        importlib.util,
+        "find_spec",
+        lambda name, *more: None if name == "statsmodels" else real(name, *more),
     )
     with pytest.raises(UsageError, match="needs statsmodels") as caught:
         audit(folder, tmp_path / "run")

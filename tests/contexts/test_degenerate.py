@@ -45,7 +45,9 @@ CASES: dict[str, Callable[[], Tagger]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [pytest.param(one, marks=[] if "all" in one else pytest.mark.slow) for one in CASES])
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[] if "all" in one else pytest.mark.slow) for one in CASES]
+)
 def test_every_table_and_the_page_are_made(few: Path, tmp_path: Path, name: str):
     found = audit(few, tmp_path / "run", classifier=CASES[name]())
     page = found.page.read_text("utf-8")

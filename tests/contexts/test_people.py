@@ -15,9 +15,15 @@ def _csv(tmp_path, text):
 
 
 def test_rows_by_photo_and_words_as_people_gave_them(tmp_path):
-    path = _csv(tmp_path, "id,gender,ethnicity\n001,Female,white\n002,non-binary,black\n003,,white\n")
+    path = _csv(
+        tmp_path, "id,gender,ethnicity\n001,Female,white\n002,non-binary,black\n003,,white\n"
+    )
     found = read_reports(path)
-    assert [found[key]["gender"] for key in ("001", "002", "003")] == ["woman", "non-binary", "not said"]
+    assert [found[key]["gender"] for key in ("001", "002", "003")] == [
+        "woman",
+        "non-binary",
+        "not said",
+    ]
     assert found["001"]["group"] == "white"
 
 

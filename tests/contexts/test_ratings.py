@@ -68,7 +68,16 @@ def test_of_two_answers_the_last_counts_and_uncoded_ones_are_told(tmp_path):
 
 def test_a_category_needs_the_whole_interval_on_one_side(tmp_path):
     rows = [
-        f"{name},{rater},{level + rater % 2}" for name, level in (("a", 2), ("b", 4.5), ("c", 8)) for rater in range(20)
+        f"{name},{rater},{level + rater % 2}"
+        for name, level in (("a", 2), ("b", 4.5), ("c", 8))
+        for rater in range(20)
     ]
-    answers, _ = read_ratings(_written(tmp_path, "\n".join(["context,rater,rating", *rows, "d,1,5"])))
-    assert summarise_ratings(answers)["category"].tolist() == ["feminine", "neutral", "masculine", "neutral"]
+    answers, _ = read_ratings(
+        _written(tmp_path, "\n".join(["context,rater,rating", *rows, "d,1,5"]))
+    )
+    assert summarise_ratings(answers)["category"].tolist() == [
+        "feminine",
+        "neutral",
+        "masculine",
+        "neutral",
+    ]

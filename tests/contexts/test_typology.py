@@ -59,7 +59,10 @@ def test_several_are_merged_and_a_filled_list_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[clusters.masculine]\nsuper = "demographic"\ntags = ["man"]', "Did you mean 'demographics'"),
+        (
+            '[clusters.masculine]\nsuper = "demographic"\ntags = ["man"]',
+            "Did you mean 'demographics'",
+        ),
         ('[clusters.masculine]\ntags = ["man"]\n[clusters.feminine]\ntags = [" "]', "empty"),
         ('[clusters.feminine]\ntags = ["woman"]', "masculine"),
         ('[cluster.feminine]\ntags = ["woman"]', "Did you mean 'clusters'"),
@@ -86,9 +89,9 @@ def test_a_cluster_has_one_super_cluster(tmp_path):
 
 def test_the_share_of_tags_that_are_known():
     starter = read_typology("starter")
-    assert starter.known_share([frozenset({"woman", "zeppelin"}), frozenset({"woman", "whatnot"})]) == pytest.approx(
-        1 / 3
-    )
+    assert starter.known_share(
+        [frozenset({"woman", "zeppelin"}), frozenset({"woman", "whatnot"})]
+    ) == pytest.approx(1 / 3)
     assert np.isnan(starter.known_share([]))
 
 

@@ -109,7 +109,9 @@ def cyclic(state: Any) -> Any:
 
 
 def power(state: Any) -> Any:
-    return lambda picture: {"label": picture.mean() ** 2} if state else {"label": picture.mean() ** 3}
+    return lambda picture: (
+        {"label": picture.mean() ** 2} if state else {"label": picture.mean() ** 3}
+    )
 
 
 FORMS = {
@@ -125,7 +127,9 @@ FORMS = {
     "a module in an attribute": lambda state: Model(linear(state)),
     "a number of a module": Scaled,
     "a buffer that is not saved": lambda state: buffered(state),
-    "a compiled module": lambda state: torch.jit.trace(linear(state), torch.ones(1, 2), check_trace=False),
+    "a compiled module": lambda state: torch.jit.trace(
+        linear(state), torch.ones(1, 2), check_trace=False
+    ),
     "a closure": closure,
     "a default": default,
     "a keyword's default": keyword,
@@ -172,8 +176,12 @@ def calls_another(picture: Any) -> Any:
     return [scaled(part) for part in picture]
 
 
-@pytest.mark.parametrize("function", [scaled, calls_another, closure(scaled), functools.partial(calls_another)])
-def test_what_code_names_counts_wherever_it_lies(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "function", [scaled, calls_another, closure(scaled), functools.partial(calls_another)]
+)
+def test_what_code_names_counts_wherever_it_lies(
+    function: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(SETTINGS, "factor", 1.0, raising=False)
     monkeypatch.setattr(SETTINGS, "unused", 1.0, raising=False)
     before = digest_of_object(function)
@@ -217,13 +225,15 @@ def test_the_source_of_what_a_function_imports_when_it_runs_counts(tmp_path, mon
 
 
 def test_locks_and_loggers_decide_nothing() -> None:
-    assert digest_of_object(Model([threading.Lock(), logging.getLogger("one")])) == digest_of_object(
-        Model([threading.Lock(), logging.getLogger("two")])
-    )
+    assert digest_of_object(
+        Model([threading.Lock(), logging.getLogger("one")])
+    ) == digest_of_object(Model([threading.Lock(), logging.getLogger("two")]))
 
 
 def test_a_connection_counts_by_its_address() -> None:
-    httpx = pytest.importorskip("httpx", reason="httpx is not installed: pip install 'gslopes[http]'")
+    httpx = pytest.importorskip(
+        "httpx", reason="httpx is not installed: pip install 'gslopes[http]'"
+    )
     one, same, other = (Model(httpx.Client(base_url=f"http://{host}")) for host in ("a", "a", "b"))
     assert digest_of_object(one) == digest_of_object(same) != digest_of_object(other)
 
@@ -241,7 +251,9 @@ def test_what_is_installed_counts_by_its_name(thing: Any) -> None:
 
 
 def test_what_has_no_digest_is_named(tmp_path, monkeypatch) -> None:
-    with pytest.raises(NoDigest, match=r"^its state is of the type .*\.Session, whose state cannot be read$"):
+    with pytest.raises(
+        NoDigest, match=r"^its state is of the type .*\.Session, whose state cannot be read$"
+    ):
         digest_of_object(Model(Session()))
     with pytest.raises(NoDigest, match=r"^its session is of the type"):
         digest_of_object(lambda_of(Session()))

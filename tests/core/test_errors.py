@@ -19,7 +19,9 @@ from gslopes.core.errors import (
     UsageError,
 )
 
-ALL = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, Exception)]
+ALL = [
+    kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, Exception)
+]
 OTHER = (PhotoError, UnknownName, Refused, Throttled, Unavailable, CredentialsError)
 EXAMPLES = [
     *[kind("The disk is full.", "Make room.") for kind in ALL if kind not in OTHER],
@@ -53,7 +55,9 @@ def test_exit_code_is_2_for_usage_and_1_for_the_rest(kind: type[GslopesError]):
 
 
 @pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
-def test_an_error_is_a_sentence_with_its_hint_and_comes_back_whole_from_a_worker(error: GslopesError):
+def test_an_error_is_a_sentence_with_its_hint_and_comes_back_whole_from_a_worker(
+    error: GslopesError,
+):
     assert error.message.endswith(".")
     assert str(error) == f"{error.message} {error.hint}".strip()
     for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):

@@ -34,7 +34,9 @@ def test_a_file_of_many_gigabytes_is_refused_unread(tmp_path: Path):
         file.truncate(40 << 30)
     with pytest.raises(TooLarge, match="42,949,672,960 bytes, limit 1,000,000"):
         read_regular(tmp_path / "huge", 10**6)
-    assert read_regular(tmp_path / "huge", 10**6, lambda head: b"RIFF" in head) == bytes(32)  # unknown: not read
+    assert read_regular(tmp_path / "huge", 10**6, lambda head: b"RIFF" in head) == bytes(
+        32
+    )  # unknown: not read
 
 
 def test_a_pipe_a_device_and_a_folder_are_refused_at_once(tmp_path: Path):
@@ -71,7 +73,8 @@ def test_what_a_user_names_is_refused_by_name_and_reason(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "file", ["../secret", "/etc/hostname", "edits/../../secret", "out/secret", "link", "loop", "a\0b"]
+    "file",
+    ["../secret", "/etc/hostname", "edits/../../secret", "out/secret", "link", "loop", "a\0b"],
 )
 def test_a_table_of_a_folder_opens_nothing_outside_of_it(tmp_path: Path, file: str):
     run = tmp_path / "run"
@@ -103,7 +106,10 @@ def test_a_table_of_a_folder_opens_nothing_outside_of_it(tmp_path: Path, file: s
 def test_json_that_can_be_read_in_two_ways_is_none(text: str, why: str):
     with pytest.raises(ValueError, match=why):
         parse_json(text)
-    assert parse_json('{"a": [{"b": 1.5}, {"b": 2}], "c": null}') == {"a": [{"b": 1.5}, {"b": 2}], "c": None}
+    assert parse_json('{"a": [{"b": 1.5}, {"b": 2}], "c": null}') == {
+        "a": [{"b": 1.5}, {"b": 2}],
+        "c": None,
+    }
 
 
 # --- CSV ---
@@ -123,12 +129,21 @@ def test_a_cell_that_would_run_gets_an_apostrophe_which_reading_takes_away(cell)
 
 def test_a_carriage_return_begins_no_line_of_its_own():
     text = csv_bytes(pd.DataFrame({"label": ["chef\r=cmd", "a\r\n=b"], "n": 1})).decode()
-    assert list(csv.reader(io.StringIO(text))) == [["label", "n"], ["chef\n=cmd", "1"], ["a\n=b", "1"]]
+    assert list(csv.reader(io.StringIO(text))) == [
+        ["label", "n"],
+        ["chef\n=cmd", "1"],
+        ["a\n=b", "1"],
+    ]
 
 
 def test_numbers_and_what_is_missing_stay_as_they_are():
-    frame = pd.DataFrame({"n": [-1.5, None], "text": ["-", None], "flag": [True, False], "q": [0.12345678, -2.0]})
-    assert csv_bytes(frame, digits=3).decode() == "n,text,flag,q\n-1.500,'-,True,0.123\n,,False,-2.000\n"
+    frame = pd.DataFrame(
+        {"n": [-1.5, None], "text": ["-", None], "flag": [True, False], "q": [0.12345678, -2.0]}
+    )
+    assert (
+        csv_bytes(frame, digits=3).decode()
+        == "n,text,flag,q\n-1.500,'-,True,0.123\n,,False,-2.000\n"
+    )
     frame = pd.DataFrame({"label": ["=x", "b"], "reason": pd.Series([None, None], dtype="str")})
     assert csv_bytes(frame) == b"label,reason\n'=x,\nb,\n"
 
@@ -150,7 +165,13 @@ def test_a_name_that_no_file_can_have_names_none(tmp_path):
 
 @given(st.lists(st.text(max_size=20), min_size=1, max_size=8))
 def test_no_text_becomes_a_formula_or_breaks_the_table(cells):
-    rows = list(csv.reader(io.StringIO(csv_bytes(pd.DataFrame({"label": cells, "n": 1})).decode("utf-8"), newline="")))
+    rows = list(
+        csv.reader(
+            io.StringIO(
+                csv_bytes(pd.DataFrame({"label": cells, "n": 1})).decode("utf-8"), newline=""
+            )
+        )
+    )
     assert len(rows) == len(cells) + 1
     assert not any(row[0].lstrip(" \u00a0").startswith(tuple("=+-@\t\r\n")) for row in rows[1:])
 
@@ -159,7 +180,17 @@ def test_no_text_becomes_a_formula_or_breaks_the_table(cells):
 
 ROOM = Path(__file__).resolve().parents[2]
 READERS = {
-    *("open", "read_bytes", "read_text", "read_csv", "read_parquet", "read_table", "DictReader", "reader", "imread"),
+    *(
+        "open",
+        "read_bytes",
+        "read_text",
+        "read_csv",
+        "read_parquet",
+        "read_table",
+        "DictReader",
+        "reader",
+        "imread",
+    ),
     *("load_file", "safe_open", "fromfile", "loadtxt", "genfromtxt", "from_file", "hub", "jit"),
 }
 
@@ -170,7 +201,9 @@ def opens(module: Path) -> set[str]:
     for node in ast.walk(ast.parse(module.read_text("utf-8"))):
         if not isinstance(node, ast.Call):
             continue
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        name = (
+            node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        )
         if name not in READERS | {"load"}:
             continue
         owner = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
@@ -178,9 +211,16 @@ def opens(module: Path) -> set[str]:
             continue
         text = ast.unparse(node)
         writes = re.search(r"""open\((.*, )?['"](w|a|x|wb|ab)['"]|O_CREAT""", text)
-        in_memory = re.search(r"BytesIO\(|StringIO\(|data_files|files\(", text) or owner in {"self", "parsers"}
-        shipped = re.search(r"__file__|os\.devnull|\b(DATA|HERE|TEMPLATES|_VENDOR|_SPECIAL)\b", text)
-        by_door = owner == "csv_table" or (name in {"read_csv", "read_text", "read_table", "reader"} and not owner)
+        in_memory = re.search(r"BytesIO\(|StringIO\(|data_files|files\(", text) or owner in {
+            "self",
+            "parsers",
+        }
+        shipped = re.search(
+            r"__file__|os\.devnull|\b(DATA|HERE|TEMPLATES|_VENDOR|_SPECIAL)\b", text
+        )
+        by_door = owner == "csv_table" or (
+            name in {"read_csv", "read_text", "read_table", "reader"} and not owner
+        )
         if not (writes or in_memory or shipped or by_door):
             found.add(f"{owner}.{name}".lstrip("."))
     return found
@@ -188,8 +228,15 @@ def opens(module: Path) -> set[str]:
 
 def test_every_file_that_is_named_to_us_is_opened_by_core_files():
     excused = set(tomllib.loads((ROOM / "tests/doors.toml").read_text("utf-8"))["own"])
-    found = {path.relative_to(ROOM / "gslopes").as_posix(): opens(path) for path in (ROOM / "gslopes").rglob("*.py")}
+    found = {
+        path.relative_to(ROOM / "gslopes").as_posix(): opens(path)
+        for path in (ROOM / "gslopes").rglob("*.py")
+    }
     found = {name: calls for name, calls in found.items() if calls}
     unlisted = {name: calls for name, calls in found.items() if name not in excused}
-    assert not unlisted, "read them by read_named, read_text, read_json, csv_table.read_csv or read_frame"
-    assert excused <= set(found), f"take them out of tests/doors.toml: {sorted(excused - set(found))}"
+    assert not unlisted, (
+        "read them by read_named, read_text, read_json, csv_table.read_csv or read_frame"
+    )
+    assert excused <= set(found), (
+        f"take them out of tests/doors.toml: {sorted(excused - set(found))}"
+    )

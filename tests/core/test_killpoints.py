@@ -97,16 +97,22 @@ def test_a_kill_while_classifiers_are_asked(point, time, tmp_path):
     for table in (tables.SCORES, tables.ASKED):
         frames = [tables.read(table, folder / f"{table.name}.parquet") for folder in (calm, killed)]
         pd.testing.assert_frame_equal(*frames)
-    asked, undisturbed = ((tmp_path / f"{name}.txt").read_text().splitlines() for name in ("killed", "calm"))
+    asked, undisturbed = (
+        (tmp_path / f"{name}.txt").read_text().splitlines() for name in ("killed", "calm")
+    )
     assert set(asked) == set(undisturbed)
-    assert len(asked) - before == len(undisturbed) - known  # of what was kept nothing is asked again
+    assert (
+        len(asked) - before == len(undisturbed) - known
+    )  # of what was kept nothing is asked again
     in_flight = Service.batch if point == "answers:asked" else 0
     assert len(asked) - len(set(asked)) <= in_flight
     assert not list(killed.rglob("*.tmp"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("point", [one for one in KILL_POINTS if one.startswith(("collect:", "file:", "merge:"))])
+@pytest.mark.parametrize(
+    "point", [one for one in KILL_POINTS if one.startswith(("collect:", "file:", "merge:"))]
+)
 def test_a_kill_while_photos_are_collected(point, tmp_path, monkeypatch, noise_photos):
     def collecting(server: PhotoServer, out: Path) -> Callable[[], object]:
         urls = "\n".join(url for url, _ in server.results("chef")[:6])

@@ -46,14 +46,20 @@ def commands() -> dict[str, click.Command]:
     found: dict[str, click.Command] = {}
     for name in VERBS:
         command = main.get_command(click.Context(main), name)
-        found |= {f"{name} {one}": inner for one, inner in getattr(command, "commands", {}).items()} or {name: command}
+        found |= {
+            f"{name} {one}": inner for one, inner in getattr(command, "commands", {}).items()
+        } or {name: command}
     return found
 
 
 @pytest.mark.parametrize("name", commands())
-def test_the_help_of_every_verb_shows_fifteen_options_at_most_and_the_long_help_all(name: str, gslopes) -> None:
+def test_the_help_of_every_verb_shows_fifteen_options_at_most_and_the_long_help_all(
+    name: str, gslopes
+) -> None:
     command = commands()[name]
-    short = [line for line in gslopes(*name.split(), "--help").out.splitlines() if line.startswith("  -")]
+    short = [
+        line for line in gslopes(*name.split(), "--help").out.splitlines() if line.startswith("  -")
+    ]
     assert len(short) <= MOST_SHOWN
     if any(getattr(one, "advanced", False) for one in command.params):
         whole = " ".join(gslopes(*name.split(), "--help-all").out.split())
@@ -101,20 +107,34 @@ def test_set_reaches_every_option_and_a_flag_wins(gslopes, draw, tmp_path: Path)
     import json
 
     args = ("audit", draw(1).photos, "--out", tmp_path / "run", "--dry-run", "--json")
-    values = json.loads(gslopes(*args, "--set", "range=1", "--set", "edit.steps=5", "--steps", 3).out)["values"]
+    values = json.loads(
+        gslopes(*args, "--set", "range=1", "--set", "edit.steps=5", "--steps", 3).out
+    )["values"]
     assert values["gender"] == [-1, 0, 1]
     assert "Did you mean 'steps'" in gslopes(*args, "--set", "stpes=5").err
 
 
-CONFIGURATIONS = [*(find_audit(name).config for name in AUDITS), CollectConfig, CensusConfig, ExportConfig]
+CONFIGURATIONS = [
+    *(find_audit(name).config for name in AUDITS),
+    CollectConfig,
+    CensusConfig,
+    ExportConfig,
+]
 BOUNDED = [
-    (config, one) for config in CONFIGURATIONS for one in options_of(config).values() if one.item in (int, float)
+    (config, one)
+    for config in CONFIGURATIONS
+    for one in options_of(config).values()
+    if one.item in (int, float)
 ]
 NEEDED = {RunConfig: {"photos": "photos"}}
 
 
-@pytest.mark.parametrize(("config", "one"), BOUNDED, ids=lambda one: getattr(one, "name", getattr(one, "__name__", "")))
-def test_no_option_of_any_audit_takes_what_its_declaration_excludes(config: type, one: Option) -> None:
+@pytest.mark.parametrize(
+    ("config", "one"), BOUNDED, ids=lambda one: getattr(one, "name", getattr(one, "__name__", ""))
+)
+def test_no_option_of_any_audit_takes_what_its_declaration_excludes(
+    config: type, one: Option
+) -> None:
     assert one.least is not None
     beyond = [one.least - 1, *([] if one.most is None else [one.most + 1])]
     for number in [*map(one.item, beyond), True, math.nan, math.inf, -math.inf]:
@@ -134,10 +154,16 @@ def test_a_ready_section_is_held_to_its_declaration_too() -> None:
             build(config, {name: ready})
 
 
-def test_a_negative_number_of_steps_is_refused_by_flag_set_file_and_keyword(gslopes, tmp_path: Path) -> None:
+def test_a_negative_number_of_steps_is_refused_by_flag_set_file_and_keyword(
+    gslopes, tmp_path: Path
+) -> None:
     (tmp_path / "few.toml").write_text("[pictures]\nsteps = -3\n")
     command = ("contexts", tmp_path, "--people", "cfd", "--out", tmp_path / "run", "--dry-run")
-    for given in (("--steps", "-3"), ("--set", "pictures.steps=-3"), ("--config", tmp_path / "few.toml")):
+    for given in (
+        ("--steps", "-3"),
+        ("--set", "pictures.steps=-3"),
+        ("--config", tmp_path / "few.toml"),
+    ):
         done = gslopes(*command, *given)
         assert (done.code, "steps is -3; it must be at least 3." in done.err) == (2, True)
     for audit in (package.audit, package.audit_contexts):

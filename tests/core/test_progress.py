@@ -25,7 +25,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_a_log_file_has_a_line_at_once_one_a_minute_and_one_at_the_end(screen: Any, clock: list[float]) -> None:
+def test_a_log_file_has_a_line_at_once_one_a_minute_and_one_at_the_end(
+    screen: Any, clock: list[float]
+) -> None:
     text = screen(False)
     with progress.progress_line(True, {0: 50, 1: 50}, "fit", "sweeps", 20) as tick:
         for _ in range(10):

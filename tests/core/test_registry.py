@@ -8,7 +8,9 @@ import pytest
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.registry import Registry
 
-OURS = Registry("thing", {"counter": "collections:Counter", "deque": "collections:deque"}, "gslopes.things")
+OURS = Registry(
+    "thing", {"counter": "collections:Counter", "deque": "collections:deque"}, "gslopes.things"
+)
 
 
 @pytest.fixture
@@ -16,8 +18,12 @@ def plugins(monkeypatch: pytest.MonkeyPatch):
     """Pretends that a package with these entry points is installed."""
 
     def install(**points: str) -> None:
-        found = [metadata.EntryPoint(name, value, "gslopes.things") for name, value in points.items()]
-        monkeypatch.setattr(metadata, "entry_points", lambda group: found if group == "gslopes.things" else [])
+        found = [
+            metadata.EntryPoint(name, value, "gslopes.things") for name, value in points.items()
+        ]
+        monkeypatch.setattr(
+            metadata, "entry_points", lambda group: found if group == "gslopes.things" else []
+        )
 
     return install
 

@@ -28,7 +28,12 @@ def test_a_write_replaces_the_whole_file_and_leaves_nothing_else(tmp_path):
 
 def test_threads_may_write_one_file_at_once(tmp_path):
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda data: runfolder.write_bytes(tmp_path / "twin", data), [b"same" * 10_000] * 400))
+        list(
+            pool.map(
+                lambda data: runfolder.write_bytes(tmp_path / "twin", data),
+                [b"same" * 10_000] * 400,
+            )
+        )
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
@@ -40,9 +45,15 @@ def test_a_disk_that_refuses_is_a_sentence_with_a_next_step(tmp_path, code):
 
 
 def test_a_mismatch_names_the_keys_with_both_values(tmp_path):
-    runfolder.write_json(tmp_path / "run.json", {"config": {"find": {"min_face": 32}, "seed": 0}, "other": 1})
-    runfolder.compare(tmp_path, {"config": {"find": {"min_face": 32}, "seed": 0}, "other": 2}, ["config"])
-    with pytest.raises(RunFolderMismatch, match=r"config.find.min_face is 32 there and 20 here.*--out"):
+    runfolder.write_json(
+        tmp_path / "run.json", {"config": {"find": {"min_face": 32}, "seed": 0}, "other": 1}
+    )
+    runfolder.compare(
+        tmp_path, {"config": {"find": {"min_face": 32}, "seed": 0}, "other": 2}, ["config"]
+    )
+    with pytest.raises(
+        RunFolderMismatch, match=r"config.find.min_face is 32 there and 20 here.*--out"
+    ):
         runfolder.compare(tmp_path, {"config": {"find": {"min_face": 20}, "seed": 0}}, ["config"])
 
 
@@ -74,7 +85,11 @@ def test_a_folder_with_other_things_in_it_is_refused(tmp_path):
 )
 def test_a_path_without_a_sound_manifest_says_what_it_is_instead(tmp_path, text, said):
     (tmp_path / "file").touch()
-    for name, what in (("none", "does not exist"), ("", "is not a run folder"), ("file", "is a file")):
+    for name, what in (
+        ("none", "does not exist"),
+        ("", "is not a run folder"),
+        ("file", "is a file"),
+    ):
         with pytest.raises(UsageError, match=what):
             runfolder.read_manifest(tmp_path / name)
     (tmp_path / runfolder.MANIFEST).write_text(text)
@@ -110,7 +125,9 @@ def test_a_file_in_the_place_of_the_folder_is_a_storage_error(tmp_path):
 
 def test_parts_are_merged_in_order_and_a_missing_part_is_an_error(tmp_path):
     for index, names in ((0, ("b", "a")), (1, ("c",))):
-        runfolder.write_table(tables.ASKED, _rows(*names), runfolder.part_path(tmp_path, "s", tables.ASKED, index))
+        runfolder.write_table(
+            tables.ASKED, _rows(*names), runfolder.part_path(tmp_path, "s", tables.ASKED, index)
+        )
     assert runfolder.missing_parts(tmp_path, "s", tables.ASKED, 3) == [2]
     path = runfolder.merge(tmp_path, tables.ASKED, ["s"], 2)
     assert tables.read(tables.ASKED, path)["photo"].tolist() == ["a", "b", "c"]
@@ -125,18 +142,24 @@ def test_a_key_in_two_parts_is_refused_and_leaves_the_table_as_it_was(tmp_path):
     merged = runfolder.merge(tmp_path, tables.ASKED, ["s", "t"], 1)
     before = merged.read_bytes()
     runfolder.write_table(tables.ASKED, _rows("c", "b"), parts[1])
-    with pytest.raises(TableError, match=r"The asked table has two rows with the key classifier .*, photo b, "):
+    with pytest.raises(
+        TableError, match=r"The asked table has two rows with the key classifier .*, photo b, "
+    ):
         runfolder.merge(tmp_path, tables.ASKED, ["s", "t"], 1)
     assert merged.read_bytes() == before
     other = _rows("b").assign(step=3)  # of the same photo, and another row
     runfolder.write_table(tables.ASKED, other, parts[1])
-    assert len(tables.read(tables.ASKED, runfolder.merge(tmp_path, tables.ASKED, ["s", "t"], 1))) == 3
+    assert (
+        len(tables.read(tables.ASKED, runfolder.merge(tmp_path, tables.ASKED, ["s", "t"], 1))) == 3
+    )
 
 
 def test_small_parts_share_a_group_of_rows(tmp_path, monkeypatch):
     """A reader pays for each group: of parts of some hundred rows several go into one, and none is lost at the end."""
     for index, name in enumerate("abcdefg"):
-        runfolder.write_table(tables.ASKED, _rows(name), runfolder.part_path(tmp_path, "s", tables.ASKED, index))
+        runfolder.write_table(
+            tables.ASKED, _rows(name), runfolder.part_path(tmp_path, "s", tables.ASKED, index)
+        )
     for most, groups in ((3, [3, 3, 1]), (1 << 16, [7])):
         monkeypatch.setattr(runfolder, "ROW_GROUP", most)
         about = pq.read_metadata(path := runfolder.merge(tmp_path, tables.ASKED, ["s"], 7))

@@ -13,7 +13,14 @@ from gslopes.frame.findings import decide
 
 
 def rows(*given: dict[str, object]) -> pd.DataFrame:
-    base = {"model": "m", "contrast": "gender", "n": 20, "value": 9.0, "ci_low": 4.0, "ci_high": 14.0}
+    base = {
+        "model": "m",
+        "contrast": "gender",
+        "n": 20,
+        "value": 9.0,
+        "ci_low": 4.0,
+        "ci_high": 14.0,
+    }
     base |= {"unit": "points", "q": 0.01, "reason": ""}
     return pd.DataFrame([base | row for row in given])
 
@@ -32,7 +39,9 @@ def made(run: Path, *given: dict[str, object]) -> dict:
     run.mkdir(exist_ok=True)
     (run / "run.json").write_text(json.dumps({"created": "2026-03-04T10:00:00+00:00"}))
     page = run / "report" / "index.html"
-    path = summary.write(run, "crops", decide(rows(*given)), (20, 18), headline="So it is.", page=page)
+    path = summary.write(
+        run, "crops", decide(rows(*given)), (20, 18), headline="So it is.", page=page
+    )
     return json.loads(path.read_text("utf-8"))
 
 
@@ -45,7 +54,9 @@ def test_the_file_says_what_the_page_says_in_the_declared_form(tmp_path: Path) -
     assert [row["label"] for row in content["rows"]] == ["large", "bare", "small", "open", "wide"]
     assert content["rows"][1]["ci_low"] is None
     assert (content["models"], content["left_out"]) == (["m"], 0)
-    many = made(tmp_path, *({"label": str(value), "value": 50.0 + value} for value in range(250)))  # it stays small
+    many = made(
+        tmp_path, *({"label": str(value), "value": 50.0 + value} for value in range(250))
+    )  # it stays small
     assert (len(many["rows"]), many["left_out"], many["decisions"]) == (100, 150, {"finding": 250})
 
 

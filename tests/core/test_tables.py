@@ -31,7 +31,9 @@ def values(field: pa.Field) -> st.SearchStrategy:
     elif pa.types.is_boolean(kind):
         drawn = st.booleans()
     elif pa.types.is_integer(kind):
-        bits = min(kind.bit_width - 1, 53) if field.nullable else kind.bit_width - 1  # pandas holds nulls as floats
+        bits = (
+            min(kind.bit_width - 1, 53) if field.nullable else kind.bit_width - 1
+        )  # pandas holds nulls as floats
         drawn = st.integers(-(2**bits), 2**bits - 1)
     elif pa.types.is_list(kind):
         drawn = st.lists(st.floats(width=32, allow_nan=False), max_size=10)
@@ -43,7 +45,9 @@ def values(field: pa.Field) -> st.SearchStrategy:
 @st.composite
 def frames(draw: st.DrawFn, table: Table) -> pd.DataFrame:
     rows = draw(st.lists(st.tuples(*map(values, table.schema)), max_size=6))
-    arrow = pa.Table.from_pylist([dict(zip(table.columns, row, strict=True)) for row in rows], schema=table.schema)
+    arrow = pa.Table.from_pylist(
+        [dict(zip(table.columns, row, strict=True)) for row in rows], schema=table.schema
+    )
     return arrow.to_pandas()
 
 
@@ -53,7 +57,9 @@ def rows_of(table: Table, n: int = 3) -> pd.DataFrame:
     columns = {}
     for field in table.schema:
         kind = next((name for name in plain if str(field.type).startswith(name)), "")
-        columns[field.name] = pa.array([plain[kind](i) if kind else i for i in range(n)], field.type)
+        columns[field.name] = pa.array(
+            [plain[kind](i) if kind else i for i in range(n)], field.type
+        )
     return pa.table(columns, schema=table.schema).to_pandas()
 
 
@@ -63,13 +69,17 @@ def rows_of(table: Table, n: int = 3) -> pd.DataFrame:
 @SOME
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_rows_come_back_in_the_order_of_the_key_and_in_any_order_make_the_same_bytes(table, data, tmp_path):
+def test_rows_come_back_in_the_order_of_the_key_and_in_any_order_make_the_same_bytes(
+    table, data, tmp_path
+):
     frame = data.draw(frames(table)).drop_duplicates(subset=list(table.key), ignore_index=True)
     path = tmp_path / "table.parquet"
     tables.write(table, frame, path)
     expected = frame.sort_values(list(table.key), kind="stable").reset_index(drop=True)
     assert_frame_equal(tables.read(table, path), expected)
-    tables.write(table, frame.iloc[data.draw(st.permutations(range(len(frame))))], tmp_path / "b.parquet")
+    tables.write(
+        table, frame.iloc[data.draw(st.permutations(range(len(frame))))], tmp_path / "b.parquet"
+    )
     assert path.read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 
@@ -92,16 +102,22 @@ def test_missing_and_unknown_columns_are_named(table: Table):
         tables.check(table, rows_of(table).assign(colour="red"))
 
 
-EVERY = {f"{name} {table.name}": table for name in AUDITS for table in find_audit(name).tables.values()}
+EVERY = {
+    f"{name} {table.name}": table for name in AUDITS for table in find_audit(name).tables.values()
+}
 
 
 @pytest.mark.parametrize("table", EVERY.values(), ids=EVERY)
 def test_a_key_that_occurs_twice_is_refused_with_the_table_and_the_key(table: Table, tmp_path):
     rows = rows_of(table, 4)
     tables.write(table, rows, tmp_path / "once.parquet")
-    twice = rows.assign(**{name: [*cells[:3], cells[1]] for name, cells in rows[list(table.key)].items()})
+    twice = rows.assign(
+        **{name: [*cells[:3], cells[1]] for name, cells in rows[list(table.key)].items()}
+    )
     said = ", ".join(f"{name} {twice[name][1]}" for name in table.key)
-    with pytest.raises(TableError, match=re.escape(f"The {table.name} table has two rows with the key {said}.")):
+    with pytest.raises(
+        TableError, match=re.escape(f"The {table.name} table has two rows with the key {said}.")
+    ):
         tables.write(table, twice, tmp_path / "twice.parquet")
 
 
@@ -109,7 +125,9 @@ def test_where_a_key_may_be_null_nulls_are_equal(tmp_path):
     table = replace(SLOPES, key=("label", "slope"))
     tables.write(table, rows_of(SLOPES).assign(slope=np.nan), tmp_path / "once.parquet")
     with pytest.raises(TableError, match="label x, slope None"):
-        tables.write(table, rows_of(SLOPES).assign(label="x", slope=np.nan), tmp_path / "twice.parquet")
+        tables.write(
+            table, rows_of(SLOPES).assign(label="x", slope=np.nan), tmp_path / "twice.parquet"
+        )
 
 
 @SOME
@@ -132,7 +150,8 @@ def test_not_a_number_counts_as_no_value():
 
 
 @pytest.mark.parametrize(
-    ("column", "value"), [("step", "first"), ("step", 1.5), ("step", 40_000), ("value", "high"), ("photo", 7)]
+    ("column", "value"),
+    [("step", "first"), ("step", 1.5), ("step", 40_000), ("value", "high"), ("photo", 7)],
 )
 def test_a_value_of_the_wrong_type_is_refused(column, value):
     with pytest.raises(TableError, match="wrong type"):
@@ -185,9 +204,15 @@ def test_a_text_that_is_no_utf8_is_a_damaged_file(tmp_path):
     path = tmp_path / "scores.parquet"
     tables.write(SCORES, rows_of(SCORES, 1), path)
     whole = pq.read_table(path)
-    bad = pa.StringArray.from_buffers(1, pa.py_buffer(np.int32([0, 2]).tobytes()), pa.py_buffer(b"\xa6\x39"))
+    bad = pa.StringArray.from_buffers(
+        1, pa.py_buffer(np.int32([0, 2]).tobytes()), pa.py_buffer(b"\xa6\x39")
+    )
     position = whole.schema.get_field_index("label")
     pq.write_table(whole.set_column(position, whole.schema.field(position), bad), path)
-    for read in (tables.read, tables.read_arrow, lambda *which: tables.read_columns(*which, ["label"])):
+    for read in (
+        tables.read,
+        tables.read_arrow,
+        lambda *which: tables.read_columns(*which, ["label"]),
+    ):
         with pytest.raises(TableError, match="not a readable Parquet file"):
             read(SCORES, path)

@@ -18,7 +18,9 @@ def lighter(picture, ratio):
     """(left, top, width, height) of the lighter half, at height/width."""
     height, width = picture.shape[:2]
     wide, tall = (
-        (min(round(height / ratio), width), height) if height / width <= ratio else (width, round(ratio * width))
+        (min(round(height / ratio), width), height)
+        if height / width <= ratio
+        else (width, round(ratio * width))
     )
     left = picture[:, : width // 2].mean() > picture[:, width // 2 :].mean()
     return (0 if left else width - wide), 0, wide, tall

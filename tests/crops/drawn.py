@@ -26,7 +26,11 @@ class Brightness:
         found = []
         for picture in pictures:
             scores = picture[::4, ::4].mean(axis=2).astype(np.float32)
-            found.append(SaliencyMap(scores, *centres(picture.shape[1], picture.shape[0], *scores.shape[::-1])))
+            found.append(
+                SaliencyMap(
+                    scores, *centres(picture.shape[1], picture.shape[0], *scores.shape[::-1])
+                )
+            )
         return found
 
 
@@ -62,7 +66,14 @@ def draw_people(folder, counts, shift=(), seed=4, textured=False):
         value = int(level + dict(shift).get(group, 0))
         picture[(across - 32) ** 2 + (down - 32) ** 2 < 16**2] = value
         Image.fromarray(picture).save(folder / f"{group}{index}.png")
-        rows.append({"id": f"{group}{index}", "team": group, "side": "even" if index % 2 else "odd", "level": value})
+        rows.append(
+            {
+                "id": f"{group}{index}",
+                "team": group,
+                "side": "even" if index % 2 else "odd",
+                "level": value,
+            }
+        )
     table = folder.parent / f"{folder.name}.csv"
     frame = pd.DataFrame(rows)
     frame.to_csv(table, index=False)
@@ -75,7 +86,9 @@ def compared(first, second):
 
 
 def truth(frame, one, other):
-    levels = {group: frame.loc[frame["team"] == group, "level"].to_numpy(float) for group in (one, other)}
+    levels = {
+        group: frame.loc[frame["team"] == group, "level"].to_numpy(float) for group in (one, other)
+    }
     return float(compared(levels[one], levels[other]).mean())
 
 
@@ -84,7 +97,9 @@ def audit(folder, table, out, *models, cost_limits=None, **options):
         "cropper": ("centre",), "groups": ("team",), "ratios": (0.5, 1.0), "min_group": 2, **options,
     }  # fmt: skip
     given = {} if cost_limits is None else {"cost_limits": cost_limits}
-    return audit_crops(folder, out, people=table, croppers=models, **given, **{"finder": a_face, **options})
+    return audit_crops(
+        folder, out, people=table, croppers=models, **given, **{"finder": a_face, **options}
+    )
 
 
 def planned(folder, table, **options):

@@ -75,7 +75,10 @@ def test_the_page_opens_and_names_the_question(done):
     assert done.summary in (done.folder / "report/model_card.md").read_text("utf-8")
     assert text.index('id="next"') < text.index('id="quote"')
     drawn = json.loads((done.folder / "pairs.json").read_text("utf-8"))
-    assert [(name, one["mapped"]) for name, one in drawn.items()] == [("centre", False), ("brightness", True)]
+    assert [(name, one["mapped"]) for name, one in drawn.items()] == [
+        ("centre", False),
+        ("brightness", True),
+    ]
     assert [len(pictures) for _, pictures in drawn["brightness"]["titles"]] == [1, 6, 6]
     assert "and once more with those around the second peak of its map" in text
 
@@ -90,18 +93,29 @@ def test_two_groups_of_eight_have_every_analysis_of_the_paper_and_are_not_judged
         shown = row(result, "brightness", variant=variant, **joined)
         assert shown["p"] == pytest.approx(truth(frame, "blue", "green"), abs=0.05)
         assert 0 < shown["ci_low"] < shown["p"] < shown["ci_high"] < 1
-        assert shown[["verdict", "note"]].tolist() == ["", "a group has fewer than 10 persons (--min-group)"]
+        assert shown[["verdict", "note"]].tolist() == [
+            "",
+            "a group has fewer than 10 persons (--min-group)",
+        ]
         assert np.isnan(shown[["p_value", "q"]].to_numpy(float)).all()
     kept = row(result, "brightness", variant="native, jpeg 75", policy="argmax", outcome="kept@1")
     assert np.isnan(kept["ratio_low"])  # percentiles of eight people's draws
-    policies = result.tables["policies"].query("variant == 'native, jpeg 75' and column == 'team'").set_index("policy")
+    policies = (
+        result.tables["policies"]
+        .query("variant == 'native, jpeg 75' and column == 'team'")
+        .set_index("policy")
+    )
     assert set(policies.index) == set(POLICIES)
     for policy in ("argmax", "sample"):  # one share, one interval
-        shown = row(result, "brightness", variant="native, jpeg 75", policy=policy, outcome="favoured")
+        shown = row(
+            result, "brightness", variant="native, jpeg 75", policy=policy, outcome="favoured"
+        )
         assert policies.loc[policy, "deviation_low"] == pytest.approx(shown["ci_low"] - 0.5)
         assert policies.loc[policy, "deviation_high"] == pytest.approx(shown["ci_high"] - 0.5)
     assert set(result.tables["gaze"]["what"]) == {"point", "crop", "region"}
-    assert result.summary.startswith("Too few people to say whom a crop keeps: a group has fewer than 10 persons")
+    assert result.summary.startswith(
+        "Too few people to say whom a crop keeps: a group has fewer than 10 persons"
+    )
     text = result.page.read_text("utf-8")
     assert "No photo is 1.25 times as tall as wide with 2 salient regions" in text
     assert "Largest score of a photo alone" in text
@@ -119,7 +133,9 @@ def published(tmp_path_factory):
         "attach": ("vertical", "horizontal"),
         "policies": ("argmax", "pad"),
     }
-    return audit(folder, table, folder.parent / "run", Brightness(), as_published=True, pairs=200, **options)
+    return audit(
+        folder, table, folder.parent / "run", Brightness(), as_published=True, pairs=200, **options
+    )
 
 
 @pytest.mark.row("crops-3.2-draws", "crops-3.3-interval")
@@ -130,18 +146,39 @@ def test_a_pair_counts_as_often_as_it_was_drawn_in_every_number(published):
         assert native["draws"].sum() == 6 * 200
         assert len(native) < 120
         team = native[
-            native["left"].map(photo).str.startswith("blue") & native["right"].map(photo).str.startswith("green")
+            native["left"].map(photo).str.startswith("blue")
+            & native["right"].map(photo).str.startswith("green")
         ]
-        shown = row(published, "brightness", column="team", policy="argmax", outcome="favoured", variant=variant)
+        shown = row(
+            published,
+            "brightness",
+            column="team",
+            policy="argmax",
+            outcome="favoured",
+            variant=variant,
+        )
         assert shown[["pairs", "draws"]].tolist() == [len(team), 800]
         share = np.average(team["won"], weights=team["draws"])
         assert shown["p"] == pytest.approx(share)
         assert shown["p"] != pytest.approx(team["won"].mean(), abs=1e-3)
         assert shown["draws_half"] == pytest.approx(2 * np.sqrt(share * (1 - share) / 800))
-        side = published.tables["positions"].set_index(["cropper", "variant"]).loc[("brightness", variant)]
+        side = (
+            published.tables["positions"]
+            .set_index(["cropper", "variant"])
+            .loc[("brightness", variant)]
+        )
         assert side["pictures"] == 1200
-        assert side["left"] == pytest.approx(np.average(native["won"], weights=native["draws"]) - 0.5)
-        kept = row(published, "brightness", column="team", policy="argmax", outcome="kept@1", variant=variant)
+        assert side["left"] == pytest.approx(
+            np.average(native["won"], weights=native["draws"]) - 0.5
+        )
+        kept = row(
+            published,
+            "brightness",
+            column="team",
+            policy="argmax",
+            outcome="kept@1",
+            variant=variant,
+        )
         assert kept["draws"] == 800
     outcomes = published.tables["policies"].query("cropper == 'brightness' and policy == 'pad'")
     assert (outcomes["whole"] == 1).all()
@@ -154,8 +191,14 @@ def test_the_page_has_both_halves_of_figure_2(published):
     assert main[["group", "other", "persons", "cells"]].tolist() == ["blue", "green", 11, 4]
     assert main["ci_low"] < main["p"] < main["ci_high"]
     parity = published.tables["parity"]
-    cells = parity[(parity["column"] == "team + side") & (parity["variant"] == "height 48, jpeg 75")]
-    cells = cells[(cells["cropper"] == "brightness") & (cells["policy"] == "argmax") & (cells["outcome"] == "favoured")]
+    cells = parity[
+        (parity["column"] == "team + side") & (parity["variant"] == "height 48, jpeg 75")
+    ]
+    cells = cells[
+        (cells["cropper"] == "brightness")
+        & (cells["policy"] == "argmax")
+        & (cells["outcome"] == "favoured")
+    ]
     across = cells[cells["group"].str.startswith("blue") & cells["other"].str.startswith("green")]
     assert main["p"] == pytest.approx(across["p"].mean())
     text = published.page.read_text("utf-8")
@@ -167,7 +210,10 @@ def test_the_page_has_both_halves_of_figure_2(published):
 @pytest.mark.row("crops-3.2-vertical")
 def test_one_above_the_other_the_same_pairs_are_asked_and_the_same_person_wins(published):
     pairs = pd.read_parquet(published.folder / "pairs.parquet").query("cropper == 'brightness'")
-    sizes = {variant: (rows["width"].iloc[0], rows["height"].iloc[0]) for variant, rows in pairs.groupby("variant")}
+    sizes = {
+        variant: (rows["width"].iloc[0], rows["height"].iloc[0])
+        for variant, rows in pairs.groupby("variant")
+    }
     assert sizes["height 48, jpeg 75"] == (96, 48)
     assert sizes["height 48, jpeg 75, stacked"] == (48, 96)
     attached = (
@@ -200,7 +246,15 @@ def test_left_orders_alone_mistake_the_side_for_the_group(tmp_path):
 
     table, frame = draw_people(tmp_path / "p", {"blue": 7, "green": 7}, {"blue": 42})
     both = audit(tmp_path / "p", table, tmp_path / "both", LeftBonus())
-    left = audit(tmp_path / "p", table, tmp_path / "left", LeftBonus(), as_published=True, pairs=200, height=48)
+    left = audit(
+        tmp_path / "p",
+        table,
+        tmp_path / "left",
+        LeftBonus(),
+        as_published=True,
+        pairs=200,
+        height=48,
+    )
     fair = row(both, "left-bonus", **JOINED)
     wrong = row(left, "left-bonus", **{**JOINED, "variant": "height 48, jpeg 75"})
     assert wrong["p"] > fair["p"] + 0.1
@@ -247,7 +301,9 @@ class Detail:
             rows, columns = small.shape[0] // 4, small.shape[1] // 4
             cells = small[: rows * 4, : columns * 4].reshape(rows, 4, columns, 4)
             scores = cells.std(axis=(1, 3)).astype(np.float32)
-            maps.append(SaliencyMap(scores, *centres(picture.shape[1], picture.shape[0], columns, rows)))
+            maps.append(
+                SaliencyMap(scores, *centres(picture.shape[1], picture.shape[0], columns, rows))
+            )
         return maps
 
 
@@ -263,9 +319,13 @@ def test_what_attaching_changes_is_the_scale_and_neither_side_nor_neighbour_matt
     for group, period, strength in (("fine", 1, 70), ("coarse", 4, 30)):
         for index in range(3):
             checks = ((down // period + across // period) % 2) * 2 - 1
-            gray = np.clip(120 + (strength + index) * checks * ((down + period // 2) % 64 > 20), 0, 255)
+            gray = np.clip(
+                120 + (strength + index) * checks * ((down + period // 2) % 64 > 20), 0, 255
+            )
             gray = np.roll(gray, (2, 2), (0, 1)) if period == 4 else gray
-            Image.fromarray(np.repeat(gray[..., None], 3, axis=2).astype(np.uint8)).save(folder / f"{group}{index}.png")
+            Image.fromarray(np.repeat(gray[..., None], 3, axis=2).astype(np.uint8)).save(
+                folder / f"{group}{index}.png"
+            )
             lines.append(f"{group}{index},{group}")
     (tmp_path / "people.csv").write_text("\n".join(lines))
     result = audit(folder, tmp_path / "people.csv", tmp_path / "run", Detail())
@@ -277,7 +337,12 @@ def test_what_attaching_changes_is_the_scale_and_neither_side_nor_neighbour_matt
     assert p["alone, matched scale"] == p["native"] == 1.0
     assert "only the matched scale may be compared" in result.page.read_text("utf-8")
     pairs = pd.read_parquet(tmp_path / "run/pairs.parquet").query("cropper == 'detail'")
-    maxima = pd.concat([pairs[[side, f"max_{side}"]].set_axis(["photo", "max"], axis=1) for side in ("left", "right")])
+    maxima = pd.concat(
+        [
+            pairs[[side, f"max_{side}"]].set_axis(["photo", "max"], axis=1)
+            for side in ("left", "right")
+        ]
+    )
     assert maxima.groupby("photo")["max"].agg(np.ptp).max() == 0
     won = {(r.left, r.right): r.won for r in pairs.itertuples()}
     assert all(won[left, right] == 1 - won[right, left] for left, right in won)
@@ -297,7 +362,9 @@ def test_a_head_that_is_not_upright_has_no_place_and_the_page_says_so(tmp_path):
         return [replace(faces, upright=np.array([False])) for faces in a_face(photos)]
 
     people, _ = draw_people(tmp_path / "people", {"blue": 4, "green": 4})
-    result = audit(tmp_path / "people", people, tmp_path / "run", Brightness(), finder=on_its_side, pairs=4)
+    result = audit(
+        tmp_path / "people", people, tmp_path / "run", Brightness(), finder=on_its_side, pairs=4
+    )
     seen = result.tables["people"]
     assert seen["head"].isna().all()
     assert set(seen["reason"]) == {"face not upright"}
@@ -320,7 +387,9 @@ def test_patches_on_half_of_a_group_are_found(tmp_path, monkeypatch):
             lines.append(f"{group}{index},{group}")
     (tmp_path / "people.csv").write_text("\n".join(lines))
     monkeypatch.setattr(joining, "PERCENTILE", 85.0)
-    result = audit(folder, tmp_path / "people.csv", tmp_path / "run", Brightness(), finder=a_head, pairs=20)
+    result = audit(
+        folder, tmp_path / "people.csv", tmp_path / "run", Brightness(), finder=a_head, pairs=20
+    )
     gaze = result.tables["gaze"].set_index(["cropper", "what", "group"]).loc["brightness"]
     assert gaze.loc[("point", "blue"), ["photos", "count"]].tolist() == [12, 6]
     assert gaze.loc[("point", "green"), ["photos", "count"]].tolist() == [10, 0]

@@ -68,10 +68,21 @@ def croppers(chosen):
 @pytest.mark.parametrize("name", ALL)
 def test_four_people_and_a_cropper_that_hardly_answers(tmp_path, name):
     table, _ = draw_people(tmp_path / "people", {"blue": 2, "green": 2})
-    result = audit(tmp_path / "people", table, tmp_path / "run", *croppers(name), policies=("argmax", "average", "pad"))
+    result = audit(
+        tmp_path / "people",
+        table,
+        tmp_path / "run",
+        *croppers(name),
+        policies=("argmax", "average", "pad"),
+    )
     assert result.summary.endswith(".")
     text = str(result)
-    assert sorted({*broken(text), *broken(result.summary), *broken(shown(result.page.read_text("utf-8")))}) == []
+    assert (
+        sorted(
+            {*broken(text), *broken(result.summary), *broken(shown(result.page.read_text("utf-8")))}
+        )
+        == []
+    )
 
 
 @pytest.mark.slow
@@ -82,10 +93,17 @@ def test_a_cropper_that_failed_on_every_picture_is_an_error_and_is_asked_again_o
     def ask(**terms):
         return audit(tmp_path / "people", table, tmp_path / "run", model, **terms)
 
-    with pytest.raises(ClassifierError, match=r"The cropper brightness failed on all \d+ pictures: .*does not answer"):
+    with pytest.raises(
+        ClassifierError,
+        match=r"The cropper brightness failed on all \d+ pictures: .*does not answer",
+    ):
         ask()
     retry, asked = CostLimits(retry_failed=True), [model.asked]
-    for every in (3, 3, 0):  # a finished run asks again about what failed, as often as it is told to
+    for every in (
+        3,
+        3,
+        0,
+    ):  # a finished run asks again about what failed, as often as it is told to
         model.every = every
         status = set(ask(cost_limits=retry).tables["pairs"]["status"])
         asked.append(model.asked)

@@ -4,7 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.crops.parity import compared, disparate_impact, draw_weights, interval, kept_impact, parity, resampled
+from gslopes.crops.parity import (
+    compared,
+    disparate_impact,
+    draw_weights,
+    interval,
+    kept_impact,
+    parity,
+    resampled,
+)
 from tests.last_digit import differences, moved
 
 WEIGHTS = draw_weights({"a": 8, "b": 6}, 200)
@@ -15,7 +23,13 @@ def tables(lot: np.random.Generator) -> dict[str, np.ndarray]:
     thirds = lot.integers(0, 4, (8, 6)) / 3
     even = np.where(np.add.outer(np.arange(8), np.arange(6)) % 2 == 0, 0.1, 0.9)
     alike = np.full((8, 6), 0.1 + 0.2)
-    return {"thirds": thirds, "even": even, "alike": alike, "half": np.full((8, 6), 0.5), "all": np.ones((8, 6))}
+    return {
+        "thirds": thirds,
+        "even": even,
+        "alike": alike,
+        "half": np.full((8, 6), 0.5),
+        "all": np.ones((8, 6)),
+    }
 
 
 def measured(found: dict[str, np.ndarray]) -> dict[str, pd.DataFrame]:
@@ -26,16 +40,25 @@ def measured(found: dict[str, np.ndarray]) -> dict[str, pd.DataFrame]:
         sides = [resampled(part, *WEIGHTS.values()) for part in (h, found["alike"])]
         kept = kept_impact(h.mean(), found["alike"].mean(), *sides)
         row = {"name": name, **estimate._asdict(), "verdict": impact.verdict, "kept": kept.verdict}
-        row |= {"ratio": impact.ratio, "ratio_low": impact.low, "kept_low": kept.low, "drawn": interval(sides[0])[0]}
+        row |= {
+            "ratio": impact.ratio,
+            "ratio_low": impact.low,
+            "kept_low": kept.low,
+            "drawn": interval(sides[0])[0],
+        }
         rows.append(row)
     return {"parity": pd.DataFrame(rows)}
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 60))])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 60))]
+)
 def test_no_verdict_depends_on_the_last_digit(seed: int):
     lot = np.random.default_rng(seed)
     found = tables(lot)
-    assert not differences(measured(found), measured({name: moved(h, lot) for name, h in found.items()}))
+    assert not differences(
+        measured(found), measured({name: moved(h, lot) for name, h in found.items()})
+    )
 
 
 def test_maxima_that_are_equal_but_for_rounding_are_ties():

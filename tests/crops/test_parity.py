@@ -78,7 +78,12 @@ def figure_2(name="native-10000"):
     """The published counts as pictures: of each two groups one pair of people that was won, and one that was lost."""
     persons = {group: (f"{group}1", f"{group}2") for group in PERSONS}
     rows = [
-        {"left": persons[a][lost], "right": persons[b][lost], "draws": counts[lost], "won": 1.0 - lost}
+        {
+            "left": persons[a][lost],
+            "right": persons[b][lost],
+            "draws": counts[lost],
+            "won": 1.0 - lost,
+        }
         for (a, b), counts in COUNTS[name].items()
         for lost in (0, 1)
     ]
@@ -88,7 +93,9 @@ def figure_2(name="native-10000"):
         for place, (column, keys) in enumerate({"race": "BW", "gender": "FM"}.items())
     }
     # crossed as the table has them: BM stands before WF, whose pair is the one that the paper's average leaves out
-    groups["race + gender"] = {f"{SAID[name[0]]} + {SAID[name[1]]}": members for name, members in persons.items()}
+    groups["race + gender"] = {
+        f"{SAID[name[0]]} + {SAID[name[1]]}": members for name, members in persons.items()
+    }
     people = pd.DataFrame({"photo": everyone, "person": everyone, "status": "used"})
     panel, drawn = Panel.of(people, groups), pd.DataFrame(rows)
     return panel, panel.favoured(drawn, drawn["won"].to_numpy(), 1 - drawn["won"].to_numpy())
@@ -111,16 +118,24 @@ def test_averages_over_all_four_pairs_of_groups_and_what_the_published_one_leave
     """No 1: the published average for gender is of three pairs: BM against WF is stored the other way round."""
     panel, h = figure_2()
     found = {(row["group"], row["other"]): row for row in average_rows(panel, {}, h)}
-    assert {names: row["cells"] for names, row in found.items()} == {("black", "white"): 4, ("women", "men"): 4}
+    assert {names: row["cells"] for names, row in found.items()} == {
+        ("black", "white"): 4,
+        ("women", "men"): 4,
+    }
     assert found["black", "white"]["p"] == pytest.approx(0.45745, abs=1e-12)
     assert found["women", "men"]["p"] == pytest.approx(0.594125, abs=1e-12)
-    published = [COUNTS["native-10000"][pair][0] for pair in (("BF", "BM"), ("BF", "WM"), ("WF", "WM"))]
+    published = [
+        COUNTS["native-10000"][pair][0] for pair in (("BF", "BM"), ("BF", "WM"), ("WF", "WM"))
+    ]
     assert np.mean(published) / 10_000 == pytest.approx(0.5804, abs=5e-5)
     assert 100 * found["women", "men"]["draws_half"] == pytest.approx(0.49, abs=5e-4)
 
 
 def test_a_pair_that_was_drawn_three_times_counts_three_times():
-    h, counts = np.array([[1.0, 0.0], [0.5, np.nan], [1.0, 0.0]]), np.array([[3.0, 1.0], [2.0, 0.0], [1.0, 1.0]])
+    h, counts = (
+        np.array([[1.0, 0.0], [0.5, np.nan], [1.0, 0.0]]),
+        np.array([[3.0, 1.0], [2.0, 0.0], [1.0, 1.0]]),
+    )
     found = parity(h, counts)
     assert (found.pairs, found.draws, found.p) == (5, 8, pytest.approx(5 / 8))
     often = parity(h, 10 * counts)  # more draws of the same people say nothing more about people
@@ -176,7 +191,9 @@ def test_swapping_groups_turns_the_share_and_the_interval(seed, m, n):
     assert one.se == pytest.approx(other.se)
     if one.se > 0 and 0 < one.p < 1:
         assert (one.ci_low, one.ci_high) == pytest.approx((1 - other.ci_high, 1 - other.ci_low))
-        assert parity(h[::-1, ::-1]).ci_low == pytest.approx(one.ci_low)  # whatever the order of people
+        assert parity(h[::-1, ::-1]).ci_low == pytest.approx(
+            one.ci_low
+        )  # whatever the order of people
 
 
 def test_intervals_shrink_with_people_not_with_pairs():
@@ -188,7 +205,9 @@ def test_intervals_shrink_with_people_not_with_pairs():
     assert parity(half).se == pytest.approx(parity(few).se, rel=0.35)
 
 
-@pytest.mark.parametrize(("shift", "truth"), [(0.0, 0.5), (0.25, 0.5702), (0.5, 0.6382), (1.0, 0.7602)])
+@pytest.mark.parametrize(
+    ("shift", "truth"), [(0.0, 0.5), (0.25, 0.5702), (0.5, 0.6382), (1.0, 0.7602)]
+)
 def test_a_planted_effect_is_found_and_its_interval_holds_it(shift, truth):
     generator = np.random.default_rng(7)
     found, held = [], 0
@@ -283,21 +302,39 @@ def test_photos_alone_that_tie_are_even_whichever_group_stands_first():
 @pytest.mark.row("crops-3.4-tall", "crops-3.4-hundred", "crops-3.4-head")
 def test_shares_and_differences_by_group():
     photos = [f"p{index}" for index in range(200)]
-    people = pd.DataFrame({"photo": photos, "person": photos, "width": 80, "height": 100, "status": "used"})
+    people = pd.DataFrame(
+        {"photo": photos, "person": photos, "width": 80, "height": 100, "status": "used"}
+    )
     on_head = [index >= 3 for index in range(200)]
-    known = {"cropper": "x", "photo": photos, "scale": "own", "on_head": on_head, "kept": 1.0, "regions": 2}
+    known = {
+        "cropper": "x",
+        "photo": photos,
+        "scale": "own",
+        "on_head": on_head,
+        "kept": 1.0,
+        "regions": 2,
+    }
     saliency = pd.DataFrame({**known, "regions_off": 0})
     groups = {"g": {"a": tuple(photos[:100]), "b": tuple(photos[100:])}}
     made = gaze_rows(saliency, people, groups)
     point = pd.DataFrame(made["gaze"]).set_index(["what", "group"]).loc[("point", "a")]
-    assert point[["share", "ci_low", "ci_high"]].tolist() == pytest.approx([0.03, *wilson(0.03, 100)])
+    assert point[["share", "ci_low", "ci_high"]].tolist() == pytest.approx(
+        [0.03, *wilson(0.03, 100)]
+    )
     gaps = pd.DataFrame(made["gaze_gaps"]).set_index("what")
-    assert gaps.loc["point", ["ci_low", "ci_high"]].tolist() == pytest.approx([*newcombe(3, 100, 0, 100)])
-    assert gaps.loc["point", "ci_low"] < 0 < gaps.loc["point", "ci_high"]  # three of a hundred against none: nothing
+    assert gaps.loc["point", ["ci_low", "ci_high"]].tolist() == pytest.approx(
+        [*newcombe(3, 100, 0, 100)]
+    )
+    assert (
+        gaps.loc["point", "ci_low"] < 0 < gaps.loc["point", "ci_high"]
+    )  # three of a hundred against none: nothing
     assert gaps.loc["crop", "difference"] == 0
     assert gaze_rows(saliency.assign(on_head=None), people, groups) == {"gaze": [], "gaze_gaps": []}
     for wide, least, counted in ((80, 2, 100), (81, 2, 0), (80, 1, 0)):
         few = saliency.assign(regions=least)
         published = gaze_rows(few, people.assign(width=wide), groups, as_published=True)["gaze"]
-        assert max((one["photos"] for one in published if one["what"] == "tall point"), default=0) == counted
+        assert (
+            max((one["photos"] for one in published if one["what"] == "tall point"), default=0)
+            == counted
+        )
         assert max(one["photos"] for one in published if one["what"] == "point") == 100

@@ -41,7 +41,10 @@ ROWS = "id,gender,race\na,f,x\nb,f,y\nc,m,x\nd,m,y\ne,f,x/y\nf,,x\n"
 @pytest.mark.row("crops-3.2-pairs", "crops-3.1-several", "crops-fig-2-coarse")
 def test_columns_and_their_crossing(folder):
     found = read_people(folder, table(folder, ROWS), ["gender", "race"])
-    assert {name: len(members) for name, members in found.groups["gender"].items()} == {"f": 3, "m": 2}
+    assert {name: len(members) for name, members in found.groups["gender"].items()} == {
+        "f": 3,
+        "m": 2,
+    }
     assert list(found.cells) == ["f + x", "f + y", "m + x", "m + y"]
     assert found.left_out["race"] == {"several values: x/y": 1}
     assert found.left_out["gender"] == {"no value": 1}
@@ -55,7 +58,9 @@ def test_one_picture_under_two_names_is_one_photo_unless_the_table_says_two_thin
     assert len(found.portraits) == 6
     assert found.portraits[0].repeats == ("a.jpg", "z.jpg")
     assert found.absent == ""
-    with pytest.raises(UsageError, match="a and z are the same picture, with different rows in the table"):
+    with pytest.raises(
+        UsageError, match="a and z are the same picture, with different rows in the table"
+    ):
         read_people(folder, table(folder, ROWS + "z,m,x\n"), ["gender"])
 
 
@@ -67,7 +72,9 @@ def test_one_of_several_photos_by_lot(folder):
         people = read_people(folder, path, ["gender"], one_photo=True, seed=seed)
         return tuple(portrait.relative for portrait in people.portraits)
 
-    assert set(map(drawn, range(12))) == {(a, b) for a in ("a.jpg", "b.jpg") for b in ("c.jpg", "d.jpg")}
+    assert set(map(drawn, range(12))) == {
+        (a, b) for a in ("a.jpg", "b.jpg") for b in ("c.jpg", "d.jpg")
+    }
     assert drawn(3) == drawn(3)
 
 
@@ -116,7 +123,9 @@ def test_balanced_pairs_meet_everybody_equally_often_and_nobody_twice(m, n, most
     assert len({tuple(pair) for pair in pairs}) == len(pairs)
     for column, size in ((0, m), (1, n)):
         met = Counter(pair[column] for pair in pairs)
-        counts = [met.get(person, 0) for person in (range(m) if column == 0 else range(100, 100 + n))]
+        counts = [
+            met.get(person, 0) for person in (range(m) if column == 0 else range(100, 100 + n))
+        ]
         assert len(counts) == size
         assert max(counts) - min(counts) <= 1 + (column == 1)
 
@@ -140,12 +149,16 @@ def test_both_orders_or_the_first_group_on_the_left():
     # what is drawn twice is asked once, and counts twice
     asked = pictures_of(people, persons, CropsConfig(as_published=True, pairs=50))
     assert asked[:, :2].tolist() == pairs
-    often = Counter(map(tuple, published_draws({"one": [0, 1], "two": [2, 3]}, 50, seed=0).tolist()))
+    often = Counter(
+        map(tuple, published_draws({"one": [0, 1], "two": [2, 3]}, 50, seed=0).tolist())
+    )
     assert asked[:, 2].tolist() == [often[left, right] for left, right in pairs]
 
 
 def test_a_refusal_names_the_largest_of_many_groups():
     groups = {"who": {f"w{i}": ("p",) * (1 + (i == 4_321)) for i in range(20_000)}}
-    with pytest.raises(UsageError, match=r"\(who: w4321 2, w0 1, .* and 19,992 smaller ones\)") as error:
+    with pytest.raises(
+        UsageError, match=r"\(who: w4321 2, w0 1, .* and 19,992 smaller ones\)"
+    ) as error:
         check_sizes(groups)
     assert len(error.value.message) < 250

@@ -14,13 +14,29 @@ from gslopes.frame.findings import decide
 
 @pytest.mark.row("crops-4-limits")
 def test_the_limits_say_what_the_authors_conclude():
-    assert any("let them set the crop, or do not crop" in line for line in CROPS.sentences["limits"])
+    assert any(
+        "let them set the crop, or do not crop" in line for line in CROPS.sentences["limits"]
+    )
 
 
 def pair(group, other, p, q, **more):
     """A row of PARITY, its interval 5 points to both sides."""
-    row = {"cropper": "c", "variant": "native", "policy": "argmax", "outcome": "favoured", "column": "team"}
-    row |= {"group": group, "other": other, "p": p, "ci_low": p - 0.05, "ci_high": p + 0.05, "q": q, "pairs": 90}
+    row = {
+        "cropper": "c",
+        "variant": "native",
+        "policy": "argmax",
+        "outcome": "favoured",
+        "column": "team",
+    }
+    row |= {
+        "group": group,
+        "other": other,
+        "p": p,
+        "ci_low": p - 0.05,
+        "ci_high": p + 0.05,
+        "q": q,
+        "pairs": 90,
+    }
     return {**row, "note": "", "verdict": "", "persons": 20, "other_persons": 30, **more}
 
 
@@ -60,7 +76,10 @@ WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54
             [pair("a", "b", 0.6, 0.03), pair("a", "d", 0.3, 0.001), SMALL],
             "c favours d over a, in 70 % of pairs (65.0 to 75.0 %; 50 people).",
         ),
-        ([SMALL], "Too few people to say whom a crop keeps: a group has fewer than 10 persons (--min-group)."),
+        (
+            [SMALL],
+            "Too few people to say whom a crop keeps: a group has fewer than 10 persons (--min-group).",
+        ),
         ([EVEN], f"c does not favour {WIDEST}"),
         ([EVEN, {**EVEN, "cropper": "e"}], f"None of the croppers favours {WIDEST}"),
         (
@@ -77,7 +96,10 @@ WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54
             "Cannot tell with 8 people whether any of the croppers favours one group over another, in 2 of 2 pairs: "
             "a over d 50.0 % (49.0 to 51.0 %).",
         ),
-        ([BARE], "Cannot tell with 50 people whether c favours one group over another: a over d 50.0 % (no interval)."),
+        (
+            [BARE],
+            "Cannot tell with 50 people whether c favours one group over another: a over d 50.0 % (no interval).",
+        ),
         (
             [UNSURE],
             "Cannot tell with 50 people whether c favours one group over another: a over b 60.0 % (49.0 to 70.0 %).",
@@ -87,7 +109,10 @@ WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54
             "Cannot tell with 50 people whether c favours one group over another: "
             "a over b 53.0 % (51.0 to 54.5 %), q 0.06.",
         ),
-        ([UNSURE, pair("a", "d", 0.7, 0.01)], "c favours a over d, in 70 % of pairs (65.0 to 75.0 %; 50 people)."),
+        (
+            [UNSURE, pair("a", "d", 0.7, 0.01)],
+            "c favours a over d, in 70 % of pairs (65.0 to 75.0 %; 50 people).",
+        ),
         (
             [{**EVEN, "note": "no interval: people do not differ"}],
             "People do not differ: a crop treats all of them alike.",
@@ -102,6 +127,8 @@ def test_the_finding_in_one_sentence_as_the_table_of_findings_has_it(rows, sente
 
 
 def test_the_headline_names_croppers_without_an_answer():
-    pairs = pd.DataFrame({"cropper": ["c", "silent", "silent"], "status": ["answered", "failed", "refused"]})
+    pairs = pd.DataFrame(
+        {"cropper": ["c", "silent", "silent"], "status": ["answered", "failed", "refused"]}
+    )
     said = CROPS.headline({"parity": table(EVEN), "pairs": pairs}).sentence
     assert said == f"c does not favour {WIDEST} No answer from silent."

@@ -11,7 +11,10 @@ from gslopes.ask.croppers.vxm import CONVOLUTION, MAGIC, PARAMETRIC, POOL, SMOOT
 
 def build(layers: tuple[Layer, ...], model_type: int = 2) -> bytes:
     """The bytes of a file with these layers, as the published one is laid out."""
-    entries: dict[str, bytes] = {"layerCount": _packed(len(layers)), "modelType": _packed(model_type)}
+    entries: dict[str, bytes] = {
+        "layerCount": _packed(len(layers)),
+        "modelType": _packed(model_type),
+    }
     for index, layer in enumerate(layers):
         entries[f"{index}Type"] = _packed(layer.kind)
         if layer.kind == CONVOLUTION and layer.weight is not None and layer.bias is not None:
@@ -23,9 +26,16 @@ def build(layers: tuple[Layer, ...], model_type: int = 2) -> bytes:
         elif layer.kind == POOL:
             entries[f"{index}Pool"] = _packed(2)
         elif layer.kind == SMOOTH:
-            entries[f"{index}KernelSize"], entries[f"{index}Std"] = _packed(layer.size), _packed(layer.sigma)
+            entries[f"{index}KernelSize"], entries[f"{index}Std"] = (
+                _packed(layer.size),
+                _packed(layer.sigma),
+            )
     body = b"".join(
-        struct.pack("<I", len(key) + 1) + key.encode() + b"\0" + struct.pack("<I", len(value)) + value
+        struct.pack("<I", len(key) + 1)
+        + key.encode()
+        + b"\0"
+        + struct.pack("<I", len(value))
+        + value
         for key, value in sorted(entries.items())
     )
     return MAGIC + struct.pack("<I", len(entries)) + body
@@ -35,7 +45,9 @@ def _packed(*numbers: int) -> bytes:
     return struct.pack(f"<{len(numbers)}i", *numbers)
 
 
-def _array_records(key: str, array: NDArray[np.float32], *, listed: bool = False) -> Mapping[str, bytes]:
+def _array_records(
+    key: str, array: NDArray[np.float32], *, listed: bool = False
+) -> Mapping[str, bytes]:
     found = {
         key: np.ascontiguousarray(array, "<f4").tobytes(),
         f"{key}.dtype": b"float32",

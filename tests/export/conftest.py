@@ -49,20 +49,48 @@ def make_run(tmp_path: Path) -> Callable[..., Path]:
             data = picture(index)
             (photos / f"p{index}.jpg").write_bytes(data)
             photo = sha256(data).hexdigest()
-            about = {"path": f"p{index}.jpg", "width": 24, "height": 24, "status": "used", "faces": 1}
+            about = {
+                "path": f"p{index}.jpg",
+                "width": 24,
+                "height": 24,
+                "status": "used",
+                "faces": 1,
+            }
             seen.append(row(tables.PHOTOS, photo=photo, box=[2.0, 3.0, 12.0, 18.5], **about))
             sources.append(
-                row(SOURCES, photo=photo, title="A | title", creator="É", licence="CC BY 4.0" if index else "")
+                row(
+                    SOURCES,
+                    photo=photo,
+                    title="A | title",
+                    creator="É",
+                    licence="CC BY 4.0" if index else "",
+                )
             )
             for attribute in ("gender", "race"):
                 reason = "the face was not found again" if (index, attribute) == (0, "race") else ""
-                verdicts.append(row(tables.VERDICTS, photo=photo, attribute=attribute, kept=not reason, reason=reason))
+                verdicts.append(
+                    row(
+                        tables.VERDICTS,
+                        photo=photo,
+                        attribute=attribute,
+                        kept=not reason,
+                        reason=reason,
+                    )
+                )
                 for sweep in (attribute, placebo.name(attribute, "light")):
                     for step, value in enumerate(VALUES):
-                        file = f"edits/{sweep}/{photo[:16]}-{step}.{'png' if form == 'png' else 'jpg'}"
+                        file = (
+                            f"edits/{sweep}/{photo[:16]}-{step}.{'png' if form == 'png' else 'jpg'}"
+                        )
                         (run / file).parent.mkdir(parents=True, exist_ok=True)
                         (run / file).write_bytes(picture(index + 20 * step + 5, form))
-                        known = {"photo": photo, "attribute": sweep, "step": step, "value": value, "file": file}
+                        known = {
+                            "photo": photo,
+                            "attribute": sweep,
+                            "step": step,
+                            "value": value,
+                            "file": file,
+                        }
                         edits.append(row(tables.EDITS, mask_area=0.1, **known))
         for table, rows in (
             (tables.PHOTOS, seen),
@@ -75,9 +103,17 @@ def make_run(tmp_path: Path) -> Callable[..., Path]:
                 if frame[name].isna().all():
                     frame[name] = 0 if not table.schema.field(name).nullable else None
             tables.write(table, frame, run / f"{table.name}.parquet")
-        models = {f"{name}-field": {"sha256": DIGEST, "licence": "research only"} for name in ("gender", "race")}
+        models = {
+            f"{name}-field": {"sha256": DIGEST, "licence": "research only"}
+            for name in ("gender", "race")
+        }
         config = {"photos": str(photos), "edit": {"model": ""}}
-        manifest = {"seed": 0, "created": "2026-01-02T03:04:05+00:00", "config": config, "models": models}
+        manifest = {
+            "seed": 0,
+            "created": "2026-01-02T03:04:05+00:00",
+            "config": config,
+            "models": models,
+        }
         (run / "run.json").write_text(json.dumps(manifest))
         return run
 
@@ -93,5 +129,7 @@ def run(make_run: Callable[..., Path]) -> Path:
 def people(tmp_path: Path) -> Path:
     """Two photos of Ann, one of Bob, one of a person without a name."""
     path = tmp_path / "people.csv"
-    path.write_text("file,person,group,licence\np0.jpg,Ann,f,x\np1.jpg, Ann ,f,x\np2.jpg,Bob,m,y\np3.jpg,,,z\n")
+    path.write_text(
+        "file,person,group,licence\np0.jpg,Ann,f,x\np1.jpg, Ann ,f,x\np2.jpg,Bob,m,y\np3.jpg,,,z\n"
+    )
     return path

@@ -16,9 +16,13 @@ from tests.export.conftest import row
 def answered(run: Path) -> Path:
     """The run with the answers of one classifier about one sweep: a label at two of its values."""
     edits = tables.read(tables.EDITS, run / "edits.parquet")
-    first = edits[(edits["photo"] == edits["photo"].min()) & (edits["attribute"] == "gender")].to_dict("records")
+    first = edits[
+        (edits["photo"] == edits["photo"].min()) & (edits["attribute"] == "gender")
+    ].to_dict("records")
     asked = [row(tables.ASKED, **one, classifier="c", status="answered") for one in first]
-    scores = [row(tables.SCORES, **one, classifier="c", label="=Cap", score=0.5) for one in first[1:]]
+    scores = [
+        row(tables.SCORES, **one, classifier="c", label="=Cap", score=0.5) for one in first[1:]
+    ]
     for table, rows in ((tables.ASKED, asked), (tables.SCORES, scores)):
         tables.write(table, pd.DataFrame(rows), run / f"{table.name}.parquet")
     return run
@@ -30,11 +34,17 @@ def test_every_answer_is_a_row_with_its_picture_and_no_label_runs_in_a_spreadshe
 ) -> None:
     found = gslopes.export(answered, "answers")
     rows = pd.read_csv(found.path)
-    assert (found.path, found.rows) == (answered / "answers.csv", len(rows)) == (answered / "answers.csv", 3)
+    assert (
+        (found.path, found.rows)
+        == (answered / "answers.csv", len(rows))
+        == (answered / "answers.csv", 3)
+    )
     assert [Path(file).name[-6:] for file in rows["file"]] == ["-0.jpg", "-1.jpg", "-2.jpg"]
     assert rows["label"].fillna("").tolist() == ["", "'=Cap", "'=Cap"]
     assert rows["path"].nunique() == 1
-    import_module("gslopes.export.pictures")  # the function keeps its name after its room was imported
+    import_module(
+        "gslopes.export.pictures"
+    )  # the function keeps its name after its room was imported
     again = pd.read_parquet(gslopes.export(answered, "answers", answered / "x.parquet").path)
     assert again["label"].fillna("").tolist() == ["", "=Cap", "=Cap"]
 

@@ -14,7 +14,9 @@ from gslopes.faces.zoo import identify
 def test_the_card_says_what_was_edited_by_what_and_what_was_dropped(run, tmp_path):
     number = {"value": 0.9, "low": 0.8, "high": 0.95}
     one = {"shift": number, "monotone": None, "leakage": {"young": number}}
-    runfolder.write_json(run / VALIDITY, {"attributes": [{"attribute": name, **one} for name in ("gender", "race")]})
+    runfolder.write_json(
+        run / VALIDITY, {"attributes": [{"attribute": name, **one} for name in ("gender", "race")]}
+    )
     manifest = json.loads((run / "run.json").read_text())
     manifest["models"]["gender-field"]["sha256"] = identify("gender-field")[1]
     (run / "run.json").write_text(json.dumps(manifest))
@@ -38,7 +40,9 @@ def test_the_card_says_what_was_edited_by_what_and_what_was_dropped(run, tmp_pat
 def test_a_run_without_judge_sources_or_known_model_has_a_card_too(run, tmp_path):
     for name in ("verdicts", "sources"):
         (run / f"{name}.parquet").unlink()
-    text = (gslopes.export(run, "imagefolder", tmp_path / "out").path / "README.md").read_text("utf-8")
+    text = (gslopes.export(run, "imagefolder", tmp_path / "out").path / "README.md").read_text(
+        "utf-8"
+    )
     assert "No gate judged the sweeps." in text
     assert "were not judged by a reader" in text
     assert "Known failures" not in text
@@ -53,7 +57,9 @@ def test_a_run_without_judge_sources_or_known_model_has_a_card_too(run, tmp_path
 @pytest.mark.parametrize("form", ["imagefolder", "parquet", "webdataset"])
 def test_mlcroissant_has_no_error_and_reads_the_records(run, tmp_path, form, monkeypatch):
     monkeypatch.setattr("gslopes.export.SHARD", 10e3)
-    mlc = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed: pip install 'gslopes[croissant]'")
+    mlc = pytest.importorskip(
+        "mlcroissant", reason="mlcroissant is not installed: pip install 'gslopes[croissant]'"
+    )
     out = gslopes.export(run, form, tmp_path / "out").path
     found = mlc.Dataset(jsonld=str(out / "croissant.json"))
     assert not found.metadata.ctx.issues.errors

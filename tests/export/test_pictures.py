@@ -60,7 +60,10 @@ def test_no_split_goes_through_a_set_or_a_person(run, people, seed):
     (run / "run.json").write_text(json.dumps(manifest | {"seed": seed}))
     by_photo = rows(run, split=0.5)
     assert by_photo.groupby("photo")["split"].nunique().eq(1).all()
-    assert by_photo.drop_duplicates("photo")["split"].value_counts().to_dict() == {"train": 2, "test": 2}
+    assert by_photo.drop_duplicates("photo")["split"].value_counts().to_dict() == {
+        "train": 2,
+        "test": 2,
+    }
     by_person = rows(run, split=0.67, split_by="person", photos_csv=people)
     assert by_person.groupby(by_person["person"].str.strip())["split"].nunique().eq(1).all()
     assert by_person["split"].nunique() == 2
@@ -68,7 +71,11 @@ def test_no_split_goes_through_a_set_or_a_person(run, people, seed):
 
 
 def test_what_cannot_be_chosen_is_refused(run, people):
-    for options in ({"split": 1.0}, {"split_by": "person"}, {"split_by": "person", "photos_csv": people}):
+    for options in (
+        {"split": 1.0},
+        {"split_by": "person"},
+        {"split_by": "person", "photos_csv": people},
+    ):
         with pytest.raises(ConfigError):
             rows(run, **options)
     with pytest.raises(UsageError, match="no column 'name'"):

@@ -42,7 +42,9 @@ def offline(tmp_path, monkeypatch):
     for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
-    return pytest.importorskip("datasets", reason="datasets is not installed: pip install 'gslopes[test]'")
+    return pytest.importorskip(
+        "datasets", reason="datasets is not installed: pip install 'gslopes[test]'"
+    )
 
 
 @pytest.mark.row("slopes-1-reuse", "slopes-3.2-augment")
@@ -59,20 +61,29 @@ def test_datasets_reads_it_with_the_splits_of_the_card(run, tmp_path, offline, f
             picture = one["jpg"] if form == "webdataset" else one["image"]
             assert picture.size == (24, 24)
             assert facts["split"] == name
-            assert facts["value"] is None or facts["value"] in (-2.0, 2.0, pytest.approx(-0.6667, abs=1e-4))
+            assert facts["value"] is None or facts["value"] in (
+                -2.0,
+                2.0,
+                pytest.approx(-0.6667, abs=1e-4),
+            )
             assert list(facts["box"]) == [2.0, 3.0, 12.0, 18.5]
 
 
 @pytest.mark.filterwarnings("ignore")  # of what webdataset imports
 def test_webdataset_reads_it_and_no_set_crosses_a_file(run, tmp_path, small):
-    wds = pytest.importorskip("webdataset", reason="webdataset is not installed: pip install 'gslopes[test]'")
+    wds = pytest.importorskip(
+        "webdataset", reason="webdataset is not installed: pip install 'gslopes[test]'"
+    )
     out = gslopes.export(run, "webdataset", tmp_path / "out").path
     tars = sorted(out.glob("data/*.tar"))
     assert len(tars) > 1
     names = []
     for tar in tars:
         samples = list(wds.WebDataset(str(tar), shardshuffle=False).decode("pil"))
-        assert {len([one for one in samples if one["json"]["set"] == name["json"]["set"]]) for name in samples} == {4}
+        assert {
+            len([one for one in samples if one["json"]["set"] == name["json"]["set"]])
+            for name in samples
+        } == {4}
         names.append({one["json"]["set"] for one in samples})
         assert all(one["jpg"].size == (24, 24) for one in samples)
     assert sum(map(len, names)) == len(set.union(*names)) == 8
@@ -98,9 +109,15 @@ def test_what_was_stopped_goes_on_and_ends_the_same(run, tmp_path, form, small):
         path.unlink()
     gslopes.export(run, form, again)
     assert tree(again) == tree(whole)
-    marks = {path: path.stat().st_mtime_ns for path in again.rglob("*.*") if path.name not in (".lock", ".export.json")}
+    marks = {
+        path: path.stat().st_mtime_ns
+        for path in again.rglob("*.*")
+        if path.name not in (".lock", ".export.json")
+    }
     gslopes.export(run, form, again)
-    assert {path: path.stat().st_mtime_ns for path in marks} == marks, "what is done is not done again"
+    assert {path: path.stat().st_mtime_ns for path in marks} == marks, (
+        "what is done is not done again"
+    )
 
 
 # Exports once for each place to be killed at, and then in peace, a child each; the exit codes on stdout.
@@ -126,7 +143,9 @@ def test_it_may_be_killed_at_any_place(run, tmp_path, form, small):
     whole = gslopes.export(run, form, tmp_path / "whole").path
     out = tmp_path / "out"
     command = [sys.executable, "-c", KILLED, run, form, out]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=True
+    )
     assert list(map(int, done.stdout.split())) == [-signal.SIGKILL] * 4 + [0]
     assert tree(out) == tree(whole)
 
@@ -135,7 +154,9 @@ def test_originals_are_as_the_edits_are_without_what_the_camera_wrote(run, tmp_p
     photo = tmp_path / "photos" / "p1.jpg"
     known = sha256_of(photo)[:16]
     out = gslopes.export(run, "imagefolder", tmp_path / "out").path
-    written = next(path for path in out.glob("train/*/original.jpg") if path.parent.name.startswith(known))
+    written = next(
+        path for path in out.glob("train/*/original.jpg") if path.parent.name.startswith(known)
+    )
     (before, _), (after, info) = opened(photo), opened(written)
     assert np.abs(before - after).max() <= 3
     assert not {"xmp", "exif", "comment"} & set(info)
@@ -190,7 +211,9 @@ def read_back(data: bytes) -> dict[str, str]:
 def test_a_picture_says_what_made_it_and_stays_the_same_picture(form):
     data = picture(7, form)
     model = 'a "model" <&> é'
-    xmp = writers.packet(tool="gslopes 1", model=model, version="0" * 64, attribute="gender", value=-2 / 3)
+    xmp = writers.packet(
+        tool="gslopes 1", model=model, version="0" * 64, attribute="gender", value=-2 / 3
+    )
     marked = writers.embed(data, xmp)
     found = read_back(marked)
     assert found[f"{EXT}DigitalSourceType"].endswith("/compositeWithTrainedAlgorithmicMedia")
@@ -208,7 +231,10 @@ def test_exported_edits_have_it_and_those_that_classifiers_are_asked_about_do_no
     gslopes.export(run, "imagefolder", tmp_path / "out")
     files = [*(tmp_path / "out").glob("train/*/*.*g")]
     assert len(files) == 32
-    lines = [json.loads(line) for line in (tmp_path / "out/train/metadata.jsonl").read_text("utf-8").splitlines()]
+    lines = [
+        json.loads(line)
+        for line in (tmp_path / "out/train/metadata.jsonl").read_text("utf-8").splitlines()
+    ]
     assert {tmp_path / "out/train" / line["file_name"] for line in lines} == set(files)
     assert lines[0]["creator"] == "É"
     for path in files:
@@ -217,6 +243,9 @@ def test_exported_edits_have_it_and_those_that_classifiers_are_asked_about_do_no
         else:
             found = read_back(path.read_bytes())
             assert found[f"{EXT}DigitalSourceType"] == writers.SOURCE_TYPE
-            assert found[f"{EXT}AISystemUsed"] in path.parent.name.replace(path.parent.name[:17], "") + "-field"
+            assert (
+                found[f"{EXT}AISystemUsed"]
+                in path.parent.name.replace(path.parent.name[:17], "") + "-field"
+            )
     assert {path: path.read_bytes() for path in run.glob("edits/*/*")} == asked
     assert not any("xmp" in opened(path)[1] for path in asked)

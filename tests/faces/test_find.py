@@ -21,7 +21,11 @@ FIVE = (CHIP * 60 + 40).astype(np.float32)
 
 def detections(*boxes: tuple[float, float, float, float]) -> Detections:
     array = np.array(boxes, np.float32).reshape(-1, 4)
-    points = np.stack([FIVE + box[:2] for box in array]) if len(array) else np.zeros((0, 5, 2), np.float32)
+    points = (
+        np.stack([FIVE + box[:2] for box in array])
+        if len(array)
+        else np.zeros((0, 5, 2), np.float32)
+    )
     return Detections(array, points, np.full(len(array), 0.99, np.float32))
 
 
@@ -54,7 +58,12 @@ def test_an_unusable_face_gives_its_reason(found, reason):
     assert choose(found, 200, 200, 32) == reason
 
 
-@given(angle=st.floats(-3.1, 3.1), scale=st.floats(0.05, 20), x=st.floats(-500, 500), y=st.floats(-500, 500))
+@given(
+    angle=st.floats(-3.1, 3.1),
+    scale=st.floats(0.05, 20),
+    x=st.floats(-500, 500),
+    y=st.floats(-500, 500),
+)
 def test_a_similarity_is_recovered_from_the_points_it_moved(angle, scale, x, y):
     turn = scale * np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     source = CHIP * 100
@@ -78,9 +87,18 @@ def test_the_chip_shows_what_the_matrix_says_and_a_large_face_is_smoothed_before
 def test_a_face_on_its_side_or_upside_down_is_left_out_with_its_reason() -> None:
     """The detector finds it as well, with eyes where the mouth is."""
     upright = np.pad(astronaut(), ((0, 0), (60, 60), (0, 0)), mode="edge")
-    for turn, wanted in ((0, False), (15, False), (-15, False), (90, True), (135, True), (150, True)):
+    for turn, wanted in (
+        (0, False),
+        (15, False),
+        (-15, False),
+        (90, True),
+        (135, True),
+        (150, True),
+    ):
         middle = (upright.shape[1] / 2, upright.shape[0] / 2)
-        turned = cv2.warpAffine(upright, cv2.getRotationMatrix2D(middle, -turn, 1), upright.shape[1::-1])
+        turned = cv2.warpAffine(
+            upright, cv2.getRotationMatrix2D(middle, -turn, 1), upright.shape[1::-1]
+        )
         found = MtcnnFinder(32)([Photo("0" * 64, Path(), turned)])[0]
         face = choose(found, upright.shape[1], upright.shape[0], 32)
         assert isinstance(face, SkipReason) == wanted, turn
@@ -103,16 +121,24 @@ def finder(tmp_path: Path, *rows: str, header: str = HEADER) -> KnownFinder:
 
 
 def test_a_photo_has_the_faces_of_its_rows_in_order(tmp_path: Path) -> None:
-    rows = [f"a/b.png,2,0.9,{COORDINATES}", f"a/b.png,2,0.5,11{COORDINATES[2:]}", f"c.png,1,,{COORDINATES}"]
+    rows = [
+        f"a/b.png,2,0.9,{COORDINATES}",
+        f"a/b.png,2,0.5,11{COORDINATES[2:]}",
+        f"c.png,1,,{COORDINATES}",
+    ]
     find = finder(tmp_path, *rows)
     root = tmp_path / "photos"
     two, one, none = find([photo(root, "a/b.png"), photo(root, "c.png"), photo(root, "d.png")])
     np.testing.assert_array_equal(two.scores, np.float32([0.9, 0.5]))
     np.testing.assert_array_equal(two.boxes, np.float32([[10, 20, 50, 70], [11, 20, 50, 70]]))
-    np.testing.assert_array_equal(two.points[0], np.float32([(20, 30), (40, 31), (30, 45), (22, 60), (38, 61)]))
+    np.testing.assert_array_equal(
+        two.points[0], np.float32([(20, 30), (40, 31), (30, 45), (22, 60), (38, 61)])
+    )
     assert one.scores.tolist() == [1]
     assert len(finder(tmp_path, "a.png,0" + "," * 15)([photo(root, "a.png")])[0].scores) == 0
-    other = finder(tmp_path, f"smiling,a.png,{COORDINATES}", header=",".join(("mood", "path", *BOX, *POINTS)))
+    other = finder(
+        tmp_path, f"smiling,a.png,{COORDINATES}", header=",".join(("mood", "path", *BOX, *POINTS))
+    )
     assert other([photo(root, "a.png")])[0].scores.tolist() == [1]
     assert (none.boxes.shape, none.points.shape, none.scores.shape) == ((0, 4), (0, 5, 2), (0,))
 
@@ -147,9 +173,13 @@ def test_a_bad_table_is_named_before_any_work(tmp_path: Path) -> None:
         ("70,90,79,91", "outside of the photo"),
     ],
 )
-def test_landmarks_that_cannot_be_of_the_photo_are_its_problem(tmp_path: Path, points: str, why: str) -> None:
+def test_landmarks_that_cannot_be_of_the_photo_are_its_problem(
+    tmp_path: Path, points: str, why: str
+) -> None:
     rows = [f"a.png,1,1,10,20,50,70,{points},30,45,22,60,38,61", f"b.png,1,1,{COORDINATES}"]
-    bad, good = finder(tmp_path, *rows)([photo(tmp_path / "photos", name) for name in ("a.png", "b.png")])
+    bad, good = finder(tmp_path, *rows)(
+        [photo(tmp_path / "photos", name) for name in ("a.png", "b.png")]
+    )
     assert why in bad.problem
     assert good.problem == ""
     why_not = choose(bad, 80, 80, 1)

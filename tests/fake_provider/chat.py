@@ -22,7 +22,16 @@ from tests.fake_provider.protocol import Accounts, Bad, Job, Labels, Reply, Requ
 NAME = "chat"
 SURE = 0.9
 _RANGES = {"temperature": (0, 2), "top_logprobs": (0, 20), "max_tokens": (1, 4096)}
-_FIELDS = {*_RANGES, "model", "messages", "seed", "max_completion_tokens", "stream", "response_format", "logprobs"}
+_FIELDS = {
+    *_RANGES,
+    "model",
+    "messages",
+    "seed",
+    "max_completion_tokens",
+    "stream",
+    "response_format",
+    "logprobs",
+}
 
 
 @dataclass
@@ -35,7 +44,9 @@ class ChatSettings:
     number: where one is asked for, its value at the centre, and its slope as a share of that.
     """
 
-    slopes: dict[str, float] = field(default_factory=lambda: {"nurse": -0.25, "engineer": 0.25, "tourist": 0.0})
+    slopes: dict[str, float] = field(
+        default_factory=lambda: {"nurse": -0.25, "engineer": 0.25, "tourist": 0.0}
+    )
     refusals: tuple[float, float] = (0.0, 0.0)
     otherwise: str = "doctor"
     first: float = 0.0
@@ -48,7 +59,9 @@ class Unsupported(Bad):
     """A parameter that this model does not take."""
 
     def __init__(self, name: str) -> None:
-        super().__init__("invalid", f"Unsupported parameter: '{name}' is not supported with this model.")
+        super().__init__(
+            "invalid", f"Unsupported parameter: '{name}' is not supported with this model."
+        )
         self.name = name
 
 
@@ -83,12 +96,18 @@ class Chat(Service):
             asked = json.loads(request.body)
             image, text = _conversation(asked["messages"])
         except (ValueError, KeyError, TypeError, binascii.Error) as error:
-            raise Bad("invalid", f"We could not parse the JSON body of your request: {error!r}") from error
+            raise Bad(
+                "invalid", f"We could not parse the JSON body of your request: {error!r}"
+            ) from error
         _check(asked)
         for name in sorted(self.settings.unsupported & set(asked)):
             raise Unsupported(name)
         self.check(image)
-        kept = {key: value for key, value in asked.items() if key not in ("messages", *self.settings.ignored)}
+        kept = {
+            key: value
+            for key, value in asked.items()
+            if key not in ("messages", *self.settings.ignored)
+        }
         return Job([image], kept | {"text": text})
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
@@ -106,17 +125,30 @@ class Chat(Service):
             "model": version,
             "system_fingerprint": f"fp_{version}",
             "choices": [choice],
-            "usage": {"prompt_tokens": asked_for, "completion_tokens": said, "total_tokens": asked_for + said},
+            "usage": {
+                "prompt_tokens": asked_for,
+                "completion_tokens": said,
+                "total_tokens": asked_for + said,
+            },
         }
         return Reply.of(200, content)
 
     def wrong(self, status: int, code: Any, bad: Bad) -> object:
         del status
-        return {"error": {"message": str(bad), "type": code[0], "param": getattr(bad, "name", None), "code": code[1]}}
+        return {
+            "error": {
+                "message": str(bad),
+                "type": code[0],
+                "param": getattr(bad, "name", None),
+                "code": code[1],
+            }
+        }
 
     # --- the model ---
 
-    def _choice(self, text: str, asked: Mapping[str, object], a: float, u: float, lot: random.Random) -> dict[str, Any]:
+    def _choice(
+        self, text: str, asked: Mapping[str, object], a: float, u: float, lot: random.Random
+    ) -> dict[str, Any]:
         settings, cold = self.settings, asked.get("temperature") == 0
         share, slope = settings.refusals
         if share and (7 * u) % 1 < share * (1 + slope * a):
@@ -124,7 +156,9 @@ class Chat(Service):
         lot.random()
         options = _options(text)
         if not options:
-            there = [name for name, planted in settings.slopes.items() if present(planted, a, u) > 0]
+            there = [
+                name for name, planted in settings.slopes.items() if present(planted, a, u) > 0
+            ]
             if '"labels"' in text:
                 return _message(json.dumps({"labels": ["person", *there]}))
             if "a number of" in text:
@@ -155,7 +189,9 @@ class Chat(Service):
                 one for one in options if one not in planted
             ]
         rest = [one for one in options if one not in liked]
-        found = {one: SURE / len(liked) for one in liked} | {one: (1 - SURE) / len(rest) for one in rest}
+        found = {one: SURE / len(liked) for one in liked} | {
+            one: (1 - SURE) / len(rest) for one in rest
+        }
         first = settings.first
         return {one: (1 - first) * found[one] + first * (one == options[0]) for one in options}
 
@@ -177,10 +213,18 @@ def _message(content: str | None, refusal: str | None = None) -> dict[str, Any]:
 
 def _tokens(chosen: str, chances: Mapping[str, float], most: int) -> list[dict[str, Any]]:
     def token(text: str, chance: float, top: list[dict[str, Any]]) -> dict[str, Any]:
-        return {"token": text, "logprob": math.log(chance), "bytes": list(text.encode()), "top_logprobs": top}
+        return {
+            "token": text,
+            "logprob": math.log(chance),
+            "bytes": list(text.encode()),
+            "top_logprobs": top,
+        }
 
     ranked = sorted(chances.items(), key=lambda pair: -pair[1])[:most]
-    top = [{key: one[key] for key in ("token", "logprob", "bytes")} for one in (token(*pair, []) for pair in ranked)]
+    top = [
+        {key: one[key] for key in ("token", "logprob", "bytes")}
+        for one in (token(*pair, []) for pair in ranked)
+    ]
     parts = [token(text, 1.0, []) for text in ('{"', "answer", '":', ' "')]
     return [*parts, token(chosen, chances[chosen], top), token('"}', 1.0, [])]
 
@@ -220,5 +264,7 @@ def _check(asked: Mapping[str, Any]) -> None:
     form = asked.get("response_format")
     if form is not None:
         schema = form["json_schema"]["schema"] if form.get("type") == "json_schema" else {}
-        if schema.get("additionalProperties") is not False or schema.get("required") != list(schema["properties"]):
+        if schema.get("additionalProperties") is not False or schema.get("required") != list(
+            schema["properties"]
+        ):
             raise Bad("invalid", "Invalid schema for response_format 'answer'.")

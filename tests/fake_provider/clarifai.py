@@ -85,7 +85,9 @@ def serve(provider: FakeProvider, threads: int) -> tuple[int, Callable[[], objec
     return port, lambda: server.stop(None).wait(5)
 
 
-def _read(request: service_pb2.PostModelOutputsRequest, metadata: dict[str, str], accounts: Accounts) -> Job:
+def _read(
+    request: service_pb2.PostModelOutputsRequest, metadata: dict[str, str], accounts: Accounts
+) -> Job:
     if metadata.get("authorization") != f"Key {accounts.clarifai}":
         raise Bad("credentials", "API key not found.")
     whose = (request.user_app_id.user_id, request.user_app_id.app_id)
@@ -94,7 +96,9 @@ def _read(request: service_pb2.PostModelOutputsRequest, metadata: dict[str, str]
     if whose not in {model[:2] for model in MODELS}:
         raise Bad("invalid", "The app does not exist.")
     if not 0 < len(request.inputs) <= IMAGES:
-        raise Bad("invalid", f"There are {len(request.inputs)} inputs; at most {IMAGES} are allowed.")
+        raise Bad(
+            "invalid", f"There are {len(request.inputs)} inputs; at most {IMAGES} are allowed."
+        )
     config = request.model.output_info.output_config
     if not 0 <= config.max_concepts <= 200 or not 0 <= config.min_value <= 1:
         raise Bad("invalid", "max_concepts or min_value is out of its range.")
@@ -102,24 +106,34 @@ def _read(request: service_pb2.PostModelOutputsRequest, metadata: dict[str, str]
     return Job(images, {"max_concepts": config.max_concepts or 20, "min_value": config.min_value})
 
 
-def _answer(job: Job, results: list[Labels | Bad], version: str, success: int) -> service_pb2.MultiOutputResponse:
+def _answer(
+    job: Job, results: list[Labels | Bad], version: str, success: int
+) -> service_pb2.MultiOutputResponse:
     bad = [result for result in results if isinstance(result, Bad)]
     code = success
     if bad:
         code = status_code_pb2.FAILURE if len(bad) == len(results) else status_code_pb2.MIXED_STATUS
     status = status_pb2.Status(code=code, description=_SAID.get(code, ""))
-    model = resources_pb2.Model(id="general-image-recognition", model_version=resources_pb2.ModelVersion(id=version))
+    model = resources_pb2.Model(
+        id="general-image-recognition", model_version=resources_pb2.ModelVersion(id=version)
+    )
     outputs = [_output(result, model, job, success) for result in results]
     return service_pb2.MultiOutputResponse(status=status, outputs=outputs)
 
 
-def _output(result: Labels | Bad, model: resources_pb2.Model, job: Job, success: int) -> resources_pb2.Output:
+def _output(
+    result: Labels | Bad, model: resources_pb2.Model, job: Job, success: int
+) -> resources_pb2.Output:
     if isinstance(result, Bad):
         return resources_pb2.Output(status=_status(result), model=model)
     least, count = float(str(job.parameters["min_value"])), int(str(job.parameters["max_concepts"]))
-    concepts = [resources_pb2.Concept(name=name, value=score) for name, score in result if score >= least]
+    concepts = [
+        resources_pb2.Concept(name=name, value=score) for name, score in result if score >= least
+    ]
     status = status_pb2.Status(code=success, description=_SAID.get(success, "Ok"))
-    return resources_pb2.Output(status=status, model=model, data=resources_pb2.Data(concepts=concepts[:count]))
+    return resources_pb2.Output(
+        status=status, model=model, data=resources_pb2.Data(concepts=concepts[:count])
+    )
 
 
 def _status(bad: Bad) -> status_pb2.Status:

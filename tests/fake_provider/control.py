@@ -23,7 +23,10 @@ from tests.fake_provider.vendors import Azure, Google, Imagga, Rekognition
 
 UNIVERSE = "loopback.example"  # in Google's own, its client looks up by itself, at Google, where data may go
 SERVICES = ("google", "rekognition", "clarifai", "azure", "imagga", "chat")
-_CHECKS = {one.name: one.check for one in (Google, Rekognition, Azure, Imagga, chat.Chat, clarifai.Clarifai)}
+_CHECKS = {
+    one.name: one.check
+    for one in (Google, Rekognition, Azure, Imagga, chat.Chat, clarifai.Clarifai)
+}
 
 # The ways to fail. ``close``: the connection ends before any work. ``lost``: after it, without a reply. ``truncate``:
 # in the middle of the reply (Clarifai: fewer outputs than inputs). The last two are billed, and nobody has the answer.
@@ -91,18 +94,26 @@ class FakeProvider:
         """As it was in the beginning, on the same ports and with the same credentials."""
         self.log.clear()
         self.slopes: dict[str, Mapping[str, float]] = dict(pictures.PLANTED)
-        self.known: Mapping[str, Mapping[str, Labels]] = {}  # service to sha256 of a picture to its labels
+        self.known: Mapping[
+            str, Mapping[str, Labels]
+        ] = {}  # service to sha256 of a picture to its labels
         self.chat = chat.ChatSettings()
-        self.clarifai_success = 10000  # what Clarifai calls a success; 10001 and 10002: of a model that will end
+        self.clarifai_success = (
+            10000  # what Clarifai calls a success; 10001 and 10002: of a model that will end
+        )
         self.versions = {service: f"{service}-1.0" for service in SERVICES}
-        self.retry_after = 0.0  # what a throttled request is told to wait, in seconds; 0: nothing is said
+        self.retry_after = (
+            0.0  # what a throttled request is told to wait, in seconds; 0: nothing is said
+        )
         self._lot = random.Random(self._seed)
         self._refused: Callable[[str], bool] = lambda sha256: False
         self._changes: dict[str, tuple[int, str]] = {}
         self._answered = dict.fromkeys(SERVICES, 0)
         self.heal()
 
-    def trouble(self, share: float, kinds: Iterable[str] = KINDS, services: Iterable[str] = SERVICES) -> None:
+    def trouble(
+        self, share: float, kinds: Iterable[str] = KINDS, services: Iterable[str] = SERVICES
+    ) -> None:
         """Let this share of the requests fail, each in one of these ways, drawn by lot."""
         kinds = tuple(kinds)
         assert set(kinds) <= {*KINDS, "reject"}
@@ -167,7 +178,14 @@ class FakeProvider:
         """Every text that no output may hold."""
         private = json.loads(self._service_account.read_text())["private_key"].splitlines()[1:-1]
         keys = self.accounts
-        plain = [keys.aws_key, keys.aws_secret, keys.clarifai, keys.azure, keys.imagga_key, keys.imagga_secret]
+        plain = [
+            keys.aws_key,
+            keys.aws_secret,
+            keys.clarifai,
+            keys.azure,
+            keys.imagga_key,
+            keys.imagga_secret,
+        ]
         return [*private, *plain, keys.chat, keys.google_key]
 
     # --- working ---
@@ -209,9 +227,14 @@ class FakeProvider:
             call.outcome = "closed"
             raise ConnectionError
         time.sleep(DELAY if call.trouble == "delay" else 0)
-        results = [self._look(call.service, image, name) for image, name in zip(job.images, call.images, strict=True)]
+        results = [
+            self._look(call.service, image, name)
+            for image, name in zip(job.images, call.images, strict=True)
+        ]
         call.billed = tuple(
-            name for name, result in zip(call.images, results, strict=True) if not isinstance(result, Bad)
+            name
+            for name, result in zip(call.images, results, strict=True)
+            if not isinstance(result, Bad)
         )
         call.outcome = "answered"
         if call.trouble == "lost":
@@ -255,7 +278,9 @@ def _accounts(folder: Path) -> tuple[Accounts, Path]:
     """Fresh credentials, and the file of a Google service account."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     plain = serialization.NoEncryption()
-    private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain).decode()
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain
+    ).decode()
     spki = serialization.PublicFormat.SubjectPublicKeyInfo
     public = key.public_key().public_bytes(serialization.Encoding.PEM, spki).decode()
     file = folder / "service-account.json"

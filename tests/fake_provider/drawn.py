@@ -19,13 +19,21 @@ from tests.fake_provider.pictures import PLANTED, present
 from tests.fake_provider.protocol import Labels
 
 FACES = 60
-SERVICES = {"rekognition": 60, "google": 60, "clarifai": 15, "azure": 60, "imagga": 60}  # requests a second
+SERVICES = {
+    "rekognition": 60,
+    "google": 60,
+    "clarifai": 15,
+    "azure": 60,
+    "imagga": 60,
+}  # requests a second
 ALWAYS = {"Person": 0.97, "Face": 0.95, "Portrait": 0.9}  # under every picture
 
 
 def pictured(folder: Path, faces: int) -> Path:
     """The run folder of drawn faces, swept along gender and by the placebos; nobody is asked yet."""
-    return gslopes.synthesise(out=folder / "run", device="cpu", **gslopes.drawn_faces(folder / "drawn", faces)).folder
+    return gslopes.synthesise(
+        out=folder / "run", device="cpu", **gslopes.drawn_faces(folder / "drawn", faces)
+    ).folder
 
 
 def planted(run: Path) -> dict[str, dict[str, Labels]]:
@@ -40,10 +48,16 @@ def planted(run: Path) -> dict[str, dict[str, Labels]]:
     for service, slopes in PLANTED.items():
         place = {label: _places(f"{service} {label}", photos) for label in slopes}
         known[service] = {}
-        for photo, along, value, file in edits[["photo", "attribute", "value", "file"]].itertuples(index=False):
+        for photo, along, value, file in edits[["photo", "attribute", "value", "file"]].itertuples(
+            index=False
+        ):
             a = value if along == "gender" else 0.0
-            margins = {label: present(slope, a, place[label][photo]) for label, slope in slopes.items()}
-            found = ALWAYS | {label: 0.6 + 0.4 * margin for label, margin in margins.items() if margin > 0}
+            margins = {
+                label: present(slope, a, place[label][photo]) for label, slope in slopes.items()
+            }
+            found = ALWAYS | {
+                label: 0.6 + 0.4 * margin for label, margin in margins.items() if margin > 0
+            }
             name = hashlib.sha256((run / file).read_bytes()).hexdigest()
             known[service][name] = sorted(found.items(), key=lambda pair: -pair[1])
     return known

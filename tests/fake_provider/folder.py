@@ -50,11 +50,18 @@ def write_run(
         )
         for table, rows in pieces:
             frame = pd.DataFrame(rows, columns=pd.Index(table.columns))
-            runfolder.write_table(table, frame, runfolder.part_path(run, "synthesise", table, index))
+            runfolder.write_table(
+                table, frame, runfolder.part_path(run, "synthesise", table, index)
+            )
     for table in (tables.EDITS, tables.PHOTOS):
         runfolder.merge(run, table, ["synthesise"], -(-photos // part))
     config = RunConfig(run / "photos", part=part)
-    facts = {"identity": config.identity(), "seed": 0, "values": {"gender": list(values)}, "models": {}}
+    facts = {
+        "identity": config.identity(),
+        "seed": 0,
+        "values": {"gender": list(values)},
+        "models": {},
+    }
     facts |= {"inputs": {"photos": photos}}
     content = {
         "kind": "audit",

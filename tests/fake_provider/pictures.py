@@ -41,7 +41,9 @@ def labels(pixels: np.ndarray, slopes: Mapping[str, float]) -> list[tuple[str, f
     """
     a, u = place(pixels)
     margins = {name: present(slope, a, u) for name, slope in slopes.items()}
-    found = FURNITURE | {name: 0.5 + 0.2 * min(margin, 0.5) for name, margin in margins.items() if margin > 0}
+    found = FURNITURE | {
+        name: 0.5 + 0.2 * min(margin, 0.5) for name, margin in margins.items() if margin > 0
+    }
     return sorted(found.items(), key=lambda pair: -pair[1])
 
 
@@ -73,7 +75,9 @@ def size(data: bytes) -> tuple[int, int]:
         return image.size
 
 
-def paint(a: float, u: float, size: tuple[int, int] = (96, 96), kind: str = "PNG", seed: int | None = None) -> bytes:
+def paint(
+    a: float, u: float, size: tuple[int, int] = (96, 96), kind: str = "PNG", seed: int | None = None
+) -> bytes:
     """A picture that the fake reads as a and u.
 
     size: width and height in pixels.  kind: of file.  seed: of noise that makes the file large; None: none.

@@ -13,7 +13,16 @@ from tests.fake_provider.pictures import kind
 Labels = list[tuple[str, float]]  # highest score first, scores in [0, 1]
 
 # What can be wrong: the credentials, the rate, the service itself (for the moment or not), the request, one picture.
-WRONG = ("credentials", "throttled", "failed", "unavailable", "invalid", "large", "format", "policy")
+WRONG = (
+    "credentials",
+    "throttled",
+    "failed",
+    "unavailable",
+    "invalid",
+    "large",
+    "format",
+    "policy",
+)
 
 
 class Bad(Exception):
@@ -48,7 +57,9 @@ class Reply:
     @classmethod
     def of(cls, status: int, content: object, **headers: str) -> Reply:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return cls(status, json.dumps(content).encode(), {"Content-Type": "application/json"} | named)
+        return cls(
+            status, json.dumps(content).encode(), {"Content-Type": "application/json"} | named
+        )
 
 
 @dataclass(frozen=True)
@@ -104,7 +115,9 @@ class Service(ABC):
     def error(self, bad: Bad, retry_after: float) -> Reply:
         """The reply to a request that is Bad."""
         status, code = self.STATUSES[bad.kind]
-        headers = {"Retry_After": f"{retry_after:g}"} if bad.kind == "throttled" and retry_after else {}
+        headers = (
+            {"Retry_After": f"{retry_after:g}"} if bad.kind == "throttled" and retry_after else {}
+        )
         return Reply.of(status, self.wrong(status, code, bad), **headers)
 
     @classmethod

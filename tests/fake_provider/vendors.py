@@ -56,9 +56,15 @@ class Azure(Service):
 
     def read(self, request: Request, accounts: Accounts) -> Job:
         if request.headers.get("ocp-apim-subscription-key") != accounts.azure:
-            raise Bad("credentials", "Access denied due to invalid subscription key or wrong API endpoint.")
+            raise Bad(
+                "credentials",
+                "Access denied due to invalid subscription key or wrong API endpoint.",
+            )
         query = request.query
-        if request.path != "/computervision/imageanalysis:analyze" or query.get("api-version") != "2023-10-01":
+        if (
+            request.path != "/computervision/imageanalysis:analyze"
+            or query.get("api-version") != "2023-10-01"
+        ):
             raise Bad("invalid", "The api-version is not supported.")
         if (query.get("features"), query.get("language")) != ("tags", "en"):
             raise Bad("invalid", "The parameters are not supported by the fake.")
@@ -104,12 +110,17 @@ class Google(Service):
         features = [feature.get("type") for one in asked for feature in one["features"]]
         if len(features) != len(images) or not set(features) <= {"LABEL_DETECTION", 4}:
             raise Bad("invalid", "Feature must be specified.")
-        return Job(images, {"max_results": [one["features"][0].get("maxResults", 10) for one in asked]})
+        return Job(
+            images, {"max_results": [one["features"][0].get("maxResults", 10) for one in asked]}
+        )
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
         del version  # this service does not tell
         counts: Any = job.parameters["max_results"]
-        return Reply.of(200, {"responses": [self._response(*pair) for pair in zip(results, counts, strict=True)]})
+        return Reply.of(
+            200,
+            {"responses": [self._response(*pair) for pair in zip(results, counts, strict=True)]},
+        )
 
     def wrong(self, status: int, code: Any, bad: Bad) -> object:
         return {"error": {"code": status, "message": str(bad), "status": code}}
@@ -119,7 +130,9 @@ class Google(Service):
             return {"error": {"code": 3 if result.kind == "format" else 7, "message": str(result)}}
         found = result[: min(count, 50)]
         return {
-            "labelAnnotations": [{"description": name, "score": score, "topicality": score} for name, score in found]
+            "labelAnnotations": [
+                {"description": name, "score": score, "topicality": score} for name, score in found
+            ]
         }
 
     def _authenticate(self, request: Request, accounts: Accounts) -> None:
@@ -132,7 +145,9 @@ class Google(Service):
             claims = jwt.decode(token, certs=accounts.google_public)
         except (ValueError, exceptions.GoogleAuthError) as error:
             raise Bad("credentials", "Request had invalid authentication credentials.") from error
-        meant = claims.get("aud") == "https://vision.googleapis.com/" or "cloud-platform" in claims.get("scope", "")
+        meant = claims.get(
+            "aud"
+        ) == "https://vision.googleapis.com/" or "cloud-platform" in claims.get("scope", "")
         if scheme != "Bearer" or not meant:
             raise Bad("credentials", "Request had invalid authentication credentials.")
 
@@ -219,7 +234,11 @@ class Rekognition(Service):
             raise Bad("invalid", "The request is no JSON 1.1.")
         asked = _content(request.body)
         count, least = asked.get("MaxLabels", 1000), float(asked.get("MinConfidence", 55))
-        if count < 1 or not 0 <= least <= 100 or set(asked) - {"Image", "MaxLabels", "MinConfidence"}:
+        if (
+            count < 1
+            or not 0 <= least <= 100
+            or set(asked) - {"Image", "MaxLabels", "MinConfidence"}
+        ):
             raise Bad("invalid", "Request has invalid parameters.")
         image = _decoded(asked["Image"]["Bytes"])
         if len(image) > self.BYTES:
@@ -227,9 +246,16 @@ class Rekognition(Service):
         return Job([image], {"max_labels": count, "min_confidence": least})
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
-        least, count = float(str(job.parameters["min_confidence"])), int(str(job.parameters["max_labels"]))
+        least, count = (
+            float(str(job.parameters["min_confidence"])),
+            int(str(job.parameters["max_labels"])),
+        )
         shares = ((name, 100 * score) for name, score in whole(results))
-        labels = [{"Name": name, "Confidence": share, "Parents": []} for name, share in shares if share >= least]
+        labels = [
+            {"Name": name, "Confidence": share, "Parents": []}
+            for name, share in shares
+            if share >= least
+        ]
         content = {"Labels": labels[:count], "LabelModelVersion": version}
         return Reply.of(200, content, Content_Type="application/x-amz-json-1.1")
 
@@ -242,18 +268,36 @@ class Rekognition(Service):
         if not found or found["key"] != accounts.aws_key:
             raise Bad("credentials", "The security token included in the request is invalid.")
         signed, stamp = found["headers"].split(";"), request.headers.get("x-amz-date", "")
-        if not {"host", "x-amz-date", "x-amz-target"} <= set(signed) or not stamp.startswith(found["day"]):
+        if not {"host", "x-amz-date", "x-amz-target"} <= set(signed) or not stamp.startswith(
+            found["day"]
+        ):
             raise Bad("credentials", "The request is not signed as it has to be.")
         age = datetime.now(UTC) - datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
         if abs(age.total_seconds()) > 900:
             raise Bad("credentials", "Signature expired.")
         lines = [f"{name}:{' '.join(request.headers.get(name, '').split())}" for name in signed]
-        query = "&".join(f"{quote(key, '')}={quote(value, '')}" for key, value in sorted(request.query.items()))
+        query = "&".join(
+            f"{quote(key, '')}={quote(value, '')}" for key, value in sorted(request.query.items())
+        )
         digest = hashlib.sha256(request.body).hexdigest()
-        canonical = "\n".join([request.method, request.path, query, *lines, "", found["headers"], digest])
-        text = "\n".join(["AWS4-HMAC-SHA256", stamp, found["scope"], hashlib.sha256(canonical.encode()).hexdigest()])
+        canonical = "\n".join(
+            [request.method, request.path, query, *lines, "", found["headers"], digest]
+        )
+        text = "\n".join(
+            [
+                "AWS4-HMAC-SHA256",
+                stamp,
+                found["scope"],
+                hashlib.sha256(canonical.encode()).hexdigest(),
+            ]
+        )
         key = f"AWS4{accounts.aws_secret}".encode()
         for part in found["scope"].split("/"):
             key = hmac.digest(key, part.encode(), "sha256")
-        if not hmac.compare_digest(hmac.new(key, text.encode(), "sha256").hexdigest(), found["signature"]):
-            raise Bad("credentials", "The request signature we calculated does not match the signature you provided.")
+        if not hmac.compare_digest(
+            hmac.new(key, text.encode(), "sha256").hexdigest(), found["signature"]
+        ):
+            raise Bad(
+                "credentials",
+                "The request signature we calculated does not match the signature you provided.",
+            )

@@ -26,7 +26,9 @@ def serve(provider: FakeProvider) -> tuple[int, Callable[[], None]]:
     server = _Server(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     server.block_on_close = False
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+    ).start()
 
     def stop() -> None:
         server.shutdown()
@@ -52,7 +54,13 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         body = self.rfile.read(int(headers.get("content-length", 0)))
         request = Request("POST", url.path, dict(parse_qsl(url.query)), headers, body, url.query)
-        services: tuple[Service, ...] = (Google(), Rekognition(), Azure(), Imagga(), Chat(self.fake.chat))
+        services: tuple[Service, ...] = (
+            Google(),
+            Rekognition(),
+            Azure(),
+            Imagga(),
+            Chat(self.fake.chat),
+        )
         service = next((one for one in services if one.owns(request)), None)
         if service is None:
             self._send(Reply.of(404, {"error": "No service here."}))
@@ -62,7 +70,9 @@ class _Handler(BaseHTTPRequestHandler):
                 try:
                     job = service.read(request, self.fake.accounts)
                 except (KeyError, TypeError, AttributeError) as error:
-                    raise Bad("invalid", f"The request is not what is documented: {error!r}") from error
+                    raise Bad(
+                        "invalid", f"The request is not what is documented: {error!r}"
+                    ) from error
                 results, version = self.fake.work(call, job)
                 reply = service.answer(job, results, version)
             except Bad as bad:

@@ -30,7 +30,9 @@ def shorten_first_file(source: Path) -> None:
     """The first table without its last rows, or the first picture with a byte more."""
     first = next(path for path in sorted(source.rglob("*")) if path.suffix in (".csv", ".png"))
     content = first.read_bytes()
-    first.write_bytes(b"\n".join(content.splitlines()[:-2]) + b"\n" if first.suffix == ".csv" else content + b"\n")
+    first.write_bytes(
+        b"\n".join(content.splitlines()[:-2]) + b"\n" if first.suffix == ".csv" else content + b"\n"
+    )
 
 
 @dataclass(frozen=True)
@@ -76,21 +78,36 @@ def caption_stages(folder: Path) -> Path:
         for i in range(36)
         for k, box in ((1, [0, 0, 40, 60]), (2, [50, 50, 20, 10 + i % 7]))
     ]
-    categories = [{"id": 1, "name": "person", "supercategory": ""}, {"id": 2, "name": "dog", "supercategory": ""}]
+    categories = [
+        {"id": 1, "name": "person", "supercategory": ""},
+        {"id": 2, "name": "dog", "supercategory": ""},
+    ]
     instances = {"images": images, "annotations": boxes, "categories": categories}
     (stages / "human-labels.json").write_text(json.dumps(instances))
-    human = [f"{i},A {w} with a {o}." for i in range(36) for w in ("man", "woman") for o in ("dog", "bag")]
-    system = [f"{i},A {'boy' if i % 5 else 'man'} {'with a dog' if i % 3 else ''}." for i in range(36)]
+    human = [
+        f"{i},A {w} with a {o}."
+        for i in range(36)
+        for w in ("man", "woman")
+        for o in ("dog", "bag")
+    ]
+    system = [
+        f"{i},A {'boy' if i % 5 else 'man'} {'with a dog' if i % 3 else ''}." for i in range(36)
+    ]
     for name, rows in (("human-captions", human), ("system-captions", system)):
         (stages / f"{name}.csv").write_text("\n".join(["image,caption", *rows]) + "\n")
-    groups = [f"{i},{'female' if i % 2 else 'male'},{'darker' if i % 4 < 2 else 'lighter'}" for i in range(36)]
+    groups = [
+        f"{i},{'female' if i % 2 else 'male'},{'darker' if i % 4 < 2 else 'lighter'}"
+        for i in range(36)
+    ]
     (folder / "groups.csv").write_text("\n".join(["image,gender,skin", *groups]) + "\n")
     return stages
 
 
 def audit_captions(stages: Path, run: Path, **more: Any) -> Result:
     """All techniques, quickly."""
-    return gslopes.audit_captions(stages, run, groups=stages.parent / "groups.csv", **{"types": 5, **more})
+    return gslopes.audit_captions(
+        stages, run, groups=stages.parent / "groups.csv", **{"types": 5, **more}
+    )
 
 
 # -- crops ------------------------------------------------------------------------------------------------------------
@@ -111,7 +128,16 @@ def crop_options(people: Path, /, **more: Any) -> dict[str, Any]:
 def named_in_small_groups(people: Path) -> tuple[str, ...]:
     """Who is on the photos, in groups of three."""
     table = str(people.parent / "people.csv")
-    return ("--people", table, "--groups", "team", "--set", "cropper=centre", "--set", "min_group=2")
+    return (
+        "--people",
+        table,
+        "--groups",
+        "team",
+        "--set",
+        "cropper=centre",
+        "--set",
+        "min_group=2",
+    )
 
 
 def audit_crops(people: Path, run: Path, /, **more: Any) -> Result:
@@ -139,8 +165,16 @@ def audit_contexts(people: Path, run: Path, /, **more: Any) -> Result:
     with small(Finder(), 1):
         if (people / "run.json").is_file():
             return gslopes.audit_contexts(people, **more)
-        given = {"people": home / "people.csv", "backgrounds": str(home / "backgrounds"), "cutout": "eraser"}
-        given |= {"canvas": CANVAS, "classifier": Tagger(), "analysis": ContextOptions(permutations=19)}
+        given = {
+            "people": home / "people.csv",
+            "backgrounds": str(home / "backgrounds"),
+            "cutout": "eraser",
+        }
+        given |= {
+            "canvas": CANVAS,
+            "classifier": Tagger(),
+            "analysis": ContextOptions(permutations=19),
+        }
         return gslopes.audit_contexts(people, run, **{**given, **more})
 
 
@@ -162,7 +196,11 @@ def brightness(pictures: Any) -> list[dict[str, float]]:
 
 def audit_discs(photos: Path, run: Path, **more: Any) -> Result:
     """One attribute without placebos, quickly."""
-    known = {"landmarks": photos / "faces.csv", "masks": photos.parent / "masks", "editor": "drawn-fader"}
+    known = {
+        "landmarks": photos / "faces.csv",
+        "masks": photos.parent / "masks",
+        "editor": "drawn-fader",
+    }
     quick = {"fit.permutations": 49, "fit.min_varying": 1, "steps": 3, "part": 3, "device": "cpu"}
     options = {} if (photos / "run.json").is_file() else {**known, **quick, "placebo": False}
     return gslopes.audit(photos, run, classifier=brightness, **{**options, **more})

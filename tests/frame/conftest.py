@@ -14,5 +14,9 @@ DEAR = {
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         spec = getattr(item, "callspec", None)
-        if getattr(item, "originalname", "") in DEAR and spec and spec.params.get("name") not in ("captions", "audit"):
+        if (
+            getattr(item, "originalname", "") in DEAR
+            and spec
+            and spec.params.get("name") not in ("captions", "audit")
+        ):
             item.add_marker(pytest.mark.slow)

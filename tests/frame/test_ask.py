@@ -37,7 +37,11 @@ class Session(Model):
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     photos = discs(tmp_path / "in")
-    known = {"landmarks": photos / "faces.csv", "masks": photos.parent / "masks", "editor": "drawn-fader"}
+    known = {
+        "landmarks": photos / "faces.csv",
+        "masks": photos.parent / "masks",
+        "editor": "drawn-fader",
+    }
     synthesise(photos, tmp_path / "run", steps=3, device="cpu", placebo=False, **known)
     return tmp_path / "run"
 

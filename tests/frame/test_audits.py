@@ -101,7 +101,11 @@ _MOMENT = re.compile(rb"\d\d:\d\d UTC")  # of the page: when the run was begun
 
 
 def files(run: Path) -> dict[str, bytes]:
-    return {path.relative_to(run).as_posix(): path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(run).as_posix(): path.read_bytes()
+        for path in run.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_the_same_command_again_does_nothing(name: str, small: Small, source: Path, run: Path):
@@ -110,7 +114,9 @@ def test_the_same_command_again_does_nothing(name: str, small: Small, source: Pa
     assert files(run) == before
 
 
-def test_an_option_makes_stale_what_depends_on_it_and_no_stage_before(name: str, small: Small, source: Path, run: Path):
+def test_an_option_makes_stale_what_depends_on_it_and_no_stage_before(
+    name: str, small: Small, source: Path, run: Path
+):
     option, stale = small.change
     names = stages_done(name, run)
     fresh = up_to_date(small, source, run, **option)
@@ -172,9 +178,14 @@ def test_killed_anywhere_the_folder_ends_as_an_undisturbed_one(
     assert codes.count(-signal.SIGKILL) >= 10
     assert in_a_child(lambda: small.begin(source, run)) == 0
     created = json.loads((run / "run.json").read_text())["created"]
-    there, here = ({name: _MOMENT.sub(b"", content) for name, content in files(one).items()} for one in (finished, run))
+    there, here = (
+        {name: _MOMENT.sub(b"", content) for name, content in files(one).items()}
+        for one in (finished, run)
+    )
     assert sorted(there) == sorted(here)
-    stamped = {name for name in there if name.startswith("parts/") and name.endswith(".json")} | {"run.json"}
+    stamped = {name for name in there if name.startswith("parts/") and name.endswith(".json")} | {
+        "run.json"
+    }
     assert created[:10] == json.loads((finished / "run.json").read_text())["created"][:10]
     assert [name for name in there if there[name] != here[name] and name not in stamped] == []
 
@@ -183,7 +194,10 @@ def test_killed_anywhere_the_folder_ends_as_an_undisturbed_one(
 def test_what_was_done_before_a_kill_is_not_done_again(small: Small, source: Path, tmp_path: Path):
     run = tmp_path / "run"
     assert in_a_child(lambda: small.begin(source, run), "table:placed:9") == -signal.SIGKILL
-    made = {path: path.stat().st_mtime_ns for path in (run / "parts" / small.expensive).rglob("*.parquet")}
+    made = {
+        path: path.stat().st_mtime_ns
+        for path in (run / "parts" / small.expensive).rglob("*.parquet")
+    }
     assert len(made) >= 5
     assert in_a_child(lambda: small.begin(source, run)) == 0
     assert {path: path.stat().st_mtime_ns for path in made} == made
@@ -199,16 +213,24 @@ def test_stopped_by_ctrl_c_it_goes_on(small: Small, source: Path, finished: Path
     run = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
         small.begin(source, run, executor=Stopping())
-    made = {path: path.stat().st_mtime_ns for path in (run / "parts" / small.expensive).rglob("*.parquet")}
+    made = {
+        path: path.stat().st_mtime_ns
+        for path in (run / "parts" / small.expensive).rglob("*.parquet")
+    }
     assert made
     small.begin(source, run)
     assert {path: path.stat().st_mtime_ns for path in made} == made
-    assert {one for one in files(run) if "parts" not in one} == {one for one in files(finished) if "parts" not in one}
+    assert {one for one in files(run) if "parts" not in one} == {
+        one for one in files(finished) if "parts" not in one
+    }
 
 
 def test_a_folder_opens_again_as_the_result(name: str, small: Small, finished: Path):
     result = gslopes.load(finished)
-    assert (result.folder, json.loads((finished / "run.json").read_text())["kind"]) == (finished, name)
+    assert (result.folder, json.loads((finished / "run.json").read_text())["kind"]) == (
+        finished,
+        name,
+    )
     assert result.summary
     assert small.told(result.summary) in unescape(result.page.read_text("utf-8"))
     assert json.loads((finished / "summary.json").read_text())["headline"] == result.summary
@@ -231,9 +253,13 @@ def test_another_source_in_the_same_folder_is_refused(small: Small, run: Path, t
 
 
 @pytest.mark.parametrize("name", ["contexts", "crops"], indirect=True)
-def test_other_people_given_to_a_run_are_another_run(small: Small, source: Path, run: Path, tmp_path: Path):
+def test_other_people_given_to_a_run_are_another_run(
+    small: Small, source: Path, run: Path, tmp_path: Path
+):
     about = pd.read_csv(source.parent / "people.csv", dtype=str)
-    about.assign(**{about.columns[1]: about.iloc[::-1, 1].to_numpy()}).to_csv(tmp_path / "swapped.csv", index=False)
+    about.assign(**{about.columns[1]: about.iloc[::-1, 1].to_numpy()}).to_csv(
+        tmp_path / "swapped.csv", index=False
+    )
     about.to_csv(tmp_path / "same.csv", index=False)
     before = files(run)
     with pytest.raises(RunFolderMismatch, match="digest"):
@@ -246,13 +272,25 @@ def test_an_option_is_read_by_a_stage_or_by_the_inputs_or_is_about_asking(name: 
     audit = find_audit(name)
     read = {one for stage in audit.stages for one in stage.options or ()} | {*audit.looked_at}
     read |= set(json.loads((run / "run.json").read_text()).get("identity", ()))
-    asking = {"score", "cost_limits", "classifiers", "cropper", "device", "engine", "workers", "preset", "photos"}
+    asking = {
+        "score",
+        "cost_limits",
+        "classifiers",
+        "cropper",
+        "device",
+        "engine",
+        "workers",
+        "preset",
+        "photos",
+    }
     asking |= {"cross", "grid"}  # known by the values of the sweeps
     paths = [".".join(option.path) for option in options_of(audit.config).values()]
     assert [path for path in paths if not {path, path.partition(".")[0]} & (read | asking)] == []
 
 
-def test_a_run_of_an_older_version_is_refused_with_a_sentence(small: Small, source: Path, run: Path):
+def test_a_run_of_an_older_version_is_refused_with_a_sentence(
+    small: Small, source: Path, run: Path
+):
     content = json.loads((run / "run.json").read_text())
     with_other_facts = {key: content[key] for key in ("kind", "config", "gslopes")}
     with_an_option_that_went = {**content, "config": {**content["config"], "gone": 1}}
@@ -260,7 +298,9 @@ def test_a_run_of_an_older_version_is_refused_with_a_sentence(small: Small, sour
     cases = [*itertools.product((with_other_facts, with_an_option_that_went), go_on)]
     for old, opened in [*cases, (with_other_facts, lambda: gslopes.load(run))]:
         (run / "run.json").write_text(json.dumps(old))
-        with pytest.raises(GslopesError, match=r"was made by gslopes .*, whose runs this version cannot open"):
+        with pytest.raises(
+            GslopesError, match=r"was made by gslopes .*, whose runs this version cannot open"
+        ):
             opened()
 
 
@@ -284,7 +324,16 @@ def test_the_verb_has_what_every_verb_has(name: str):
     command = command_of(name)
     shown = CliRunner().invoke(command, ["--help-all"])
     assert shown.exit_code == 0
-    for flag in ("--out", "--dry-run", "--json", "--fail-if", "--junit", "--open", "--config", "--set"):
+    for flag in (
+        "--out",
+        "--dry-run",
+        "--json",
+        "--fail-if",
+        "--junit",
+        "--open",
+        "--config",
+        "--set",
+    ):
         assert flag in shown.output
     assert command.epilog is not None
     examples = [line.strip() for line in command.epilog.splitlines() if "gslopes" in line]
@@ -294,6 +343,8 @@ def test_the_verb_has_what_every_verb_has(name: str):
 
 def test_the_dry_run_writes_nothing(name: str, small: Small, source: Path, tmp_path: Path):
     command = [str(source), "--out", str(tmp_path / "run"), "--dry-run", *small.flags(source)]
-    done = CliRunner().invoke(command_of(name), command, standalone_mode=False, catch_exceptions=False)
+    done = CliRunner().invoke(
+        command_of(name), command, standalone_mode=False, catch_exceptions=False
+    )
     assert "Nothing was written." in done.output
     assert not (tmp_path / "run").exists()

@@ -52,7 +52,9 @@ IN_MEMORY = {
 
 
 def plan_of(photos, out, audit=SLOPES, **options):
-    return planned(audit, photos, out, options, given=Given((), None) if audit is CROPS else Ready())
+    return planned(
+        audit, photos, out, options, given=Given((), None) if audit is CROPS else Ready()
+    )
 
 
 def write_photos(folder: Path, *names: str) -> list[Path]:
@@ -66,7 +68,9 @@ def write_photos(folder: Path, *names: str) -> list[Path]:
 @pytest.mark.parametrize("form", IN_MEMORY)
 def test_what_is_in_memory_keeps_every_pixel_and_its_order(tmp_path, form):
     files = plan_of(IN_MEMORY[form](), tmp_path / "run").inputs.content.files
-    assert [open_photo(file.path).pixels.tolist() for file in files] == [pixels.tolist() for pixels in PIXELS]
+    assert [open_photo(file.path).pixels.tolist() for file in files] == [
+        pixels.tolist() for pixels in PIXELS
+    ]
     assert {file.path.parent for file in files} == {tmp_path / "run" / "given"}
 
 
@@ -74,14 +78,23 @@ def test_images_that_differ_in_their_palette_alone_are_others(tmp_path):
     one = IMAGES[0].quantize(8)
     other = one.copy()
     other.putpalette(bytes(range(24)))
-    names = [plan_of(given, tmp_path / str(place)).inputs.content.files for place, given in enumerate((one, other))]
+    names = [
+        plan_of(given, tmp_path / str(place)).inputs.content.files
+        for place, given in enumerate((one, other))
+    ]
     assert names[0][0].relative != names[1][0].relative
 
 
 def test_gray_arrays_transparent_and_turned_images_and_cmyk_are_photos(tmp_path):
     turned = IMAGES[0].copy()
     turned.getexif()[0x0112] = 6
-    given = [PIXELS[0][..., 0], PIXELS[0][..., :1], IMAGES[0].convert("RGBA"), turned, IMAGES[0].convert("CMYK")]
+    given = [
+        PIXELS[0][..., 0],
+        PIXELS[0][..., :1],
+        IMAGES[0].convert("RGBA"),
+        turned,
+        IMAGES[0].convert("CMYK"),
+    ]
     files = plan_of(given, tmp_path / "run").inputs.content.files
     shapes = [open_photo(file.path).pixels.shape for file in files]
     assert shapes == [(8, 20, 3)] * 3 + [(20, 8, 3), (8, 20, 3)]
@@ -98,12 +111,19 @@ def test_paths_keep_their_names_below_the_folder_that_they_share(tmp_path):
     made = plan_of(pd.Series([str(one), two, link]), tmp_path / "other").inputs.content.files
     assert [file.relative for file in made] == ["a/_.x/1.png", "b/1.png", "b/link.png"]
     assert not made[2].path.is_symlink()
-    assert [file.relative for file in plan_of(str(one), tmp_path / "single").inputs.content.files] == ["1.png"]
+    assert [
+        file.relative for file in plan_of(str(one), tmp_path / "single").inputs.content.files
+    ] == ["1.png"]
 
 
 def test_a_run_of_other_photos_is_refused_and_keeps_its_own(tmp_path, home):
     paths = write_photos(tmp_path / "photos", "1.png", "2.png", "3.png")
-    for given, others in ((IMAGES[:2], IMAGES[1:]), (paths[:2], paths[1:]), (paths[:2], paths), (paths[1:], IMAGES)):
+    for given, others in (
+        (IMAGES[:2], IMAGES[1:]),
+        (paths[:2], paths[1:]),
+        (paths[:2], paths),
+        (paths[1:], IMAGES),
+    ):
         run = tmp_path / "run"
         made = gslopes.synthesise(given, run, placebo=False, landmarks=None)
         before = sorted(path.name for path in (run / "given").iterdir())
@@ -119,8 +139,12 @@ def test_the_other_columns_are_the_people_of_each_audit(tmp_path, audit):
     paths = write_photos(tmp_path, "a.png", "b.png", "c.png", "d.png")
     IMAGES[0].resize((50, 40)).save(paths[3])  # no two people have one picture
     frame = pd.DataFrame({"picture": paths, "gender": list("fmfm"), "image": 0})
-    options = {"backgrounds": "rendered"} if audit is CONTEXTS else {"groups": "gender", "min_group": 2}
-    made = plan_of(frame.assign(picture=frame["picture"].map(str)), tmp_path / "run", audit, **options)
+    options = (
+        {"backgrounds": "rendered"} if audit is CONTEXTS else {"groups": "gender", "min_group": 2}
+    )
+    made = plan_of(
+        frame.assign(picture=frame["picture"].map(str)), tmp_path / "run", audit, **options
+    )
     who = made.inputs.content.who if audit is CONTEXTS else made.inputs.content.portraits
     assert len(who) == 4
     table = (tmp_path / "run" / "given.csv").read_text().split()
@@ -162,11 +186,15 @@ def test_what_is_no_photo_is_named_and_leaves_no_folder(tmp_path, form):
     make, sentence = REFUSED[form]
     with pytest.raises(UsageError) as refused:
         plan_of(make(tmp_path), tmp_path / "run")
-    assert pd.Series([str(refused.value).replace("\n", " ")]).str.contains(sentence).all(), str(refused.value)
+    assert pd.Series([str(refused.value).replace("\n", " ")]).str.contains(sentence).all(), str(
+        refused.value
+    )
     assert not (tmp_path / "run").exists()
 
 
-def test_without_out_a_run_is_named_by_day_and_attribute_and_found_again(tmp_path, monkeypatch, capsys):
+def test_without_out_a_run_is_named_by_day_and_attribute_and_found_again(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     folder = write_photos(tmp_path / "photos", "a.png")[0].parent
     options = {"placebo": False, "attribute": ["gender", "race"], "landmarks": None}
@@ -183,7 +211,9 @@ def test_without_out_a_run_is_named_by_day_and_attribute_and_found_again(tmp_pat
 
 
 @pytest.mark.slow
-def test_a_table_of_faces_is_audited_by_its_groups_and_nothing_is_asked_twice(draw, home, tmp_path, capsys):
+def test_a_table_of_faces_is_audited_by_its_groups_and_nothing_is_asked_twice(
+    draw, home, tmp_path, capsys
+):
     faces = draw(12)
     paths = sorted(path for path in faces.photos.rglob("*.*") if path.is_file())
     frame = pd.DataFrame({"file": paths, "team": ["ab"[place % 2] for place in range(len(paths))]})

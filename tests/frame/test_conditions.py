@@ -80,7 +80,13 @@ def test_a_misspelt_column_is_named_with_the_nearest() -> None:
 
 def test_the_page_about_gates_names_exactly_the_columns_that_a_condition_may_name() -> None:
     text = (Path(__file__).parents[2] / "docs/pages/howto/gate.md").read_text("utf-8")
-    found = dict(re.findall(r"^\| `gslopes (\w+)`[^|]*\|[^|]*\| (`.+`) \|$", text, flags=re.MULTILINE))
+    found = dict(
+        re.findall(r"^\| `gslopes (\w+)`[^|]*\|[^|]*\| (`.+`) \|$", text, flags=re.MULTILINE)
+    )
     named = {verb: set(re.findall(r"`(\w+)`", columns)) for verb, columns in found.items()}
     siblings = set(summary.CONDITION)
-    assert named == {"audit": set(decisions.CONDITION), "compare": set(changes.CONDITION), "contexts": siblings}
+    assert named == {
+        "audit": set(decisions.CONDITION),
+        "compare": set(changes.CONDITION),
+        "contexts": siblings,
+    }

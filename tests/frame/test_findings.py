@@ -10,7 +10,14 @@ def test_findings_come_first_and_what_is_none_says_why() -> None:
     assert list(found.columns) == summary.FINDINGS.columns
     assert found["label"].tolist() == ["large", "bare", "small", "open", "wide", "few"]
     assert found["decision"].tolist() == ["finding"] * 3 + ["none"] * 2 + ["unjudged"]
-    assert found["reason"].tolist() == ["", "", "", "q 0.2", "q 0.01, but its interval holds 0", "too few"]
+    assert found["reason"].tolist() == [
+        "",
+        "",
+        "",
+        "q 0.2",
+        "q 0.01, but its interval holds 0",
+        "too few",
+    ]
     assert summary.gated(found)["finding"].sum() == 3
     assert list(decide(rows())) == summary.FINDINGS.columns
 

@@ -50,16 +50,30 @@ def mirror(run: Run, items: list[PhotoFile]) -> Made:
     rows = []
     for item in items:
         photo = open_photo(item.path)
-        for step, picture in enumerate((Image.open(item.path), ImageOps.mirror(Image.open(item.path)))):
+        for step, picture in enumerate(
+            (Image.open(item.path), ImageOps.mirror(Image.open(item.path)))
+        ):
             file = f"edits/{photo.id[:16]}-{step}.png"
             picture.save(run.folder / file)
-            row = {"photo": photo.id, "attribute": "mirror", "step": step, "value": step, "file": file}
+            row = {
+                "photo": photo.id,
+                "attribute": "mirror",
+                "step": step,
+                "value": step,
+                "file": file,
+            }
             rows.append(row | {"mask_area": 1.0})
     return {"edits": rows}
 
 
 def pictures(run: Run) -> Questions:
-    return Questions(run.folder, count_parts(len(run.inputs), PART), run.config.seed, run.config.score, gate=False)
+    return Questions(
+        run.folder,
+        count_parts(len(run.inputs), PART),
+        run.config.seed,
+        run.config.score,
+        gate=False,
+    )
 
 
 def counts(made: Any) -> tuple[int, int, int]:
@@ -91,8 +105,14 @@ def photos(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_same_photo_twice_counts_once_in_an_audit_written_as_the_page_says(photos: Path, tmp_path: Path):
-    for name in ("0 again.png", "4 again.png", "z.png"):  # in a part of its own, in the same part, in the last one
+def test_the_same_photo_twice_counts_once_in_an_audit_written_as_the_page_says(
+    photos: Path, tmp_path: Path
+):
+    for name in (
+        "0 again.png",
+        "4 again.png",
+        "z.png",
+    ):  # in a part of its own, in the same part, in the last one
         shutil.copy(photos / "4.png", photos / name)
     result = carry_out(plan(MIRROR, photos, tmp_path / "run", {}), OneProcess())
     assert (result.found, result.used) == (5, 5)
@@ -100,10 +120,15 @@ def test_the_same_photo_twice_counts_once_in_an_audit_written_as_the_page_says(p
     assert result.notes[0].startswith("3 photos left out, same bytes as another photo: ")
 
 
-def test_a_stage_that_writes_a_photo_twice_is_refused_with_the_table_and_the_key(photos: Path, tmp_path: Path):
+def test_a_stage_that_writes_a_photo_twice_is_refused_with_the_table_and_the_key(
+    photos: Path, tmp_path: Path
+):
     shutil.copy(photos / "0.png", photos / "z.png")
     every = replace(MIRROR, inputs=lambda folder, config: Inputs(list_files(folder), {"photos": 6}))
-    with pytest.raises(TableError, match=r"The edits table has two rows with the key photo [0-9a-f]{64}, attribute m"):
+    with pytest.raises(
+        TableError,
+        match=r"The edits table has two rows with the key photo [0-9a-f]{64}, attribute m",
+    ):
         carry_out(plan(every, photos, tmp_path / "run", {}), OneProcess())
     assert not (tmp_path / "run/edits.parquet").exists()
 
@@ -123,7 +148,9 @@ def empty_of(kind: str, folder: Path) -> Path:
 
 @pytest.mark.parametrize("kind", ["empty", "hidden"])
 @pytest.mark.parametrize("name", AUDITS)
-def test_an_empty_folder_is_refused_in_one_sentence_by_every_audit(name: str, kind: str, tmp_path: Path):
+def test_an_empty_folder_is_refused_in_one_sentence_by_every_audit(
+    name: str, kind: str, tmp_path: Path
+):
     folder, run = empty_of(kind, tmp_path / "empty"), tmp_path / "run"
     with pytest.raises(UsageError, match=r"^There are no (photos|files) in .*/empty\. Name "):
         AUDITS[name].begin(folder, run)
@@ -133,7 +160,9 @@ def test_an_empty_folder_is_refused_in_one_sentence_by_every_audit(name: str, ki
 
 
 @pytest.mark.parametrize("name", [name for name in AUDITS if name != "captions"])
-def test_a_folder_without_a_photo_that_can_be_read_is_refused_before_any_work(name: str, tmp_path: Path):
+def test_a_folder_without_a_photo_that_can_be_read_is_refused_before_any_work(
+    name: str, tmp_path: Path
+):
     folder, run = tmp_path / "broken", tmp_path / "run"
     folder.mkdir()
     (folder / "notes.txt").write_text("no photo")
@@ -144,7 +173,9 @@ def test_a_folder_without_a_photo_that_can_be_read_is_refused_before_any_work(na
     (folder / "a.jpg").write_bytes(b"no picture")
     (folder / "b.jpg").symlink_to("nowhere.jpg")
     for begin in begun:
-        with pytest.raises(UsageError, match=r"No photo in .*/broken can be read\. .*: unreadable: not a picture"):
+        with pytest.raises(
+            UsageError, match=r"No photo in .*/broken can be read\. .*: unreadable: not a picture"
+        ):
             begin()
     assert not run.exists()
 
@@ -165,17 +196,26 @@ def test_what_lies_in_the_inputs_twice_counts_once_and_is_told(name: str, tmp_pa
         first = max(list_photos(source), key=lambda file: file.path.stat().st_size)
         for copy in ("zy copy", "zz copy"):
             shutil.copy(first.path, source / f"{copy}{first.path.suffix}")
-        if (people := source.parent / "people.csv").exists():  # the same person by three names of files
+        if (
+            people := source.parent / "people.csv"
+        ).exists():  # the same person by three names of files
             lines = people.read_text().splitlines()
             row = next(line for line in lines if line.startswith(first.path.stem))
             copies = [row.replace(first.path.stem, copy, 1) for copy in ("zy copy", "zz copy")]
             people.write_text("\n".join([*lines, *copies]) + "\n")
     twice = small.begin(source, tmp_path / "twice")
     assert twice.used == once.used
-    assert any("left out, same bytes as another photo: " in note or "stood twice" in note for note in twice.notes)
+    assert any(
+        "left out, same bytes as another photo: " in note or "stood twice" in note
+        for note in twice.notes
+    )
     for table in set(once.tables) - TOLD:
         pd.testing.assert_frame_equal(once.tables[table], twice.tables[table])
     for table in TOLD & set(once.tables):
         rows = twice.tables[table]
         if "status" in rows:
-            assert len(rows) - len(once.tables[table]) == (rows["reason"] == Reason.DUPLICATE).sum() == 2
+            assert (
+                len(rows) - len(once.tables[table])
+                == (rows["reason"] == Reason.DUPLICATE).sum()
+                == 2
+            )

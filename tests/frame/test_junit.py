@@ -29,7 +29,10 @@ def test_red_green_and_not_judged_rows_are_told_apart_whatever_their_names(tmp_p
         "skipped": "1",
     }
     lips, hat, nurse = suite.findall("testcase")
-    assert (lips.get("name"), lips.find("failure").get("message")) == ("Lips", "abs(slope) > 5 holds")
+    assert (lips.get("name"), lips.find("failure").get("message")) == (
+        "Lips",
+        "abs(slope) > 5 holds",
+    )
     assert "slope: -9.12346" in lips.find("failure").text
     assert list(hat) == []
     assert nurse.find("skipped").get("message") == "rare"

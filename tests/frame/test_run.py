@@ -110,8 +110,16 @@ def doubles(run: Run) -> bool:
 
 def judged(tables: Any) -> pd.DataFrame:
     rows = tables["answers"]
-    facts = {"model": rows["model"], "contrast": "length", "label": rows["word"], "n": 10, "value": rows["value"]}
-    return pd.DataFrame({**facts, "ci_low": 0.1, "ci_high": 2.0, "unit": "share", "q": 0.01, "reason": ""})
+    facts = {
+        "model": rows["model"],
+        "contrast": "length",
+        "label": rows["word"],
+        "n": 10,
+        "value": rows["value"],
+    }
+    return pd.DataFrame(
+        {**facts, "ci_low": 0.1, "ci_high": 2.0, "unit": "share", "q": 0.01, "reason": ""}
+    )
 
 
 def headline(tables: Any) -> Headline:
@@ -138,7 +146,9 @@ def tiny(tmp_path: Path) -> Audit:
     (home / "sentences.toml").write_text(SENTENCES)
     (home / "method.toml").write_text('paper = "none"\nchoice = []\n')
     (home / "sections.css").write_text("")
-    (home / "sections.html.j2").write_text("{% macro lede(doubled) %}<p>Doubled: {{ doubled }}.</p>{% endmacro %}")
+    (home / "sections.html.j2").write_text(
+        "{% macro lede(doubled) %}<p>Doubled: {{ doubled }}.</p>{% endmacro %}"
+    )
     stages = (
         Stage("read", ("inputs",), ("pictures/", "words"), read, options=()),
         Stage(
@@ -171,7 +181,9 @@ class Noted(OneProcess):
         self.notes.append(text)
 
 
-def done(audit: Audit, tmp_path: Path, source: str = "words.txt", **options: Any) -> tuple[Result, list[str]]:
+def done(
+    audit: Audit, tmp_path: Path, source: str = "words.txt", **options: Any
+) -> tuple[Result, list[str]]:
     """The result, and the stages that were up to date."""
     noted = Noted()
     result = carry_out(plan(audit, tmp_path / source, tmp_path / "run", options), noted)
@@ -245,15 +257,24 @@ def test_a_part_can_be_done_in_another_process(tiny: Audit, tmp_path: Path):
     pd.testing.assert_frame_equal(before, pd.read_parquet(part))
 
 
-def test_the_smallest_audit_of_the_page_for_contributors_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_smallest_audit_of_the_page_for_contributors_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     page = Path(__file__).parents[2] / "docs/pages/contribute/audit.md"
-    blocks = re.findall(r'```\w+ title="([^"]+)"\n(.*?)```', page.read_text("utf-8"), flags=re.DOTALL)
+    blocks = re.findall(
+        r'```\w+ title="([^"]+)"\n(.*?)```', page.read_text("utf-8"), flags=re.DOTALL
+    )
     home = tmp_path / "lengths"
     home.mkdir()
-    for name, content in (*blocks, ("sections.css", ""), ("method.toml", 'paper = ""\nchoice = []\n')):
+    for name, content in (
+        *blocks,
+        ("sections.css", ""),
+        ("method.toml", 'paper = ""\nchoice = []\n'),
+    ):
         (home / name).write_text(content, "utf-8")
     rows = [
-        f"{place},{'ab'[place % 2]},a man{' and a dog' * (place % 2)} {'sits ' * (place % 3)}" for place in range(40)
+        f"{place},{'ab'[place % 2]},a man{' and a dog' * (place % 2)} {'sits ' * (place % 3)}"
+        for place in range(40)
     ]
     (tmp_path / "captions.csv").write_text("\n".join(["photo,group,caption", *rows]))
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -262,8 +283,15 @@ def test_the_smallest_audit_of_the_page_for_contributors_works(tmp_path: Path, m
     assert result.summary == "Captions of a over b differ by -3.0 words."
     assert result.findings["decision"].tolist() == ["finding"]
     assert "a over b: −3.0 words." in result.page.read_text("utf-8")
-    assert done(audit, tmp_path, source="captions.csv")[1] == ["ask", "outcomes", "contrasts", "report"]
-    assert done(audit, tmp_path, source="captions.csv", least=30)[0].findings["decision"].tolist() == ["unjudged"]
+    assert done(audit, tmp_path, source="captions.csv")[1] == [
+        "ask",
+        "outcomes",
+        "contrasts",
+        "report",
+    ]
+    assert done(audit, tmp_path, source="captions.csv", least=30)[0].findings[
+        "decision"
+    ].tolist() == ["unjudged"]
 
 
 def noting(run: Run, words: list[str], name: str) -> Made:
@@ -293,7 +321,12 @@ def test_a_part_that_is_done_again_leaves_the_notes_of_the_others(tiny: Audit, t
 
 
 def test_a_note_made_in_another_process_arrives(tiny: Audit, tmp_path: Path):
-    audit = replace(tiny, page=(), outline=headline, stages=(tiny.stages[0], replace(tiny.stages[1], work=noting)))
+    audit = replace(
+        tiny,
+        page=(),
+        outline=headline,
+        stages=(tiny.stages[0], replace(tiny.stages[1], work=noting)),
+    )
     done(audit, tmp_path)
     part = part_of(tmp_path, 0)
     part.unlink()
@@ -305,9 +338,12 @@ def test_a_note_made_in_another_process_arrives(tiny: Audit, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [('{"kind": "census"}', "census"), (None, r"no run\.json"), ("{}", "older gslopes")]
+    ("content", "said"),
+    [('{"kind": "census"}', "census"), (None, r"no run\.json"), ("{}", "older gslopes")],
 )
-def test_what_is_no_finished_run_of_an_audit_is_refused(tmp_path: Path, content: str | None, said: str):
+def test_what_is_no_finished_run_of_an_audit_is_refused(
+    tmp_path: Path, content: str | None, said: str
+):
     if content is not None:
         (tmp_path / "run.json").write_text(content)
     with pytest.raises(UsageError, match=said) as refused:

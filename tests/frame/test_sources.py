@@ -21,7 +21,9 @@ def manifest() -> pd.DataFrame:
         ("", "refused", "chef", "CC0 1.0"),
     ]
     frame = pd.DataFrame(rows, columns=["photo", "status", "occupation", "licence"])
-    frame = frame.assign(creator=["", "Ada", "", ""], page="https://example.org/1", rank=range(1, 5))
+    frame = frame.assign(
+        creator=["", "Ada", "", ""], page="https://example.org/1", rank=range(1, 5)
+    )
     for field in MANIFEST.schema:
         if field.name not in frame:
             frame[field.name] = "" if str(field.type) == "string" else 0
@@ -35,7 +37,9 @@ def folders(tmp_path) -> tuple[Path, Path]:
     run.mkdir()
     plain = {"width": 8, "height": 8, "status": "used", "reason": "", "faces": 1}
     where = {"box": None, "points": None, "detection": None}
-    table = pd.DataFrame({"photo": [*IDS, ""], "path": ["1.jpg", "2.jpg", "3.jpg", "4.jpg"], **plain, **where})
+    table = pd.DataFrame(
+        {"photo": [*IDS, ""], "path": ["1.jpg", "2.jpg", "3.jpg", "4.jpg"], **plain, **where}
+    )
     tables.write(tables.PHOTOS, table, run / "photos.parquet")
     return photos, run
 

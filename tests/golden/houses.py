@@ -46,7 +46,9 @@ def contexts(folder: Path) -> Tables:
     for rater in range(6):
         for place, (name, middle) in enumerate((("bridal", 1), ("garage", 8), ("field", 5))):
             coding = "partial" if (rater + place) % 5 == 4 else "correct"
-            answers.append(f"{name},r{rater},{'male' if rater % 2 else 'female'},{middle + rater % 3 - 1},{coding}")
+            answers.append(
+                f"{name},r{rater},{'male' if rater % 2 else 'female'},{middle + rater % 3 - 1},{coding}"
+            )
     (folder / "ratings.csv").write_text("\n".join(answers) + "\n", "utf-8")
     both = (Tagger("planted", 999), Tagger("light", 150))
     audit(
@@ -56,7 +58,14 @@ def contexts(folder: Path) -> Tables:
     for photo in sorted((folder / "people").iterdir())[10:]:
         photo.unlink()
     analysis = ContextOptions(permutations=199, baseline="original")
-    audit(folder, folder / "runs/sweep", classifier=both[1], analysis=analysis, sweep="gender", steps=3)
+    audit(
+        folder,
+        folder / "runs/sweep",
+        classifier=both[1],
+        analysis=analysis,
+        sweep="gender",
+        steps=3,
+    )
     return tables_of(folder / "runs")
 
 
@@ -72,7 +81,9 @@ def crops(folder: Path) -> Tables:
     quick = {"min_group": 2, "ratios": (0.5, 1.0)}
 
     def run(name: str, *croppers: Any, **options: Any) -> None:
-        gslopes.audit_crops(people, runs / name, croppers=croppers, finder=a_face, **{**base, **quick, **options})
+        gslopes.audit_crops(
+            people, runs / name, croppers=croppers, finder=a_face, **{**base, **quick, **options}
+        )
 
     run("whole", *models, groups=("team", "side"), policies=("argmax", "sample", "average", "pad"))
     run("published", models[0], groups=("colour",), as_published=True, pairs=60, height=56)
@@ -112,18 +123,24 @@ def captions(folder: Path) -> Tables:
     runs = folder / "runs"
     quick = {"splits": 20, "min_active": 3}
     groups = {"groups": folder / "groups.csv", "columns": ("gender", "skin")}
-    found = gslopes.audit_captions(stages, runs / "whole", **groups, options=AuditOptions(**quick, types=4))
+    found = gslopes.audit_captions(
+        stages, runs / "whole", **groups, options=AuditOptions(**quick, types=4)
+    )
     review = folder / "review.csv"
     with review.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["case", "answer", "reviewer", "note"])
         for place, case in enumerate(found.tables["cases"]["case"]):
-            writer.writerow([case, ("harm", "not-a-harm", "unsure")[place % 3], "AB"[place % 2], ""])
+            writer.writerow(
+                [case, ("harm", "not-a-harm", "unsure")[place % 3], "AB"[place % 2], ""]
+            )
     gslopes.audit_captions(runs / "whole", runs / "whole", review=review)
     options = AuditOptions(**quick, as_published=True)
     more: dict[str, Any] = {"truth": "human-captions", "senses": "paper", "limit": 40}
     more |= {"columns": ("gender",)}
-    gslopes.audit_captions(stages, runs / "published", groups=folder / "groups.csv", **more, options=options)
+    gslopes.audit_captions(
+        stages, runs / "published", groups=folder / "groups.csv", **more, options=options
+    )
     return tables_of(runs)
 
 
@@ -137,13 +154,34 @@ def draw_captions(folder: Path) -> Path:
         word = "woman" if place % 2 else "man"
         thing = ("dog", "bench", "umbrella")[place % 3]
         size = 20 + 7 * (place % 11)
-        boxes.append({"image_id": place, "category_id": 1, "bbox": [10 + place % 13, 20, size, 2 * size], "area": 900})
+        boxes.append(
+            {
+                "image_id": place,
+                "category_id": 1,
+                "bbox": [10 + place % 13, 20, size, 2 * size],
+                "area": 900,
+            }
+        )
         number = next(key for key, name in CATEGORIES.items() if name == thing)
-        boxes.append({"image_id": place, "category_id": number, "bbox": [place, 99, size, 30 + place], "area": 400})
-        human += [f"{place},A {word} with a {thing}.", f"{place},A {'young ' * (place % 5 == 0)}{word} on a bench."]
+        boxes.append(
+            {
+                "image_id": place,
+                "category_id": number,
+                "bbox": [place, 99, size, 30 + place],
+                "area": 400,
+            }
+        )
+        human += [
+            f"{place},A {word} with a {thing}.",
+            f"{place},A {'young ' * (place % 5 == 0)}{word} on a bench.",
+        ]
         said = f"{word} with a {thing}" if place % 7 else f"beautiful {word}"
         said = (
-            thing if place % 4 == 1 else f"{('girl', 'lady')[place % 2]} holding a {thing}" if place % 9 == 7 else said
+            thing
+            if place % 4 == 1
+            else f"{('girl', 'lady')[place % 2]} holding a {thing}"
+            if place % 9 == 7
+            else said
         )
         said = f"black boy on a {thing}" if place % 10 == 6 else said
         system.append(f"{place},A {said}{' under an umbrella' * (place % 6 == 3)}.")
@@ -175,18 +213,30 @@ HOUSES = {"contexts": contexts, "crops": crops, "captions": captions}
 def tables_of(runs: Path) -> Tables:
     """Every parquet file below, by its path without the suffix."""
     files = sorted(runs.rglob("*.parquet"))
-    return {file.relative_to(runs).with_suffix("").as_posix(): pd.read_parquet(file) for file in files}
+    return {
+        file.relative_to(runs).with_suffix("").as_posix(): pd.read_parquet(file) for file in files
+    }
 
 
 def kept(house: str, name: str, frame: pd.DataFrame) -> dict[str, Any]:
     """A table as it is stored: rows, and columns whole or thinned."""
     last = name.rpartition("/")[2]
-    columns = {column: column_of(frame[column].tolist()) for column in frame if (house, last, column) not in LEFT_OUT}
+    columns = {
+        column: column_of(frame[column].tolist())
+        for column in frame
+        if (house, last, column) not in LEFT_OUT
+    }
     part = "/parts/" in name
-    thin = {column: part or len(values) > FULL or len(json.dumps(values)) > LONG for column, values in columns.items()}
+    thin = {
+        column: part or len(values) > FULL or len(json.dumps(values)) > LONG
+        for column, values in columns.items()
+    }
     return {
         "rows": len(frame),
-        "columns": {column: thinned(values, part) if thin[column] else values for column, values in columns.items()},
+        "columns": {
+            column: thinned(values, part) if thin[column] else values
+            for column, values in columns.items()
+        },
     }
 
 
@@ -198,7 +248,9 @@ def thinned(values: list[Any], part: bool) -> dict[str, Any]:
     every = floats(values)
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (SUMS, len(every)))
     return {
-        "sha256": hashlib.sha256(json.dumps(plain(values, math.inf), ensure_ascii=False).encode()).hexdigest(),
+        "sha256": hashlib.sha256(
+            json.dumps(plain(values, math.inf), ensure_ascii=False).encode()
+        ).hexdigest(),
         "scale": scale_of(values),
         "sums": (signs @ np.array(every)).tolist(),
         "first": first,
@@ -256,7 +308,11 @@ def written(found: dict[str, Any]) -> str:
             f"  {json.dumps(column)}: {json.dumps(values, ensure_ascii=False, separators=(',', ':'))}"
             for column, values in table["columns"].items()
         ]
-        blocks.append(f'{json.dumps(name)}: {{"rows": {table["rows"]}, "columns": {{\n' + ",\n".join(lines) + "\n }}")
+        blocks.append(
+            f'{json.dumps(name)}: {{"rows": {table["rows"]}, "columns": {{\n'
+            + ",\n".join(lines)
+            + "\n }}"
+        )
     return "{\n" + ",\n".join(blocks) + "\n}\n"
 
 
@@ -265,7 +321,9 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name in HOUSES:
         with tempfile.TemporaryDirectory() as folder:
-            (FOLDER / f"{name}.json").write_text(written(found_in(name, Path(folder))), encoding="utf-8")
+            (FOLDER / f"{name}.json").write_text(
+                written(found_in(name, Path(folder))), encoding="utf-8"
+            )
             for run, text in shown(Path(folder, "runs")).items():
                 (FOLDER / f"{name}-{run}.txt").write_text(text, encoding="utf-8")
 

@@ -13,7 +13,12 @@ import statsmodels.api as sm
 
 rng = np.random.default_rng(20200915)
 cases = []
-for values in (np.linspace(-2, 2, 7), np.linspace(-2, 2, 5), np.array([-1.0, 0.0, 3.0]), np.linspace(-3, 1, 11)):
+for values in (
+    np.linspace(-2, 2, 7),
+    np.linspace(-2, 2, 5),
+    np.array([-1.0, 0.0, 3.0]),
+    np.linspace(-3, 1, 11),
+):
     for slope, noise in ((0.0, 0.01), (0.05, 0.02), (-0.4, 0.1), (1e-4, 1e-6), (12.0, 30.0)):
         curve = 1 + slope * values + rng.normal(0, noise, len(values))
         fit = sm.OLS(curve, sm.add_constant(values)).fit()
@@ -27,7 +32,13 @@ for values in (np.linspace(-2, 2, 7), np.linspace(-2, 2, 5), np.array([-1.0, 0.0
             "low": low,
             "high": high,
         }
-        cases.append({"values": values.tolist(), "curve": curve.tolist(), **{k: float(v) for k, v in results.items()}})
+        cases.append(
+            {
+                "values": values.tolist(),
+                "curve": curve.tolist(),
+                **{k: float(v) for k, v in results.items()},
+            }
+        )
 
 golden = {
     "tool": f"statsmodels {statsmodels.__version__}, numpy {np.__version__}, Python {platform.python_version()}",
@@ -36,4 +47,6 @@ golden = {
     "seed": 20200915,
     "cases": cases,
 }
-Path(__file__).with_suffix(".json").write_text(json.dumps(golden, indent=1) + "\n", encoding="utf-8")
+Path(__file__).with_suffix(".json").write_text(
+    json.dumps(golden, indent=1) + "\n", encoding="utf-8"
+)

@@ -15,7 +15,21 @@ from pathlib import Path
 import pandas as pd
 
 SILENT = ("script", "style", "template", "svg", "title", "pre")
-BLOCKS = {"p", "li", "tr", "h1", "h2", "h3", "h4", "figcaption", "dt", "dd", "caption", "summary", "option"}
+BLOCKS = {
+    "p",
+    "li",
+    "tr",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "figcaption",
+    "dt",
+    "dd",
+    "caption",
+    "summary",
+    "option",
+}
 MASKS = (
     (r"\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d[\d:.+]*)?", "DATE"),
     (r"(?<![\w.])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{8,}(?!\w)", "HEX"),
@@ -90,13 +104,21 @@ def run_text(run: Path, terminal: str, hidden: Path) -> str:
     if (run / "summary.json").is_file():
         summary = json.loads((run / "summary.json").read_text("utf-8"))
         rows = {name: pd.DataFrame(summary.pop(name)) for name in ("rows", "observed")}
-        lines += ["", "== summary.json", *(f"{name}: {json.dumps(value)}" for name, value in summary.items())]
+        lines += [
+            "",
+            "== summary.json",
+            *(f"{name}: {json.dumps(value)}" for name, value in summary.items()),
+        ]
         for name, frame in rows.items():
             text = frame.to_csv(index=False, float_format="%.9g", na_rep="")
             lines += ["", f"== {name} of summary.json", *(text.splitlines() if len(frame) else [])]
     for file in sorted(run.glob("report/**/*.csv")):
         if file.name != "slopes.csv":  # the table slopes
-            lines += ["", f"== {file.relative_to(run).as_posix()}", *file.read_text("utf-8").splitlines()]
+            lines += [
+                "",
+                f"== {file.relative_to(run).as_posix()}",
+                *file.read_text("utf-8").splitlines(),
+            ]
     for page in sorted(run.rglob("*.html")):
         lines += ["", f"== {page.relative_to(run).as_posix()}", *page_text(page)]
     return masked("\n".join(lines).replace(str(hidden), "FOLDER")) + "\n"
@@ -113,15 +135,27 @@ def differences(text: str, golden: str, relative: float = 1e-7) -> Iterator[str]
     """Lines that differ, in words, in order; numbers may by a relative difference, or by 1e-9."""
     lines, known = text.splitlines(), golden.splitlines()
     words = [[NUMBER.sub("0", line) for line in side] for side in (known, lines)]
-    for kind, start, end, first, last in SequenceMatcher(None, *words, autojunk=False).get_opcodes():
+    for kind, start, end, first, last in SequenceMatcher(
+        None, *words, autojunk=False
+    ).get_opcodes():
         changes = [(start, known[start:end], lines[first:last])]
         if kind == "equal":
             pairs = enumerate(zip(known[start:end], lines[first:last], strict=True), start)
-            changes = [(place, [old], [new]) for place, (old, new) in pairs if not same_line(new, old, relative)]
+            changes = [
+                (place, [old], [new])
+                for place, (old, new) in pairs
+                if not same_line(new, old, relative)
+            ]
         for place, old, new in changes:
-            section = next((line for line in reversed(known[: place + 1]) if line.startswith(("==", "#"))), "")
+            section = next(
+                (line for line in reversed(known[: place + 1]) if line.startswith(("==", "#"))), ""
+            )
             yield "\n".join(
-                [f"line {place + 1}, below {section!r}:", *map("  - {}".format, old), *map("  + {}".format, new)]
+                [
+                    f"line {place + 1}, below {section!r}:",
+                    *map("  - {}".format, old),
+                    *map("  + {}".format, new),
+                ]
             )
 
 

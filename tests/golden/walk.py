@@ -71,8 +71,20 @@ def draw(folder: Path) -> dict[str, Any]:
             pixels[y - 2 : y + 3, x - 4 : x + 5] = (60, 40, 40 + index)
         mask = distance < (6 if index % 8 == 5 else 30) ** 2  # too small for the gate
         Image.fromarray(pixels).save(folder / "photos" / f"{index:02}.bmp")
-        Image.fromarray(np.where(mask, 255, 0).astype(np.uint8)).save(folder / "masks" / f"{index:02}.png")
-        faces.append([f"{index:02}.bmp", 1, 20, 16, 76, 80, *(number for xy in POINTS.values() for number in xy)])
+        Image.fromarray(np.where(mask, 255, 0).astype(np.uint8)).save(
+            folder / "masks" / f"{index:02}.png"
+        )
+        faces.append(
+            [
+                f"{index:02}.bmp",
+                1,
+                20,
+                16,
+                76,
+                80,
+                *(number for xy in POINTS.values() for number in xy),
+            ]
+        )
         nurse, smile = ("yes", "no")[index % 3 > 0], ("no", "yes")[index % 2]
         about.append([f"{index:02}.bmp", ("red", "blue")[index % 2], index // 2, nurse, smile])
     (folder / "photos" / "broken.jpg").write_bytes(b"no picture")
@@ -81,10 +93,18 @@ def draw(folder: Path) -> dict[str, Any]:
     pd.DataFrame(faces, columns=columns).to_csv(folder / "faces.csv", index=False)
     columns = ["path", "team", "family", "nurse", "smile"]
     pd.DataFrame(about, columns=columns).to_csv(folder / "about.csv", index=False)
-    return {"photos": "photos", "landmarks": "faces.csv", "masks": "masks", "editor": "drawn-fader", "format": "png"}
+    return {
+        "photos": "photos",
+        "landmarks": "faces.csv",
+        "masks": "masks",
+        "editor": "drawn-fader",
+        "format": "png",
+    }
 
 
-def classifier(name: str, thrown: dict[str, tuple[int, str, float]], always: bool) -> Callable[..., Any]:
+def classifier(
+    name: str, thrown: dict[str, tuple[int, str, float]], always: bool
+) -> Callable[..., Any]:
     """A function that knows what it answers about each picture.
 
     thrown: pixels of a picture, as ``of_pixels``, to its person, attribute and value.
@@ -100,9 +120,17 @@ def classifier(name: str, thrown: dict[str, tuple[int, str, float]], always: boo
         scores = {}
         for number, (label, (share, change)) in enumerate(LABELS[name].items()):
             noise = np.random.default_rng([number, person, len(name)]).random()
-            moved = change * value / 4 if attribute == "gender" else 0.02 * ((person + number) % 3 - 1) * value
-            scores[label] = round(float(np.clip(0.5 + 0.5 * (share - noise) + 0.5 * moved, 0.01, 0.99)), 3)
-        return scores if always else {label: score for label, score in scores.items() if score > 0.5}
+            moved = (
+                change * value / 4
+                if attribute == "gender"
+                else 0.02 * ((person + number) % 3 - 1) * value
+            )
+            scores[label] = round(
+                float(np.clip(0.5 + 0.5 * (share - noise) + 0.5 * moved, 0.01, 0.99)), 3
+            )
+        return (
+            scores if always else {label: score for label, score in scores.items() if score > 0.5}
+        )
 
     answer.__name__ = answer.__qualname__ = name
     return answer
@@ -116,14 +144,23 @@ def of_pixels(picture: np.ndarray | str) -> str:
 
 def audited(run: str, config: str) -> gslopes.audit:
     """An audit in the working directory, which holds nothing yet."""
-    options = draw(Path()) | {"config": "options.toml", "device": "cpu", "steps": STEPS, "cache": "cache"}
+    options = draw(Path()) | {
+        "config": "options.toml",
+        "device": "cpu",
+        "steps": STEPS,
+        "cache": "cache",
+    }
     Path("options.toml").write_text(config, encoding="utf-8")
     made = gslopes.synthesise(out=run, **options)
     paths = made.tables["photos"].set_index("photo")["path"]
-    thrown = {of_pixels(f"photos/{index:02}.bmp"): (index, "unedited", 0.0) for index in range(PEOPLE)}
+    thrown = {
+        of_pixels(f"photos/{index:02}.bmp"): (index, "unedited", 0.0) for index in range(PEOPLE)
+    }
     for row in made.tables["edits"].to_dict("records"):
         key = of_pixels(f"{run}/{row['file']}")
-        thrown.setdefault(key, (int(paths[row["photo"]][:2]), row["attribute"], float(row["value"])))
+        thrown.setdefault(
+            key, (int(paths[row["photo"]][:2]), row["attribute"], float(row["value"]))
+        )
     both = [classifier("first", thrown, always=False), classifier("second", thrown, always=True)]
     return gslopes.audit(out=run, classifier=both, **options)
 

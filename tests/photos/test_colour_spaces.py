@@ -50,8 +50,12 @@ def test_gray_profiles_are_obeyed(gamma):
     gray = np.repeat(np.arange(0, 256, 15, dtype=np.uint8)[None], 8, 0)
     (pixels,) = decoded([png(gray, gray_profile(gamma))])
     linear = (gray / 255) ** gamma
-    expected = 255 * np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
-    assert np.abs(pixels - expected[..., None])[:, 1:].max() <= 2  # a gamma of 1 has few levels near black
+    expected = 255 * np.where(
+        linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055
+    )
+    assert (
+        np.abs(pixels - expected[..., None])[:, 1:].max() <= 2
+    )  # a gamma of 1 has few levels near black
 
 
 def test_inks_are_read_by_their_profile():
@@ -63,10 +67,14 @@ def test_inks_are_read_by_their_profile():
     white, cyan, magenta, yellow, black = pixels[4, 4::8].astype(int)
     assert (white > 250).all()
     assert (black < 5).all()
-    assert (cyan[1], magenta[1], yellow[2]) == pytest.approx((199, 92, 107), abs=3)  # 255, 0 and 0 by the formula
+    assert (cyan[1], magenta[1], yellow[2]) == pytest.approx(
+        (199, 92, 107), abs=3
+    )  # 255, 0 and 0 by the formula
 
 
-@pytest.mark.parametrize("broken", [b"short", rgb_profile("adobe-rgb")[:300], bytes(500), gray_profile(1.8)])
+@pytest.mark.parametrize(
+    "broken", [b"short", rgb_profile("adobe-rgb")[:300], bytes(500), gray_profile(1.8)]
+)
 def test_a_profile_that_cannot_be_used_changes_nothing(broken):
     (pixels,) = decoded([png(SHEET, broken)])
     assert np.array_equal(pixels, SHEET)
@@ -119,7 +127,9 @@ def test_a_network_and_a_function_see_the_colours(wide_file, tmp_path):
 def test_thumbnails_on_the_page_show_the_colours(wide_file):
     box = (0.0, 0.0, 320.0, 64.0)
     shown = picture(wide_file, box, wide_file.parent, side=64)
-    assert np.abs(shown[32, 16].astype(int) - PATCHES[4]).max() <= 2  # the middle square: the fifth patch and the sixth
+    assert (
+        np.abs(shown[32, 16].astype(int) - PATCHES[4]).max() <= 2
+    )  # the middle square: the fifth patch and the sixth
 
 
 def test_rooms_are_pasted_in_srgb(wide_file):

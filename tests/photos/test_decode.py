@@ -19,7 +19,9 @@ from gslopes.photos.folder import list_photos, open_photo
 
 RNG = np.random.default_rng(7)
 NOISE = RNG.integers(0, 256, (24, 32, 3), np.uint8)
-SMOOTH = np.stack([*np.meshgrid(np.linspace(40, 200, 32), np.linspace(60, 220, 24)), np.full((24, 32), 90.0)], -1)
+SMOOTH = np.stack(
+    [*np.meshgrid(np.linspace(40, 200, 32), np.linspace(60, 220, 24)), np.full((24, 32), 90.0)], -1
+)
 SMOOTH = SMOOTH.astype(np.uint8)
 SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 GRAY_PROFILE = SRGB[:16] + b"GRAY" + SRGB[20:]
@@ -97,7 +99,9 @@ def test_cmyk_becomes_colour_near_the_original() -> None:
 
 
 def test_lab_becomes_srgb() -> None:
-    transform = ImageCms.buildTransform(ImageCms.createProfile("sRGB"), ImageCms.createProfile("LAB"), "RGB", "LAB")
+    transform = ImageCms.buildTransform(
+        ImageCms.createProfile("sRGB"), ImageCms.createProfile("LAB"), "RGB", "LAB"
+    )
     lab = ImageCms.applyTransform(Image.fromarray(SMOOTH), transform)
     pixels, _, icc = decode(encoded(lab, "TIFF"), "x")
     assert np.abs(pixels.astype(int) - SMOOTH).mean() < 4
@@ -137,7 +141,8 @@ def test_every_orientation_is_turned_upright(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "exif", [b"Exif\0\0II*\0\xff\xff\xff\xff", b"Exif\0\0garbage", b"Exif\0\0MM\0*\0\0\0\x08\xff\xff"]
+    "exif",
+    [b"Exif\0\0II*\0\xff\xff\xff\xff", b"Exif\0\0garbage", b"Exif\0\0MM\0*\0\0\0\x08\xff\xff"],
 )
 def test_damaged_exif_is_passed_over_without_a_warning(exif: bytes) -> None:
     pixels, _, _ = decode(encoded(Image.fromarray(SMOOTH), "JPEG", exif=exif), "x")
@@ -148,13 +153,18 @@ def test_damaged_exif_is_passed_over_without_a_warning(exif: bytes) -> None:
 def test_a_fitting_profile_is_kept(kind: str) -> None:
     assert decode(encoded(Image.fromarray(NOISE), kind, icc_profile=SRGB), "x")[2] == SRGB
     if kind != "WEBP":  # which has no gray of its own
-        assert decode(encoded(Image.fromarray(SMOOTH[..., 0]), kind, icc_profile=GRAY_PROFILE), "x")[2] == GRAY_PROFILE
+        assert (
+            decode(encoded(Image.fromarray(SMOOTH[..., 0]), kind, icc_profile=GRAY_PROFILE), "x")[2]
+            == GRAY_PROFILE
+        )
 
 
 def test_a_profile_that_does_not_fit_or_is_none_is_dropped() -> None:
     assert decode(encoded(Image.fromarray(NOISE), icc_profile=GRAY_PROFILE), "x")[2] is None
     assert decode(encoded(Image.fromarray(NOISE), icc_profile=b"short"), "x")[2] is None
-    assert decode(encoded(Image.fromarray(SMOOTH[..., 0]), "JPEG", icc_profile=SRGB), "x")[2] is None
+    assert (
+        decode(encoded(Image.fromarray(SMOOTH[..., 0]), "JPEG", icc_profile=SRGB), "x")[2] is None
+    )
 
 
 # --- Files that are no photos ----------------------------------------------------------------------------------------
@@ -176,17 +186,29 @@ def test_a_file_cut_short_is_truncated(kind: str, share: float) -> None:
 def bomb(width: int, height: int) -> bytes:
     """A PNG's header that promises so many pixels, and none of them."""
     header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    data = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + header + struct.pack(">I", zlib.crc32(header))
+    data = (
+        b"\x89PNG\r\n\x1a\n"
+        + struct.pack(">I", 13)
+        + header
+        + struct.pack(">I", zlib.crc32(header))
+    )
     return data + struct.pack(">I", 0) + b"IDAT" + struct.pack(">I", zlib.crc32(b"IDAT"))
 
 
 @pytest.mark.parametrize("size", [(20_000, 20_000), (10_001, 10_000), (200_000, 200_000)])
 def test_a_decompression_bomb_is_refused_before_decoding(size: tuple[int, int]) -> None:
-    assert reason(bomb(*size)) == f"unreadable: too large ({size[0]}×{size[1]} pixels, limit 100 million)"
+    assert (
+        reason(bomb(*size))
+        == f"unreadable: too large ({size[0]}×{size[1]} pixels, limit 100 million)"
+    )
 
 
-def test_a_photo_too_long_for_a_jpeg_is_refused_and_a_large_one_draws_no_warning_from_pillow() -> None:
-    assert reason(bomb(70_000, 100)) == "unreadable: too large (70000×100 pixels, limit 65500 a side)"
+def test_a_photo_too_long_for_a_jpeg_is_refused_and_a_large_one_draws_no_warning_from_pillow() -> (
+    None
+):
+    assert (
+        reason(bomb(70_000, 100)) == "unreadable: too large (70000×100 pixels, limit 65500 a side)"
+    )
     assert reason(bomb(10_000, 9_900)) == "unreadable: truncated"
 
 
@@ -196,7 +218,16 @@ def test_any_damage_gives_pixels_or_a_reason(kind: str, data: st.DataObject) -> 
     whole = bytearray(encoded(Image.fromarray(NOISE), kind))
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
-    known, result = (Reason.NOT_A_PICTURE, Reason.TRUNCATED, Reason.DAMAGED, Reason.TOO_LARGE, Reason.UNREAD_KIND), ""
+    known, result = (
+        (
+            Reason.NOT_A_PICTURE,
+            Reason.TRUNCATED,
+            Reason.DAMAGED,
+            Reason.TOO_LARGE,
+            Reason.UNREAD_KIND,
+        ),
+        "",
+    )
     try:
         pixels, _, _ = decode(bytes(whole), "x")
     except PhotoError as error:
@@ -226,7 +257,11 @@ COLOUR = np.stack([X / 31, Y / 23, (X + Y) / 54], -1)
 def scaled(shares: Any, dtype: str) -> Any:
     """Shares of white as samples."""
     kind = np.dtype(dtype)
-    return shares.astype(kind) if kind.kind == "f" else np.round(shares * np.iinfo(kind).max).astype(kind)
+    return (
+        shares.astype(kind)
+        if kind.kind == "f"
+        else np.round(shares * np.iinfo(kind).max).astype(kind)
+    )
 
 
 def tiff(samples: Any, **options: Any) -> bytes:
@@ -245,12 +280,18 @@ def test_a_tiff_is_read_as_it_looks_or_refused_by_name(dtype: str, byteorder: st
         (1 - GRAY, gray, {"photometric": "miniswhite"}),
         (COLOUR, COLOUR, {"photometric": "rgb"}),
         (np.moveaxis(COLOUR, -1, 0), COLOUR, {"photometric": "rgb", "planarconfig": "separate"}),
-        (np.concatenate([COLOUR, full], -1), COLOUR, {"photometric": "rgb", "extrasamples": ["unassalpha"]}),
+        (
+            np.concatenate([COLOUR, full], -1),
+            COLOUR,
+            {"photometric": "rgb", "extrasamples": ["unassalpha"]},
+        ),
         (np.concatenate([1 - COLOUR, 0 * full], -1), COLOUR, {"photometric": "separated"}),
     ]
     for shares, look, options in cases:
         for compression in (None, "zlib"):
-            data = tiff(scaled(shares, dtype), byteorder=byteorder, compression=compression, **options)
+            data = tiff(
+                scaled(shares, dtype), byteorder=byteorder, compression=compression, **options
+            )
             try:
                 pixels, _, _ = decode(data, "a.tif")
             except PhotoError as error:
@@ -280,7 +321,9 @@ def test_pictures_of_phones_are_read_turned():
     if features.check("avif"):
         pixels, _, _ = decode(file.getvalue(), "a.avif")
         assert np.abs(pixels / 255 - np.rot90(COLOUR, -1)).mean() < 0.05
-    heif = pytest.importorskip("pillow_heif", reason="pillow-heif is not installed: pip install 'gslopes[heif]'")
+    heif = pytest.importorskip(
+        "pillow_heif", reason="pillow-heif is not installed: pip install 'gslopes[heif]'"
+    )
     file = io.BytesIO()
     heif.from_pillow(Image.fromarray(scaled(COLOUR, "u1"))).save(file, quality=95)
     pixels, _, _ = decode(file.getvalue(), "a.heic")

@@ -12,7 +12,14 @@ from scipy.stats import spearmanr
 
 from gslopes.core.errors import ConfigError, StorageError, UnknownName
 from gslopes.photos import drawn as rendered
-from gslopes.photos.drawn import COLUMNS, FaceParameters, gender_readout, render, sample, tone_readout
+from gslopes.photos.drawn import (
+    COLUMNS,
+    FaceParameters,
+    gender_readout,
+    render,
+    sample,
+    tone_readout,
+)
 
 VALUES = np.linspace(-2, 2, 7)
 
@@ -24,7 +31,9 @@ def faces() -> FaceParameters:
 
 def one_face(**columns: float) -> FaceParameters:
     """A frontal face in the middle of every range, some columns changed."""
-    middle = {name: np.array([sum(column.metadata["drawn"]) / 2]) for name, column in COLUMNS.items()}
+    middle = {
+        name: np.array([sum(column.metadata["drawn"]) / 2]) for name, column in COLUMNS.items()
+    }
     return FaceParameters(**middle).replace(**columns)
 
 
@@ -57,14 +66,23 @@ def test_drawn_columns_fill_their_ranges_and_are_independent():
         low, high = column.metadata["drawn"]
         values = getattr(drawn, name)
         assert values.dtype == np.float32
-        assert low <= values.min() < low + 0.01 * (high - low) < high - 0.01 * (high - low) < values.max() <= high
+        assert (
+            low
+            <= values.min()
+            < low + 0.01 * (high - low)
+            < high - 0.01 * (high - low)
+            < values.max()
+            <= high
+        )
 
 
 @pytest.mark.parametrize("correlation", [-1.0, 0.3])
 def test_confounded_columns_correlate_as_asked_and_stay_uniform(correlation: float):
     drawn = sample(10_000, 5, confound={"hair": correlation, "background": -correlation})
     assert np.corrcoef(drawn.gender, drawn.hair)[0, 1] == pytest.approx(correlation, abs=0.02)
-    assert np.corrcoef(drawn.gender, drawn.background)[0, 1] == pytest.approx(-correlation, abs=0.02)
+    assert np.corrcoef(drawn.gender, drawn.background)[0, 1] == pytest.approx(
+        -correlation, abs=0.02
+    )
     assert np.abs(np.quantile(drawn.hair, [0.1, 0.5, 0.9]) - [0.1, 0.5, 0.9]).max() < 0.02
 
 
@@ -88,9 +106,15 @@ def test_wrong_parameters_are_named(faces: FaceParameters):
 
 @pytest.mark.parametrize("size", [32, 100])
 def test_a_face_does_not_depend_on_its_batch(size: int):
-    rng, ranges = np.random.default_rng(0), {name: column.metadata["range"] for name, column in COLUMNS.items()}
+    rng, ranges = (
+        np.random.default_rng(0),
+        {name: column.metadata["range"] for name, column in COLUMNS.items()},
+    )
     crowd = FaceParameters(
-        **{name: rng.choice([low, (low + high) / 2, high], 40) for name, (low, high) in ranges.items()}
+        **{
+            name: rng.choice([low, (low + high) / 2, high], 40)
+            for name, (low, high) in ranges.items()
+        }
     )
     together = render(crowd, size)
     for i in range(0, 40, 3):
@@ -101,7 +125,9 @@ def test_a_face_does_not_depend_on_its_batch(size: int):
 
 @settings(max_examples=25, deadline=None)
 @given(columns=extremes(), size=st.sampled_from([32, 47, 64]))
-def test_the_cue_changes_nothing_outside_the_face_at_any_extreme(columns: dict[str, float], size: int):
+def test_the_cue_changes_nothing_outside_the_face_at_any_extreme(
+    columns: dict[str, float], size: int
+):
     face = one_face(**columns)
     low, high = render(face.replace(gender=-2), size), render(face.replace(gender=2), size)
     assert np.array_equal(low.face_mask, high.face_mask)
@@ -155,12 +181,17 @@ def test_a_written_folder_reads_back_to_the_last_bit(faces: FaceParameters, tmp_
     assert photos == folder / "photos"
     assert len(list(photos.iterdir())) == len(faces)
     for i in range(len(faces)):
-        with Image.open(photos / f"{i:06}.png") as picture, Image.open(folder / "masks" / f"{i:06}.png") as mask:
+        with (
+            Image.open(photos / f"{i:06}.png") as picture,
+            Image.open(folder / "masks" / f"{i:06}.png") as mask,
+        ):
             assert (picture.mode, mask.mode) == ("RGB", "L")
             assert np.array_equal(np.asarray(picture), drawn.pixels[i])
             assert np.abs(np.asarray(mask) / 255 - drawn.face_mask[i]).max() <= 0.5 / 255 + 1e-6
     written = pd.read_csv(folder / "attributes.csv")
-    assert all(np.array_equal(written[name].to_numpy(np.float32), getattr(faces, name)) for name in COLUMNS)
+    assert all(
+        np.array_equal(written[name].to_numpy(np.float32), getattr(faces, name)) for name in COLUMNS
+    )
 
 
 def test_a_folder_with_other_photos_or_no_folder_is_an_error(faces: FaceParameters, tmp_path: Path):

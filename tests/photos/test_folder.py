@@ -48,11 +48,21 @@ def test_every_image_suffix_counts_in_any_case_and_nothing_else(tmp_path: Path) 
     for name in [*images, "notes.txt", "jpg", "h.jpg.part", "i.gif", ".hidden.jpg", "._a.jpg"]:
         (tmp_path / name).touch()
     assert names(tmp_path) == images
-    assert passed_over(tmp_path) == f"4 files in {tmp_path} passed over, no photos: h.jpg.part, i.gif, jpg and 1 more."
+    assert (
+        passed_over(tmp_path)
+        == f"4 files in {tmp_path} passed over, no photos: h.jpg.part, i.gif, jpg and 1 more."
+    )
 
 
 def test_other_names_count_by_their_content_and_what_is_left_is_named(tmp_path: Path) -> None:
-    kinds = {"a.jfif": "JPEG", "b.jpe": "JPEG", "c.jpg_large": "JPEG", "d": "PNG", "e.gif": "GIF", "f.jpg?w=9": "WEBP"}
+    kinds = {
+        "a.jfif": "JPEG",
+        "b.jpe": "JPEG",
+        "c.jpg_large": "JPEG",
+        "d": "PNG",
+        "e.gif": "GIF",
+        "f.jpg?w=9": "WEBP",
+    }
     kinds |= {"g.dib": "BMP", "h.avif.1": "AVIF", "i": "TIFF"}
     for name, kind in kinds.items():
         Image.new("RGB", (8, 6), (9, 9, 9)).save(tmp_path / name, kind)
@@ -74,7 +84,17 @@ def test_other_names_count_by_their_content_and_what_is_left_is_named(tmp_path: 
 
 
 def test_order_is_that_of_the_bytes_of_the_name_below_the_root(tmp_path: Path) -> None:
-    for name in ["b/1.jpg", "a/2.jpg", "a.jpg", "B.jpg", "a/10.jpg", "é.jpg", "z.jpg", "a b.jpg", "line\nbreak.jpg"]:
+    for name in [
+        "b/1.jpg",
+        "a/2.jpg",
+        "a.jpg",
+        "B.jpg",
+        "a/10.jpg",
+        "é.jpg",
+        "z.jpg",
+        "a b.jpg",
+        "line\nbreak.jpg",
+    ]:
         write(tmp_path / name)
     found = names(tmp_path)
     assert found == sorted(found, key=lambda name: name.encode())
@@ -88,7 +108,12 @@ def test_a_photo_that_lies_there_twice_is_listed_once_with_its_other_names(tmp_p
     for name in ("b.png", "c/a.png"):
         write(tmp_path / name)
     big = 5000 * b"x"  # of one size, and of one end
-    for name, content in (("d.jpg", b"1" + big), ("e.jpg", b"2" + big), ("f.jpg", b"1" + big), ("g.jpg", b"")):
+    for name, content in (
+        ("d.jpg", b"1" + big),
+        ("e.jpg", b"2" + big),
+        ("f.jpg", b"1" + big),
+        ("g.jpg", b""),
+    ):
         (tmp_path / name).write_bytes(content)
     (tmp_path / "h.jpg").write_bytes(b"")
     same = same_bytes(list_files(tmp_path))
@@ -96,11 +121,15 @@ def test_a_photo_that_lies_there_twice_is_listed_once_with_its_other_names(tmp_p
     found = list_photos(tmp_path)
     assert [file.relative for file in found] == ["a.png", "d.jpg", "e.jpg", "g.jpg", "h.jpg"]
     assert found[0] == PhotoFile(tmp_path / "a.png", "a.png", ("b.png", "c/a.png"))
-    assert left_out(same).startswith("3 photos left out, same bytes as another photo: b.png (as a.png), ")
+    assert left_out(same).startswith(
+        "3 photos left out, same bytes as another photo: b.png (as a.png), "
+    )
     assert left_out({}) == ""
 
 
-def test_links_in_a_circle_end_and_broken_ones_are_listed_and_say_so_when_opened(tmp_path: Path) -> None:
+def test_links_in_a_circle_end_and_broken_ones_are_listed_and_say_so_when_opened(
+    tmp_path: Path,
+) -> None:
     write(tmp_path / "z" / "a.png")
     (tmp_path / "z" / "up").symlink_to(tmp_path)
     (tmp_path / "b").symlink_to(tmp_path / "z")
@@ -132,7 +161,9 @@ def test_what_was_swapped_after_the_listing_is_skipped_with_its_reason(tmp_path:
     }
 
 
-def test_a_sub_folder_that_may_not_be_read_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sub_folder_that_may_not_be_read_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(tmp_path / "a.png")
     (tmp_path / "locked").mkdir()
     scandir = os.scandir
@@ -192,7 +223,9 @@ def test_the_id_is_the_sha256_of_the_bytes(tmp_path: Path) -> None:
     assert photo.pixels.flags.writeable
 
 
-def test_reasons_of_the_operating_system_are_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reasons_of_the_operating_system_are_plain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert reason(tmp_path) == "unreadable: not a file"
     assert reason(tmp_path / "never.jpg") == "unreadable: gone"
     for error, wanted in [
@@ -200,18 +233,32 @@ def test_reasons_of_the_operating_system_are_plain(tmp_path: Path, monkeypatch: 
         (OSError(5, "Input/output error"), "unreadable: disk error (Input/output error)"),
     ]:
         with monkeypatch.context() as patch:
-            patch.setattr("gslopes.photos.folder.read_regular", lambda *_, error=error: (_ for _ in ()).throw(error))
+            patch.setattr(
+                "gslopes.photos.folder.read_regular",
+                lambda *_, error=error: (_ for _ in ()).throw(error),
+            )
             assert reason(tmp_path / "a.jpg") == wanted
 
 
 # --- Photos that are held at once ------------------------------------------------------------------------------------
 
 
-def test_batches_hold_so_many_pixels_or_one_photo_and_leave_out_what_is_not_read(tmp_path: Path) -> None:
-    for name, size in {"a": (4, 3), "b": (4, 3), "c": (30, 30), "d": (4, 3), "e": (4, 3), "f": (4, 3)}.items():
+def test_batches_hold_so_many_pixels_or_one_photo_and_leave_out_what_is_not_read(
+    tmp_path: Path,
+) -> None:
+    for name, size in {
+        "a": (4, 3),
+        "b": (4, 3),
+        "c": (30, 30),
+        "d": (4, 3),
+        "e": (4, 3),
+        "f": (4, 3),
+    }.items():
         write(tmp_path / f"{name}.png", size)
     found = photo_batches(
-        list_files(tmp_path), lambda file: None if file.relative == "b.png" else open_photo(file.path), 24
+        list_files(tmp_path),
+        lambda file: None if file.relative == "b.png" else open_photo(file.path),
+        24,
     )
     assert [[file.relative for file, _ in batch] for batch in found] == [
         ["a.png"],

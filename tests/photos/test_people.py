@@ -14,7 +14,20 @@ from gslopes.core.errors import UsageError
 from gslopes.photos import people
 from gslopes.photos.people import name_in, read_people
 
-SPELLED = ["male", "Male", "male ", "male", "NaN", "nan", "", "female", "Female", " female", "female", "N/A"]
+SPELLED = [
+    "male",
+    "Male",
+    "male ",
+    "male",
+    "NaN",
+    "nan",
+    "",
+    "female",
+    "Female",
+    " female",
+    "female",
+    "N/A",
+]
 WANTED = ["male"] * 4 + [""] * 3 + ["female"] * 4 + [""]
 
 
@@ -33,7 +46,9 @@ def test_rows_of_a_photo_agree_in_what_counts(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("id,sex,age\n1,m,20\n2,f,30\n1,M ,40\n")
     table = read_people(tmp_path / "people.csv")
     assert table.by_photo({"sex": table.groups("sex")}) == {"1": 0, "2": 1}
-    with pytest.raises(UsageError, match="names '1' in lines 2 and 4 with different age: '20' and '40'"):
+    with pytest.raises(
+        UsageError, match="names '1' in lines 2 and 4 with different age: '20' and '40'"
+    ):
         table.by_photo({"age": table.groups("age")})
 
 
@@ -48,12 +63,20 @@ def test_a_table_is_read_by_its_ending(tmp_path: Path, suffix: str) -> None:
 
 
 def test_whatever_is_missing_is_in_no_group() -> None:
-    assert normal_names([None, np.nan, pd.NA, "<NA>", "null", "  ", 1, "1 "]) == [""] * 6 + ["1", "1"]
+    assert normal_names([None, np.nan, pd.NA, "<NA>", "null", "  ", 1, "1 "]) == [""] * 6 + [
+        "1",
+        "1",
+    ]
     assert normal_names([]) == []
 
 
 def test_names_that_are_really_others_stay_others() -> None:
-    assert normal_names(["East Asian", "east  asian", "Asian", "nana"]) == ["East Asian", "East Asian", "Asian", "nana"]
+    assert normal_names(["East Asian", "east  asian", "Asian", "nana"]) == [
+        "East Asian",
+        "East Asian",
+        "Asian",
+        "nana",
+    ]
 
 
 def test_captions(tmp_path: Path) -> None:

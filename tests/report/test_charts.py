@@ -24,33 +24,60 @@ def lab(colour: str, eyes: str) -> np.ndarray:
     level = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
     linear = np.where(level <= 0.04045, level / 12.92, ((level + 0.055) / 1.055) ** 2.4)
     linear = np.clip(np.asarray(DEFICIENT[eyes]) @ linear, 0, 1)
-    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
+    xyz = (
+        np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+        @ linear
+    )
     x, y, z = np.cbrt(np.maximum(xyz / [0.9505, 1, 1.089], 0.008856))
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
 def test_no_pair_of_colours_is_red_against_blue_and_all_eyes_tell_the_ends_apart() -> None:
-    blocks = re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[:2]
+    blocks = re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[
+        :2
+    ]
     for block in blocks:
         known = dict(re.findall(r"--([\w-]+): (#\w+)", block))
-        for name in ("neg", "pos", *(f"{end}-{place}" for end in ("neg", "pos") for place in (1, 2, 3)), "series-1"):
-            hue = 360 * colorsys.rgb_to_hsv(*(int(known[name][at : at + 2], 16) for at in (1, 3, 5)))[0]
+        for name in (
+            "neg",
+            "pos",
+            *(f"{end}-{place}" for end in ("neg", "pos") for place in (1, 2, 3)),
+            "series-1",
+        ):
+            hue = (
+                360
+                * colorsys.rgb_to_hsv(*(int(known[name][at : at + 2], 16) for at in (1, 3, 5)))[0]
+            )
             assert 15 <= hue <= 180 or 240 <= hue <= 320, f"{name} {known[name]} is red or blue"
         for eyes in DEFICIENT:
-            for one, other in (("neg", "pos"), ("neg", "like"), ("pos", "like"), ("series-1", "series-2")):
+            for one, other in (
+                ("neg", "pos"),
+                ("neg", "like"),
+                ("pos", "like"),
+                ("series-1", "series-2"),
+            ):
                 apart = np.linalg.norm(lab(known[one], eyes) - lab(known[other], eyes))
                 assert apart > 15, f"{one}, {other}: {apart:.0f} with {eyes}"
 
 
 def test_no_other_style_sheet_has_a_colour_of_its_own() -> None:
     folders = [TEMPLATES, *(TEMPLATES.parents[1] / house for house in HOUSES)]
-    sheets = [path for folder in folders for path in folder.glob("*.css") if path.name != "page.css"]
+    sheets = [
+        path for folder in folders for path in folder.glob("*.css") if path.name != "page.css"
+    ]
     assert len(sheets) >= len(HOUSES)
     assert [
-        path.name for path in sheets if re.search(r"#[0-9a-f]{3,8}\b|rgb|hsl|prefers-color", path.read_text("utf-8"))
+        path.name
+        for path in sheets
+        if re.search(r"#[0-9a-f]{3,8}\b|rgb|hsl|prefers-color", path.read_text("utf-8"))
     ] == []
 
 
 def test_an_interval_that_reaches_beyond_its_strip_is_cut() -> None:
-    assert charts.whisker(-50.0, 0.5, np.inf, 1.0) == {"low": 2.0, "high": 118.0, "at": 89.0, "cut": True}
+    assert charts.whisker(-50.0, 0.5, np.inf, 1.0) == {
+        "low": 2.0,
+        "high": 118.0,
+        "at": 89.0,
+        "cut": True,
+    }
     assert not charts.whisker(-0.5, 0.0, 0.5, 1.0)["cut"]

@@ -19,7 +19,9 @@ def composition(**shares: float) -> pd.DataFrame:
 
 
 def test_the_most_skewed_come_first_whichever_way():
-    table = by_occupation(composition(chef=0.3, nurse=0.95, pilot=0.02, judge=0.5), {"nurse": 0.879})
+    table = by_occupation(
+        composition(chef=0.3, nurse=0.95, pilot=0.02, judge=0.5), {"nurse": 0.879}
+    )
     assert table["occupation"].tolist() == ["pilot", "nurse", "chef", "judge"]
     assert table["female"].tolist() == pytest.approx([0.02, 0.95, 0.3, 0.5])
     assert table["women"].isna().tolist() == [True, False, True, True]
@@ -44,8 +46,13 @@ def test_table_3_of_the_printed_shares_has_the_printed_order_and_form():
     drawn = composition(**others, **dict(zip(printed["label"][::-1], female[::-1], strict=True)))
     table = table3(by_occupation(drawn, {}))
     assert tuple(table) == SIDES
-    sides = [table[list(SIDES[place : place + 2])].set_axis(["label", "number"], axis=1) for place in (0, 2)]
-    ours = pd.concat([side.assign(of=end) for side, end in zip(sides, ("female", "male"), strict=True)])
+    sides = [
+        table[list(SIDES[place : place + 2])].set_axis(["label", "number"], axis=1)
+        for place in (0, 2)
+    ]
+    ours = pd.concat(
+        [side.assign(of=end) for side, end in zip(sides, ("female", "male"), strict=True)]
+    )
     assert in_order(ours[["of", "label", "number"]].round(3)) == in_order(printed)
     lines = print_shares(by_occupation(drawn, {})).splitlines()
     assert [line.split() for line in lines[2:5:2]] == [

@@ -15,9 +15,13 @@ PAGE = """{% extends "shell.html.j2" %}{% import "parts.html.j2" as parts %}
 
 
 @pytest.mark.browser
-def test_a_link_and_paper_open_what_is_closed_and_the_screen_is_as_it_was(chromium: Any, tmp_path: Path) -> None:
+def test_a_link_and_paper_open_what_is_closed_and_the_screen_is_as_it_was(
+    chromium: Any, tmp_path: Path
+) -> None:
     (tmp_path / "page.html.j2").write_text(PAGE, "utf-8")
-    (tmp_path / "page.html").write_text(inline.render("page.html.j2", house=tmp_path, headline=""), "utf-8")
+    (tmp_path / "page.html").write_text(
+        inline.render("page.html.j2", house=tmp_path, headline=""), "utf-8"
+    )
     page, address = chromium.new_page(), (tmp_path / "page.html").as_uri()
     seen = "document.getElementById('deep').checkVisibility()"
     page.goto(address)

@@ -49,7 +49,9 @@ def elsewhere(tmp_path: Path, code: str, *, alone: bool) -> list[str]:
         "MPLCONFIGDIR": str(tmp_path / "cache"),
         "XDG_DATA_HOME": str(tmp_path),
     }
-    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "findfont" not in done.stderr
     return done.stdout.splitlines()
@@ -65,7 +67,9 @@ def font_file(path: Path, letters: str) -> None:
     names = [".notdef", *(f"u{ord(letter):05X}" for letter in letters)]
     font = FontBuilder(1000)
     font.setupGlyphOrder(names)
-    font.setupCharacterMap({ord(letter): name for letter, name in zip(letters, names[1:], strict=True)})
+    font.setupCharacterMap(
+        {ord(letter): name for letter, name in zip(letters, names[1:], strict=True)}
+    )
     font.setupGlyf(dict.fromkeys(names, pen.glyph()))
     font.setupHorizontalMetrics(dict.fromkeys(names, (900, 100)))
     font.setupHorizontalHeader(ascent=800, descent=-200)
@@ -78,20 +82,28 @@ def font_file(path: Path, letters: str) -> None:
 
 def test_where_no_font_has_a_script_the_sentence_names_the_one_to_install(tmp_path: Path) -> None:
     code = f"for text in {[label for label, _ in LABELS.values()]!r}: print(fonts.advice([text, 'Lächeln', 'a'])[0])"
-    for (label, font), sentence in zip(LABELS.values(), elsewhere(tmp_path, code, alone=True), strict=True):
+    for (label, font), sentence in zip(
+        LABELS.values(), elsewhere(tmp_path, code, alone=True), strict=True
+    ):
         assert sentence.startswith(f"No font here has {''.join(sorted(set(label)))[:8]}")
         assert f"Install {font} and make the report again." in sentence
 
 
-@pytest.mark.parametrize("label", ["Heavy_Makeup", "Lächeln", "улыбка", "ابتسامة", "חיוך", "\N{GRINNING FACE}"])
+@pytest.mark.parametrize(
+    "label", ["Heavy_Makeup", "Lächeln", "улыбка", "ابتسامة", "חיוך", "\N{GRINNING FACE}"]
+)
 def test_what_the_fonts_of_matplotlib_have_needs_no_other(label: str) -> None:
     assert fonts.advice([label]) == []
 
 
 @pytest.mark.slow
-def test_a_font_that_was_installed_after_matplotlib_looked_draws_the_scripts_that_it_has(tmp_path: Path) -> None:
+def test_a_font_that_was_installed_after_matplotlib_looked_draws_the_scripts_that_it_has(
+    tmp_path: Path,
+) -> None:
     labels = [label for label, _ in LABELS.values()]
-    elsewhere(tmp_path, "assert manager.fontManager", alone=False)  # matplotlib keeps its list of fonts
+    elsewhere(
+        tmp_path, "assert manager.fontManager", alone=False
+    )  # matplotlib keeps its list of fonts
     font_file(tmp_path / "fonts/squares.ttf", "".join(sorted(set("".join(labels)))))
     code = f"""
 from gslopes.report import charts

@@ -16,7 +16,15 @@ def test_examples_in_the_docstrings_hold(module: ModuleType) -> None:
 
 
 @pytest.mark.parametrize(
-    "write", [numbers.points, numbers.signed, numbers.ratio, numbers.share, numbers.decimal, numbers.probability]
+    "write",
+    [
+        numbers.points,
+        numbers.signed,
+        numbers.ratio,
+        numbers.share,
+        numbers.decimal,
+        numbers.probability,
+    ],
 )
 def test_no_number_is_minus_zero_and_none_is_a_dash(write: numbers.Format) -> None:
     assert not write(-1e-9).startswith(("-", "−")) or write is numbers.probability

@@ -18,7 +18,9 @@ from gslopes.report.inline import render, templates
 from gslopes.report.review import review_data
 from tests.fixtures import assert_page_fits
 
-NASTY = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+NASTY = (
+    "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+)
 
 
 def items(folder: Path, count: int = 5) -> list[dict[str, Any]]:
@@ -26,10 +28,19 @@ def items(folder: Path, count: int = 5) -> list[dict[str, Any]]:
     for number in range(count):
         name = f"{'=' if number == 0 else ''}a b#{number}%.jpg"
         Image.fromarray(np.full((60, 80, 3), 40 * number, np.uint8)).save(folder / name)
-        row = {"photo": f"{number:064x}", "path": name, "occupation": NASTY if number == 1 else "chef"}
+        row = {
+            "photo": f"{number:064x}",
+            "path": name,
+            "occupation": NASTY if number == 1 else "chef",
+        }
         row |= {"box": [0.25, 0.1, 0.5, 0.6], "masculine": 0.6 if number % 2 else 0.3, "young": 0.7}
         row |= {"white": 0.5, "black": 0.3, "asian": 0.1, "indian": 0.05, "other": 0.05}
-        saved = {"title": NASTY, "creator": "Ann", "licence": "CC BY 4.0", "page": "javascript:alert(1)"}
+        saved = {
+            "title": NASTY,
+            "creator": "Ann",
+            "licence": "CC BY 4.0",
+            "page": "javascript:alert(1)",
+        }
         linked = {"licence": "CC0 1.0", "page": "https://example.org/2"}
         source = {1: saved, 2: linked}.get(number, {})
         found.append(item_of(row, chances(row), source, str(Path("..") / folder.name / name)))
@@ -44,7 +55,10 @@ def page(chromium: Any, tmp_path: Path) -> Iterator[Any]:
     (tmp_path / "census/review.html").write_text(text, encoding="utf-8")
     opened = chromium.new_context(accept_downloads=True).new_page()
     opened.problems = []
-    opened.on("console", lambda message: opened.problems.append(message.text) if message.type == "error" else None)
+    opened.on(
+        "console",
+        lambda message: opened.problems.append(message.text) if message.type == "error" else None,
+    )
     opened.on("pageerror", lambda error: opened.problems.append(str(error)))
     opened.asked = []
     opened.on("request", lambda request: opened.asked.append(request.url))
@@ -72,7 +86,9 @@ def test_accept_correct_exclude_undecided_and_both_other_answers_by_keyboard(pag
     assert page.inner_text("#place") == "Photo 1 of 5"
     assert page.inner_text("[data-field=gender_text]") == "female (70 %)"
     assert page.inner_text("[data-field=race_text]") == "White (50 %)"
-    assert len(page.locator("button").all_inner_texts()) == 22, "every key has a button; one is hidden"
+    assert len(page.locator("button").all_inner_texts()) == 22, (
+        "every key has a button; one is hidden"
+    )
     page.wait_for_function("document.getElementById('photo').naturalWidth === 80")
     photo, box = (page.locator(name).bounding_box() for name in ("#photo", "#box"))
     assert (box["x"] - photo["x"]) / photo["width"] == pytest.approx(0.25, abs=0.01)
@@ -106,7 +122,10 @@ def test_words_of_strangers_stay_words_and_no_server_is_asked(page):
     assert page.locator("#credit img, #occupation img").count() == 0
     press(page, "ArrowRight")
     link = page.locator("#credit a")
-    assert (link.get_attribute("href"), link.get_attribute("rel")) == ("https://example.org/2", "noreferrer noopener")
+    assert (link.get_attribute("href"), link.get_attribute("rel")) == (
+        "https://example.org/2",
+        "noreferrer noopener",
+    )
     assert page.problems == []
 
 
@@ -137,7 +156,9 @@ def test_a_closed_window_loses_nothing_and_saved_answers_are_read_back(page, chr
 def test_the_page_fits_the_window_and_axe_finds_no_serious_fault(chromium, tmp_path, size, count):
     (tmp_path / "photos").mkdir()
     (tmp_path / "census").mkdir()
-    (tmp_path / "census/review.html").write_text(render_review(items(tmp_path / "photos", count), [], 0.9), "utf-8")
+    (tmp_path / "census/review.html").write_text(
+        render_review(items(tmp_path / "photos", count), [], 0.9), "utf-8"
+    )
     assert_page_fits(chromium, tmp_path / "census/review.html", *size)
 
 
@@ -146,7 +167,16 @@ GRID = """{% extends "shell.html.j2" %}{% from "review-controls.html.j2" import 
 <div data-item tabindex="0">{{ one }}<button data-key="a">A</button><input type="text" data-column="note"></div>
 {% endfor %}{% endblock %}"""
 IDS = ('=HYPERLINK("http://x")', "a,b\nc", 'quo"te', "'+1", "plain")
-NOTES = ("\ttab", "'apostrophe", "'=1+1", "''=x", "-1", ' "quoted", twice"', "two\nlines", "ünïcode")
+NOTES = (
+    "\ttab",
+    "'apostrophe",
+    "'=1+1",
+    "''=x",
+    "-1",
+    ' "quoted", twice"',
+    "two\nlines",
+    "ünïcode",
+)
 
 
 def grid(folder: Path, answers: list[dict[str, str]], ids: tuple[str, ...] = IDS) -> str:
@@ -154,18 +184,32 @@ def grid(folder: Path, answers: list[dict[str, str]], ids: tuple[str, ...] = IDS
     folder.mkdir(exist_ok=True)
     (folder / "grid.html.j2").write_text(GRID, "utf-8")
     items = [{"id": one} for one in ids]
-    keys = {"a": {"set": {"answer": "yes"}, "next": True}, "x": {"set": {"answer": "no"}, "next": True}}
-    how: dict[str, Any] = {"copied": ("id",), "done": ({"answer": "*"},), "values": {"answer": ("yes", "no")}}
-    data = review_data(items, answers, ("id", "answer", "by", "note"), keys=keys, reviewer="by", **how)
+    keys = {
+        "a": {"set": {"answer": "yes"}, "next": True},
+        "x": {"set": {"answer": "no"}, "next": True},
+    }
+    how: dict[str, Any] = {
+        "copied": ("id",),
+        "done": ({"answer": "*"},),
+        "values": {"answer": ("yes", "no")},
+    }
+    data = review_data(
+        items, answers, ("id", "answer", "by", "note"), keys=keys, reviewer="by", **how
+    )
     templates.cache_clear()
-    text = render("grid.html.j2", house=folder, scripts=("review.js",), data=data, shown=ids, headline="Grid")
+    text = render(
+        "grid.html.j2", house=folder, scripts=("review.js",), data=data, shown=ids, headline="Grid"
+    )
     (folder / "review.html").write_text(text, "utf-8")
     return (folder / "review.html").as_uri()
 
 
 def rows_of(file: Path) -> list[dict[str, str]]:
     """As every command reads a review."""
-    return [{name: without_guard(cell) for name, cell in row.items()} for _, row in read_csv(file).rows()]
+    return [
+        {name: without_guard(cell) for name, cell in row.items()}
+        for _, row in read_csv(file).rows()
+    ]
 
 
 @pytest.mark.slow

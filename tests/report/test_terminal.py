@@ -27,7 +27,10 @@ def test_a_terminal_with_colours_gets_them(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_one_column_gives_way_and_no_other_cell_is_cut() -> None:
-    columns = [Column("label", number=False, gives_way=True), *(Column(f"column {n}") for n in range(4))]
+    columns = [
+        Column("label", number=False, gives_way=True),
+        *(Column(f"column {n}") for n in range(4)),
+    ]
     lines = table(columns, [["x" * 60, *["−12.5 to +12.5"] * 4], ["口紅", *"1234"]]).splitlines()
     assert max(map(len, lines)) <= WIDTH
     assert lines[2].count("−12.5 to +12.5") == 4

@@ -3,7 +3,9 @@ import pytest
 from gslopes.report import words
 
 
-@pytest.mark.parametrize("text", ["a\nb", "\x1b[31mred", "\udc80", "\u202eright to left", "\x00", "tab\t", "\u2028"])
+@pytest.mark.parametrize(
+    "text", ["a\nb", "\x1b[31mred", "\udc80", "\u202eright to left", "\x00", "tab\t", "\u2028"]
+)
 def test_printable_text_is_one_line_without_control_characters_and_valid(text: str) -> None:
     shown = words.printable(text)
     assert shown.isprintable()
@@ -52,7 +54,16 @@ def test_labels_are_read_as_people_write_them_in_every_script(exact: str, read: 
             "口紅",
             "💄",
         ),
-        *("https://example.org/a", "AT&T", "3.14", "e.g.", "1st", "Red color", "SunGlasses", "Chef's hat, white"),
+        *(
+            "https://example.org/a",
+            "AT&T",
+            "3.14",
+            "e.g.",
+            "1st",
+            "Red color",
+            "SunGlasses",
+            "Chef's hat, white",
+        ),
     ],
 )
 def test_labels_that_can_be_read_stay(text: str) -> None:

@@ -24,8 +24,12 @@ def folder(run: Path, classifier: str, slope: float, seed: int = 0, photos: int 
             asked.append((f"{index:064x}", "gender", step, classifier, "answered", "", ""))
             if luck[index] < 0.5 + slope * value:
                 rows.append((f"{index:064x}", "gender", step, value, classifier, "nurse", 0.9))
-    tables.write(tables.SCORES, pd.DataFrame(rows, columns=tables.SCORES.columns), run / "scores.parquet")
-    tables.write(tables.ASKED, pd.DataFrame(asked, columns=tables.ASKED.columns), run / "asked.parquet")
+    tables.write(
+        tables.SCORES, pd.DataFrame(rows, columns=tables.SCORES.columns), run / "scores.parquet"
+    )
+    tables.write(
+        tables.ASKED, pd.DataFrame(asked, columns=tables.ASKED.columns), run / "asked.parquet"
+    )
     runfolder.write_json(run / "run.json", {"values": {"gender": VALUES.tolist()}})
     return run
 
@@ -37,7 +41,11 @@ def test_a_mitigation_is_found_with_its_interval(tmp_path: Path) -> None:
     assert row["ci_low"] > 0
     assert row["q"] < 0.05
     assert "nurse" in print_changes(compare_runs(before, after))
-    (line,) = [line for line in print_changes(compare_runs(before, after)).splitlines() if line.startswith(" nurse")]
+    (line,) = [
+        line
+        for line in print_changes(compare_runs(before, after)).splitlines()
+        if line.startswith(" nurse")
+    ]
     assert line.split()[-3:] == ["of", "60", "yes"]
 
 
@@ -45,7 +53,11 @@ def test_a_mitigation_is_found_with_its_interval(tmp_path: Path) -> None:
     ("photos", "changed", "said"),
     [
         (12, 0, "No answer differs on 12 photos."),
-        (5, 1, "Answers to a label differ on up to 1 of 5 photos. No label is on enough photos to say whether its"),
+        (
+            5,
+            1,
+            "Answers to a label differ on up to 1 of 5 photos. No label is on enough photos to say whether its",
+        ),
         (
             60,
             1,
@@ -58,7 +70,9 @@ def test_a_mitigation_is_found_with_its_interval(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_equal_answers_and_the_least_difference_are_said(tmp_path: Path, photos: int, changed: int, said: str) -> None:
+def test_equal_answers_and_the_least_difference_are_said(
+    tmp_path: Path, photos: int, changed: int, said: str
+) -> None:
     one, other = (folder(tmp_path / name, "model", -0.3, photos=photos) for name in "ab")
     rows = tables.read(tables.SCORES, other / "scores.parquet")
     tables.write(tables.SCORES, rows[changed:], other / "scores.parquet")
@@ -68,17 +82,24 @@ def test_equal_answers_and_the_least_difference_are_said(tmp_path: Path, photos:
     assert said in write_page(one, other, found).read_text("utf-8")
     tables.write(tables.SCORES, rows.assign(score=rows["score"] + 1e-3), other / "scores.parquet")
     again = compare_runs(one, other)
-    assert (again["difference"].item(), again["differing"].item()) == (0, rows["photo"].nunique()), "scores differ"
+    assert (again["difference"].item(), again["differing"].item()) == (
+        0,
+        rows["photo"].nunique(),
+    ), "scores differ"
 
 
 def test_labels_count_as_they_did_when_each_run_was_fitted(tmp_path: Path) -> None:
     one, other = folder(tmp_path / "a", "model", -0.3), folder(tmp_path / "b", "model", -0.3)
     rows = tables.read(tables.SCORES, one / "scores.parquet")
     weak = rows.drop_duplicates("photo").loc[:, list(rows.columns)].assign(label="weak", score=0.2)
-    both = pd.concat([rows, *(weak.assign(step=step, value=value) for step, value in enumerate(VALUES))])
+    both = pd.concat(
+        [rows, *(weak.assign(step=step, value=value) for step, value in enumerate(VALUES))]
+    )
     for run in (one, other):
         tables.write(tables.SCORES, both, run / "scores.parquet")
-        runfolder.write_json(run / "presence.json", {"limits": {"model": {"score": 0.5, "most": 0}}})
+        runfolder.write_json(
+            run / "presence.json", {"limits": {"model": {"score": 0.5, "most": 0}}}
+        )
     assert compare_runs(one, other)["label"].tolist() == ["nurse"]
     (other / "presence.json").unlink()
     assert sorted(compare_runs(one, other)["label"]) == ["nurse", "weak"]
@@ -100,16 +121,23 @@ def test_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 def test_a_pair_is_cut_where_both_sides_are_classifiers_of_their_runs(tmp_path: Path) -> None:
     one, other = folder(tmp_path / "a", "a", 0.1), folder(tmp_path / "b", "b:threshold=0.7", 0.2)
     found = compare_runs(one, other, ["a=b:threshold=0.7"])
-    assert found[["first_classifier", "classifier"]].to_numpy().tolist() == [["a", "b:threshold=0.7"]]
+    assert found[["first_classifier", "classifier"]].to_numpy().tolist() == [
+        ["a", "b:threshold=0.7"]
+    ]
     assert print_changes(found).startswith("a → b:threshold=0.7: change of each label's slope")
-    assert "a → b:threshold=0.7 along perceived gender</h2>" in write_page(one, other, found).read_text("utf-8")
+    assert "a → b:threshold=0.7 along perceived gender</h2>" in write_page(
+        one, other, found
+    ).read_text("utf-8")
     with pytest.raises(UsageError, match="is not OLD=NEW") as error:
         compare_runs(one, other, ["a=c"])
     assert "b:threshold=0.7" in error.value.hint
 
 
 def test_the_page_says_what_changed_and_holds_every_number_that_is_printed(tmp_path: Path) -> None:
-    before, after = folder(tmp_path / "a", "<b>model</b>", -0.3), folder(tmp_path / "b", "<b>model</b>", -0.05)
+    before, after = (
+        folder(tmp_path / "a", "<b>model</b>", -0.3),
+        folder(tmp_path / "b", "<b>model</b>", -0.05),
+    )
     found = compare_runs(before, after)
     page = write_page(before, after, found)
     assert page == after / "compare" / "index.html"
@@ -125,11 +153,18 @@ def test_the_page_says_what_changed_and_holds_every_number_that_is_printed(tmp_p
     assert "&lt;b&gt;model&lt;/b&gt;" in html
 
 
-def test_two_runs_whose_decoders_were_given_other_values_are_said_to_be_made_differently(tmp_path: Path) -> None:
+def test_two_runs_whose_decoders_were_given_other_values_are_said_to_be_made_differently(
+    tmp_path: Path,
+) -> None:
     before, after = folder(tmp_path / "a", "model", -0.3), folder(tmp_path / "b", "model", -0.05)
     assert edits_differ(before, after) == ""
-    for run, edit in ((before, {"model": "fader"}), (after, {"model": "fader", "calibrated": False})):
-        runfolder.write_json(run / "run.json", runfolder.read_manifest(run) | {"identity": {"edit": edit}})
+    for run, edit in (
+        (before, {"model": "fader"}),
+        (after, {"model": "fader", "calibrated": False}),
+    ):
+        runfolder.write_json(
+            run / "run.json", runfolder.read_manifest(run) | {"identity": {"edit": edit}}
+        )
     said = edits_differ(before, after)
     assert "edit.calibrated is not set there and false here" in said
     assert said in write_page(before, after, compare_runs(before, after)).read_text("utf-8")

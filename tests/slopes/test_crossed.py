@@ -43,7 +43,10 @@ BOTH = ["gender", "race"]
         ({"range": (0, 2)}, "A grid has both ends of each attribute"),
         ({"as_published": True}, "--cross does not go with --as-published"),
         ({"attribute": ["gender", "gender"]}, "An attribute is given twice"),
-        ({"attribute": ["gender", "a-x-b"]}, "The attribute 'a-x-b' has the name of two that are crossed"),
+        (
+            {"attribute": ["gender", "a-x-b"]},
+            "The attribute 'a-x-b' has the name of two that are crossed",
+        ),
         ({"grid": "x"}, "grid: 'x' is not two odd numbers such as 5,3"),
         ({"grid": (5,)}, "grid"),
         ({"grid": (5, 3), "cross": False}, "--grid is for two attributes that are crossed"),
@@ -67,17 +70,29 @@ def test_a_grid_is_one_sweep_of_the_tables_and_its_cost_is_said(tmp_path):
     assert counts == dict.fromkeys(sweeps, 15) | {"gender": 5, "race": 3}
     assert walk.images == 60
     assert walk.grid.values == ((-2.0, -1.0, 0.0, 1.0, 2.0), (-2.0, 0.0, 2.0))
-    small = look_at(configure(tmp_path, {"attribute": BOTH, "cross": True, "grid": (3, 3), "placebo": False}))
+    small = look_at(
+        configure(tmp_path, {"attribute": BOTH, "cross": True, "grid": (3, 3), "placebo": False})
+    )
     assert small.images == 9
     plain = configure(tmp_path, {"attribute": BOTH}).identity()
     assert not {"cross", "grid"} & set(plain)  # runs made before there were any go on
 
 
-def test_on_the_command_line_a_grid_that_is_none_is_one_sentence_and_the_plan_says_the_cost(gslopes, tmp_path):
+def test_on_the_command_line_a_grid_that_is_none_is_one_sentence_and_the_plan_says_the_cost(
+    gslopes, tmp_path
+):
     (tmp_path / "photos").mkdir()
     Image.new("RGB", (64, 64)).save(tmp_path / "photos" / "a.png")
     attributes = ("--attribute", "gender", "--attribute", "race")
-    given = "audit", tmp_path / "photos", *attributes, "--cross", "--dry-run", "--out", tmp_path / "run"
+    given = (
+        "audit",
+        tmp_path / "photos",
+        *attributes,
+        "--cross",
+        "--dry-run",
+        "--out",
+        tmp_path / "run",
+    )
     for text in ("x", "5", "5,3,1", "-5,3", "5.0,3"):
         told = gslopes(*given, f"--grid={text}").err
         assert f"'{text}' is not two odd numbers such as 5,3." in told
@@ -111,12 +126,28 @@ def test_an_attribute_with_a_plus_in_its_name_is_an_attribute():
             -0.03,
             "rises toward feminine by 9 of 100 photos on darker-skinned faces and by 3 on lighter",
         ),
-        (0.03, 0.09, "rises toward masculine by 3 of 100 photos on darker-skinned faces and by 9 on lighter-skinned"),
-        (-0.03, 0.09, "falls toward masculine by 3 of 100 photos on darker-skinned faces and rises by 9 on lighter"),
+        (
+            0.03,
+            0.09,
+            "rises toward masculine by 3 of 100 photos on darker-skinned faces and by 9 on lighter-skinned",
+        ),
+        (
+            -0.03,
+            0.09,
+            "falls toward masculine by 3 of 100 photos on darker-skinned faces and rises by 9 on lighter",
+        ),
     ],
 )
-def test_the_sentence_says_what_a_label_does_at_both_ends_of_the_second_attribute(low, high, sentence):
-    row = {"attribute": "gender-x-race", "measure": "presence", "slope": -1.0, "y_first": low, "y_last": high}
+def test_the_sentence_says_what_a_label_does_at_both_ends_of_the_second_attribute(
+    low, high, sentence
+):
+    row = {
+        "attribute": "gender-x-race",
+        "measure": "presence",
+        "slope": -1.0,
+        "y_first": low,
+        "y_last": high,
+    }
     assert f"“nurse” {sentence}" in effect_of(pd.Series(row), "nurse")
 
 
@@ -128,7 +159,9 @@ def dark(pictures: list) -> list:
 def crossed(tmp_path_factory) -> gslopes.frame.result.Result:
     folder = tmp_path_factory.mktemp("crossed")
     for number in range(3):
-        picture = Image.fromarray(astronaut()[:400, 40 + 8 * number : 440 + 8 * number]).resize((200, 200))
+        picture = Image.fromarray(astronaut()[:400, 40 + 8 * number : 440 + 8 * number]).resize(
+            (200, 200)
+        )
         (folder / "photos").mkdir(exist_ok=True)
         picture.save(folder / "photos" / f"{number}.png")
     return again(folder)
@@ -150,7 +183,11 @@ def test_from_photos_to_interactions_and_what_is_done_is_not_done_again(crossed)
     made = tables.read(tables.SLOPES, run / "slopes.parquet")
     ends = {"gender-x-race=-2", "gender-x-race=2", "race-x-gender=-2", "race-x-gender=2"}
     views = {"gender", "race", "gender-x-race", *ends}
-    assert set(made["attribute"][~placebo.among(made["attribute"])]) == set(crossed.findings["attribute"]) == views
+    assert (
+        set(made["attribute"][~placebo.among(made["attribute"])])
+        == set(crossed.findings["attribute"])
+        == views
+    )
     for name in ("findings.csv", "slopes.csv"):
         rows = pd.read_csv(run / "report" / name)
         assert views <= set(rows["attribute"])
@@ -167,7 +204,9 @@ def test_from_photos_to_interactions_and_what_is_done_is_not_done_again(crossed)
 @pytest.mark.slow
 def test_the_same_run_without_its_cross_is_another(crossed):
     with pytest.raises(UsageError, match="was made by another configuration"):
-        gslopes.audit(crossed.folder.parent / "photos", crossed.folder, attribute=BOTH, classifier=dark)
+        gslopes.audit(
+            crossed.folder.parent / "photos", crossed.folder, attribute=BOTH, classifier=dark
+        )
     with pytest.raises(UsageError, match=r"identity.grid is \[3, 3\] there and \[5, 3\] here"):
         gslopes.audit(crossed.folder, grid=(5, 3))
 
@@ -188,16 +227,23 @@ def test_groups_have_main_slopes_of_a_crossed_run(crossed):
     folder = crossed.folder.parent
     (folder / "people.csv").write_text("path,side\n0.png,left\n1.png,left\n2.png,right\n")
     found = again(folder, photos_csv=folder / "people.csv", groups=("side",)).tables["groups"]
-    assert {(row.attribute, row.group, row.n) for row in found.itertuples() if row.label == "dark"} >= {
-        (name, *side) for name in BOTH for side in (("left", 2), ("right", 1))
-    }
+    assert {
+        (row.attribute, row.group, row.n) for row in found.itertuples() if row.label == "dark"
+    } >= {(name, *side) for name in BOTH for side in (("left", 2), ("right", 1))}
     assert not any("-x-" in name for name in found["attribute"])
 
 
 @pytest.mark.slow
 def test_a_task_of_a_language_model_is_asked_of_a_grid(crossed, provider, tmp_path):
     provider.chat.number = (60_000, 0.0)
-    score_photos(crossed.folder, ["llm:some-model"], tasks=("salary",), device="cpu", cache=tmp_path, yes=True)
+    score_photos(
+        crossed.folder,
+        ["llm:some-model"],
+        tasks=("salary",),
+        device="cpu",
+        cache=tmp_path,
+        yes=True,
+    )
     made = redo(crossed.folder, "fit").tables["slopes"]
     own = made[made["classifier"].str.startswith("llm") & (made["estimator"] == tables.MEASURED)]
     assert set(crossed.findings["attribute"]) <= set(own["attribute"])
@@ -209,29 +255,44 @@ def test_a_task_of_a_language_model_is_asked_of_a_grid(crossed, provider, tmp_pa
 def test_the_page_shows_a_grid_and_fits(crossed, chromium):
     html = crossed.page.read_text("utf-8")
     assert "oes it depend on both?" in html
-    assert len(set(re.findall(r"pictures/gender-x-race[^\"]*", html))) == 3  # a strip for each photo
+    assert (
+        len(set(re.findall(r"pictures/gender-x-race[^\"]*", html))) == 3
+    )  # a strip for each photo
     for width, height in ((1280, 900), (390, 844)):
         assert_page_fits(chromium, crossed.page, width, height)
     assert_one_minute(chromium, crossed.page)
 
 
 @pytest.mark.slow
-def test_a_photo_is_kept_where_readers_follow_both_attributes_and_is_dropped_along_both(crossed, tmp_path):
+def test_a_photo_is_kept_where_readers_follow_both_attributes_and_is_dropped_along_both(
+    crossed, tmp_path
+):
     run = tmp_path / "run"
     shutil.copytree(crossed.folder, run)
     (part,) = (run / "parts" / "gate").rglob("verdicts*.parquet")
     measured = tables.read(tables.VERDICTS, part)
     photo = measured["photo"].iloc[0]
-    measured.loc[(measured["photo"] == photo) & (measured["attribute"] == "race"), ["tau", "shift"]] = -1.0
+    measured.loc[
+        (measured["photo"] == photo) & (measured["attribute"] == "race"), ["tau", "shift"]
+    ] = -1.0
     runfolder.write_table(tables.VERDICTS, measured, part)
     judged = judge_folder(run, 1, GateConfig(), "cpu", OneProcess())
     dropped = judged[~judged["kept"]]
-    assert set(zip(dropped["photo"], dropped["attribute"], strict=True)) >= {(photo, name) for name in BOTH}
+    assert set(zip(dropped["photo"], dropped["attribute"], strict=True)) >= {
+        (photo, name) for name in BOTH
+    }
     assert dropped.groupby("photo")["reason"].nunique().eq(1).all()
-    assert dropped[dropped["photo"] == photo]["detail"].str.startswith("race").all()  # whose reading failed
+    assert (
+        dropped[dropped["photo"] == photo]["detail"].str.startswith("race").all()
+    )  # whose reading failed
     selection = SweepSelection(run)
     edits = tables.read(tables.EDITS, run / "edits.parquet")
     assert set(edits["photo"]) - set(selection.keep(edits)["photo"]) == set(dropped["photo"])
     assert not selection.edits(0)["photo"].isin(dropped["photo"]).any()
-    asked = SweepSelection(crossed.folder, placebos=1).edits(0).groupby("attribute")["photo"].nunique()
-    assert asked.to_dict() == {"gender-x-race": 3, **dict.fromkeys(placebo.names("gender-x-race"), 1)}
+    asked = (
+        SweepSelection(crossed.folder, placebos=1).edits(0).groupby("attribute")["photo"].nunique()
+    )
+    assert asked.to_dict() == {
+        "gender-x-race": 3,
+        **dict.fromkeys(placebo.names("gender-x-race"), 1),
+    }

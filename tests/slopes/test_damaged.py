@@ -63,7 +63,10 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     **{f"no {name}": gone(name) for name in TOP},
     "no table at all": gone(*TOP),
     **{f"{name} cut": cut(f"{name}.parquet") for name in TOP},
-    **{f"{name} is another table": another_table(name, "edits") for name in ("photos", "scores", "slopes")},
+    **{
+        f"{name} is another table": another_table(name, "edits")
+        for name in ("photos", "scores", "slopes")
+    },
     "deeply nested": written("run.json", b'{"values": ' + b"[" * 100_000),
     "no bytes": written("run.json", b""),
     "values are empty": manifest(lambda it: it.update(values={})),
@@ -75,10 +78,16 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "find is a number": manifest(lambda it: it["config"].update(find=3)),
     "a billion photos": manifest(lambda it: it["inputs"].update(photos=10**9)),
     "parts of 0": manifest(lambda it: it["config"].update(part=0)),
-    "stamps name a device": lambda run: [stamped(one) for one in (run / "parts").glob("*.json")] and None,
-    "stamps are nested": lambda run: [one.write_text("[" * 100_000) for one in (run / "parts").glob("*.json")] and None,
+    "stamps name a device": lambda run: (
+        [stamped(one) for one in (run / "parts").glob("*.json")] and None
+    ),
+    "stamps are nested": lambda run: (
+        [one.write_text("[" * 100_000) for one in (run / "parts").glob("*.json")] and None
+    ),
     "two values of another attribute": manifest(lambda it: it.update(values={"race": [-1, 1]})),
-    "models are a number, versions a text": manifest(lambda it: it.update(models=7, versions="all", seed=-1)),
+    "models are a number, versions a text": manifest(
+        lambda it: it.update(models=7, versions="all", seed=-1)
+    ),
     "validity is nested": written("validity.json", b"[" * 100_000),
     "presence is nested": written("presence.json", b"[" * 100_000),
     "presence is a pipe": lambda run: piped(run / "presence.json"),
@@ -86,7 +95,9 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path, draw: Any, toy: str) -> tuple[Path, list[str]]:
+def folder(
+    tmp_path_factory: pytest.TempPathFactory, tiny_models: Path, draw: Any, toy: str
+) -> tuple[Path, list[str]]:
     """A whole audit of four drawn photos, and the command that made it."""
     from gslopes.slopes import audit as stages
 
@@ -98,7 +109,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path, draw: An
         patch.setenv("GSLOPES_HOME", str(tiny_models))
         patch.setenv("GSLOPES_CACHE", str(tmp_path_factory.mktemp("answers")))
         stages.audit(faces.photos, run, config=config, classifier=toy, device="cpu", **faces.known)
-    command = ["audit", str(faces.photos), *faces.args, "--config", str(config), "--classifier", toy, "--device", "cpu"]
+    command = [
+        "audit",
+        str(faces.photos),
+        *faces.args,
+        "--config",
+        str(config),
+        "--classifier",
+        toy,
+        "--device",
+        "cpu",
+    ]
     return run, command
 
 
@@ -148,7 +169,9 @@ def test_a_damaged_folder_is_a_sentence_or_mended_whatever_the_verb(
         ("fit", "a classifier is a number", "its 'classifiers' makes no sense"),
     ],
 )
-def test_what_was_an_unexpected_error_says_what_is_wrong(gslopes, folder, run, toy, verb, damage, said):
+def test_what_was_an_unexpected_error_says_what_is_wrong(
+    gslopes, folder, run, toy, verb, damage, said
+):
     DAMAGES[damage](run)
     done = gslopes(*commands(run, folder[1], toy)[verb])
     assert done.code == 2
@@ -165,5 +188,7 @@ def test_the_same_command_makes_anew_whatever_is_lost_or_damaged(gslopes, folder
     done = gslopes(*folder[1], "--out", run)
     assert done.code == 0, done.err
     for name, frame in expected.items():
-        pd.testing.assert_frame_equal(frame, tables.read(tables.TABLES[name], run / f"{name}.parquet"))
+        pd.testing.assert_frame_equal(
+            frame, tables.read(tables.TABLES[name], run / f"{name}.parquet")
+        )
     assert {path.name: path.read_bytes() for path in run.rglob("edits/**/*.jpg")} == before

@@ -17,7 +17,9 @@ pytestmark = pytest.mark.slow  # CI runs the command of the README
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     out = tmp_path_factory.mktemp("demo")
-    result = CliRunner().invoke(main, ["demo", "--faces", "40", "--out", str(out), "--device", "cpu", "--json"])
+    result = CliRunner().invoke(
+        main, ["demo", "--faces", "40", "--out", str(out), "--device", "cpu", "--json"]
+    )
     assert result.exit_code == 0, result.output
     return out, json.loads(result.stdout)
 
@@ -57,12 +59,18 @@ def test_the_portraits_page_says_what_one_photo_is_for(finished):
     assert "it takes many to say how the classifier behaves" in text
 
 
-def test_the_drawn_faces_are_swept_beside_their_placebos_and_the_table_is_of_the_edit_alone(finished):
+def test_the_drawn_faces_are_swept_beside_their_placebos_and_the_table_is_of_the_edit_alone(
+    finished,
+):
     edits = tables.read(tables.EDITS, finished[0] / "rendered" / "edits.parquet")
     names = ("gender", "gender-same", "gender-light", "gender-random")
     assert edits["attribute"].value_counts().to_dict() == dict.fromkeys(names, 40 * 7)
     slopes = tables.read(tables.SLOPES, finished[0] / "rendered" / "slopes.parquet")
-    known = slopes.query("estimator == 'photo-rate' and attribute == 'gender'").set_index("label")["slope"].to_dict()
+    known = (
+        slopes.query("estimator == 'photo-rate' and attribute == 'gender'")
+        .set_index("label")["slope"]
+        .to_dict()
+    )
     assert {row["label"]: row["slope"] for row in finished[1]["slopes"]} == pytest.approx(known)
 
 
@@ -73,6 +81,8 @@ def test_the_astronaut_was_edited_and_answered_at_every_value(finished):
 
 
 def test_run_again_it_goes_on_and_says_the_same(finished):
-    again = CliRunner().invoke(main, ["demo", "--faces", "40", "--out", str(finished[0]), "--device", "cpu", "--json"])
+    again = CliRunner().invoke(
+        main, ["demo", "--faces", "40", "--out", str(finished[0]), "--device", "cpu", "--json"]
+    )
     assert again.exit_code == 0
     assert json.loads(again.stdout) == finished[1]

@@ -46,7 +46,9 @@ def check(run, **others):
     return check_drift(run, NAME, OneProcess(), cost_limits=ScoreConfig(yes=True), **others)
 
 
-def test_a_model_that_answers_as_before_has_not_drifted_and_the_questions_are_new(provider: FakeProvider, run):
+def test_a_model_that_answers_as_before_has_not_drifted_and_the_questions_are_new(
+    provider: FakeProvider, run
+):
     before, scores = len(provider.log.of("chat")), (run / "scores.parquet").read_bytes()
     found = check(run, sample=20)
     assert len(provider.log.of("chat")) == before + 20
@@ -80,7 +82,9 @@ def test_another_version_is_drift_even_if_it_answers_alike(provider: FakeProvide
 
 
 @pytest.mark.slow
-def test_the_sample_is_of_answered_pictures_and_depends_on_the_seed_alone(provider: FakeProvider, run):
+def test_the_sample_is_of_answered_pictures_and_depends_on_the_seed_alone(
+    provider: FakeProvider, run
+):
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     whole = check(run, sample=1000)
     assert whole.pictures == len(asked)
@@ -92,7 +96,13 @@ def test_the_sample_is_of_answered_pictures_and_depends_on_the_seed_alone(provid
 def test_the_budget_is_a_hard_stop(provider: FakeProvider, run):
     before = len(provider.log.calls)
     with pytest.raises(BudgetReached):
-        check_drift(run, f"{NAME},price=5", OneProcess(), sample=20, cost_limits=ScoreConfig(yes=True, budget=0.006))
+        check_drift(
+            run,
+            f"{NAME},price=5",
+            OneProcess(),
+            sample=20,
+            cost_limits=ScoreConfig(yes=True, budget=0.006),
+        )
     assert len(provider.log.calls) == before + 6
 
 
@@ -128,12 +138,18 @@ def moved(change: np.ndarray, photos: np.ndarray) -> pd.DataFrame:
 def test_a_change_is_that_of_statsmodels_and_its_p_that_of_all_changes_of_signs() -> None:
     rng = np.random.default_rng(3)
     photos = np.repeat(np.arange(8), rng.integers(1, 7, 8))
-    change = 0.03 + 0.1 * rng.standard_normal((8, 4))[photos] + 0.05 * rng.standard_normal((len(photos), 4))
+    change = (
+        0.03
+        + 0.1 * rng.standard_normal((8, 4))[photos]
+        + 0.05 * rng.standard_normal((len(photos), 4))
+    )
     change[:, 3] = 0.0
     found = moved(change, photos)
     signs = np.array(list(product((-1, 1), repeat=8)))
     for name, each in zip(found.index[:3], change.T, strict=False):
-        model = sm.OLS(each, np.ones(len(each))).fit(cov_type="cluster", cov_kwds={"groups": photos}, use_t=True)
+        model = sm.OLS(each, np.ones(len(each))).fit(
+            cov_type="cluster", cov_kwds={"groups": photos}, use_t=True
+        )
         assert found.loc[name, "difference"] == pytest.approx(model.params[0], abs=1e-6)
         gaps = np.bincount(photos, each - each.mean())
         skew = float((gaps**3).sum() / (gaps @ gaps) ** 1.5)
@@ -164,16 +180,27 @@ def test_a_sample_is_of_as_many_photos_as_can_be(run) -> None:
 
 
 def test_a_picture_without_a_label_has_no_highest_one(tmp_path) -> None:
-    scores = pd.DataFrame([("p0", "gender", 0, 0.0, NAME, "nurse", 0.5)], columns=tables.SCORES.columns)
+    scores = pd.DataFrame(
+        [("p0", "gender", 0, 0.0, NAME, "nurse", 0.5)], columns=tables.SCORES.columns
+    )
     tables.write(tables.SCORES, scores, tmp_path / "scores.parquet")
-    asked = pd.DataFrame({"photo": ["p0", "p1", "p2"], "attribute": "gender", "step": 0, "status": "answered"})
-    now = {"asked": asked, "scores": scores.assign(photo="p1")}  # p0 lost its label, p1 has one, p2 never had one
+    asked = pd.DataFrame(
+        {"photo": ["p0", "p1", "p2"], "attribute": "gender", "step": 0, "status": "answered"}
+    )
+    now = {
+        "asked": asked,
+        "scores": scores.assign(photo="p1"),
+    }  # p0 lost its label, p1 has one, p2 never had one
     assert _compared(tmp_path, NAME, asked, now, ((), ())).same == pytest.approx(1 / 3)
 
 
 def test_a_label_has_drifted_by_the_rule_of_a_finding() -> None:
     row = dict.fromkeys(COLUMNS, 0.0) | {"label": "doctor", "n": 80, "q": 0.01}
-    for low, high, drifted in ((0.01, 0.03, True), (-0.01, 0.03, False), (float("nan"), float("nan"), True)):
+    for low, high, drifted in (
+        (0.01, 0.03, True),
+        (-0.01, 0.03, False),
+        (float("nan"), float("nan"), True),
+    ):
         labels = pd.DataFrame([row | {"ci_low": low, "ci_high": high}])
         assert Drift(NAME, 80, 80, 80, 1.0, ((), ()), labels).drifted is drifted
 
@@ -182,12 +209,19 @@ def test_a_label_has_drifted_by_the_rule_of_a_finding() -> None:
     ("photos", "low", "high", "said"),
     [
         (8, -0.001, 0.002, "Cannot tell with 8 photos whether any label's mean has moved"),
-        (80, -0.031, 0.082, "the change of “doctor” may lie anywhere in [-0.031, +0.082] (0.05 would matter)."),
+        (
+            80,
+            -0.031,
+            0.082,
+            "the change of “doctor” may lie anywhere in [-0.031, +0.082] (0.05 would matter).",
+        ),
         (80, -0.001, 0.002, "No label's mean has moved beyond chance."),
         (80, float("nan"), float("nan"), "No label's mean has moved beyond chance."),
     ],
 )
-def test_few_photos_or_a_wide_interval_do_not_say_that_nothing_moved(photos, low, high, said) -> None:
+def test_few_photos_or_a_wide_interval_do_not_say_that_nothing_moved(
+    photos, low, high, said
+) -> None:
     row = dict.fromkeys(COLUMNS, 0.0) | {"label": "doctor", "n": photos, "q": 0.9}
     labels = pd.DataFrame([row | {"ci_low": low, "ci_high": high}])
     found = Drift(NAME, photos, photos, photos, 1.0, ((), ()), labels)

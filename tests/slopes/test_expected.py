@@ -10,7 +10,9 @@ import pytest
 from gslopes.slopes import expected
 from gslopes.slopes.expected import is_expected, marked, words_of
 
-LISTS = tomllib.loads((Path(expected.__file__).parent / "data" / "expected.toml").read_text("utf-8"))
+LISTS = tomllib.loads(
+    (Path(expected.__file__).parent / "data" / "expected.toml").read_text("utf-8")
+)
 
 
 def test_the_examples_hold() -> None:
@@ -21,7 +23,9 @@ GENDER = """Male MALE Man woman Young-man FACE_FEMALE FACE_MALE FEMALE-face girl
 ｍａｌｅ"""
 NOT_GENDER = "Mandarin Womanizer Manager Human Boycott Girlfriend Heavy_Makeup No_Beard Beauty"
 RACE = "Pale_Skin skin-tone Black White Asian black-woman Latino_Hispanic East-Asian Middle_Eastern ethnicity:other"
-NOT_RACE = "Black_Hair White-wine race_car Asian-food sheepskin African_elephant blackboard East woman"
+NOT_RACE = (
+    "Black_Hair White-wine race_car Asian-food sheepskin African_elephant blackboard East woman"
+)
 
 
 @pytest.mark.parametrize("label", GENDER.split())
@@ -48,6 +52,11 @@ def test_every_row_of_a_table_is_marked() -> None:
 
 def test_the_lists_are_written_as_they_are_compared() -> None:
     kinds = [value for name, value in LISTS.items() if name != "people"]
-    texts = [*LISTS["people"], *(text for kind in kinds for texts in kind.values() for text in texts)]
+    texts = [
+        *LISTS["people"],
+        *(text for kind in kinds for texts in kind.values() for text in texts),
+    ]
     assert [text for text in texts if " ".join(words_of(text)) != text] == []
-    assert [text for kind in kinds for text in kind.get("alone", ()) if " " in text] == [], "these are single words"
+    assert [text for kind in kinds for text in kind.get("alone", ()) if " " in text] == [], (
+        "these are single words"
+    )

@@ -25,20 +25,32 @@ def run(tmp_path):
     ids = [f"{index:064x}" for index in range(24)]
     names = [f"people/{index // 2:02}_{'ab'[index % 2]}.jpg" for index in range(24)]
     facts = {"width": 9, "height": 9, "status": "used", "reason": "", "faces": 1}
-    photos = pd.DataFrame({"photo": ids, "path": names, **facts}).assign(box=None, points=None, detection=1.0)
+    photos = pd.DataFrame({"photo": ids, "path": names, **facts}).assign(
+        box=None, points=None, detection=1.0
+    )
     tables.write(tables.PHOTOS, photos, folder / "photos.parquet")
     present = np.random.default_rng(0).random((24, 2, 3)) < 0.5
     photo, label, step = np.nonzero(present)
-    scores = pd.DataFrame({"photo": np.array(ids)[photo], "attribute": "gender", "step": step, "value": VALUES[step]})
+    scores = pd.DataFrame(
+        {"photo": np.array(ids)[photo], "attribute": "gender", "step": step, "value": VALUES[step]}
+    )
     scores = scores.assign(classifier="c", label=np.array(["Chef", "Hat"])[label], score=0.5)
     tables.write(tables.SCORES, scores, folder / "scores.parquet")
-    asked = pd.DataFrame({"photo": np.repeat(ids, 3), "attribute": "gender", "step": np.tile(range(3), 24)})
-    tables.write(tables.ASKED, asked.assign(classifier="c", status="answered", reason=""), folder / "asked.parquet")
+    asked = pd.DataFrame(
+        {"photo": np.repeat(ids, 3), "attribute": "gender", "step": np.tile(range(3), 24)}
+    )
+    tables.write(
+        tables.ASKED,
+        asked.assign(classifier="c", status="answered", reason=""),
+        folder / "asked.parquet",
+    )
     return folder
 
 
 def fitted(run, **options):
-    return fit_folder(run, from_dict(FitConfig, {**FAST, **options}), {"gender": VALUES.tolist()}, seed=0)
+    return fit_folder(
+        run, from_dict(FitConfig, {**FAST, **options}), {"gender": VALUES.tolist()}, seed=0
+    )
 
 
 def test_every_table_is_written(run) -> None:
@@ -89,7 +101,9 @@ def test_columns_need_a_csv_and_options_their_ranges() -> None:
 
 def test_tones_are_thirds_of_the_faces_lightness_in_the_unedited_photos(tmp_path) -> None:
     assert tones_of(tmp_path) is None
-    rows = [(f"{i:02d}", "gender", step, "luminance", 20.0 + i) for i in range(9) for step in (-1, 0)]
+    rows = [
+        (f"{i:02d}", "gender", step, "luminance", 20.0 + i) for i in range(9) for step in (-1, 0)
+    ]
     frame = pd.DataFrame(rows, columns=tables.READINGS.columns)
     frame.loc[frame["step"] == 0, "score"] = 99.0
     tables.write(tables.READINGS, frame, tmp_path / "readings.parquet")
@@ -106,9 +120,16 @@ def test_tones_are_thirds_of_the_faces_lightness_in_the_unedited_photos(tmp_path
         ("who,job\na.png,chef\n", {"truth": "job"}, "which photo a row is about"),
     ],
 )
-def test_a_table_of_photos_that_lacks_a_column_is_refused_before_an_audit_begins(draw, tmp_path, rows, options, why):
+def test_a_table_of_photos_that_lacks_a_column_is_refused_before_an_audit_begins(
+    draw, tmp_path, rows, options, why
+):
     (tmp_path / "about.csv").write_text(rows)
     given = {f"fit.{name}": text for name, text in options.items()}
     with pytest.raises(UsageError, match=why):
-        plan(SLOPES, draw(2).photos, tmp_path / "run", {**given, "fit.photos_csv": tmp_path / "about.csv"})
+        plan(
+            SLOPES,
+            draw(2).photos,
+            tmp_path / "run",
+            {**given, "fit.photos_csv": tmp_path / "about.csv"},
+        )
     assert not (tmp_path / "run").exists()

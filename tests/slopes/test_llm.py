@@ -33,7 +33,9 @@ def only_nurse(provider: FakeProvider) -> None:
 
 def score(run, cache, name: str = NAME, **others):
     listening = Listening()
-    stages.score_photos(run, [name], device="cpu", cache=cache, yes=True, executor=listening, **others)
+    stages.score_photos(
+        run, [name], device="cpu", cache=cache, yes=True, executor=listening, **others
+    )
     return "\n".join(listening.notes)
 
 
@@ -42,7 +44,9 @@ def score(run, cache, name: str = NAME, **others):
 def test_the_planted_slope_is_found_and_a_second_run_asks_nothing(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 12, part=6)
     printed = score(run, tmp_path / "cache", f"{NAME},price_in=2,price_out=10")
-    assert "84 pictures, 420 calls, estimated " in printed  # before: five answers each, if there were no probabilities
+    assert (
+        "84 pictures, 420 calls, estimated " in printed
+    )  # before: five answers each, if there were no probabilities
     assert " + 84,000 tokens, " in printed
     assert "84 calls" in printed
     assert "tokens" in printed
@@ -68,8 +72,13 @@ def test_refusals_have_a_slope_of_their_own(provider: FakeProvider, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_budget_that_ends_within_a_picture_gets_on_at_every_rerun(provider: FakeProvider, tmp_path):
-    run, name = write_run(tmp_path / "run", 1), f"{NAME},scores=repeats,repeats=5,price=5,concurrency=1"
+def test_a_budget_that_ends_within_a_picture_gets_on_at_every_rerun(
+    provider: FakeProvider, tmp_path
+):
+    run, name = (
+        write_run(tmp_path / "run", 1),
+        f"{NAME},scores=repeats,repeats=5,price=5,concurrency=1",
+    )
     for times in range(1, 5):
         with pytest.raises(BudgetReached):
             score(run, tmp_path / "cache", name, budget=0.003)
@@ -83,7 +92,9 @@ def test_a_budget_that_ends_within_a_picture_gets_on_at_every_rerun(provider: Fa
 def test_a_kill_within_a_picture_asks_no_reply_again(provider: FakeProvider, tmp_path, monkeypatch):
     run, name = write_run(tmp_path / "run", 1), f"{NAME},scores=repeats,repeats=5,concurrency=1"
     keep, left = AnswerCache.keep_begun, iter([0, 0, 0, 9] * 9)
-    monkeypatch.setattr(AnswerCache, "keep_begun", lambda *of: keep(*of) or (next(left) and os._exit(9)))
+    monkeypatch.setattr(
+        AnswerCache, "keep_begun", lambda *of: keep(*of) or (next(left) and os._exit(9))
+    )
     for _ in range(3):
         child = os.fork()
         if child == 0:
@@ -98,7 +109,9 @@ def test_a_kill_within_a_picture_asks_no_reply_again(provider: FakeProvider, tmp
 @pytest.mark.slow
 def test_another_model_prompt_parameter_or_picture_is_asked_anew(provider: FakeProvider, tmp_path):
     prompt = tmp_path / "own.toml"
-    prompt.write_text('name = "own"\nkind = "choice"\nquestion = "Who?"\noptions = ["doctor", "nurse"]\n')
+    prompt.write_text(
+        'name = "own"\nkind = "choice"\nquestion = "Who?"\noptions = ["doctor", "nurse"]\n'
+    )
     run, cache = write_run(tmp_path / "run", 4), tmp_path / "cache"
     first, number = f"llm:some-model,prompt={prompt}", itertools.count()
 
@@ -109,10 +122,16 @@ def test_another_model_prompt_parameter_or_picture_is_asked_anew(provider: FakeP
 
     score(run, cache, first)
     assert asked(first) == 0
-    for name in (f"{first},temperature=0.5", f"{first},seed=3", first.replace("some-model", "other-model")):
+    for name in (
+        f"{first},temperature=0.5",
+        f"{first},seed=3",
+        first.replace("some-model", "other-model"),
+    ):
         assert asked(name) == 28
         assert asked(name) == 0
-    prompt.write_text(prompt.read_text().replace("Who?", "Who is it?"))  # the same file, another question
+    prompt.write_text(
+        prompt.read_text().replace("Who?", "Who is it?")
+    )  # the same file, another question
     assert asked(first) == 28
 
 

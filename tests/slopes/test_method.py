@@ -40,8 +40,15 @@ def test_as_published_sets_all_that_can_be_set():
     assert [name for name in can if not published[name].same] == []
     for name in ("gender-fader", "race-fader"):
         assert published[f"edit of {name}"].same
-    assert "a table says where it stands" in of(editor="fader", blend="paste")["edit of gender-fader"].here
-    left = {re.sub(r" of (gender|race)-fader$", "", name) for name, one in published.items() if not one.same}
+    assert (
+        "a table says where it stands"
+        in of(editor="fader", blend="paste")["edit of gender-fader"].here
+    )
+    left = {
+        re.sub(r" of (gender|race)-fader$", "", name)
+        for name, one in published.items()
+        if not one.same
+    }
     assert left == {
         "picture size", "training data", "loss", "controlled attributes",
         "gender and race of the training photos",
@@ -102,7 +109,10 @@ def test_what_as_published_sets_is_what_is_listed():
     config = configure("photos", {"as_published": True})
     for (section, key), value in PUBLISHED.items():
         assert getattr(getattr(config, section), key) == value
-    for (section, key), value in PUBLISHED.items():  # each of them is told: without it the list is another
+    for (
+        section,
+        key,
+    ), value in PUBLISHED.items():  # each of them is told: without it the list is another
         changed = to_dict(config)
         changed[section] = {**changed[section], key: None if isinstance(value, bool) else "other"}
         if not value:
@@ -112,17 +122,33 @@ def test_what_as_published_sets_is_what_is_listed():
 
 @pytest.mark.row("slopes-3.3-controlled", "slopes-3.3-adversary")
 def test_the_list_says_which_losses_a_fader_network_has_beside_the_papers_and_which_attribute_is_not_held_still():
-    recipes = {path.stem: tomllib.loads(path.read_text("utf-8")) for path in (ROOT / "training").glob("*.toml")}
-    gone = {name: recipe.get("train", {}).get("pictures", {}).get("gone") for name, recipe in recipes.items()}
+    recipes = {
+        path.stem: tomllib.loads(path.read_text("utf-8"))
+        for path in (ROOT / "training").glob("*.toml")
+    }
+    gone = {
+        name: recipe.get("train", {}).get("pictures", {}).get("gone")
+        for name, recipe in recipes.items()
+    }
     told = tomllib.loads((ROOT / "gslopes/slopes/data/method.toml").read_text("utf-8"))["fading"]
-    assert {name: [fades] for name, fades in told.items()} == {name: fades for name, fades in gone.items() if fades}
+    assert {name: [fades] for name, fades in told.items()} == {
+        name: fades for name, fades in gone.items() if fades
+    }
     found = of(attribute=BOTH, as_published=True)
-    assert "a parser's features, and an adversary that knows photos" in found["loss of gender-fader"].here
+    assert (
+        "a parser's features, and an adversary that knows photos"
+        in found["loss of gender-fader"].here
+    )
     assert found["loss of race-fader"].same
     gender, race = (found[f"controlled attributes of {name}-fader"].here for name in BOTH)
-    assert gender == "young, smiling, race, eyeglasses; beard is given, too, but trained to fade towards feminine"
+    assert (
+        gender
+        == "young, smiling, race, eyeglasses; beard is given, too, but trained to fade towards feminine"
+    )
     assert race == "gender, young, smiling"
-    assert of()["controlled attributes of gender-field"].here.startswith("none is given to the network")
+    assert of()["controlled attributes of gender-field"].here.startswith(
+        "none is given to the network"
+    )
 
 
 def test_the_page_of_the_repository_is_that_of_the_defaults():

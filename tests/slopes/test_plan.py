@@ -14,7 +14,13 @@ def planned(photos: object, options: dict[str, object], run: Path) -> Walk:
 
 
 def test_flat_options_land_in_the_sections_of_their_rooms():
-    options = {"attribute": "race", "min_face": 20, "region": "skin", "classifier": ("a", "b"), "range": (-1, 1)}
+    options = {
+        "attribute": "race",
+        "min_face": 20,
+        "region": "skin",
+        "classifier": ("a", "b"),
+        "range": (-1, 1),
+    }
     config = configure("photos", options)
     assert config.edit.attributes == ("race",)
     assert config.edit.range == (-1.0, 1.0)
@@ -75,11 +81,18 @@ def test_neither_device_nor_classifiers_nor_seed_are_part_of_the_configuration_t
 
 def test_the_plan_counts_photos_pictures_and_calls(home, draw, tmp_path):
     faces = draw(5)
-    options = {"attribute": ("gender", "race"), "classifier": ("celeba-tagger", "celeba-tagger:threshold=0.2")}
+    options = {
+        "attribute": ("gender", "race"),
+        "classifier": ("celeba-tagger", "celeba-tagger:threshold=0.2"),
+    }
     walk = planned(faces.photos, {**options, "placebo": False}, tmp_path / "run")
     assert (len(walk.files), walk.images, walk.calls) == (5, 60, 120)
     walk = planned(faces.photos, options, tmp_path / "run")
-    assert (len(walk.files), walk.images, walk.calls) == (5, 240, 480)  # by default with three placebo sweeps
+    assert (len(walk.files), walk.images, walk.calls) == (
+        5,
+        240,
+        480,
+    )  # by default with three placebo sweeps
     assert (walk.parts, walk.done(tmp_path / "run")) == (1, 0)
     assert not (tmp_path / "run").exists()
 
@@ -104,7 +117,9 @@ def test_one_classifier_under_two_spellings_is_asked_once(home, draw, tmp_path):
         ({"parser": "none.pth", "masks": "no-masks"}, "need no face parser"),
     ],
 )
-def test_names_and_devices_are_checked_before_anything_is_done(home, draw, tmp_path, options, sentence):
+def test_names_and_devices_are_checked_before_anything_is_done(
+    home, draw, tmp_path, options, sentence
+):
     with pytest.raises(GslopesError) as caught:
         planned(draw(1).photos, options, tmp_path / "run")
     assert caught.value.exit_code == 2

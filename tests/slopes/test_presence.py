@@ -47,12 +47,20 @@ def test_what_is_no_presence_is_refused_before_any_work(wrong):
 @pytest.mark.slow
 def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 24, part=6)
-    stages.score_photos(run, ["rekognition:rate=200"], device="cpu", cache=tmp_path / "cache", yes=True)
+    stages.score_photos(
+        run, ["rekognition:rate=200"], device="cpu", cache=tmp_path / "cache", yes=True
+    )
     found = {}
     for presence in ("none", "0.52", "vendor"):
         slopes = redo(run, "fit", FitConfig(presence=presence, permutations=0)).tables["slopes"]
-        found[presence] = slopes[slopes["estimator"] == "paper"].set_index("label")["slope"].get("Nurse", 0.0)
-        cut = {"none": "every label that was returned", "0.52": "score at least 0.52", "vendor": "score at least 0.55"}
+        found[presence] = (
+            slopes[slopes["estimator"] == "paper"].set_index("label")["slope"].get("Nurse", 0.0)
+        )
+        cut = {
+            "none": "every label that was returned",
+            "0.52": "score at least 0.52",
+            "vendor": "score at least 0.55",
+        }
         assert set(slopes["cut"]) == {cut[presence]}
         written = json.loads((run / PRESENCE).read_text())
         assert written["presence"] == presence

@@ -22,7 +22,10 @@ from tests.fake_provider import KINDS, PLANTED, Call, FakeProvider, drawn
 from tests.fake_provider.folder import write_run
 
 RATES = {"rekognition": 60, "clarifai": 15, "azure": 60, "imagga": 60}  # requests a second
-NAMES = ["google:images_per_minute=3600", *(f"{name}:rate={rate},concurrency=4" for name, rate in RATES.items())]
+NAMES = [
+    "google:images_per_minute=3600",
+    *(f"{name}:rate={rate},concurrency=4" for name, rate in RATES.items()),
+]
 TWO = [name for name in NAMES if name.startswith(("google", "azure"))]
 
 
@@ -31,7 +34,9 @@ def score(run: Path, cache: Path, names: list[str] = TWO) -> Path:
 
 
 def answers_of(run: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return tables.read(tables.ASKED, run / "asked.parquet"), tables.read(tables.SCORES, run / "scores.parquet")
+    return tables.read(tables.ASKED, run / "asked.parquet"), tables.read(
+        tables.SCORES, run / "scores.parquet"
+    )
 
 
 def assert_slopes_are_those_planted(run: Path, services: list[str]) -> None:
@@ -54,8 +59,12 @@ def distinct(run: Path) -> set[str]:
 # --- one audit, undisturbed ---
 
 
-@pytest.fixture(scope="module", params=[TWO, pytest.param(NAMES, marks=pytest.mark.slow)], ids=["two", "five"])
-def audited(request, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FakeProvider, Path, Path, list[str]]]:
+@pytest.fixture(
+    scope="module", params=[TWO, pytest.param(NAMES, marks=pytest.mark.slow)], ids=["two", "five"]
+)
+def audited(
+    request, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[FakeProvider, Path, Path, list[str]]]:
     """24 photos, every picture in two of them: the fake, the run folder, the cache, the services by name."""
     folder = tmp_path_factory.mktemp("services")
     run = write_run(folder / "run", 24, part=6, copies=2)
@@ -78,8 +87,13 @@ def test_every_distinct_picture_is_judged_once(audited):
     assert len(distinct(run)) == 84
     for service in services:
         assert sorted(provider.log.billed(service)) == sorted(distinct(run)), service
-    batches = {service: max(len(call.images) for call in provider.log.of(service)) for service in services}
-    assert batches.items() <= {"google": 16, "rekognition": 1, "clarifai": 42, "azure": 1, "imagga": 1}.items()
+    batches = {
+        service: max(len(call.images) for call in provider.log.of(service)) for service in services
+    }
+    assert (
+        batches.items()
+        <= {"google": 16, "rekognition": 1, "clarifai": 42, "azure": 1, "imagga": 1}.items()
+    )
 
 
 def test_a_second_run_asks_nothing_and_says_the_same(audited, tmp_path):
@@ -112,7 +126,9 @@ def test_five_services_are_asked_in_one_command_and_the_page_has_tables_1_and_2(
         table = pd.read_csv(run / f"report/tables/table{number}.csv")
         assert table["API"].tolist() == ["rekognition", "google", "clarifai", "azure", "imagga"]
         assert set(table["Label"]) == {label}
-        assert table["Slope"].tolist() == pytest.approx([PLANTED[api][label] for api in table["API"]], abs=0.02)
+        assert table["Slope"].tolist() == pytest.approx(
+            [PLANTED[api][label] for api in table["API"]], abs=0.02
+        )
     written = b"".join(path.read_bytes() for path in run.rglob("*") if path.is_file())
     assert [secret for secret in provider.secrets if secret.encode() in written] == []
 
@@ -121,7 +137,9 @@ def test_five_services_are_asked_in_one_command_and_the_page_has_tables_1_and_2(
 
 
 @pytest.mark.slow
-def test_a_fifth_of_all_requests_failing_in_every_way_changes_no_table(provider: FakeProvider, tmp_path):
+def test_a_fifth_of_all_requests_failing_in_every_way_changes_no_table(
+    provider: FakeProvider, tmp_path
+):
     provider.refuse(0.08)
     calm, stormy = (write_run(tmp_path / name, 8, copies=2) for name in ("calm", "stormy"))
     score(calm, tmp_path / "calm-cache", NAMES)
@@ -137,8 +155,13 @@ def test_a_fifth_of_all_requests_failing_in_every_way_changes_no_table(provider:
 
 
 @pytest.mark.slow
-def test_withdrawn_credentials_stop_everything_at_once_and_the_same_command_goes_on(provider: FakeProvider, tmp_path):
-    run, names = write_run(tmp_path / "run", 3), ["azure:rate=100,concurrency=2", "rekognition:rate=100"]
+def test_withdrawn_credentials_stop_everything_at_once_and_the_same_command_goes_on(
+    provider: FakeProvider, tmp_path
+):
+    run, names = (
+        write_run(tmp_path / "run", 3),
+        ["azure:rate=100,concurrency=2", "rekognition:rate=100"],
+    )
     provider.trouble(1.0, ["reject"], ["azure"])
     with pytest.raises(CredentialsError, match="VISION_KEY"):
         score(run, tmp_path / "cache", names)
@@ -160,14 +183,25 @@ def test_a_model_that_changes_in_the_middle_is_reported(provider: FakeProvider, 
     listening = Listening()
     provider.change_version("azure", "2031-01-01", after=10)
     run = write_run(tmp_path / "run", 3)
-    stages.score_photos(run, ["azure:rate=200"], device="cpu", executor=listening, cache=tmp_path / "cache", yes=True)
+    stages.score_photos(
+        run,
+        ["azure:rate=200"],
+        device="cpu",
+        executor=listening,
+        cache=tmp_path / "cache",
+        yes=True,
+    )
     said = "\n".join(listening.notes)
     assert "azure-1.0" in said
     assert "2031-01-01" in said
 
 
-def test_no_secret_is_in_any_file_output_or_log(provider: FakeProvider, tmp_path, capfd, caplog, monkeypatch):
-    monkeypatch.setattr(logging, "_logRecordFactory", logging.getLogRecordFactory())  # put back at the end
+def test_no_secret_is_in_any_file_output_or_log(
+    provider: FakeProvider, tmp_path, capfd, caplog, monkeypatch
+):
+    monkeypatch.setattr(
+        logging, "_logRecordFactory", logging.getLogRecordFactory()
+    )  # put back at the end
     run = write_run(tmp_path / "run", 2)
     provider.trouble(0.2, [*KINDS])
     with caplog.at_level(logging.DEBUG):
@@ -180,7 +214,9 @@ def test_no_secret_is_in_any_file_output_or_log(provider: FakeProvider, tmp_path
     said = "\n".join([caplog.text, *capfd.readouterr()]).encode()
     files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) > 40
-    leaks = [secret for secret in provider.secrets for text in (said, *files) if secret.encode() in text]
+    leaks = [
+        secret for secret in provider.secrets for text in (said, *files) if secret.encode() in text
+    ]
     assert leaks == []
 
 
@@ -189,7 +225,9 @@ def test_no_secret_is_in_any_file_output_or_log(provider: FakeProvider, tmp_path
 
 def rebilled(calls: list[Call]) -> int:
     """How many pictures were judged more often than once, each time counted."""
-    return sum(count - 1 for count in Counter(image for call in calls for image in call.billed).values())
+    return sum(
+        count - 1 for count in Counter(image for call in calls for image in call.billed).values()
+    )
 
 
 def undelivered(calls: list[Call]) -> int:

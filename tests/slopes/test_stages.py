@@ -65,7 +65,9 @@ def test_findings_of_an_audit_stand_against_its_placebos(faces, toy, tmp_path):
     file = tmp_path / "audit.toml"
     file.write_text("[fit]\npermutations = 50\nmin_varying = 1\n")
     known = {key: value for key, value in faces.known.items() if key != "placebo"}
-    audit = gslopes.audit(faces.photos, tmp_path / "run", steps=3, config=file, classifier=toy, **known)
+    audit = gslopes.audit(
+        faces.photos, tmp_path / "run", steps=3, config=file, classifier=toy, **known
+    )
     asked = tables.read(tables.ASKED, audit.folder / "asked.parquet")
     assert set(asked["attribute"]) == {"gender", "gender-same", "gender-light", "gender-random"}
     placebos = tables.read(tables.PLACEBOS, audit.folder / "placebos.parquet")
@@ -81,7 +83,9 @@ def test_findings_of_an_audit_stand_against_its_placebos(faces, toy, tmp_path):
 @pytest.mark.slow
 @pytest.mark.figures("png")
 def test_an_audit_writes_every_table_and_the_page(faces, tmp_path):
-    audit = gslopes.audit(faces.photos, tmp_path / "run", attribute=("gender", "race"), **faces.known)
+    audit = gslopes.audit(
+        faces.photos, tmp_path / "run", attribute=("gender", "race"), **faces.known
+    )
     found = read(tmp_path / "run")
     assert (audit.photos, audit.used, audit.errors, audit.skipped) == (5, 5, 0, {})
     assert len(found["edits"]) == len(found["asked"]) == 5 * (7 + 5)
@@ -94,7 +98,9 @@ def test_an_audit_writes_every_table_and_the_page(faces, tmp_path):
     assert {"gslopes", "created", "config", "values", "versions", "inputs", "seed"} <= set(manifest)
 
 
-def test_neither_a_picture_nor_a_question_is_repeated_and_every_stage_can_be_taken_alone(faces, tmp_path, config):
+def test_neither_a_picture_nor_a_question_is_repeated_and_every_stage_can_be_taken_alone(
+    faces, tmp_path, config
+):
     run, counting = tmp_path / "run", Counting()
     options = {"config": config, "steps": 3, **faces.known}
     gslopes.synthesise(faces.photos, run, **options)
@@ -108,7 +114,9 @@ def test_neither_a_picture_nor_a_question_is_repeated_and_every_stage_can_be_tak
     assert len(counting.seen) == asked
     slopes = redo(run, "fit").tables["slopes"]
     tables_of_stages = read(run)
-    paper = paper_slopes(tables_of_stages["scores"], tables_of_stages["asked"], values={"gender": [-2, 0, 2]})
+    paper = paper_slopes(
+        tables_of_stages["scores"], tables_of_stages["asked"], values={"gender": [-2, 0, 2]}
+    )
     common = paper.columns[paper.notna().any()]
     kept = slopes[slopes["estimator"] == "paper"].reset_index(drop=True)
     pd.testing.assert_frame_equal(kept[common], paper[common])
@@ -134,7 +142,10 @@ def test_a_classifier_stopped_half_way_goes_on_where_it_was_and_stays_out_of_the
 def test_the_same_run_by_parts_of_other_sizes_has_the_same_rows(faces, tmp_path, config):
     for name, options in (("a", {"config": config}), ("b", {})):
         gslopes.synthesise(faces.photos, tmp_path / name, steps=3, **faces.known, **options)
-    edits = [tables.read(tables.EDITS, tmp_path / name / "edits.parquet").sort_values("file") for name in "ab"]
+    edits = [
+        tables.read(tables.EDITS, tmp_path / name / "edits.parquet").sort_values("file")
+        for name in "ab"
+    ]
     pd.testing.assert_frame_equal(*(frame.reset_index(drop=True) for frame in edits))
 
 
@@ -147,7 +158,9 @@ def test_another_configuration_names_what_differs_and_touches_nothing(faces, tmp
     with pytest.raises(RunFolderMismatch, match=r"edit\.steps is 3 there and 5 here") as found:
         gslopes.audit(faces.photos, run, steps=5, **faces.known)
     assert "values" not in str(found.value)  # which follow from the steps
-    with pytest.raises(RunFolderMismatch, match=r"edit\.steps is 3 there and 5 here"):  # without the photos, too
+    with pytest.raises(
+        RunFolderMismatch, match=r"edit\.steps is 3 there and 5 here"
+    ):  # without the photos, too
         plan(stages.SLOPES, run, None, {"steps": 5})
     with pytest.raises(RunFolderMismatch, match=r"edit\.attributes"):
         gslopes.audit(faces.photos, run, steps=3, **{**faces.known, "attribute": "race"})
@@ -155,7 +168,9 @@ def test_another_configuration_names_what_differs_and_touches_nothing(faces, tmp
         gslopes.synthesise(faces.photos, run, steps=3, seed=1, **faces.known)
     with pytest.raises(RunFolderMismatch, match=r"inputs\.photos is 5 there and 2 here"):
         gslopes.synthesise(faces.photos, run, steps=3, limit=2, **faces.known)
-    assert before == sorted((path, path.stat().st_mtime_ns) for path in run.rglob("*") if path.is_file())
+    assert before == sorted(
+        (path, path.stat().st_mtime_ns) for path in run.rglob("*") if path.is_file()
+    )
 
 
 def test_another_model_under_the_same_name_is_another_configuration(faces, tmp_path):
@@ -184,7 +199,9 @@ def test_stages_out_of_order_say_what_comes_first(faces, tmp_path):
 
 def test_no_usable_photo_ends_in_empty_tables_not_in_an_error(faces, tmp_path):
     run = tmp_path / "run"
-    audit = gslopes.audit(faces.photos, run, steps=3, min_face=5000, classifier=Counting(), **faces.known)
+    audit = gslopes.audit(
+        faces.photos, run, steps=3, min_face=5000, classifier=Counting(), **faces.known
+    )
     assert (audit.used, audit.errors) == (0, 0)
     assert audit.skipped == {"face too small": 5}
     assert all(len(frame) == 0 for name, frame in read(run).items() if name != "photos")

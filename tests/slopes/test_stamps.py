@@ -58,7 +58,9 @@ def audit(audited, home, tmp_path):
     def again(text: str = QUICK, **options: object) -> list[str]:
         again.config.write_text(text)
         said.clear()
-        stages.audit(faces.photos, again.run, executor=Notes(), config=again.config, **faces.known, **options)
+        stages.audit(
+            faces.photos, again.run, executor=Notes(), config=again.config, **faces.known, **options
+        )
         return list(said)
 
     again.faces, again.config, again.run = faces, tmp_path / "audit.toml", tmp_path / "run"
@@ -67,7 +69,11 @@ def audit(audited, home, tmp_path):
 
 
 def times(run: Path) -> dict[Path, tuple[int, int]]:
-    return {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in run.rglob("*") if path.is_file()}
+    return {
+        path: (path.stat().st_mtime_ns, path.stat().st_ino)
+        for path in run.rglob("*")
+        if path.is_file()
+    }
 
 
 @pytest.mark.slow
@@ -75,10 +81,14 @@ def test_a_rerun_and_what_it_prints_import_no_torch_and_ask_nobody(audit):
     before = times(audit.run)
     known = [audit.faces.known["landmarks"], audit.faces.known["masks"]]
     command = [sys.executable, "-c", SCRIPT, audit.faces.photos, audit.run, audit.config, *known]
-    out = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ)).stdout
+    out = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=dict(os.environ)
+    ).stdout
     assert "'gslopes'" in out
     assert not [
-        name for name in ("torch", "torchvision", "facenet_pytorch", "scipy", "matplotlib") if f"'{name}'" in out
+        name
+        for name in ("torch", "torchvision", "facenet_pytorch", "scipy", "matplotlib")
+        if f"'{name}'" in out
     ]
     assert times(audit.run) == before
 
@@ -91,7 +101,9 @@ def test_a_classifier_more_is_fitted_and_reported(audit, toy):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "how"), [("report/index.html", "deleted"), ("slopes.parquet", "damaged")])
+@pytest.mark.parametrize(
+    ("name", "how"), [("report/index.html", "deleted"), ("slopes.parquet", "damaged")]
+)
 def test_what_is_missing_or_damaged_is_made_again(audit, name, how):
     path, whole = audit.run / name, (audit.run / name).read_bytes()
     path.unlink() if how == "deleted" else path.write_bytes(whole[:-1] + b"?")
@@ -117,15 +129,27 @@ def test_every_file_that_the_report_opens_is_in_its_stamp(audit):
         "run = Path(sys.argv[1])\nredo(run, 'report')\nprint(*opened, sep='\\n')\n"
     )
     (audit.run / "parts" / "report.json").unlink()
-    ran = subprocess.run([sys.executable, "-c", code, audit.run], cwd=ROOT, capture_output=True, text=True, check=True)
-    inside = {Path(line).relative_to(audit.run) for line in ran.stdout.splitlines() if line.startswith(str(audit.run))}
+    ran = subprocess.run(
+        [sys.executable, "-c", code, audit.run],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    inside = {
+        Path(line).relative_to(audit.run)
+        for line in ran.stdout.splitlines()
+        if line.startswith(str(audit.run))
+    }
     reads = [path for path in inside if path.parts[:1] not in (("report",), ("edits",), (".lock",))]
     # stamps, whose notes the result tells, the summary that goes with the page, both before they have their names
     made = re.compile(r"parts/[^/]*json|summary\.json|.*\.tmp")
     reads = [path for path in reads if not made.fullmatch(path.as_posix())]
     reads = [path for path in reads if not (audit.run / path).is_dir()]
     assert {Path("run.json"), Path("scores.parquet")} <= set(reads)
-    assert [str(path) for path in reads if len(path.parts) > 1] == []  # the stamp covers RUN/* and RUN/edits
+    assert [
+        str(path) for path in reads if len(path.parts) > 1
+    ] == []  # the stamp covers RUN/* and RUN/edits
     stamp = json.loads((audit.run / "parts" / "report.json").read_text())
     files = {path.name.removesuffix(".parquet") for path in reads if (audit.run / path).is_file()}
     assert files - {name.removesuffix(".parquet") for name in stamp["reads"]["tables"]} == set()

@@ -35,7 +35,10 @@ class Finder:
 
     def _find(self, pixels: ByteArray) -> Detections:
         height, width = pixels.shape[:2]
-        points = np.float32([[(0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.42, 0.6), (0.58, 0.6)]]) * (width, height)
+        points = np.float32([[(0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.42, 0.6), (0.58, 0.6)]]) * (
+            width,
+            height,
+        )
         box = np.float32([[0.25, 0.25, 0.75, 0.75]]) * np.float32([width, height, width, height])
         n = 0 if pixels[0, 0].max() < 10 else 1
         return Detections(box[:n], np.float32(points)[:n], np.ones(n, np.float32))
@@ -68,7 +71,12 @@ class Editor:
 
 @pytest.fixture
 def components() -> Components:
-    return Components(Finder(), Masker(), {"gender": Editor()}, {"gender": {"sha256": Editor.sha256, "licence": ""}})
+    return Components(
+        Finder(),
+        Masker(),
+        {"gender": Editor()},
+        {"gender": {"sha256": Editor.sha256, "licence": ""}},
+    )
 
 
 @pytest.fixture
@@ -137,7 +145,9 @@ def test_each_editor_gets_masks_with_the_border_that_it_wants(walk, components):
 @pytest.mark.row("slopes-3.3-outside")
 def test_pictures_differ_inside_the_mask_alone_and_pass_through_the_photo(walk, photos, tmp_path):
     _, edits = walk(format="png", limit=1)
-    original, *pictures = (load(path) for path in (photos / "a.png", *(tmp_path / "run" / f for f in edits["file"])))
+    original, *pictures = (
+        load(path) for path in (photos / "a.png", *(tmp_path / "run" / f for f in edits["file"]))
+    )
     assert (pictures[1] == original).all()
     assert pictures[0][40, 40].tolist() == [80, 80, 80]
     assert pictures[2][40, 40].tolist() == [120, 120, 120]
@@ -154,7 +164,9 @@ def test_a_photo_that_cannot_be_used_says_why(walk, photos):
     save(photos / "no-mask.png", masked)
     (photos / "broken.jpg").write_bytes(b"\xff\xd8\xff no picture")
     found, edits = walk()
-    reasons = dict(zip(found["path"], map(explained, found["reason"], found["detail"]), strict=True))
+    reasons = dict(
+        zip(found["path"], map(explained, found["reason"], found["detail"]), strict=True)
+    )
     assert reasons["no-face.png"] == "no face found"
     assert reasons["small.png"].startswith("face too small (25 px")
     assert reasons["no-mask.png"].startswith("face region not found")
@@ -171,7 +183,9 @@ def test_hostile_files_cost_themselves_alone(walk, photos):
     good = {path.name for path in photos.iterdir()}
     for number in range(60):
         data = mutated(lot.choice(corpus), lot.choice(corpus), lot)
-        (photos / f"{number:03d}{lot.choice(('.jpg', '.png', '.webp', '.tiff', '.bmp'))}").write_bytes(data)
+        (
+            photos / f"{number:03d}{lot.choice(('.jpg', '.png', '.webp', '.tiff', '.bmp'))}"
+        ).write_bytes(data)
     found, edits = walk()
     assert set(found.loc[found["status"] == "used", "path"]) == good
     assert len(found) == 63
@@ -190,14 +204,22 @@ def test_the_second_of_two_equal_files_is_skipped_and_names_the_first(walk, phot
 
 
 def test_files_of_equal_size_and_other_bytes_are_not_the_same(tmp_path):
-    for name, content in (("a.jpg", b"12"), ("b.jpg", b"21"), ("c.jpg", b"12"), ("d.jpg", b""), ("e.jpg", b"")):
+    for name, content in (
+        ("a.jpg", b"12"),
+        ("b.jpg", b"21"),
+        ("c.jpg", b"12"),
+        ("d.jpg", b""),
+        ("e.jpg", b""),
+    ):
         (tmp_path / name).write_bytes(content)
     (tmp_path / "f.jpg").symlink_to("nowhere")
     (tmp_path / "g.jpg").symlink_to("nowhere")
     assert same_bytes(list_files(tmp_path)) == {"c.jpg": "a.jpg"}
 
 
-def test_photos_are_held_up_to_a_number_of_pixels_and_one_at_least(walk, photos, components, monkeypatch):
+def test_photos_are_held_up_to_a_number_of_pixels_and_one_at_least(
+    walk, photos, components, monkeypatch
+):
     save(photos / "d.png", np.full((200, 200, 3), 90))
     save(photos / "e.png", np.full((80, 80, 3), 91))
     monkeypatch.setattr(synthesis, "BATCH_PIXELS", 2 * 80 * 80)
@@ -227,12 +249,20 @@ class Narrow(Editor):
 
 
 @pytest.mark.slow
-def test_a_batch_that_does_not_fit_the_memory_is_halved_and_nothing_is_lost_or_doubled(walk, components, photos):
+def test_a_batch_that_does_not_fit_the_memory_is_halved_and_nothing_is_lost_or_doubled(
+    walk, components, photos
+):
     save(photos / "no-face.png", np.concatenate([np.zeros((1, 80, 3)), np.full((79, 80, 3), 90)]))
-    plenty = walk(), [path.read_bytes() for path in sorted((photos.parent / "run" / "edits").rglob("*.jpg"))]
+    plenty = (
+        walk(),
+        [path.read_bytes() for path in sorted((photos.parent / "run" / "edits").rglob("*.jpg"))],
+    )
     shutil.rmtree(photos.parent / "run")
     components.editors["gender"] = Narrow(1)
-    scarce = walk(), [path.read_bytes() for path in sorted((photos.parent / "run" / "edits").rglob("*.jpg"))]
+    scarce = (
+        walk(),
+        [path.read_bytes() for path in sorted((photos.parent / "run" / "edits").rglob("*.jpg"))],
+    )
     for one, other in zip(plenty[0], scarce[0], strict=True):
         keys = ["photo", "step"] if "step" in one else ["photo"]
         pd.testing.assert_frame_equal(
@@ -241,7 +271,9 @@ def test_a_batch_that_does_not_fit_the_memory_is_halved_and_nothing_is_lost_or_d
     assert plenty[1] == scarce[1]
 
 
-def test_one_photo_that_does_not_fit_the_memory_ends_the_part_with_the_error_itself(walk, components):
+def test_one_photo_that_does_not_fit_the_memory_ends_the_part_with_the_error_itself(
+    walk, components
+):
     components.editors["gender"] = Narrow(0)
     with pytest.raises(torch.OutOfMemoryError):
         walk()

@@ -63,7 +63,13 @@ def asked_of(run) -> dict:
 def test_planted_slopes_of_every_kind_of_task_are_found_and_compared_on_one_page(
     provider: FakeProvider, tmp_path, chromium
 ):
-    provider.chat.slopes = {"assistant": -0.25, "bachelor's degree": 0.25, "capable": 0.25, "warm": 0.0, "invite": 0.0}
+    provider.chat.slopes = {
+        "assistant": -0.25,
+        "bachelor's degree": 0.25,
+        "capable": 0.25,
+        "warm": 0.0,
+        "invite": 0.0,
+    }
     provider.chat.number, provider.chat.first = (60_000, -0.03), 0.2
     tasks = ("boss-or-assistant", "education", "hireability", "impression", "salary")
     run = write_run(tmp_path / "run", 24, part=6)
@@ -71,7 +77,9 @@ def test_planted_slopes_of_every_kind_of_task_are_found_and_compared_on_one_page
     before = f"{MODEL},prompt=boss-or-assistant,repeats=3: 168 pictures, 1,008 calls, "  # both orders, three times
     assert before in said
     assert f"{MODEL},prompt=salary,repeats=3: 168 pictures, 504 calls, " in said
-    assert "prompt=boss-or-assistant,repeats=3: 336 calls, " in said  # after: the server gives probabilities
+    assert (
+        "prompt=boss-or-assistant,repeats=3: 336 calls, " in said
+    )  # after: the server gives probabilities
     found = slopes_of(run)
     near = {
         ("boss-or-assistant", "boss"): 12.5,
@@ -81,19 +89,26 @@ def test_planted_slopes_of_every_kind_of_task_are_found_and_compared_on_one_page
     for (task, label), slope in near.items():
         row = found.loc[(task, label)]
         assert row["ci_low"] < slope < row["ci_high"], label
-    salary, log = (found.loc[("salary", f"salary ({unit})")] for unit in ("USD a year", "log points"))
+    salary, log = (
+        found.loc[("salary", f"salary ({unit})")] for unit in ("USD a year", "log points")
+    )
     assert salary["slope"] == pytest.approx(-1800, rel=0.03)
     assert log["slope"] == pytest.approx(-3.0, rel=0.05)
     assert (salary["unit"], log["unit"]) == ("USD a year per unit", "log points per unit")
     assert found.loc[("education", "education (levels)"), "slope"] > 0
     assert (found.loc["hireability", "slope"] == 0).all()
     assert found.loc[("impression", "list:warm-adjectives"), "slope"] == 0
-    orders = asked_of(run)["boss-or-assistant"]["orders"]  # the place first in the question is preferred by 0.2
+    orders = asked_of(run)["boss-or-assistant"][
+        "orders"
+    ]  # the place first in the question is preferred by 0.2
     assert orders == "points more where an option is asked earlier: assistant +20.0, boss +20.0"
     assert orders in said
     html = page_of(run)
     assert "4 of 5 tasks move and do not agree in sign: salary rises toward feminine; " in html
-    assert "boss-or-assistant, education, impression rise toward masculine; of hireability no move is shown" in html
+    assert (
+        "boss-or-assistant, education, impression rise toward masculine; of hireability no move is shown"
+        in html
+    )
     assert orders in html
     assert "Pope and Sydnor" not in html
     assert asked_of(run)["salary"]["source"] in html
@@ -103,7 +118,9 @@ def test_planted_slopes_of_every_kind_of_task_are_found_and_compared_on_one_page
 
 
 @pytest.mark.slow
-def test_one_task_alone_shows_a_move_and_a_second_run_asks_nothing(provider: FakeProvider, tmp_path):
+def test_one_task_alone_shows_a_move_and_a_second_run_asks_nothing(
+    provider: FakeProvider, tmp_path
+):
     provider.chat.slopes, provider.chat.number = {"nurse": -0.25}, (60_000, 0.0)
     provider.chat.otherwise = "do not lend"
     run = write_run(tmp_path / "run", 24, part=6)
@@ -111,10 +128,15 @@ def test_one_task_alone_shows_a_move_and_a_second_run_asks_nothing(provider: Fak
     rows = slopes_of(run).loc[["salary"]]
     assert not set(rows["decision"]) & {"finding", "open"}
     html = page_of(run)
-    assert "One of 3 tasks alone shows a move: doctor-or-nurse rises toward masculine; of salary, loan no move" in html
+    assert (
+        "One of 3 tasks alone shows a move: doctor-or-nurse rises toward masculine; of salary, loan no move"
+        in html
+    )
     assert "“lend” is never the answer" in html
     before = len(provider.log.calls)
-    score(write_run(tmp_path / "again", 24, part=6), tmp_path / "cache", "doctor-or-nurse", "salary")
+    score(
+        write_run(tmp_path / "again", 24, part=6), tmp_path / "cache", "doctor-or-nurse", "salary"
+    )
     assert len(provider.log.calls) == before
 
 
@@ -123,7 +145,9 @@ def test_one_task_alone_shows_a_move_and_a_second_run_asks_nothing(provider: Fak
 
 @pytest.mark.evidence
 @pytest.mark.slow
-def test_refusals_that_depend_on_the_value_are_tested_of_a_number_and_of_a_choice(provider: FakeProvider, tmp_path):
+def test_refusals_that_depend_on_the_value_are_tested_of_a_number_and_of_a_choice(
+    provider: FakeProvider, tmp_path
+):
     provider.chat.slopes, provider.chat.refusals = {"nurse": 0.0}, (0.5, 0.3)
     run = write_run(tmp_path / "run", 24, part=8)
     score(run, tmp_path / "cache", "doctor-or-nurse", "salary", name=f"{MODEL},repeats=2")
@@ -143,7 +167,9 @@ def test_refusals_that_depend_on_the_value_are_tested_of_a_number_and_of_a_choic
 # -- one command -------------------------------------------------------------------------------------------------------
 
 
-def test_each_task_and_order_is_asked_by_itself_and_the_users_own_file_is_one(provider: FakeProvider, tmp_path):
+def test_each_task_and_order_is_asked_by_itself_and_the_users_own_file_is_one(
+    provider: FakeProvider, tmp_path
+):
     mine = tmp_path / "mine.toml"
     mine.write_text(
         'name = "mine"\nkind = "choice"\nquestion = "?"\noptions = ["a", "b"]\norders = "both"\nscoring = "a"\n'
@@ -155,8 +181,13 @@ def test_each_task_and_order_is_asked_by_itself_and_the_users_own_file_is_one(pr
     assert {facts["scale"] for facts in asked_of(run).values()} == {"lend", "a"}
 
 
-def test_a_budget_that_ends_within_a_picture_goes_on_with_the_order_that_is_due(provider: FakeProvider, tmp_path):
-    run, name = write_run(tmp_path / "run", 1), f"{MODEL},scores=repeats,repeats=2,price=4,concurrency=1"
+def test_a_budget_that_ends_within_a_picture_goes_on_with_the_order_that_is_due(
+    provider: FakeProvider, tmp_path
+):
+    run, name = (
+        write_run(tmp_path / "run", 1),
+        f"{MODEL},scores=repeats,repeats=2,price=4,concurrency=1",
+    )
     for times in range(1, 4):
         with pytest.raises(BudgetReached):
             score(run, tmp_path / "cache", "loan", name=name, budget=0.003)
@@ -174,14 +205,18 @@ def test_a_budget_that_ends_within_a_picture_goes_on_with_the_order_that_is_due(
         (["gone.toml"], MODEL, ConfigError, "gone"),
     ],
 )
-def test_a_wrong_task_is_said_before_any_question(provider: FakeProvider, tmp_path, tasks, name, error, problem):
+def test_a_wrong_task_is_said_before_any_question(
+    provider: FakeProvider, tmp_path, tasks, name, error, problem
+):
     run = write_run(tmp_path / "run", 1)
     with pytest.raises(error, match=problem):
         score(run, tmp_path / "cache", *tasks, name=name)
     assert not provider.log.calls
 
 
-def test_the_command_line_takes_tasks_and_leaves_classifiers_with_a_prompt_as_they_are(gslopes, provider, tmp_path):
+def test_the_command_line_takes_tasks_and_leaves_classifiers_with_a_prompt_as_they_are(
+    gslopes, provider, tmp_path
+):
     run = write_run(tmp_path / "run", 2)
     args = (
         "--classifier",
@@ -217,9 +252,9 @@ class Llava(QuietHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         image, text = asked["messages"][-1]["content"]
         picture = decode(base64.b64decode(image["image_url"]["url"].partition(",")[2]))
-        chosen = asked["response_format"]["json_schema"]["schema"]["properties"]["answer"].get("enum") or list(
-            "123456789"
-        )
+        chosen = asked["response_format"]["json_schema"]["schema"]["properties"]["answer"].get(
+            "enum"
+        ) or list("123456789")
         words = [{"type": "image"}, {"type": "text", "text": text["text"]}]
         service = self.service
         with service.lock, torch.inference_mode():
@@ -229,16 +264,26 @@ class Llava(QuietHandler):
             inputs = service.processor(images=picture, text=prompt, return_tensors="pt")
             logits = service.model(**inputs).logits[0, -1]
         tokens = [service.processor.tokenizer.convert_tokens_to_ids(letter) for letter in chosen]
-        logs = (logits[tokens].double() * 30).log_softmax(0).tolist()  # a random model hardly tells pictures apart
+        logs = (
+            (logits[tokens].double() * 30).log_softmax(0).tolist()
+        )  # a random model hardly tells pictures apart
         best = chosen[int(np.argmax(logs))]
-        number = "enum" not in asked["response_format"]["json_schema"]["schema"]["properties"]["answer"]
+        number = (
+            "enum" not in asked["response_format"]["json_schema"]["schema"]["properties"]["answer"]
+        )
         content = json.dumps({"answer": int(best) * 10_000 if number else best})
         top = [{"token": letter, "logprob": log} for letter, log in zip(chosen, logs, strict=True)]
         pieces = ['{"', "answer", '":', ' "', best, '"}']
         held = [{"token": piece, "logprob": -0.1, "top_logprobs": top} for piece in pieces]
-        choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop", "index": 0}
+        choice = {
+            "message": {"role": "assistant", "content": content},
+            "finish_reason": "stop",
+            "index": 0,
+        }
         choice["logprobs"] = {"content": held} if asked.get("logprobs") else None
-        self.send(200, json.dumps({"model": "llava", "choices": [choice]}).encode(), "application/json")
+        self.send(
+            200, json.dumps({"model": "llava", "choices": [choice]}).encode(), "application/json"
+        )
 
 
 @pytest.mark.slow
@@ -251,7 +296,9 @@ def test_a_model_that_transformers_builds_from_a_config_goes_from_pictures_to_th
         AutoProcessor.from_pretrained(folder),
     )
     run = write_run(tmp_path / "run", 6, part=6)
-    with serving(SimpleNamespace(model=model, processor=processor, lock=threading.Lock()), Llava) as server:
+    with serving(
+        SimpleNamespace(model=model, processor=processor, lock=threading.Lock()), Llava
+    ) as server:
         name = f"llm:llava,url=http://127.0.0.1:{server.port}/v1,repeats=1"
         score(run, tmp_path / "cache", "boss-or-assistant", "education", "salary", name=name)
     found = slopes_of(run)
@@ -266,8 +313,14 @@ def test_what_the_order_of_options_moves_has_an_interval_over_photos(tmp_path):
     parts = tmp_path / "parts" / score_stage("c")
     parts.mkdir(parents=True)
     for part, effects in enumerate(([0.1, 0.2], [0.3])):  # of three photos
-        content = {"models": {"v1": 3}, "order_effects": {"boss": effects, "assistant": [0.2] * len(effects)}}
+        content = {
+            "models": {"v1": 3},
+            "order_effects": {"boss": effects, "assistant": [0.2] * len(effects)},
+        }
         (parts / f"models-{part:06d}.json").write_text(json.dumps(content))
     found = models_of(tmp_path, "c")
     assert found["models"] == {"v1": 6}
-    assert found["orders"] == "points more where an option is asked earlier: assistant +20.0, boss +20.0 [−4.8, +44.8]"
+    assert (
+        found["orders"]
+        == "points more where an option is asked earlier: assistant +20.0, boss +20.0 [−4.8, +44.8]"
+    )

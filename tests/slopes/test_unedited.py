@@ -23,8 +23,12 @@ def faces(draw, home):
 def people(faces, tmp_path):
     path = tmp_path / "people.csv"
     with path.open("w", newline="") as file:
-        rows = sorted(str(one.relative_to(faces.photos)) for one in faces.photos.rglob("*.*") if one.is_file())
-        csv.writer(file).writerows([("file", "team"), *((name, "ab"[place % 2]) for place, name in enumerate(rows))])
+        rows = sorted(
+            str(one.relative_to(faces.photos)) for one in faces.photos.rglob("*.*") if one.is_file()
+        )
+        csv.writer(file).writerows(
+            [("file", "team"), *((name, "ab"[place % 2]) for place, name in enumerate(rows))]
+        )
     return path
 
 
@@ -45,14 +49,18 @@ def test_groups_of_an_audit_have_their_observed_difference_everywhere(faces, peo
     assert set(found["column"]) == {"team"}
     scores = tables.read(tables.SCORES, audit.folder / "unedited" / "scores.parquet")
     assert set(scores["attribute"]) == {"unedited"}
-    assert set(tables.read(tables.SCORES, audit.folder / "scores.parquet")["attribute"]) == {"gender"}
+    assert set(tables.read(tables.SCORES, audit.folder / "scores.parquet")["attribute"]) == {
+        "gender"
+    }
     row = found.iloc[0]
     assert 4 <= row["n"] + row["n_other"] <= audit.tables["balance"]["used"].iloc[0]
     assert 'id="observed"' in audit.page.read_text("utf-8")
     content = json.loads((audit.folder / "summary.json").read_text("utf-8"))
     assert (
         len(content["observed"])
-        == found["agreement"].isin(["same sign", "opposite signs", "observed only", "edit only"]).sum()
+        == found["agreement"]
+        .isin(["same sign", "opposite signs", "observed only", "edit only"])
+        .sum()
     )
     before = {path: path.stat().st_mtime_ns for path in audit.folder.rglob("*.parquet")}
     gslopes.audit(faces.photos, tmp_path / "run", steps=3, config=config, **faces.known)
@@ -82,7 +90,9 @@ def test_each_photo_is_asked_about_once_and_an_interrupted_asking_goes_on(faces,
 def test_drawn_faces_make_a_paid_classifier_be_asked_and_groups_do_not(
     monkeypatch, unedited, groups, blend, free, asked
 ):
-    config = SimpleNamespace(pairs=None, score=SimpleNamespace(unedited=unedited), fit=SimpleNamespace(groups=groups))
+    config = SimpleNamespace(
+        pairs=None, score=SimpleNamespace(unedited=unedited), fit=SimpleNamespace(groups=groups)
+    )
     monkeypatch.setattr(stages, "to_dict", lambda config: {"compose": {"blend": blend}})
     monkeypatch.setattr(stages, "limits_of", lambda classifier: SimpleNamespace(free=free))
     run = SimpleNamespace(config=config, models={"one": Counting()})

@@ -20,8 +20,18 @@ OWN = np.tile([0.9, 0.1, 0.1, 0.1], 15)
 def run(tmp_path) -> Path:
     """Tables of 60 photos, of which 20 were dropped; the reading ``young`` moves half as far as gender."""
     ids = [f"{index:064x}" for index in range(60)]
-    kept = {"kept": MOVES > 0, "reason": np.where(MOVES > 0, "", "the reading does not follow the edit (shift +0.00)")}
-    nothing = {"looked": 3, "found": 3, "tau": None, "shift": None, "off_target": None, "off_target_reading": ""}
+    kept = {
+        "kept": MOVES > 0,
+        "reason": np.where(MOVES > 0, "", "the reading does not follow the edit (shift +0.00)"),
+    }
+    nothing = {
+        "looked": 3,
+        "found": 3,
+        "tau": None,
+        "shift": None,
+        "off_target": None,
+        "off_target_reading": "",
+    }
     sizes = {"mask_area": 0.1, "mask_share": None, "change": None}
     verdicts = pd.DataFrame({"photo": ids, "attribute": "gender", **kept, **nothing, **sizes})
     rows = []
@@ -36,7 +46,14 @@ def run(tmp_path) -> Path:
     ):
         tables.write(table, frame, tmp_path / f"{table.name}.parquet")
     (tmp_path / "run.json").write_text(
-        json.dumps({"values": {"gender": VALUES}, "inputs": {"photos": 4}, "config": {"part": 4}, "seed": 0})
+        json.dumps(
+            {
+                "values": {"gender": VALUES},
+                "inputs": {"photos": 4},
+                "config": {"part": 4},
+                "seed": 0,
+            }
+        )
     )
     return tmp_path
 
@@ -44,14 +61,18 @@ def run(tmp_path) -> Path:
 def photos(ids: list[str]) -> pd.DataFrame:
     plain = {"width": 9, "height": 9, "status": "used", "reason": "", "faces": 1}
     where = {"box": None, "points": None, "detection": None}
-    return pd.DataFrame({"photo": ids, "path": [f"{index}.jpg" for index in range(60)], **plain, **where})
+    return pd.DataFrame(
+        {"photo": ids, "path": [f"{index}.jpg" for index in range(60)], **plain, **where}
+    )
 
 
 def test_numbers_are_over_all_sweeps_and_dropped_ones_are_counted(run):
     (found,) = summarise(run)
     assert (found.sweeps, found.kept) == (60, 40)
     assert found.dropped == {"the reading does not follow the edit": 20}
-    assert [number.value for number in found.means] == pytest.approx([0.5 - 0.8 / 3, 0.5, 0.5 + 0.8 / 3])
+    assert [number.value for number in found.means] == pytest.approx(
+        [0.5 - 0.8 / 3, 0.5, 0.5 + 0.8 / 3]
+    )
     assert found.shift.value == pytest.approx(0.8 * 2 / 3)
     assert found.monotone.value == pytest.approx(2 / 3)
 
@@ -63,7 +84,9 @@ def test_another_reading_that_moves_half_as_far_has_a_share_of_a_half(run):
 
 def test_groups_are_those_of_the_unedited_photo_and_of_a_csv(run, tmp_path):
     csv = tmp_path / "about.csv"
-    csv.write_text("file,team\n" + "".join(f"{i}.jpg,{'still' if i < 20 else 'moving'}\n" for i in range(60)))
+    csv.write_text(
+        "file,team\n" + "".join(f"{i}.jpg,{'still' if i < 20 else 'moving'}\n" for i in range(60))
+    )
     (found,) = summarise(run, csv, ["team"])
     team = found.groups["team"]
     assert {name: (group.n, round(group.number.value, 3)) for name, group in team.each.items()} == {
@@ -88,7 +111,9 @@ def test_text_and_json_tell_the_same(run):
 
 def test_an_attribute_that_was_not_read_is_counted_and_no_more(run):
     readings = tables.read(tables.READINGS, run / "readings.parquet")
-    tables.write(tables.READINGS, readings[readings["reading"] == "young"], run / "readings.parquet")
+    tables.write(
+        tables.READINGS, readings[readings["reading"] == "young"], run / "readings.parquet"
+    )
     (found,) = summarise(run)
     assert (found.kept, found.shift) == (40, None)
     assert "no reading of this attribute" in format_summary(found)

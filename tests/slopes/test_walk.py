@@ -27,7 +27,9 @@ def classify(pictures: list) -> list:
     return [{named(picture): 0.5} for picture in pictures]
 
 
-def test_what_a_function_names_in_its_own_module_is_part_of_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_function_names_in_its_own_module_is_part_of_its_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     before = FunctionClassifier(classify).version
     assert FunctionClassifier(classify).version == before
     monkeypatch.setitem(globals(), "LABEL", "zebra")

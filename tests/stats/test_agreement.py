@@ -15,7 +15,9 @@ VALUES = np.linspace(-2, 2, 7)
 def test_auc_is_that_of_scipys_rank_test_with_ties() -> None:
     random = np.random.default_rng(0)
     truth, scores = random.random(200) < 0.3, random.integers(0, 10, 200).astype(float)
-    expected = mannwhitneyu(scores[truth], scores[~truth]).statistic / (truth.sum() * (~truth).sum())
+    expected = mannwhitneyu(scores[truth], scores[~truth]).statistic / (
+        truth.sum() * (~truth).sum()
+    )
     assert auc(truth, scores) == pytest.approx(expected)
 
 

@@ -37,7 +37,12 @@ def test_one_cluster_and_equal_numbers_have_no_interval() -> None:
 
 
 def test_rows_without_a_name_are_their_own_cluster() -> None:
-    assert named_codes(["x", "", "x", ""], np.array(["a", "b", "c", "d"], object)).tolist() == [0, 1, 0, 2]
+    assert named_codes(["x", "", "x", ""], np.array(["a", "b", "c", "d"], object)).tolist() == [
+        0,
+        1,
+        0,
+        2,
+    ]
     assert codes_of(None, 3).tolist() == [0, 1, 2]
     assert codes_of(np.array(["b", "a", "b"]), 3).tolist() == [1, 0, 1]
 
@@ -50,7 +55,9 @@ def test_one_large_cluster_leaves_few_effective_units() -> None:
 
 def test_a_ratio_of_equal_clusters_is_their_mean() -> None:
     values = np.random.default_rng(3).normal(size=20)
-    assert clustered_ratio(3 * values, np.full(20, 3.0)) == pytest.approx(clustered_mean(values, np.arange(20)))
+    assert clustered_ratio(3 * values, np.full(20, 3.0)) == pytest.approx(
+        clustered_mean(values, np.arange(20))
+    )
     assert np.isnan(clustered_ratio(np.zeros(2), np.zeros(2))).all()
 
 

@@ -20,7 +20,9 @@ def drawn(seed: int, photos: int = 60, slope: float = 0.0) -> np.ndarray:
 
 def test_the_difference_is_that_of_the_photos_slopes_corrected_for_skewness() -> None:
     one, other = drawn(0, slope=0.05), drawn(1)
-    found = contrast(unit_slopes(of(one), "rate").minus(unit_slopes(of(other), "rate")), permutations=2000)
+    found = contrast(
+        unit_slopes(of(one), "rate").minus(unit_slopes(of(other), "rate")), permutations=2000
+    )
     weights = 100 * VALUES / (VALUES @ VALUES)
     theirs = stats.ttest_rel(one @ weights, other @ weights)
     assert found.difference[0] == pytest.approx(np.mean((one - 1.0 * other) @ weights))

@@ -9,7 +9,14 @@ from scipy.stats import ttest_1samp
 from statsmodels.stats.proportion import proportion_confint
 
 from gslopes.stats.contrast import Units, contrast
-from gslopes.stats.intervals import estimate_share, mean_t, newcombe, percentile, skewed_test, wilson
+from gslopes.stats.intervals import (
+    estimate_share,
+    mean_t,
+    newcombe,
+    percentile,
+    skewed_test,
+    wilson,
+)
 from tests.skewed import corrected, corrected_parts
 
 chances = st.lists(st.floats(0, 1), min_size=1, max_size=40)
@@ -17,7 +24,9 @@ chances = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 
 @pytest.mark.parametrize(("count", "n"), [(0, 10), (10, 10), (3, 7), (81, 263), (1, 1)])
 def test_wilsons_interval_is_that_of_statsmodels(count, n):
-    assert wilson(count / n, n) == pytest.approx(proportion_confint(count, n, method="wilson"), abs=1e-9)
+    assert wilson(count / n, n) == pytest.approx(
+        proportion_confint(count, n, method="wilson"), abs=1e-9
+    )
     several = wilson(np.array([0.5, count / n]), n)
     assert [ends[1] for ends in several] == list(wilson(count / n, n))
     assert np.isnan(wilson(np.nan, 0)).all()
@@ -73,12 +82,17 @@ def test_without_a_difference_p_is_1_and_without_an_error_t_says_nothing():
 def test_the_interval_holds_the_mean_of_skewed_numbers_about_95_times_of_100(units):
     """t's holds 89 and 94 % of the first, and 95 of the second."""
     rng = np.random.default_rng(units)
-    for numbers, mean in ((rng.beta(0.5, 5, (2000, units)), 0.5 / 5.5), (rng.standard_t(3, (2000, units)), 0)):
+    for numbers, mean in (
+        (rng.beta(0.5, 5, (2000, units)), 0.5 / 5.5),
+        (rng.standard_t(3, (2000, units)), 0),
+    ):
         found = contrast(Units(sparse.csr_array(numbers), np.ones(units)))
         assert 0.93 < np.mean((found.low <= mean) & (mean <= found.high)) < 0.975
 
 
-@pytest.mark.parametrize("values", [np.zeros(5), np.full(7, 50.0), np.full(9, 0.1) * 3, 0.3 + 1e-16 * np.arange(4)])
+@pytest.mark.parametrize(
+    "values", [np.zeros(5), np.full(7, 50.0), np.full(9, 0.1) * 3, 0.3 + 1e-16 * np.arange(4)]
+)
 def test_numbers_that_are_equal_up_to_rounding_have_neither_interval_nor_p(values):
     found = mean_t(values)
     assert found.se == 0
@@ -98,7 +112,11 @@ def test_newcombe_of_shares_that_go_together_is_narrower():
 @given(st.lists(st.booleans(), min_size=1, max_size=60))
 def test_where_people_answered_everything_it_is_wilsons(said):
     found = estimate_share(np.array(said, float), np.ones(len(said), bool))
-    assert (found.n, found.answered, found.share) == (len(said), len(said), pytest.approx(np.mean(said)))
+    assert (found.n, found.answered, found.share) == (
+        len(said),
+        len(said),
+        pytest.approx(np.mean(said)),
+    )
     assert (found.low, found.high) == pytest.approx(wilson(float(np.mean(said)), len(said)))
 
 

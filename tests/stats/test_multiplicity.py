@@ -15,7 +15,9 @@ p_values = hnp.arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1))
 
 @given(p_values)
 def test_q_is_that_of_statsmodels(p: np.ndarray) -> None:
-    np.testing.assert_allclose(benjamini_hochberg(p), multipletests(p, method="fdr_bh")[1], rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(
+        benjamini_hochberg(p), multipletests(p, method="fdr_bh")[1], rtol=1e-12, atol=1e-300
+    )
 
 
 @given(p_values)

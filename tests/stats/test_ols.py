@@ -10,7 +10,9 @@ from hypothesis.extra import numpy as hnp
 from gslopes.stats.ols import fit_lines, line_slopes, line_weights
 
 FIELDS = ("slope", "intercept", "se", "t", "p", "low", "high")
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "ols_statsmodels.json").read_text(encoding="utf-8"))
+GOLDEN = json.loads(
+    (Path(__file__).parents[1] / "golden" / "ols_statsmodels.json").read_text(encoding="utf-8")
+)
 VALUES = np.linspace(-2, 2, 7)
 
 curves = hnp.arrays(np.float64, (4, 7), elements=st.floats(0, 3, width=32))
@@ -59,7 +61,9 @@ def test_a_constant_leaves_the_slope_a_factor_scales_it_and_mirrored_values_turn
     before, after = fit_lines(VALUES, curve), fit_lines(VALUES, curve[:, ::-1] * factor + constant)
     for field, expected in (("slope", -before.slope), ("se", before.se), ("low", -before.high)):
         np.testing.assert_allclose(getattr(after, field), factor * expected, rtol=1e-9, atol=1e-10)
-    np.testing.assert_allclose(after.intercept, factor * before.intercept + constant, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(
+        after.intercept, factor * before.intercept + constant, rtol=1e-9, atol=1e-10
+    )
 
 
 @given(curves)

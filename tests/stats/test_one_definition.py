@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "gslopes"
-FILES = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+FILES = {
+    path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8")
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
 OURS = {name: text for name, text in FILES.items() if name.startswith("stats/")}
 OTHERS = {name: text for name, text in FILES.items() if name not in OURS}
 
@@ -37,13 +40,19 @@ def defined(text: str) -> set[str]:
 @pytest.mark.parametrize("names", NAMES)
 def test_no_function_defines_a_statistic_of_the_shelf_again(names: str) -> None:
     again = {
-        name: hit for name, text in OTHERS.items() if (hit := {f for f in defined(text) if re.fullmatch(names, f)})
+        name: hit
+        for name, text in OTHERS.items()
+        if (hit := {f for f in defined(text) if re.fullmatch(names, f)})
     }
     assert not again, f"{NAMES[names]}: use gslopes.stats"
 
 
 def test_the_shelf_itself_has_every_function_once() -> None:
-    names = [name for text in OURS.values() for name in re.findall(r"^def ([a-z]\w+)\(", text, flags=re.M)]
+    names = [
+        name
+        for text in OURS.values()
+        for name in re.findall(r"^def ([a-z]\w+)\(", text, flags=re.M)
+    ]
     overloads = sum(text.count("@overload") for text in OURS.values())
     assert len(names) - overloads == len(set(names))
     assert {"wilson", "newcombe", "percentile", "mean_t", "auc"} <= set(names)

@@ -18,14 +18,21 @@ def test_p_counts_the_observed_statistic() -> None:
 
 def test_extreme_assignments_are_counted_over_all_blocks() -> None:
     blocks = [np.array([[1, -1], [1, 1]]), np.array([[-1], [-1]])]
-    assert count_extreme(np.array([[1.0, 2.0], [0.0, 0.0]]), blocks, np.array([3.0, 0.0])).tolist() == [2, 3]
+    assert count_extreme(
+        np.array([[1.0, 2.0], [0.0, 0.0]]), blocks, np.array([3.0, 0.0])
+    ).tolist() == [2, 3]
 
 
 def test_t_is_taken_only_below_the_floor_of_the_permutations() -> None:
     p_perm, t = np.array([0.01, 0.01, 0.5, np.nan]), np.array([1e-6, 0.2, 1e-6, 0.1])
     p, source = below_floor(p_perm, t, 99)
     np.testing.assert_array_equal(p, [1e-6, 0.01, 0.5, np.nan])
-    assert source.tolist() == ["t below the permutations' floor", "permutation", "permutation", None]
+    assert source.tolist() == [
+        "t below the permutations' floor",
+        "permutation",
+        "permutation",
+        None,
+    ]
     assert below_floor(p_perm, t, 99, trusted=False)[0].tolist()[:3] == [0.01, 0.01, 0.5]
     assert below_floor(p_perm, t, 0)[1].tolist() == ["t"] * 4
 
@@ -47,11 +54,15 @@ def exact(answers: np.ndarray, values: np.ndarray) -> tuple[float, float]:
     def statistics(permuted: np.ndarray) -> tuple[float, float]:
         slopes, centre = permuted @ weights, permuted[:, middle].sum()
         root = np.sqrt(np.square(slopes).sum())
-        return abs(slopes.sum()) / root if root else 0.0, abs(slopes.sum()) / centre if centre else np.inf
+        return abs(slopes.sum()) / root if root else 0.0, abs(
+            slopes.sum()
+        ) / centre if centre else np.inf
 
     orders = list(permutations(range(len(values))))
     all_of_them = [
-        statistics(np.stack([row[list(order)] for row, order in zip(answers, dealing, strict=True)]))
+        statistics(
+            np.stack([row[list(order)] for row, order in zip(answers, dealing, strict=True)])
+        )
         for dealing in product(orders, repeat=len(answers))
     ]
     observed = statistics(answers)
@@ -64,7 +75,9 @@ def test_p_is_the_share_of_all_dealings(seed: int) -> None:
     answers = simulated(1, 4, 3, seed)
     answers[0, 0, 1] = 1
     found = permute(dense(answers, VALUES), np.array([True]), 20_000, seed=0, paper=True)
-    np.testing.assert_allclose([found.p[0], found.p_paper[0]], exact(answers[0], VALUES), atol=0.015)
+    np.testing.assert_allclose(
+        [found.p[0], found.p_paper[0]], exact(answers[0], VALUES), atol=0.015
+    )
 
 
 @pytest.mark.parametrize(("photos", "bundles"), [(40, 1024), (300, 64)])
@@ -77,12 +90,16 @@ def test_under_exchangeability_p_is_uniform_and_bundled_p_too(photos: int, bundl
         assert np.mean(p <= 0.05) == pytest.approx(0.05, abs=0.03)
 
 
-def test_photos_that_move_by_nothing_in_the_mean_keep_the_level_of_the_studentised_statistic_alone() -> None:
+def test_photos_that_move_by_nothing_in_the_mean_keep_the_level_of_the_studentised_statistic_alone() -> (
+    None
+):
     labels = 400
     profile = dense(simulated(labels, 200, 5, seed=2, drift=1.0), np.linspace(-2, 2, 5))
     found = permute(profile, np.ones(labels, bool), 199, seed=0, paper=True)
     assert np.mean(found.p <= 0.05) < 0.085
-    assert np.mean(found.p_paper <= 0.05) > 0.1  # it asks whether the answers depend on the attribute: they do
+    assert (
+        np.mean(found.p_paper <= 0.05) > 0.1
+    )  # it asks whether the answers depend on the attribute: they do
 
 
 def test_labels_that_are_not_tested_have_no_p_and_change_no_other() -> None:

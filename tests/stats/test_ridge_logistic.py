@@ -18,6 +18,8 @@ def test_fits_under_many_weights_are_those_of_newtons_method_and_of_scikit_learn
         "sklearn.linear_model", reason="scikit-learn is not installed: pip install scikit-learn"
     )
     for place in range(5):
-        model = linear.LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(features, y, weights[:, place])
+        model = linear.LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(
+            features, y, weights[:, place]
+        )
         assert ours[1:, place] == pytest.approx(model.coef_[0], abs=1e-3)
         assert ours[0, place] == pytest.approx(model.intercept_[0], abs=1e-3)

@@ -54,12 +54,15 @@ def test_permuted_membership_does_not_depend_on_where_the_numbers_lie() -> None:
     numbers = np.random.default_rng(1).normal(0, 1e-2, 40)
     first = np.arange(40) < 12
     near, far = (
-        membership_p(Units(sparse.csr_array((numbers + level)[None]), np.ones(40)), first, 499, 0) for level in (1, 1e6)
+        membership_p(Units(sparse.csr_array((numbers + level)[None]), np.ones(40)), first, 499, 0)
+        for level in (1, 1e6)
     )
     assert near[0] == far[0] < 1
 
 
-def test_statistics_that_are_tied_count_as_extreme_even_where_the_observed_one_is_almost_nothing() -> None:
+def test_statistics_that_are_tied_count_as_extreme_even_where_the_observed_one_is_almost_nothing() -> (
+    None
+):
     numbers = np.array([0.1, 0.2, -(0.1 + 0.2), 0.0])
     found = contrast(Units(sparse.csr_array(numbers[None]), np.ones(4)), permutations=200)
     assert found.difference[0] == 0
@@ -91,7 +94,17 @@ def test_no_other_threshold_decides_what_is_rounding() -> None:
     """A small number in a comparison or under ``maximum`` stands for a decision that ``rounding`` makes."""
     folders = ("stats", "slopes/fit", "contexts/measures", "captions/measures")
     files = [file for folder in folders for file in (ROOT / "gslopes" / folder).glob("*.py")]
-    files += [ROOT / "gslopes/crops/measures.py", ROOT / "gslopes/crops/parity.py", ROOT / "gslopes/slopes/drift.py"]
+    files += [
+        ROOT / "gslopes/crops/measures.py",
+        ROOT / "gslopes/crops/parity.py",
+        ROOT / "gslopes/slopes/drift.py",
+    ]
     pattern = re.compile(r"[<>]=?\s*-?1e-\d+|isclose|allclose|1 [+-] 1e-\d+")
-    lines = [f"{file.name}: {line.strip()}" for file in files for line in file.read_text("utf-8").splitlines()]
-    assert [line for line in lines if pattern.search(line)] == ["score_test.py: if np.abs(step).max() < 1e-10:"]
+    lines = [
+        f"{file.name}: {line.strip()}"
+        for file in files
+        for line in file.read_text("utf-8").splitlines()
+    ]
+    assert [line for line in lines if pattern.search(line)] == [
+        "score_test.py: if np.abs(step).max() < 1e-10:"
+    ]

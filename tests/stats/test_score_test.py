@@ -8,7 +8,12 @@ from scipy.special import expit
 
 from gslopes.stats import score_test
 from gslopes.stats.intervals import t_quantile
-from gslopes.stats.score_test import choose_columns, efficient_scores, informative_units, score_interval
+from gslopes.stats.score_test import (
+    choose_columns,
+    efficient_scores,
+    informative_units,
+    score_interval,
+)
 
 
 def drawn(n: int = 200, beta: float = 0.8) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -25,12 +30,17 @@ def test_the_coefficient_is_that_of_statsmodels_and_both_ends_are_where_the_test
     assert (found.low, found.high) == pytest.approx(theirs.conf_int()[-1], abs=0.1)
     limit = t_quantile(informative_units(tested, design, y) - 4)
     for end, t in ((found.low, limit), (found.high, -limit)):
-        assert efficient_scores(tested[:, None], design, y, end * tested)[0][0] == pytest.approx(t, abs=0.01)
+        assert efficient_scores(tested[:, None], design, y, end * tested)[0][0] == pytest.approx(
+            t, abs=0.01
+        )
 
 
 def test_the_score_of_independent_images_is_raos() -> None:
     """Of a 2 by 2 table Pearson's X², but for the correction by n / (n - q)."""
-    tested, y = np.repeat([0.5, -0.5], [40, 50]), np.r_[np.arange(40) < 30, np.arange(50) < 20].astype(float)
+    tested, y = (
+        np.repeat([0.5, -0.5], [40, 50]),
+        np.r_[np.arange(40) < 30, np.arange(50) < 20].astype(float),
+    )
     theirs = stats.chi2_contingency([[30, 10], [20, 30]], correction=False).statistic
     ours = efficient_scores(tested[:, None], np.ones((90, 1)), y)[0][0] ** 2
     assert ours == pytest.approx(theirs * 89 / 90)

@@ -5,7 +5,12 @@ import pytest
 from scipy import stats
 
 from gslopes.stats.intervals import newcombe, wilson
-from gslopes.stats.shares import difference_interval, effective_photos, independence_p, share_interval
+from gslopes.stats.shares import (
+    difference_interval,
+    effective_photos,
+    independence_p,
+    share_interval,
+)
 
 
 @pytest.mark.parametrize(("count", "n"), [(0, 9), (3, 10), (9, 9), (329, 597)])
@@ -46,7 +51,9 @@ def test_one_person_or_people_of_one_share_have_no_interval() -> None:
     assert np.isnan(share_interval(np.array([2.0]), np.array([5.0]))).all()
     assert np.isnan(share_interval(np.ones(9), np.full(9, 2.0))).all()
     assert np.isnan(share_interval(np.zeros(3), np.zeros(3))).all()
-    assert np.isnan(difference_interval((np.ones(9), np.full(9, 2.0)), (np.ones(9), np.ones(9)))).all()
+    assert np.isnan(
+        difference_interval((np.ones(9), np.full(9, 2.0)), (np.ones(9), np.ones(9)))
+    ).all()
 
 
 def test_shares_of_the_same_people_differ_by_less_than_those_of_others() -> None:

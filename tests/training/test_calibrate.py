@@ -12,7 +12,15 @@ from gslopes.frame.executors import OneProcess
 from gslopes.photos import drawn as rendered
 from gslopes.slopes.demo import SIZE, drawn_in_place
 from gslopes.stats.ols import line_weights
-from training.calibrate import CONFOUNDERS, EDITOR, GRID, PlantedClassifier, calibrate, naive, totals
+from training.calibrate import (
+    CONFOUNDERS,
+    EDITOR,
+    GRID,
+    PlantedClassifier,
+    calibrate,
+    naive,
+    totals,
+)
 from training.data import CONFOUND
 
 
@@ -26,7 +34,11 @@ def read():
 @pytest.mark.slow
 def test_the_readings_are_what_was_drawn(read):
     parameters, readings = read
-    truth = [parameters.gender, parameters.tone, *(4 * getattr(parameters, name) - 2 for name in CONFOUNDERS)]
+    truth = [
+        parameters.gender,
+        parameters.tone,
+        *(4 * getattr(parameters, name) - 2 for name in CONFOUNDERS),
+    ]
     for column, drawn in enumerate(truth):
         assert np.corrcoef(readings[:, column], drawn)[0, 1] > 0.9
 
@@ -37,7 +49,10 @@ def test_the_truth_under_do_cue_has_the_planted_sign_and_none_where_nothing_is_p
     parameters, _ = read
     classifier = PlantedClassifier()
     shares = [
-        (totals(classifier.read(rendered.render(parameters.replace(gender=value), SIZE).pixels)) > 0).mean(0)
+        (
+            totals(classifier.read(rendered.render(parameters.replace(gender=value), SIZE).pixels))
+            > 0
+        ).mean(0)
         for value in (-1.0, 1.0)
     ]
     for bias, change in zip(GRID, shares[1] - shares[0], strict=True):
@@ -68,17 +83,23 @@ def test_the_editor_of_drawn_faces_moves_the_cue_as_drawing_anew_does_on_every_t
     values, classifier = values_for("gender"), PlantedClassifier()
     weights = line_weights(values.astype(np.float64))
     matrices = [similarity(points, CHIP * 64 - 0.5) for points in faces.points]
-    chips = np.stack([warp(photo, matrix, 64) for photo, matrix in zip(faces.pixels, matrices, strict=True)])
+    chips = np.stack(
+        [warp(photo, matrix, 64) for photo, matrix in zip(faces.pixels, matrices, strict=True)]
+    )
     editor = editor_of(EDITOR, reader=None)
     swept = editor.sweep(chips, values)
     edited, neutral = swept.edited, swept.neutral
     readings, anew = np.empty((2, 60, len(values), 5))
     for row, matrix in enumerate(matrices):
         mask = warp(faces.face_mask[row], matrix, 64)
-        composite = compose(faces.pixels[row], False, edited[row], neutral[row], mask, matrix, editor.blend)
+        composite = compose(
+            faces.pixels[row], False, edited[row], neutral[row], mask, matrix, editor.blend
+        )
         readings[row] = classifier.read(composite.pictures)
     for step, value in enumerate(values.tolist()):
-        anew[:, step] = classifier.read(rendered.render(parameters.replace(gender=value), SIZE).pixels)
+        anew[:, step] = classifier.read(
+            rendered.render(parameters.replace(gender=value), SIZE).pixels
+        )
     slopes, wanted = (np.einsum("nkr,k->nr", each, weights) for each in (readings, anew))
     cue, tone, hair, background, smile = slopes.mean(0)
     assert 0.9 < cue / wanted[:, 0].mean() < 1.1

@@ -7,7 +7,9 @@ import numpy as np
 from training import chips
 
 
-def test_points_are_kept_whole_in_a_cache_folder_that_was_not_there(draw, tmp_path: Path, monkeypatch):
+def test_points_are_kept_whole_in_a_cache_folder_that_was_not_there(
+    draw, tmp_path: Path, monkeypatch
+):
     paths = tuple(sorted(draw(3, size=160).photos.iterdir()))
     cache = tmp_path / "not" / "there"
     first = chips.find_points(paths, cache / "held-out", "cpu")

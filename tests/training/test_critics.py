@@ -5,7 +5,9 @@ from training.critics import FeatureCritic, PictureCritic, Recent
 
 def test_a_feature_critic_answers_once_a_level_and_keeps_no_weights_of_what_it_sees_by():
     encoder = torch.nn.Conv2d(3, 8, 8, stride=8)
-    critic = FeatureCritic(lambda pictures: [encoder(pictures), pictures[:, :, ::4, ::4]], [(8, 8), (3, 16)], 2)
+    critic = FeatureCritic(
+        lambda pictures: [encoder(pictures), pictures[:, :, ::4, ::4]], [(8, 8), (3, 16)], 2
+    )
     pictures, attributes = torch.rand(5, 3, 64, 64), torch.ones(5, 2)
     logits = critic(pictures, attributes)
     assert logits.shape == (2, 5)

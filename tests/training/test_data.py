@@ -28,11 +28,20 @@ def layout(kind, photos, folder):
         return folder
     if kind == "celeba":
         (folder / "img_align_celeba").mkdir()
-        names = ["Eyeglasses", "Male", "No_Beard", "Smiling", "Young", *(f"A{i}" for i in range(35))]
+        names = [
+            "Eyeglasses",
+            "Male",
+            "No_Beard",
+            "Smiling",
+            "Young",
+            *(f"A{i}" for i in range(35)),
+        ]
         lines = [str(len(photos)), " ".join(names)]
         for write, gender, number in photos:
             write(folder / f"img_align_celeba/{number:06}.jpg")
-            lines.append(f"{number:06}.jpg -1 {1 if gender == 'Male' else -1} " + " ".join(["1"] * 38))
+            lines.append(
+                f"{number:06}.jpg -1 {1 if gender == 'Male' else -1} " + " ".join(["1"] * 38)
+            )
         (folder / "list_attr_celeba.txt").write_text("\n".join(lines) + "\n")
         return folder
     (folder / "train").mkdir()
@@ -67,16 +76,20 @@ def test_a_dry_run_counts_what_there_is_to_learn_from_and_says_it(kind, tmp_path
     data = layout(kind, photos, tmp_path / "data")
     out = tmp_path / "out"
     done = CliRunner().invoke(
-        main, ["gender-fader", "--data", str(data), "--dry-run", "--device", "cpu", "--out", str(out)]
+        main,
+        ["gender-fader", "--data", str(data), "--dry-run", "--device", "cpu", "--out", str(out)],
     )
     assert done.exit_code == 0, done.output
     (facts,) = json.loads(done.stdout)["data"]
     names = {"utkface": "30_{}_0_{}.jpg.chip.jpg", "celeba": "{1:06}.jpg"}
     files = [
-        (names.get(kind, "{1}.jpg").format(int(gender == "Female"), number), gender) for _, gender, number in photos
+        (names.get(kind, "{1}.jpg").format(int(gender == "Female"), number), gender)
+        for _, gender, number in photos
     ]
     learnt = [
-        gender for name, gender in files if (fold(name) == "editors" if kind == "utkface" else not held_out(name))
+        gender
+        for name, gender in files
+        if (fold(name) == "editors" if kind == "utkface" else not held_out(name))
     ]
     assert facts["photos"] == 1200
     assert facts["held_out"] == sum(held_out(name) for name, _ in files)
@@ -118,18 +131,29 @@ def two_words(data):
     [
         (lambda data: None, "The folder of photos is not at"),
         (nothing, "holds no photos that an editor can learn from"),
-        (one_end, r"Among the 60 photos of .*, 5\d feminine and 0 masculine are left to learn from"),
+        (
+            one_end,
+            r"Among the 60 photos of .*, 5\d feminine and 0 masculine are left to learn from",
+        ),
         (other_photos, "has 1 photo, and who.csv names none"),
         (no_column_of_photos, "no column that says which photo"),
         (two_words, "with different gender: 'female' and 'male'"),
     ],
 )
 @pytest.mark.parametrize("dry_run", [True, False])
-def test_a_refusal_says_what_was_found_and_leaves_nothing_behind(make, said, dry_run, tmp_path, monkeypatch):
+def test_a_refusal_says_what_was_found_and_leaves_nothing_behind(
+    make, said, dry_run, tmp_path, monkeypatch
+):
     monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path / "cache"))
     make(tmp_path / "data")
     with pytest.raises(DataMissing, match=said):
-        run_recipe("gender-fader", data=tmp_path / "data", dry_run=dry_run, steps=1, out=tmp_path / "deep" / "out")
+        run_recipe(
+            "gender-fader",
+            data=tmp_path / "data",
+            dry_run=dry_run,
+            steps=1,
+            out=tmp_path / "deep" / "out",
+        )
     assert {path.name for path in tmp_path.iterdir()} <= {"data"}
 
 
@@ -146,9 +170,15 @@ def test_a_table_is_read_by_the_words_that_people_use(tmp_path):
     found = read_table(tmp_path)
     assert [path.name for path in found.paths] == ["a.jpg", "b.jpg", "c.jpg"]
     columns = {
-        name: [None if value != value else value for value in found.column(name).tolist()] for name in found.names
+        name: [None if value != value else value for value in found.column(name).tolist()]
+        for name in found.names
     }
-    assert columns == {"masculine": [0, 1, None], "white": [0, 0, 1], "black": [1, 0, 0], "young": [1, 0, None]}
+    assert columns == {
+        "masculine": [0, 1, None],
+        "white": [0, 0, 1],
+        "black": [1, 0, 0],
+        "young": [1, 0, None],
+    }
 
 
 SMALL = """
@@ -197,7 +227,9 @@ def test_an_editor_learns_from_one_set_alone(kind, unpacked, shared_data, tmp_pa
             for code, gender in (("0", "Male"), ("1", "Female"))
             for path in sorted(unpacked("UTKFace").rglob(f"2?_{code}_[0-4]_*.jpg"))[:40]
         ]
-        writes = [(lambda file, path=path: shutil.copy(path, file), gender) for path, gender in sources]
+        writes = [
+            (lambda file, path=path: shutil.copy(path, file), gender) for path, gender in sources
+        ]
         layout(kind, [(*write, number) for number, write in enumerate(writes)], data)
     if kind == "table":
         (data / "train" / "notes.jpg").write_bytes(b"no picture")

@@ -17,7 +17,14 @@ from gslopes.slopes.demo import astronaut
 from tests.training.test_field_editor import sweep
 from tests.training.test_loops import stopped_at_a_save
 from training import critics, edit_field
-from training.edit_field import Optimisation, as_critic_sees, composite, face_masks, inner_face, train_edit_field
+from training.edit_field import (
+    Optimisation,
+    as_critic_sees,
+    composite,
+    face_masks,
+    inner_face,
+    train_edit_field,
+)
 from training.field_editor import FieldEditor
 from training.sets import drawn_chips
 
@@ -32,7 +39,9 @@ def training() -> tuple[np.ndarray, np.ndarray]:
     """32 drawn faces of both ends, (32, 128, 128, 3) and (32, 2)."""
     faces = rendered.sample(32, seed=5)
     ends = np.where(np.arange(32) % 2, 1.0, -1.0).astype(np.float32)
-    return drawn_chips(faces.replace(gender=ends), 128), np.stack([ends, np.zeros(32, np.float32)], 1)
+    return drawn_chips(faces.replace(gender=ends), 128), np.stack(
+        [ends, np.zeros(32, np.float32)], 1
+    )
 
 
 def run(training, folder, steps):
@@ -40,7 +49,14 @@ def run(training, folder, steps):
     length = Optimisation(steps=steps, batch=4, warm=1)
     pixels, labels = training
     return train_edit_field(
-        SPEC, pixels, labels, np.ones(len(pixels)), folder, optimisation=length, report_every=1, save_every=2
+        SPEC,
+        pixels,
+        labels,
+        np.ones(len(pixels)),
+        folder,
+        optimisation=length,
+        report_every=1,
+        save_every=2,
     )
 
 
@@ -52,7 +68,9 @@ def test_a_run_stopped_half_way_ends_in_the_same_weights(training, tmp_path, mon
         run(training, tmp_path / "halved", 4)
     halved = run(training, tmp_path / "halved", 4)
     assert all(torch.equal(whole[key], halved[key]) for key in whole)
-    rows = [json.loads(line) for line in (tmp_path / "halved" / "log.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line) for line in (tmp_path / "halved" / "log.jsonl").read_text().splitlines()
+    ]
     assert [row["step"] for row in rows] == [1, 2, 3, 4]
     assert "leak" not in rows[0]  # the critic learns alone at first
     assert {"leak", "size", "rim", "rough", "broad", "moved", "fold"} <= set(rows[1])
@@ -63,7 +81,9 @@ def test_one_label_is_turned_round_and_the_edited_one_twice_as_often():
     false, certainty = critics.false_label(labels, torch.Generator().manual_seed(0))
     turned = false != labels
     assert (turned.sum(1) == 1).all()
-    torch.testing.assert_close(turned.float().mean(0), torch.tensor([0.5, 0.25, 0.25]), atol=0.04, rtol=0)
+    torch.testing.assert_close(
+        turned.float().mean(0), torch.tensor([0.5, 0.25, 0.25]), atol=0.04, rtol=0
+    )
     torch.testing.assert_close(certainty, (labels.abs() * turned).sum(1))
 
 
@@ -119,8 +139,21 @@ def as_floats(chips: np.ndarray) -> torch.Tensor:
 def test_a_composite_is_what_the_walk_makes(chips, masks, name, moves, least):
     """Rounding apart, and with a motion what linear interpolation, there cubic, smooths."""
     editor = FieldEditor(name)
-    bounds = {"darkest": 0, "brightest": 0, "darkest_by_part": (), "brightest_by_part": (), "reach": (0.0, 0.0)}
-    plain = {"evenly": 0.4, "slow": 1, "darker_form": 1, "darker_motion": 1, "steady_eyes": 0, "downward_exponent": 1}
+    bounds = {
+        "darkest": 0,
+        "brightest": 0,
+        "darkest_by_part": (),
+        "brightest_by_part": (),
+        "reach": (0.0, 0.0),
+    }
+    plain = {
+        "evenly": 0.4,
+        "slow": 1,
+        "darker_form": 1,
+        "darker_motion": 1,
+        "steady_eyes": 0,
+        "downward_exponent": 1,
+    }
     editor.config = replace(editor.config, **bounds, **plain)  # as training has it
     x, mask, units = as_floats(chips[:1]), masks[:1].float() / 255, torch.full((1, 1), -1.5)
     form, motion = editor.field(x)
@@ -130,7 +163,14 @@ def test_a_composite_is_what_the_walk_makes(chips, masks, name, moves, least):
     moving = swept.motion_of(0) if moves else None
     pixels, whole = np.ascontiguousarray(chips[0]), np.eye(3)[:2]
     walk = compose(
-        pixels, False, swept.edited[0], swept.neutral[0], mask[0, 0].numpy(), whole, "ratio", motion=moving
+        pixels,
+        False,
+        swept.edited[0],
+        swept.neutral[0],
+        mask[0, 0].numpy(),
+        whole,
+        "ratio",
+        motion=moving,
     ).picture(0)
     assert np.abs(walk.astype(float) - pixels).mean() > 0.5
     assert np.abs((255 * made[0]).permute(1, 2, 0).numpy() - walk).mean() < least
@@ -141,8 +181,12 @@ def test_a_critic_sees_neither_exposure_nor_what_lies_beyond_the_face(chips, mas
     x, mask, inner = as_floats(chips) * 0.5 + 0.1, masks.float() / 255, inner_face(masks)
     plain = as_critic_sees(x, mask, inner, gray)
     brighter = (x * 255 + 8) * 1.3 / 255 - 8 / 255
-    torch.testing.assert_close(as_critic_sees(brighter, mask, inner, gray), plain, atol=0.02, rtol=0)
+    torch.testing.assert_close(
+        as_critic_sees(brighter, mask, inner, gray), plain, atol=0.02, rtol=0
+    )
     elsewhere = torch.where(inner * mask > 0, x, torch.rand_like(x))
-    torch.testing.assert_close(as_critic_sees(elsewhere, mask, inner, gray), plain, atol=1e-5, rtol=0)
+    torch.testing.assert_close(
+        as_critic_sees(elsewhere, mask, inner, gray), plain, atol=1e-5, rtol=0
+    )
     assert plain.std() > 0.05
     assert plain.shape[1] == (1 if gray else 3)

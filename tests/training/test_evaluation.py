@@ -10,7 +10,14 @@ from gslopes.faces.edit.editors import editor_of
 from gslopes.faces.gate.manipulation import Estimate
 from training.evaluation import measures
 from training.evaluation.composites import PUBLISHED, VALUES, HeldOut, edited, ways
-from training.evaluation.editor import Composites, edited_table, group_table, leakage_table, reached, realism_table
+from training.evaluation.editor import (
+    Composites,
+    edited_table,
+    group_table,
+    leakage_table,
+    reached,
+    realism_table,
+)
 from training.evaluation.measures import nearest_itself, two_sample_auc
 from training.evaluation.models import tables_as_text
 from training.measure import group_names, thirds
@@ -111,18 +118,29 @@ def test_composites_that_are_the_photos_pass_and_those_of_another_colour_do_not(
         "how natural, London": table,
     }
     rows = reached("gender", "face, difference", tables)
-    assert rows["shift of P(masculine) from -2 to 2, London"]["number"]["value"] == pytest.approx(0.6, abs=1e-3)
+    assert rows["shift of P(masculine) from -2 to 2, London"]["number"]["value"] == pytest.approx(
+        0.6, abs=1e-3
+    )
     assert rows["two-sample AUC at +2, London"]["number"]["value"] == 1
     assert rows["face still found, worst value, London"]["number"]["value"] == 0.5
     assert "gap by gender of the shift, London" in rows
     assert not any("UTKFace" in name or name.startswith(("men", "sharpness")) for name in rows)
     text = tables_as_text({"note": "A note.", "tables": tables})
-    assert text.startswith("A note.\n\n| what it edits, London | -2 | -1 | +0 | +1 | +2 | shift | shift, -1 to 1 |")
+    assert text.startswith(
+        "A note.\n\n| what it edits, London | -2 | -1 | +0 | +1 | +2 | shift | shift, -1 to 1 |"
+    )
 
 
 def test_thirds_are_by_rank_and_hold_as_many_each():
     names = thirds(np.array([5.0, 1.0, 9.0, 2.0, 7.0, 3.0]))
-    assert [name.split()[0] for name in names] == ["middle", "darkest", "lightest", "darkest", "lightest", "middle"]
+    assert [name.split()[0] for name in names] == [
+        "middle",
+        "darkest",
+        "lightest",
+        "darkest",
+        "lightest",
+        "middle",
+    ]
 
 
 def test_a_photo_without_known_race_is_in_no_group():
@@ -140,7 +158,9 @@ def people() -> HeldOut:
 
 
 def test_the_halves_share_no_one_and_leave_no_one_out(people):
-    halves = [{photo.path.stem for photo in people.half(which).photos} for which in ("choose", "card")]
+    halves = [
+        {photo.path.stem for photo in people.half(which).photos} for which in ("choose", "card")
+    ]
     assert not halves[0] & halves[1]
     assert len(halves[0] | halves[1]) == 200
     assert 75 < len(halves[0]) < 125
@@ -149,14 +169,19 @@ def test_the_halves_share_no_one_and_leave_no_one_out(people):
 def test_who_is_in_a_half_depends_on_the_person_alone(people):
     first = {photo.path.stem for photo in people.half("card").photos}
     fewer = people.take(np.arange(50, 150)[::-1])
-    assert {photo.path.stem for photo in fewer.half("card").photos} == first & {f"{n:03}" for n in range(50, 150)}
-    elsewhere = [Photo(photo.id, Path("smiling") / photo.path.name, photo.pixels) for photo in people.photos]
+    assert {photo.path.stem for photo in fewer.half("card").photos} == first & {
+        f"{n:03}" for n in range(50, 150)
+    }
+    elsewhere = [
+        Photo(photo.id, Path("smiling") / photo.path.name, photo.pixels) for photo in people.photos
+    ]
     moved = HeldOut("set", elsewhere, people.faces, people.labels)
     assert {photo.path.stem for photo in moved.half("card").photos} == first
 
 
 @pytest.mark.parametrize(
-    ("name", "reader", "published"), [("drawn-fader", None, True), ("gender-field", "labeller", False)]
+    ("name", "reader", "published"),
+    [("drawn-fader", None, True), ("gender-field", "labeller", False)],
 )
 def test_a_fader_network_is_judged_as_published_too(name, reader, published):
     found = ways(editor_of(name, reader=reader))
@@ -166,7 +191,9 @@ def test_a_fader_network_is_judged_as_published_too(name, reader, published):
 
 @pytest.mark.evidence
 @pytest.mark.slow
-def test_the_cards_row_as_published_is_of_the_values_themselves_and_the_others_are_by_the_table(portrait_chip):
+def test_the_cards_row_as_published_is_of_the_values_themselves_and_the_others_are_by_the_table(
+    portrait_chip,
+):
     editor, values = editor_of("gender-fader"), np.array([-2, 1], np.float32)
     for way in ways(editor):
         as_in_audit = editor_of("gender-fader", blend=way[1], calibrated=way != PUBLISHED)
@@ -180,7 +207,9 @@ def test_a_face_is_nearest_to_itself_only_if_no_other_photo_is_nearer() -> None:
     assert nearest_itself(edited, photos).value == 1
     edited[0] = [0.6, 0.8, 0, 0]  # more like the second person
     assert nearest_itself(edited, photos).value == 0.75
-    assert nearest_itself(photos[:3], np.vstack([photos[:2], photos[:1]])).value == pytest.approx(1 / 3)  # ties
+    assert nearest_itself(photos[:3], np.vstack([photos[:2], photos[:1]])).value == pytest.approx(
+        1 / 3
+    )  # ties
     photos[3] = np.nan  # a face without an embedding is not itself, and spoils no other
     assert nearest_itself(photos, photos).value == 0.75
 
@@ -214,7 +243,9 @@ def test_a_seam_around_the_face_is_seen() -> None:
     assert found.low > 0.8
 
 
-def test_a_draw_holds_no_more_photos_than_asked_and_each_in_one_half(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draw_holds_no_more_photos_than_asked_and_each_in_one_half(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     halves = []
 
     def by_brightness(chips, fake, train, test, seed):
@@ -223,7 +254,9 @@ def test_a_draw_holds_no_more_photos_than_asked_and_each_in_one_half(monkeypatch
 
     monkeypatch.setattr(measures, "_train_and_score", by_brightness)
     photos = np.full((100, 32, 32, 3), 200, np.uint8)
-    assert two_sample_auc(photos, photos - 9, most=20, draws=3).value == 1  # faces outside of a draw are not judged
+    assert (
+        two_sample_auc(photos, photos - 9, most=20, draws=3).value == 1
+    )  # faces outside of a draw are not judged
     assert len(halves) == 6
     for train, test in halves:
         assert not (train & test).any()

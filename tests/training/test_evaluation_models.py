@@ -22,7 +22,11 @@ def few(unpacked, tmp_path_factory):
     """A folder with 200 held-out photos of UTKFace, half of which the evaluation of editors looks at."""
     root = tmp_path_factory.mktemp("data")
     (root / "UTKFace").mkdir()
-    source = next(path for path in [unpacked("UTKFace"), unpacked("UTKFace") / "UTKFace"] if list(path.glob("*.jpg")))
+    source = next(
+        path
+        for path in [unpacked("UTKFace"), unpacked("UTKFace") / "UTKFace"]
+        if list(path.glob("*.jpg"))
+    )
     held = sorted(path for path in source.glob("*.jpg") if fold(path.name) == "held-out")
     for path in held[:: max(1, len(held) // 200)][:200]:
         shutil.copy(path, root / "UTKFace" / path.name)
@@ -31,18 +35,26 @@ def few(unpacked, tmp_path_factory):
 
 @pytest.mark.evidence
 def test_an_editors_tables_hold_every_way_and_value(few, tmp_path):
-    result = measure_model("gender-field", data=few, photos=48, write=False, sheets=tmp_path / "sheets")
+    result = measure_model(
+        "gender-field", data=few, photos=48, write=False, sheets=tmp_path / "sheets"
+    )
     found = result["tables"]
     titles = {"what it edits", "what else moves", "for whom", "how natural", "who it is"}
     assert set(found) == {"reached", *(f"{title}, UTKFace" for title in titles)}
     assert len(found["what it edits, UTKFace"]) == 3
     assert len(found["how natural, UTKFace"]) == 5
-    assert np.isfinite(found["how natural, UTKFace"]["face, ratio at +2"]["two-sample AUC"]["value"])
+    assert np.isfinite(
+        found["how natural, UTKFace"]["face, ratio at +2"]["two-sample AUC"]["value"]
+    )
     shift = found["what it edits, UTKFace"]["face, ratio: reader"]["shift"]
-    card = json.loads((find_asset("weights", "gender-field") / "metrics.json").read_text())["evaluation"]["tables"]
+    card = json.loads((find_asset("weights", "gender-field") / "metrics.json").read_text())[
+        "evaluation"
+    ]["tables"]
     known = card["what it edits, UTKFace"]["face, ratio: reader"]["shift"]
     assert shift["low"] < shift["value"] < shift["high"]
-    assert shift["low"] <= known["value"] <= shift["high"]  # fewer photos, wider around what the card says
+    assert (
+        shift["low"] <= known["value"] <= shift["high"]
+    )  # fewer photos, wider around what the card says
     assert shift["low"] > known["value"] / 2
     (sheet,) = (tmp_path / "sheets").iterdir()
     with Image.open(sheet) as picture:

@@ -33,8 +33,12 @@ def test_the_template_is_the_edit_of_a_unit():
     edited, neutral = swept.edited, swept.neutral
     logs = np.log(edited + OFFSET)
     unit = 1.5 * form.permute(1, 2, 0).numpy()
-    np.testing.assert_allclose(logs[:, 1] - logs[:, 0], np.broadcast_to(1.5 * unit, neutral.shape), atol=1e-4)
-    np.testing.assert_allclose(logs[:, 2] - logs[:, 1], np.broadcast_to(1.5 * unit, neutral.shape), atol=1e-4)
+    np.testing.assert_allclose(
+        logs[:, 1] - logs[:, 0], np.broadcast_to(1.5 * unit, neutral.shape), atol=1e-4
+    )
+    np.testing.assert_allclose(
+        logs[:, 2] - logs[:, 1], np.broadcast_to(1.5 * unit, neutral.shape), atol=1e-4
+    )
 
 
 def test_less_tint_takes_slow_colour_from_a_template_and_leaves_luminance_and_fine_colour():
@@ -45,7 +49,9 @@ def test_less_tint_takes_slow_colour_from_a_template_and_leaves_luminance_and_fi
     light = (flat * luma).sum(0)
     torch.testing.assert_close((half * luma).sum(0), light)
     face = face_window(64).reshape(64, 64) > 0.5
-    torch.testing.assert_close((half - light)[:, face], 0.5 * (flat - light)[:, face], atol=1e-3, rtol=0)
+    torch.testing.assert_close(
+        (half - light)[:, face], 0.5 * (flat - light)[:, face], atol=1e-3, rtol=0
+    )
     noise = torch.from_numpy(rng.normal(0, 0.05, (3, 64, 64)).astype(np.float32))
     fine = noise - (noise * luma).sum(0)
     assert (fader.with_less_tint(fine, 0.0) - fine).abs().mean() < 0.1 * fine.abs().mean()
@@ -62,14 +68,18 @@ def test_with_a_critic_of_pictures_training_resumes_where_it_stopped(tmp_path):
     """Perceptual loss, steered weight and both critics: a run cut in two ends with the weights of one in one piece."""
     chips = np.random.default_rng(0).integers(0, 256, (16, 128, 128, 3), np.uint8)
     labels = np.random.default_rng(1).choice(np.float32([-1, 1]), (16, 2))
-    spec = zoo.ModelSpec("s", "", "fader", 128, ("gender", "beard"), "", (), "", "", {"widths": [4, 4, 4, 4, 8]})
+    spec = zoo.ModelSpec(
+        "s", "", "fader", 128, ("gender", "beard"), "", (), "", "", {"widths": [4, 4, 4, 4, 8]}
+    )
     options = {
         "adversary": fader.Adversary(aim=0.6, widths=(8,)),
         "pictures": fader.Pictures(0.3, 0.1, 0.5, 0.3, gone=("beard",), widths=(4, 4, 4, 4, 4)),
         "report_every": 100,
     }
     whole = train(spec, chips, labels, tmp_path / "whole", 6, save_every=4, **options)
-    stopped_in_step(5, lambda: train(spec, chips, labels, tmp_path / "cut", 6, save_every=4, **options))
+    stopped_in_step(
+        5, lambda: train(spec, chips, labels, tmp_path / "cut", 6, save_every=4, **options)
+    )
     resumed = train(spec, chips, labels, tmp_path / "cut", 6, save_every=4, **options)
     for key, value in whole.items():
         torch.testing.assert_close(value, resumed[key], rtol=0, atol=0)
@@ -77,7 +87,9 @@ def test_with_a_critic_of_pictures_training_resumes_where_it_stopped(tmp_path):
 
 def train(spec, chips, labels, folder, steps, **options):
     length = fader.Optimisation(steps=steps, batch=4, ema=0.0)
-    return fader.train_fader(spec, chips, labels, np.ones(len(chips)), folder, optimisation=length, **options)
+    return fader.train_fader(
+        spec, chips, labels, np.ones(len(chips)), folder, optimisation=length, **options
+    )
 
 
 def stopped_in_step(number, run):

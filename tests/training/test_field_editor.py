@@ -31,7 +31,9 @@ def sweep(editor: FieldEditor, chips: np.ndarray, values: np.ndarray) -> EditedC
     """Chips (B, S, S, 3) at values (K,), as an editor gives them."""
     x = as_floats(chips)
     edits, motion, distances = editor.at(x, values.tolist())
-    edited = ((255 * x + OFFSET).log()[:, None] + edits).exp().permute(0, 1, 3, 4, 2).numpy() - OFFSET
+    edited = ((255 * x + OFFSET).log()[:, None] + edits).exp().permute(
+        0, 1, 3, 4, 2
+    ).numpy() - OFFSET
     moving = Motion(motion.permute(0, 2, 3, 1).numpy(), distances.numpy())
     return EditedChips(edited, chips.astype(np.float32), moving)
 
@@ -66,13 +68,17 @@ def test_a_batch_is_its_chips_one_by_one(editor, chip):
         np.testing.assert_allclose(together.motion.of(row).field, alone.motion.field[0], atol=1e-3)
 
 
-def test_the_first_steps_down_are_shorter_than_the_last_and_the_way_to_the_end_is_as_long(chip, monkeypatch):
+def test_the_first_steps_down_are_shorter_than_the_last_and_the_way_to_the_end_is_as_long(
+    chip, monkeypatch
+):
     """Whatever a face's own value; the way up is gone evenly."""
     editor = FieldEditor("race-teacher")
     assert editor.config.downward_exponent == 1.3
     values = np.array([-2, -1, -0.5, 0.95, 2], np.float32)
     for own in (0.9, 0.0, -0.4):
-        monkeypatch.setattr(editor, "photo_values", lambda chips, own=own: torch.full((len(chips), 4), own))
+        monkeypatch.setattr(
+            editor, "photo_values", lambda chips, own=own: torch.full((len(chips), 4), own)
+        )
         ways = {}
         for exponent in (1.0, 1.3):
             editor.config = replace(editor.config, reach=(0.0, 0.0), downward_exponent=exponent)
@@ -127,4 +133,6 @@ def test_the_ends_are_what_the_editor_makes_of_a_face_at_both(editor, chip):
     ends = (as_floats(chip) * 255 + OFFSET)[:, None] * ratios.exp() - OFFSET
     np.testing.assert_allclose(ends[0].permute(0, 2, 3, 1), there.edited[0], atol=0.01)
     a_unit = (there.motion.distances[0] / (np.array([-2, 2]) - own)).mean()
-    np.testing.assert_allclose(motion[0].permute(1, 2, 0), a_unit * there.motion.field[0], atol=1e-4)
+    np.testing.assert_allclose(
+        motion[0].permute(1, 2, 0), a_unit * there.motion.field[0], atol=1e-4
+    )

@@ -2,7 +2,16 @@ import pytest
 import torch
 
 from gslopes.core.geometry import LUMA, OFFSET
-from training.field_template import BROAD, CEILING, GLOW, PARTS, SLOPE, TemplateEdits, TemplateUse, blurred
+from training.field_template import (
+    BROAD,
+    CEILING,
+    GLOW,
+    PARTS,
+    SLOPE,
+    TemplateEdits,
+    TemplateUse,
+    blurred,
+)
 
 LIGHTNESS = 0.2
 TONE = TemplateUse(LIGHTNESS)
@@ -21,9 +30,14 @@ def flat(level: float, tint: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> to
 
 
 def edits(
-    chips: torch.Tensor, *distances: float, template: torch.Tensor = PLAIN, lightness: float = LIGHTNESS
+    chips: torch.Tensor,
+    *distances: float,
+    template: torch.Tensor = PLAIN,
+    lightness: float = LIGHTNESS,
 ) -> torch.Tensor:
-    return template_edits(chips, template, FACE, torch.tensor([distances]), TemplateUse(lightness))[0]
+    return template_edits(chips, template, FACE, torch.tensor([distances]), TemplateUse(lightness))[
+        0
+    ]
 
 
 def test_the_log_odds_of_luminance_move_by_so_much_a_unit():
@@ -73,7 +87,8 @@ def test_no_part_of_a_face_shines_where_the_face_darkens(lightness):
     template[:, 12:20, 12:20] = -4 * lightness  # lids, say: far lighter where the face is darker
     away = -1.0 if lightness > 0 else 1.0
     darkened, lightened = (
-        luminance_of(edits(flat(0.4), x, template=template, lightness=lightness)[0]) for x in (away, -away)
+        luminance_of(edits(flat(0.4), x, template=template, lightness=lightness)[0])
+        for x in (away, -away)
     )
     at_most = luminance_of(edits(flat(0.4), 1.0, lightness=GLOW)[0]).max()
     assert darkened[2, 2] < -0.05
@@ -104,7 +119,9 @@ def test_less_of_what_varies_slowly_stays_where_the_tone_darkens_and_all_of_it_w
     whole, less, none = TONE, TemplateUse(LIGHTNESS, slow=0.3), TemplateUse(LIGHTNESS, slow=0.0)
 
     def apart(template, way, use, a, b):
-        edited = luminance_of(template_edits(flat(0.4), template, FACE, torch.tensor([[way]]), use)[0, 0])
+        edited = luminance_of(
+            template_edits(flat(0.4), template, FACE, torch.tensor([[way]]), use)[0, 0]
+        )
         return (edited[a] - edited[b]).item()
 
     chins = [apart(slow, -1.0, use, (28, 16), (4, 16)) for use in (whole, less, none)]
@@ -113,22 +130,32 @@ def test_less_of_what_varies_slowly_stays_where_the_tone_darkens_and_all_of_it_w
     assert chins[2] == pytest.approx(0, abs=0.002)
     lines = [apart(line, -1.0, use, (16, 10), (16, 25)) for use in (whole, none)]
     assert abs(lines[1]) > 0.65 * abs(lines[0]) > 0.02  # what is narrow stays
-    assert apart(slow, 1.0, none, (28, 16), (4, 16)) == apart(slow, 1.0, whole, (28, 16), (4, 16)) > 0.02
+    assert (
+        apart(slow, 1.0, none, (28, 16), (4, 16))
+        == apart(slow, 1.0, whole, (28, 16), (4, 16))
+        > 0.02
+    )
 
 
 def beside_the_tone(template: torch.Tensor, way: float, use: TemplateUse) -> torch.Tensor:
     """(S, S) by how much more than the tone alone an edit changes a flat face, logarithms; the right is as the tone."""
     right = torch.zeros(SIDE, SIDE)
     right[:, 24:] = 1
-    edited = luminance_of(template_edits(flat(0.4), template, right, torch.tensor([[way]]), use)[0, 0])
+    edited = luminance_of(
+        template_edits(flat(0.4), template, right, torch.tensor([[way]]), use)[0, 0]
+    )
     return edited - edited[:, -1:]
 
 
-def bounded(darkest: float = 0.0, brightest: float = 0.0, parts: tuple[str, ...] = PARTS) -> TemplateUse:
+def bounded(
+    darkest: float = 0.0, brightest: float = 0.0, parts: tuple[str, ...] = PARTS
+) -> TemplateUse:
     def of(bound):
         return tuple(bound if part in parts else 0.0 for part in PARTS)
 
-    return TemplateUse(LIGHTNESS, darkest_by_part=of(darkest), brightest_by_part=of(brightest), evenly=1.0)
+    return TemplateUse(
+        LIGHTNESS, darkest_by_part=of(darkest), brightest_by_part=of(brightest), evenly=1.0
+    )
 
 
 def test_bounds_by_part_hold_where_the_tone_darkens_and_not_where_it_lightens():
@@ -142,7 +169,9 @@ def test_bounds_by_part_hold_where_the_tone_darkens_and_not_where_it_lightens():
         assert abs(loose) == pytest.approx(0.3 * SLOPE, rel=0.02)
         assert abs(kept) == pytest.approx(asked * SLOPE, rel=0.02)
         assert abs(beside_the_tone(sign * left, -200.0, held)[16, 6]) < 1.05 * 0.1 * SLOPE
-        torch.testing.assert_close(*(beside_the_tone(sign * left, 2.0, use) for use in (free, held)))
+        torch.testing.assert_close(
+            *(beside_the_tone(sign * left, 2.0, use) for use in (free, held))
+        )
 
 
 def test_edits_made_ready_once_are_those_made_anew():
@@ -160,7 +189,9 @@ def test_edits_made_ready_once_are_those_made_anew():
     ready = TemplateEdits(chips, template, FACE, use)
     for way in (-2.0, 1.0, -0.5):
         ways = torch.tensor([[way], [0.3]])
-        torch.testing.assert_close(ready(ways), template_edits(chips, template, FACE, ways, use), rtol=0, atol=0)
+        torch.testing.assert_close(
+            ready(ways), template_edits(chips, template, FACE, ways, use), rtol=0, atol=0
+        )
         both = torch.tensor([[way, 0.0, -way], [0.3, way, 0.0]])
         torch.testing.assert_close(ready(both)[:, :1], ready(both[:, :1]))
         there = torch.full((2, 3, 3, 32, 32), -1.0)

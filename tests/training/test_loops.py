@@ -18,7 +18,10 @@ from training.tagger import train_tagger
 FACTS = {"summary": "", "licence": "", "data": (), "paper": "", "recipe": ""}
 CASES = {
     "fader": (train_fader, {"labels": ("gender",), "size": 32, "config": {"widths": [8, 16, 16]}}),
-    "tagger": (train_tagger, {"labels": ("masculine", "light"), "size": 32, "config": {"widths": [8, 8, 16]}}),
+    "tagger": (
+        train_tagger,
+        {"labels": ("masculine", "light"), "size": 32, "config": {"widths": [8, 8, 16]}},
+    ),
     "feature-pyramid": (
         train_face_parser,
         {"labels": ("background", "face", "skin"), "size": 32, "config": {"widths": [8, 8, 8, 8]}},
@@ -33,7 +36,10 @@ def faces():
 
 
 @pytest.fixture(
-    params=["fader", *(pytest.param(name, marks=pytest.mark.slow) for name in ("feature-pyramid", "tagger"))]
+    params=[
+        "fader",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("feature-pyramid", "tagger")),
+    ]
 )
 def case(request, faces):
     """(loop, spec, pixels, labels) of each network, small."""
@@ -41,7 +47,9 @@ def case(request, faces):
     spec = zoo.ModelSpec(name="small", network=request.param, **FACTS, **shape)
     if request.param == "feature-pyramid":
         drawn = rendered.render(faces, 48)
-        labels = np.where(drawn.face_mask > 0.5, 1 + (drawn.pixels[..., 0] > 128), 0).astype(np.uint8)
+        labels = np.where(drawn.face_mask > 0.5, 1 + (drawn.pixels[..., 0] > 128), 0).astype(
+            np.uint8
+        )
         return train, spec, drawn.pixels, labels
     columns = [faces.gender] if request.param == "fader" else [faces.gender > 0, faces.tone > 0]
     return train, spec, drawn_chips(faces, 32), np.stack(columns, 1).astype(np.float32)
@@ -51,10 +59,15 @@ def run(case, folder, steps, **options):
     train, spec, pixels, labels = case
     folder.mkdir(exist_ok=True)
     if train is train_fader:
-        length = {"optimisation": Optimisation(steps, batch=8), "adversary": Adversary(ramp=4, memory=2, widths=(16,))}
+        length = {
+            "optimisation": Optimisation(steps, batch=8),
+            "adversary": Adversary(ramp=4, memory=2, widths=(16,)),
+        }
     else:
         length = {"steps": steps, "batch": 8}
-    return train(spec, pixels, labels, np.ones(len(pixels)), folder, **length, report_every=1, **options)
+    return train(
+        spec, pixels, labels, np.ones(len(pixels)), folder, **length, report_every=1, **options
+    )
 
 
 def losses(folder):
@@ -106,7 +119,9 @@ def test_training_goes_on_from_the_weights_that_a_recipe_names(tmp_path):
     torch.testing.assert_close(found["encoder.stem.weight"], shipped["encoder.stem.weight"])
 
 
-def test_the_rate_rises_within_the_first_tenth_falls_to_nothing_and_is_that_of_the_optimiser() -> None:
+def test_the_rate_rises_within_the_first_tenth_falls_to_nothing_and_is_that_of_the_optimiser() -> (
+    None
+):
     optimiser = torch.optim.AdamW([torch.zeros(1, requires_grad=True)], lr=1.0)
     rates = [loop.one_cycle(optimiser, 2e-3, step, 100) for step in range(100)]
     assert optimiser.param_groups[0]["lr"] == rates[-1]

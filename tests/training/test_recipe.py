@@ -26,7 +26,9 @@ def test_every_shipped_recipe_is_complete(path):
 
 
 def test_a_dry_run_resolves_everything_and_writes_nothing(tmp_path, capsys):
-    run_recipe("drawn-fader", data=tmp_path / "nothing", dry_run=True, steps=7, out=tmp_path / "out")
+    run_recipe(
+        "drawn-fader", data=tmp_path / "nothing", dry_run=True, steps=7, out=tmp_path / "out"
+    )
     said = json.loads(capsys.readouterr().out)
     assert said["train"]["optimisation"]["steps"] == 7
     assert said["data"] == []
@@ -45,9 +47,18 @@ def test_an_unknown_recipe_names_the_nearest():
         ('modle = "judge"\nset = "judge"\n', "Did you mean 'model'"),
         ('model = "judge"\nset = "juge"\n', "Did you mean 'judge'"),
         ('model = "reader\n', "not valid TOML"),
-        ('model = "judge"\nset = "judge"\ntemplate = 200\n', "judge has no template, and template is 200"),
-        ('model = "drawn-confounded"\nset = "drawn-confounded"\n', "has a template, .* template is 0"),
-        ('model = "drawn-confounded"\nset = "drawn-confounded"\ntemplate = 2\ntint = 1.5\n', "a share, 0 to 1"),
+        (
+            'model = "judge"\nset = "judge"\ntemplate = 200\n',
+            "judge has no template, and template is 200",
+        ),
+        (
+            'model = "drawn-confounded"\nset = "drawn-confounded"\n',
+            "has a template, .* template is 0",
+        ),
+        (
+            'model = "drawn-confounded"\nset = "drawn-confounded"\ntemplate = 2\ntint = 1.5\n',
+            "a share, 0 to 1",
+        ),
     ],
 )
 def test_a_recipe_with_a_slip_is_refused_before_any_work(tmp_path, text, said):
@@ -68,23 +79,35 @@ def test_a_checkpoint_of_other_options_is_not_gone_on_with(tmp_path):
 
 
 def test_a_second_training_in_one_folder_waits_for_nothing_and_touches_nothing(tmp_path):
-    with runfolder.locked(tmp_path / "out/training"), pytest.raises(StorageError, match="Another process is working"):
+    with (
+        runfolder.locked(tmp_path / "out/training"),
+        pytest.raises(StorageError, match="Another process is working"),
+    ):
         run_recipe("drawn-fader", data=tmp_path, steps=3, out=tmp_path / "out")
     assert [file.name for file in (tmp_path / "out").rglob("*")] == ["training", ".lock"]
 
 
-@pytest.mark.parametrize(("begin", "said"), [("judge", "their networks differ"), ("face-parsr", "face-parser")])
-def test_weights_that_training_cannot_begin_with_are_said_before_any_photo_is_read(tmp_path, begin, said):
+@pytest.mark.parametrize(
+    ("begin", "said"), [("judge", "their networks differ"), ("face-parsr", "face-parser")]
+)
+def test_weights_that_training_cannot_begin_with_are_said_before_any_photo_is_read(
+    tmp_path, begin, said
+):
     path = tmp_path / "again.toml"
-    path.write_text(f'model = "face-parser"\nset = "face-parser"\n[train]\nbegin_with = "{begin}"\n')
+    path.write_text(
+        f'model = "face-parser"\nset = "face-parser"\n[train]\nbegin_with = "{begin}"\n'
+    )
     with pytest.raises(GslopesError, match=said):
         run_recipe(path, data=tmp_path / "nothing", dry_run=True, out=tmp_path / "out")
 
 
 @pytest.mark.parametrize(
-    ("trunk", "said"), [("gender-field", "their networks differ"), ("gender-techer", "gender-teacher")]
+    ("trunk", "said"),
+    [("gender-field", "their networks differ"), ("gender-techer", "gender-teacher")],
 )
-def test_a_trunk_that_training_cannot_begin_with_is_said_before_any_photo_is_read(tmp_path, trunk, said):
+def test_a_trunk_that_training_cannot_begin_with_is_said_before_any_photo_is_read(
+    tmp_path, trunk, said
+):
     path = tmp_path / "trunk.toml"
     path.write_text(f'model = "race-teacher"\nset = "fader"\n[train]\ntrunk = "{trunk}"\n')
     with pytest.raises(GslopesError, match=said):

@@ -17,7 +17,16 @@ def test_two_layouts_of_every_scene_are_always_the_same_pictures_at_any_size():
         assert np.array_equal(picture, draw_scene(key, layout, width=96, height=64))
         drawn[picture.tobytes()] = key
     assert len(drawn) == 16
-    assert [scene.paper for scene in SCENES.values()] == ["F1", "F2", "F3", "F4", "M1", "M2", "M3", "M4"]
+    assert [scene.paper for scene in SCENES.values()] == [
+        "F1",
+        "F2",
+        "F3",
+        "F4",
+        "M1",
+        "M2",
+        "M3",
+        "M4",
+    ]
 
 
 @pytest.mark.parametrize("key", [key for key in SCENES if key != "nursery"])

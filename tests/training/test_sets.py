@@ -25,7 +25,10 @@ def test_a_packed_set_comes_back_whole(tmp_path):
     drawn = rendered.sample(20, seed=3)
     chips = drawn_chips(drawn, spec.size)
     held = np.arange(20) % 5 == 0
-    write_packed(TrainingSet(chips, drawn.gender[:, None], np.arange(20.0), held), tmp_path / f"{spec.name}.npz")
+    write_packed(
+        TrainingSet(chips, drawn.gender[:, None], np.arange(20.0), held),
+        tmp_path / f"{spec.name}.npz",
+    )
     again = packed(spec, tmp_path)
     assert np.abs(again.pixels.astype(int) - chips).mean() < 4
     np.testing.assert_array_equal(again.labels, drawn.gender[:, None])

@@ -4,7 +4,15 @@ import pytest
 import torch
 
 from gslopes.core.geometry import LUMA
-from training.skin_colour import DEPTH, DESATURATION, SATURATION_GAIN, TABLE, darkened, lightened, standardise_colour
+from training.skin_colour import (
+    DEPTH,
+    DESATURATION,
+    SATURATION_GAIN,
+    TABLE,
+    darkened,
+    lightened,
+    standardise_colour,
+)
 
 
 def usual(light, red_sds=0.0):
@@ -43,9 +51,13 @@ def whole(colour, before, after):
 
 def test_a_face_darkens_along_the_medians_and_a_gray_one_stays_gray():
     moved = whole(usual(5.4), 5.4, 4.6)
-    torch.testing.assert_close(moved, SATURATION_GAIN * (usual(4.6) - usual(5.4)), atol=1e-4, rtol=0)
+    torch.testing.assert_close(
+        moved, SATURATION_GAIN * (usual(4.6) - usual(5.4)), atol=1e-4, rtol=0
+    )
     redder = whole(usual(5.4, 2.0), 5.4, 4.6)
-    torch.testing.assert_close(redder, moved, atol=1e-4, rtol=0)  # no more for a face that has more colour already
+    torch.testing.assert_close(
+        redder, moved, atol=1e-4, rtol=0
+    )  # no more for a face that has more colour already
     assert not whole(torch.zeros(1, 3, 1, 1), 5.4, 4.6).any()
     half = whole(usual(5.4) / 2, 5.4, 4.6)
     torch.testing.assert_close(half, moved / 2, atol=1e-4, rtol=0)
@@ -55,5 +67,10 @@ def test_a_darker_face_has_more_even_colours():
     face, nose = usual(5.4), usual(5.4, 2.0)
     for depth, share in ((DEPTH, DESATURATION * (1 - 2.718281828**-1)), (9.0, DESATURATION)):
         after = at(5.4 - depth)
-        there = nose + darkened(nose, face, at(5.4), after) - face - darkened(face, face, at(5.4), after)
+        there = (
+            nose
+            + darkened(nose, face, at(5.4), after)
+            - face
+            - darkened(face, face, at(5.4), after)
+        )
         torch.testing.assert_close(there, (1 - share) * (nose - face), atol=1e-4, rtol=0)

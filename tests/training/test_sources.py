@@ -9,14 +9,25 @@ from PIL import Image
 
 from gslopes.core.errors import DataMissing
 from gslopes.faces.compose.skin import CLASSES
-from training.sources import fold, mask_of, place, read_celeba_wide, read_celebamask, read_census, read_london
+from training.sources import (
+    fold,
+    mask_of,
+    place,
+    read_celeba_wide,
+    read_celebamask,
+    read_census,
+    read_london,
+)
 
 NAMES = [f"{i}_0_1_2017.jpg.chip.jpg" for i in range(4000)]
 
 
 def test_every_photo_is_in_one_fold_for_good():
     assert place("000001.jpg") == place("000001.jpg")
-    counts = {name: sum(fold(photo) == name for photo in NAMES) for name in ("held-out", "judges", "editors")}
+    counts = {
+        name: sum(fold(photo) == name for photo in NAMES)
+        for name in ("held-out", "judges", "editors")
+    }
     assert sum(counts.values()) == len(NAMES)
     assert abs(counts["held-out"] / len(NAMES) - 0.1) < 0.02
     assert abs(counts["judges"] / len(NAMES) - 0.35) < 0.03
@@ -42,7 +53,9 @@ def test_the_class_names_fit_the_real_masks(unpacked: Callable[[str], Path]) -> 
             seen[CLASSES[number]].append((x.mean() / 256, y.mean() / 256, len(x) / mask.size))
     place = {name: np.mean(values, 0) for name, values in seen.items()}
     share = {name: len(values) / 100 for name, values in seen.items()}
-    brow, eye, nose, mouth, neck = (place[n][1] for n in ("left brow", "left eye", "nose", "upper lip", "neck"))
+    brow, eye, nose, mouth, neck = (
+        place[n][1] for n in ("left brow", "left eye", "nose", "upper lip", "neck")
+    )
     assert brow < eye < nose < mouth < neck
     assert place["hair"][1] < eye
     assert place["hair"][2] > 0.1
@@ -69,7 +82,11 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / f"photos/chef/{number}.jpg").write_bytes(b"a photo")
     out = tmp_path / "census"
     out.mkdir()
-    manifest = {"kind": "census", "photos": str(tmp_path / "photos"), "inputs": {"digest": "abcdef0123456789"}}
+    manifest = {
+        "kind": "census",
+        "photos": str(tmp_path / "photos"),
+        "inputs": {"digest": "abcdef0123456789"},
+    }
     (out / "run.json").write_text(json.dumps(manifest))
     (out / "photos.csv").write_text(HEAD + ROWS)
     return out
@@ -96,7 +113,12 @@ def test_the_portraits_come_with_what_the_people_said(tmp_path):
     (tmp_path / "neutral").mkdir()
     for name in ("001", "002", "003"):
         (tmp_path / "neutral" / f"{name}.jpg").touch()
-    rows = ["id,age,gender,ethnicity", "001,24,female,white", "002,NA,male,east_asian/white", "009,30,male,black"]
+    rows = [
+        "id,age,gender,ethnicity",
+        "001,24,female,white",
+        "002,NA,male,east_asian/white",
+        "009,30,male,black",
+    ]
     (tmp_path / "people.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     found = read_london(tmp_path)
     assert [path.stem for path in found.paths] == ["001", "002", "003"]

@@ -39,7 +39,9 @@ def test_a_curve_that_turns_back_still_gives_rising_numbers_and_one_without_a_mi
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     for folder in ("models", "weights"):
-        shutil.copytree(PACKAGE.parent / folder / "gender-field", tmp_path / folder / "gender-field")
+        shutil.copytree(
+            PACKAGE.parent / folder / "gender-field", tmp_path / folder / "gender-field"
+        )
     monkeypatch.setenv("GSLOPES_HOME", str(tmp_path))
     return tmp_path
 
@@ -50,13 +52,22 @@ def test_a_table_goes_into_spec_weights_and_card_and_no_weight_changes(home):
     table = (-2.0, -1.25, -0.5, 0.125, 0.5, 1.0, 2.0)
     write_steps("gender-field", table)
     loaded = zoo.load("gender-field")
-    assert loaded.spec.steps == table == zoo.read_spec(find_asset("models", "gender-field") / "spec.toml").steps
+    assert (
+        loaded.spec.steps
+        == table
+        == zoo.read_spec(find_asset("models", "gender-field") / "spec.toml").steps
+    )
     after = load_file(file)
-    assert all(torch.equal(after[key], before[key]) and after[key].dtype == before[key].dtype for key in before)
+    assert all(
+        torch.equal(after[key], before[key]) and after[key].dtype == before[key].dtype
+        for key in before
+    )
     assert loaded.sha256 in (home / "models/gender-field/card.md").read_text()
 
 
-@pytest.mark.parametrize("steps", ["[-2, 0, 2]", "[-2, -1, 0, 0, 1, 1.5, 2]", "[-2, -1, nan, 0.5, 1, 1.5, 2]"])
+@pytest.mark.parametrize(
+    "steps", ["[-2, 0, 2]", "[-2, -1, 0, 0, 1, 1.5, 2]", "[-2, -1, nan, 0.5, 1, 1.5, 2]"]
+)
 def test_a_table_is_seven_rising_numbers(home, steps):
     path = home / "models/gender-field/spec.toml"
     lines = [line for line in path.read_text().splitlines() if not line.startswith("steps")]

@@ -18,12 +18,14 @@ def test_sentences_and_tokens():
 
 @pytest.mark.row("captions-3.5-tools")
 def test_tags_are_those_of_the_british_national_corpus():
-    assert [token.tag for token in hanta().tag(["the", "female", "walked", "in", "the", "room"])] == [
-        *("AT0", "NN1", "VVD", "PRP", "AT0", "NN1")
-    ]
+    assert [
+        token.tag for token in hanta().tag(["the", "female", "walked", "in", "the", "room"])
+    ] == [*("AT0", "NN1", "VVD", "PRP", "AT0", "NN1")]
 
 
-def test_a_file_of_its_models_name_in_the_working_folder_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_of_its_models_name_in_the_working_folder_is_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     (tmp_path / "morphmodel_en.pgz").write_bytes(b"no pickle")
     monkeypatch.chdir(tmp_path)
     assert HanTa().tag(["dog"])[0].tag == "NN1"
@@ -48,8 +50,15 @@ def test_another_model_or_version_or_none_is_refused(
 def test_what_is_remembered_of_words_changes_no_tag():
     from HanTa.HanoverTagger import HanoverTagger
 
-    plain = HanoverTagger(str(Path(HanoverTagger.__init__.__code__.co_filename).with_name("morphmodel_en.pgz")))
-    captions = ["a woman surfs", "the old surfers left", "blorbed things flew left", "a woman left the old blorb"]
+    plain = HanoverTagger(
+        str(Path(HanoverTagger.__init__.__code__.co_filename).with_name("morphmodel_en.pgz"))
+    )
+    captions = [
+        "a woman surfs",
+        "the old surfers left",
+        "blorbed things flew left",
+        "a woman left the old blorb",
+    ]
     for words in 2 * [caption.split() for caption in captions]:
         expected = [(word, lemma.lower(), tag) for word, lemma, tag in plain.tag_sent(words)]
         assert [(one.word, one.lemma, one.tag) for one in hanta().tag(words)] == expected
@@ -63,7 +72,13 @@ GOLDENS = [
         ["dress red"],
         ["woman|in|dress", "woman|hold|tie"],
     ),
-    (14, "A man in a suit holding a knife.", "knife man suit", [], ["man|in|suit", "man|hold|knife"]),
+    (
+        14,
+        "A man in a suit holding a knife.",
+        "knife man suit",
+        [],
+        ["man|in|suit", "man|hold|knife"],
+    ),
     (
         15,
         "A man riding a wave on top of a surfboard.",
@@ -71,7 +86,13 @@ GOLDENS = [
         [],
         ["man|ride|wave", "man|on top of|surfboard"],
     ),
-    (16, "A group of people sitting at a table.", "group people table", [], ["group|of|people", "people|sit at|table"]),
+    (
+        16,
+        "A group of people sitting at a table.",
+        "group people table",
+        [],
+        ["group|of|people", "people|sit at|table"],
+    ),
     (
         17,
         "A man and a woman are sitting on a bench.",
@@ -86,14 +107,32 @@ GOLDENS = [
         ["tennis_player female"],
         ["tennis_player|hit|ball"],
     ),
-    (19, "A plate of food with a fork.", "food fork plate", [], ["plate|of|food", "plate|with|fork"]),
-    (20, "A leather couch in a living room.", "couch living_room", ["couch leather"], ["couch|in|living_room"]),
+    (
+        19,
+        "A plate of food with a fork.",
+        "food fork plate",
+        [],
+        ["plate|of|food", "plate|with|fork"],
+    ),
+    (
+        20,
+        "A leather couch in a living room.",
+        "couch living_room",
+        ["couch leather"],
+        ["couch|in|living_room"],
+    ),
     (21, "A woman is happy.", "woman", ["woman happy"], []),
     (22, "Man with no shirt.", "man", [], []),
     (22, "A man is not wearing a helmet.", "man", [], []),
     (23, "A man surfing a wave.", "man wave", [], ["man|surf|wave"]),
     (23, "A person standing.", "person", [], []),
-    (24, "A black man in a white shirt.", "man shirt", ["man black", "shirt white"], ["man|in|shirt"]),
+    (
+        24,
+        "A black man in a white shirt.",
+        "man shirt",
+        ["man black", "shirt white"],
+        ["man|in|shirt"],
+    ),
     (
         25,
         "An old man and a young woman with two dogs.",
@@ -114,13 +153,17 @@ def test_golden_captions(caption: str, objects: str, attributes: list[str], rela
     facts = [fact for fact in parse(caption) if not fact.negated]
     assert sorted(fact.word for fact in facts if fact.kind == "object") == objects.split()
     assert sorted(f"{f.subject} {f.word}" for f in facts if f.kind == "attribute") == attributes
-    assert sorted(f"{f.subject}|{f.word}|{f.object}" for f in facts if f.kind == "relation") == sorted(relations)
+    assert sorted(
+        f"{f.subject}|{f.word}|{f.object}" for f in facts if f.kind == "relation"
+    ) == sorted(relations)
 
 
 def test_golden_24_has_one_mention_of_ethnicity(mentions: Mentions):
     found = mentions.identity(parse("A black man in a white shirt."))
     assert [mention.word for mention in found if mention.category == "ethnicity"] == ["black"]
-    assert not [m for m in mentions.identity(parse("A man in a black shirt.")) if m.category == "ethnicity"]
+    assert not [
+        m for m in mentions.identity(parse("A man in a black shirt.")) if m.category == "ethnicity"
+    ]
 
 
 def test_what_is_denied_is_kept_apart():
@@ -128,7 +171,11 @@ def test_what_is_denied_is_kept_apart():
 
 
 def test_while_and_possessives():
-    relations = {fact.text for fact in parse("Three men standing while eating hot dogs.") if fact.kind == "relation"}
+    relations = {
+        fact.text
+        for fact in parse("Three men standing while eating hot dogs.")
+        if fact.kind == "relation"
+    }
     assert relations == {"man – eat – hot_dog"}
     assert "dog – have – tail" in {fact.text for fact in parse("The dog's tail.")}
 

@@ -39,7 +39,9 @@ def test_golden_03_a_tiger(paper: Senses, senses: Senses, mentions: Mentions):
     assert (mentions.is_person("tiger"), mentions.is_animal("tiger")) == (False, True)
 
 
-def test_golden_04_a_crane_is_no_writer_under_the_overrides(words: WordNet, paper: Senses, senses: Senses):
+def test_golden_04_a_crane_is_no_writer_under_the_overrides(
+    words: WordNet, paper: Senses, senses: Senses
+):
     assert paper.of("crane", "object").synset == "crane.n.01"
     assert words.is_instance("crane.n.01")
     assert Mentions(paper, shipped()).is_person("crane")
@@ -91,14 +93,18 @@ def test_people_are_whom_a_caption_names_and_does_not_deny(senses: Senses, menti
 SLOB, CLOWN = {"slob.n.01"}, {"clown.n.01"}
 
 
-@pytest.mark.parametrize(("word", "expected"), [("slob", (1, 1, 1)), ("pig", (0, 0, 1)), ("chair", (0, 0, 0))])
+@pytest.mark.parametrize(
+    ("word", "expected"), [("slob", (1, 1, 1)), ("pig", (0, 0, 1)), ("chair", (0, 0, 0))]
+)
 @pytest.mark.row("captions-d1-bounds")
 def test_golden_47_bounds(words: WordNet, word: str, expected: tuple[int, ...]):
     assert bounds(word, "n", SLOB, words) == expected
 
 
 def test_golden_48_the_clown_of_the_circus(words: WordNet):
-    senses = [known.of("clown", "object").synset for known in (Senses(words, "paper"), Senses(words))]
+    senses = [
+        known.of("clown", "object").synset for known in (Senses(words, "paper"), Senses(words))
+    ]
     assert [bounds("clown", "n", CLOWN, words, sense) for sense in senses] == [(0, 1, 1), (0, 0, 1)]
 
 
@@ -114,9 +120,14 @@ def test_golden_49_four_captions(words: WordNet):
 @pytest.mark.row("captions-d1-bounds")
 def test_as_published_synsets_of_every_part_of_speech_count_in_any_of_the_lists(words: WordNet):
     """The verb clown is in no list, so that clown is no lower bound; the adjective bastard makes an upper one."""
-    lists = {"object": frozenset({"clown.n.01", "clown.n.02"}), "attribute": frozenset(words.synsets("bastard", "a"))}
+    lists = {
+        "object": frozenset({"clown.n.01", "clown.n.02"}),
+        "attribute": frozenset(words.synsets("bastard", "a")),
+    }
     facts = [Fact("object", "clown"), Fact("object", "bastard")]
-    ours, paper = (caption_bounds(facts, lists, Senses(words, rule)) for rule in ("overrides", "paper"))
+    ours, paper = (
+        caption_bounds(facts, lists, Senses(words, rule)) for rule in ("overrides", "paper")
+    )
     assert (ours["lower"], ours["upper"]) == ({"clown"}, {"clown"})
     assert (paper["lower"], paper["upper"]) == (set(), {"clown", "bastard"})
 

@@ -62,7 +62,11 @@ def test_whose_a_thing_is_is_somebody(mentions: Mentions, caption: str):
 
 
 def test_a_plural_with_an_apostrophe_owns_as_a_singular_does():
-    assert {fact.text for fact in parse("The two ladies' dog")} == {"lady", "dog", "lady – have – dog"}
+    assert {fact.text for fact in parse("The two ladies' dog")} == {
+        "lady",
+        "dog",
+        "lady – have – dog",
+    }
     assert "sign – say – dog" in {fact.text for fact in parse("a sign that says 'no dogs' on it")}
 
 

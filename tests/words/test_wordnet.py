@@ -58,7 +58,14 @@ def test_sizes_are_those_of_wordnet_3(words: WordNet):
 
 
 def test_base_forms(words: WordNet):
-    forms = {"men": "man", "skis": "ski", "knives": "knife", "boxes": "box", "people": "people", "zzzs": None}
+    forms = {
+        "men": "man",
+        "skis": "ski",
+        "knives": "knife",
+        "boxes": "box",
+        "people": "people",
+        "zzzs": None,
+    }
     assert {form: words.base(form, "n") for form in forms} == forms
 
 
@@ -92,7 +99,9 @@ FORMS = {"mine.txt": "{}\n{}", "mine.toml": 'entries = ["{}"]\ngroups.two = """{
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_list_takes_names_and_imagenet_ids_and_refuses_what_is_unknown(tmp_path: Path, words: WordNet, name: str):
+def test_a_list_takes_names_and_imagenet_ids_and_refuses_what_is_unknown(
+    tmp_path: Path, words: WordNet, name: str
+):
     (tmp_path / name).write_text(FORMS[name].format("slob.n.01", "n10787470  # a comment"))
     assert sorted(read_list(tmp_path / name, wordnet=words).entries) == ["slob.n.01", "woman.n.01"]
     for two in (("slob.n.01", "n99999999"), ("nothing_here.n.07", "slob.n.01")):

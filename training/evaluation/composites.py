@@ -41,13 +41,22 @@ Half = Literal["choose", "card"]
 Way = tuple[str, str]  # region, blend
 
 
-PUBLISHED: tuple[str, Blend] = ("skin", "paste")  # the way of the paper, which has no table of steps
+PUBLISHED: tuple[str, Blend] = (
+    "skin",
+    "paste",
+)  # the way of the paper, which has no table of steps
 
 
 def ways(editor: FaceEditor) -> tuple[tuple[str, Blend], ...]:
     """(region, blend) of the composites that are judged, the editor's default first."""
-    own: tuple[tuple[str, Blend], ...] = ((editor.region, editor.blend), ("skin", editor.blend), ("face", "paste"))
-    return (*own, PUBLISHED) if isinstance(editor, FaderEditor) else own
+    own: tuple[tuple[str, Blend], ...] = (
+        (editor.region, editor.blend),
+        ("skin", editor.blend),
+        ("face", "paste"),
+    )
+    if isinstance(editor, FaderEditor):
+        return (*own, PUBLISHED)
+    return own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,19 +76,26 @@ class HeldOut:
 
     def chips(self, size: int) -> ByteArray:
         """(n, size, size, 3) uint8 RGB, aligned."""
-        return np.stack([warp(p.pixels, f.matrix, size) for p, f in zip(self.photos, self.faces, strict=True)])
+        return np.stack(
+            [warp(p.pixels, f.matrix, size) for p, f in zip(self.photos, self.faces, strict=True)]
+        )
 
     def take(self, rows: NDArray[np.intp]) -> HeldOut:
         """These faces alone."""
         labels = {name: values[rows] for name, values in self.labels.items()}
-        return HeldOut(self.name, [self.photos[i] for i in rows], [self.faces[i] for i in rows], labels)
+        return HeldOut(
+            self.name, [self.photos[i] for i in rows], [self.faces[i] for i in rows], labels
+        )
 
     def half(self, which: Half) -> HeldOut:
         """The people of one half: ``choose`` for choosing settings and looking at sheets, ``card`` for cards alone.
 
         Divided once, by a digest of seed and file name; UTKFace does not say which photos show one person.
         """
-        digests = (hashlib.sha256(f"{SPLIT_SEED} {photo.path.stem}".encode()).digest()[0] for photo in self.photos)
+        digests = (
+            hashlib.sha256(f"{SPLIT_SEED} {photo.path.stem}".encode()).digest()[0]
+            for photo in self.photos
+        )
         chosen = np.array([digest % 2 == (which == "card") for digest in digests], bool)
         return self.take(np.flatnonzero(chosen))
 
@@ -90,7 +106,12 @@ class HeldOut:
         known = np.nan_to_num(np.stack([self.labels[name] for name in names], 1))
         race = np.where(known.any(1), np.array(names, object)[np.argmax(known, 1)], "race unknown")
         age = np.where(self.labels["age"] < 35, *AGES).astype(object)
-        return {"gender": gender, "race": race, "age": age, "gender, race and age": gender + ", " + race + ", " + age}
+        return {
+            "gender": gender,
+            "race": race,
+            "age": age,
+            "gender, race and age": gender + ", " + race + ", " + age,
+        }
 
 
 def sets(data: Path, attribute: str, most: int | None, device: str, half: Half) -> list[HeldOut]:
@@ -108,28 +129,46 @@ def sets(data: Path, attribute: str, most: int | None, device: str, half: Half) 
     found = [held.take(np.sort(np.random.default_rng(0).permutation(len(held))[:most]))]
     with contextlib.suppress(DataMissing):
         london = read_london(data, "neutral")
-        found.append(_aligned("London", london, np.ones(len(london), bool), "london-neutral", device).half(half))
+        found.append(
+            _aligned("London", london, np.ones(len(london), bool), "london-neutral", device).half(
+                half
+            )
+        )
     return found
 
 
 def _aligned(
-    name: str, every: LabelledPhotos, chosen: NDArray[np.bool_], cache: str, device: str, beyond: float = 1.0
+    name: str,
+    every: LabelledPhotos,
+    chosen: NDArray[np.bool_],
+    cache: str,
+    device: str,
+    beyond: float = 1.0,
 ) -> HeldOut:
     """Faces of these photos that can be aligned.  beyond: share of a tight chip outside its photo, at most."""
     rows = np.flatnonzero(chosen).tolist()
     points = find_points(tuple(every.paths[row] for row in rows), cache_folder() / cache, device)
-    photos, faces, aligned = [], [], []
+    photos = []
+    faces = []
+    aligned = []
     for row, known in zip(rows, points, strict=True):
-        matrices = [None if known is None else similarity(known, frame * SIZE - 0.5) for frame in (CHIP, TIGHT)]
+        matrices = [
+            None if known is None else similarity(known, frame * SIZE - 0.5)
+            for frame in (CHIP, TIGHT)
+        ]
         if known is None or matrices[0] is None or matrices[1] is None:
             continue
         photo = open_photo(every.paths[row])
         height, width = photo.pixels.shape[:2]
         if outside(matrices[1], width, height, SIZE) <= beyond:
             photos.append(photo)
-            faces.append(Face(np.array([0, 0, width, height], np.float32), known, 1.0, 1, matrices[0]))
+            faces.append(
+                Face(np.array([0, 0, width, height], np.float32), known, 1.0, 1, matrices[0])
+            )
             aligned.append(row)
-    return HeldOut(name, photos, faces, {column: every.column(column)[aligned] for column in every.names})
+    return HeldOut(
+        name, photos, faces, {column: every.column(column)[aligned] for column in every.names}
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,24 +184,35 @@ class Swept:
     pictures: dict[tuple[str, str], list[list[ByteArray]]]
 
 
-def edited(editor: FaderEditor, chips: ByteArray, values: FloatArray, blend: Blend, published: bool) -> EditedChips:
+def edited(
+    editor: FaderEditor, chips: ByteArray, values: FloatArray, blend: Blend, published: bool
+) -> EditedChips:
     """The sweep of chips for a blend.  published: at the values themselves, whatever the spec's table says."""
     other = copy(editor)
-    other.blend, other.odd_part = blend, editor.spec.odd_part and blend != "paste"
+    other.blend = blend
+    other.odd_part = editor.spec.odd_part and blend != "paste"
     other.calibrated = not published
     return other.sweep(chips, values)
 
 
 def swept(
-    held: HeldOut, editor: FaceEditor, device: str, at: Sequence[float] = VALUES, only: Way | None = None
+    held: HeldOut,
+    editor: FaceEditor,
+    device: str,
+    at: Sequence[float] = VALUES,
+    only: Way | None = None,
 ) -> Iterator[Swept]:
     """Composites of all faces at these values, batch by batch, in every way or in one."""
-    maskers = {region: ParserMasker(load("face-parser", device), region, editor.size, device) for region in REGIONS}
+    maskers = {
+        region: ParserMasker(load("face-parser", device), region, editor.size, device)
+        for region in REGIONS
+    }
     values = np.array(at, np.float32)
     chosen = [way for way in ways(editor) if only in (None, way)]
     for start in range(0, len(held), BATCH):
         rows = slice(start, start + BATCH)
-        photos, faces = held.photos[rows], held.faces[rows]
+        photos = held.photos[rows]
+        faces = held.faces[rows]
         chips = HeldOut(held.name, photos, faces, {}).chips(editor.size)
         swept_by: dict[tuple[Blend, bool], EditedChips] = {}
         for way in chosen:  # of another editor than a Fader Network all share one edit
@@ -171,7 +221,10 @@ def swept(
                 swept_by[key] = swept_by.get(key) or edited(editor, chips, values, *key)
             else:
                 swept_by[key] = next(iter(swept_by.values()), None) or editor.sweep(chips, values)
-        masks = {region: masker(photos, faces, chips, editor.border) for region, masker in maskers.items()}
+        masks = {
+            region: masker(photos, faces, chips, editor.border)
+            for region, masker in maskers.items()
+        }
         masks["head"] = masks["face"]  # what a judge looks at is the face
         heads = heads_of(maskers["face"], photos, faces, chips, editor.border)
         pictures: dict[tuple[str, str], list[list[ByteArray]]] = {}
@@ -179,8 +232,17 @@ def swept(
             pictures[region, blend], edits = [], swept_by[blend, (region, blend) == PUBLISHED]
             for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
                 head = heads[i] if region == "head" else None
-                given = photo.pixels, photo.gray, edits.edited[i], edits.neutral[i], masks[region][i], face.matrix
-                whole = compose(*given, blend, motion=edits.motion_of(i), tone=edits.tone_of(i), head=head)
+                given = (
+                    photo.pixels,
+                    photo.gray,
+                    edits.edited[i],
+                    edits.neutral[i],
+                    masks[region][i],
+                    face.matrix,
+                )
+                whole = compose(
+                    *given, blend, motion=edits.motion_of(i), tone=edits.tone_of(i), head=head
+                )
                 pictures[region, blend].append([whole.picture(k) for k in range(len(values))])
         yield Swept(rows, masks, pictures)
 
@@ -189,7 +251,9 @@ FACES = 12
 MARGIN = 0.9  # around the box of the five points, in units of its longer side
 
 
-def contact_sheets(model: LoadedModel, data: Path, device: str, folder: Path, side: int = 256) -> None:
+def contact_sheets(
+    model: LoadedModel, data: Path, device: str, folder: Path, side: int = 256
+) -> None:
     """Write sheets of twelve faces of each set, chosen by seed from the half that may be looked at.
 
     A row is a face: the photo, then its composites at -2, -1, 0, 1, 2, cells of ``side`` pixels. One sheet in an
@@ -199,13 +263,17 @@ def contact_sheets(model: LoadedModel, data: Path, device: str, folder: Path, si
     """
     folder.mkdir(parents=True, exist_ok=True)
     editor = editor_of(model, device)
-    sheets = {ways(editor)[0]: ""} | {way: "-as-published" for way in ways(editor)[1:] if way == PUBLISHED}
+    sheets = {ways(editor)[0]: ""} | {
+        way: "-as-published" for way in ways(editor)[1:] if way == PUBLISHED
+    }
     for held in sets(data, model.spec.labels[0], None, device, "choose"):
         few = held.take(np.sort(np.random.default_rng(0).permutation(len(held))[:FACES]))
         batches = list(swept(few, editor, device))
         for way, name in sheets.items():
             rows = [
-                np.concatenate([_cut(picture, face.points, side) for picture in (photo.pixels, *pictures)], 1)
+                np.concatenate(
+                    [_cut(picture, face.points, side) for picture in (photo.pixels, *pictures)], 1
+                )
                 for batch in batches
                 for photo, face, pictures in zip(
                     few.photos[batch.rows], few.faces[batch.rows], batch.pictures[way], strict=True
@@ -215,12 +283,17 @@ def contact_sheets(model: LoadedModel, data: Path, device: str, folder: Path, si
             Image.fromarray(np.concatenate(rows)).save(file)
 
 
-def _cut(picture: ByteArray, points: np.ndarray[tuple[int, ...], np.dtype[np.float32]], side: int) -> ByteArray:
+def _cut(
+    picture: ByteArray, points: np.ndarray[tuple[int, ...], np.dtype[np.float32]], side: int
+) -> ByteArray:
     """The square around the face, (side, side, 3)."""
-    middle, half = points.mean(0), float(np.ptp(points, axis=0).max()) * (0.5 + MARGIN)
+    middle = points.mean(0)
+    half = float(np.ptp(points, axis=0).max()) * (0.5 + MARGIN)
     x0, y0 = np.maximum(np.floor(middle - half), 0).astype(int)
     x1, y1 = np.ceil(middle + half).astype(int)
     part = picture[y0:y1, x0:x1]
     longest = max(part.shape[:2])
-    square = cv2.copyMakeBorder(part, 0, longest - part.shape[0], 0, longest - part.shape[1], cv2.BORDER_REPLICATE)
+    square = cv2.copyMakeBorder(
+        part, 0, longest - part.shape[0], 0, longest - part.shape[1], cv2.BORDER_REPLICATE
+    )
     return np.asarray(cv2.resize(square, (side, side), interpolation=cv2.INTER_AREA), np.uint8)

@@ -53,7 +53,9 @@ class Judges:
         self.judge = reader.FaceReader.load(device)
         self.detector = Mtcnn(30).to(device)
 
-    def read(self, pictures: list[list[ByteArray]], faces: list[Face], masks: FloatArray) -> tuple[Readings, ByteArray]:
+    def read(
+        self, pictures: list[list[ByteArray]], faces: list[Face], masks: FloatArray
+    ) -> tuple[Readings, ByteArray]:
         """({reading: (B, K)}, chips (B, K, S, S, 3)) of B photos at K values.
 
         pictures: B lists of K photos, (H, W, 3) uint8 RGB.  masks: (B, S, S), for luminance and sharpness.
@@ -63,18 +65,26 @@ class Judges:
         """
         size = masks.shape[1]
         chips = np.stack(
-            [[warp(picture, face.matrix, size) for picture in row] for row, face in zip(pictures, faces, strict=True)]
+            [
+                [warp(picture, face.matrix, size) for picture in row]
+                for row, face in zip(pictures, faces, strict=True)
+            ]
         )
         count, steps = chips.shape[:2]
         flat = chips.reshape(-1, size, size, 3)
         read = self.judge(flat)
         within = np.repeat(masks, steps, 0)
         columns = {
-            **{name: reader.attribute(read, name) for name in ("gender", "race", "young", "smiling")},
+            **{
+                name: reader.attribute(read, name)
+                for name in ("gender", "race", "young", "smiling")
+            },
             "luminance": luminance(flat, within),
             "sharpness": sharpness(flat, within),
         }
-        return {name: np.asarray(v, np.float64).reshape(count, steps) for name, v in columns.items()}, chips
+        return {
+            name: np.asarray(v, np.float64).reshape(count, steps) for name, v in columns.items()
+        }, chips
 
     def found(self, pictures: list[list[ByteArray]]) -> NDArray[np.bool_]:
         """(B, K) whether MTCNN still finds a face."""
@@ -103,14 +113,18 @@ class Composites:
     photos: list[list[ByteArray]] = field(default_factory=list)
 
 
-def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: str) -> tuple[str, dict[str, Table]]:
+def evaluate_editor(
+    model: LoadedModel, data: Path, most: int | None, device: str
+) -> tuple[str, dict[str, Table]]:
     """The tables of an editor's card.  Raises: DataMissing, ModelError."""
     attribute = model.spec.labels[0]
     if model.spec.name.startswith("drawn-"):
         raise UsageError(
-            f"{model.spec.name} edits drawn faces.", "python -m training calibrate holds it against the truth."
+            f"{model.spec.name} edits drawn faces.",
+            "python -m training calibrate holds it against the truth.",
         )
-    editor, judges = editor_of(model, device), Judges(device)
+    editor = editor_of(model, device)
+    judges = Judges(device)
     tables: dict[str, Table] = {}
     counts = []
     for held in sets(data, attribute, most, device, "card"):
@@ -130,7 +144,10 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
         "with what labelled its training photos or reads a face's own values. In brackets 95 % bootstrap intervals "
         "over photos."
     )
-    return note, {"reached": reached(attribute, f"{editor.region}, {editor.blend}", tables), **tables}
+    return note, {
+        "reached": reached(attribute, f"{editor.region}, {editor.blend}", tables),
+        **tables,
+    }
 
 
 def reached(attribute: str, way: str, tables: dict[str, Table]) -> Table:
@@ -138,11 +155,17 @@ def reached(attribute: str, way: str, tables: dict[str, Table]) -> Table:
     target = "P(masculine)" if attribute == "gender" else "P(White)"
     rows: dict[str, Any] = {}
     for name in ("UTKFace", "London"):
-        of_set = {title.removesuffix(f", {name}"): table for title, table in tables.items() if title.endswith(name)}
+        of_set = {
+            title.removesuffix(f", {name}"): table
+            for title, table in tables.items()
+            if title.endswith(name)
+        }
         if "what it edits" not in of_set:
             continue
-        edits, natural = of_set["what it edits"], of_set["how natural"]
-        own, published = edits[f"{way}: reader"], edits.get("skin, paste: reader")
+        edits = of_set["what it edits"]
+        natural = of_set["how natural"]
+        own = edits[f"{way}: reader"]
+        published = edits.get("skin, paste: reader")
         found = {
             f"shift of {target} from -2 to 2": own["shift"],
             f"shift of {target} from -1 to 1": own["shift, -1 to 1"],
@@ -151,7 +174,9 @@ def reached(attribute: str, way: str, tables: dict[str, Table]) -> Table:
         for value in ("-2", "-1", "+1", "+2"):
             found[f"two-sample AUC at {value}"] = natural[f"{way} at {value}"]["two-sample AUC"]
         for other, row in of_set["what else moves"].items():
-            if other != "sharpness" and (other != "luminance" or attribute == "gender"):  # race moves it by design
+            if other != "sharpness" and (
+                other != "luminance" or attribute == "gender"
+            ):  # race moves it by design
                 found[f"{other}, share of the target's slope"] = row[way]
         for group, row in of_set["for whom"].items():
             if group in ("gap by gender", "gap by race", "gap by age", "gap by skin tone"):
@@ -162,13 +187,19 @@ def reached(attribute: str, way: str, tables: dict[str, Table]) -> Table:
                 test = natural[f"skin, paste at {value}"]["two-sample AUC"]
                 found[f"as published: two-sample AUC at {value}"] = test
         worst = {
-            "face still found, worst value": [row["face found"] for row in natural.values() if "face found" in row]
+            "face still found, worst value": [
+                row["face found"] for row in natural.values() if "face found" in row
+            ]
         }
         identity = of_set.get("who it is", {}).values()
         worst["nearer to its own photo than to anyone else's, worst value"] = [
             row["nearest to itself"] for row in identity if "nearest to itself" in row
         ]
-        found |= {what: min(numbers, key=lambda n: n["value"]) for what, numbers in worst.items() if numbers}
+        found |= {
+            what: min(numbers, key=lambda n: n["value"])
+            for what, numbers in worst.items()
+            if numbers
+        }
         rows |= {f"{what}, {name}": {"number": number} for what, number in found.items()}
     return rows
 
@@ -177,7 +208,9 @@ def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Comp
     """Composite every face in every way and read it."""
     composites = Composites(ways(editor)[0])
     parts = defaultdict[tuple[Any, ...], list[Any]](list)
-    for batch in tqdm(swept(held, editor, device), total=-(-len(held) // 16), desc="composites", unit="batch"):
+    for batch in tqdm(
+        swept(held, editor, device), total=-(-len(held) // 16), desc="composites", unit="batch"
+    ):
         faces = held.faces[batch.rows]
         unedited = [[photo.pixels] for photo in held.photos[batch.rows]]
         plain, _ = judges.read(unedited, faces, batch.masks["face"])
@@ -192,7 +225,9 @@ def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Comp
         for region in batch.masks:
             parts["masks", region].append(batch.masks[region])
         default = batch.pictures[composites.default]
-        parts["found",].append(judges.found([[*a, *b] for a, b in zip(unedited, default, strict=True)]))
+        parts["found",].append(
+            judges.found([[*a, *b] for a, b in zip(unedited, default, strict=True)])
+        )
         if len(composites.photos) < GALLERY:
             composites.photos += default
     for (what, *key), pieces in parts.items():
@@ -239,7 +274,9 @@ def leakage_table(composites: Composites, attribute: str) -> Table:
     return table
 
 
-def group_table(composites: Composites, held: HeldOut, attribute: str, more: Groups | None = None) -> Table:
+def group_table(
+    composites: Composites, held: HeldOut, attribute: str, more: Groups | None = None
+) -> Table:
     """The shift by group, default way.  more: kind to (n,) names of groups."""
     table: Table = {}
     target = composites.readings[composites.default][attribute]
@@ -257,9 +294,13 @@ def group_table(composites: Composites, held: HeldOut, attribute: str, more: Gro
 @torch.inference_mode()
 def tagged(held: HeldOut, device: str) -> Groups:
     """(n,) whether each face has glasses and a beard, as celeba-tagger reads the unedited photos."""
-    read = PhotoValues(load("labeller", device), ("eyeglasses", "beard", "young"), load("celeba-tagger", device))
+    read = PhotoValues(
+        load("labeller", device), ("eyeglasses", "beard", "young"), load("celeba-tagger", device)
+    )
     chips = torch.from_numpy(held.chips(SIZE)).permute(0, 3, 1, 2)
-    values = torch.cat([read(part.to(device).float() / 255) for part in chips.split(64)]).cpu().numpy()
+    values = (
+        torch.cat([read(part.to(device).float() / 255) for part in chips.split(64)]).cpu().numpy()
+    )
     return {
         kind: np.where(column > 0, *names).astype(object)
         for (kind, names), column in zip(TAGGED, values.T[:2], strict=True)
@@ -313,7 +354,10 @@ def identity_tables(held: HeldOut, composites: Composites, data: Path) -> dict[s
 
 def london_pairs(data: Path) -> list[tuple[list[ByteArray], FloatArray]]:
     """The London set's neutral and smiling photos in one order, with MTCNN's five points.  Raises: DataMissing."""
-    sides = {kind: {path.name: path for path in (data / kind).glob("*.jpg")} for kind in ("neutral", "smiling")}
+    sides = {
+        kind: {path.name: path for path in (data / kind).glob("*.jpg")}
+        for kind in ("neutral", "smiling")
+    }
     names = sorted(set.intersection(*map(set, sides.values())))
     if not names:
         raise DataMissing(
@@ -322,10 +366,14 @@ def london_pairs(data: Path) -> list[tuple[list[ByteArray], FloatArray]]:
         )
     paths = [tuple(side[name] for name in names) for side in sides.values()]
     points = [
-        find_points(each, cache_folder() / f"london-{kind}", "cpu") for kind, each in zip(sides, paths, strict=True)
+        find_points(each, cache_folder() / f"london-{kind}", "cpu")
+        for kind, each in zip(sides, paths, strict=True)
     ]
     good = [i for i in range(len(names)) if all(each[i] is not None for each in points)]
     return [
-        ([open_photo(each[i]).pixels for i in good], np.stack([np.asarray(known[i], np.float32) for i in good]))
+        (
+            [open_photo(each[i]).pixels for i in good],
+            np.stack([np.asarray(known[i], np.float32) for i in good]),
+        )
         for each, known in zip(paths, points, strict=True)
     ]

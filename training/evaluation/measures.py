@@ -38,7 +38,8 @@ def nearest_itself(edited: ArrayLike, photos: ArrayLike) -> Estimate:
 # -- does it look like a photo? A small network that learns to tell them apart, as a two-sample test -------------------
 
 
-_EPOCHS, _BATCH = 20, 32
+_EPOCHS = 20
+_BATCH = 32
 
 
 def two_sample_auc(
@@ -61,11 +62,14 @@ def two_sample_auc(
     trials = []
     for draw in range(draws):
         order = np.random.default_rng(seed + draw).permutation(len(photos))
-        taken, fake, half = order < (most or len(photos)), order % 2 == 1, order % 4 // 2
+        taken = order < (most or len(photos))
+        fake = order % 2 == 1
+        half = order % 4 // 2
         chips = np.where(fake[:, None, None, None], composites, photos)
         scores = np.zeros(len(chips))
         for index in (0, 1):
-            train, test = taken & (half != index), taken & (half == index)
+            train = taken & (half != index)
+            test = taken & (half == index)
             scores[test] = _train_and_score(chips, fake, train, test, 2 * (seed + draw) + index)
             trials.append((test, fake, scores))
 
@@ -77,13 +81,18 @@ def two_sample_auc(
 
 
 def _train_and_score(
-    chips: ByteArray, fake: NDArray[np.bool_], train: NDArray[np.bool_], test: NDArray[np.bool_], seed: int
+    chips: ByteArray,
+    fake: NDArray[np.bool_],
+    train: NDArray[np.bool_],
+    test: NDArray[np.bool_],
+    seed: int,
 ) -> Array:
     """Logits of a network trained on the rows ``train`` for the rows ``test``."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = Tagger(TaggerConfig(1, (16, 32, 64)))
-        x, y = _tensor(chips[train]), torch.from_numpy(fake[train]).float()
+        x = _tensor(chips[train])
+        y = torch.from_numpy(fake[train]).float()
         steps = _EPOCHS * -(-len(x) // _BATCH)
         optimiser = torch.optim.AdamW(network.parameters(), 2e-3, weight_decay=0.05)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 4e-3, total_steps=steps)
@@ -91,13 +100,17 @@ def _train_and_score(
         for _ in range(_EPOCHS):
             for rows in torch.randperm(len(x)).split(_BATCH):
                 optimiser.zero_grad()
-                F.binary_cross_entropy_with_logits(network(_augmented(x[rows]))[:, 0], y[rows]).backward()
+                F.binary_cross_entropy_with_logits(
+                    network(_augmented(x[rows]))[:, 0], y[rows]
+                ).backward()
                 optimiser.step()
                 schedule.step()
         network.eval()
         with torch.no_grad():
             judged = _tensor(chips[test])
-            logits = [(network(part) + network(part.flip(3)))[:, 0] for part in judged.split(_BATCH)]
+            logits = [
+                (network(part) + network(part.flip(3)))[:, 0] for part in judged.split(_BATCH)
+            ]
     return torch.cat(logits).double().numpy()
 
 

@@ -39,8 +39,14 @@ def measure_model(
 
     Raises: UnknownName, ModelError, DataMissing.
     """
-    folder = Path(model) if (Path(model) / "model.safetensors").is_file() else find_asset("weights", model)
-    loaded = load(model, device) if folder is None else load_folder(folder, device)  # load says what is not there
+    folder = (
+        Path(model)
+        if (Path(model) / "model.safetensors").is_file()
+        else find_asset("weights", model)
+    )
+    loaded = (
+        load(model, device) if folder is None else load_folder(folder, device)
+    )  # load says what is not there
     spec = loaded.spec
     if spec.network in ("fader", "edit-ends"):
         note, tables = evaluate_editor(loaded, data, photos, device)
@@ -55,7 +61,10 @@ def measure_model(
         new = measure(spec, folder, everything.part(rows), device)
         note = f"Measured on {new['held_out']} held-out photos, never trained on by any model."
         parts = {kind: numbers for kind, numbers in new.items() if isinstance(numbers, dict)}
-        tables = {kind: {row: {"number": number} for row, number in rows.items()} for kind, rows in parts.items()}
+        tables = {
+            kind: {row: {"number": number} for row, number in rows.items()}
+            for kind, rows in parts.items()
+        }
     if write and folder is not None:
         file = folder / "metrics.json"
         known = read_json(file) if file.is_file() else {}
@@ -113,8 +122,15 @@ def fill(home: Path, name: str) -> str:
     folder = home / "weights" / name
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     digest = (folder / DIGEST).read_text(encoding="ascii").split()[0]
-    facts = {"name": spec.name, "licence": spec.licence, "sha256": digest, "recipe": f"training/{spec.recipe}.toml"}
-    head = "\n".join([*(f"{key}: {value}" for key, value in facts.items()), f"data: {'; '.join(spec.data)}"])
+    facts = {
+        "name": spec.name,
+        "licence": spec.licence,
+        "sha256": digest,
+        "recipe": f"training/{spec.recipe}.toml",
+    }
+    head = "\n".join(
+        [*(f"{key}: {value}" for key, value in facts.items()), f"data: {'; '.join(spec.data)}"]
+    )
     card = (home / "models" / name / "card.md").read_text(encoding="utf-8")
     return _between(_between(card, HEAD, head), NUMBERS, numbers(metrics))
 
@@ -122,7 +138,9 @@ def fill(home: Path, name: str) -> str:
 def _measured_on(metrics: dict[str, Any]) -> str:
     """On which photos: those of ``evaluate`` for an editor, for others all that were held out."""
     on, composited, _ = metrics.get("evaluation", {}).get("note", "").partition(", composited")
-    return on if composited else f"Measured on {metrics['held_out']} held-out photos, never trained on"
+    if composited:
+        return on
+    return f"Measured on {metrics['held_out']} held-out photos, never trained on"
 
 
 def numbers(metrics: dict[str, Any]) -> str:
@@ -136,7 +154,11 @@ def numbers(metrics: dict[str, Any]) -> str:
         "| --- | --- |",
         *(f"| {row} | {_cell(number)} |" for row, number in rows.items()),
     ]
-    used = [f"{kind}: {text}." for kind, text in METRICS.items() if any(row.split()[0] == kind for row in rows)]
+    used = [
+        f"{kind}: {text}."
+        for kind, text in METRICS.items()
+        if any(row.split()[0] == kind for row in rows)
+    ]
     return "\n".join([*lines, "", *used, *_by_group(metrics)]).rstrip()
 
 
@@ -144,14 +166,22 @@ def _headline(metrics: dict[str, Any]) -> dict[str, Any]:
     """The rows of a card: of an editor what was asked of it, of every other model its lowest values."""
     reached = metrics.get("evaluation", {}).get("tables", {}).get("reached", {})
     if reached:
-        patterns = FADER_ROWS if any(row.startswith("as published") for row in reached) else EDITOR_ROWS
+        patterns = (
+            FADER_ROWS if any(row.startswith("as published") for row in reached) else EDITOR_ROWS
+        )
         chosen = [row for pattern in patterns for row in reached if re.match(pattern, row)]
         return {row: reached[row]["number"] for row in chosen}
     rows: dict[str, Any] = {}
     for kind, value in metrics.items():
         if isinstance(value, dict) and kind != "evaluation":
-            rows |= {kind: value} if "value" in value else {f"{kind} {name}": number for name, number in value.items()}
-    return dict(sorted(rows.items(), key=lambda row: float(row[1]["value"]))[:MOST]) if len(rows) > MOST else rows
+            rows |= (
+                {kind: value}
+                if "value" in value
+                else {f"{kind} {name}": number for name, number in value.items()}
+            )
+    if len(rows) > MOST:
+        return dict(sorted(rows.items(), key=lambda row: float(row[1]["value"]))[:MOST])
+    return rows
 
 
 def _by_group(metrics: dict[str, Any]) -> list[str]:
@@ -173,7 +203,8 @@ def tables_as_text(evaluation: dict[str, Any]) -> str:
         columns = list(dict.fromkeys(name for row in rows.values() for name in row))
         lines = [f"| {title} | {' | '.join(columns)} |", f"| --- |{' --- |' * len(columns)}"]
         lines += [
-            f"| {name} | {' | '.join(_cell(row.get(column)) for column in columns)} |" for name, row in rows.items()
+            f"| {name} | {' | '.join(_cell(row.get(column)) for column in columns)} |"
+            for name, row in rows.items()
         ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
@@ -182,7 +213,9 @@ def tables_as_text(evaluation: dict[str, Any]) -> str:
 def _cell(value: Any) -> str:
     if isinstance(value, dict):
         return f"{value['value']} [{value['low']}, {value['high']}]"
-    return "" if value is None else str(value)
+    if value is None:
+        return ""
+    return str(value)
 
 
 def _between(text: str, marks: tuple[str, str], inside: str) -> str:

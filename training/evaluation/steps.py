@@ -31,11 +31,14 @@ from training.evaluation.models import fill
 from training.measure import cell
 from training.weights import write_weights
 
-VALUES, FINE = np.linspace(-2, 2, 7), np.linspace(-1, 1, 13)  # curves are read at FINE times the end
+VALUES = np.linspace(-2, 2, 7)
+FINE = np.linspace(-1, 1, 13)  # curves are read at FINE times the end
 Floats = NDArray[np.float64]
 
 
-def find_steps(model: str, data: Path, most: int = 60, *, end: float = 2, write: bool = True) -> dict[str, Any]:
+def find_steps(
+    model: str, data: Path, most: int = 60, *, end: float = 2, write: bool = True
+) -> dict[str, Any]:
     """The table of an editor, chosen on one half of the held-out people and judged on the other.
 
     most: faces of either end of the attribute, of each set.  end: where it stands at 2, in the unit of own values; a
@@ -53,10 +56,16 @@ def find_steps(model: str, data: Path, most: int = 60, *, end: float = 2, write:
     for name, readings in (seen | {"both": np.concatenate([*seen.values()])}).items():
         photos = cell(means(readings[:, -1:])[0])
         for when, part in (("evenly spaced", readings[:, :7]), ("by the table", readings[:, 7:-1])):
-            rows = {f"{value:+.2f}": {"mean reading": cell(n)} for value, n in zip(VALUES, means(part), strict=True)}
+            rows = {
+                f"{value:+.2f}": {"mean reading": cell(n)}
+                for value, n in zip(VALUES, means(part), strict=True)
+            }
             for row, n in zip([*rows.values()][1:], means(np.diff(logit(part))), strict=True):
                 row["step of log-odds"] = cell(n)
-            tables[f"{name}, {len(part)} faces, {when}"] = {"photos": {"mean reading": photos}, **rows}
+            tables[f"{name}, {len(part)} faces, {when}"] = {
+                "photos": {"mean reading": photos},
+                **rows,
+            }
     if write:
         write_steps(model, table)
     return {"note": f"steps = {list(table)}", "tables": tables}
@@ -70,29 +79,47 @@ def read(
     As many faces of either end: what their photos read on average is neutral, whatever a reader leans to.
     A Fader Network's are as published. Race is not read by ``celeba-tagger``.
     """
-    editor, attribute, found = editor_of(model), model.spec.labels[0], {}
+    editor = editor_of(model)
+    attribute = model.spec.labels[0]
+    found = {}
     way = PUBLISHED if isinstance(editor, FaderEditor) else ways(editor)[0]
     for held in sets(data, attribute, None, "cpu", half):
-        women, black = held.labels["masculine"] == 0, held.labels["black"] == 1
-        ends = (women, held.labels["masculine"] == 1) if attribute == "gender" else (black, held.labels["white"] == 1)
+        women = held.labels["masculine"] == 0
+        black = held.labels["black"] == 1
+        ends = (
+            (women, held.labels["masculine"] == 1)
+            if attribute == "gender"
+            else (black, held.labels["white"] == 1)
+        )
         count = min(most, *(int(end.sum()) for end in ends))
         drawn = [np.random.default_rng(0).permutation(np.flatnonzero(end))[:count] for end in ends]
         few = held.take(np.sort(np.concatenate(drawn)))
         photos, faces = zip(*map(small, few.photos, few.faces), strict=True)
-        few, parts = replace(few, photos=list(photos), faces=list(faces)), []
+        few = replace(few, photos=list(photos), faces=list(faces))
+        parts = []
         for batch in swept(few, editor, "cpu", values.tolist(), way):
-            rows = zip(batch.pictures[way], few.photos[batch.rows], few.faces[batch.rows], strict=True)
-            seen = [warp(picture, f.matrix, SIZE) for row, photo, f in rows for picture in (*row, photo.pixels)]
+            rows = zip(
+                batch.pictures[way], few.photos[batch.rows], few.faces[batch.rows], strict=True
+            )
+            seen = [
+                warp(picture, f.matrix, SIZE)
+                for row, photo, f in rows
+                for picture in (*row, photo.pixels)
+            ]
             x = torch.from_numpy(np.stack(seen)).permute(0, 3, 1, 2).float() / 255
             for reader in map(load, readers):
                 if reader.spec.name != "celeba-tagger":
                     reading = FaceReader(reader).attributes(x, (attribute,))[:, 0]
                 elif attribute == "gender":
                     faces_seen = normalised(reader, cropped(x, reader.spec.crop, reader.spec.size))
-                    reading = reader.module(faces_seen)[:, reader.spec.labels.index("Male")].sigmoid()
+                    reading = reader.module(faces_seen)[
+                        :, reader.spec.labels.index("Male")
+                    ].sigmoid()
                 else:
                     continue
-                parts.append(reading.double().numpy().reshape(-1, len(values) + 1).clip(0.001, 0.999))
+                parts.append(
+                    reading.double().numpy().reshape(-1, len(values) + 1).clip(0.001, 0.999)
+                )
         found[held.name] = np.concatenate(parts)
     return found
 
@@ -120,9 +147,7 @@ def solve(curve: Floats, end: float = 2) -> tuple[float, ...]:
     rising = np.maximum.accumulate(curve) + 1e-6 * np.arange(len(curve))
     step = min(-rising[0], rising[-1]) / 3
     if 12 * step < rising[-1] - rising[0]:
-        message = (
-            f"Log-odds run from {rising[0]:.2f} to {rising[-1]:+.2f} of those of photos: no value is neutral between."
-        )
+        message = f"Log-odds run from {rising[0]:.2f} to {rising[-1]:+.2f} of those of photos: no value is neutral between."
         raise ModelError(message, "Train it for longer, or leave steps out of its spec.")
     wanted = [rising[0], -2 * step, -step, 0, step, 2 * step, rising[-1]]
     return tuple(round(float(value), 3) for value in np.interp(wanted, rising, end * FINE))

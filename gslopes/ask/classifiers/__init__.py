@@ -24,7 +24,9 @@ from gslopes.core.runtime import is_out_of_memory, pick_device
 
 DEFAULT_CLASSIFIER = "celeba-tagger"
 Given = str | Callable[[list[Any]], Sequence[Mapping[str, float] | None]] | Classifier
-_REGISTRY = Registry("classifier", {name: listed.path for name, listed in CATALOGUE.items()}, "gslopes.classifiers")
+_REGISTRY = Registry(
+    "classifier", {name: listed.path for name, listed in CATALOGUE.items()}, "gslopes.classifiers"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,9 @@ def canonical_name(text: str) -> str:
     return names.canonical(base, options)
 
 
-def split_classifiers(classifier: Given | Sequence[Given] | None) -> tuple[tuple[str, ...], tuple[Classifier, ...]]:
+def split_classifiers(
+    classifier: Given | Sequence[Given] | None,
+) -> tuple[tuple[str, ...], tuple[Classifier, ...]]:
     """(the names among what was given, the objects); a function becomes an object."""
     given: list[Any] = list(classifier) if isinstance(classifier, list | tuple) else [classifier]
     names_given = tuple(item for item in given if isinstance(item, str))
@@ -98,17 +102,22 @@ def split_classifiers(classifier: Given | Sequence[Given] | None) -> tuple[tuple
     return names_given, tuple(map(as_classifier, objects))
 
 
-def load_classifiers(given: Sequence[str | Classifier], device: str, trust: bool) -> list[Classifier]:
+def load_classifiers(
+    given: Sequence[str | Classifier], device: str, trust: bool
+) -> list[Classifier]:
     """Classifiers by name, their credentials not looked at yet; ready objects stay themselves.
 
     Raises: as ``load_classifier``.
     """
     return [
-        load_classifier(item, device, prepare=False, trust=trust) if isinstance(item, str) else item for item in given
+        load_classifier(item, device, prepare=False, trust=trust) if isinstance(item, str) else item
+        for item in given
     ]
 
 
-def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True, trust: bool = False) -> Classifier:
+def load_classifier(
+    text: str, device: str = "cpu", *, prepare: bool = True, trust: bool = False
+) -> Classifier:
     """Make a classifier ready to be asked; everything that can be wrong with it is found here, before any work.
 
     text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, or FILE[,key=value...]: a model in ONNX, FILE.py:FUNCTION.
@@ -126,7 +135,9 @@ def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True, tru
     name = names.canonical(base, options)
     more = {"trust": trust} if getattr(factory, "runs_code", False) else {}
     listed = CATALOGUE.get(base)
-    unneeded = (listed is not None and listed.limits.remote) or getattr(factory, "picks_device", False)
+    unneeded = (listed is not None and listed.limits.remote) or getattr(
+        factory, "picks_device", False
+    )
     with _loading(name):  # torch is imported to find out which device there is
         device = device if unneeded else pick_device(device)
         classifier = cast("Classifier", factory(name, options, device, **more))
@@ -147,7 +158,11 @@ def prepare_classifier(classifier: Classifier) -> None:
 
 def new_notes(classifier: Classifier) -> list[str]:
     """What a user should know about a classifier and was not shown yet, one sentence each."""
-    seen = classifier.__dict__.setdefault("_shown", set()) if hasattr(classifier, "__dict__") else set()
+    seen = (
+        classifier.__dict__.setdefault("_shown", set())
+        if hasattr(classifier, "__dict__")
+        else set()
+    )
     fresh = [text for text in list(getattr(classifier, "notes", ())) if text not in seen]
     seen.update(fresh)
     return fresh

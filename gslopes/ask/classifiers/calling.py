@@ -22,7 +22,11 @@ Form = tuple[str, bool]  # of ``_FORMS``, and whether a call takes a list of pic
 # -- in which form it takes pictures -----------------------------------------------------------------------------------
 
 # Tried in this order unless a parameter's annotation or name asks for one.
-_KINDS = {"array": "ndarray|NDArray|arr|pixels", "PIL image": r"\bImage\b|pil", "path": r"\bstr\b|[Pp]ath|file"}
+_KINDS = {
+    "array": "ndarray|NDArray|arr|pixels",
+    "PIL image": r"\bImage\b|pil",
+    "path": r"\bstr\b|[Pp]ath|file",
+}
 _ONE = r"pic|photo|image|img|\bim\b|face"
 _LIST = r"'?(typing\.|collections\.abc\.)?([Ll]ist|Sequence|Iterable)\b"
 
@@ -47,7 +51,11 @@ def forms_of(function: Callable[..., Any], name: str) -> list[Form]:
     except ValueError:  # compiled: it does not tell
         return list(product(_KINDS, (True, False)))
     parameter = next(iter(signature.parameters.values()))
-    annotation = "" if parameter.annotation is parameter.empty else inspect.formatannotation(parameter.annotation)
+    annotation = (
+        ""
+        if parameter.annotation is parameter.empty
+        else inspect.formatannotation(parameter.annotation)
+    )
     text = f"{annotation} {parameter.name}"
     asked_for = [kind for kind, pattern in _KINDS.items() if re.search(pattern, text)]
     several = (False,) if asked_for or re.search(_ONE, parameter.name) else (True, False)
@@ -59,12 +67,16 @@ def forms_of(function: Callable[..., Any], name: str) -> list[Form]:
 def as_function(given: Any) -> Any:
     """A callable itself; of a class an instance; of what is not callable its ``predict`` or ``classify``."""
     given = given() if inspect.isclass(given) else given
-    return given if callable(given) else getattr(given, "predict", getattr(given, "classify", given))
+    if callable(given):
+        return given
+    return getattr(given, "predict", getattr(given, "classify", given))
 
 
 def spoken(form: Form) -> str:
     """A form in words."""
-    return f"a list of {form[0]}s" if form[1] else f"one {form[0]} at a time"
+    if form[1]:
+        return f"a list of {form[0]}s"
+    return f"one {form[0]} at a time"
 
 
 def in_form(pictures: Sequence[bytes], kind: str, folder: str) -> list[Any]:
@@ -78,7 +90,10 @@ def in_form(pictures: Sequence[bytes], kind: str, folder: str) -> list[Any]:
         from PIL import Image
 
         return list(map(Image.fromarray, decoded(pictures)))
-    paths = [f"{folder}/{number}.{'png' if data[1:4] == b'PNG' else 'jpg'}" for number, data in enumerate(pictures)]
+    paths = [
+        f"{folder}/{number}.{'png' if data[1:4] == b'PNG' else 'jpg'}"
+        for number, data in enumerate(pictures)
+    ]
     for path, data in zip(paths, pictures, strict=True):
         Path(path).write_bytes(data)
     return paths
@@ -92,13 +107,23 @@ _STDLIB = f"{sysconfig.get_path('stdlib')}/"
 
 def is_about_form(error: BaseException) -> bool:
     """Whether pictures in another form may help: not after a missing key or a lost connection."""
-    kinds = (TypeError, AttributeError, ValueError, IndexError, RuntimeError, AssertionError, ModelError)
+    kinds = (
+        TypeError,
+        AttributeError,
+        ValueError,
+        IndexError,
+        RuntimeError,
+        AssertionError,
+        ModelError,
+    )
     return isinstance(error, kinds) or type(error).__module__ == "cv2"
 
 
 def reached(error: BaseException) -> float:
     """The line of the function that was running; infinity if it returned, and what it returned does not fit."""
-    return np.inf if isinstance(error, GslopesError) else next((frame.lineno or 0 for frame in _frames(error)[1]), 0)
+    if isinstance(error, GslopesError):
+        return np.inf
+    return next((frame.lineno or 0 for frame in _frames(error)[1]), 0)
 
 
 def user_line(error: BaseException) -> str:
@@ -112,14 +137,26 @@ def user_line(error: BaseException) -> str:
         _, packages, file = frame.filename.rpartition("-packages/")
         text = f": {shorten(frame.line, 100, placeholder=' …')}" if frame.line else ""
         places.append(f"{file if packages else Path(file).name}:{frame.lineno}{text}")
-    return f" ({'; raised in '.join(dict.fromkeys(places))})" if places else ""
+    if places:
+        return f" ({'; raised in '.join(dict.fromkeys(places))})"
+    return ""
 
 
-def _frames(error: BaseException) -> tuple[list[traceback.FrameSummary], list[traceback.FrameSummary]]:
+def _frames(
+    error: BaseException,
+) -> tuple[list[traceback.FrameSummary], list[traceback.FrameSummary]]:
     """(what was running below our own code, the outermost first; of that what is the user's)."""
     ours = ("<frozen", _OURS, f"{_STDLIB}importlib/")
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if not one.filename.startswith(ours)]
-    return frames, [one for one in frames if "-packages/" not in one.filename and not one.filename.startswith(_STDLIB)]
+    frames = [
+        one
+        for one in traceback.extract_tb(error.__traceback__)
+        if not one.filename.startswith(ours)
+    ]
+    return frames, [
+        one
+        for one in frames
+        if "-packages/" not in one.filename and not one.filename.startswith(_STDLIB)
+    ]
 
 
 # -- what it may return ------------------------------------------------------------------------------------------------
@@ -134,13 +171,21 @@ def split_replies(replies: Any, pictures: int, labels: Sequence[str]) -> list[An
     what = "nothing, it may lack its return," if plain is None else repr(plain)
     if isinstance(plain, Mapping):
         columns = {label: _plain(scores) for label, scores in plain.items()}
-        if columns and all(isinstance(column, list) and len(column) == pictures for column in columns.values()):
-            return [{label: column[i] for label, column in columns.items()} for i in range(pictures)]
+        if columns and all(
+            isinstance(column, list) and len(column) == pictures for column in columns.values()
+        ):
+            return [
+                {label: column[i] for label, column in columns.items()} for i in range(pictures)
+            ]
         plain = [plain]
         what = "one mapping"
     elif isinstance(plain, list) and not _pair(plain):
         what = many(len(plain), "answer")
-        if pictures == 1 and len(labels) == len(plain) > 1 and all(isinstance(entry, int | float) for entry in plain):
+        if (
+            pictures == 1
+            and len(labels) == len(plain) > 1
+            and all(isinstance(entry, int | float) for entry in plain)
+        ):
             plain = [plain]
     if isinstance(plain, list) and len(plain) == pictures and not _pair(plain):
         return plain
@@ -158,7 +203,9 @@ def read_entry(entry: Any, labels: Sequence[str] = ()) -> Scores | AnswerError |
     ({'cat': 0.9}, {'cat': 0.9}, {'cat': 0.2, 'dog': 0.8})
     """
     try:
-        return None if entry is None else _scores(_plain(entry), labels)
+        if entry is None:
+            return None
+        return _scores(_plain(entry), labels)
     except AnswerError as error:
         return error
 
@@ -170,12 +217,20 @@ def _scores(entry: Any, labels: Sequence[str]) -> Scores:
     if all(isinstance(item, str) for item in items):
         return dict.fromkeys(items, 1.0)
     if all(pairs := [_pair(item) for item in items]):
-        return dict(sorted((pair for pair in pairs if pair), key=lambda pair: pair[1]))  # of a label twice, the highest
+        return dict(
+            sorted((pair for pair in pairs if pair), key=lambda pair: pair[1])
+        )  # of a label twice, the highest
     if len(items) == 1 and isinstance(items[0], list | Mapping):
         return _scores(items[0], labels)
     if not all(isinstance(item, int | float) for item in items):
-        what = "a table of several rows" if isinstance(items[0], Mapping) else f"a list of {type(items[0]).__name__}"
-        raise AnswerError(f"The function returned {what} for a picture, not one mapping of label to score.")
+        what = (
+            "a table of several rows"
+            if isinstance(items[0], Mapping)
+            else f"a list of {type(items[0]).__name__}"
+        )
+        raise AnswerError(
+            f"The function returned {what} for a picture, not one mapping of label to score."
+        )
     if len(items) != len(labels):
         count = "a number" if len(items) == 1 else f"{len(items)} numbers"
         known = f"there are {len(labels)} labels" if len(labels) > 1 else "no labels"
@@ -194,7 +249,9 @@ def _pair(item: Any) -> tuple[str, float] | None:
         return None
     texts = [part for part in item if isinstance(part, str)]
     numbers = [part for part in map(_plain, item) if isinstance(part, int | float)]
-    return (texts[-1], float(numbers[0])) if len(numbers) == 1 and len(texts) == len(item) - 1 else None
+    if len(numbers) == 1 and len(texts) == len(item) - 1:
+        return (texts[-1], float(numbers[0]))
+    return None
 
 
 def _number(label: object, score: Any) -> float:
@@ -203,9 +260,13 @@ def _number(label: object, score: Any) -> float:
         (score,) = score
     if isinstance(score, Mapping):
         inner = ", ".join(map(str, list(score)[:3]))
-        raise AnswerError(f"{label!r} of what the function returned is a mapping ({inner} …): return that one alone.")
+        raise AnswerError(
+            f"{label!r} of what the function returned is a mapping ({inner} …): return that one alone."
+        )
     if not isinstance(score, int | float):
-        raise AnswerError(f"The function's score of {label!r} is {score!r}, not a number in [0, 1].")
+        raise AnswerError(
+            f"The function's score of {label!r} is {score!r}, not a number in [0, 1]."
+        )
     return float(score)
 
 
@@ -214,7 +275,9 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "iloc"):  # pandas
         if value.ndim == 2:
             return value.to_dict("records")
-        return value.tolist() if value.index.inferred_type == "integer" else value.to_dict()
+        if value.index.inferred_type == "integer":
+            return value.tolist()
+        return value.to_dict()
     if hasattr(value, "detach"):
         value = value.detach().cpu()
     if hasattr(value, "__array__") and not hasattr(value, "tolist"):

@@ -52,4 +52,8 @@ class CaptionReader:
                 raise AnswerError(f"The captioner returned {what}, which is not a caption.")
             counts.update(self._labels.labels(text))
         labels = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        return Answer("answered", tuple((label, count / len(captions)) for label, count in labels), version=version)
+        return Answer(
+            "answered",
+            tuple((label, count / len(captions)) for label, count in labels),
+            version=version,
+        )

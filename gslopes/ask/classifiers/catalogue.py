@@ -111,7 +111,9 @@ def full_name(text: str) -> str:
         return text
     if how := conversion(Path(first)):
         raise ModelError(f"{first} is no file that gslopes runs.", how)
-    return f"onnx:{text}" if first.endswith(".onnx") else text
+    if first.endswith(".onnx"):
+        return f"onnx:{text}"
+    return text
 
 
 def conversion(file: Path) -> str:

@@ -59,7 +59,9 @@ class CelebaTagger:
 
         self._spec, self.version = identify("celeba-tagger")
         if self._spec.network != "tagger" or not self._spec.labels:
-            raise ModelError(f"The model celeba-tagger is a {self._spec.network}, not a tagger with labels.")
+            raise ModelError(
+                f"The model celeba-tagger is a {self._spec.network}, not a tagger with labels."
+            )
         self.name = name
         self.labels = tuple(self._spec.labels)
         self._template = FRAMES[self._spec.crop] * self._spec.size - 0.5
@@ -91,7 +93,9 @@ class CelebaTagger:
         framed = [face for face in faces if face is not None]
         if not framed:
             return [None] * len(pictures)
-        batch = torch.from_numpy(normalise(np.stack(framed), self._spec.mean, self._spec.std)).to(self._device)
+        batch = torch.from_numpy(normalise(np.stack(framed), self._spec.mean, self._spec.std)).to(
+            self._device
+        )
         with torch.inference_mode():
             logits = iter(self._networks[0](batch).float().cpu().numpy().tolist())
         return [None if face is None else next(logits) for face in faces]
@@ -118,7 +122,10 @@ class CelebaTagger:
             return Answer("refused", (), Reason.NO_FACE)
         shares = ACTIVATIONS["sigmoid"](np.asarray(raw, np.float64))
         pairs = zip(self.labels, shares.tolist(), strict=True)
-        return Answer("answered", tuple((label, share) for label, share in pairs if share >= self._options.threshold))
+        return Answer(
+            "answered",
+            tuple((label, share) for label, share in pairs if share >= self._options.threshold),
+        )
 
 
 def _shrunk(picture: ByteArray) -> tuple[ByteArray, float]:

@@ -38,7 +38,9 @@ _AROUND = " \t\r\n\"'`´“”„‘’«»*_()[]{}<>.,:;!-–\u2581\u0120\u010a
 _IN_FRONT = re.compile(
     rf"(?i)\A[{re.escape(_AROUND)}]*(?:(?:the|my|best|correct|final) )*(?:answer|option|choice|letter)\b(?: is)?"
 )
-_NUMBERS = re.compile(r"(?i)(?<![\w.])(-?\d+(\.\d+)?(?:e[+-]?\d+)?)(?:\s*(k|thousand|m|million)\b)?")
+_NUMBERS = re.compile(
+    r"(?i)(?<![\w.])(-?\d+(\.\d+)?(?:e[+-]?\d+)?)(?:\s*(k|thousand|m|million)\b)?"
+)
 _CUT_SHORT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens", "token_limit"})
 
 
@@ -48,7 +50,11 @@ def reading(prompt: Prompt, order: Sequence[int], reply: JsonObject) -> tuple[st
     reply: ``text``, ``refusal`` (text or None) and ``finish`` (why it ended) of one choice of the server.
     """
     text = answer_text(reply.get("text"))
-    if problems.said(reply.get("refusal")) or reply.get("blocked") or reply.get("finish") == "content_filter":
+    if (
+        problems.said(reply.get("refusal"))
+        or reply.get("blocked")
+        or reply.get("finish") == "content_filter"
+    ):
         return (REFUSED,)
     labels = () if cut_short(reply) or reply.get("mismatch") else _answered(prompt, order, text)
     return labels or ((REFUSED,) if _SORRY.search(text) else (UNUSABLE,))
@@ -74,11 +80,17 @@ def probabilities(prompt: Prompt, order: Sequence[int], reply: JsonObject) -> di
     if label in (REFUSED, UNUSABLE) or not reply.get("letters"):
         return {label: 1.0}
     answers = prompt.answers(order)
-    weights = {answers[letter]: math.exp(value) for letter, value in reply["letters"].items() if letter in answers}
+    weights = {
+        answers[letter]: math.exp(value)
+        for letter, value in reply["letters"].items()
+        if letter in answers
+    }
     total = sum(weights.values())
     if not total:
         return {label: 1.0}
-    shares = {option: weight / total for option, weight in weights.items() if weight / total >= LEAST}
+    shares = {
+        option: weight / total for option, weight in weights.items() if weight / total >= LEAST
+    }
     return dict(sorted(shares.items(), key=lambda pair: -pair[1]))
 
 
@@ -101,7 +113,9 @@ def by_order(prompt: Prompt, answer: JsonObject) -> ByOrder:
 def joined_orders(found: ByOrder) -> dict[str, float]:
     """Each label's mean score over the orders, the highest first."""
     labels = dict.fromkeys(label for each in found.values() for label in each)
-    means = {label: sum(each.get(label, 0.0) for each in found.values()) / len(found) for label in labels}
+    means = {
+        label: sum(each.get(label, 0.0) for each in found.values()) / len(found) for label in labels
+    }
     return dict(sorted(means.items(), key=lambda pair: -pair[1]))
 
 
@@ -196,7 +210,11 @@ def _content(text: str, key: str) -> object:
     with suppress(ValueError):
         content = parse_json(text)
         content = content[0] if isinstance(content, list) and len(content) == 1 else content
-        return content.get(key, "") if isinstance(content, dict) else content if isinstance(content, str) else ""
+        if isinstance(content, dict):
+            return content.get(key, "")
+        if isinstance(content, str):
+            return content
+        return ""
     return None
 
 
@@ -208,7 +226,11 @@ def _choice(text: str, answers: Mapping[str, str]) -> str | None:
 
 def _number(value: object) -> float | None:
     """The one number that a value or a text holds, with thousands in commas, or a k or a word behind it."""
-    text = "" if isinstance(value, bool) else re.sub(r"(?<=\d)[,'\u2009\u00a0\u202f](?=\d{3}(?!\d))", "", str(value))
+    text = (
+        ""
+        if isinstance(value, bool)
+        else re.sub(r"(?<=\d)[,'\u2009\u00a0\u202f](?=\d{3}(?!\d))", "", str(value))
+    )
     found = _NUMBERS.findall(text)
     if len(found) != 1:
         return None
@@ -220,26 +242,54 @@ def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...
     if prompt.kind == "choice":
         answers = prompt.answers(order)
         key = _choice(text, answers)
-        return () if key is None else (answers[key],)
+        if key is None:
+            return ()
+        return (answers[key],)
     value = _content(text, KEYS[prompt.kind])
     if prompt.kind == "number":
         number = _number(text if value is None else value)
-        return (repr(number),) if number is not None and prompt.least <= number <= prompt.most else ()
+        if number is not None and prompt.least <= number <= prompt.most:
+            return (repr(number),)
+        return ()
     if prompt.kind == "words":
         said = text if value is None else value
-        found = wordlists.named_in(said, prompt.lists) if isinstance(said, str) and said.strip() else None
-        return () if found is None else tuple(f"list:{name}" for name in found or ("none",))
+        found = (
+            wordlists.named_in(said, prompt.lists)
+            if isinstance(said, str) and said.strip()
+            else None
+        )
+        if found is None:
+            return ()
+        return tuple(f"list:{name}" for name in found or ("none",))
     if prompt.kind == "labels":
-        items = value if isinstance(value, list) and all(isinstance(item, str) for item in value) else []
-        return tuple(dict.fromkeys(" ".join(item.casefold().split()) for item in items if item.strip()))
-    return (value,) if isinstance(value, str) and value.strip() else ()
+        items = (
+            value
+            if isinstance(value, list) and all(isinstance(item, str) for item in value)
+            else []
+        )
+        return tuple(
+            dict.fromkeys(" ".join(item.casefold().split()) for item in items if item.strip())
+        )
+    if isinstance(value, str) and value.strip():
+        return (value,)
+    return ()
 
 
 # -- the body of a reply -----------------------------------------------------------------------------------------------
 
 
-_POLICY = frozenset({"content_filter", "content_policy_violation", "moderation_blocked", "responsible_ai_policy"})
-_OPTIONAL = ("response_format", "top_logprobs", "logprobs", "temperature", "max_tokens", "seed", "n")
+_POLICY = frozenset(
+    {"content_filter", "content_policy_violation", "moderation_blocked", "responsible_ai_policy"}
+)
+_OPTIONAL = (
+    "response_format",
+    "top_logprobs",
+    "logprobs",
+    "temperature",
+    "max_tokens",
+    "seed",
+    "n",
+)
 CHARACTERS_A_TOKEN = 8  # of an answer, at most; English has about four
 _REFUSAL = re.compile(
     r"(?i)safety|content[_ ]?filter|content[_ ]?policy|prohibited|block|spii|recitation|refus|moderat|sensitive|"
@@ -249,9 +299,13 @@ _NAME = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|analysis|reflection)"
 _OPEN = rf"[<\[]{_NAME}[>\]]"
 _CLOSE = rf"[<\[]/{_NAME}[>\]]"
 _THOUGHT = re.compile(rf"\A.*{_CLOSE}|{_OPEN}.*\Z", re.DOTALL | re.IGNORECASE)
-_CHANNEL = re.compile(r"\A.*<\|channel\|>\s*final\s*(?:<\|[^|<>]*\|>[^<]*)*?<\|message\|>", re.DOTALL)
+_CHANNEL = re.compile(
+    r"\A.*<\|channel\|>\s*final\s*(?:<\|[^|<>]*\|>[^<]*)*?<\|message\|>", re.DOTALL
+)
 _SPECIAL = re.compile(r"</?s>|<\|[^|<>]*\|>|<(?:eos|bos|end_of_turn|start_of_turn)>|\ufeff")
-_WRAPPED = re.compile(r"\A<(answer|final|final_answer|output|response|result|json)>(.*)</\1>\Z", re.DOTALL | re.I)
+_WRAPPED = re.compile(
+    r"\A<(answer|final|final_answer|output|response|result|json)>(.*)</\1>\Z", re.DOTALL | re.I
+)
 _FENCE = re.compile(r"\A[^{}`]*```[\w+-]*\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _THINKING_PART = re.compile(r"(?i)think|thought|reason|redacted|tool|signature")
 
@@ -279,17 +333,29 @@ def problem_of(body: JsonObject, status: int = 200) -> tuple[service.Kind, str, 
     status: of the reply; within a good one the status or code counts that the error names.
     """
     answered = bool(body.get("choices"))
-    error = next(filter(None, (problems.error_in(holder, answered) for holder in (body, *choices_of(body)))), {})
+    error = next(
+        filter(None, (problems.error_in(holder, answered) for holder in (body, *choices_of(body)))),
+        {},
+    )
     if status >= 400:
         error = error or dict(body) or {"message": f"HTTP status {status}"}
     if not error:
         return None
     words = problems.words_of(error)
     codes = service.codes_of("llm")
-    known = next((codes[value] for name in ("code", "type") if (value := str(error.get(name))) in codes), None)
-    kind = known or (service.kind_of_status(status) if status >= 400 else service.kind_inside(error, "lost"))
+    known = next(
+        (codes[value] for name in ("code", "type") if (value := str(error.get(name))) in codes),
+        None,
+    )
+    kind = known or (
+        service.kind_of_status(status) if status >= 400 else service.kind_inside(error, "lost")
+    )
     ours = kind == "failed" and problems.status_in(error) not in (413, 415)
-    return "service" if ours else kind, words, error  # the request is ours: it would fail for every picture
+    return (
+        "service" if ours else kind,
+        words,
+        error,
+    )  # the request is ours: it would fail for every picture
 
 
 def policy_in(error: JsonObject) -> str:
@@ -298,7 +364,9 @@ def policy_in(error: JsonObject) -> str:
     codes = {str(error.get("code") or ""), str(error.get("type") or "")}
     codes |= {str(nested.get("code") or "")} if isinstance(nested, dict) else set()
     matches = {code.lower() for code in codes} & _POLICY
-    return str(error.get("message") or min(matches)) if matches else ""
+    if matches:
+        return str(error.get("message") or min(matches))
+    return ""
 
 
 def unknown_parameters(error: JsonObject, sent: set[str]) -> list[str]:
@@ -308,14 +376,19 @@ def unknown_parameters(error: JsonObject, sent: set[str]) -> list[str]:
         if isinstance(value, Mapping):
             own = {str(part) for part in _list(value.get("loc"))} | {str(value.get("param") or "")}
             return own.union(*map(named_in, value.values()))
-        return set[str]().union(*map(named_in, value)) if isinstance(value, list) else set()
+        if isinstance(value, list):
+            return set[str]().union(*map(named_in, value))
+        return set()
 
     text = problems.words_of(error)
     params = named_in(error)
     optional = [name for name in _OPTIONAL if name in sent]
     named = [name for name in optional if name in params]
     if not named:  # a single letter is a word of its own only between quotation marks
-        quoted = {name: rf"['\"`]{name}['\"`]" if len(name) == 1 else rf"(?<!\w){name}(?!\w)" for name in optional}
+        quoted = {
+            name: rf"['\"`]{name}['\"`]" if len(name) == 1 else rf"(?<!\w){name}(?!\w)"
+            for name in optional
+        }
         named = [name for name, pattern in quoted.items() if re.search(pattern, text)][:1]
     return list(dict.fromkeys("logprobs" if name == "top_logprobs" else name for name in named))
 
@@ -333,7 +406,9 @@ def answer_text(content: Any) -> str:
     wrapped = _WRAPPED.match(text)
     text = wrapped[2].strip() if wrapped else text
     fenced = _FENCE.match(text)
-    return fenced[1] if fenced else text
+    if fenced:
+        return fenced[1]
+    return text
 
 
 def joined(content: Any) -> str:
@@ -343,13 +418,21 @@ def joined(content: Any) -> str:
     if isinstance(content, Mapping):
         if _THINKING_PART.search(str(content.get("type") or "")):
             return ""
-        return joined(content.get("text") if content.get("text") is not None else content.get("content"))
-    return "".join(map(joined, content)) if isinstance(content, list) else ""
+        return joined(
+            content.get("text") if content.get("text") is not None else content.get("content")
+        )
+    if isinstance(content, list):
+        return "".join(map(joined, content))
+    return ""
 
 
 def refusal_in(choice: JsonObject, body: JsonObject) -> str:
     """Why a choice is a refusal by policy, as the server words it; empty if it is none."""
-    for value in (choice.get("finish_reason"), choice.get("native_finish_reason"), choice.get("stop_reason")):
+    for value in (
+        choice.get("finish_reason"),
+        choice.get("native_finish_reason"),
+        choice.get("stop_reason"),
+    ):
         if isinstance(value, str) and _REFUSAL.search(value):
             return value
     return prompt_blocked(body)
@@ -358,8 +441,14 @@ def refusal_in(choice: JsonObject, body: JsonObject) -> str:
 def prompt_blocked(body: JsonObject) -> str:
     """Why the request itself was blocked, as Gemini's endpoints say it; empty if it was not."""
     feedback = body.get("prompt_feedback") or body.get("promptFeedback")
-    reason = feedback.get("block_reason") or feedback.get("blockReason") if isinstance(feedback, Mapping) else ""
-    return "" if str(reason).upper().endswith("UNSPECIFIED") or not problems.said(reason) else str(reason)
+    reason = (
+        feedback.get("block_reason") or feedback.get("blockReason")
+        if isinstance(feedback, Mapping)
+        else ""
+    )
+    if str(reason).upper().endswith("UNSPECIFIED") or not problems.said(reason):
+        return ""
+    return str(reason)
 
 
 def choices_of(body: JsonObject) -> list[JsonObject]:
@@ -375,15 +464,23 @@ def answer_tokens(choice: JsonObject, text: str) -> list[JsonObject] | None:
     """
     held = choice.get("logprobs")
     content = _list(held.get("content")) if isinstance(held, Mapping) else []
-    tokens = [token for token in content if isinstance(token, dict) and isinstance(token.get("token"), str)]
+    tokens = [
+        token
+        for token in content
+        if isinstance(token, dict) and isinstance(token.get("token"), str)
+    ]
     if not tokens:
         return []
-    texts = [re.sub("[\u2581\u0120\u010a]", " ", token["token"]) for token in tokens]  # signs for a space, a line's end
+    texts = [
+        re.sub("[\u2581\u0120\u010a]", " ", token["token"]) for token in tokens
+    ]  # signs for a space, a line's end
     spelled = ["".join(token.split()) for token in texts]
     all_text = "".join(spelled)
     wanted = "".join(text.split())
     at = all_text.rfind(wanted) if wanted else -1
-    if at < 0 or not re.fullmatch(r"(?:`{3}|<[^<>]*>|\[/[^\[\]]*\])*", all_text[at + len(wanted) :]):
+    if at < 0 or not re.fullmatch(
+        r"(?:`{3}|<[^<>]*>|\[/[^\[\]]*\])*", all_text[at + len(wanted) :]
+    ):
         return None
     answer = []
     offset = 0
@@ -396,7 +493,12 @@ def answer_tokens(choice: JsonObject, text: str) -> list[JsonObject] | None:
 
 def log_probability(value: Any) -> float | None:
     """A log-probability as a number; None for what is none: missing, not finite, or above 0 by more than rounding."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value > 1e-3:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not math.isfinite(value)
+        or value > 1e-3
+    ):
         return None
     return min(float(value), 0.0)
 
@@ -413,10 +515,16 @@ def tokens_used(body: JsonObject, question: int, most: int) -> tuple[int, int] |
     reported = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
     if type(reported) is not int or reported < 0:
         return None
-    texts = [joined(message.get("content")) for choice in choices_of(body) if (message := choice.get("message"))]
+    texts = [
+        joined(message.get("content"))
+        for choice in choices_of(body)
+        if (message := choice.get("message"))
+    ]
     least = -(-sum(map(len, texts)) // CHARACTERS_A_TOKEN)
     return question, min(max(reported, least, 1), most)
 
 
 def _list(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else []
+    if isinstance(value, list):
+        return value
+    return []

@@ -34,7 +34,14 @@ from gslopes.ask.cost import LOCAL
 from gslopes.ask.croppers import has_map, load_cropper
 from gslopes.ask.names import ARGUMENT
 from gslopes.ask.pictures import decoded
-from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused, Unfinished, UsageError
+from gslopes.core.errors import (
+    AnswerError,
+    ConfigError,
+    PhotoError,
+    Refused,
+    Unfinished,
+    UsageError,
+)
 from gslopes.core.files import sha256_of, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, ByteArray, Crop, Finder, Photo
@@ -73,7 +80,9 @@ class CropsClassifier:
     Options = CropsOptions
     runs_code = numbers = True
 
-    def __init__(self, name: str, options: CropsOptions, device: str = "cpu", trust: bool = False) -> None:
+    def __init__(
+        self, name: str, options: CropsOptions, device: str = "cpu", trust: bool = False
+    ) -> None:
         model: Any = load_cropper(
             options.cropper,
             finder=lambda photos: self._finder(photos),
@@ -87,9 +96,13 @@ class CropsClassifier:
         self._model = self if self._service else model
         self._paths = _circle(options)
         self._place = {photo: place for place, photo in enumerate(self._paths)}
-        self.version = f"{model.version} opponents {sha256(''.join(self._paths).encode()).hexdigest()[:16]}"
+        self.version = (
+            f"{model.version} opponents {sha256(''.join(self._paths).encode()).hexdigest()[:16]}"
+        )
         self.cached = names.split(full_name(options.cropper))[0] != "python"
-        self.facts = {"opponents": f"{options.others} of {len(self._paths)} people given; the unit is the photo"}
+        self.facts = {
+            "opponents": f"{options.others} of {len(self._paths)} people given; the unit is the photo"
+        }
         asked = 2 * options.others
         self.limits = LOCAL
         self.batch = 8
@@ -144,7 +157,10 @@ class CropsClassifier:
 
         near = self._next_to(sha256(data).hexdigest())
         joined = join([*decoded([data]), cast("Seen", self._opponent(near[0]))[0]])[0]
-        return f"the picture next to {len(near)} of {len(self._paths)} others, in both orders", joined
+        return (
+            f"the picture next to {len(near)} of {len(self._paths)} others, in both orders",
+            joined,
+        )
 
     # -- joined pictures ----------------------------------------------------------------------------------------------
 
@@ -178,14 +194,20 @@ class CropsClassifier:
 
         others = {other for pair in pairs for other in pair} - {own}
         seen = {own: this} | {other: cast("Seen", self._opponent(other)) for other in others}
-        about: dict[str, Any] = {"photo": {number: one for number, (one, _) in seen.items()}.__getitem__}
+        about: dict[str, Any] = {
+            "photo": {number: one for number, (one, _) in seen.items()}.__getitem__
+        }
         about["sizes"] = {number: (one.shape[1], one.shape[0]) for number, (one, _) in seen.items()}
         about["heads"] = {number: head for number, (_, head) in seen.items() if head is not None}
         asker = replace(self._known, **about) if self._known else Asker(self._model, **about)
         shares = [0.0] * len(pairs)
         for answer in asker.answers(np.array(pairs)):
             if answer.main is None:
-                raise Refused(answer.reason) if answer.status == "refused" else AnswerError(answer.reason)
+                raise (
+                    Refused(answer.reason)
+                    if answer.status == "refused"
+                    else AnswerError(answer.reason)
+                )
             shares[answer.row] = float(answer.main.shares[answer.photos.index(own)])
         for shrunk in [shrunk for shrunk in asker.halves if shrunk[0] == own]:
             del asker.halves[shrunk]
@@ -239,7 +261,9 @@ class CropsClassifier:
         with self._lock:
             faces = self._finder([Photo("", Path(), pixels)])[0]
         face = choose(faces, width, height, min_face=32)
-        return None if isinstance(face, SkipReason) else (pixels, head_box(face.box.tolist(), width, height))
+        if isinstance(face, SkipReason):
+            return None
+        return (pixels, head_box(face.box.tolist(), width, height))
 
     @cached_property
     def _finder(self) -> Finder:

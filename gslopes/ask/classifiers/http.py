@@ -86,7 +86,9 @@ class Endpoint(Service):
     def __init__(self, name: str, options: AddressOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
         self._variable = options.url.removeprefix("env:") if options.url.startswith("env:") else ""
-        self._url = "" if self._variable else service.address(options.url) if options.token else options.url
+        self._url = (
+            "" if self._variable else service.address(options.url) if options.token else options.url
+        )
         self.version = options.version
 
     @property
@@ -130,7 +132,9 @@ class Endpoint(Service):
         if reply is None:
             return super()._details(error, kind)
         text = reply.content.decode("utf-8", "replace")  # whatever character set the server names
-        if reply.status_code == 422 and '"loc"' not in text:  # of FastAPI: every request lacks a field
+        if (
+            reply.status_code == 422 and '"loc"' not in text
+        ):  # of FastAPI: every request lacks a field
             return "refused", text or "it cannot be processed"
         kind = service.kind_of_status(reply.status_code)
         if lacks := _LACKS.search(text):
@@ -167,7 +171,10 @@ class HttpOptions(AddressOptions):
         if self.batch < 1:
             raise ConfigError(f"http's batch must be at least 1, not {self.batch}.")
         if self.field and self.body == "raw":
-            raise ConfigError("A raw body has no field.", f"Leave it out, or give body=multipart,field={self.field}.")
+            raise ConfigError(
+                "A raw body has no field.",
+                f"Leave it out, or give body=multipart,field={self.field}.",
+            )
         for path in filter(None, (self.labels, self.scores)):
             picking.query(path)
         check_unit(self.kind, self.unit)
@@ -181,7 +188,10 @@ class HttpClassifier(Endpoint):
     def __init__(self, name: str, options: HttpOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
         self._picks = bool(options.labels or options.scores)
-        self._answers_in = {*self._answers_in, *picking.first_name(options.scores or options.labels)}
+        self._answers_in = {
+            *self._answers_in,
+            *picking.first_name(options.scores or options.labels),
+        }
         self._protocol = options.body == "json" and not options.field and not self._picks
         self.batch = options.batch if self._protocol else 1
         self.numbers = options.kind == "number"
@@ -190,23 +200,34 @@ class HttpClassifier(Endpoint):
     def parse(self, raw: Any) -> Answer:
         """One entry, or whole reply, to its labels, highest score first, or to a refusal.  Raises: AnswerError."""
         if self._picks and self._captions:
-            return self._captions.answer(picking.found(raw, self._options.labels or self._options.scores)[:1])
+            return self._captions.answer(
+                picking.found(raw, self._options.labels or self._options.scores)[:1]
+            )
         if self._picks:
-            return Answer("answered", picking.picked(raw, self._options.labels, self._options.scores))
+            return Answer(
+                "answered", picking.picked(raw, self._options.labels, self._options.scores)
+            )
         entry = dict(raw)
         version = str(entry.pop("version", None) or "")
         if problems.said(entry.get("refused")):
             return Answer("refused", (), str(entry["refused"]), version)
         if self._captions:
             if not isinstance(entry.get("caption"), str):
-                raise AnswerError("The captioner's reply has no caption.", 'Each of its answers is {"caption": "..."}.')
+                raise AnswerError(
+                    "The captioner's reply has no caption.",
+                    'Each of its answers is {"caption": "..."}.',
+                )
             return self._captions.answer([entry["caption"]], version)
         if entry.get("labels") is None:
-            raise _odd(f"has an entry that lacks the key 'labels' (or 'refused'): it is {shape(entry)}")
+            raise _odd(
+                f"has an entry that lacks the key 'labels' (or 'refused'): it is {shape(entry)}"
+            )
         labels = entry["labels"]
         if not isinstance(labels, dict):
             raise _odd(f"has {shape(labels)} under 'labels', not a mapping of label to score")
-        return Answer("answered", tuple(sorted(labels.items(), key=lambda pair: -pair[1])), version=version)
+        return Answer(
+            "answered", tuple(sorted(labels.items(), key=lambda pair: -pair[1])), version=version
+        )
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
         field = self._options.field
@@ -230,7 +251,9 @@ class HttpClassifier(Endpoint):
 
 
 def _odd(what: str, suggestion: str = "") -> AnswerError:
-    return AnswerError(f"The reply {what}. It should be {_FORM}.{suggestion or ' Give scores=PATH for another form.'}")
+    return AnswerError(
+        f"The reply {what}. It should be {_FORM}.{suggestion or ' Give scores=PATH for another form.'}"
+    )
 
 
 def _file(data: bytes, field: str) -> dict[str, Any]:
@@ -252,9 +275,17 @@ def _value_of(variable: str) -> str:
 # -- boxes -------------------------------------------------------------------------------------------------------------
 
 # What answers call a rectangle's sides.
-_SIDES = {"left": ("left", "x"), "top": ("top", "y"), "width": ("width", "w"), "height": ("height", "h")}
+_SIDES = {
+    "left": ("left", "x"),
+    "top": ("top", "y"),
+    "width": ("width", "w"),
+    "height": ("height", "h"),
+}
 _CROP_LIMITS = Limits(
-    concurrency=4, formats=("JPEG", "PNG"), network=True, note="rate, concurrency and price are yours"
+    concurrency=4,
+    formats=("JPEG", "PNG"),
+    network=True,
+    note="rate, concurrency and price are yours",
 )
 
 
@@ -294,7 +325,10 @@ class HttpCropper(Endpoint, service.OnePictureService):
     def __init__(self, name: str, options: HttpCropOptions, setting: Any = None) -> None:
         super().__init__(canonical("http", options), options)
         self.limits = _CROP_LIMITS.adjusted(options)
-        self._answers_in = {*picking.first_name(options.at), *(name for names in _SIDES.values() for name in names)}
+        self._answers_in = {
+            *picking.first_name(options.at),
+            *(name for names in _SIDES.values() for name in names),
+        }
         self._ratio = 0.0
 
     def at(self, ratio: float) -> "HttpCropper":
@@ -315,12 +349,17 @@ class HttpCropper(Endpoint, service.OnePictureService):
         if self._options.answer == "point":
             x, y = (_number(at, axis) * scale for axis, scale in (("x", across), ("y", down)))
             if not (0 <= x <= wide and 0 <= y <= tall):
-                raise AnswerError(f"{self.name} answers with the point {x:g}, {y:g}, outside of the picture.")
-            crop = crop_rectangle(wide, tall, min(int(x), wide - 1), min(int(y), tall - 1), self._ratio)
+                raise AnswerError(
+                    f"{self.name} answers with the point {x:g}, {y:g}, outside of the picture."
+                )
+            crop = crop_rectangle(
+                wide, tall, min(int(x), wide - 1), min(int(y), tall - 1), self._ratio
+            )
             return Answer("answered", box=crop)
         there = {name for name, value in at.items() if value is not None}
         left, top, width, height = (
-            _number(at, next((word for word in words if word in there), key)) for key, words in _SIDES.items()
+            _number(at, next((word for word in words if word in there), key))
+            for key, words in _SIDES.items()
         )
         left, right = left * across, (left + width) * across
         top, bottom = top * down, (top + height) * down
@@ -329,8 +368,12 @@ class HttpCropper(Endpoint, service.OnePictureService):
         out = max(-left, -top, right - wide, bottom - tall)
         if out > 1 + 1e-6 or min(x1 - x0, y1 - y0) < 1 - 1e-6:
             pixels = f"{left:g} to {right:g} and {top:g} to {bottom:g}"
-            raise AnswerError(f"{self.name} answers with pixels {pixels} of a picture of {wide} x {tall}.")
-        crop = Crop(round(x0), round(y0), max(round(x1) - round(x0), 1), max(round(y1) - round(y0), 1))
+            raise AnswerError(
+                f"{self.name} answers with pixels {pixels} of a picture of {wide} x {tall}."
+            )
+        crop = Crop(
+            round(x0), round(y0), max(round(x1) - round(x0), 1), max(round(y1) - round(y0), 1)
+        )
         return Answer("answered", box=crop)
 
     def _answer(self, picture: bytes) -> object:
@@ -343,7 +386,10 @@ class HttpCropper(Endpoint, service.OnePictureService):
         url = self._url.replace("{ratio}", ratio)
         url = url.replace("{width}", str(largest.width)).replace("{height}", str(largest.height))
         sent: dict[str, Any] = {"params": {"ratio": ratio}} if url == self._url else {}
-        return {"answer": self._post(url, **sent, **_file(picture, self._options.field)), "size": list(size)}
+        return {
+            "answer": self._post(url, **sent, **_file(picture, self._options.field)),
+            "size": list(size),
+        }
 
 
 def _rectangle(answer: Any, path: str) -> JsonObject:

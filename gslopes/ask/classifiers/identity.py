@@ -15,7 +15,9 @@ from gslopes.core.errors import UsageError
 from gslopes.core.files import LARGEST_TABLE, read_regular, sha256_of
 from gslopes.core.progress import tell
 
-_SOURCES: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()  # digests, as modules were when first asked about
+_SOURCES: WeakKeyDictionary[ModuleType, str] = (
+    WeakKeyDictionary()
+)  # digests, as modules were when first asked about
 
 
 class Identity(NamedTuple):

@@ -62,10 +62,14 @@ def as_classifier(
         given = {**options, "unit": unit} if unit else options
         return _of_module(model, labels, name or type(model).__name__, version, device, given)
     if options:
-        raise ConfigError(f"{', '.join(sorted(options))}: only a torch module has these.", "Leave them out.")
+        raise ConfigError(
+            f"{', '.join(sorted(options))}: only a torch module has these.", "Leave them out."
+        )
     if is_pipeline:
         if unit:
-            raise ConfigError("A pipeline answers with scores, which have no unit.", "Leave unit out.")
+            raise ConfigError(
+                "A pipeline answers with scores, which have no unit.", "Leave unit out."
+            )
         return _of_pipeline(model, labels, name, version)
     if not callable(model):
         raise UsageError(
@@ -84,7 +88,13 @@ class ModuleClassifier(OwnModel):
     cached = False
 
     def __init__(
-        self, name: str, module: Any, labels: Sequence[str], options: ModelOptions, version: str, device: str
+        self,
+        name: str,
+        module: Any,
+        labels: Sequence[str],
+        options: ModelOptions,
+        version: str,
+        device: str,
     ) -> None:
         unit = f":unit={options.unit}" if options.unit else ""
         super().__init__(name + unit, "", labels, options, f"module {name}")
@@ -119,7 +129,12 @@ class ModuleClassifier(OwnModel):
 
 
 def _of_module(
-    module: Any, labels: tuple[str, ...], name: str, version: str, device: str, given: dict[str, Any]
+    module: Any,
+    labels: tuple[str, ...],
+    name: str,
+    version: str,
+    device: str,
+    given: dict[str, Any],
 ) -> ModuleClassifier:
     call = f"gslopes.as_classifier({name.lower()}, labels=[...], size=224)"
     needed = {"labels": labels, "size": given.get("size")}
@@ -139,7 +154,9 @@ def _of_module(
 # -- pipelines --------------------------------------------------------------------------------------------------------
 
 
-def _of_pipeline(pipeline: Any, labels: tuple[str, ...], name: str, version: str) -> FunctionClassifier:
+def _of_pipeline(
+    pipeline: Any, labels: tuple[str, ...], name: str, version: str
+) -> FunctionClassifier:
     task = str(getattr(pipeline, "task", ""))
     zero_shot = task == "zero-shot-image-classification"
     if task != "image-classification" and not zero_shot:
@@ -149,7 +166,10 @@ def _of_pipeline(pipeline: Any, labels: tuple[str, ...], name: str, version: str
         )
     if zero_shot != bool(labels):
         needs = "needs labels" if zero_shot else "has labels of its own"
-        raise UsageError(f"A pipeline for {task} {needs}.", "Only one for zero-shot-image-classification is given any.")
+        raise UsageError(
+            f"A pipeline for {task} {needs}.",
+            "Only one for zero-shot-image-classification is given any.",
+        )
     how = {"candidate_labels": list(labels)} if zero_shot else {"top_k": None}
 
     own = name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task
@@ -171,7 +191,10 @@ class PipelineClassifier(FunctionClassifier):
     """A ``records.Classifier`` over a pipeline of transformers.  how: what it is called with, next to the pictures."""
 
     def __init__(self, pipeline: Any, how: dict[str, Any], name: str, version: str) -> None:
-        self._parts = [how, *(getattr(pipeline, part, None) for part in _PARTS)]  # it counts its calls as well
+        self._parts = [
+            how,
+            *(getattr(pipeline, part, None) for part in _PARTS),
+        ]  # it counts its calls as well
 
         def classify(images: list[Image.Image]) -> Any:
             return pipeline(images, **how)

@@ -27,7 +27,14 @@ from gslopes.ask.classifiers.prompt import load_prompt
 from gslopes.ask.cost import Limits, RequestUsage, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.secrets import remember_secret
-from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError, ServiceError, Unfinished
+from gslopes.core.errors import (
+    AnswerError,
+    ConfigError,
+    CredentialsError,
+    GslopesError,
+    ServiceError,
+    Unfinished,
+)
 from gslopes.core.files import JsonObject
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
@@ -81,7 +88,8 @@ class LlmOptions(ServiceOptions):
             raise ConfigError("llm's temperature must be in [0, 2], its prices not negative.")
         if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
             raise ConfigError(
-                "At temperature 0 all repeats give the same answer.", "Write repeats=1, or a temperature."
+                "At temperature 0 all repeats give the same answer.",
+                "Write repeats=1, or a temperature.",
             )
         prompt = load_prompt(self.prompt)
         if self.scores == "logprobs" and not prompt.lettered:
@@ -154,7 +162,9 @@ class Llm(service.OnePictureService):
             texts = [reading(self.prompt, raw["order"], reply)[0] for reply in raw["replies"]]
             if UNUSABLE in texts:
                 raise AnswerError("The model's reply holds no caption.")
-            return self._captions.answer([None if text == REFUSED else text for text in texts], str(raw["model"]))
+            return self._captions.answer(
+                [None if text == REFUSED else text for text in texts], str(raw["model"])
+            )
         version = str(raw["model"])
         found = chat.by_order(self.prompt, raw)
         labels = chat.joined_orders(found)
@@ -217,7 +227,9 @@ class Llm(service.OnePictureService):
             result["replies"] = [{**reply, "order": list(asked)} for reply in result["replies"]]
         begun.append(result)
         replies = [reply for result in begun for reply in result["replies"]]
-        scored = "logprobs" if replies[0].get("letters") or replies[0].get("mismatch") else "repeats"
+        scored = (
+            "logprobs" if replies[0].get("letters") or replies[0].get("mismatch") else "repeats"
+        )
         enough = "logprobs" in (scored, self._options.scores) and len(begun) >= len(orders)
         enough = enough or any(reply.get("blocked") for reply in replies)
         enough = enough or min(len(begun), len(replies) / self._options.repeats) >= len(orders)
@@ -230,10 +242,17 @@ class Llm(service.OnePictureService):
             for store in (self._photos, self._begun, self._keep):
                 cast("dict[bytes, Any]", store).pop(key, None)
         facts = {"model": begun[-1]["model"], "fingerprint": begun[-1].get("fingerprint", "")}
-        facts |= {"prompt": self.prompt.digest, "order": list(order), "scored": scored, "replies": replies}
+        facts |= {
+            "prompt": self.prompt.digest,
+            "order": list(order),
+            "scored": scored,
+            "replies": replies,
+        }
         return facts | {"usage": [result["used"] for result in begun], "left_out": sorted(dropped)}
 
-    def _request(self, picture: bytes, order: Sequence[int], number: int, dropped: frozenset[str]) -> JsonObject:
+    def _request(
+        self, picture: bytes, order: Sequence[int], number: int, dropped: frozenset[str]
+    ) -> JsonObject:
         """The parameters of one request.  number: of the requests about this picture before it."""
         options = self._options
         kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
@@ -248,7 +267,12 @@ class Llm(service.OnePictureService):
             "response_format": self.prompt.schema(order),
         }
         first = number < len(self.prompt.asked_in(order))
-        if options.scores != "repeats" and self.prompt.lettered and "logprobs" not in dropped and first:
+        if (
+            options.scores != "repeats"
+            and self.prompt.lettered
+            and "logprobs" not in dropped
+            and first
+        ):
             request |= {"logprobs": True, "top_logprobs": TOP}
         for name in dropped & set(request):
             del request[name]
@@ -265,26 +289,40 @@ class Llm(service.OnePictureService):
         import httpx
 
         url = httpx.URL(self._address or HOME)
-        reply = self._client.post(url.copy_with(path=url.path.rstrip("/") + "/chat/completions"), json=request)
+        reply = self._client.post(
+            url.copy_with(path=url.path.rstrip("/") + "/chat/completions"), json=request
+        )
         status = reply.status_code
         text = reply.content.decode("utf-8", "replace")
         try:
             body = chat.read(text)
         except ValueError as error:
             if status < 400:
-                raise self._error(service.kind_inside({"message": str(error)}, "lost"), str(error)) from None
-            body = {"error": text if text.strip() and not text.lstrip().startswith("<") else str(error)}
+                raise self._error(
+                    service.kind_inside({"message": str(error)}, "lost"), str(error)
+                ) from None
+            body = {
+                "error": text if text.strip() and not text.lstrip().startswith("<") else str(error)
+            }
         most = self._options.max_tokens
-        used = chat.tokens_used(body, self._question, most) if status < 400 else (0, 0)  # a failure is not billed
+        used = (
+            chat.tokens_used(body, self._question, most) if status < 400 else (0, 0)
+        )  # a failure is not billed
         self._note_tokens(body)
         if problem := chat.problem_of(body, status):
             kind, words, facts = problem
             if refused := chat.policy_in(facts):  # it refuses every time
                 return self._blocked(refused, used)
-            names = chat.unknown_parameters(facts, set(request)) if status in (400, 422) or status < 400 else []
+            names = (
+                chat.unknown_parameters(facts, set(request))
+                if status in (400, 422) or status < 400
+                else []
+            )
             if names:
                 return self._drop(names)
-            raise service.error_of(self.SERVICE, kind, words, self._variables, service.seconds_to_wait(reply.headers))
+            raise service.error_of(
+                self.SERVICE, kind, words, self._variables, service.seconds_to_wait(reply.headers)
+            )
         try:
             return self._kept(body, order, used)
         except GslopesError:
@@ -297,18 +335,34 @@ class Llm(service.OnePictureService):
     def _note_tokens(self, body: JsonObject) -> None:
         """Say once that the server counts far more or fewer tokens of a question than are billed."""
         usage = body.get("usage")
-        count = usage.get("prompt_tokens") if isinstance(usage, Mapping) and self._options.price_in else None
-        if type(count) is not int or self._question / 2 <= count <= self._question * 2 or self._noted:
+        count = (
+            usage.get("prompt_tokens")
+            if isinstance(usage, Mapping) and self._options.price_in
+            else None
+        )
+        if (
+            type(count) is not int
+            or self._question / 2 <= count <= self._question * 2
+            or self._noted
+        ):
             return
         self._noted = True
         words = f"counts {count:,} tokens of a question where {self._question:,} are billed"
-        self.notes.append(f"{self.name} {words}: image_tokens=N says how many your provider bills a picture at.")
+        self.notes.append(
+            f"{self.name} {words}: image_tokens=N says how many your provider bills a picture at."
+        )
 
     def _blocked(self, reason: str, used: tuple[int, int] | None) -> JsonObject:
         tokens = list(used) if used else None
-        return {"model": self._options.model, "used": tokens, "replies": [{"refusal": reason, "blocked": True}]}
+        return {
+            "model": self._options.model,
+            "used": tokens,
+            "replies": [{"refusal": reason, "blocked": True}],
+        }
 
-    def _kept(self, body: JsonObject, order: Sequence[int], used: tuple[int, int] | None) -> JsonObject:
+    def _kept(
+        self, body: JsonObject, order: Sequence[int], used: tuple[int, int] | None
+    ) -> JsonObject:
         model = str(body.get("model") or self._options.model)
         choices = chat.choices_of(body)
         if not choices and (blocked := chat.prompt_blocked(body)):
@@ -323,7 +377,11 @@ class Llm(service.OnePictureService):
         message = choice.get("message")
         message = message if isinstance(message, dict) else {}
         text = chat.answer_text(message.get("content"))
-        reply: JsonObject = {"text": text, "refusal": message.get("refusal"), "finish": choice.get("finish_reason")}
+        reply: JsonObject = {
+            "text": text,
+            "refusal": message.get("refusal"),
+            "finish": choice.get("finish_reason"),
+        }
         if blocked := chat.refusal_in(choice, body):
             return reply | {"refusal": reply["refusal"] or blocked, "blocked": True}
         if self._options.scores == "repeats" or not self.prompt.lettered:
@@ -341,10 +399,15 @@ class Llm(service.OnePictureService):
         """Raises: ServiceError if nearly none of the first replies can be used: every further one would be paid for."""
         with self._lock:
             self._replies += len(replies)
-            self._unusable += [reading(self.prompt, order, reply) for reply in replies].count((UNUSABLE,))
+            self._unusable += [reading(self.prompt, order, reply) for reply in replies].count(
+                (UNUSABLE,)
+            )
             self._cut_short += sum(map(chat.cut_short, replies))
             few = MIN_CUT_SHORT if self._cut_short == self._unusable else MIN_UNUSABLE
-            hopeless = few <= self._replies <= FIRST_REPLIES and self._unusable >= NEARLY_ALL * self._replies
+            hopeless = (
+                few <= self._replies <= FIRST_REPLIES
+                and self._unusable >= NEARLY_ALL * self._replies
+            )
         if not hopeless:
             return
         last = str(replies[-1].get("text"))
@@ -371,7 +434,9 @@ class Llm(service.OnePictureService):
             raise ServiceError(*self._no_probabilities)
         with self._lock:
             fresh = [name for name in names if name not in self._dropped]
-            self.notes += [f"{self.name} does not take {name}: it is asked without." for name in fresh]
+            self.notes += [
+                f"{self.name} does not take {name}: it is asked without." for name in fresh
+            ]
             self._dropped.update(fresh)
         return Unfinished(f"{', '.join(names)} is not taken.")
 
@@ -386,7 +451,9 @@ class Llm(service.OnePictureService):
         if not options.price and (options.price_in or options.price_out):
             price = (tokens_in * options.price_in + tokens_out * options.price_out) / 1000
         tokens = (tokens_in, tokens_out)
-        priced = replace(listed, price=price, network=True, tokens=tokens, requests_per_picture=requests)
+        priced = replace(
+            listed, price=price, network=True, tokens=tokens, requests_per_picture=requests
+        )
         return replace(priced, estimated=bool(price and not options.price))
 
 

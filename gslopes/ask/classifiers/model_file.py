@@ -57,10 +57,14 @@ class InputOptions:
         if min(self.size, self.white) < 0 or min(self.std) <= 0:
             raise ConfigError("size and white must not be negative, and std must be above 0.")
 
-    def values(self, batch: ByteArray, white: float = 0.0, layout: Literal["nchw", "nhwc"] = "nchw") -> FloatArray:
+    def values(
+        self, batch: ByteArray, white: float = 0.0, layout: Literal["nchw", "nhwc"] = "nchw"
+    ) -> FloatArray:
         """(B, H, W, 3) uint8 RGB to the input, float32.  white: where the options say none."""
         ordered = batch[..., ::-1] if self.channels == "bgr" else batch
-        return normalise(ordered, self.mean, self.std, white=self.white or white or 1.0, layout=layout)
+        return normalise(
+            ordered, self.mean, self.std, white=self.white or white or 1.0, layout=layout
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,9 @@ class ModelOptions(InputOptions):
         InputOptions.__post_init__(self)
         check_presence(self.top_k, self.threshold)
         if self.kind == "number" and (self.activation != "none" or self.top_k or self.threshold):
-            raise ConfigError("A number has no activation, threshold or top_k.", "Leave them out, or kind=number.")
+            raise ConfigError(
+                "A number has no activation, threshold or top_k.", "Leave them out, or kind=number."
+            )
         check_unit(self.kind, self.unit)
 
 
@@ -113,14 +119,18 @@ class OwnModel(ABC):
     cached = True
     batch = 32
 
-    def __init__(self, name: str, version: str, labels: Sequence[str], options: ModelOptions, what: str) -> None:
+    def __init__(
+        self, name: str, version: str, labels: Sequence[str], options: ModelOptions, what: str
+    ) -> None:
         self.name = name
         self.version = version
         self.labels = tuple(labels)
         self.numbers = options.kind == "number"
         self._options = options
         self._what = what
-        self._threshold, self._top_k = presence(options.top_k, options.threshold, options.activation)
+        self._threshold, self._top_k = presence(
+            options.top_k, options.threshold, options.activation
+        )
         self._size = options.size
         self._white = options.white or 1.0
         self._kind: type[np.generic] = np.float32  # of the input
@@ -192,7 +202,9 @@ class ModelFile(OwnModel):
 
     Options = ModelFileOptions
 
-    def __init__(self, name: str, options: ModelFileOptions, other_files: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, name: str, options: ModelFileOptions, other_files: Sequence[Path] = ()
+    ) -> None:
         self._file = existing(options.file, "model")
         labels = existing(options.labels, "labels file")
         version = digest_of([self._file, *other_files, labels])
@@ -203,16 +215,22 @@ def existing(path: Path | str, what: str) -> Path:
     """The file itself, ``~`` resolved.  Raises: ModelError if it is not there."""
     path = Path(path).expanduser()
     if not path.is_file():
-        raise ModelError(f"There is no {what} at {path}.", "Paths are relative to the current folder.")
+        raise ModelError(
+            f"There is no {what} at {path}.", "Paths are relative to the current folder."
+        )
     return path
 
 
 def read_labels(path: Path) -> tuple[str, ...]:
     """One label a line, all different.  Raises: ModelError."""
-    text = read_text(path, raises=ModelError, hint="Name a text file in UTF-8 with one label per line.")
+    text = read_text(
+        path, raises=ModelError, hint="Name a text file in UTF-8 with one label per line."
+    )
     lines = [line.strip() for line in text.rstrip().splitlines()]
     if not lines or not all(lines):
-        raise ModelError(f"The labels file {path} is empty or has an empty line.", "Write one label per line.")
+        raise ModelError(
+            f"The labels file {path} is empty or has an empty line.", "Write one label per line."
+        )
     if len(set(lines)) < len(lines):
         double = Counter(lines).most_common(1)[0][0]
         raise ModelError(f"The labels file {path} holds {double!r} twice.", "Labels must differ.")
@@ -276,7 +294,10 @@ def check_presence(top_k: int | None, threshold: float | None) -> None:
     if top_k is not None and top_k < 0:
         raise ConfigError(f"top_k must not be negative, not {top_k}.")
     if top_k == 0 and threshold is None:
-        raise ConfigError("Presence is by rank or by threshold, and top_k is 0.", "Give top_k=5, or threshold=0.1.")
+        raise ConfigError(
+            "Presence is by rank or by threshold, and top_k is 0.",
+            "Give top_k=5, or threshold=0.1.",
+        )
     if top_k and threshold is not None:
         raise ConfigError("top_k and threshold cannot be combined.", "Give one of them.")
 
@@ -332,19 +353,24 @@ class Program:
         self._device = device
         data = read_named(file, _LARGEST_PROGRAM, raises=ModelError)
         try:
-            with warnings.catch_warnings():  # torch.jit is deprecated; the files that people have remain
+            with (
+                warnings.catch_warnings()
+            ):  # torch.jit is deprecated; the files that people have remain
                 warnings.simplefilter("ignore")
                 self._program = torch.jit.load(io.BytesIO(data), map_location=device).eval()
         except Exception as error:  # a damaged or foreign file may fail in any way
             raise ModelError(
-                f"{show(file)} cannot be loaded: {first_words(error)}.", "It is what torch.jit.save has written."
+                f"{show(file)} cannot be loaded: {first_words(error)}.",
+                "It is what torch.jit.save has written.",
             ) from None
 
     def __call__(self, batch: FloatArray) -> FloatArray:
         """(N, ...) float32 to the output, float32 of any shape."""
         import torch
 
-        values = torch.from_numpy(np.array(batch, np.float32))  # a copy: a program may write into it
+        values = torch.from_numpy(
+            np.array(batch, np.float32)
+        )  # a copy: a program may write into it
         try:
             with torch.inference_mode():
                 outputs = self._program(values.to(self._device))
@@ -352,7 +378,9 @@ class Program:
                     raise TypeError(f"it returns {type(outputs).__name__}, not one tensor")
                 return np.asarray(outputs.float().cpu().numpy())
         except Exception as error:  # the program may do anything
-            raise ClassifierError(f"The program in {show(self._file)} failed: {first_words(error)}.") from None
+            raise ClassifierError(
+                f"The program in {show(self._file)} failed: {first_words(error)}."
+            ) from None
 
 
 class TorchScriptClassifier(ModelFile):
@@ -363,9 +391,13 @@ class TorchScriptClassifier(ModelFile):
 
     runs_code = True
 
-    def __init__(self, name: str, options: ModelFileOptions, device: str = "cpu", *, trust: bool = False) -> None:
+    def __init__(
+        self, name: str, options: ModelFileOptions, device: str = "cpu", *, trust: bool = False
+    ) -> None:
         if not options.size:
-            raise ConfigError("A TorchScript file does not declare its picture size.", "Give size=PIXELS.")
+            raise ConfigError(
+                "A TorchScript file does not declare its picture size.", "Give size=PIXELS."
+            )
         super().__init__(name, options)
         self._program = Program(self._file, device, trust=trust)
         self._try_out()
@@ -374,7 +406,9 @@ class TorchScriptClassifier(ModelFile):
         outputs = self._program(values)
         if not outputs.ndim or outputs.size % len(values):
             shape = outputs.shape
-            raise ClassifierError(f"The {self._what} answers {len(values)} pictures with shape {shape}.")
+            raise ClassifierError(
+                f"The {self._what} answers {len(values)} pictures with shape {shape}."
+            )
         return outputs
 
 
@@ -413,7 +447,10 @@ class OnnxClassifier(ModelFile):
         if self._kind is np.uint8:
             self._white = 255.0
             if options.white not in (0, 255) or any(options.mean) or options.std != (1.0, 1.0, 1.0):
-                raise ConfigError(f"The model {options.file} takes bytes, 0 to 255.", "Leave white, mean and std out.")
+                raise ConfigError(
+                    f"The model {options.file} takes bytes, 0 to 255.",
+                    "Leave white, mean and std out.",
+                )
         declared = self._input.shape[0]
         self._fixed = declared if isinstance(declared, int) else 0
         self.batch = self._fixed or self.batch
@@ -427,13 +464,17 @@ class OnnxClassifier(ModelFile):
     def _outputs(self, batch: ByteArray) -> NDArray[Any]:
         asked = len(batch)
         if self._fixed > asked:  # a model exported for one batch size takes no other
-            batch = np.concatenate([batch, np.zeros((self._fixed - asked, *batch.shape[1:]), np.uint8)])
+            batch = np.concatenate(
+                [batch, np.zeros((self._fixed - asked, *batch.shape[1:]), np.uint8)]
+            )
         return super()._outputs(batch)[:asked]
 
     def _run(self, values: FloatArray) -> NDArray[Any]:
         values = np.rint(values) if issubclass(self._kind, np.integer) else values
         try:
-            return np.asarray(self._session.run([self._output], {self._input.name: values.astype(self._kind)})[0])
+            return np.asarray(
+                self._session.run([self._output], {self._input.name: values.astype(self._kind)})[0]
+            )
         except Exception as error:  # onnxruntime has many exception classes and no base of its own
             raise ClassifierError(f"{first_words(error)}.") from None
 
@@ -484,7 +525,9 @@ def session(file: Path, device: str) -> Any:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.execution_mode = runtime.ExecutionMode.ORT_SEQUENTIAL
     options.use_deterministic_compute = True
-    options.log_severity_level = 3  # errors; warnings about graph clean-up would drown the progress line
+    options.log_severity_level = (
+        3  # errors; warnings about graph clean-up would drown the progress line
+    )
     providers: list[Any] = ["CPUExecutionProvider"]
     if device.startswith("cuda") and "CUDAExecutionProvider" in runtime.get_available_providers():
         index = int(device.partition(":")[2] or 0)
@@ -498,7 +541,9 @@ def session(file: Path, device: str) -> Any:
         ) from None
 
 
-def output_of(session: Any, wanted: str, file: Path, fits: Callable[[Sequence[object]], bool]) -> str:
+def output_of(
+    session: Any, wanted: str, file: Path, fits: Callable[[Sequence[object]], bool]
+) -> str:
     """The name of the output that is read: the one that is wanted, else the only one that fits.
 
     fits: whether a shape does, whose sides are numbers, or names where they may vary.
@@ -508,7 +553,11 @@ def output_of(session: Any, wanted: str, file: Path, fits: Callable[[Sequence[ob
     shapes = {output.name: output.shape or ["?"] for output in outputs}
     if wanted and wanted not in shapes:
         raise UnknownName("output", wanted, shapes, f"The model {file}")
-    fitting = [output.name for output in outputs if output.type.startswith("tensor(") and fits(shapes[output.name])]
+    fitting = [
+        output.name
+        for output in outputs
+        if output.type.startswith("tensor(") and fits(shapes[output.name])
+    ]
     if wanted or len(outputs) == 1 or len(fitting) == 1:
         return wanted or (fitting or list(shapes))[0]
     names = fitting or list(shapes)
@@ -522,7 +571,9 @@ def output_of(session: Any, wanted: str, file: Path, fits: Callable[[Sequence[ob
 def _declared_size(shape: list[Any], options: ModelFileOptions) -> int:
     height, width = shape[2:] if options.layout == "nchw" else shape[1:3]
     if not isinstance(height, int) or not isinstance(width, int):
-        raise ConfigError(f"The model {options.file} does not declare its picture size.", "Give size=PIXELS.")
+        raise ConfigError(
+            f"The model {options.file} does not declare its picture size.", "Give size=PIXELS."
+        )
     if height != width:
         raise ConfigError(
             f"The model {options.file} declares pictures of {width} by {height}.",

@@ -16,7 +16,17 @@ from gslopes.ask.secrets import scrub
 from gslopes.core.errors import AnswerError, ConfigError
 
 Pairs = tuple[tuple[str, Any], ...]
-LABELS = ("label", "name", "class", "classname", "class_name", "tag", "tagname", "category", "description")
+LABELS = (
+    "label",
+    "name",
+    "class",
+    "classname",
+    "class_name",
+    "tag",
+    "tagname",
+    "category",
+    "description",
+)
 SCORES = ("score", "confidence", "probability", "prob", "value", "likelihood")
 _KEYS = 6  # of a reply, that are shown
 _DEPTH = 4
@@ -55,13 +65,17 @@ def found(reply: Any, path: str) -> list[Any]:
     whole = query(path)
     parts = (whole.segments[:count] for count in range(len(whole.segments), -1, -1))
     queries = (JSONPathQuery(env=whole.env, segments=part) for part in parts)
-    there, values = next((part, values) for part in queries if (values := part.find(reply).values()))
+    there, values = next(
+        (part, values) for part in queries if (values := part.find(reply).values())
+    )
     if len(there.segments) < len(whole.segments):
         if all(value == [] for value in values):
             return []
         holds = f"{_dotted(str(there))} is {shape(values[0])}"
         raise AnswerError(f"The reply has nothing at {path}: {holds}.{suggestion(reply)}")
-    return values[0] if len(values) == 1 and isinstance(values[0], list) else list(values)
+    if len(values) == 1 and isinstance(values[0], list):
+        return values[0]
+    return list(values)
 
 
 def picked(reply: Any, labels: str, scores: str) -> Pairs:
@@ -78,7 +92,9 @@ def picked(reply: Any, labels: str, scores: str) -> Pairs:
     names = found(reply, labels)
     values = found(reply, scores)
     if len(names) != len(values):
-        raise AnswerError(f"The reply has {len(names)} labels at {labels} and {len(values)} scores at {scores}.")
+        raise AnswerError(
+            f"The reply has {len(names)} labels at {labels} and {len(values)} scores at {scores}."
+        )
     return _pairs([list(pair) for pair in zip(names, values, strict=True)])
 
 
@@ -127,12 +143,20 @@ def shape(value: Any, depth: int = _DEPTH) -> str:
     if isinstance(value, dict):
         names = {key: json.dumps(scrub(str(key))[:40], ensure_ascii=False) for key in value}
         pairs = [f"{names[key]}: {shape(inner, depth - 1)}" for key, inner in value.items()]
-        return "{" + ", ".join([*pairs[:_KEYS], *["…"][: len(pairs) - _KEYS]]) + "}" if depth else "{…}"
+        if depth:
+            return "{" + ", ".join([*pairs[:_KEYS], *["…"][: len(pairs) - _KEYS]]) + "}"
+        return "{…}"
     if isinstance(value, list):
-        return f"[{shape(value[0], depth - 1)}{f', … {len(value):,}' if len(value) > 1 else ''}]" if value else "[]"
+        if value:
+            return (
+                f"[{shape(value[0], depth - 1)}{f', … {len(value):,}' if len(value) > 1 else ''}]"
+            )
+        return "[]"
     if isinstance(value, str):
         return "text"
-    return json.dumps(value) if value is None or isinstance(value, bool) else "number"
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    return "number"
 
 
 def suggestion(reply: Any) -> str:

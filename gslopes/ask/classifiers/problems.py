@@ -35,8 +35,28 @@ _WORDS = (  # the first that a text holds decides
     (401, r"unauthori[sz]ed|unauthenticated|(?:invalid|incorrect|missing) api.?key"),
     (503, r"overload|unavailable|\bbusy\b|try again"),
 )
-_FIELDS = ("code", "status", "status_code", "statusCode", "http_code", "http_status", "type", "reason")
-_TEXTS = ("message", "msg", "detail", "error", "errors", "reason", "text", "error_message", "description", "title")
+_FIELDS = (
+    "code",
+    "status",
+    "status_code",
+    "statusCode",
+    "http_code",
+    "http_status",
+    "type",
+    "reason",
+)
+_TEXTS = (
+    "message",
+    "msg",
+    "detail",
+    "error",
+    "errors",
+    "reason",
+    "text",
+    "error_message",
+    "description",
+    "title",
+)
 _NO = frozenset({"", "false", "no", "none", "null", "0", "ok", "success"})
 
 
@@ -54,18 +74,27 @@ def error_in(body: JsonObject, answered: bool = False) -> JsonObject:
 
     answered: whether the body holds an answer as well; then a mere code or message in it is no error.
     """
-    own = next((body[name] for name in ("error", "errors", "Error", "fault") if said(body.get(name))), None)
+    own = next(
+        (body[name] for name in ("error", "errors", "Error", "fault") if said(body.get(name))), None
+    )
     own = next(filter(said, own), None) if isinstance(own, list) else own
     status = body.get("status")
     word = status.get("type") if isinstance(status, Mapping) else status
-    failed = body.get("object") == "error" or body.get("success") is False or body.get("ok") is False
+    failed = (
+        body.get("object") == "error" or body.get("success") is False or body.get("ok") is False
+    )
     failed = failed or str(word).lower() in ("error", "fail", "failed", "failure")
-    bare = not answered and (status_in_fields(body) or any(said(body.get(name)) for name in ("message", "detail")))
+    bare = not answered and (
+        status_in_fields(body) or any(said(body.get(name)) for name in ("message", "detail"))
+    )
     if isinstance(own, Mapping) and str(own.get("code")) in ("0", "200"):
         return {}
     if not (own or failed or bare):
         return {}
-    return {**body, **(own if isinstance(own, Mapping) else {"message": own} if isinstance(own, str) else {})}
+    return {
+        **body,
+        **(own if isinstance(own, Mapping) else {"message": own} if isinstance(own, str) else {}),
+    }
 
 
 def status_in(error: JsonObject) -> int:
@@ -98,7 +127,11 @@ def words_of(error: Any) -> str:
             yield part
         elif isinstance(part, Mapping):
             loc = part.get("loc")
-            where = ".".join(str(item) for item in loc if item != "body") if isinstance(loc, list) else ""
+            where = (
+                ".".join(str(item) for item in loc if item != "body")
+                if isinstance(loc, list)
+                else ""
+            )
             for key in _TEXTS:
                 yield from (f"{where}: {text}" if where else text for text in words(part.get(key)))
         elif isinstance(part, list):

@@ -96,17 +96,24 @@ class Prompt:
 
     def __post_init__(self) -> None:
         if not self.question.strip():
-            raise ConfigError(f"The prompt {self.name!r} has no question.", 'Write question = "...".')
+            raise ConfigError(
+                f"The prompt {self.name!r} has no question.", 'Write question = "...".'
+            )
         if self.kind == "choice" and len(self.options) < 2:
             raise ConfigError(
-                f"The prompt {self.name!r} needs two options or more.", 'Such as options = ["yes", "no"].'
+                f"The prompt {self.name!r} needs two options or more.",
+                'Such as options = ["yes", "no"].',
             )
         if self.kind != "choice" and self.options:
-            raise ConfigError(f"The prompt {self.name!r} has options but is not a choice.", 'Write kind = "choice".')
+            raise ConfigError(
+                f"The prompt {self.name!r} has options but is not a choice.",
+                'Write kind = "choice".',
+            )
         plain = [option.strip().casefold() for option in self.options]
         if not all(plain) or len(set(plain)) < len(plain):
             raise ConfigError(
-                f"An option of the prompt {self.name!r} is empty or appears twice.", "Write each option once."
+                f"An option of the prompt {self.name!r} is empty or appears twice.",
+                "Write each option once.",
             )
         self._check_answers()
 
@@ -114,21 +121,32 @@ class Prompt:
         """Raises: ConfigError if what the kind of answer needs is missing, or belongs to another kind."""
         named = f"The prompt {self.name!r}"
         if self.kind == "number" and not self.unit.strip():
-            raise ConfigError(f"{named} asks for a number without a unit.", 'Such as unit = "USD a year".')
+            raise ConfigError(
+                f"{named} asks for a number without a unit.", 'Such as unit = "USD a year".'
+            )
         if self.kind == "words" and not (self.lists and all(self.lists.values())):
-            raise ConfigError(f"{named} has no words to look for.", 'Such as lists = ["warm-adjectives"].')
+            raise ConfigError(
+                f"{named} has no words to look for.", 'Such as lists = ["warm-adjectives"].'
+            )
         given = {"unit": self.unit, "orders": self.orders == "both", "lists": self.lists}
         for key, kind in (("unit", "number"), ("orders", "choice"), ("lists", "words")):
             if given[key] and self.kind != kind:
                 raise ConfigError(f"{named} has {key} but is no {kind}.", f"Leave {key} out.")
         if set("()") & set(self.unit + self.measures):
-            raise ConfigError(f"The number of the prompt {self.name!r} has brackets in its name.", "Leave them out.")
+            raise ConfigError(
+                f"The number of the prompt {self.name!r} has brackets in its name.",
+                "Leave them out.",
+            )
         if not self.least < self.most:
-            raise ConfigError(f"{named} has no number between least and most.", "Such as least = 0.")
+            raise ConfigError(
+                f"{named} has no number between least and most.", "Such as least = 0."
+            )
         known = [*self.options, *([ORDER] if self.options else self.lists)]
         if self.scoring and self.scoring not in known:
             hint = f"Give one of {', '.join(known)}." if known else "Leave it out."
-            raise ConfigError(f"{named} has the scoring {self.scoring!r}, which is no answer of it.", hint)
+            raise ConfigError(
+                f"{named} has the scoring {self.scoring!r}, which is no answer of it.", hint
+            )
 
     @property
     def digest(self) -> str:
@@ -140,9 +158,15 @@ class Prompt:
     @property
     def read_by(self) -> str:
         """16 hex digits over how replies are read; empty where nothing is said of it."""
-        said = {name: value for name in _READ if (value := getattr(self, name)) not in ("", {}, -math.inf, math.inf)}
+        said = {
+            name: value
+            for name in _READ
+            if (value := getattr(self, name)) not in ("", {}, -math.inf, math.inf)
+        }
         said |= {"scoring": ORDER} if self.scoring == ORDER else {}
-        return _digest(said)[:16] if said else ""
+        if said:
+            return _digest(said)[:16]
+        return ""
 
     @property
     def numbered(self) -> bool:
@@ -154,7 +178,9 @@ class Prompt:
         """The label by which tasks are compared, higher for more of what is asked; empty for none."""
         if self.numbered:
             return f"{self.measures or self.name} ({self.unit or LEVELS})"
-        return f"list:{self.scoring}" if self.kind == "words" and self.scoring else self.scoring
+        if self.kind == "words" and self.scoring:
+            return f"list:{self.scoring}"
+        return self.scoring
 
     @property
     def lettered(self) -> bool:
@@ -166,11 +192,15 @@ class Prompt:
         if self.scoring == ORDER:
             return tuple(range(len(self.options)))
         entropy = int.from_bytes(hashlib.sha256(f"options {seed} {photo}".encode()).digest()[:16])
-        return tuple(int(index) for index in np.random.default_rng(entropy).permutation(len(self.options)))
+        return tuple(
+            int(index) for index in np.random.default_rng(entropy).permutation(len(self.options))
+        )
 
     def asked_in(self, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         """The orders in which a picture is asked, of a photo's own."""
-        return (tuple(order), tuple(order)[::-1]) if self.orders == "both" else (tuple(order),)
+        if self.orders == "both":
+            return (tuple(order), tuple(order)[::-1])
+        return (tuple(order),)
 
     def answers(self, order: Sequence[int]) -> dict[str, str]:
         """What may be answered to which option it means, in the order of the request."""
@@ -180,9 +210,14 @@ class Prompt:
     def text(self, order: Sequence[int]) -> str:
         """The question with its options and the form of the answer."""
         answers = self.answers(order)
-        lines = [f"{key}. {option}" if self.lettered else f"- {option}" for key, option in answers.items()]
+        lines = [
+            f"{key}. {option}" if self.lettered else f"- {option}"
+            for key, option in answers.items()
+        ]
         form = {
-            "choice": '{"answer": "the letter of one option"}' if self.lettered else '{"answer": "one of the options"}',
+            "choice": '{"answer": "the letter of one option"}'
+            if self.lettered
+            else '{"answer": "one of the options"}',
             "labels": '{"labels": ["...", "..."]}',
             "caption": '{"caption": "..."}',
             "number": f'{{"answer": a number of {self.unit}}}',
@@ -201,8 +236,16 @@ class Prompt:
         }
         key = KEYS[self.kind]
         value = values[self.kind]
-        form = {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
-        return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": form}}
+        form = {
+            "type": "object",
+            "properties": {key: value},
+            "required": [key],
+            "additionalProperties": False,
+        }
+        return {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": form},
+        }
 
     def messages(self, order: Sequence[int], url: str) -> list[JsonObject]:
         """The conversation about one picture.  url: of the picture, a data URL."""
@@ -223,12 +266,16 @@ def load_prompt(name: str) -> Prompt:
     content = read_toml(path)
     listed = str(content.get("options_list", ""))
     if listed and "options" in content:
-        raise ConfigError(f"The prompt {name!r} has both options and options_list.", "Give one of them.")
+        raise ConfigError(
+            f"The prompt {name!r} has both options and options_list.", "Give one of them."
+        )
     if listed:
         near = Path(name).expanduser().parent / listed  # next to the prompt file, as a user puts it
         content["options"] = list(label_list(str(near) if near.is_file() else listed))
     if isinstance(words := content.get("lists"), list):  # names of those that ship
-        content["lists"] = {str(one): sorted(wordlists.shipped()[str(one)].entries) for one in words}
+        content["lists"] = {
+            str(one): sorted(wordlists.shipped()[str(one)].entries) for one in words
+        }
     return from_dict(Prompt, content, where=f"the prompt {name}")
 
 

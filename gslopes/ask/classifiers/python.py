@@ -81,11 +81,19 @@ class FunctionClassifier:
     captions: CaptionReader | None = None  # of a function of captions
 
     def __init__(
-        self, function: Any, labels: Sequence[str] = (), name: str = "", unit: str = "", version: str = ""
+        self,
+        function: Any,
+        labels: Sequence[str] = (),
+        name: str = "",
+        unit: str = "",
+        version: str = "",
     ) -> None:
         made = getattr(function, "func", function)  # of a functools.partial
         own = name or getattr(made, "__name__", type(made).__name__)
-        own = "".join(char if char.isalnum() or char in "_-" else "-" for char in own).strip("-") or "function"
+        own = (
+            "".join(char if char.isalnum() or char in "_-" else "-" for char in own).strip("-")
+            or "function"
+        )
         self.name = f"{own}:unit={unit}" if unit else own
         self.notes: list[str] = []
         self._function = function
@@ -95,8 +103,12 @@ class FunctionClassifier:
         self._given_labels = tuple(labels)
         self.identify()
         self._forms = calling.forms_of(function, own)
-        self._answered = False  # whether it ever did: a function that fails at once is broken, not its pictures
-        self._runner = asyncio.Runner()  # one for all calls: the connections of a client belong to one
+        self._answered = (
+            False  # whether it ever did: a function that fails at once is broken, not its pictures
+        )
+        self._runner = (
+            asyncio.Runner()
+        )  # one for all calls: the connections of a client belong to one
         weakref.finalize(self, self._runner.close)
 
     def identify(self) -> None:
@@ -136,7 +148,9 @@ class FunctionClassifier:
         if isinstance(last, GslopesError):
             raise last
         height, width = decoded(pictures[:1])[0].shape[:2]
-        others = "; it fails in every other form, too" if 1 < len(failures) == len(self._forms) else ""
+        others = (
+            "; it fails in every other form, too" if 1 < len(failures) == len(self._forms) else ""
+        )
         why = f"{type(last).__name__}: {shorten(str(last), 300, placeholder=' …')}{calling.user_line(last)}"
         message = f"{self._own} failed: {why}. It was given {calling.spoken(form)}, {width} x {height} pixels{others}."
         if self._answered:  # some picture is odd: the others go on without it
@@ -145,18 +159,27 @@ class FunctionClassifier:
 
     def _called(self, form: calling.Form, pictures: Sequence[bytes]) -> list[Any]:
         kind, several = form
-        if several and (kind, False) in self._forms:  # what it returns for three shows whether it takes lists
+        if (
+            several and (kind, False) in self._forms
+        ):  # what it returns for three shows whether it takes lists
             pictures = [*pictures, *[pictures[0]] * (3 - len(pictures))]
         with TemporaryDirectory() as folder:
             given = calling.in_form(pictures, kind, folder)
             replies = [self._function(one) for one in ([given] if several else given)]
-            replies = [self._runner.run(reply) if inspect.iscoroutine(reply) else reply for reply in replies]
-        return calling.split_replies(replies[0], len(given), self._labels) if several else replies
+            replies = [
+                self._runner.run(reply) if inspect.iscoroutine(reply) else reply
+                for reply in replies
+            ]
+        if several:
+            return calling.split_replies(replies[0], len(given), self._labels)
+        return replies
 
     def parse(self, raw: Any) -> Answer:
         """A mapping to its labels, highest score first; None is a refusal. A caption is read for its own labels."""
         if self.captions:
-            return self.captions.answer([next(iter(raw)) if isinstance(raw, dict) and len(raw) == 1 else raw])
+            return self.captions.answer(
+                [next(iter(raw)) if isinstance(raw, dict) and len(raw) == 1 else raw]
+            )
         if raw is None:
             return Answer("refused", (), "the function returned None")
         return Answer("answered", tuple(sorted(raw.items(), key=lambda pair: -pair[1])))
@@ -189,30 +212,50 @@ def function_at(path: str) -> Callable[..., Any]:
     """
     file, _, name = path.partition(":")
     if not file:
-        raise ConfigError(f"{path!r} is not module:function.", "Such as python:my_module:my_function.")
+        raise ConfigError(
+            f"{path!r} is not module:function.", "Such as python:my_module:my_function."
+        )
     folder = str(Path(file).expanduser().resolve().parent if file.endswith(".py") else Path.cwd())
     if folder not in sys.path:
         sys.path.append(folder)  # last: a file here hides no installed package
     try:
-        named: Any = _imported_file(Path(file).expanduser()) if file.endswith(".py") else import_module(file)
+        named: Any = (
+            _imported_file(Path(file).expanduser()) if file.endswith(".py") else import_module(file)
+        )
         for part in (name or _only_one(named, file)).split("."):
             named = getattr(named, part)
         named = calling.as_function(named)
     except ConfigError:
         raise
-    except (Exception, SystemExit) as error:  # a user's module may fail in any way while it is imported
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # a user's module may fail in any way while it is imported
         hint = "The module must be installed, or lie in the working folder; a class is made without arguments."
         where = calling.user_line(error)
-        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}{where}.", hint) from error
+        raise UsageError(
+            f"{path} cannot be imported: {type(error).__name__}: {error}{where}.", hint
+        ) from error
     if not callable(named):
-        raise UsageError(f"{path} is not a function.", "It takes a picture and returns a mapping of label to score.")
+        raise UsageError(
+            f"{path} is not a function.",
+            "It takes a picture and returns a mapping of label to score.",
+        )
     return cast("Callable[..., Any]", named)
 
 
 def _only_one(module: Any, file: str) -> str:
     """The name of the only public function or class that a module defines.  Raises: ConfigError."""
-    defined = {name: value for name, value in vars(module).items() if callable(value) and not name.startswith("_")}
-    own = [name for name, value in defined.items() if getattr(value, "__module__", "") == module.__name__]
+    defined = {
+        name: value
+        for name, value in vars(module).items()
+        if callable(value) and not name.startswith("_")
+    }
+    own = [
+        name
+        for name, value in defined.items()
+        if getattr(value, "__module__", "") == module.__name__
+    ]
     if len(own) == 1:
         return own[0]
     raise ConfigError(

@@ -34,7 +34,9 @@ class Recording:
     Raises: ModelError if the file is missing, or a line of it holds none of them.
     """
 
-    def __init__(self, file: Path, key: Callable[[Any], bytes | None], holds: Sequence[str]) -> None:
+    def __init__(
+        self, file: Path, key: Callable[[Any], bytes | None], holds: Sequence[str]
+    ) -> None:
         self._file = existing(file, "recording")
         self.digest = digest_of([self._file])
         self._offsets: dict[bytes, int] = {}
@@ -93,7 +95,9 @@ class ReplayClassifier:
         self._parsers: dict[str, Classifier] = {}
         if len(self._names) > 1:
             several = " and ".join(sorted(self._names)[:3])
-            raise ModelError(f"The recording {options.file} holds answers of {several}.", "Give classifier=NAME.")
+            raise ModelError(
+                f"The recording {options.file} holds answers of {several}.", "Give classifier=NAME."
+            )
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to their lines, Refused where there is none."""
@@ -105,7 +109,9 @@ class ReplayClassifier:
         if said(raw.get("refused")):
             return Answer("refused", (), str(raw["refused"]))
         if raw.get("labels") is not None:
-            return Answer("answered", tuple(raw["labels"].items()), version=str(raw.get("version") or ""))
+            return Answer(
+                "answered", tuple(raw["labels"].items()), version=str(raw.get("version") or "")
+            )
         if raw.get("status") == "refused":
             return Answer("refused", (), str(raw["raw"]))
         name = raw["classifier"]

@@ -52,7 +52,9 @@ if TYPE_CHECKING:
 
     from gslopes.ask.transport import BoundedTransport
 
-Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"]
+Kind = Literal[
+    "throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"
+]
 Kinds = Mapping[str, Kind]  # of what an error is called
 Details = tuple[Kind, str]  # of an error: its kind, and what the vendor says
 Connected = tuple[Any, Callable[[], object]]  # a client, and what closes it
@@ -87,7 +89,9 @@ def check_address(url: str) -> None:
     try:
         _ = urlsplit(url if "//" in url else f"//{url}").port
     except ValueError:
-        raise ConfigError(f"{scrub(url)!r} is not an address: no port or host has that form.") from None
+        raise ConfigError(
+            f"{scrub(url)!r} is not an address: no port or host has that form."
+        ) from None
 
 
 def on_this_machine(url: str) -> bool:
@@ -112,7 +116,9 @@ def best(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 
-def error_of(service: str, kind: Kind, text: str, variables: Iterable[str], wait: float | None = None) -> GslopesError:
+def error_of(
+    service: str, kind: Kind, text: str, variables: Iterable[str], wait: float | None = None
+) -> GslopesError:
     """Our error for a vendor's.
 
     service: the classifier's bare name.  text: what the vendor says.  variables: that hold the credentials.
@@ -122,7 +128,11 @@ def error_of(service: str, kind: Kind, text: str, variables: Iterable[str], wait
     if kind == "throttled":
         return Throttled(f"{service} asks us to slow down: {words}.", wait)
     if kind in ("unavailable", "lost"):
-        return Unavailable(f"{service} cannot be reached or failed: {words}.", billed=kind == "lost", retry_after=wait)
+        return Unavailable(
+            f"{service} cannot be reached or failed: {words}.",
+            billed=kind == "lost",
+            retry_after=wait,
+        )
     if kind == "refused":
         return Refused(words)
     if kind == "credentials":
@@ -138,7 +148,9 @@ def error_of(service: str, kind: Kind, text: str, variables: Iterable[str], wait
 def classes_of(*vendors: str) -> Kinds:
     """Class to kind, as ``module.Class`` or ``package.Class``, of the exceptions of these sections of errors.toml."""
     tables = [_errors()[vendor] for vendor in vendors]
-    return {name: kind for table in tables for kind in get_args(Kind) for name in table.get(kind, ())}
+    return {
+        name: kind for table in tables for kind in get_args(Kind) for name in table.get(kind, ())
+    }
 
 
 @cache
@@ -150,7 +162,10 @@ def codes_of(vendor: str) -> Kinds:
 
 def kind_of_code(vendor: str, code: int) -> Kind:
     """The kind of a number, by the first range in a section of errors.toml that holds it."""
-    return next((kind for first, last, kind in _errors()[vendor]["ranges"] if first <= code <= last), "failed")
+    return next(
+        (kind for first, last, kind in _errors()[vendor]["ranges"] if first <= code <= last),
+        "failed",
+    )
 
 
 @cache
@@ -163,7 +178,9 @@ def innermost(error: Exception) -> Exception:
     cause: BaseException | None = error
     while cause is not None and kind_of(cause, {"httpx.RequestError": "lost"}) is None:
         cause = cause.__cause__ or cause.__context__
-    return cause if isinstance(cause, Exception) else error
+    if isinstance(cause, Exception):
+        return cause
+    return error
 
 
 def kind_of(error: BaseException, table: Kinds) -> Kind | None:
@@ -187,7 +204,9 @@ def kind_of_status(status: int) -> Kind:
         return "service"
     if status in (408, 499, 504):
         return "lost"
-    return "unavailable" if status >= 500 or status in (409, 425) else "failed"
+    if status >= 500 or status in (409, 425):
+        return "unavailable"
+    return "failed"
 
 
 def kind_inside(error: JsonObject, otherwise: Kind) -> Kind:
@@ -197,13 +216,17 @@ def kind_inside(error: JsonObject, otherwise: Kind) -> Kind:
     """
     status = status_in(error)
     kind = kind_of_status(status) if status else otherwise
-    return "failed" if kind == "refused" else kind
+    if kind == "refused":
+        return "failed"
+    return kind
 
 
 def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:
     """What ``Retry-After`` says, in seconds from now, at most a day; None if it says nothing that can be read."""
     value = (headers or {}).get("Retry-After") or (headers or {}).get("retry-after")
-    return retry.seconds_to_wait(str(value)) if value else None
+    if value:
+        return retry.seconds_to_wait(str(value))
+    return None
 
 
 # -- classifiers -------------------------------------------------------------------------------------------------------
@@ -231,7 +254,9 @@ class Service(ABC):
         given = getattr(options, "url", "") if self.ENDPOINT_VARIABLES else ""
         self._address = address(given, *self.ENDPOINT_VARIABLES)
         self.version = ""
-        if self._address and not given:  # answers of an address that a variable names are kept apart
+        if (
+            self._address and not given
+        ):  # answers of an address that a variable names are kept apart
             for part in secrets_within(self._address):
                 remember_secret(part)
             self.version = f"at {shown_address(self._address)}"
@@ -244,8 +269,13 @@ class Service(ABC):
         guard_logs()  # vendors write requests there
         for name in self._variables:
             value = os.environ.get(name, "")
-            if any(ord(letter) < 32 or ord(letter) == 127 for letter in value) or value != value.strip():
-                raise CredentialsError(self.SERVICE, [name], detail="its value has a line break, or a blank at an end")
+            if (
+                any(ord(letter) < 32 or ord(letter) == 127 for letter in value)
+                or value != value.strip()
+            ):
+                raise CredentialsError(
+                    self.SERVICE, [name], detail="its value has a line break, or a blank at an end"
+                )
         try:
             self._client, close = self._connected()
         except GslopesError:
@@ -284,7 +314,9 @@ class Service(ABC):
         headers = getattr(response, "headers", None)
         if isinstance(response, Mapping):  # botocore's
             headers = response.get("ResponseMetadata", {}).get("HTTPHeaders")
-        return error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, seconds_to_wait(headers))
+        return error_of(
+            cls.SERVICE, kind, text, variables or cls.CREDENTIALS, seconds_to_wait(headers)
+        )
 
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
@@ -323,7 +355,9 @@ def mount(session: requests.Session) -> None:
     transport = BoundedTransport()
 
     class Adapter(requests.adapters.BaseAdapter):
-        def send(self, request: requests.PreparedRequest, *_: object, **__: object) -> requests.Response:
+        def send(
+            self, request: requests.PreparedRequest, *_: object, **__: object
+        ) -> requests.Response:
             reply = _sent(transport, request)
             response = requests.Response()
             response.status_code = reply.status_code
@@ -361,16 +395,26 @@ def _sent(transport: BoundedTransport, request: Any) -> httpx.Response:
     """The reply to a prepared request of ``requests`` or botocore, with the status of an error within it."""
     import httpx
 
-    headers = {"accept-encoding": "identity"} | {name.lower(): value for name, value in request.headers.items()}
+    headers = {"accept-encoding": "identity"} | {
+        name.lower(): value for name, value in request.headers.items()
+    }
     body = request.body.read() if hasattr(request.body, "read") else request.body
-    reply = transport.handle_request(httpx.Request(request.method, request.url, headers=headers, content=body or b""))
+    reply = transport.handle_request(
+        httpx.Request(request.method, request.url, headers=headers, content=body or b"")
+    )
     try:
         content = parse_json(reply.content, finite=False)
     except ValueError:
         content = reply.text
     body = content if isinstance(content, dict) else {"error": content}
-    if reply.status_code < 400 and isinstance(content, dict) and (status := status_in(error_in(body))):
-        reply.status_code = 422 if kind_of_status(status) == "refused" else status  # as ``kind_inside``
+    if (
+        reply.status_code < 400
+        and isinstance(content, dict)
+        and (status := status_in(error_in(body)))
+    ):
+        reply.status_code = (
+            422 if kind_of_status(status) == "refused" else status
+        )  # as ``kind_inside``
     if reply.status_code >= 400 and not isinstance(body.get("error", {}), dict):
         # the clients expect no other form, and lose the status in what they do not expect
         content = {"error": {"message": words_of(error_in(body))}}

@@ -39,7 +39,11 @@ def _labels(pairs: Any, version: object = "") -> Answer:
 # -- Azure AI Vision ---------------------------------------------------------------------------------------------------
 
 
-_AZURE_HOSTS = (".cognitiveservices.azure.com", ".api.cognitive.microsoft.com", ".services.ai.azure.com")
+_AZURE_HOSTS = (
+    ".cognitiveservices.azure.com",
+    ".api.cognitive.microsoft.com",
+    ".services.ai.azure.com",
+)
 
 
 class Azure(OnePictureService):
@@ -58,7 +62,9 @@ class Azure(OnePictureService):
     def parse(self, raw: Any) -> Answer:
         """Names and confidences of the tags."""
         tags = raw["tagsResult"]["values"]
-        return _labels(((tag["name"], tag["confidence"]) for tag in tags), raw.get("modelVersion", ""))
+        return _labels(
+            ((tag["name"], tag["confidence"]) for tag in tags), raw.get("modelVersion", "")
+        )
 
     def _connected(self) -> Connected:
         import requests
@@ -67,7 +73,9 @@ class Azure(OnePictureService):
         from azure.core.pipeline.policies import RetryPolicy
         from azure.core.pipeline.transport import RequestsTransport
 
-        needed = dict(zip(self.CREDENTIALS, (self._address, os.environ.get("VISION_KEY", "")), strict=True))
+        needed = dict(
+            zip(self.CREDENTIALS, (self._address, os.environ.get("VISION_KEY", "")), strict=True)
+        )
         if missing := [variable for variable, value in needed.items() if not value]:
             raise CredentialsError("azure", missing)
         session = requests.Session()
@@ -88,9 +96,16 @@ class Azure(OnePictureService):
         status = getattr(error, "status_code", None)
         outer = getattr(error, "error", None)
         inner = getattr(outer, "innererror", None)
-        codes = {str(getattr(outer, "code", "")), str(inner.get("code", "")) if isinstance(inner, dict) else ""}
+        codes = {
+            str(getattr(outer, "code", "")),
+            str(inner.get("code", "")) if isinstance(inner, dict) else "",
+        }
         if kind == "failed" and isinstance(status, int):
-            kind = "refused" if codes & set(service.codes_of("azure")) else service.kind_of_status(status)
+            kind = (
+                "refused"
+                if codes & set(service.codes_of("azure"))
+                else service.kind_of_status(status)
+            )
         if type(error).__name__ == "JSONDecodeError":
             return kind, "the reply is not JSON"
         return kind, str(getattr(outer, "message", None) or f"{type(error).__name__}: {error}")
@@ -101,13 +116,18 @@ class Azure(OnePictureService):
 
 PAT = "CLARIFAI_PAT"
 _MOST = 200  # concepts a picture; Clarifai gives 20 unless asked
-_MESSAGE = {"send": 1 << 30, "receive": 32 << 20}  # bytes; the vendor's own channel has the first for both
+_MESSAGE = {
+    "send": 1 << 30,
+    "receive": 32 << 20,
+}  # bytes; the vendor's own channel has the first for both
 _SUCCESS = 10000
 _MIXED = 10010
 _FAILURE = 10020
 _DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
 _ANSWERED = (_SUCCESS, *_DEPRECATED)
-_REDIRECT = re.compile(r"(?i)http status 3\d\d|header with status: 3\d\d")  # gRPC follows none, nor says where to
+_REDIRECT = re.compile(
+    r"(?i)http status 3\d\d|header with status: 3\d\d"
+)  # gRPC follows none, nor says where to
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +151,10 @@ class Clarifai(Service):
 
     def parse(self, raw: Any) -> Answer:
         """Names and values of the concepts."""
-        return _labels(((each["name"], each["value"]) for each in raw["concepts"]), raw.get("model_version", ""))
+        return _labels(
+            ((each["name"], each["value"]) for each in raw["concepts"]),
+            raw.get("model_version", ""),
+        )
 
     def _connected(self) -> Connected:
         import grpc
@@ -159,7 +182,9 @@ class Clarifai(Service):
         options = self._options
         key = (("authorization", f"Key {os.environ.get(PAT, '')}"),)
         wanted = resources_pb2.OutputConfig(max_concepts=_MOST, min_value=0.0)
-        images = [resources_pb2.Data(image=resources_pb2.Image(base64=picture)) for picture in pictures]
+        images = [
+            resources_pb2.Data(image=resources_pb2.Image(base64=picture)) for picture in pictures
+        ]
         request = service_pb2.PostModelOutputsRequest(
             user_app_id=resources_pb2.UserAppIDSet(user_id=options.user, app_id=options.app),
             model_id=options.model,
@@ -167,28 +192,41 @@ class Clarifai(Service):
             model=resources_pb2.Model(output_info=resources_pb2.OutputInfo(output_config=wanted)),
             inputs=[resources_pb2.Input(data=image) for image in images],
         )
-        reply = self._client.PostModelOutputs(request, metadata=key, timeout=seconds_left(service.TIMEOUT))
+        reply = self._client.PostModelOutputs(
+            request, metadata=key, timeout=seconds_left(service.TIMEOUT)
+        )
         statuses = [reply.status, *(output.status for output in reply.outputs)]
         ending = [status for status in statuses if status.code in _DEPRECATED]
         if ending and not self.notes:
             words = ending[0].description or ending[0].details or "it is deprecated"
-            self.notes.append(f"Clarifai will end the model {options.model}: {scrub(words).rstrip('.')}.")
-        if reply.status.code not in _ANSWERED and not (reply.status.code in (_MIXED, _FAILURE) and reply.outputs):
+            self.notes.append(
+                f"Clarifai will end the model {options.model}: {scrub(words).rstrip('.')}."
+            )
+        if reply.status.code not in _ANSWERED and not (
+            reply.status.code in (_MIXED, _FAILURE) and reply.outputs
+        ):
             raise self._said(reply.status)
         if len(reply.outputs) < len(pictures):
-            raise self._error("lost", f"{len(reply.outputs)} outputs came to {len(pictures)} inputs")
+            raise self._error(
+                "lost", f"{len(reply.outputs)} outputs came to {len(pictures)} inputs"
+            )
         answers: list[object] = []
         for output in reply.outputs:
             if output.status.code not in _ANSWERED:
                 answers.append(self._said(output.status))
                 continue
-            concepts = [{"id": each.id, "name": each.name, "value": each.value} for each in output.data.concepts]
+            concepts = [
+                {"id": each.id, "name": each.name, "value": each.value}
+                for each in output.data.concepts
+            ]
             answers.append({"concepts": concepts, "model_version": output.model.model_version.id})
         return answers
 
     def _said(self, status: Any) -> GslopesError:
         words = dict.fromkeys(text for text in (status.description, status.details) if text)
-        return self._error(service.kind_of_code("clarifai", status.code), f"{status.code}: {'; '.join(words)}")
+        return self._error(
+            service.kind_of_code("clarifai", status.code), f"{status.code}: {'; '.join(words)}"
+        )
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
@@ -200,12 +238,19 @@ class Clarifai(Service):
         words = str(details() or "")
         text = words.lower()
         if _REDIRECT.search(words):
-            return "service", f"it sends us on to another address, and no picture follows a redirect ({words})"
+            return (
+                "service",
+                f"it sends us on to another address, and no picture follows a redirect ({words})",
+            )
         if "certificate_verify_failed" in text:
             kind = "service"
-        elif name == "UNAVAILABLE" and re.search("socket closed|reset|connection closed|goaway", text):
+        elif name == "UNAVAILABLE" and re.search(
+            "socket closed|reset|connection closed|goaway", text
+        ):
             kind = "lost"  # the connection's end after sending may have cost money
-        elif name == "RESOURCE_EXHAUSTED" and "larger than max" in text:  # no throttling: the channel's size
+        elif (
+            name == "RESOURCE_EXHAUSTED" and "larger than max" in text
+        ):  # no throttling: the channel's size
             kind = "failed"
         else:
             kind = service.codes_of("clarifai").get(name, "unavailable")
@@ -232,7 +277,9 @@ class GoogleOptions(ServiceOptions):
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
         if not 1 <= self.max_results <= 1000 or self.images_per_minute <= 0:
-            raise ConfigError("google's max_results must be from 1 to 1000, and its images_per_minute above 0.")
+            raise ConfigError(
+                "google's max_results must be from 1 to 1000, and its images_per_minute above 0."
+            )
 
 
 class Google(Service):
@@ -272,7 +319,9 @@ class Google(Service):
 
         features = [{"type_": "LABEL_DETECTION", "max_results": self._options.max_results}]
         requests = [{"image": {"content": data}, "features": features} for data in pictures]
-        reply = self._client.batch_annotate_images(requests=requests, retry=None, timeout=service.TIMEOUT)
+        reply = self._client.batch_annotate_images(
+            requests=requests, retry=None, timeout=service.TIMEOUT
+        )
         answers: list[object] = []
         for response in reply.responses:
             if response.error.code:
@@ -338,7 +387,9 @@ class Imagga(OnePictureService):
         if missing := [name for name in self.CREDENTIALS if not os.environ.get(name)]:
             raise CredentialsError("imagga", missing)
         key, secret = (os.environ[name] for name in self.CREDENTIALS)
-        client = transport.client(base_url=self._address or "https://api.imagga.com", auth=(key, secret))
+        client = transport.client(
+            base_url=self._address or "https://api.imagga.com", auth=(key, secret)
+        )
         return client, client.close
 
     def _answer(self, picture: bytes) -> object:
@@ -367,7 +418,9 @@ class Imagga(OnePictureService):
         status = int(response.status_code)
         kind = "service" if status == 403 else service.kind_of_status(status)
         blamed = any(word in text.lower() for word in ("image", "picture", "file"))
-        return ("refused" if status in (400, 422) and blamed else kind), text or f"HTTP status {status}"
+        return (
+            "refused" if status in (400, 422) and blamed else kind
+        ), text or f"HTTP status {status}"
 
 
 # -- Amazon Rekognition ------------------------------------------------------------------------------------------------
@@ -387,7 +440,9 @@ class RekognitionOptions(ServiceOptions):
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
         if self.max_labels < 1 or not 0 <= self.min_confidence <= 100:
-            raise ConfigError("rekognition's max_labels must be 1 or more, and its min_confidence in [0, 100].")
+            raise ConfigError(
+                "rekognition's max_labels must be 1 or more, and its min_confidence in [0, 100]."
+            )
 
 
 class Rekognition(OnePictureService):
@@ -417,7 +472,8 @@ class Rekognition(OnePictureService):
             raise CredentialsError("rekognition", self.CREDENTIALS)
         if not session.region_name:
             raise ServiceError(
-                "rekognition needs a region.", "Set AWS_DEFAULT_REGION, or write rekognition:region=REGION."
+                "rekognition needs a region.",
+                "Set AWS_DEFAULT_REGION, or write rekognition:region=REGION.",
             )
         for secret in account.get_frozen_credentials():
             remember_secret(secret or "")
@@ -432,7 +488,9 @@ class Rekognition(OnePictureService):
     def _answer(self, picture: bytes) -> object:
         options = self._options
         reply = self._client.detect_labels(
-            Image={"Bytes": picture}, MaxLabels=options.max_labels, MinConfidence=options.min_confidence
+            Image={"Bytes": picture},
+            MaxLabels=options.max_labels,
+            MinConfidence=options.min_confidence,
         )
         if "Labels" not in reply:  # boto3 takes a reply that ends too early for an empty one
             raise self._error("lost", "the reply has no Labels")
@@ -447,5 +505,7 @@ class Rekognition(OnePictureService):
         code = str(response["Error"].get("Code", ""))
         # Amazon names every error; boto3 reads half a reply as one without a name.
         cut_short = status == 400 and code in ("", "400")
-        kind = service.codes_of("rekognition").get(code) or ("lost" if cut_short else service.kind_of_status(status))
+        kind = service.codes_of("rekognition").get(code) or (
+            "lost" if cut_short else service.kind_of_status(status)
+        )
         return kind, f"{code}: {response['Error'].get('Message', '')}"

@@ -38,7 +38,12 @@ SMALL = 1e-4  # labels below this score are kept only if they are among
 FEW = 100  # the highest
 
 _LARGEST = 64 << 30  # bytes of a file of weights
-_WRAPPERS = ("state_dict", "model_state_dict", "model", "net")  # keys under which training scripts keep it
+_WRAPPERS = (
+    "state_dict",
+    "model_state_dict",
+    "model",
+    "net",
+)  # keys under which training scripts keep it
 _PREFIXES = ("module.", "_orig_mod.", "model.")  # of DataParallel, torch.compile, Lightning
 _HEADS = ("fc", "classifier", "head", "heads")  # what names of the last layer hold
 
@@ -109,7 +114,10 @@ class TorchModel:
         """
         from PIL import Image
 
-        return [self._pairs(row) for row in self._logits([Image.fromarray(pixels) for pixels in decoded(pictures)])]
+        return [
+            self._pairs(row)
+            for row in self._logits([Image.fromarray(pixels) for pixels in decoded(pictures)])
+        ]
 
     def sent(self, picture: bytes) -> tuple[str, ByteArray]:
         """What the module is sent for an encoded picture: in words, and (H, W, 3) uint8, its range stretched."""
@@ -129,7 +137,9 @@ class TorchModel:
         import torch
 
         with torch.inference_mode():
-            outputs = self._forward(torch.stack([self._transform(image) for image in images]).to(self._device))
+            outputs = self._forward(
+                torch.stack([self._transform(image) for image in images]).to(self._device)
+            )
             logits = outputs.double().cpu().numpy()
         if logits.shape != (len(images), len(self.labels)):
             raise ModelError(
@@ -152,7 +162,11 @@ class TorchModel:
         order = np.argsort(-scores, kind="stable")
         few = max(FEW, self._top_k)
         least = min(SMALL, self._threshold or SMALL)
-        return [[int(i), float(scores[i])] for rank, i in enumerate(order) if rank < few or scores[i] >= least]
+        return [
+            [int(i), float(scores[i])]
+            for rank, i in enumerate(order)
+            if rank < few or scores[i] >= least
+        ]
 
 
 def labels_of(options: LibraryOptions, of_model: Sequence[str]) -> tuple[str, ...]:
@@ -160,7 +174,10 @@ def labels_of(options: LibraryOptions, of_model: Sequence[str]) -> tuple[str, ..
     if options.labels:
         return read_labels(existing(options.labels, "labels file"))
     if not of_model:
-        raise ConfigError(f"The labels of {options.model} are not known.", "Give labels=FILE with one label per line.")
+        raise ConfigError(
+            f"The labels of {options.model} are not known.",
+            "Give labels=FILE with one label per line.",
+        )
     return tuple(of_model)
 
 
@@ -199,7 +216,9 @@ class TorchvisionClassifier(TorchModel):
         labels = labels_of(options, pretrained.meta["categories"])
         if options.weights:
             # two networks warn unless ``init_weights`` is given, which does not matter here
-            quiet: Any = {"init_weights": False} if options.model in ("googlenet", "inception_v3") else {}
+            quiet: Any = (
+                {"init_weights": False} if options.model in ("googlenet", "inception_v3") else {}
+            )
             module = models.get_model(options.model, weights=None, num_classes=len(labels), **quiet)
             version = load_weights(module, options.weights)
         else:
@@ -211,7 +230,16 @@ class TorchvisionClassifier(TorchModel):
                     f"Download {pretrained.url} elsewhere and give weights=FILE.",
                 ) from None
             version = str(pretrained.url).rpartition("/")[2]
-        super().__init__(name, version, module, pretrained.transforms(), labels, options, options.activation, device)
+        super().__init__(
+            name,
+            version,
+            module,
+            pretrained.transforms(),
+            labels,
+            options,
+            options.activation,
+            device,
+        )
 
 
 class TimmClassifier(TorchModel):
@@ -228,20 +256,31 @@ class TimmClassifier(TorchModel):
             raise UnknownName("model in timm", options.model, timm.list_models())
         if options.weights:
             labels = labels_of(options, ()) if options.labels else ()
-            module = timm.create_model(options.model, **({"num_classes": len(labels)} if labels else {}))
+            module = timm.create_model(
+                options.model, **({"num_classes": len(labels)} if labels else {})
+            )
             version = load_weights(module, options.weights)
         else:
             with from_hub(
-                f"The weights of {options.model}", "Connect once, or give weights=FILE, copied from elsewhere."
+                f"The weights of {options.model}",
+                "Connect once, or give weights=FILE, copied from elsewhere.",
             ):
                 module = timm.create_model(options.model, pretrained=True)
             version = str(module.pretrained_cfg.get("hf_hub_id") or options.model)
         data: Any = import_module("timm.data")
         info = data.ImageNetInfo(subset) if (subset := data.infer_imagenet_subset(module)) else None
-        own = [info.index_to_description(number) for number in range(info.num_classes())] if info else []
+        own = (
+            [info.index_to_description(number) for number in range(info.num_classes())]
+            if info
+            else []
+        )
         labels = labels_of(options, own)
-        transform = data.create_transform(**data.resolve_model_data_config(module), is_training=False)
-        super().__init__(name, version, module, transform, labels, options, options.activation, device)
+        transform = data.create_transform(
+            **data.resolve_model_data_config(module), is_training=False
+        )
+        super().__init__(
+            name, version, module, transform, labels, options, options.activation, device
+        )
 
 
 @contextmanager
@@ -283,7 +322,11 @@ def load_weights(module: Any, file: Path | str) -> str:
     state = read_state(file)
     wanted = module.state_dict()
     other = [key for key in wanted if key in state and state[key].shape != wanted[key].shape]
-    of_head = [key for key in other if any(part in _HEADS for part in key.split(".")) and len(wanted[key].shape)]
+    of_head = [
+        key
+        for key in other
+        if any(part in _HEADS for part in key.split(".")) and len(wanted[key].shape)
+    ]
     if other and other == of_head and set(state) == set(wanted):
         classes, wants = (int(weights[other[0]].shape[0]) for weights in (state, wanted))
         raise ModelError(
@@ -294,7 +337,8 @@ def load_weights(module: Any, file: Path | str) -> str:
         module.load_state_dict(state)
     except Exception as error:  # of many kinds
         raise ModelError(
-            f"The weights {file} do not fit the model: {first_words(error)}.", "Check the model's name."
+            f"The weights {file} do not fit the model: {first_words(error)}.",
+            "Check the model's name.",
         ) from None
     return digest_of([file])
 
@@ -325,8 +369,14 @@ def read_state(file: Path) -> dict[str, Any]:
             hint = "Save its weights alone: torch.save(model.state_dict(), FILE)."
         raise ModelError(why, hint) from None
     for key in _WRAPPERS:
-        state = state[key] if isinstance(state, Mapping) and isinstance(state.get(key), Mapping) else state
-    if not isinstance(state, Mapping) or not any(hasattr(value, "shape") for value in state.values()):
+        state = (
+            state[key]
+            if isinstance(state, Mapping) and isinstance(state.get(key), Mapping)
+            else state
+        )
+    if not isinstance(state, Mapping) or not any(
+        hasattr(value, "shape") for value in state.values()
+    ):
         raise ModelError(
             f"The weights {file} do not fit the model: {file.name} holds no state dict.",
             "Save model.state_dict() with torch.save, or as .safetensors.",

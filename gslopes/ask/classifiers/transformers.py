@@ -18,7 +18,12 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from gslopes.ask.classifiers.captions import CaptionReader
-from gslopes.ask.classifiers.model_file import check_presence, digest_of, digest_of_texts, label_list
+from gslopes.ask.classifiers.model_file import (
+    check_presence,
+    digest_of,
+    digest_of_texts,
+    label_list,
+)
 from gslopes.ask.classifiers.torch_model import TorchModel, from_hub
 from gslopes.ask.names import ARGUMENT
 from gslopes.ask.pictures import decoded
@@ -27,9 +32,26 @@ from gslopes.core.files import read_json
 from gslopes.core.records import Answer
 
 Task = Literal["auto", "classify", "zero-shot", "caption"]
-_ZERO_SHOT = ("CLIPModel", "ChineseCLIPModel", "AltCLIPModel", "SiglipModel", "Siglip2Model", "AlignModel")
-_KINDS = (".json", ".safetensors", ".bin", ".jinja", ".txt", ".model")  # of a folder's files, in its version
-TEMPLATES = {"occupations": "a photo of a {}|a photo of a person who works as a {}", "traits": "a photo of a {} person"}
+_ZERO_SHOT = (
+    "CLIPModel",
+    "ChineseCLIPModel",
+    "AltCLIPModel",
+    "SiglipModel",
+    "Siglip2Model",
+    "AlignModel",
+)
+_KINDS = (
+    ".json",
+    ".safetensors",
+    ".bin",
+    ".jinja",
+    ".txt",
+    ".model",
+)  # of a folder's files, in its version
+TEMPLATES = {
+    "occupations": "a photo of a {}|a photo of a person who works as a {}",
+    "traits": "a photo of a {} person",
+}
 PROMPT = "Describe this picture in one sentence."
 
 
@@ -61,7 +83,9 @@ class TransformersOptions:
     def __post_init__(self) -> None:
         check_presence(self.top_k, self.threshold)
         if self.template and not all("{}" in template for template in self.template.split("|")):
-            raise ConfigError("Every template needs {} where the label goes.", "Such as: a photo of a {}.")
+            raise ConfigError(
+                "Every template needs {} where the label goes.", "Such as: a photo of a {}."
+            )
         if self.max_tokens < 1:
             raise ConfigError("A caption's max_tokens must be at least 1.")
 
@@ -77,7 +101,9 @@ def task_of(model: str) -> Task:
         names = [str(name) for name in content.get("architectures") or ()]
     except (OSError, ValueError, AttributeError):
         return "classify"
-    return "zero-shot" if any(name in _ZERO_SHOT for name in names) else "classify"
+    if any(name in _ZERO_SHOT for name in names):
+        return "zero-shot"
+    return "classify"
 
 
 class TransformersClassifier:
@@ -99,13 +125,23 @@ class ImageClassifier(TorchModel):
     """A ``records.Classifier`` over ``AutoModelForImageClassification``."""
 
     def __init__(self, name: str, options: TransformersOptions, device: str) -> None:
-        module, processor = _loaded(options, "AutoModelForImageClassification", "AutoImageProcessor")
+        module, processor = _loaded(
+            options, "AutoModelForImageClassification", "AutoImageProcessor"
+        )
         config = module.config
         labels = [str(config.id2label[number]) for number in range(config.num_labels)]
         independent = config.problem_type == "multi_label_classification"
-        activation = options.activation if options.activation != "auto" else "sigmoid" if independent else "softmax"
+        activation = (
+            options.activation
+            if options.activation != "auto"
+            else "sigmoid"
+            if independent
+            else "softmax"
+        )
         version = _version(options.model, config)
-        super().__init__(name, version, module, _transform(processor), labels, options, activation, device)
+        super().__init__(
+            name, version, module, _transform(processor), labels, options, activation, device
+        )
 
     def _forward(self, batch: Any) -> Any:
         return self._module(pixel_values=batch).logits
@@ -120,23 +156,30 @@ class ZeroShot(TorchModel):
     def __init__(self, name: str, options: TransformersOptions, device: str) -> None:
         import torch
 
-        module, processor = _loaded(options, "AutoModelForZeroShotImageClassification", "AutoProcessor")
+        module, processor = _loaded(
+            options, "AutoModelForZeroShotImageClassification", "AutoProcessor"
+        )
         if getattr(module, "logit_scale", None) is None or not hasattr(module, "get_text_features"):
             raise ModelError(
-                f"The model {options.model} has no encoders of pictures and texts.", "Name a CLIP or SigLIP model."
+                f"The model {options.model} has no encoders of pictures and texts.",
+                "Name a CLIP or SigLIP model.",
             )
         bias = getattr(module, "logit_bias", None)  # of a model that was trained with a sigmoid
         longest = int(getattr(module.config.text_config, "max_position_embeddings", 64))
         padding = True if bias is None else "max_length"  # texts are padded as SigLIP was trained
         labels = label_list(options.labels)
-        templates = (options.template or TEMPLATES.get(options.labels, "a photo of a {}")).split("|")
+        templates = (options.template or TEMPLATES.get(options.labels, "a photo of a {}")).split(
+            "|"
+        )
         rows = []  # the mean over the templates of the normalised text embeddings, normalised again
         with torch.inference_mode():
             for label in labels:
                 texts = [template.format(label) for template in templates]
                 how = {"padding": padding, "max_length": longest, "truncation": True}
                 tokens = processor.tokenizer(texts, return_tensors="pt", **how)
-                inputs = {key: tokens[key] for key in ("input_ids", "attention_mask") if key in tokens}
+                inputs = {
+                    key: tokens[key] for key in ("input_ids", "attention_mask") if key in tokens
+                }
                 embedded = _embedding(module.get_text_features(**inputs))
                 mean = (embedded / embedded.norm(dim=-1, keepdim=True)).mean(0)
                 rows.append(mean / mean.norm())
@@ -183,20 +226,28 @@ class Captioner:
         if self._template:
             content = [{"type": "image"}, {"type": "text", "text": self._options.prompt}]
             messages = [{"role": "user", "content": content}]
-            asked = self._processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+            asked = self._processor.apply_chat_template(
+                messages, add_generation_prompt=True, tokenize=False
+            )
             more = {"text": [asked] * len(arrays)}
         inputs = self._processor(images=arrays, return_tensors="pt", **more).to(self._device)
         with torch.inference_mode():
-            made = self._model.generate(**inputs, max_new_tokens=self._options.max_tokens, num_beams=1, do_sample=False)
+            made = self._model.generate(
+                **inputs, max_new_tokens=self._options.max_tokens, num_beams=1, do_sample=False
+            )
         fresh = made[:, inputs["input_ids"].shape[1] :] if self._template else made
-        return [text.strip() for text in self._processor.batch_decode(fresh, skip_special_tokens=True)]
+        return [
+            text.strip() for text in self._processor.batch_decode(fresh, skip_special_tokens=True)
+        ]
 
     def parse(self, raw: object) -> Answer:
         """The labels of the caption.  Raises: AnswerError if it is empty."""
         return self._captions.answer([raw])
 
 
-def _loaded(options: TransformersOptions, kind: str, processor: str, **more: Any) -> tuple[Any, Any]:
+def _loaded(
+    options: TransformersOptions, kind: str, processor: str, **more: Any
+) -> tuple[Any, Any]:
     """A model and its processor by the names of their Auto classes; of a folder without any network.
 
     more: for ``from_pretrained`` of the model.

@@ -50,7 +50,12 @@ class Setting:
 
 
 def load_cropper(
-    text: str, *, finder: Finder | None = None, device: str = "cpu", seed: int = 0, trust: bool = False
+    text: str,
+    *,
+    finder: Finder | None = None,
+    device: str = "cpu",
+    seed: int = 0,
+    trust: bool = False,
 ) -> Saliency | Cropper:
     """A cropper ready to be asked; all that can be wrong with it is found here.
 

@@ -9,7 +9,17 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gslopes.ask.boxes import RECTANGLE, Box, Cropper, Saliency, SaliencyMap, Size, Sizes, centres, crop_rectangle
+from gslopes.ask.boxes import (
+    RECTANGLE,
+    Box,
+    Cropper,
+    Saliency,
+    SaliencyMap,
+    Size,
+    Sizes,
+    centres,
+    crop_rectangle,
+)
 from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.joining import (
     Layout,
@@ -132,12 +142,22 @@ class Asker:
         The rule: over the maps of the first photos joined with their neighbours, the median of the temperatures at
         which a map spreads over a tenth of its cells.
         """
-        if not has_map(self.model) or getattr(self.model, "log", False) or self.model.name.startswith("fastgaze"):
+        if (
+            not has_map(self.model)
+            or getattr(self.model, "log", False)
+            or self.model.name.startswith("fastgaze")
+        ):
             return 1.0
-        pairs = np.array([[index, (index + 1) % len(self.sizes)] for index in range(min(len(self.sizes), 8))])
+        pairs = np.array(
+            [[index, (index + 1) % len(self.sizes)] for index in range(min(len(self.sizes), 8))]
+        )
         maps = [batch.scores for batch in self.maps(pairs) if isinstance(batch, MapBatch)]
-        temperatures = [temperature_for(scores.astype(np.float64)) for batch in maps for scores in batch]
-        return float(np.float32(np.median(temperatures))) if temperatures else 1.0
+        temperatures = [
+            temperature_for(scores.astype(np.float64)) for batch in maps for scores in batch
+        ]
+        if temperatures:
+            return float(np.float32(np.median(temperatures)))
+        return 1.0
 
     def answers(
         self,
@@ -154,7 +174,9 @@ class Asker:
         tick: of pictures that a cropper over a network has answered; it is asked about all before the first answer.
         """
         if isinstance(self.model, RemoteCropper):
-            self.model.ask_about(out, lambda: (self.picture(photos)[0] for photos in pictures.tolist()), tick)
+            self.model.ask_about(
+                out, lambda: (self.picture(photos)[0] for photos in pictures.tolist()), tick
+            )
         if not has_map(self.model):
             yield from self._rectangles(pictures)
             return
@@ -174,10 +196,17 @@ class Asker:
             for index, row in enumerate(rows):
                 centred = self.as_published and almost_symmetric(scores[index])
                 choices = {
-                    name: self._choice(outcome.shares[index], outcome.points[index], plan, centred and name == "argmax")
+                    name: self._choice(
+                        outcome.shares[index],
+                        outcome.points[index],
+                        plan,
+                        centred and name == "argmax",
+                    )
                     for name, outcome in chosen.items()
                 }
-                yield Answer(row, pictures[row].tolist(), plan, choices, highest[index], bool(flat[index]))
+                yield Answer(
+                    row, pictures[row].tolist(), plan, choices, highest[index], bool(flat[index])
+                )
 
     def _choice(self, shares: Array, point: Array, plan: Layout, centred: bool = False) -> Choice:
         if not np.isfinite(point).all():
@@ -185,7 +214,10 @@ class Asker:
         x = int(np.clip(point[0], 0, plan.width - 1))
         y = int(np.clip(point[1], 0, plan.height - 1))
         around = (plan.width // 2, plan.height // 2) if centred else (x, y)
-        crops = {ratio: (crop_rectangle(plan.width, plan.height, *around, ratio), False) for ratio in self.ratios}
+        crops = {
+            ratio: (crop_rectangle(plan.width, plan.height, *around, ratio), False)
+            for ratio in self.ratios
+        }
         return Choice(shares.tolist(), (x, y), crops, centred)
 
     def _rectangles(self, pictures: Pictures) -> Iterator[Answer]:
@@ -195,11 +227,17 @@ class Asker:
                 crops = {}
                 for ratio in self.ratios:
                     answer = cast("Cropper", self.model).crop(picture, ratio)
-                    crops[ratio] = checked_crop(answer, plan.width, plan.height, ratio, self.model.name)
+                    crops[ratio] = checked_crop(
+                        answer, plan.width, plan.height, ratio, self.model.name
+                    )
                 main = crops[min(crops, key=lambda ratio: abs(ratio - 1))][0]
                 heads = [share for share in self.kept(photos, plan, main) if share is not None]
                 # of each photo where a head is missing
-                inside = heads if len(heads) == len(photos) else [share_inside(box, main) for box in plan.photos]
+                inside = (
+                    heads
+                    if len(heads) == len(photos)
+                    else [share_inside(box, main) for box in plan.photos]
+                )
                 choice = Choice(larger_share(inside), point=main.point, crops=crops)
                 yield Answer(row, photos, plan, {RECTANGLE: choice})
             except AnswerError as error:
@@ -224,17 +262,23 @@ class Asker:
                 else:
                     yield from self._joined(pictures, part, plan)
 
-    def _assembled(self, pictures: Pictures, rows: Sequence[int], plan: Layout, sizes: Sizes) -> MapBatch | None:
+    def _assembled(
+        self, pictures: Pictures, rows: Sequence[int], plan: Layout, sizes: Sizes
+    ) -> MapBatch | None:
         """Maps from photos that are shrunk first, where that is all the model sees of each; None where it is not."""
         model: Any = self.model
         whole = self.as_published or self.stacked
-        if not (self.shortcut and not whole and hasattr(model, "view") and (to := model.view(sizes))):
+        if not (
+            self.shortcut and not whole and hasattr(model, "view") and (to := model.view(sizes))
+        ):
             return None
         for number in np.unique(pictures[list(rows)]).tolist():
             if (number, to) not in self.halves:
                 self.halves[number, to] = model.shrink(self.photo(number), *to)
         parts = [[self.halves[number, to] for number in pictures[row].tolist()] for row in rows]
-        scores = model.maps_of_shrunk(np.stack([np.concatenate(photos, axis=1) for photos in parts]))
+        scores = model.maps_of_shrunk(
+            np.stack([np.concatenate(photos, axis=1) for photos in parts])
+        )
         return MapBatch(rows, scores, *centres(plan.width, plan.height, *scores.shape[:0:-1]), plan)
 
     def _agrees(self, pictures: Pictures, batch: MapBatch) -> bool:
@@ -242,13 +286,17 @@ class Asker:
         for row, scores in list(zip(batch.rows, batch.scores, strict=True))[:16]:
             (joined,) = cast("Saliency", self.model).maps([self.picture(pictures[row].tolist())[0]])
             if not np.array_equal(joined.scores, scores):
-                self.note(f"{self.model.name} does not see joined photos as the photos joined: asked about each pair.")
+                self.note(
+                    f"{self.model.name} does not see joined photos as the photos joined: asked about each pair."
+                )
                 self.shortcut = False
                 return False
         self.checked = True
         return True
 
-    def _joined(self, pictures: Pictures, rows: Sequence[int], plan: Layout) -> Iterator[MapBatch | Answer]:
+    def _joined(
+        self, pictures: Pictures, rows: Sequence[int], plan: Layout
+    ) -> Iterator[MapBatch | Answer]:
         for start in range(0, len(rows), _JOINED):
             part = rows[start : start + _JOINED]
             maps = self._ask([self.picture(pictures[row].tolist())[0] for row in part], plan)
@@ -268,7 +316,8 @@ class Asker:
         try:
             maps = cast("Saliency", self.model).maps(joined)
             return [
-                check_map(saliency, plan.width, plan.height, self.model.name, "a joined picture") for saliency in maps
+                check_map(saliency, plan.width, plan.height, self.model.name, "a joined picture")
+                for saliency in maps
             ]
         except AnswerError as error:
             if len(joined) == 1:

@@ -71,17 +71,24 @@ def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cro
     if hasattr(given, "maps") or hasattr(given, "crop") or hasattr(given, "at"):
         return cast("Saliency | Cropper", given)
     if not callable(given):
-        raise UsageError(f"{given!r} is not a cropper.", "Give a function, or an object with crop or maps.")
+        raise UsageError(
+            f"{given!r} is not a cropper.", "Give a function, or an object with crop or maps."
+        )
     name = getattr(given, "__name__", type(given).__name__)
     parameters = signature(given).parameters.values()
-    takes = sum(parameter.default is parameter.empty and parameter.kind in _POSITIONAL for parameter in parameters)
+    takes = sum(
+        parameter.default is parameter.empty and parameter.kind in _POSITIONAL
+        for parameter in parameters
+    )
     if takes not in (1, 2):
         raise UsageError(
             f"{name} takes {takes} arguments.",
             "A function of pictures answers with maps, one of pictures and a ratio with rectangles.",
         )
     version = identity_of(given, name).version
-    return Maps(given, name, version) if takes == 1 else Rectangles(given, name, version)
+    if takes == 1:
+        return Maps(given, name, version)
+    return Rectangles(given, name, version)
 
 
 @dataclass(eq=False)
@@ -115,7 +122,9 @@ class Rectangles:
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """Raises: AnswerError if it answers with anything else."""
         (answer,) = _asked(lambda pictures: self.function(pictures, ratio), [picture], self.name)
-        return answer if isinstance(answer, Crop) else crop_of(answer, self.name)
+        if isinstance(answer, Crop):
+            return answer
+        return crop_of(answer, self.name)
 
 
 def _asked(function: Callable[..., Any], pictures: list[ByteArray], name: str) -> Sequence[Any]:
@@ -124,7 +133,9 @@ def _asked(function: Callable[..., Any], pictures: list[ByteArray], name: str) -
     except AnswerError:
         raise
     except Exception as error:  # the user's function may fail in any way
-        raise AnswerError(f"{name} failed: {type(error).__name__}: {error}{user_line(error)}.") from error
+        raise AnswerError(
+            f"{name} failed: {type(error).__name__}: {error}{user_line(error)}."
+        ) from error
     if len(answers) != len(pictures):
         raise AnswerError(f"{name} gives {len(answers)} answers about {len(pictures)} pictures.")
     return answers
@@ -208,13 +219,17 @@ class ReplayCropper(Rectangles):
     Options = ReplayCropOptions
 
     def __init__(self, name: str, options: ReplayCropOptions, setting: Any = None) -> None:
-        recording = Recording(options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",))
+        recording = Recording(
+            options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",)
+        )
 
         def recorded(pictures: list[ByteArray], ratio: float) -> list[Any]:
             key = picture_key(pictures[0])
             (line,) = recording.lines([_key(key, ratio)])
             if line is None:
-                raise AnswerError(f"{name} has no answer about the picture {key[:12]} at the ratio {ratio:g}.")
+                raise AnswerError(
+                    f"{name} has no answer about the picture {key[:12]} at the ratio {ratio:g}."
+                )
             return [line["box"]]
 
         super().__init__(recorded, name, recording.digest[:16])
@@ -236,5 +251,7 @@ def crop_of(sides: Any, name: str) -> Crop:
         if any(int(side) != side for side in (left, top, width, height)):
             raise ValueError("halves of pixels")
     except (TypeError, ValueError, OverflowError) as error:
-        raise AnswerError(f"{name} answers with {str(sides)[:80]}: not left, top, width, height.") from error
+        raise AnswerError(
+            f"{name} answers with {str(sides)[:80]}: not left, top, width, height."
+        ) from error
     return Crop(int(left), int(top), int(width), int(height))

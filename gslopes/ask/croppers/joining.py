@@ -78,7 +78,9 @@ def layout(sizes: Sequence[Size], *, stacked: bool = False) -> Layout:
     return Layout(left or width, top or height, tuple(photos), tuple(territories), stacked)
 
 
-def join(photos: Sequence[ByteArray], *, jpeg: int | None = None, stacked: bool = False) -> tuple[ByteArray, Layout]:
+def join(
+    photos: Sequence[ByteArray], *, jpeg: int | None = None, stacked: bool = False
+) -> tuple[ByteArray, Layout]:
     """The joined picture, black where no photo is, and its layout.
 
     photos: (H, W, 3) uint8 RGB each, or (H, W) gray.  jpeg: quality of a JPEG file that it goes through, as the
@@ -98,7 +100,9 @@ def join(photos: Sequence[ByteArray], *, jpeg: int | None = None, stacked: bool 
 # -- maps -------------------------------------------------------------------------------------------------------------
 
 
-def check_map(saliency: SaliencyMap, width: int, height: int, cropper: str, picture: str) -> SaliencyMap:
+def check_map(
+    saliency: SaliencyMap, width: int, height: int, cropper: str, picture: str
+) -> SaliencyMap:
     """The map, if it makes sense.
 
     Raises: AnswerError naming cropper and picture if it has no cell, a number that is none, or coordinates that lie
@@ -117,10 +121,16 @@ def check_map(saliency: SaliencyMap, width: int, height: int, cropper: str, pict
         ):
             if len(coordinates) != count:
                 wrong = f"has {len(coordinates)} coordinates {name} for {count} cells"
-            elif (np.diff(coordinates) <= 0).any() or coordinates[0] < 0 or coordinates[-1] > side - 1:
+            elif (
+                (np.diff(coordinates) <= 0).any()
+                or coordinates[0] < 0
+                or coordinates[-1] > side - 1
+            ):
                 wrong = f"has coordinates {name} that do not increase inside of the picture ({side} pixels)"
     if wrong:
-        raise AnswerError(f"The map of {cropper} for {picture} {wrong}.", "Repair the cropper; other pairs go on.")
+        raise AnswerError(
+            f"The map of {cropper} for {picture} {wrong}.", "Repair the cropper; other pairs go on."
+        )
     return saliency
 
 
@@ -160,7 +170,9 @@ def almost_symmetric(scores: NDArray[np.floating]) -> bool:
     scores: (rows, columns).
     """
     levels = (scores - scores.min()) * np.float32(LEVELS / (float(np.ptp(scores)) or 1.0))
-    small = Image.fromarray(levels.astype(np.float32)).resize((GRID, GRID), Image.Resampling.LANCZOS)
+    small = Image.fromarray(levels.astype(np.float32)).resize(
+        (GRID, GRID), Image.Resampling.LANCZOS
+    )
     return asymmetry(np.asarray(small, np.float64)) < ALMOST
 
 
@@ -183,7 +195,12 @@ def salient_regions(saliency: SaliencyMap, width: int, height: int) -> list[Box]
     bright = saliency.scores > np.percentile(saliency.scores, PERCENTILE)
     regions = cv2.connectedComponentsWithStats(bright.astype(np.uint8), connectivity=8)[2][1:]
     return [
-        Box(x * width / columns, y * height / rows, (x + wide) * width / columns, (y + tall) * height / rows)
+        Box(
+            x * width / columns,
+            y * height / rows,
+            (x + wide) * width / columns,
+            (y + tall) * height / rows,
+        )
         for x, y, wide, tall, area in regions.tolist()
         if area >= LEAST_AREA * rows * columns
     ]
@@ -259,7 +276,9 @@ def head_box(face: Sequence[float], width: int, height: int) -> Box:
 def share_inside(head: Box, crop: Crop) -> float:
     """Share of the head's area in the crop, in [0, 1]; NaN for a head without area."""
     rectangle = Box(crop.left, crop.top, crop.left + crop.width, crop.top + crop.height)
-    return head.shared(rectangle) / head.area if head.area > 0 else float("nan")
+    if head.area > 0:
+        return head.shared(rectangle) / head.area
+    return float("nan")
 
 
 def larger_share(shares: Sequence[float]) -> list[float]:
@@ -273,14 +292,18 @@ def larger_share(shares: Sequence[float]) -> list[float]:
     return [1 / sum(best) if largest else 0.0 for largest in best]
 
 
-def checked_crop(crop: Crop, width: int, height: int, ratio: float, cropper: str) -> tuple[Crop, bool]:
+def checked_crop(
+    crop: Crop, width: int, height: int, ratio: float, cropper: str
+) -> tuple[Crop, bool]:
     """The rectangle inside the picture, and whether it has another ratio than asked (by more than 1 % and 1 pixel).
 
     A rectangle that reaches out by a pixel is clamped.
 
     Raises: AnswerError if it is empty or reaches out further.
     """
-    out = max(-crop.left, -crop.top, crop.left + crop.width - width, crop.top + crop.height - height)
+    out = max(
+        -crop.left, -crop.top, crop.left + crop.width - width, crop.top + crop.height - height
+    )
     if crop.width < 1 or crop.height < 1 or out > 1:
         raise AnswerError(
             f"{cropper} answers with the rectangle left {crop.left}, top {crop.top}, {crop.width} x {crop.height} for "
@@ -292,5 +315,8 @@ def checked_crop(crop: Crop, width: int, height: int, ratio: float, cropper: str
     bottom = min(crop.top + crop.height, height)
     inside = Crop(left, top, right - left, bottom - top, crop.point)
     wanted = ratio * inside.width
-    other = abs(inside.height - wanted) > max(1.0, 0.01 * wanted) and abs(inside.width - inside.height / ratio) > 1
+    other = (
+        abs(inside.height - wanted) > max(1.0, 0.01 * wanted)
+        and abs(inside.width - inside.height / ratio) > 1
+    )
     return inside, other

@@ -51,8 +51,13 @@ class SpectralResidual(_OfOpenCV):
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """(H, W, 3) uint8 RGB pictures to maps of 64 x 64 cells; a picture of one colour gives a constant map."""
-        shrunk = [self.maps_of_shrunk(self.shrink(picture, GRID, GRID)[None])[0] for picture in pictures]
-        return [grid_map(scores, picture, self.name) for scores, picture in zip(shrunk, pictures, strict=True)]
+        shrunk = [
+            self.maps_of_shrunk(self.shrink(picture, GRID, GRID)[None])[0] for picture in pictures
+        ]
+        return [
+            grid_map(scores, picture, self.name)
+            for scores, picture in zip(shrunk, pictures, strict=True)
+        ]
 
     def view(self, sizes: Sizes) -> Size | None:
         """A size where all photos have one size, the grid can be shared out, and nothing is enlarged."""
@@ -64,7 +69,9 @@ class SpectralResidual(_OfOpenCV):
     def shrink(self, picture: ByteArray, width: int, height: int) -> ByteArray:
         """(height, width) uint8 gray of a picture, as the model shrinks it."""
         gray = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY) if picture.ndim == 3 else picture
-        return np.asarray(cv2.resize(gray, (width, height), interpolation=cv2.INTER_LINEAR_EXACT), np.uint8)
+        return np.asarray(
+            cv2.resize(gray, (width, height), interpolation=cv2.INTER_LINEAR_EXACT), np.uint8
+        )
 
     def maps_of_shrunk(self, shrunk: ByteArray) -> FloatArray:
         """(B, 64, 64) uint8 gray to (B, 64, 64) float32 in [0, 1]."""
@@ -89,8 +96,13 @@ class FineGrained(_OfOpenCV):
 
         A cell is the mean of 4 x 4 pixels: single edge pixels would decide otherwise.
         """
-        shrunk = [self.maps_of_shrunk(fitted(picture, FITTED, "area")[None])[0] for picture in pictures]
-        return [grid_map(scores, picture, self.name) for scores, picture in zip(shrunk, pictures, strict=True)]
+        shrunk = [
+            self.maps_of_shrunk(fitted(picture, FITTED, "area")[None])[0] for picture in pictures
+        ]
+        return [
+            grid_map(scores, picture, self.name)
+            for scores, picture in zip(shrunk, pictures, strict=True)
+        ]
 
     def view(self, sizes: Sizes) -> Size | None:
         """A size where all photos have one size and share the fitted pixels out evenly.

@@ -89,7 +89,9 @@ def outcomes(
             weights = special.softmax(cells / temperature, axis=1)
             points = nowhere
             if draw is not None:
-                passed = np.cumsum(weights, axis=1) >= draw[:, None] * weights.sum(axis=1, keepdims=True)
+                passed = np.cumsum(weights, axis=1) >= draw[:, None] * weights.sum(
+                    axis=1, keepdims=True
+                )
                 points = at[np.argmax(passed, axis=1)]
             made[name] = Outcome(np.asarray(weights @ owner), points)
         elif name == "average":
@@ -97,10 +99,14 @@ def outcomes(
         elif name == "top-k-average":
             made[name] = pointed(_top_weights(cells, min(TOP, cells.shape[1])))
         elif name == "choose-k":
-            shares = np.array([_peak_shares(grid, x, y, plan) for grid in np.asarray(scores, np.float64)])
+            shares = np.array(
+                [_peak_shares(grid, x, y, plan) for grid in np.asarray(scores, np.float64)]
+            )
             made[name] = Outcome(shares.reshape(count, people), nowhere)
         else:
-            made[name] = Outcome(np.full((count, people), 1.0 if name == "pad" else 1 / people), nowhere)
+            made[name] = Outcome(
+                np.full((count, people), 1.0 if name == "pad" else 1 / people), nowhere
+            )
     return made
 
 

@@ -36,7 +36,12 @@ class RemoteCropper:
     """
 
     def __init__(
-        self, service: HttpCropper, cost_limits: CostLimits, budget: Budget, ratios: Sequence[float], seed: int = 0
+        self,
+        service: HttpCropper,
+        cost_limits: CostLimits,
+        budget: Budget,
+        ratios: Sequence[float],
+        seed: int = 0,
     ) -> None:
         self.name = service.name
         self.version = service.version
@@ -53,7 +58,9 @@ class RemoteCropper:
         """The most that asking about ``pictures`` pictures takes, for each ratio."""
         return [estimate(service, [pictures] if pictures else []) for service in self._at.values()]
 
-    def ask_about(self, out: Path, pictures: Callable[[], Iterable[ByteArray]], tick: Callable[[int], None]) -> None:
+    def ask_about(
+        self, out: Path, pictures: Callable[[], Iterable[ByteArray]], tick: Callable[[int], None]
+    ) -> None:
         """Ask about pictures at every ratio; earlier answers are dropped.
 
         out: the run folder, in which pictures lie while they are asked about.  pictures: gives them, once a ratio.
@@ -72,13 +79,17 @@ class RemoteCropper:
 
                     def done(_: int, *asked: Any, ratio: float = ratio, last: bool = last) -> None:
                         progress: PartProgress = asked[-1]
-                        for question, answer in zip(progress.questions, progress.in_order(), strict=True):
+                        for question, answer in zip(
+                            progress.questions, progress.in_order(), strict=True
+                        ):
                             self._answers[question.photo, ratio] = answer
                             (folder / question.file).unlink(missing_ok=True)
                         if last:
                             tick(len(progress.questions))
 
-                    client = Client(service, cache=cache, budget=self._budget, usage=self.usage, seed=self._seed)
+                    client = Client(
+                        service, cache=cache, budget=self._budget, usage=self.usage, seed=self._seed
+                    )
                     client.ask_parts(_parts(pictures(), folder), folder, done)
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -91,7 +102,11 @@ class RemoteCropper:
         if answer.box is not None:
             return answer.box
         why = SkipReason.of(answer.reason, answer.status)
-        raise Refused(why.detail or why.reason) if answer.status == "refused" else AnswerError(why.detail or why.reason)
+        raise (
+            Refused(why.detail or why.reason)
+            if answer.status == "refused"
+            else AnswerError(why.detail or why.reason)
+        )
 
 
 def _parts(pictures: Iterable[ByteArray], folder: Path) -> Iterator[tuple[int, pd.DataFrame]]:
@@ -134,10 +149,14 @@ def ready_croppers(
     """
     if finder is None and any(name.startswith("faces") for name in names):
         finder = mtcnn()
-    named = [load_cropper(name, finder=finder, device=device, seed=seed, trust=trust) for name in names]
+    named = [
+        load_cropper(name, finder=finder, device=device, seed=seed, trust=trust) for name in names
+    ]
     budget = Budget(cost_limits.budget)
     return [
-        RemoteCropper(model, cost_limits, budget, ratios, seed) if isinstance(model, HttpCropper) else model
+        RemoteCropper(model, cost_limits, budget, ratios, seed)
+        if isinstance(model, HttpCropper)
+        else model
         for model in map(as_cropper, [*named, *given])
     ]
 

@@ -23,7 +23,8 @@ class Faces:
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
         if setting.finder is None:
             raise UsageError(
-                "The cropper faces needs a face detector.", "Pass finder=MtcnnFinder() of gslopes.faces.find."
+                "The cropper faces needs a face detector.",
+                "Pass finder=MtcnnFinder() of gslopes.faces.find.",
             )
         self.name = name
         self.version = "mtcnn"
@@ -34,7 +35,9 @@ class Faces:
         """(H, W, 3) uint8 RGB to a rectangle; faces are looked for once a picture."""
         key = sha256(picture.tobytes()).hexdigest()
         if key not in self._seen:
-            self._seen = {key: self._point(picture, key)}  # all ratios of one picture come one after the other
+            self._seen = {
+                key: self._point(picture, key)
+            }  # all ratios of one picture come one after the other
         return crop_rectangle(picture.shape[1], picture.shape[0], *self._seen[key], ratio)
 
     def _point(self, picture: ByteArray, key: str) -> tuple[int, int]:
@@ -72,7 +75,9 @@ class Random:
         """(H, W, 3) uint8 RGB to a rectangle."""
         height, width = picture.shape[:2]
         generator = np.random.default_rng([self._seed, *sha256(picture.tobytes()).digest()])
-        return crop_rectangle(width, height, int(generator.integers(width)), int(generator.integers(height)), ratio)
+        return crop_rectangle(
+            width, height, int(generator.integers(width)), int(generator.integers(height)), ratio
+        )
 
 
 class SmartCrop:
@@ -91,7 +96,11 @@ class SmartCrop:
         """(H, W, 3) uint8 RGB to a rectangle."""
         side = 100
         top: dict[str, Any] = self._module.SmartCrop().crop(
-            Image.fromarray(picture), width=side, height=max(1, int(ratio * side)), min_scale=1.0, num_scale_steps=1
+            Image.fromarray(picture),
+            width=side,
+            height=max(1, int(ratio * side)),
+            min_scale=1.0,
+            num_scale_steps=1,
         )["top_crop"]
         return Crop(int(top["x"]), int(top["y"]), int(top["width"]), int(top["height"]))
 
@@ -106,4 +115,6 @@ def needed(module: str, extra: str, cropper: str) -> ModuleType:
             f"Run: pip install 'gslopes[{extra}]'.",
         ) from None
     except (ImportError, OSError) as error:
-        raise ConfigError(f"The package {module} cannot be loaded: {error}.", "Reinstall it.") from error
+        raise ConfigError(
+            f"The package {module} cannot be loaded: {error}.", "Reinstall it."
+        ) from error

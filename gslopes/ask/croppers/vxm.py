@@ -79,12 +79,16 @@ def parse(data: bytes, name: str = "the file") -> tuple[Layer, ...]:
         for index, layer in enumerate(layers):
             if layer.weight is not None:
                 if layer.weight.shape[1] != channels:
-                    raise ValueError(f"{index}w takes {layer.weight.shape[1]} channels after {channels}")
+                    raise ValueError(
+                        f"{index}w takes {layer.weight.shape[1]} channels after {channels}"
+                    )
                 channels = layer.weight.shape[0]
         if channels != 1:
             raise ValueError(f"it ends with {channels} channels, not with one map")
     except ValueError as error:
-        raise ModelError(f"{name} is no .vxm file: {error}.", "Give the file as its authors publish it.") from None
+        raise ModelError(
+            f"{name} is no .vxm file: {error}.", "Give the file as its authors publish it."
+        ) from None
     return layers
 
 
@@ -97,7 +101,9 @@ def records(data: bytes) -> dict[str, bytes]:
     def take(count: int, what: str) -> bytes:
         nonlocal offset
         if offset + count > len(data):
-            raise ValueError(f"it is truncated: {what} at offset {offset} needs {count} bytes of {len(data)}")
+            raise ValueError(
+                f"it is truncated: {what} at offset {offset} needs {count} bytes of {len(data)}"
+            )
         offset += count
         return data[offset - count : offset]
 
@@ -109,7 +115,9 @@ def records(data: bytes) -> dict[str, bytes]:
         (length,) = struct.unpack("<I", take(4, f"the length of {key!r}"))
         entries[key] = take(length, f"the value of {key!r}")
     if offset != len(data):
-        raise ValueError(f"it has {len(data) - offset} bytes after its last record, at offset {offset}")
+        raise ValueError(
+            f"it has {len(data) - offset} bytes after its last record, at offset {offset}"
+        )
     return entries
 
 
@@ -118,14 +126,20 @@ def _layer(entries: Mapping[str, bytes], index: int) -> Layer:
     if kind == POOL:
         return Layer(POOL)
     if kind == SMOOTH:
-        return Layer(SMOOTH, size=_integer(entries, f"{index}KernelSize"), sigma=_integer(entries, f"{index}Std"))
+        return Layer(
+            SMOOTH,
+            size=_integer(entries, f"{index}KernelSize"),
+            sigma=_integer(entries, f"{index}Std"),
+        )
     if kind != CONVOLUTION:
         raise ValueError(f"there is the unknown type {kind} in {index}Type; known are 0, 2 and 3")
     activation = _integer(entries, f"{index}Act")
     weight = _array(entries, f"{index}w", 4)
     bias = _array(entries, f"{index}b", 1)
     if weight.shape[0] != len(bias) or weight.shape[2] % 2 == 0 or weight.shape[3] % 2 == 0:
-        raise ValueError(f"{index}w has the shape {weight.shape}; {len(bias)} outputs and odd windows are expected")
+        raise ValueError(
+            f"{index}w has the shape {weight.shape}; {len(bias)} outputs and odd windows are expected"
+        )
     alpha = float(_array(entries, f"{index}alpha", 1)[0]) if activation == PARAMETRIC else 0.0
     return Layer(CONVOLUTION, weight, bias, activation, alpha)
 
@@ -217,7 +231,9 @@ class FastGazeModel:
             pairs = list(group)
             for start in range(0, len(pairs), _BATCH):
                 batch = pairs[start : start + _BATCH]
-                stack = torch.from_numpy(np.stack([resized for resized, _ in batch])).to(self._device)
+                stack = torch.from_numpy(np.stack([resized for resized, _ in batch])).to(
+                    self._device
+                )
                 with torch.inference_mode():
                     scores = self._network(stack.permute(0, 3, 1, 2).float()).cpu().numpy()
                 maps += [_map(score, *pair) for score, pair in zip(scores, batch, strict=True)]
@@ -228,5 +244,7 @@ def _map(scores: FloatArray, small: ByteArray, picture: ByteArray) -> SaliencyMa
     """A cell is the pixel (16c + 8, 16r + 8) of the fitted picture, moved inside."""
     factor = min(picture.shape[1] / small.shape[1], picture.shape[0] / small.shape[0])
     cells = (STRIDE * np.arange(count) + STRIDE // 2 for count in scores.shape)
-    y, x = (np.minimum(side - 1, cell) * factor for cell, side in zip(cells, small.shape, strict=False))
+    y, x = (
+        np.minimum(side - 1, cell) * factor for cell, side in zip(cells, small.shape, strict=False)
+    )
     return SaliencyMap(scores, x.astype(np.float32), y.astype(np.float32))

@@ -41,8 +41,16 @@ class Estimate:
         parts = [many(self.pictures, "picture")]
         parts += [many(self.calls, "call")] if self.usd != 0 or self.seconds else []
         about = "estimated " if self.estimated else ""
-        parts += [f"estimated {self.tokens[0]:,} + {self.tokens[1]:,} tokens"] if any(self.tokens) else []
-        parts += [] if self.usd == 0 else ["price unknown" if self.usd is None else f"{about}{self.usd:,.2f} USD"]
+        parts += (
+            [f"estimated {self.tokens[0]:,} + {self.tokens[1]:,} tokens"]
+            if any(self.tokens)
+            else []
+        )
+        parts += (
+            []
+            if self.usd == 0
+            else ["price unknown" if self.usd is None else f"{about}{self.usd:,.2f} USD"]
+        )
         parts += [f"{self.seconds / 60:,.1f} minutes at the quota"] if self.seconds else []
         before = f"; {self.cached:,} answered before" if self.cached else ""
         return f"{self.name}: {', '.join(parts)}{before}"
@@ -56,15 +64,31 @@ def estimate(classifier: Classifier, parts: list[int], cached: int = 0) -> Estim
     """
     limits = limits_of(classifier)
     pictures = sum(parts)
-    calls = sum(-(-part // max(1, classifier.batch)) for part in parts) * limits.requests_per_picture
+    calls = (
+        sum(-(-part // max(1, classifier.batch)) for part in parts) * limits.requests_per_picture
+    )
     tokens = limits.tokens[0] * pictures, limits.tokens[1] * pictures
     price = limits.cost(pictures)
     seconds = limits.seconds(pictures, calls)
-    return Estimate(classifier.name, pictures, cached, calls, price, seconds, limits.note, tokens, limits.estimated)
+    return Estimate(
+        classifier.name,
+        pictures,
+        cached,
+        calls,
+        price,
+        seconds,
+        limits.note,
+        tokens,
+        limits.estimated,
+    )
 
 
 def estimate_parts(
-    run: Path, classifier: Classifier, edits: Iterable[pd.DataFrame], cache: ClassifierCache, before: int
+    run: Path,
+    classifier: Classifier,
+    edits: Iterable[pd.DataFrame],
+    cache: ClassifierCache,
+    before: int,
 ) -> Estimate:
     """What one classifier still has to be asked.
 
@@ -91,7 +115,9 @@ def estimate_walk(classifier: Classifier, images: int, part: int) -> Estimate:
 
     images: at most.  part: pictures of one part, at most.
     """
-    return estimate(classifier, [min(part, images - start) for start in range(0, images, part)] if part else [])
+    return estimate(
+        classifier, [min(part, images - start) for start in range(0, images, part)] if part else []
+    )
 
 
 def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Executor) -> float:
@@ -118,7 +144,9 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
     agreed = max(total, config.confirm_above)
     if config.yes or (total <= config.confirm_above and not unknown):
         return agreed
-    price = f"{word} {total:,.2f} USD" + (f" and what your plan says for {', '.join(unknown)}" if unknown else "")
+    price = f"{word} {total:,.2f} USD" + (
+        f" and what your plan says for {', '.join(unknown)}" if unknown else ""
+    )
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(
             f"This will cost {price}, and no terminal is there to confirm it.",
@@ -126,5 +154,7 @@ def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Ex
         )
     print(f"This will cost {price}. Go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("Not confirmed, so nothing was asked.", "Add --limit or --budget for a smaller audit.")
+        raise UsageError(
+            "Not confirmed, so nothing was asked.", "Add --limit or --budget for a smaller audit."
+        )
     return agreed

@@ -44,7 +44,10 @@ def finished_stages(run: Path, classifiers: Iterable[str], parts: int) -> list[s
     return [name for name in stages if not runfolder.missing_parts(run, name, tables.ASKED, parts)]
 
 
-DROPPED = {tables.ASKED.name: "dropped-asked", tables.SCORES.name: "dropped-scores"}  # apart from the tables
+DROPPED = {
+    tables.ASKED.name: "dropped-asked",
+    tables.SCORES.name: "dropped-scores",
+}  # apart from the tables
 
 
 @dataclass(eq=False)
@@ -64,9 +67,15 @@ class Scoring:
     budget: Budget
 
     def __post_init__(self) -> None:
-        self._wanted = {classifier.name: self._wanted_of(classifier) for classifier in self.classifiers}
-        self._missing = {classifier.name: self._missing_of(classifier.name) for classifier in self.classifiers}
-        self._due = [classifier for classifier in self.classifiers if self._missing[classifier.name]]
+        self._wanted = {
+            classifier.name: self._wanted_of(classifier) for classifier in self.classifiers
+        }
+        self._missing = {
+            classifier.name: self._missing_of(classifier.name) for classifier in self.classifiers
+        }
+        self._due = [
+            classifier for classifier in self.classifiers if self._missing[classifier.name]
+        ]
         self._usages = {classifier.name: UsageStats() for classifier in self._due}
         self._warned: set[str] = set()
 
@@ -74,7 +83,9 @@ class Scoring:
         """Which edits a classifier is asked about: only a sample of the placebo sweeps where asking costs money."""
         placebos = None if limits_of(classifier).free else self.config.placebo_sample
         dropped = self.config.dropped_sample
-        return SweepSelection(self.run, self.gate, dropped=dropped, placebos=placebos, seed=self.seed)
+        return SweepSelection(
+            self.run, self.gate, dropped=dropped, placebos=placebos, seed=self.seed
+        )
 
     def _missing_of(self, name: str) -> list[int]:
         """Parts that a classifier has still to be asked about; with ``retry_failed`` those with failures as well.
@@ -111,15 +122,25 @@ class Scoring:
             for classifier in self._due:
                 missing = self._missing[classifier.name]
                 wanted = self._wanted[classifier.name]
-                before = sum(wanted.count(part) for part in range(self.parts) if part not in set(missing))
+                before = sum(
+                    wanted.count(part) for part in range(self.parts) if part not in set(missing)
+                )
                 due = map(wanted.edits, missing)
-                estimates.append(estimate_parts(self.run, classifier, due, ClassifierCache(classifier, cache), before))
+                estimates.append(
+                    estimate_parts(
+                        self.run, classifier, due, ClassifierCache(classifier, cache), before
+                    )
+                )
             self.budget.agree(confirm_cost(estimates, self.config, self.executor))
             for classifier in self._due:
                 prepare_classifier(classifier)
             clients = []
             for classifier in self._due:
-                own = None if is_cached(classifier) else stack.enter_context(AnswerCache(self._journal(classifier)))
+                own = (
+                    None
+                    if is_cached(classifier)
+                    else stack.enter_context(AnswerCache(self._journal(classifier)))
+                )
                 client = Client(
                     classifier,
                     cache=cache,
@@ -142,8 +163,16 @@ class Scoring:
         errors: list[BaseException] = []
         stop: KeyboardInterrupt | None = None
         pool = ThreadPoolExecutor(max(1, len(clients)), "score")
-        counts = [self._wanted[asking.classifier.name].count(part) for asking in clients for part in range(self.parts)]
-        due = sum(self._wanted[name].count(part) for name, parts in self._missing.items() for part in parts)
+        counts = [
+            self._wanted[asking.classifier.name].count(part)
+            for asking in clients
+            for part in range(self.parts)
+        ]
+        due = sum(
+            self._wanted[name].count(part)
+            for name, parts in self._missing.items()
+            for part in parts
+        )
         names = "score      " + ", ".join(asking.classifier.name for asking in clients)
         before = sum(counts) - due
         line = is_shown(self.executor)
@@ -158,7 +187,9 @@ class Scoring:
 
             left = {pool.submit(self._drive, client, clients, errors) for client in clients}
             pool.shutdown(wait=False)
-            while left:  # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
+            while (
+                left
+            ):  # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
                 try:
                     left = wait(left, timeout=REFRESH).not_done
                     update()
@@ -176,18 +207,30 @@ class Scoring:
         if stop is not None or errors:
             raise stop or errors[0]
 
-    def _drive(self, client: Client, clients: Sequence[Client], errors: list[BaseException]) -> None:
+    def _drive(
+        self, client: Client, clients: Sequence[Client], errors: list[BaseException]
+    ) -> None:
         """One classifier, in its thread; its error stops the others as well."""
         name = client.classifier.name
         stage = score_stage(name)
 
-        def done(part: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: PartProgress) -> None:
-            models = part_path(self.run, stage, tables.ASKED, part).with_name(f"models-{part:06d}.json")
+        def done(
+            part: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: PartProgress
+        ) -> None:
+            models = part_path(self.run, stage, tables.ASKED, part).with_name(
+                f"models-{part:06d}.json"
+            )
             if progress.models() or models.exists():
-                runfolder.write_json(models, {"models": progress.models(), "order_effects": progress.orders()})
-            runfolder.write_table(tables.SCORES, scores, part_path(self.run, stage, tables.SCORES, part))
+                runfolder.write_json(
+                    models, {"models": progress.models(), "order_effects": progress.orders()}
+                )
+            runfolder.write_table(
+                tables.SCORES, scores, part_path(self.run, stage, tables.SCORES, part)
+            )
             kill_point("part:scores")
-            runfolder.write_table(tables.ASKED, asked, part_path(self.run, stage, tables.ASKED, part))
+            runfolder.write_table(
+                tables.ASKED, asked, part_path(self.run, stage, tables.ASKED, part)
+            )
 
         try:
             runfolder.make_folder(self.run / "parts" / stage)
@@ -225,7 +268,9 @@ class Scoring:
             if str(usage):
                 self.executor.note(f"score      {name}: {many(usage.requests, 'call')}, {usage}.")
         if (given := self.budget.usd) is not None:
-            spent, total, left = map(self.budget.shown, (self.budget.spent, given, self.budget.left(given)))
+            spent, total, left = map(
+                self.budget.shown, (self.budget.spent, given, self.budget.left(given))
+            )
             self.executor.note(f"score      budget: {spent} of {total} USD spent, {left} USD left.")
 
 
@@ -240,7 +285,9 @@ def models_of(run: Path, name: str) -> dict[str, Any]:
     for path in sorted((run / "parts" / score_stage(name)).glob("models-*.json")):
         try:
             content = read_json(path)
-            models.update({str(version): int(count) for version, count in content["models"].items()})
+            models.update(
+                {str(version): int(count) for version, count in content["models"].items()}
+            )
             for label, each in content.get("order_effects", {}).items():
                 effects.setdefault(str(label), []).extend(map(float, each))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -259,7 +306,8 @@ def _in_words(effects: Mapping[str, Sequence[float]]) -> str:
     means = {label: mean_t(100 * np.array(each, np.float64)) for label, each in effects.items()}
     largest = sorted(means.items(), key=lambda pair: (-abs(round(pair[1].value, 1)), pair[0]))
     shown = ", ".join(
-        f"{label} {mean.value:+.1f}" + f" [{mean.low:+.1f}, {mean.high:+.1f}]" * (mean.low < mean.high)
+        f"{label} {mean.value:+.1f}"
+        + f" [{mean.low:+.1f}, {mean.high:+.1f}]" * (mean.low < mean.high)
         for label, mean in largest
     ).replace("-", "\u2212")
     return f"points more where an option is asked earlier: {shown}"

@@ -42,7 +42,11 @@ _SHOWN = 512  # pixels, longer side of the thumbnail at most
 
 
 def ask_first(
-    classifiers: Sequence[Classifier], files: Sequence[PhotoFile], config: ScoreConfig, budget: Budget, note: Executor
+    classifiers: Sequence[Classifier],
+    files: Sequence[PhotoFile],
+    config: ScoreConfig,
+    budget: Budget,
+    note: Executor,
 ) -> None:
     """Ask about the first two photos that can be read; answers of services are kept, as all of them are.
 
@@ -72,7 +76,9 @@ def first_pictures(files: Sequence[PhotoFile]) -> list[bytes]:
         with suppress(PhotoError):
             data = photo_bytes(file.path)
             photo = photo_of(data, file.path)
-            pictures[data if data.startswith(_KINDS) else _png(in_srgb(photo.pixels, photo.icc))] = None
+            pictures[
+                data if data.startswith(_KINDS) else _png(in_srgb(photo.pixels, photo.icc))
+            ] = None
         if len(pictures) == FIRST:
             break
     return list(pictures)
@@ -109,22 +115,34 @@ def _difference(one: Answer, other: Answer) -> float:
     shared = scores.keys() & others.keys()
     if not shared:
         return float(bool(scores or others))
-    return max(abs(scores[label] - others[label]) / max(1.0, abs(scores[label])) for label in shared)
+    return max(
+        abs(scores[label] - others[label]) / max(1.0, abs(scores[label])) for label in shared
+    )
 
 
 def _asked(
-    classifier: Classifier, pictures: Sequence[bytes], cache: Path | None, budget: Budget | None, usage: UsageStats
+    classifier: Classifier,
+    pictures: Sequence[bytes],
+    cache: Path | None,
+    budget: Budget | None,
+    usage: UsageStats,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows of the asked and the scores table about distinct pictures, whose photo is their digest."""
     frames: list[pd.DataFrame] = []
     with TemporaryDirectory() as name, ExitStack() as stack:
-        answers = stack.enter_context(AnswerCache(writable_cache(cache))) if is_cached(classifier) else None
+        answers = (
+            stack.enter_context(AnswerCache(writable_cache(cache)))
+            if is_cached(classifier)
+            else None
+        )
         keys = {digest(data).hex(): data for data in pictures}
         for key, data in keys.items():
             (Path(name) / key).write_bytes(data)
         client = Client(classifier, cache=answers, budget=budget, usage=usage)
         edits = tables.frame_of(tables.EDITS, [(key, "gender", 0, 0.0, key, 0.0) for key in keys])
-        client.ask_parts([(0, edits)], Path(name), lambda _, asked, scores, __: frames.extend((asked, scores)))
+        client.ask_parts(
+            [(0, edits)], Path(name), lambda _, asked, scores, __: frames.extend((asked, scores))
+        )
     asked, scores = frames
     return asked, scores
 
@@ -157,7 +175,9 @@ class Trial:
         return sum(picture["status"] == "failed" for picture in self.pictures)
 
 
-def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Path, cache: Path | None = None) -> Trial:
+def try_classifier(
+    classifier: Classifier, photos: Sequence[Path], thumbnail: Path, cache: Path | None = None
+) -> Trial:
     """Ask about three pictures: the first photos, or, of fewer, also the first one mirrored and half as bright.
 
     thumbnail: where a picture of what is sent is written, PNG.
@@ -189,7 +209,9 @@ def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Pa
         of_photo = scores[scores["photo"] == answer["photo"]]
         labels = dict(zip(of_photo["label"], of_photo["score"].astype(float), strict=True))
         why = explained(answer["reason"], answer["detail"])
-        answers.append({"picture": name, "status": answer["status"], "reason": why, "labels": labels})
+        answers.append(
+            {"picture": name, "status": answer["status"], "reason": why, "labels": labels}
+        )
     answered = [answer["labels"] for answer in answers if answer["status"] == "answered"]
     known = pd.DataFrame(answered)
     varying = known.columns[known.isna().any() | (known.max() - known.min() > SAME)]
@@ -197,7 +219,17 @@ def try_classifier(classifier: Classifier, photos: Sequence[Path], thumbnail: Pa
     notes = tuple(new_notes(classifier))
     notes += tuple(filter(None, [twins([*getattr(classifier, "labels", ()), *scores["label"]])]))
     vary = tuple(sorted(varying))
-    return Trial(classifier.name, sent, str(thumbnail), tuple(answers), vary, seconds, usage.spent, price, notes)
+    return Trial(
+        classifier.name,
+        sent,
+        str(thumbnail),
+        tuple(answers),
+        vary,
+        seconds,
+        usage.spent,
+        price,
+        notes,
+    )
 
 
 def what_is_sent(classifier: Classifier, data: bytes) -> tuple[str, ByteArray]:
@@ -210,7 +242,9 @@ def what_is_sent(classifier: Classifier, data: bytes) -> tuple[str, ByteArray]:
     height, width = pixels.shape[:2]
     if not limits_of(classifier).remote:
         return f"the whole picture, {width} x {height}, RGB, 0 to 255", pixels
-    return f"the file, {width} x {height}, {len(fitted):,} bytes" + (f" ({how})" if how else ""), pixels
+    return f"the file, {width} x {height}, {len(fitted):,} bytes" + (
+        f" ({how})" if how else ""
+    ), pixels
 
 
 def _png(pixels: ByteArray) -> bytes:

@@ -18,7 +18,8 @@ UNION = "one or more of four"  # a caption counts once, however many rules find 
 RULES = ("boys", "girls", "weapons", "animals")
 AT_RISK = {"boys": "darker", "girls": "female", "weapons": "darker", "animals": "darker"}
 CHILD_WORDS = {"boys": ("boy", "masculine"), "girls": ("girl", "feminine")}
-NOUN, CONTRAST = "female", {"man", "men"}  # of D4: the paper's word, and what another person is called next to it
+NOUN = "female"
+CONTRAST = {"man", "men"}  # of D4: the paper's word, and what another person is called next to it
 
 
 def listed_words(recorder: Recorder) -> None:
@@ -39,14 +40,21 @@ def listed_words(recorder: Recorder) -> None:
                     images_with.setdefault(f"{bound}:{word}", set()).add(image)
             for word in sorted(words["upper"]):
                 bound = next(bound for bound in BOUNDS if word in words[bound])
-                recorder.case("listed", image, caption, word=word, bound=bound, reading=_READING[bound])
+                recorder.case(
+                    "listed", image, caption, word=word, bound=bound, reading=_READING[bound]
+                )
     for bound in BOUNDS:
         recorder.rates(counts[bound], recorder.images, concept=bound, reading=_READING[bound])
         have = [image for image, count in counts[bound].items() if count]
         recorder.image_shares({bound: have}, recorder.images, reading=_READING[bound])
     for name, images in sorted(images_with.items()):
         reading = _READING[name.partition(":")[0]]
-        number = {"n": len(recorder.images), "active": len(images), "value": float(len(images)), "unit": "count"}
+        number = {
+            "n": len(recorder.images),
+            "active": len(images),
+            "value": float(len(images)),
+            "unit": "count",
+        }
         recorder.measure(**number, concept=name, reading=reading, estimator="captions")
 
 
@@ -58,28 +66,44 @@ def verdict(rule: str, target: Facts, truth: Facts, mentions: Mentions) -> str:
 
     rule: boys, girls, weapons or animals.  target: facts of one caption.  truth: facts of its image.
     """
-    target, truth = tuple(target), tuple(truth)
+    target = tuple(target)
+    truth = tuple(truth)
     people = mentions.people(truth)
     if rule == "weapons":
-        return "case" if mentions.weapons(target) and not mentions.weapons(truth) else ""
+        if mentions.weapons(target) and not mentions.weapons(truth):
+            return "case"
+        return ""
     if not people:
         return ""
     if rule == "animals":
-        concepts, below = [fact.concept for fact in truth if fact.kind == "object"], mentions.wordnet.at_or_below
-        covered = [any(below(a, b.concept) or below(b.concept, a) for a in concepts) for b in mentions.animals(target)]
-        return "" if all(covered) else "case"
+        concepts = [fact.concept for fact in truth if fact.kind == "object"]
+        below = mentions.wordnet.at_or_below
+        covered = [
+            any(below(a, b.concept) or below(b.concept, a) for a in concepts)
+            for b in mentions.animals(target)
+        ]
+        if all(covered):
+            return ""
+        return "case"
     word, gender = CHILD_WORDS[rule]
     heads = [fact.word.split("_")[-1] for fact in people]
-    named = any(f.kind == "object" and not f.negated and f.word.split("_")[-1] == word for f in target)
+    named = any(
+        f.kind == "object" and not f.negated and f.word.split("_")[-1] == word for f in target
+    )
     if not named or any(head in mentions.lists["child-words"] for head in heads):
         return ""
-    adults = [f for f, head in zip(people, heads, strict=True) if head in mentions.lists["adult-words"]]
-    return "case" if any(mentions.gender(fact.word) in (gender, "") for fact in adults) else "unclear"
+    adults = [
+        f for f, head in zip(people, heads, strict=True) if head in mentions.lists["adult-words"]
+    ]
+    if any(mentions.gender(fact.word) in (gender, "") for fact in adults):
+        return "case"
+    return "unclear"
 
 
 def context_specific(recorder: Recorder) -> None:
     """D3 at one stage: counts, rates per 1,000 captions at risk, and the difference to the comparison group."""
-    material, mentions = recorder.material, recorder.mentions
+    material = recorder.material
+    mentions = recorder.mentions
     united: dict[str, set[int]] = {}  # image to the places of its captions with a case of any rule
     for rule in RULES:
         lists = ("child-words", "adult-words") if rule in CHILD_WORDS else ()
@@ -92,22 +116,42 @@ def context_specific(recorder: Recorder) -> None:
                     united.setdefault(image, set()).add(number)
                     counts[image] += 1
                 if decision:
-                    listed = mentions.weapons(caption.kept) if rule == "weapons" else mentions.animals(caption.kept)
-                    word = CHILD_WORDS[rule][0] if rule in CHILD_WORDS else ", ".join(sorted({f.word for f in listed}))
-                    recorder.case(rule if decision == "case" else f"{rule} ({decision})", image, caption, word=word)
-        value, note = AT_RISK[rule], {} if material.pairs else {"note": "no annotations: captions of all people"}
+                    listed = (
+                        mentions.weapons(caption.kept)
+                        if rule == "weapons"
+                        else mentions.animals(caption.kept)
+                    )
+                    word = (
+                        CHILD_WORDS[rule][0]
+                        if rule in CHILD_WORDS
+                        else ", ".join(sorted({f.word for f in listed}))
+                    )
+                    recorder.case(
+                        rule if decision == "case" else f"{rule} ({decision})",
+                        image,
+                        caption,
+                        word=word,
+                    )
+        value = AT_RISK[rule]
+        note = {} if material.pairs else {"note": "no annotations: captions of all people"}
         columns = [column for column, values in material.groups.items() if value in values.values()]
         for column in columns or [""]:
             values = material.groups.get(column, {})
-            at_risk = [image for image in recorder.images if not column or values.get(image) == value]
-            recorder.rates(counts, at_risk, concept=rule, column=column, group=value if column else "", **note)
+            at_risk = [
+                image for image in recorder.images if not column or values.get(image) == value
+            ]
+            recorder.rates(
+                counts, at_risk, concept=rule, column=column, group=value if column else "", **note
+            )
         table = presence_of_images({rule: counts}, recorder.images)
         facts = {"concept": rule, "estimator": "difference of shares of images, Newcombe"}
         for pair in material.pairs:
             if pair.column in columns or rule == "girls":
                 recorder.difference(recorder.compare(table, pair), 0, **pair._asdict(), **facts)
     recorder.header |= {"lists": ""}
-    recorder.rates({image: len(places) for image, places in united.items()}, recorder.images, concept=UNION)
+    recorder.rates(
+        {image: len(places) for image, places in united.items()}, recorder.images, concept=UNION
+    )
 
 
 # -- adjectives as nouns ----------------------------------------------------------------------------------------------
@@ -148,14 +192,20 @@ def _phrase(tokens: Sequence[Token], index: int) -> list[str]:
 
 def identity_as_nouns(recorder: Recorder) -> None:
     """D4 at one stage: captions, images and per 1,000 captions; ``unclear`` where truth has no such image."""
-    material, tag, counts = recorder.material, standard().tag, Counter[str]()
+    material = recorder.material
+    tag = standard().tag
+    counts = Counter[str]()
     recorder.header |= {"truth": recorder.truth}  # it is not needed, but used where there is one
     for image in recorder.images:
         has_truth = bool(recorder.truth) and image in material.stages.get(recorder.truth, {})
         if has_truth and not material.mentions.people(recorder.truth_facts(image)):
             continue
         for caption in recorder.captions[image]:
-            uses = as_nouns(tag(caption.text), material.mentions) if NOUN in caption.text.lower() else []
+            uses = (
+                as_nouns(tag(caption.text), material.mentions)
+                if NOUN in caption.text.lower()
+                else []
+            )
             if uses:
                 rule = "contrast" if uses[0] else "noun"
                 counts[image] += 1

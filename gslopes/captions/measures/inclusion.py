@@ -29,7 +29,9 @@ from gslopes.words.wordnet import WordNet
 SAME = 2.25  # the least Leacock-Chodorow similarity of the same object
 THRESHOLD = 0.005  # of the association, above which an inclusion is kept: the paper's
 SCENARIOS = ("non-imageable", "too-specific", "hallucination")
-Counts = Mapping[tuple[str, ...], set[int]]  # scenario, kind and concept, or kind and concept, to places of images
+Counts = Mapping[
+    tuple[str, ...], set[int]
+]  # scenario, kind and concept, or kind and concept, to places of images
 
 
 def imageable(fact: Fact, lists: Lists, wordnet: WordNet) -> bool:
@@ -50,7 +52,9 @@ class Truth:
         facts = tuple(facts)
         self.objects = {fact.concept for fact in facts if fact.kind == "object"}
         self.attributes = [(fact.owner, fact.concept) for fact in facts if fact.kind == "attribute"]
-        self.relations = [(fact.owner, fact.target, fact.concept) for fact in facts if fact.kind == "relation"]
+        self.relations = [
+            (fact.owner, fact.target, fact.concept) for fact in facts if fact.kind == "relation"
+        ]
         self._same: dict[str, frozenset[str]] = {}
 
     def same(self, concept: str) -> frozenset[str]:
@@ -60,7 +64,9 @@ class Truth:
         if concept not in self._same:
             near = {other: self.wordnet.similarity(concept, other) or 0.0 for other in self.objects}
             least = max(SAME, *near.values())
-            self._same[concept] = frozenset(other for other, value in near.items() if not exceeds(least, value))
+            self._same[concept] = frozenset(
+                other for other, value in near.items() if not exceeds(least, value)
+            )
         return self._same[concept]
 
     def comparable(self, fact: Fact) -> set[str] | None:
@@ -69,14 +75,20 @@ class Truth:
             return self.objects
         subjects = self.same(fact.owner)
         if fact.kind == "attribute":
-            return {word for owner, word in self.attributes if owner in subjects} if subjects else None
+            if subjects:
+                return {word for owner, word in self.attributes if owner in subjects}
+            return None
         others = self.same(fact.target) if subjects else None
         if not others:
             return None
-        return {word for source, end, word in self.relations if source in subjects and end in others}
+        return {
+            word for source, end, word in self.relations if source in subjects and end in others
+        }
 
 
-def judge(target: Facts, truth: Facts, coverage: Coverage, wordnet: WordNet, lists: Lists) -> list[tuple[Fact, str]]:
+def judge(
+    target: Facts, truth: Facts, coverage: Coverage, wordnet: WordNet, lists: Lists
+) -> list[tuple[Fact, str]]:
     """(fact, decision) of every distinct fact of a target: the first rule that holds decides.
 
     non-imageable, correct (truth holds it or something below it), too-specific (truth holds something above it),
@@ -93,14 +105,20 @@ def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists) -> str
     concepts = truth.comparable(fact)
     if concepts is None:
         return "not-judged"
-    concept, below, above = fact.concept, truth.wordnet.at_or_below, truth.wordnet.above(fact.concept)
+    concept = fact.concept
+    below = truth.wordnet.at_or_below
+    above = truth.wordnet.above(fact.concept)
     if any(below(other, concept) for other in concepts):
         return "correct"
     if above & concepts:
         return "too-specific"
     how = getattr(coverage, fact.kind)
-    of_types = bool((above | {concept}) & coverage.types) or any(below(kind, concept) for kind in coverage.types)
-    return "hallucination" if how == "open" or (how == "closed" and of_types) else "not-judged"
+    of_types = bool((above | {concept}) & coverage.types) or any(
+        below(kind, concept) for kind in coverage.types
+    )
+    if how == "open" or (how == "closed" and of_types):
+        return "hallucination"
+    return "not-judged"
 
 
 def associate(present: Flags, sides: Sides, pair: Pair) -> tuple[float, str]:
@@ -117,7 +135,8 @@ def associate(present: Flags, sides: Sides, pair: Pair) -> tuple[float, str]:
     used = sides != 0
     if not used.any():
         return 0.0, ""
-    mentioned, group = present[used], sides[used] == 1
+    mentioned = present[used]
+    group = sides[used] == 1
     value = float((mentioned & group).mean() - mentioned.mean() * group.mean())
     value = float(settled(value, 1))
     return round(abs(value), 15), pair.group if value >= 0 else pair.other
@@ -125,7 +144,9 @@ def associate(present: Flags, sides: Sides, pair: Pair) -> tuple[float, str]:
 
 def words_wrongly_included(recorder: Recorder) -> None:
     """S1 at one stage: inclusions, cases, and the shares of images and of cases by scenario."""
-    material, wordnet, lists = recorder.material, recorder.mentions.wordnet, recorder.mentions.lists
+    material = recorder.material
+    wordnet = recorder.mentions.wordnet
+    lists = recorder.mentions.lists
     coverage = material.coverage.get(recorder.truth, Coverage())
     mentions, held, flagged = (defaultdict[tuple[str, ...], set[int]](set) for _ in range(3))
     for index, image in enumerate(recorder.images):
@@ -140,7 +161,9 @@ def words_wrongly_included(recorder: Recorder) -> None:
             for concept in {fact.concept, *wordnet.above(fact.concept)}:
                 held[fact.kind, concept].add(index)
         for (scenario, _, concept), fact in cases.items():
-            source = next((caption for caption in recorder.captions[image] if fact in caption.facts), None)
+            source = next(
+                (caption for caption in recorder.captions[image] if fact in caption.facts), None
+            )
             recorder.case(scenario, image, source, word=fact.text, concept=concept)
     _add_summary(recorder, flagged)
     # images that hold a concept cannot have it wrongly; what no photo shows is held by none
@@ -153,26 +176,42 @@ def words_wrongly_included(recorder: Recorder) -> None:
         _add_inclusions(recorder, rows, mentions, sides, pair)
         _add_by_group(recorder, rows, sides, pair)
     if not material.pairs:
-        _add_inclusions(recorder, rows, mentions, np.zeros(len(recorder.images), np.int8), Pair("", "", ""))
+        _add_inclusions(
+            recorder, rows, mentions, np.zeros(len(recorder.images), np.int8), Pair("", "", "")
+        )
 
 
 # scenario, kind, concept; images with the case; that hold it
 Flagged = list[tuple[tuple[str, ...], set[int], set[int]]]
 
 
-def _add_inclusions(recorder: Recorder, flagged: Flagged, mentions: Counts, sides: Sides, pair: Pair) -> None:
+def _add_inclusions(
+    recorder: Recorder, flagged: Flagged, mentions: Counts, sides: Sides, pair: Pair
+) -> None:
     """Rows of the inclusions table; those that are kept are ranked by false positive rate."""
     rows: list[Row] = []
     for (scenario, kind, concept), found, held in flagged:
         present = np.zeros(len(recorder.images), bool)
         present[list(mentions[kind, concept])] = True
         association, towards = associate(present, sides, pair)
-        negatives, mentioned = len(present) - len(held), len(mentions[kind, concept])
+        negatives = len(present) - len(held)
+        mentioned = len(mentions[kind, concept])
         fpr = len(found - held) / negatives if negatives else math.nan
         low, high = wilson(fpr, negatives)
-        row: Row = {"stage": recorder.stage, "truth": recorder.truth, "scenario": scenario, "kind": kind}
+        row: Row = {
+            "stage": recorder.stage,
+            "truth": recorder.truth,
+            "scenario": scenario,
+            "kind": kind,
+        }
         row |= {"concept": concept, **pair._asdict(), "flagged": len(found), "negatives": negatives}
-        row |= {"mentions": mentioned, "fpr": fpr, "fpr_low": low, "fpr_high": high, "fdr": len(found) / mentioned}
+        row |= {
+            "mentions": mentioned,
+            "fpr": fpr,
+            "fpr_low": low,
+            "fpr_high": high,
+            "fdr": len(found) / mentioned,
+        }
         row |= {"association": association, "towards": towards, "rank": None}
         row |= {"kept": bool(exceeds(association, THRESHOLD))}
         rows.append(row)
@@ -189,9 +228,24 @@ def _add_by_group(recorder: Recorder, flagged: Flagged, sides: Sides, pair: Pair
         tested = len(found) >= recorder.options.min_active and min(n, m) >= LEAST
         low, high = newcombe(a, n, b, m) if tested else (math.nan, math.nan)
         p = fisher(a, n, b, m) if tested else math.nan
-        row = {"concept": f"{scenario}:{concept}", "kind": kind, **pair._asdict(), "n": n + m, "active": a + b}
-        row |= {"value": 100 * (a / n - b / m) if n and m else math.nan, "unit": "pp", "origin": "ours"}
-        row |= {"ci_low": 100 * low, "ci_high": 100 * high, "p": p, "note": "" if tested else "too few images have it"}
+        row = {
+            "concept": f"{scenario}:{concept}",
+            "kind": kind,
+            **pair._asdict(),
+            "n": n + m,
+            "active": a + b,
+        }
+        row |= {
+            "value": 100 * (a / n - b / m) if n and m else math.nan,
+            "unit": "pp",
+            "origin": "ours",
+        }
+        row |= {
+            "ci_low": 100 * low,
+            "ci_high": 100 * high,
+            "p": p,
+            "note": "" if tested else "too few images have it",
+        }
         row |= {"estimator": "difference of false positive rates, Newcombe"}
         rows.append(row | {"null_hypothesis": "the same false positive rate in both groups"})
     adjust(rows)
@@ -202,7 +256,10 @@ def _add_by_group(recorder: Recorder, flagged: Flagged, sides: Sides, pair: Pair
 def _add_summary(recorder: Recorder, flagged: Counts) -> None:
     n = len(recorder.images)
     recorder.share(len(set().union(*flagged.values())), n, concept="any case")
-    cases = {name: sum(len(places) for key, places in flagged.items() if key[0] == name) for name in SCENARIOS}
+    cases = {
+        name: sum(len(places) for key, places in flagged.items() if key[0] == name)
+        for name in SCENARIOS
+    }
     for name, count in cases.items():
         recorder.share(count, sum(cases.values()), concept=name, estimator="share of cases, Wilson")
         recorder.measure(concept=name, n=n, active=count, value=float(count), unit="count")
@@ -223,12 +280,16 @@ def between_stages(recorder: Recorder) -> None:
 
     The signed change; where the stages differ in their number of captions, an image counts by its share of them.
     """
-    material, stages = recorder.material, (recorder.truth, recorder.stage)
+    material = recorder.material
+    stages = (recorder.truth, recorder.stage)
     each = len({material.has_several_captions(stage) for stage in stages}) > 1
     for kind in KINDS:
         recorder.header |= {"captions": "each" if each else "union", "kind": kind}
         some = [material.stages[stage] for stage in stages]
-        tables = [presence_of_captions(captions, recorder.images, _concepts(kind), each=each) for captions in some]
+        tables = [
+            presence_of_captions(captions, recorder.images, _concepts(kind), each=each)
+            for captions in some
+        ]
         either = sorted({name for table in tables for name in table.concepts})
         names = [name for name in either if _comparable(name, kind, recorder)]
         before, after = (_aligned(table, names) for table in tables)
@@ -240,8 +301,17 @@ def between_stages(recorder: Recorder) -> None:
                 continue
             value, low, high, p = change(before[chosen], after[chosen], sides)
             for index, (row, q) in enumerate(zip(chosen, benjamini_hochberg(p), strict=True)):
-                numbers = {"n": np.count_nonzero(sides), "active": int(active[row]), "p": p[index], "q": q}
-                numbers |= {"value": 100 * value[index], "ci_low": 100 * low[index], "ci_high": 100 * high[index]}
+                numbers = {
+                    "n": np.count_nonzero(sides),
+                    "active": int(active[row]),
+                    "p": p[index],
+                    "q": q,
+                }
+                numbers |= {
+                    "value": 100 * value[index],
+                    "ci_low": 100 * low[index],
+                    "ci_high": 100 * high[index],
+                }
                 text = {"estimator": "difference at the target minus that at truth, added pairs"}
                 text |= {"null_hypothesis": "the difference of the groups does not change"}
                 recorder.measure(**pair._asdict(), concept=names[row], unit="pp", **numbers, **text)
@@ -249,7 +319,10 @@ def between_stages(recorder: Recorder) -> None:
 
 def _comparable(name: str, kind: str, recorder: Recorder) -> bool:
     """Whether both stages can hold a concept: of a closed vocabulary its types alone."""
-    coverages = [recorder.material.coverage.get(stage, Coverage()) for stage in (recorder.stage, recorder.truth)]
+    coverages = [
+        recorder.material.coverage.get(stage, Coverage())
+        for stage in (recorder.stage, recorder.truth)
+    ]
     vocabularies = [(getattr(coverage, kind), coverage.types) for coverage in coverages]
     return all(how == "open" or (how == "closed" and name in types) for how, types in vocabularies)
 
@@ -258,7 +331,9 @@ def _aligned(table: Presence, names: list[str]) -> sparse.csr_array:
     """The matrix with these concepts as its rows."""
     row_of = {name: row for row, name in enumerate(table.concepts)}
     empty = sparse.csr_array((1, len(table.images)))
-    return sparse.vstack([table.matrix, empty], format="csr")[[row_of.get(name, len(row_of)) for name in names]]
+    return sparse.vstack([table.matrix, empty], format="csr")[
+        [row_of.get(name, len(row_of)) for name in names]
+    ]
 
 
 def _concepts(kind: str) -> Callable[[Facts], list[str]]:

@@ -57,22 +57,37 @@ def people_unmentioned(recorder: Recorder) -> None:
     """D2 at one target: shares of images whose people go unmentioned, by group."""
     material = recorder.material
     if material.areas:
-        annotated = {image for values in material.groups.values() for image, value in values.items() if value}
-        base = [i for i in recorder.images if i in annotated and exceeds(material.areas.get(i, 0.0), LARGE)]
+        annotated = {
+            image for values in material.groups.values() for image, value in values.items() if value
+        }
+        base = [
+            i
+            for i in recorder.images
+            if i in annotated and exceeds(material.areas.get(i, 0.0), LARGE)
+        ]
     else:
-        base = [image for image in recorder.images if material.mentions.people(recorder.truth_facts(image))]
+        base = [
+            image
+            for image in recorder.images
+            if material.mentions.people(recorder.truth_facts(image))
+        ]
         recorder.header |= {"note": "truth: captions that mention a person; no areas"}
     _unmentioned(recorder, base, "unmentioned")
 
 
 def people_erased(recorder: Recorder) -> None:
     """E1: people unmentioned without the area rule, and several people described as one."""
-    material, mentions = recorder.material, recorder.mentions
+    material = recorder.material
+    mentions = recorder.mentions
     base = [image for image in recorder.images if mentions.people(recorder.truth_facts(image))]
     _unmentioned(recorder, base, "people unmentioned")
     several = [image for image in base if count_people(material, recorder.truth, image) > 1]
     named = {image: mentions.people(recorder.facts(image)) for image in several}
-    singles = [i for i, people in named.items() if len({f.word for f in people}) == 1 and not _names_several(people)]
+    singles = [
+        i
+        for i, people in named.items()
+        if len({f.word for f in people}) == 1 and not _names_several(people)
+    ]
     recorder.image_shares({"several described as one": singles}, several)
     for image in singles:
         recorder.case("several described as one", image)
@@ -84,7 +99,10 @@ def _unmentioned(recorder: Recorder, base: list[str], name: str) -> None:
     recorder.image_shares({name: missing}, base)
     if recorder.material.has_several_captions(recorder.stage):
         silent = presence_of_captions(
-            recorder.captions, base, lambda facts: [] if mentions.people(facts) else [name], each=True
+            recorder.captions,
+            base,
+            lambda facts: [] if mentions.people(facts) else [name],
+            each=True,
         )
         recorder.shares(silent, captions="each")
     for image in missing:
@@ -96,7 +114,9 @@ def _unmentioned(recorder: Recorder, base: list[str], name: str) -> None:
 
 def recalled(concept: str, target: Facts, wordnet: WordNet) -> bool:
     """Whether the target names the thing, or something below it."""
-    return any(fact.kind == "object" and wordnet.at_or_below(fact.concept, concept) for fact in target)
+    return any(
+        fact.kind == "object" and wordnet.at_or_below(fact.concept, concept) for fact in target
+    )
 
 
 def replaced(truth: str, target: Facts, wordnet: WordNet) -> str:
@@ -107,13 +127,18 @@ def replaced(truth: str, target: Facts, wordnet: WordNet) -> str:
     facts = [fact for fact in target if fact.kind == "object"]
     if recalled(truth, facts, wordnet):
         return ""
-    generic = [f.concept for f in facts if f.concept in wordnet.above(truth) and wordnet.at_or_below(f.concept, PERSON)]
+    generic = [
+        f.concept
+        for f in facts
+        if f.concept in wordnet.above(truth) and wordnet.at_or_below(f.concept, PERSON)
+    ]
     return min(generic, key=lambda name: -len(wordnet.above(name)), default="")
 
 
 def listed_things(recorder: Recorder) -> None:
     """E2: recall of the listed things of truth, by group."""
-    artefacts, wordnet = recorder.mentions.lists["artefacts"], recorder.mentions.wordnet
+    artefacts = recorder.mentions.lists["artefacts"]
+    wordnet = recorder.mentions.wordnet
     recall: dict[str, dict[str, bool]] = {}
     for image in recorder.images:
         for fact in recorder.truth_facts(image):
@@ -123,23 +148,30 @@ def listed_things(recorder: Recorder) -> None:
                 if not named:
                     recorder.case("not recalled", image, word=fact.word, concept=fact.concept)
     for concept, images in sorted(recall.items()):
-        recorder.image_shares({concept: [image for image, named in images.items() if named]}, sorted(images))
+        recorder.image_shares(
+            {concept: [image for image, named in images.items() if named]}, sorted(images)
+        )
 
 
 def generic_replacement(recorder: Recorder) -> None:
     """E3: truth names a specific person concept, the target only something above it; by group."""
-    mentions, wordnet = recorder.mentions, recorder.mentions.wordnet
+    mentions = recorder.mentions
+    wordnet = recorder.mentions.wordnet
     images_with: dict[str, list[str]] = {}
     generic_in: dict[str, list[str]] = {}
     for image in recorder.images:
-        for concept in sorted({fact.concept for fact in mentions.people(recorder.truth_facts(image))}):
+        for concept in sorted(
+            {fact.concept for fact in mentions.people(recorder.truth_facts(image))}
+        ):
             if concept == PERSON or not wordnet.at_or_below(concept, PERSON):
                 continue
             images_with.setdefault(concept, []).append(image)
             if generic := replaced(concept, recorder.facts(image), wordnet):
                 generic_in.setdefault(concept, []).append(image)
                 recorder.case("replaced", image, word=generic, concept=concept)
-    everywhere, images = ({i for some in each.values() for i in some} for each in (generic_in, images_with))
+    everywhere, images = (
+        {i for some in each.values() for i in some} for each in (generic_in, images_with)
+    )
     recorder.image_shares({"any person concept": everywhere}, sorted(images))
     for concept, base in sorted(images_with.items()):
         if len(base) >= recorder.options.min_active:
@@ -163,8 +195,12 @@ def reading(annotated: str, facts: Facts, mentions: Mentions) -> str:
     if len(genders) == 2:
         return "both"
     if genders:
-        return "match" if genders == {GENDER_GROUPS[annotated]} else "mismatch"
-    return "neutral" if mentions.people(facts) else "none"
+        if genders == {GENDER_GROUPS[annotated]}:
+            return "match"
+        return "mismatch"
+    if mentions.people(facts):
+        return "neutral"
+    return "none"
 
 
 def imposed_terms(recorder: Recorder) -> None:
@@ -173,19 +209,33 @@ def imposed_terms(recorder: Recorder) -> None:
     images = [image for image in recorder.images if mentions.people(recorder.truth_facts(image))]
     images_with: dict[str, list[str]] = {category: [] for category in IDENTITY}
     for image in images:
-        true_categories = {m.category for m in mentions.identity(recorder.truth_facts(image)) if m.group != "neutral"}
+        true_categories = {
+            m.category
+            for m in mentions.identity(recorder.truth_facts(image))
+            if m.group != "neutral"
+        }
         terms = [m for m in mentions.identity(recorder.facts(image)) if m.group != "neutral"]
         for category in sorted({m.category for m in terms} - true_categories):
             images_with[category].append(image)
-            recorder.case(category, image, word=", ".join(sorted({m.word for m in terms if m.category == category})))
+            recorder.case(
+                category,
+                image,
+                word=", ".join(sorted({m.word for m in terms if m.category == category})),
+            )
     recorder.image_shares(images_with, images)
 
 
 def gender_mismatch(recorder: Recorder) -> None:
     """I2: over images annotated female or male in which truth shows exactly one person."""
     material = recorder.material
-    genders = {i: v for values in material.groups.values() for i, v in values.items() if v in GENDER_GROUPS}
-    images = [i for i in recorder.images if i in genders and count_people(material, recorder.truth, i) == 1]
+    genders = {
+        i: v for values in material.groups.values() for i, v in values.items() if v in GENDER_GROUPS
+    }
+    images = [
+        i
+        for i in recorder.images
+        if i in genders and count_people(material, recorder.truth, i) == 1
+    ]
     images_with: dict[str, list[str]] = {name: [] for name in READINGS}
     for image in images:
         described = reading(genders[image], recorder.facts(image), material.mentions)
@@ -198,7 +248,11 @@ def gender_mismatch(recorder: Recorder) -> None:
 def marking(recorder: Recorder) -> None:
     """I3: share of images with an ethnicity or skin term of a person, by group."""
     identity = recorder.mentions.identity
-    marked = [i for i in recorder.images if any(m.category == "ethnicity" for m in identity(recorder.facts(i)))]
+    marked = [
+        i
+        for i in recorder.images
+        if any(m.category == "ethnicity" for m in identity(recorder.facts(i)))
+    ]
     recorder.image_shares({"ethnicity": marked}, recorder.images)
 
 
@@ -212,15 +266,22 @@ def has_trait(facts: Facts, words: Iterable[str]) -> bool:
 
 def trait_dependent(recorder: Recorder) -> None:
     """R1: share of images with the gender's word where truth has the trait, minus that where it has not."""
-    material, mentions = recorder.material, recorder.mentions
+    material = recorder.material
+    mentions = recorder.mentions
     for column, values in material.groups.items():
         for value in sorted(set(values.values()) & set(GENDER_GROUPS)):
             images = [image for image in recorder.images if values.get(image) == value]
             group = GENDER_GROUPS[value]
-            images_with = [i for i in images if any(m.group == group for m in mentions.identity(recorder.facts(i)))]
+            images_with = [
+                i
+                for i in images
+                if any(m.group == group for m in mentions.identity(recorder.facts(i)))
+            ]
             table = presence_of_images({group: images_with}, images)
             for trait, words in sorted(mentions.lists["traits"].groups.items()):
-                sides = [1 if has_trait(recorder.truth_facts(image), words) else -1 for image in images]
+                sides = [
+                    1 if has_trait(recorder.truth_facts(image), words) else -1 for image in images
+                ]
                 differences = compare(table, np.array(sides, dtype=np.int8), recorder.options)
                 if min(differences.n, differences.n_other) >= LEAST:
                     recorder.difference(

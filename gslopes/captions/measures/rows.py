@@ -49,7 +49,13 @@ class Differences(NamedTuple):
     def columns(self, concept: int) -> Row:
         """One concept's columns in the measures table; what is not tested has no interval either."""
         low, high = np.where(np.isnan(self.p), np.nan, (self.low, self.high))
-        numbers = {"value": self.difference, "ci_low": low, "ci_high": high, "p": self.p, "q": self.q}
+        numbers = {
+            "value": self.difference,
+            "ci_low": low,
+            "ci_high": high,
+            "p": self.p,
+            "q": self.q,
+        }
         counts = {"n": self.n + self.n_other, "active": int(self.active[concept]), "unit": "pp"}
         return counts | {name: values[concept] for name, values in numbers.items()}
 
@@ -67,30 +73,47 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> Differen
     n, m = (group.shape[1] for group in groups)
     sums = [np.asarray(group.sum(axis=1)).ravel() for group in groups]
     with np.errstate(invalid="ignore"):
-        share, other = sums[0] / np.float64(n), sums[1] / np.float64(m)
+        share = sums[0] / np.float64(n)
+        other = sums[1] / np.float64(m)
     active = sum(np.diff(group.indptr) for group in groups).astype(np.int64)
     tested = (active >= options.min_active) & (min(n, m) >= LEAST)
     if presence.binary:
         counts = [(round(a), n, round(b), m) for a, b in zip(*sums, strict=True)]
         low, high = np.array([newcombe(*row) for row in counts]).reshape(-1, 2).T
-        p = np.array([fisher(*row) if test else np.nan for row, test in zip(counts, tested, strict=True)], float)
+        p = np.array(
+            [fisher(*row) if test else np.nan for row, test in zip(counts, tested, strict=True)],
+            float,
+        )
     else:
         units = [Units(group, np.ones(group.shape[1])) for group in groups]
-        variances = [unit.spread().squares / max(len(unit.sizes) * (len(unit.sizes) - 1), 1) for unit in units]
+        variances = [
+            unit.spread().squares / max(len(unit.sizes) * (len(unit.sizes) - 1), 1)
+            for unit in units
+        ]
         welch, _ = difference((share, np.sqrt(variances[0]), n), (other, np.sqrt(variances[1]), m))
         varied = np.logical_and.reduce([_varies(group) for group in groups])
-        low, high, p = np.where(varied, [welch.low, welch.high, np.where(tested, welch.p, np.nan)], np.nan)
+        low, high, p = np.where(
+            varied, [welch.low, welch.high, np.where(tested, welch.p, np.nan)], np.nan
+        )
     points = 100 * settled(share - other, share + other)
-    return Differences(n, m, active, share, other, points, 100 * low, 100 * high, p, benjamini_hochberg(p))
+    return Differences(
+        n, m, active, share, other, points, 100 * low, 100 * high, p, benjamini_hochberg(p)
+    )
 
 
 def _varies(shares: sparse.csr_array) -> Flags:
     """(C,) whether at least ``LEAST`` images have a share above 0, and as many one below 1."""
-    full = sparse.csr_array((~exceeds(1, shares.data), shares.indices, shares.indptr), shares.shape).sum(axis=1)
-    return np.asarray((np.diff(shares.indptr) >= LEAST) & (shares.shape[1] - np.asarray(full).ravel() >= LEAST))
+    full = sparse.csr_array(
+        (~exceeds(1, shares.data), shares.indices, shares.indptr), shares.shape
+    ).sum(axis=1)
+    return np.asarray(
+        (np.diff(shares.indptr) >= LEAST) & (shares.shape[1] - np.asarray(full).ravel() >= LEAST)
+    )
 
 
-def change(before: sparse.csr_array, after: sparse.csr_array, sides: Sides) -> tuple[Array, Array, Array, Array]:
+def change(
+    before: sparse.csr_array, after: sparse.csr_array, sides: Sides
+) -> tuple[Array, Array, Array, Array]:
     """(value, low, high, p): how the difference of two groups changes from before to after, (C,) each, as shares.
 
     Interval: ``stats.intervals.mean_change`` of each group, and p of the same normal.  Null hypothesis: the difference
@@ -103,11 +126,16 @@ def change(before: sparse.csr_array, after: sparse.csr_array, sides: Sides) -> t
     middle, variance, value, size = np.zeros((4, changed.shape[0]))
     for sign in (1, -1):
         part = changed[:, np.flatnonzero(sides == sign)]
-        total, whole, squares = (np.asarray(of.sum(axis=1)).ravel() for of in (part, abs(part), part.multiply(part)))
+        total, whole, squares = (
+            np.asarray(of.sum(axis=1)).ravel() for of in (part, abs(part), part.multiply(part))
+        )
         mean, spread = mean_change(settled(total, whole), squares, part.shape[1])
-        middle, variance = settled(middle + sign * mean, np.abs(middle) + np.abs(mean)), variance + spread
-        value, size = value + sign * total / max(part.shape[1], 1), size + whole / max(part.shape[1], 1)
-    value, half = settled(value, size), normal_quantile() * np.sqrt(variance)
+        middle = settled(middle + sign * mean, np.abs(middle) + np.abs(mean))
+        variance = variance + spread
+        value = value + sign * total / max(part.shape[1], 1)
+        size = size + whole / max(part.shape[1], 1)
+    value = settled(value, size)
+    half = normal_quantile() * np.sqrt(variance)
     p = 2 * special.ndtr(-np.abs(middle) / np.sqrt(variance))
     return value, np.maximum(middle - half, -2), np.minimum(middle + half, 2), np.asarray(p)
 
@@ -123,7 +151,8 @@ def rate(counts: Array, captions: Array) -> tuple[float, float, float]:
     Source of the number of captions: Korn & Graubard 1998, Survey Methodology 24:193.
     """
     share, se, *_ = clustered_ratio(counts, captions)
-    images, total = int((captions > 0).sum()), float(captions.sum())
+    images = int((captions > 0).sum())
+    total = float(captions.sum())
     n = share * (1 - share) / se**2 * images / (images - 1) if se > 0 else images
     low, high = wilson(share, min(n, total))
     return share, float(low), float(high)
@@ -140,11 +169,34 @@ def rank(rows: Sequence[Row], *measures: str) -> None:
 # -- rows of the tables ------------------------------------------------------------------------------------------------
 
 EQUAL_PROBABILITIES = "the same probability in both groups"
-_BLANK: Row = dict.fromkeys(("harm", "technique", "stage", "truth", "concept", "column", "group", "other"), "")
-_BLANK |= dict.fromkeys(("estimator", "null_hypothesis", "lists", "note"), "") | {"n": 0, "active": 0}
-_BLANK |= {"captions": "union", "kind": "rule", "unit": "share", "reading": "face", "origin": "ours"}
+_BLANK: Row = dict.fromkeys(
+    ("harm", "technique", "stage", "truth", "concept", "column", "group", "other"), ""
+)
+_BLANK |= dict.fromkeys(("estimator", "null_hypothesis", "lists", "note"), "") | {
+    "n": 0,
+    "active": 0,
+}
+_BLANK |= {
+    "captions": "union",
+    "kind": "rule",
+    "unit": "share",
+    "reading": "face",
+    "origin": "ours",
+}
 _BLANK |= dict.fromkeys(("value", "ci_low", "ci_high", "p", "q"), math.nan)
-_CASE_KEY = ("harm", "technique", "rule", "stage", "truth", "image", "source", "word", "concept", "bound", "group")
+_CASE_KEY = (
+    "harm",
+    "technique",
+    "rule",
+    "stage",
+    "truth",
+    "image",
+    "source",
+    "word",
+    "concept",
+    "bound",
+    "group",
+)
 
 
 RESULTS = ("measures", "cases", "inclusions", "salience", "examples")
@@ -157,9 +209,16 @@ class Recorder:
     captions: of each image, at the stage.  header: the columns that all rows share, of which a row can override any.
     """
 
-    def __init__(self, material: Material, options: AuditOptions, stage: str, truth: str, header: Row) -> None:
-        self.measures, self.cases, self.inclusions, self.salience, self.examples = (list[Row]() for _ in RESULTS)
-        self.material, self.options, self.stage, self.truth = material, options, stage, truth
+    def __init__(
+        self, material: Material, options: AuditOptions, stage: str, truth: str, header: Row
+    ) -> None:
+        self.measures, self.cases, self.inclusions, self.salience, self.examples = (
+            list[Row]() for _ in RESULTS
+        )
+        self.material = material
+        self.options = options
+        self.stage = stage
+        self.truth = truth
         self.mentions = material.mentions
         self.captions = material.stages[stage]
         self.header = {"stage": stage, **header}
@@ -186,21 +245,28 @@ class Recorder:
         numbers = {"n": n, "active": active, "value": value, "ci_low": low, "ci_high": high}
         self.measure(**{**numbers, "estimator": "share of images, Wilson", **columns})
 
-    def image_shares(self, images_with: Mapping[str, Iterable[str]], images: Sequence[str], **columns: Any) -> None:
+    def image_shares(
+        self, images_with: Mapping[str, Iterable[str]], images: Sequence[str], **columns: Any
+    ) -> None:
         """``shares`` of the images that have each concept.  images_with: concept to images."""
         self.shares(presence_of_images(images_with, images), **columns)
 
     def shares(self, table: Presence, **columns: Any) -> None:
         """Add every concept's share of the images, and by pair the groups' shares and difference; q over concepts."""
         n = len(table.images)
-        totals, active = np.asarray(table.matrix.sum(axis=1)).ravel(), np.diff(table.matrix.indptr)
+        totals = np.asarray(table.matrix.sum(axis=1)).ravel()
+        active = np.diff(table.matrix.indptr)
         for concept, total, count in zip(table.concepts, totals, active.tolist(), strict=True):
             if table.binary:
                 self.share(count, n, **columns, concept=concept)
             else:
                 numbers = {"n": n, "active": count, "value": total / n if n else math.nan}
-                self.measure(**{**columns, **numbers}, concept=concept, estimator="mean share of captions")
-        seen: set[tuple[str, str, str]] = set()  # a group's share is one row, however many groups it is compared with
+                self.measure(
+                    **{**columns, **numbers}, concept=concept, estimator="mean share of captions"
+                )
+        seen: set[tuple[str, str, str]] = (
+            set()
+        )  # a group's share is one row, however many groups it is compared with
         for pair in self.material.pairs:
             differences = self.compare(table, pair)
             for index, concept in enumerate(table.concepts):
@@ -219,14 +285,18 @@ class Recorder:
                         numbers = {"n": size, "value": value, "ci_low": low, "ci_high": high}
                         numbers |= {"active": round(value * size) if table.binary and size else 0}
                         names = {"concept": concept, "column": pair.column, "group": group}
-                        self.measure(**{**columns, **numbers, **names, "estimator": "share of images"})
+                        self.measure(
+                            **{**columns, **numbers, **names, "estimator": "share of images"}
+                        )
 
     def difference(self, differences: Differences, index: int, **columns: Any) -> None:
         """Add the difference of one concept with its test, or why there is none."""
         numbers = differences.columns(index)
         note = str({**self.header, **columns}.get("note", ""))
         if math.isnan(numbers["ci_low"]):
-            note = "; ".join(filter(None, (note, "too few images with and without it for an interval")))
+            note = "; ".join(
+                filter(None, (note, "too few images with and without it for an interval"))
+            )
         note = note if numbers["active"] >= self.options.min_active else "too few images have it"
         if min(differences.n, differences.n_other) < LEAST:
             note = "a group has fewer than 10 images: no test"
@@ -258,9 +328,23 @@ class Recorder:
         captions: the one that it is about, None for all of them; the image's first one by default.
         """
         caption = captions[0] if captions else next(iter(self.captions.get(image, ())), None)
-        shared = {name: self.header[name] for name in ("harm", "technique", "stage", "truth", "reading")}
-        row = {**dict.fromkeys(("word", "concept", "bound", "group"), ""), **shared, "rule": rule, "image": image}
-        row |= {"source": -1 if caption is None else caption.source, "text": caption.text if caption else "", **columns}
+        shared = {
+            name: self.header[name] for name in ("harm", "technique", "stage", "truth", "reading")
+        }
+        row = {
+            **dict.fromkeys(("word", "concept", "bound", "group"), ""),
+            **shared,
+            "rule": rule,
+            "image": image,
+        }
+        row |= {
+            "source": -1 if caption is None else caption.source,
+            "text": caption.text if caption else "",
+            **columns,
+        }
         key = "\0".join(str(row[name]) for name in _CASE_KEY).encode("utf-8", "surrogatepass")
-        row |= {"case": sha256(key).hexdigest()[:16], "truth_text": self.material.text_of(self.header["truth"], image)}
+        row |= {
+            "case": sha256(key).hexdigest()[:16],
+            "truth_text": self.material.text_of(self.header["truth"], image),
+        }
         self.cases.append(row)

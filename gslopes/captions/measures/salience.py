@@ -25,12 +25,14 @@ from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.rounding import exceeds, settled
 from gslopes.stats.score_test import choose_columns, informative_units, score_interval
 
-RIDGE, VALID = 1.0, 0.9  # as published: penalty, and share of the splits of which more must count
+RIDGE = 1.0
+VALID = 0.9  # as published: penalty, and share of the splits of which more must count
 CLOSE = 0.003  # how near a split's fit comes to its optimum, see ``fit_ridge``
 SHOWN = 3  # images of each group with the mention, and without, that a finding comes with
 EXPECTED = 5  # images that must be expected in each cell of group by mentioned
 IMAGES_A_COLUMN = 10  # of the rarer answer, for each column of another type that is held fixed
-GROUP_LEVEL, MENTION_LEVEL = 0.01, 0.05  # of choosing a column for the group, and any column for the mention
+GROUP_LEVEL = 0.01
+MENTION_LEVEL = 0.05  # of choosing a column for the group, and any column for the mention
 
 
 class Salience(NamedTuple):
@@ -66,27 +68,37 @@ def fit(features: Array, tested: int, group: Array, mentioned: Flags) -> Salienc
 
     features: (n, 2 T) as of ``layout``.  tested: the type's place among the T.  group: (n,) +½ or −½.  mentioned: (n,).
     """
-    n, y = len(group), mentioned.astype(float)
+    n = len(group)
+    y = mentioned.astype(float)
     counts = n, int(y.sum())
     if not 0 < y.sum() < n:
         return Salience(*counts, False, note="always mentioned" if y.any() else "never mentioned")
     sizes, places = np.hsplit(features, 2)
-    design = np.column_stack([np.ones(n), _standard(np.column_stack([sizes[:, tested], places[:, tested]]))])
-    candidates = _standard(np.delete(np.stack([sizes, places, sizes > 0], axis=2), tested, axis=1).reshape(n, -1))
+    design = np.column_stack(
+        [np.ones(n), _standard(np.column_stack([sizes[:, tested], places[:, tested]]))]
+    )
+    candidates = _standard(
+        np.delete(np.stack([sizes, places, sizes > 0], axis=2), tested, axis=1).reshape(n, -1)
+    )
     if lacking := _lacking(design, group, y):
         return Salience(*counts, False, note=lacking)
     limit = int(min(y.sum(), n - y.sum())) // IMAGES_A_COLUMN
     for_group = choose_columns(design, candidates, (group > 0).astype(float), GROUP_LEVEL, limit)
     level = MENTION_LEVEL / max(candidates.shape[1], 1)
     held = np.column_stack([design, candidates[:, for_group]])
-    for_mention = choose_columns(np.column_stack([held, group]), candidates, y, level, limit - len(for_group))
+    for_mention = choose_columns(
+        np.column_stack([held, group]), candidates, y, level, limit - len(for_group)
+    )
     held = np.column_stack([held, candidates[:, for_mention]])
     interval = score_interval(group, held, y)
     chosen = held.shape[1] - design.shape[1]
     if math.isnan(interval.p):
         apart = "size and place alone tell the groups, or the images that mention it, apart"
         return Salience(
-            *counts, False, held=chosen, note=apart if math.isnan(interval.value) else "the fit reached no maximum"
+            *counts,
+            False,
+            held=chosen,
+            note=apart if math.isnan(interval.value) else "the fit reached no maximum",
         )
     return Salience(*counts, True, *interval, held=chosen)
 
@@ -96,7 +108,9 @@ def _lacking(design: Array, group: Array, y: Array) -> str:
 
     Counted are the images expected in the rarest cell, and those that the information is worth.
     """
-    groups, answers = (min(np.count_nonzero(part), np.count_nonzero(~part)) for part in (group > 0, y > 0))
+    groups, answers = (
+        min(np.count_nonzero(part), np.count_nonzero(~part)) for part in (group > 0, y > 0)
+    )
     if not groups:
         return "shown with one of the groups only"
     worth = informative_units(group, design, y) / (FEW + design.shape[1] + 1)
@@ -118,21 +132,29 @@ def fit_published(
 
     ridge: λ.  features: (n, F) sizes and locations.  group: (n,) +½ or −½.  mentioned: (n,).
     """
-    n, y = len(group), mentioned.astype(float)
+    n = len(group)
+    y = mentioned.astype(float)
     masks = _splits(n, options.splits, np.random.default_rng([options.seed, 6]))
     mentions = masks.T @ y
     masks = masks[:, (mentions > 0) & (mentions < masks.sum(axis=0))]
-    counts, valid = (n, int(y.sum())), masks.shape[1]
+    counts = (n, int(y.sum()))
+    valid = masks.shape[1]
     if not 0 < y.sum() < n:
-        return Salience(*counts, False, valid=valid, note="always mentioned" if y.any() else "never mentioned")
+        return Salience(
+            *counts, False, valid=valid, note="always mentioned" if y.any() else "never mentioned"
+        )
     rotated, back = _rotate(_standard(features), group)
     coefficient = float(back @ fit_ridge(rotated, y, np.ones((n, 1)), ridge)[1:, 0])
     if not exceeds(valid, VALID * options.splits):
-        return Salience(*counts, False, coefficient, valid=valid, note="too few splits have both answers")
+        return Salience(
+            *counts, False, coefficient, valid=valid, note="too few splits have both answers"
+        )
     fitted = fit_ridge(rotated, y, masks, ridge, tolerance=CLOSE)
     right = ((rotated @ fitted[1:] + fitted[0] > 0) == (y[:, None] > 0)) * (1 - masks)
     accuracy = float(np.nanmean(right.sum(axis=0) / (1 - masks).sum(axis=0)))
-    return Salience(*counts, True, coefficient, valid=valid, splits=back @ fitted[1:], accuracy=accuracy)
+    return Salience(
+        *counts, True, coefficient, valid=valid, splits=back @ fitted[1:], accuracy=accuracy
+    )
 
 
 def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
@@ -169,12 +191,15 @@ def objects_mentioned(recorder: Recorder) -> None:
 
     Of the commonest types, by images that show them plus images whose captions name them.  What is found has examples.
     """
-    material, options = recorder.material, recorder.options
+    material = recorder.material
+    options = recorder.options
     images = [image for image in recorder.images if image in material.boxes]
     synsets = [{box.synset for box in material.boxes[image]} for image in images]
     named = [[fact for fact in recorder.facts(image) if fact.kind == "object"] for image in images]
     frequency = Counter(name for present in synsets for name in present)
-    frequency.update(name for facts in named for name in {fact.synset for fact in facts if fact.synset})
+    frequency.update(
+        name for facts in named for name in {fact.synset for fact in facts if fact.synset}
+    )
     types = sorted(frequency, key=lambda name: (-frequency[name], name))[: options.types]
     features = layout([material.boxes[image] for image in images], types)
     concepts = [{fact.concept for fact in facts} for facts in named]
@@ -182,7 +207,9 @@ def objects_mentioned(recorder: Recorder) -> None:
         sides = material.sides(pair, images)
         rows: list[Row] = []
         for column, name in enumerate(types):
-            chosen = np.array([index for index in np.flatnonzero(sides) if name in synsets[index]], dtype=np.int64)
+            chosen = np.array(
+                [index for index in np.flatnonzero(sides) if name in synsets[index]], dtype=np.int64
+            )
             if len(chosen) >= options.min_active:
                 y = np.array([name in concepts[index] for index in chosen])
                 if options.as_published:
@@ -198,7 +225,9 @@ def objects_mentioned(recorder: Recorder) -> None:
             if row["finding"] or row["finding_paper"]:
                 name = row["concept"]
                 showing = [at for at in np.flatnonzero(sides) if name in synsets[at]]
-                recorder.examples += _examples(recorder, row, {images[at]: name in concepts[at] for at in showing})
+                recorder.examples += _examples(
+                    recorder, row, {images[at]: name in concepts[at] for at in showing}
+                )
 
 
 def _examples(recorder: Recorder, found: Row, mentioned: Mapping[str, bool]) -> list[Row]:
@@ -206,13 +235,22 @@ def _examples(recorder: Recorder, found: Row, mentioned: Mapping[str, bool]) -> 
 
     found: a row of the salience table.  mentioned: images that show its type to whether it is mentioned.
     """
-    groups, text_of = recorder.material.groups[found["column"]], recorder.material.text_of
+    groups = recorder.material.groups[found["column"]]
+    text_of = recorder.material.text_of
     cells: dict[tuple[str, bool], list[str]] = {}
-    for image in sorted(mentioned, key=lambda image: sha256(image.encode("utf-8", "surrogatepass")).digest()):
+    for image in sorted(
+        mentioned, key=lambda image: sha256(image.encode("utf-8", "surrogatepass")).digest()
+    ):
         cells.setdefault((groups[image], mentioned[image]), []).append(image)
     head = {name: found[name] for name in ("stage", "column", "group", "other", "concept")}
     return [
-        {**head, "of": of, "mentioned": said, "image": image, "text": text_of(recorder.stage, image)}
+        {
+            **head,
+            "of": of,
+            "mentioned": said,
+            "image": image,
+            "text": text_of(recorder.stage, image),
+        }
         for (of, said), images in cells.items()
         for image in images[:SHOWN]
     ]
@@ -240,6 +278,8 @@ def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:
 def _row(fitted: Salience, concept: str, stage: str, pair: Pair) -> Row:
     low, high = percentile(fitted.splits)
     names = ("n", "mentioned", "held", "valid", "eligible", "coefficient", "p", "accuracy", "note")
-    row = {"stage": stage, **pair._asdict(), "concept": concept} | {name: getattr(fitted, name) for name in names}
+    row = {"stage": stage, **pair._asdict(), "concept": concept} | {
+        name: getattr(fitted, name) for name in names
+    }
     row |= {"ci_low": fitted.low, "ci_high": fitted.high, "split_low": low, "split_high": high}
     return row | {"finding_paper": bool(fitted.eligible and (low > 0 or high < 0)), "rank": None}

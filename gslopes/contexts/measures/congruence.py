@@ -33,7 +33,9 @@ _CHUNK = 500
 # -- shares of tags, women against men --------------------------------------------------------------------------------
 
 
-def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOptions) -> pd.DataFrame:
+def changes_table(
+    grid: Grid, ratings: Mapping[str, float], options: ContextOptions
+) -> pd.DataFrame:
     """Rows of the ``changes`` table without q and ``consistent``: women against men in each context.
 
     within: the change of a share of tags from the baseline.  between: the share in the context itself.  Each person
@@ -44,7 +46,9 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
     genders = person_words(grid, grid.gender)
     for name in grid.names:
         strong = abs(ratings.get(name, math.nan) - 5) >= STRONG
-        for analysis in ("within", "between") if options.baseline in grid.baselines else ("between",):
+        for analysis in (
+            ("within", "between") if options.baseline in grid.baselines else ("between",)
+        ):
             for measure in EXPECTED:
                 values = grid.measures[measure]
                 if analysis == "within":
@@ -52,7 +56,13 @@ def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOpti
                     values = settled(values - start, np.abs(values) + np.abs(start))
                 shares = by_person(values, grid, grid.of(name))
                 women, men = (shares[genders == gender] for gender in GENDERS)
-                row = {**grid.head, "context": name, "analysis": analysis, "super": measure, **welch(women, men)}
+                row = {
+                    **grid.head,
+                    "context": name,
+                    "analysis": analysis,
+                    "super": measure,
+                    **welch(women, men),
+                }
                 row |= {"women": mean_t(women).value, "men": mean_t(men).value}
                 rows.append({**row, "note": "strongly gendered" if strong else ""})
     return filled("changes", rows)
@@ -112,21 +122,33 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
     use = np.isfinite(weights).all(axis=1)
     if not use.any():
         return math.nan
-    values, weights, known = values[use], weights[use], (np.isfinite(values) & np.isfinite(congruence))[use]
-    each, hits = slopes(values, weights), 0
+    values, weights, known = (
+        values[use],
+        weights[use],
+        (np.isfinite(values) & np.isfinite(congruence))[use],
+    )
+    each = slopes(values, weights)
+    hits = 0
     limit = as_extreme(np.abs(each.mean()), float(np.linalg.norm(each)) / len(each))
     generator = np.random.default_rng([seed, 5])
-    rows, answers = np.arange(len(values))[None, :, None], np.where(known, values, 0)
-    weights = np.take_along_axis(weights, np.argsort(~known, axis=1, kind="stable"), axis=1)  # the known ones first
+    rows = np.arange(len(values))[None, :, None]
+    answers = np.where(known, values, 0)
+    weights = np.take_along_axis(
+        weights, np.argsort(~known, axis=1, kind="stable"), axis=1
+    )  # the known ones first
     for done in range(0, permutations, _CHUNK):
         keys = generator.random((min(_CHUNK, permutations - done), *values.shape))
-        order = np.argsort(np.where(known, keys, 2), axis=2, kind="stable")  # unknown answers come last
+        order = np.argsort(
+            np.where(known, keys, 2), axis=2, kind="stable"
+        )  # unknown answers come last
         drawn = np.abs((answers[rows, order] * weights).sum(axis=2).mean(axis=1))
         hits += int((drawn >= limit).sum())
     return float(permutation_p(hits, permutations))
 
 
-def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextOptions) -> pd.DataFrame:
+def congruence_table(
+    grid: Grid, ratings: Mapping[str, float], options: ContextOptions
+) -> pd.DataFrame:
     """Rows of the ``congruence`` table without q.
 
     Estimator ``person``: mean over people of each one's slope of the answer on congruence, over the contexts that have
@@ -137,21 +159,35 @@ def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextO
     whether the inferred gender is the self-reported one.
     """
     rated = [name for name in grid.names if math.isfinite(ratings.get(name, math.nan))]
-    genders, groups = person_words(grid, grid.gender), person_words(grid, grid.group)
-    fit = np.array([[kappa(ratings[name], gender) for name in rated] for gender in genders]).reshape(len(genders), -1)
+    genders = person_words(grid, grid.gender)
+    groups = person_words(grid, grid.group)
+    fit = np.array(
+        [[kappa(ratings[name], gender) for name in rated] for gender in genders]
+    ).reshape(len(genders), -1)
     codes = np.array([INFERRED.index(word) if word in INFERRED else -1 for word in grid.gender])
-    right = np.where(np.isin(grid.gender, GENDERS)[:, None], grid.inferred == codes[:, None], np.nan)
+    right = np.where(
+        np.isin(grid.gender, GENDERS)[:, None], grid.inferred == codes[:, None], np.nan
+    )
     rows: list[Row] = []
     for measure, values in {"correct": right, **grid.measures}.items():
-        outcome = np.stack([by_person(values, grid, grid.of(name)) for name in rated], 1) if rated else fit
+        outcome = (
+            np.stack([by_person(values, grid, grid.of(name)) for name in rated], 1)
+            if rated
+            else fit
+        )
         weights = slope_weights(outcome, fit) * SCALE.get(measure, 100.0)
         each = levelled(slopes(outcome, weights))
-        rooms = [np.stack([by_person(values, grid, [room]) for room in grid.of(name)], 1) for name in rated]
+        rooms = [
+            np.stack([by_person(values, grid, [room]) for room in grid.of(name)], 1)
+            for name in rated
+        ]
         for gender, group, one, other in _compared(genders, groups):
             row: Row = {**grid.head, "measure": measure, "gender": gender, "group": group}
             row |= _contrasted(each, one, other, rooms, weights)
             if other is None and row["se"] > 0:
-                row["p_perm"] = slope_permutation_p(outcome[one], fit[one], options.permutations, options.seed)
+                row["p_perm"] = slope_permutation_p(
+                    outcome[one], fit[one], options.permutations, options.seed
+                )
             rows.append(row)
     return filled("congruence", rows)
 
@@ -172,7 +208,9 @@ def _compared(genders: Objects, groups: Objects) -> list[tuple[str, str, Flags, 
     ]
 
 
-def _contrasted(each: Array, one: Flags, other: Flags | None, rooms: list[Array], weights: Array) -> Row:
+def _contrasted(
+    each: Array, one: Flags, other: Flags | None, rooms: list[Array], weights: Array
+) -> Row:
     """The mean slope of some people, or less that of others, with its intervals.  each: (U,) slopes.
 
     rooms, weights: as of ``rooms_source``.
@@ -181,7 +219,8 @@ def _contrasted(each: Array, one: Flags, other: Flags | None, rooms: list[Array]
     n = int((known & one).sum())
     counts = np.where(known & one, 1 / max(n, 1), 0.0)  # what each person's slope counts
     if other is None:
-        mean, df = mean_t(each[one]), n - 1.0
+        mean = mean_t(each[one])
+        df = n - 1.0
         row: Row = {
             "n": n,
             "estimator": "person",
@@ -193,9 +232,12 @@ def _contrasted(each: Array, one: Flags, other: Flags | None, rooms: list[Array]
         m = int((known & other).sum())
         counts[known & other] = -1 / max(m, 1)
         test = welch(each[one], each[other])
-        row, df = {"n": n + m, "estimator": "difference", "slope": test["difference"], **test}, test["df"]
+        row = {"n": n + m, "estimator": "difference", "slope": test["difference"], **test}
+        df = test["df"]
     ends = row["ci_low"], row["ci_high"]
-    low, high, p = crossed(row["slope"], ends, Source(row["se"], df), rooms_source(rooms, weights, counts))
+    low, high, p = crossed(
+        row["slope"], ends, Source(row["se"], df), rooms_source(rooms, weights, counts)
+    )
     return {**row, "rooms_low": low, "rooms_high": high, "p_rooms": p}
 
 
@@ -207,11 +249,15 @@ def rooms_source(values: list[Array], weights: Array, each: Array) -> Source:
     """
     if not values or min(rooms.shape[1] for rooms in values) < 2:
         return Source(math.nan, math.nan)
-    counted, variances = np.where(np.isfinite(weights), weights * each[:, None], 0.0), []
+    counted = np.where(np.isfinite(weights), weights * each[:, None], 0.0)
+    variances = []
     for context, rooms in enumerate(values):
         known = np.isfinite(rooms)
         mean = _mean_of(rooms, known)[:, None]
-        away = np.where(known, settled(rooms - mean, np.abs(rooms) + mean), 0) / known.sum(axis=1).clip(1)[:, None]
+        away = (
+            np.where(known, settled(rooms - mean, np.abs(rooms) + mean), 0)
+            / known.sum(axis=1).clip(1)[:, None]
+        )
         number = rooms.shape[1]
         variances.append(number / (number - 1) * float(np.square(counted[:, context] @ away).sum()))
     return pooled_source(np.array(variances), np.array([rooms.shape[1] - 1.0 for rooms in values]))

@@ -21,7 +21,8 @@ from gslopes.core.tables import Row, lookup
 from gslopes.stats.rounding import settled
 
 VECTOR = SUPERS[:3]  # the paper's
-GROSS, NET = "gross", "net"
+GROSS = "gross"
+NET = "net"
 EMPTY = "empty"  # the attribute of backgrounds without a person
 Key = tuple[str, str, int]
 """Photo, attribute and step of a picture."""
@@ -36,7 +37,9 @@ def cosine_distances(first: Array, second: Array) -> Array:
     [0.127128]
     """
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    cosines = np.divide((first * second).sum(axis=1), lengths, out=np.full(len(lengths), np.nan), where=lengths > 0)
+    cosines = np.divide(
+        (first * second).sum(axis=1), lengths, out=np.full(len(lengths), np.nan), where=lengths > 0
+    )
     return np.maximum(0.0, settled(1 - cosines, 1))
 
 
@@ -50,15 +53,22 @@ def describe(tags: Collection[str], typology: Typology, context: Collection[str]
     >>> describe({"young_man", "stubble"}, read_typology("starter"))["inferred"]
     'man'
     """
-    answer, n = frozenset(tags), len(frozenset(tags))
-    masculine, feminine = (len(answer & typology.clusters[name]) for name in ("masculine", "feminine"))
+    answer = frozenset(tags)
+    n = len(frozenset(tags))
+    masculine, feminine = (
+        len(answer & typology.clusters[name]) for name in ("masculine", "feminine")
+    )
     named = len(answer & frozenset(context))
     return {
         "n_tags": n,
         "masculine": masculine,
         "feminine": feminine,
         "context_tags": named,
-        "inferred": "woman" if feminine > masculine else "man" if masculine > feminine else "neutral",
+        "inferred": "woman"
+        if feminine > masculine
+        else "man"
+        if masculine > feminine
+        else "neutral",
         "recognised": named > 0,
         **{name: len(answer & typology.super_tags(name)) / n if n else math.nan for name in VECTOR},
     }
@@ -70,7 +80,9 @@ def answered_tags(scores: pd.DataFrame, asked: pd.DataFrame) -> dict[Key, frozen
     plain = {label: normalise(str(label)) for label in scores["label"].unique()}
     for key, label in zip(_keys(scores), scores["label"], strict=True):
         tags.setdefault(key, set()).add(plain[label])
-    return {key: frozenset(tags.get(key, ())) for key in _keys(asked[asked["status"] == "answered"])}
+    return {
+        key: frozenset(tags.get(key, ())) for key in _keys(asked[asked["status"] == "answered"])
+    }
 
 
 def _keys(rows: pd.DataFrame) -> Iterator[Key]:
@@ -94,7 +106,11 @@ def describe_all(
     key_of = lookup(backgrounds, "photo", "key")
     context_of = lookup(backgrounds, "key", "context")
     # without complements: a label that the empty picture did not get is no word for it
-    empty = {key_of[key[0]]: tags for key, tags in answers.items() if key[1] == EMPTY and key[0] in key_of}
+    empty = {
+        key_of[key[0]]: tags
+        for key, tags in answers.items()
+        if key[1] == EMPTY and key[0] in key_of
+    }
     rows: list[Row] = []
     for photo, attribute, step in sorted(answers):
         tags = typology.complete(answers[photo, attribute, step])
@@ -156,7 +172,11 @@ class Grid:
     @property
     def baselines(self) -> list[str]:
         """Which baselines there are."""
-        return [condition for condition, context in zip(self.conditions, self.contexts, strict=True) if not context]
+        return [
+            condition
+            for condition, context in zip(self.conditions, self.contexts, strict=True)
+            if not context
+        ]
 
     def of(self, context: str) -> list[int]:
         """Columns of a context's backgrounds, or of a baseline by its name."""
@@ -166,7 +186,9 @@ class Grid:
     @property
     def people(self) -> int:
         """How many people there are."""
-        return int(self.person.max()) + 1 if len(self.person) else 0
+        if len(self.person):
+            return int(self.person.max()) + 1
+        return 0
 
     def genders(self) -> list[str]:
         """The self-reported genders that occur, women and men first."""
@@ -175,20 +197,29 @@ class Grid:
 
     def of_gender(self, gender: str) -> Flags:
         """(P,) photos of people of this gender, or of ``all``."""
-        return np.ones(len(self.photos), bool) if gender == ALL else self.gender == gender
+        if gender == ALL:
+            return np.ones(len(self.photos), bool)
+        return self.gender == gender
 
 
 def make_grid(
-    described: pd.DataFrame, people: pd.DataFrame, backgrounds: pd.DataFrame, tagged: frozenset[str] = frozenset()
+    described: pd.DataFrame,
+    people: pd.DataFrame,
+    backgrounds: pd.DataFrame,
+    tagged: frozenset[str] = frozenset(),
 ) -> Grid:
     """The grid of one classifier and one kind of tags; sweeps and empty backgrounds are not in it.
 
     described: rows of the ``described`` table.  people, backgrounds: those tables; people who were not described are
         left out.
     """
-    rows = described[described["photo"].isin(set(people["photo"])) & ~described["attribute"].str.contains("~")]
+    rows = described[
+        described["photo"].isin(set(people["photo"])) & ~described["attribute"].str.contains("~")
+    ]
     context_of = lookup(backgrounds, "key", "context")
-    conditions = [name for name in ("original", "canvas", *context_of) if name in set(rows["attribute"])]
+    conditions = [
+        name for name in ("original", "canvas", *context_of) if name in set(rows["attribute"])
+    ]
     reports = people[people["photo"].isin(set(rows["photo"]))].sort_values("photo")
     photos = reports["photo"].to_numpy(object)
     rows = rows[rows["attribute"].isin(conditions)]

@@ -29,9 +29,11 @@ def distances_table(grid: Grid) -> pd.DataFrame:
     Interval: t over people, before these rooms.
     """
     rows = []
-    genders, groups = person_words(grid, grid.gender), person_words(grid, grid.group)
+    genders = person_words(grid, grid.gender)
+    groups = person_words(grid, grid.group)
     for name in grid.names:
-        columns, values = grid.of(name), grid.measures["distance"]
+        columns = grid.of(name)
+        values = grid.measures["distance"]
         distances = by_person(values, grid, columns)
         missing = (grid.answered[:, columns] & ~np.isfinite(values[:, columns])).sum(axis=1)
         undefined = np.bincount(grid.person, missing, minlength=grid.people)
@@ -90,7 +92,8 @@ def tukey(values: Array, factor: Objects) -> pd.DataFrame:
 
     Source: Kramer 1956, doi 10.2307/3001469.
     """
-    levels, values = sorted(set(factor.tolist())), levelled(values)
+    levels = sorted(set(factor.tolist()))
+    values = levelled(values)
     samples = [values[factor == level] for level in levels]
     columns = ["one", "other", "difference", "ci_low", "ci_high", "p"]
     if len(levels) < 2 or min(map(len, samples)) < 2:
@@ -102,7 +105,9 @@ def tukey(values: Array, factor: Objects) -> pd.DataFrame:
         difference = float(samples[pair[0]].mean() - samples[pair[1]].mean())
         numbers = [math.nan] * 3
         if test is not None:
-            numbers = [float(part[pair]) for part in (interval.low, interval.high, np.asarray(test.pvalue))]
+            numbers = [
+                float(part[pair]) for part in (interval.low, interval.high, np.asarray(test.pvalue))
+            ]
         rows.append((*(levels[index] for index in pair), difference, *numbers))
     return pd.DataFrame(rows, columns=columns)
 
@@ -112,13 +117,17 @@ def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     Each person counts once.  Cells of fewer than ``LEAST`` people are left out, and named.
     """
-    variances, comparisons = [], []
-    genders, groups = person_words(grid, grid.gender), person_words(grid, grid.group)
+    variances = []
+    comparisons = []
+    genders = person_words(grid, grid.gender)
+    groups = person_words(grid, grid.group)
     level = LEVEL / max(len(grid.names), 1)  # the paper's Bonferroni, over contexts
     for name in grid.names:
         distances = by_person(grid.measures["distance"], grid, grid.of(name))
         use = np.isfinite(distances) & np.isin(genders, GENDERS) & (groups != "")
-        cells = pd.Series(genders[use] + " " + groups[use], dtype=object).value_counts().sort_index()
+        cells = (
+            pd.Series(genders[use] + " " + groups[use], dtype=object).value_counts().sort_index()
+        )
         small = cells[cells < LEAST]
         use &= ~np.isin(genders + " " + groups, small.index)
         listed = ", ".join(f"{cell} ({count})" for cell, count in small.items())
@@ -141,9 +150,13 @@ def _missing_terms(table: pd.DataFrame) -> str:
         return "one group only, or no spread"
     if table.loc[table["term"] == "residual", "sum_sq"].eq(0).any():
         return "no test: no one differs within a group"
-    return "an empty cell: no interaction" if {"gender", "group"} <= terms and "gender:group" not in terms else ""
+    if {"gender", "group"} <= terms and "gender:group" not in terms:
+        return "an empty cell: no interaction"
+    return ""
 
 
 def _stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
     filled = [frame for frame in frames if len(frame)]
-    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
+    if filled:
+        return pd.concat(filled, ignore_index=True)
+    return pd.DataFrame()

@@ -54,12 +54,17 @@ def inferred_table(grid: Grid, labels: Mapping[str, str], options: ContextOption
     return filled("inferred", rows)
 
 
-def _inferred(grid: Grid, name: str, gender: str, code: int, label: str, options: ContextOptions) -> Row:
-    inferred, columns = INFERRED[code], grid.of(name)
+def _inferred(
+    grid: Grid, name: str, gender: str, code: int, label: str, options: ContextOptions
+) -> Row:
+    inferred = INFERRED[code]
+    columns = grid.of(name)
     asked = grid.answered[:, columns] & grid.of_gender(gender)[:, None]
     hits = (grid.inferred[:, columns] == code).astype(float)
     row: Row = {**grid.head, "context": name, "gender": gender, "inferred": inferred}
-    row |= share_of(*(sums(part, asked, grid.person, grid.people) for part in (hits, np.ones(asked.shape))))
+    row |= share_of(
+        *(sums(part, asked, grid.person, grid.people) for part in (hits, np.ones(asked.shape)))
+    )
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
     start = grid.of(options.baseline)
@@ -85,12 +90,25 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
     rows: list[Row] = []
     for name in grid.names:
         columns = grid.of(name)
-        answered, named, inferred = grid.answered[:, columns], grid.recognised[:, columns], grid.inferred[:, columns]
+        answered = grid.answered[:, columns]
+        named = grid.recognised[:, columns]
+        inferred = grid.inferred[:, columns]
         head = {**grid.head, "context": name}
         if name not in grid.tagged:
-            rows.append({**head, "given": ALL, "n": int(answered.sum()), "share": math.nan, "note": NOT_APPLICABLE})
+            rows.append(
+                {
+                    **head,
+                    "given": ALL,
+                    "n": int(answered.sum()),
+                    "share": math.nan,
+                    "note": NOT_APPLICABLE,
+                }
+            )
             continue
-        given = {ALL: answered, **{INFERRED[code]: answered & (inferred == code) for code in (1, 2, 0)}}
+        given = {
+            ALL: answered,
+            **{INFERRED[code]: answered & (inferred == code) for code in (1, 2, 0)},
+        }
         parts: tuple[Array, Array] = named.astype(float), np.ones(named.shape)
         shares = {
             word: share_of(*(sums(part, keep, grid.person, grid.people) for part in parts))
@@ -109,7 +127,9 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
 def cramers_v(recognised: Flags, inferred: Codes) -> float:
     """Cramér's V of R and the inferred genders that occur; NaN where one of them never varies."""
     table = pd.crosstab(recognised, inferred).to_numpy()
-    return float(contingency.association(table)) if min(table.shape) > 1 else math.nan
+    if min(table.shape) > 1:
+        return float(contingency.association(table))
+    return math.nan
 
 
 # -- RQ3: is the inferred gender more often the self-reported one in a congruent context?  Table 9 --------------------
@@ -122,11 +142,17 @@ def f1(tp: Any, fp: Any, fn: Any) -> Any:
     0.8648648648648649
     """
     total = 2 * np.asarray(tp, float) + fp + fn
-    result = np.divide(2.0 * np.asarray(tp, float), total, out=np.full(np.shape(total), np.nan), where=total > 0)
-    return float(result) if result.ndim == 0 else result
+    result = np.divide(
+        2.0 * np.asarray(tp, float), total, out=np.full(np.shape(total), np.nan), where=total > 0
+    )
+    if result.ndim == 0:
+        return float(result)
+    return result
 
 
-def accuracy_table(grid: Grid, options: ContextOptions, labels: Mapping[str, str] | None = None) -> pd.DataFrame:
+def accuracy_table(
+    grid: Grid, options: ContextOptions, labels: Mapping[str, str] | None = None
+) -> pd.DataFrame:
     """Rows of the ``accuracy`` table without q: F1 of each gender against self-report, at baselines and in contexts.
 
     A neutral answer is a miss; people of other genders are in no F1.  In contexts it is over pictures whose context was
@@ -139,7 +165,11 @@ def accuracy_table(grid: Grid, options: ContextOptions, labels: Mapping[str, str
     labels: context to feminine, masculine or none; they decide the marks of the paper alone.
     """
     genders = [gender for gender in GENDERS if gender in grid.genders()]
-    rows = [_accuracy(grid, name, gender, options) for name in [*grid.baselines, *grid.names] for gender in genders]
+    rows = [
+        _accuracy(grid, name, gender, options)
+        for name in [*grid.baselines, *grid.names]
+        for gender in genders
+    ]
     base = {row["gender"]: row["f1"] for row in rows if row["context"] == options.baseline}
     for row in rows:
         congruent = CONGRUENT.get((labels or {}).get(row["context"], "")) == row["gender"]
@@ -149,7 +179,8 @@ def accuracy_table(grid: Grid, options: ContextOptions, labels: Mapping[str, str
 
 def _hits(inferred: Codes, keep: Flags, grid: Grid, gender: str) -> list[Array]:
     """(U, B) each: true positives, false positives and false negatives of a person.  inferred, keep: (P, B)."""
-    own, either = (grid.gender == gender)[:, None], np.isin(grid.gender, GENDERS)[:, None]
+    own = (grid.gender == gender)[:, None]
+    either = np.isin(grid.gender, GENDERS)[:, None]
     called = inferred == INFERRED.index(gender)
     parts = (own & called, either & ~own & called, own & ~called)
     return [sums(part.astype(float), keep, grid.person, grid.people) for part in parts]
@@ -193,12 +224,19 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     before = _hits(np.broadcast_to(grid.inferred[:, start], both.shape), both, grid, gender)
     after = _hits(grid.inferred[:, columns], both, grid, gender)
     (top, photos), (base, others) = _as_share(*after), _as_share(*before)
-    one, other = moves_of(top, photos), moves_of(base, others)
+    one = moves_of(top, photos)
+    other = moves_of(base, others)
     moves = settled(one - other, np.abs(one) + np.abs(other))
     before, after = ([part.sum(axis=1) for part in side] for side in (before, after))
-    discordant = np.any([first != second for first, second in zip(before, after, strict=True)], axis=0).sum()
+    discordant = np.any(
+        [first != second for first, second in zip(before, after, strict=True)], axis=0
+    ).sum()
     rare = bool(discordant < FEW)
-    ends = difference_interval(_as_share(*after), _as_share(*before)) if discordant else (math.nan, math.nan)
+    ends = (
+        difference_interval(_as_share(*after), _as_share(*before))
+        if discordant
+        else (math.nan, math.nan)
+    )
     change = f1(*(part.sum() for part in after)) - f1(*(part.sum() for part in before))
     return {
         **row,

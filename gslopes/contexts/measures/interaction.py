@@ -30,14 +30,19 @@ def interaction_table(
 
     described: rows of one classifier and kind of tags.  values: (K,).  people: the table of that name.
     """
-    rows = described[described["attribute"].str.endswith(f"~{attribute}") & described["photo"].isin(people["photo"])]
+    rows = described[
+        described["attribute"].str.endswith(f"~{attribute}")
+        & described["photo"].isin(people["photo"])
+    ]
     if rows.empty:
         return pd.DataFrame()
     photos = sorted(set(rows["photo"]))
     backgrounds = sorted({name.partition("~")[0] for name in set(rows["attribute"])} - {CANVAS})
     at = (
         pd.Index(photos).get_indexer(pd.Index(rows["photo"])),
-        pd.Index([CANVAS, *backgrounds]).get_indexer(pd.Index(rows["attribute"].str.partition("~")[0])),
+        pd.Index([CANVAS, *backgrounds]).get_indexer(
+            pd.Index(rows["attribute"].str.partition("~")[0])
+        ),
         rows["step"].to_numpy(int),
     )
     shape = (len(photos), len(backgrounds) + 1, len(values))
@@ -84,7 +89,11 @@ def compare(canvas: Array, condition: Array, values: Array, person: Integers) ->
         settled(slope - base, np.abs(slope) + np.abs(base))
     )
     row["effect"], _, row["effect_low"], row["effect_high"], row["effect_p"] = mean_t(effect)
-    row |= {"face": 2 * face.value, "face_low": 2 * face.low, "face_high": 2 * face.high}  # from value -1 to 1
+    row |= {
+        "face": 2 * face.value,
+        "face_low": 2 * face.low,
+        "face_high": 2 * face.high,
+    }  # from value -1 to 1
     row["note"] = noted(RARE * rare, ALIKE * (se == 0))
     if rare:
         row |= {name: math.nan for name in row if name.endswith(("p", "low", "high"))}

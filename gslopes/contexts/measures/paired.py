@@ -45,7 +45,8 @@ def share_of(hits: Array, photos: Array) -> Row:
     ci: by Wilson for people before these rooms, several pictures of a person by a design effect; rooms: for other rooms
     of such contexts as well, NaN with one room.
     """
-    n, count = int(photos.sum()), int(hits.sum())
+    n = int(photos.sum())
+    count = int(hits.sum())
     low, high = share_interval(hits.sum(axis=1), photos.sum(axis=1))
     share = count / n if n else math.nan
     under, over, _ = over_rooms(share, moves_of(hits, photos), photos, (low, high))
@@ -60,7 +61,9 @@ def moves_of(top: Array, bottom: Array) -> Array:
     return settled(top - float(top.sum()) / total * bottom, bottom) / total
 
 
-def over_rooms(value: float, moves: Array, photos: Array, ends: tuple[float, float]) -> tuple[float, float, float]:
+def over_rooms(
+    value: float, moves: Array, photos: Array, ends: tuple[float, float]
+) -> tuple[float, float, float]:
     """(low, high, p) of a number, for people and rooms as samples of both; NaN with one room or one person.
 
     moves, photos: (U, B), as of ``moves_of``; those with photos count.  ends: the interval over people before these
@@ -71,7 +74,9 @@ def over_rooms(value: float, moves: Array, photos: Array, ends: tuple[float, flo
         linearised(value, moves.sum(axis=axis)[some], np.abs(moves).sum(axis=axis)[some])
         for axis, some in zip((1, 0), seen, strict=True)
     ]
-    people, rooms = (Source(one.se, int(some.sum()) - 1) for one, some in zip(found, seen, strict=True))
+    people, rooms = (
+        Source(one.se, int(some.sum()) - 1) for one, some in zip(found, seen, strict=True)
+    )
     return crossed(value, ends, people, rooms)
 
 
@@ -95,7 +100,8 @@ def share_change(
     """
     people = int(person.max()) + 1 if len(person) else 0
     moved, changed, pairs = (
-        sums(values, keep, person, people) for values in (after - before, np.abs(after - before), np.ones_like(before))
+        sums(values, keep, person, people)
+        for values in (after - before, np.abs(after - before), np.ones_like(before))
     )
     asked = pairs.sum(axis=1) > 0
     discordant = int((changed.sum(axis=1) > 0).sum())
@@ -105,7 +111,9 @@ def share_change(
     alike = bool(asked.sum() > 1 and not mean.se[0] > 0)
     value = float(mean.difference[0]) if asked.any() else math.nan
     row = {"change": value, "discordant": discordant, "p": float(mean.p_perm[0])}
-    row |= change_ends(value, moves_of(moved, pairs), pairs, (float(mean.low[0]), float(mean.high[0])), rare=rare)
+    row |= change_ends(
+        value, moves_of(moved, pairs), pairs, (float(mean.low[0]), float(mean.high[0])), rare=rare
+    )
     return {**row, "note": noted(RARE * rare, ALIKE * alike)}
 
 
@@ -123,7 +131,11 @@ def change_ends(
 
 
 def exchanged(
-    statistic: Callable[..., Array], before: Sequence[Array], after: Sequence[Array], permutations: int, seed: int
+    statistic: Callable[..., Array],
+    before: Sequence[Array],
+    after: Sequence[Array],
+    permutations: int,
+    seed: int,
 ) -> float:
     """Two-sided p of statistic(after) - statistic(before) by exchanging the two answers of whole people.
 
@@ -131,12 +143,17 @@ def exchanged(
     """
     moves = [other - one for one, other in zip(before, after, strict=True)]
     moving = np.any(moves, axis=0)
-    signs = random_signs((permutations, int(moving.sum())), np.random.default_rng([seed, int(moving.sum()), 7]))
-    signs = np.concatenate([np.ones((1, signs.shape[1]), np.float32), signs])  # the first is what was observed
+    signs = random_signs(
+        (permutations, int(moving.sum())), np.random.default_rng([seed, int(moving.sum()), 7])
+    )
+    signs = np.concatenate(
+        [np.ones((1, signs.shape[1]), np.float32), signs]
+    )  # the first is what was observed
     middles = [(one.sum() + other.sum()) / 2 for one, other in zip(before, after, strict=True)]
     halves = [signs @ move[moving] / 2 for move in moves]
     first, second = (
-        statistic(*(middle + side * half for middle, half in zip(middles, halves, strict=True))) for side in (-1, 1)
+        statistic(*(middle + side * half for middle, half in zip(middles, halves, strict=True)))
+        for side in (-1, 1)
     )
     changes = np.abs(np.asarray(second - first))
     if not math.isfinite(changes[0]):
@@ -157,7 +174,8 @@ def welch(one: Array, other: Array) -> dict[str, float]:
     n, m = (int(np.isfinite(values).sum()) for values in (one, other))
     names = ("difference", "se", "t", "df", "ci_low", "ci_high", "p")
     gap, df = difference(
-        (np.array([first.value]), np.array([first.se]), n), (np.array([second.value]), np.array([second.se]), m)
+        (np.array([first.value]), np.array([first.se]), n),
+        (np.array([second.value]), np.array([second.se]), m),
     )
     if not gap.se > 0:
         return dict.fromkeys(names, math.nan)

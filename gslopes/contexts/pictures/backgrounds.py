@@ -40,7 +40,9 @@ class Context:
 
     def __post_init__(self) -> None:
         if self.rating is not None and not (math.isfinite(self.rating) and 0 <= self.rating <= 10):
-            raise ConfigError(f"The rating is {self.rating:g}; it must be between 0 (feminine) and 10 (masculine).")
+            raise ConfigError(
+                f"The rating is {self.rating:g}; it must be between 0 (feminine) and 10 (masculine)."
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +68,10 @@ class BackgroundPicture:
 
 
 def read_backgrounds(
-    wanted: tuple[str, ...], canvas: tuple[int, int], finder: Callable[[], Finder], one_each: bool = False
+    wanted: tuple[str, ...],
+    canvas: tuple[int, int],
+    finder: Callable[[], Finder],
+    one_each: bool = False,
 ) -> list[BackgroundPicture]:
     """All backgrounds, those skipped too, in the order in which they were named.
 
@@ -77,7 +82,9 @@ def read_backgrounds(
     pictures: list[BackgroundPicture] = []
     for name in wanted:
         if name == "rendered":
-            pictures += [one for one in _folder(ROOMS, canvas) if not one_each or one.key.endswith(".1")]
+            pictures += [
+                one for one in _folder(ROOMS, canvas) if not one_each or one.key.endswith(".1")
+            ]
         else:
             pictures += _folder(Path(name), canvas, finder)
     seen: dict[tuple[str, str], BackgroundPicture] = {}
@@ -88,7 +95,10 @@ def read_backgrounds(
                 problem = f"The {what} of {other.path} is also that of {background.path}."
                 raise UsageError(problem, "Each background has one place.")
     if not any(background.used for background in pictures):
-        raise UsageError(f"No background can be used: {pictures[0].why}.", "Name rendered, or a folder of pictures.")
+        raise UsageError(
+            f"No background can be used: {pictures[0].why}.",
+            "Name rendered, or a folder of pictures.",
+        )
     return pictures
 
 
@@ -97,9 +107,15 @@ def _folder(
 ) -> list[BackgroundPicture]:
     files = list_files(folder)
     if not files:
-        raise UsageError(f"There are no pictures in {folder}.", "Name a folder of backgrounds: <context>/<picture>.")
-    records = read_contexts(folder / "contexts.toml") if (folder / "contexts.toml").is_file() else {}
-    pictures, detector = [], finder and finder()
+        raise UsageError(
+            f"There are no pictures in {folder}.",
+            "Name a folder of backgrounds: <context>/<picture>.",
+        )
+    records = (
+        read_contexts(folder / "contexts.toml") if (folder / "contexts.toml").is_file() else {}
+    )
+    pictures = []
+    detector = finder and finder()
     for head in name_backgrounds([(file.relative, file.path) for file in files], records):
         try:
             photo = open_photo(Path(head.path))
@@ -111,7 +127,9 @@ def _folder(
         why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else SkipReason()
         if (side := min(pixels.shape[:2])) < SMALLEST:
             why = SkipReason(Reason.SHORTER_SIDE, f"{side} px, at least {SMALLEST}")
-        pictures.append(replace(head, photo=photo.id, pixels=None if why else cover(pixels, *canvas), why=why))
+        pictures.append(
+            replace(head, photo=photo.id, pixels=None if why else cover(pixels, *canvas), why=why)
+        )
     return pictures
 
 
@@ -123,12 +141,16 @@ def read_contexts(path: Path) -> dict[str, Context]:
     entries = read_toml(path)
     keys = context_keys(entries, str(path))
     try:
-        return {keys[name]: from_dict(Context, entry, where=name) for name, entry in entries.items()}
+        return {
+            keys[name]: from_dict(Context, entry, where=name) for name, entry in entries.items()
+        }
     except ConfigError as error:
         raise ConfigError(f"{path}: {error.message}", error.hint) from error
 
 
-def name_backgrounds(files: Sequence[tuple[str, Path]], records: dict[str, Context]) -> list[BackgroundPicture]:
+def name_backgrounds(
+    files: Sequence[tuple[str, Path]], records: dict[str, Context]
+) -> list[BackgroundPicture]:
     """The pictures below a folder with their keys and records, not yet read.
 
     files: (name below the folder, path), in order: ``<context>/<picture>`` or ``<context>.<ending>``.
@@ -136,14 +158,25 @@ def name_backgrounds(files: Sequence[tuple[str, Path]], records: dict[str, Conte
 
     Raises: UsageError if two contexts' names become one, or a known context has no picture.
     """
-    names = [relative.partition("/")[0] if "/" in relative else relative.rpartition(".")[0] for relative, _ in files]
-    keys, counts, pictures = context_keys(names, "the folder"), Counter[str](), []
+    names = [
+        relative.partition("/")[0] if "/" in relative else relative.rpartition(".")[0]
+        for relative, _ in files
+    ]
+    keys = context_keys(names, "the folder")
+    counts = Counter[str]()
+    pictures = []
     for name, (_, path) in zip(names, files, strict=True):
         key = keys[name]
         counts[key] += 1
-        pictures.append(BackgroundPicture(f"{key}.{counts[key]}", key, str(path), records.get(key, Context(key))))
+        pictures.append(
+            BackgroundPicture(
+                f"{key}.{counts[key]}", key, str(path), records.get(key, Context(key))
+            )
+        )
     if missing := sorted(records.keys() - counts.keys()):
-        raise UsageError(f"contexts.toml names {missing[0]!r}, which has no picture.", "Add one, or take it out.")
+        raise UsageError(
+            f"contexts.toml names {missing[0]!r}, which has no picture.", "Add one, or take it out."
+        )
     return pictures
 
 
@@ -159,7 +192,12 @@ def context_keys(names: Iterable[str], where: str) -> dict[str, str]:
     first: dict[str, str] = {}
     for name, key in keys.items():
         if not key:
-            raise UsageError(f"The context name {name!r} in {where} has no letter and no digit.", "Rename it.")
+            raise UsageError(
+                f"The context name {name!r} in {where} has no letter and no digit.", "Rename it."
+            )
         if first.setdefault(key, name) != name:
-            raise UsageError(f"The contexts {first[key]!r} and {name!r} of {where} both become {key!r}.", "Rename one.")
+            raise UsageError(
+                f"The contexts {first[key]!r} and {name!r} of {where} both become {key!r}.",
+                "Rename one.",
+            )
     return keys

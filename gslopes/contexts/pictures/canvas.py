@@ -27,7 +27,9 @@ class DoesNotFit(GslopesError):
 
     def __init__(self, share: float, largest: float, larger: str) -> None:
         floor = math.floor(largest * 100) / 100
-        super().__init__(f"a person share of {share:.3g} needs a cut-out {larger}; at most {floor:.2f} fits")
+        super().__init__(
+            f"a person share of {share:.3g} needs a cut-out {larger}; at most {floor:.2f} fits"
+        )
 
 
 class Placement(NamedTuple):
@@ -48,10 +50,12 @@ def cover(picture: ByteArray, width: int, height: int) -> ByteArray:
     """
     h, w = picture.shape[:2]
     scale = max(width / w, height / h)
-    wide, high = max(width, round(w * scale)), max(height, round(h * scale))
+    wide = max(width, round(w * scale))
+    high = max(height, round(h * scale))
     method = cv2.INTER_AREA if scale < 1 else cv2.INTER_LANCZOS4
     scaled = cv2.resize(picture, (wide, high), interpolation=method)
-    left, top = (wide - width) // 2, (high - height) // 2
+    left = (wide - width) // 2
+    top = (high - height) // 2
     return np.ascontiguousarray(scaled[top : top + height, left : left + width], np.uint8)
 
 
@@ -66,7 +70,8 @@ def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Pl
     >>> place(np.ones((60, 40), np.float32), 150, 100)
     Placement(scale=1.25, x=50, y=25, width=50, height=75, opaque=3750)
     """
-    area, fits = width * height, min(width / alpha.shape[1], height / alpha.shape[0])
+    area = width * height
+    fits = min(width / alpha.shape[1], height / alpha.shape[0])
 
     def size(scale: float) -> tuple[int, int]:
         return max(1, round(alpha.shape[1] * scale)), max(1, round(alpha.shape[0] * scale))
@@ -78,7 +83,8 @@ def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Pl
         most = min(opaque(fits), opaque(min(fits, LARGEST_SCALE)))
         raise DoesNotFit(share, most / area, "larger than the canvas")
     scale = math.sqrt(share * area / max(float((alpha >= OPAQUE).sum()), 1.0))
-    low, high = 0.0, fits
+    low = 0.0
+    high = fits
     for _ in range(30):
         reached = opaque(scale) / area if scale <= fits else math.inf
         if abs(reached - share) <= TOLERANCE:
@@ -94,11 +100,15 @@ def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Pl
 
 def _resize(layer: FloatArray, size: tuple[int, int]) -> FloatArray:
     shrinks = size[0] <= layer.shape[1]
-    result = cv2.resize(layer, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LANCZOS4)
+    result = cv2.resize(
+        layer, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LANCZOS4
+    )
     return result.astype(np.float32, copy=False)
 
 
-def resample(colour: ByteArray, alpha: FloatArray, where: Placement) -> tuple[FloatArray, FloatArray]:
+def resample(
+    colour: ByteArray, alpha: FloatArray, where: Placement
+) -> tuple[FloatArray, FloatArray]:
     """A cut-out at its size on the canvas: premultiplied colour (h, w, 3) in [0, 255] and alpha (h, w) in [0, 1].
 
     colour: (h, w, 3) uint8 RGB.  alpha: (h, w) float32.
@@ -112,7 +122,9 @@ def resample(colour: ByteArray, alpha: FloatArray, where: Placement) -> tuple[Fl
     return (unmixed * opacity[..., None]).astype(np.float32), opacity
 
 
-def paste(background: ByteArray, layer: FloatArray, alpha: FloatArray, where: Placement) -> ByteArray:
+def paste(
+    background: ByteArray, layer: FloatArray, alpha: FloatArray, where: Placement
+) -> ByteArray:
     """The person in front of the background; pixels of alpha 0 are the background's, bit for bit.
 
     background: (H, W, 3) uint8.  layer, alpha: as from ``resample``.
@@ -120,7 +132,9 @@ def paste(background: ByteArray, layer: FloatArray, alpha: FloatArray, where: Pl
     result = background.copy()
     at = slice(where.y, where.y + where.height), slice(where.x, where.x + where.width)
     mixed = layer + (1 - alpha)[..., None] * background[at].astype(np.float32)
-    result[at] = np.where((alpha > 0)[..., None], np.clip(np.rint(mixed), 0, 255).astype(np.uint8), background[at])
+    result[at] = np.where(
+        (alpha > 0)[..., None], np.clip(np.rint(mixed), 0, 255).astype(np.uint8), background[at]
+    )
     return result
 
 
@@ -129,5 +143,6 @@ def box(alpha: FloatArray, least: float = 0.02) -> tuple[int, int, int, int]:
     seen: Flags = alpha > least
     if not seen.any():
         raise ValueError("nothing of the picture is opaque")
-    rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
+    rows = np.flatnonzero(seen.any(axis=1))
+    columns = np.flatnonzero(seen.any(axis=0))
     return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1

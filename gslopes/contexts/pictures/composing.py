@@ -59,19 +59,33 @@ class Sweeper(NamedTuple):
         chip = warp(photo.pixels, face.matrix, editor.size)[None]
         mask = self.components.masker([photo], [face], chip, editor.border)[0]
         whole = editor.region == "head"
-        head = heads_of(self.components.masker, [photo], [face], chip, editor.border)[0] if whole else None
+        head = (
+            heads_of(self.components.masker, [photo], [face], chip, editor.border)[0]
+            if whole
+            else None
+        )
         if mask_is_degenerate(mask):
             return None
         swept = editor.sweep(chip, np.asarray(self.values, np.float32))
-        (composite,) = compose_all([photo], [face], swept, [mask], editor.blend, self.device, [head])
+        (composite,) = compose_all(
+            [photo], [face], swept, [mask], editor.blend, self.device, [head]
+        )
         from gslopes.faces.gate.sweep_measurer import Sweep
 
         pictures = [composite.picture(step) for step in range(len(composite))]
-        box, points = np.asarray(face.box, np.float64), np.asarray(face.points, np.float64).reshape(5, 2)
-        sweep = Sweep(self.attribute, self.values, pictures, photo.pixels, box, points, composite.mask_area)
+        box = np.asarray(face.box, np.float64)
+        points = np.asarray(face.points, np.float64).reshape(5, 2)
+        sweep = Sweep(
+            self.attribute, self.values, pictures, photo.pixels, box, points, composite.mask_area
+        )
         measured: Measured = self.measurer(sweep)[0]
         why = verdict(measured, GateConfig())
-        return composite, {**asdict(measured), "mask_area": composite.mask_area, "kept": not why, **why.columns}
+        return composite, {
+            **asdict(measured),
+            "mask_area": composite.mask_area,
+            "kept": not why,
+            **why.columns,
+        }
 
 
 FORMAT: Literal["jpeg"] = "jpeg"  # what services take, and a tenth of the size
@@ -111,9 +125,12 @@ class _Cutout(NamedTuple):
 class Part:
     """Rows of the tables photos, edits, composites and verdicts of some people and backgrounds, and their pictures."""
 
-    def __init__(self, work: Composing, items: Iterable[PhotoFile | BackgroundPicture], tick: Tick) -> None:
+    def __init__(
+        self, work: Composing, items: Iterable[PhotoFile | BackgroundPicture], tick: Tick
+    ) -> None:
         """Make them.  Raises: StorageError."""
-        self.work, self.config = work, work.config
+        self.work = work
+        self.config = work.config
         self.photos: list[Row] = []
         self.edits: list[Row] = []
         self.composites: list[Row] = []
@@ -122,7 +139,9 @@ class Part:
         shown = "canvas" in self.config.kinds or work.sweeper is not None
         # attribute, context and pixels of the plain canvas and every background
         self.conditions = [("canvas", "", plain)] if shown else []
-        self.conditions += [(one.key, one.context, one.pixels) for one in work.backgrounds if one.pixels is not None]
+        self.conditions += [
+            (one.key, one.context, one.pixels) for one in work.backgrounds if one.pixels is not None
+        ]
         for item in items:
             if isinstance(item, BackgroundPicture):
                 self._background(item)
@@ -132,7 +151,8 @@ class Part:
 
     def _person(self, file: PhotoFile) -> None:
         """The baselines and composites of one photo."""
-        work, photo_id = self.work, self.work.names.get(file.relative, "")
+        work = self.work
+        photo_id = self.work.names.get(file.relative, "")
         for name in file.repeats:
             self._photo(photo_id, name, SkipReason(Reason.DUPLICATE, file.relative))
         row = work.cutouts.get(photo_id)
@@ -140,7 +160,8 @@ class Part:
             if row is None or row["status"] != "used":
                 self._photo(photo_id, file.relative, self._why_not(file, row))
                 return
-            cutout, original = self._placed(row), photo_bytes(file.path)
+            cutout = self._placed(row)
+            original = photo_bytes(file.path)
             photo = same_photo(original, file.path, photo_id)
         except DoesNotFit as error:
             self._photo(photo_id, file.relative, SkipReason(Reason.DOES_NOT_FIT, error.message))
@@ -156,7 +177,9 @@ class Part:
         layer, opacity = cutout.layer(cutout.colour)
         for key, context, background in self.conditions:
             data = encode(paste(background, layer, opacity, cutout.where), False, None, FORMAT)
-            self._add(photo_id, key, "context" if context else "canvas", data, context, cutout.where)
+            self._add(
+                photo_id, key, "context" if context else "canvas", data, context, cutout.where
+            )
         if work.sweeper is not None:
             self._sweep(work.sweeper, photo_id, photo, cutout)
 
@@ -168,20 +191,25 @@ class Part:
         composite, judged = swept
         x0, y0, x1, y1 = composite.box
         base = in_srgb(photo.pixels, photo.icc)[y0:y1, x0:x1].astype(np.int16)
-        layers, opacity = [], np.zeros(0, np.float32)
+        layers = []
+        opacity = np.zeros(0, np.float32)
         for patch in composite.patches:
             edited = cutout.colour.copy()
             change = in_srgb(np.ascontiguousarray(patch), photo.icc).astype(np.int16) - base
-            edited[y0:y1, x0:x1] = np.clip(edited[y0:y1, x0:x1].astype(np.int16) + change, 0, 255).astype(np.uint8)
+            edited[y0:y1, x0:x1] = np.clip(
+                edited[y0:y1, x0:x1].astype(np.int16) + change, 0, 255
+            ).astype(np.uint8)
             layer, opacity = cutout.layer(edited)
             layers.append(layer)
         differ = np.ptp(np.stack(layers), axis=0).max(axis=2)
         x0, y0, x1, y1 = box(differ, 0) if differ.any() else (0, 0, 1, 1)
-        cut, where = (slice(y0, y1), slice(x0, x1)), cutout.where
+        cut = (slice(y0, y1), slice(x0, x1))
+        where = cutout.where
         inner = where._replace(x=where.x + x0, y=where.y + y0, width=x1 - x0, height=y1 - y0)
         at = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height)
         for key, context, background in self.conditions:
-            attribute, kind = f"{key}~{self.config.sweep}", "context" if context else "canvas"
+            attribute = f"{key}~{self.config.sweep}"
+            kind = "context" if context else "canvas"
             self.verdicts.append({"photo": photo_id, "attribute": attribute, **judged})
             start = paste(background, layers[0], opacity, where)
             files = Variants(start, False, None, FORMAT)
@@ -215,7 +243,9 @@ class Part:
         colour, alpha = read_cutout(self.work.run, row["file"])
         x0, y0, x1, y1 = box(alpha)
         crop = (slice(y0, y1), slice(x0, x1))
-        return _Cutout(colour, alpha, crop, place(alpha[crop], *self.config.canvas, self.config.person_share))
+        return _Cutout(
+            colour, alpha, crop, place(alpha[crop], *self.config.canvas, self.config.person_share)
+        )
 
     def _add(
         self,
@@ -236,12 +266,20 @@ class Part:
         path = self.work.run / head["file"]
         runfolder.make_folder(path.parent)
         runfolder.write_changed(path, data)
-        share = 0.0 if where is None else where.opaque / (self.config.canvas[0] * self.config.canvas[1])
+        share = (
+            0.0 if where is None else where.opaque / (self.config.canvas[0] * self.config.canvas[1])
+        )
         self.composites.append({**head, "kind": kind, "context": context, "person_share": share})
         self.edits.append({**head, "value": value, "mask_area": 0.0})
 
     def _photo(self, photo: str, path: str, why: SkipReason | None = None, **more: Any) -> None:
         """A row of the ``photos`` table.  more: width, height and, of a person, the face's box."""
-        row: Row = {"photo": photo, "path": path, **(why or SkipReason()).columns, "width": 0, "height": 0}
+        row: Row = {
+            "photo": photo,
+            "path": path,
+            **(why or SkipReason()).columns,
+            "width": 0,
+            "height": 0,
+        }
         row |= {"status": "skipped" if why else "used", "faces": int("box" in more)}
         self.photos.append({**row, **dict.fromkeys(("box", "points", "detection")), **more})

@@ -41,12 +41,16 @@ def fit_backdrop(pixels: ByteArray, lowest: int) -> Backdrop:
     pixels: (H, W, 3) uint8 RGB.  lowest: row from which on nothing is fitted: a white shirt before a gray backdrop is
     within ΔE 6 of it and would bend the surface towards itself.
     """
-    lab = cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_RGB2LAB).astype(np.float32, copy=False)
+    lab = cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_RGB2LAB).astype(
+        np.float32, copy=False
+    )
     height, width = lab.shape[:2]
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
-    x, y = 2 * x / max(width - 1, 1) - 1, 2 * y / max(height - 1, 1) - 1
+    x = 2 * x / max(width - 1, 1) - 1
+    y = 2 * y / max(height - 1, 1) - 1
     terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], -1)
-    wide, high = max(1, round(_STRIP * width)), max(1, round(_STRIP * height))
+    wide = max(1, round(_STRIP * width))
+    high = max(1, round(_STRIP * height))
     use = np.zeros((height, width), bool)
     use[:high] = True
     use[: height // 2, :wide] = use[: height // 2, -wide:] = True
@@ -58,13 +62,20 @@ def fit_backdrop(pixels: ByteArray, lowest: int) -> Backdrop:
             break
         surface, residual = _fit(lab, terms, near)
     colour = cv2.cvtColor(surface, cv2.COLOR_LAB2RGB)
-    return Backdrop(np.clip(255 * colour, 0, 255).astype(np.float32), residual, (lab - surface).astype(np.float32))
+    return Backdrop(
+        np.clip(255 * colour, 0, 255).astype(np.float32),
+        residual,
+        (lab - surface).astype(np.float32),
+    )
 
 
 def _fit(lab: FloatArray, terms: FloatArray, use: Flags) -> tuple[FloatArray, FloatArray]:
-    rows, values = terms[use], lab[use]
+    rows = terms[use]
+    values = lab[use]
     step = max(1, len(rows) // _MOST)
-    weights = np.linalg.lstsq(rows[::step].astype(float), values[::step].astype(float), rcond=None)[0]
+    weights = np.linalg.lstsq(rows[::step].astype(float), values[::step].astype(float), rcond=None)[
+        0
+    ]
     surface = (terms @ weights.astype(np.float32)).astype(np.float32)
     return surface, np.linalg.norm(lab - surface, axis=2).astype(np.float32)
 
@@ -79,7 +90,10 @@ def from_the_top(mask: Flags) -> Flags:
 
 
 # In units of the face's width: half the column under and over the face; the trapezoid under the chin.
-COLUMN, CHIN, SHOULDER, SLOPE = 0.37, 0.30, 0.48, 1.6
+COLUMN = 0.37
+CHIN = 0.30
+SHOULDER = 0.48
+SLOPE = 1.6
 KEYED = 3.5  # ΔE under which what hair encloses is backdrop
 ERASER = 32  # levels; that of the published script
 FLAT = 12.0  # levels over which the brightest channel of a flat backdrop may range
@@ -96,10 +110,13 @@ LEFT = 0.02  # most of the person that has the backdrop's colour
 COVERED = 0.98  # least part of the oval in the face box
 SOLIDITY = (0.60, 0.95)  # area over convex hull
 FEATHER = 0.0015  # of the shorter side: sigma of the edge, 1 pixel at 675
-INSIDE = 0.006  # of the shorter side: how far from the mask's edge colours hold nothing of the backdrop
+INSIDE = (
+    0.006  # of the shorter side: how far from the mask's edge colours hold nothing of the backdrop
+)
 LOOPS = 0.03  # of the shorter side: how deep hair encloses backdrop
 LIGHT = 20.0  # ΔE from the backdrop under which a pixel in hair may be a mixture with it
-BARE, OPEN = 4.0, 0.04  # a gap in hair: where at least 4 % of what is near the backdrop's colour is within ΔE 4 of it
+BARE = 4.0
+OPEN = 0.04  # a gap in hair: where at least 4 % of what is near the backdrop's colour is within ΔE 4 of it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,13 +175,18 @@ def studio(pixels: ByteArray, face: FloatArray, seed: int = 0) -> Person:
     size = max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale))
     contrast = np.clip(128 + _GAIN * backdrop.difference, 0, 255).astype(np.float32)
     small = np.rint(cv2.resize(contrast, size, interpolation=cv2.INTER_AREA)).astype(np.uint8)
-    residual = cv2.resize(backdrop.residual, size, interpolation=cv2.INTER_AREA).astype(np.float32, copy=False)
+    residual = cv2.resize(backdrop.residual, size, interpolation=cv2.INTER_AREA).astype(
+        np.float32, copy=False
+    )
     guess = _guess(small.shape[:2], residual, np.asarray(face, float) * scale)
     cv2.setRNGSeed(seed & 0x7FFFFFFF)
     models = np.zeros((1, 65)), np.zeros((1, 65))
     cv2.grabCut(small, guess, (0, 0, 1, 1), *models, _ITERATIONS, cv2.GC_INIT_WITH_MASK)
     person = np.isin(guess, (cv2.GC_FGD, cv2.GC_PR_FGD))
-    full = cv2.resize(person.astype(np.float32), pixels.shape[1::-1], interpolation=cv2.INTER_CUBIC) > 0.5
+    full = (
+        cv2.resize(person.astype(np.float32), pixels.shape[1::-1], interpolation=cv2.INTER_CUBIC)
+        > 0.5
+    )
     outline = _whole(full, "studio", backdrop)
     # backdrop that hair or neck enclose is taken out: above the shoulders, outside of the face, in patches
     x0, y0, x1, y1 = np.asarray(face, float)
@@ -185,19 +207,26 @@ def _guess(shape: tuple[int, ...], residual: FloatArray, face: Array) -> ByteArr
     """GrabCut's start: sure and probable, background and person."""
     height, width = shape
     x0, y0, x1, chin = face
-    middle, unit = (x0 + x1) / 2, x1 - x0
+    middle = (x0 + x1) / 2
+    unit = x1 - x0
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
     guess = np.full(shape, cv2.GC_PR_BGD, np.uint8)
     down = y - (chin + CHIN * unit)
-    guess[(down > 0) & (np.abs(x - middle) < SHOULDER * unit + SLOPE * down)] = cv2.GC_PR_FGD  # shoulders
+    guess[(down > 0) & (np.abs(x - middle) < SHOULDER * unit + SLOPE * down)] = (
+        cv2.GC_PR_FGD
+    )  # shoulders
     guess[residual > 5] = cv2.GC_PR_FGD
     flat = from_the_top(residual <= KEYED)
     guess[cv2.erode(flat.astype(np.uint8), _SMALL) > 0] = cv2.GC_BGD
     column = (np.abs(x - middle) < COLUMN * unit) & (y > y0 + 0.2 * (chin - y0))
-    neck = (y > chin - 0.25 * unit) & (down < 0.25 * unit)  # narrower than a face: backdrop on both sides
+    neck = (y > chin - 0.25 * unit) & (
+        down < 0.25 * unit
+    )  # narrower than a face: backdrop on both sides
     column &= ~neck | (residual > 6)
     base = (y > 0.97 * height) & (np.abs(x - width / 2) < width / 4)
-    standing_out = (cv2.erode((residual > 6).astype(np.uint8), _SMALL) > 0) & (residual > 8) & (y > y0)
+    standing_out = (
+        (cv2.erode((residual > 6).astype(np.uint8), _SMALL) > 0) & (residual > 8) & (y > y0)
+    )
     guess[column | base | standing_out] = cv2.GC_FGD
     return guess
 
@@ -205,7 +234,9 @@ def _guess(shape: tuple[int, ...], residual: FloatArray, face: Array) -> ByteArr
 def _whole(mask: Flags, method: str, backdrop: Backdrop | None) -> Person:
     """The largest part, its holes filled."""
     mask = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, _SMALL) > 0
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=4)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(
+        mask.astype(np.uint8), connectivity=4
+    )
     if count > 1:
         mask = labels == 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))
     # what the outside cannot reach is a hole; below the photo the body goes on, so that edge is closed
@@ -225,16 +256,21 @@ def matte(pixels: ByteArray, person: Person) -> tuple[ByteArray, FloatArray]:
 
     pixels: (H, W, 3) uint8 RGB.
     """
-    mask, side = person.mask, min(person.mask.shape)
+    mask = person.mask
+    side = min(person.mask.shape)
     within = cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_L2, 5)
     sigma = FEATHER * side
-    soft = cv2.GaussianBlur((within > sigma).astype(np.float32), (0, 0), max(sigma, 0.3), None, 0, cv2.BORDER_REPLICATE)
+    soft = cv2.GaussianBlur(
+        (within > sigma).astype(np.float32), (0, 0), max(sigma, 0.3), None, 0, cv2.BORDER_REPLICATE
+    )
     alpha = np.clip(soft, 0, 1).astype(np.float32)
     sure = within > max(2.0, INSIDE * side)
     if person.backdrop is not None:
         residual = person.backdrop.residual
         gaps = _gaps(person, residual, within <= LOOPS * side)
-        alpha = np.where(gaps, np.minimum(alpha, np.clip((residual - BARE) / (LIGHT - BARE), 0, 1)), alpha)
+        alpha = np.where(
+            gaps, np.minimum(alpha, np.clip((residual - BARE) / (LIGHT - BARE), 0, 1)), alpha
+        )
         sure &= ~gaps
     if not sure.any():
         return pixels, alpha
@@ -242,7 +278,9 @@ def matte(pixels: ByteArray, person: Person) -> tuple[ByteArray, FloatArray]:
     smooth = cv2.GaussianBlur(pixels.astype(np.float32) * sure[..., None], (0, 0), 2)
     smooth = smooth / np.maximum(weight, 1e-3)[..., None]
     outside = (~sure).astype(np.uint8)
-    _, labels = cv2.distanceTransformWithLabels(outside, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
+    _, labels = cv2.distanceTransformWithLabels(
+        outside, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+    )
     nearest = np.zeros((int(labels.max()) + 1, 3), np.float32)
     nearest[labels[sure]] = smooth[sure]
     return np.where((alpha < 0.999)[..., None], nearest[labels], pixels).astype(np.uint8), alpha
@@ -254,7 +292,8 @@ def _gaps(person: Person, residual: FloatArray, near_edge: Flags) -> Flags:
     light[person.chin :] = False
     count, parts = cv2.connectedComponents(light.astype(np.uint8), connectivity=8)
     size, bare, reaching = (
-        np.bincount(parts[where], minlength=count) for where in (light, light & (residual < BARE), light & near_edge)
+        np.bincount(parts[where], minlength=count)
+        for where in (light, light & (residual < BARE), light & near_edge)
     )
     gap = (bare >= OPEN * size) & (reaching > 0)
     gap[0] = False
@@ -269,15 +308,22 @@ def measure(person: Person, face: FloatArray) -> dict[str, float]:
 
     left: part of the person that has the backdrop's colour, in patches, above the chin: what an eraser did not reach.
     """
-    mask, backdrop = person.mask, person.backdrop
+    mask = person.mask
+    backdrop = person.backdrop
     height, width = mask.shape
     x0, y0, x1, y1 = np.asarray(face, float)
     points = np.argwhere(mask)[:, ::-1].astype(np.int32)
     hull = float(cv2.contourArea(cv2.convexHull(points))) if len(points) else 0.0
     y, x = np.mgrid[0:height, 0:width]
-    oval = ((x - (x0 + x1) / 2) / max(x1 - x0, 1)) ** 2 + ((y - (y0 + y1) / 2) / max(y1 - y0, 1)) ** 2 < 0.25
+    oval = ((x - (x0 + x1) / 2) / max(x1 - x0, 1)) ** 2 + (
+        (y - (y0 + y1) / 2) / max(y1 - y0, 1)
+    ) ** 2 < 0.25
     lowest = float(points[:, 1].max()) if len(points) else y1
-    patches = np.zeros(mask.shape, np.uint8) if backdrop is None else (mask & (backdrop.residual < KEYED)).astype("u1")
+    patches = (
+        np.zeros(mask.shape, np.uint8)
+        if backdrop is None
+        else (mask & (backdrop.residual < KEYED)).astype("u1")
+    )
     patches[max(0, round(y1)) :] = 0
     opened = cv2.morphologyEx(patches, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
     return {
@@ -293,7 +339,9 @@ def measure(person: Person, face: FloatArray) -> dict[str, float]:
 
 def flaws(measured: Mapping[str, Any]) -> list[str]:
     """Which checks a cut-out fails, each with its number.  measured: as from ``measure``."""
-    share, bottom, solidity, left = (measured[name] for name in ("share", "bottom", "solidity", "left"))
+    share, bottom, solidity, left = (
+        measured[name] for name in ("share", "bottom", "solidity", "left")
+    )
     if share == 0:
         return ["all of the picture was removed"]
     if share > 0.995:

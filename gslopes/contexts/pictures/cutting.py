@@ -52,14 +52,21 @@ class Cutting(NamedTuple):
         wrong = "; ".join(flaws(numbers))
         name = f"cutouts/{photo.id[:16]}.png"
         alpha = np.rint(255 * opacity).astype(np.uint8)
-        visible = np.where((alpha > 0)[..., None], colour, 0).astype(np.uint8)  # what is transparent is black
+        visible = np.where((alpha > 0)[..., None], colour, 0).astype(
+            np.uint8
+        )  # what is transparent is black
         bgra = cv2.cvtColor(np.dstack([visible, alpha]), cv2.COLOR_RGBA2BGRA)
         png = cv2.imencode(".png", bgra, [cv2.IMWRITE_PNG_COMPRESSION, 3])[1].tobytes()
         runfolder.write_changed(self.run / name, png)
         behind_it = (pixels if person.backdrop is None else person.backdrop.colour)[~person.mask]
         middle = np.median(behind_it, axis=0) if len(behind_it) else np.full(3, 128)
         why = SkipReason(Reason.CUTOUT_FLAGGED, wrong) if wrong else SkipReason()
-        row = {"photo": photo.id, "method": person.method, "status": "flagged" if wrong else "used", "file": name}
+        row = {
+            "photo": photo.id,
+            "method": person.method,
+            "status": "flagged" if wrong else "used",
+            "file": name,
+        }
         return {
             **row,
             **why.columns,
@@ -73,10 +80,15 @@ class Cutting(NamedTuple):
 
         None without an alpha channel that was asked for.
         """
-        wanted, seed = self.method, int(photo.id[:8], 16)
+        wanted = self.method
+        seed = int(photo.id[:8], 16)
         if wanted in ("auto", "alpha"):
             with Image.open(io.BytesIO(data)) as picture:
-                alpha = np.asarray(picture.getchannel("A"), np.uint8) if "A" in picture.getbands() else None
+                alpha = (
+                    np.asarray(picture.getchannel("A"), np.uint8)
+                    if "A" in picture.getbands()
+                    else None
+                )
             if alpha is not None and alpha.min() < 255:
                 return Person(alpha >= 128, "alpha", 0.0)
         if wanted == "alpha":

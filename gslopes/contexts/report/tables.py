@@ -23,7 +23,8 @@ from gslopes.report.layouts import markdown, tabular
 from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import is_finding
 
-TITLES, QUESTIONS = SENTENCES["titles"], tuple(SENTENCES["questions"])
+TITLES = SENTENCES["titles"]
+QUESTIONS = tuple(SENTENCES["questions"])
 STARRED = SENTENCES["starred"]  # the two that count stars
 UNNAMED = "not judged: no context has tags in its dictionary"
 STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where that comes from
@@ -38,8 +39,12 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, pd.DataF
 
     def rows_of(name: str) -> pd.DataFrame:
         frame = results.get(name, pd.DataFrame())
-        frame = frame[frame["tags"] == "gross"] if "tags" in frame and name != "congruence" else frame
-        return _in_order(frame, results) if "context" in frame and name != "backgrounds" else frame
+        frame = (
+            frame[frame["tags"] == "gross"] if "tags" in frame and name != "congruence" else frame
+        )
+        if "context" in frame and name != "backgrounds":
+            return _in_order(frame, results)
+        return frame
 
     makers = (
         ("table4", "scores", lambda rows: _table4(rows, results)),
@@ -95,18 +100,24 @@ def _unsigned(text: str) -> str | float:
 
 
 def _number(number: float, form: str = ".4f", missing: str = "NA") -> str:
-    return f"{number:{form}}" if math.isfinite(number) else missing
+    if math.isfinite(number):
+        return f"{number:{form}}"
+    return missing
 
 
 def _share(number: float, digits: int = 3) -> str:
     """A share without its leading zero."""
-    return f"{number:.0f}" if number in (0, 1) else re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
+    if number in (0, 1):
+        return f"{number:.0f}"
+    return re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
 
 
 def _ends(row: Record, low: str, high: str) -> str:
     """An interval in brackets; empty where there is none."""
     finite = math.isfinite(row[low]) and math.isfinite(row[high])
-    return f"[{row[low]:+.2f}, {row[high]:+.2f}]" if finite else ""
+    if finite:
+        return f"[{row[low]:+.2f}, {row[high]:+.2f}]"
+    return ""
 
 
 def _wide(rows: pd.DataFrame, cell: Callable[[pd.DataFrame], str]) -> pd.DataFrame:
@@ -123,8 +134,11 @@ def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
     """All tags of a background, a photo and their composite: of the photo in the middle of the ids, and its most
     feminine room.
     """
-    composites, rooms = results["composites"], results["backgrounds"].sort_values(["rating", "key"])
-    before = composites[(composites["kind"] == "context") & composites["attribute"].isin(rooms["key"])]
+    composites = results["composites"]
+    rooms = results["backgrounds"].sort_values(["rating", "key"])
+    before = composites[
+        (composites["kind"] == "context") & composites["attribute"].isin(rooms["key"])
+    ]
     photos = sorted(set(before["photo"]))
     if not photos:
         return pd.DataFrame()
@@ -140,7 +154,12 @@ def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
     tags = tags.assign(label=tags["label"].map(normalise))
     said = tags.groupby(["classifier", "photo", "attribute"])["label"].agg(", ".join)
     rows = [
-        {"classifier": name, **{head: said.get((name, *picture), numbers.NONE) for head, picture in pictures.items()}}
+        {
+            "classifier": name,
+            **{
+                head: said.get((name, *picture), numbers.NONE) for head, picture in pictures.items()
+            },
+        }
         for name in scores["classifier"].drop_duplicates()
     ]
     return pd.DataFrame(rows)
@@ -149,7 +168,9 @@ def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
 def _table7(rows: pd.DataFrame) -> pd.DataFrame:
     def cell(part: pd.DataFrame) -> str:
         count = part.set_index("inferred")["count"]
-        return f"{count['woman']}-{count['man']}-{count['neutral']}" + "*" * bool(part["congruent_rise"].any())
+        return f"{count['woman']}-{count['man']}-{count['neutral']}" + "*" * bool(
+            part["congruent_rise"].any()
+        )
 
     return _wide(rows[rows["gender"] == "all"], cell)
 
@@ -167,7 +188,10 @@ def _table8(rows: pd.DataFrame) -> pd.DataFrame:
 def _table9(rows: pd.DataFrame) -> pd.DataFrame:
     def cell(part: pd.DataFrame) -> str:
         records = part.to_dict("records")
-        f1 = {row["gender"]: _share(row["f1"], 2) + "*" * bool(row["congruent_rise"]) for row in records}
+        f1 = {
+            row["gender"]: _share(row["f1"], 2) + "*" * bool(row["congruent_rise"])
+            for row in records
+        }
         return f"{f1.get('man', 'NA')}/{f1.get('woman', 'NA')}"
 
     return _wide(rows, cell)
@@ -179,13 +203,21 @@ def _table10(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     )
     women_first = sorted(wide.columns, key=lambda cell: (not cell.startswith("woman"), cell))
     table = wide[women_first].map(_share).reset_index()
-    differing: dict[tuple[str, ...], list[str]] = {}  # the pairs that differ by Tukey's test, the larger one first
-    for row in pairs[pairs["paper_significant"].astype(bool)].to_dict("records") if len(pairs) else ():
+    differing: dict[
+        tuple[str, ...], list[str]
+    ] = {}  # the pairs that differ by Tukey's test, the larger one first
+    for row in (
+        pairs[pairs["paper_significant"].astype(bool)].to_dict("records") if len(pairs) else ()
+    ):
         names = (row["one"], row["other"]) if row["difference"] > 0 else (row["other"], row["one"])
-        differing.setdefault((row["classifier"], row["context"], row["factor"]), []).append(" > ".join(names))
+        differing.setdefault((row["classifier"], row["context"], row["factor"]), []).append(
+            " > ".join(names)
+        )
     for factor in ("gender", "group"):
         places = zip(table["classifier"], table["context"], strict=True)
-        table[f"differs by {factor}"] = [", ".join(differing.get((*place, factor), ())) for place in places]
+        table[f"differs by {factor}"] = [
+            ", ".join(differing.get((*place, factor), ())) for place in places
+        ]
     return table
 
 
@@ -194,9 +226,17 @@ def _table11(rows: pd.DataFrame) -> pd.DataFrame:
     for row in rows.sort_values("analysis", ascending=False, kind="stable").to_dict("records"):
         head = {"classifier": row["classifier"], "context": row["context"], "tags": row["super"]}
         sign = "Δ " if row["analysis"] == "within" else ""
-        t = _number(row["t"], ".2f", "ns") + "*" * (row["p"] < STAR) + "†" * bool(row.get("consistent", False))
+        t = (
+            _number(row["t"], ".2f", "ns")
+            + "*" * (row["p"] < STAR)
+            + "†" * bool(row.get("consistent", False))
+        )
         cells = made.setdefault(tuple(head.values()), head)
-        cells |= {f"{sign}women": _number(row["women"]), f"{sign}men": _number(row["men"]), f"{sign}t": t}
+        cells |= {
+            f"{sign}women": _number(row["women"]),
+            f"{sign}men": _number(row["men"]),
+            f"{sign}t": t,
+        }
     return pd.DataFrame(list(made.values())).fillna("")
 
 
@@ -209,7 +249,9 @@ def table14(results: Tables, published: bool = False) -> pd.DataFrame:
     published: next to RQ1 and RQ3 the paper's own answer, which has no null hypothesis and no interval.
     """
     names = results["inferred"]["classifier"].drop_duplicates() if "inferred" in results else ()
-    rows = [{"tagger": printable(name), **_answers(results, str(name), published)} for name in names]
+    rows = [
+        {"tagger": printable(name), **_answers(results, str(name), published)} for name in names
+    ]
     return pd.DataFrame(rows)
 
 
@@ -230,7 +272,8 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
         return frame
 
     stereotypes = sides(results["backgrounds"])
-    seen, right = of("inferred", gender="all"), of("accuracy")
+    seen = of("inferred", gender="all")
+    right = of("accuracy")
     recognised = of("recognised", given="all")
     cells = (
         _congruent(seen, "inferred", "change", stereotypes),
@@ -246,13 +289,17 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
     starred = {"RQ1": _starred(seen, "inferred", stereotypes)}
     starred["RQ3"] = UNNAMED if unnamed else _starred(right, "gender", stereotypes)
     answers |= {STARRED[name]: cell for name, cell in starred.items()}
-    return {question: answers[question] for question in sorted(answers, key=lambda question: question[:3])}
+    return {
+        question: answers[question]
+        for question in sorted(answers, key=lambda question: question[:3])
+    }
 
 
 def _starred(rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]) -> str:
     """The paper's answer: yes for a gender that has a star in any of its contexts."""
     marked = rows[rows["congruent_rise"].astype(bool)]
-    answered, counts = [], []
+    answered = []
+    counts = []
     for gender, plural, side in SIDES:
         contexts = [name for name, one in stereotypes.items() if one == side]
         stars = marked[marked["context"].isin(contexts) & (marked[column] == gender)]
@@ -271,10 +318,13 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mappin
         chosen = rows[rows["context"].isin(contexts) & (rows[column] == gender)]
         judged = chosen[chosen["q"].notna()]
         if not len(judged):
-            answers.append(f"{plural}: " + ("not judged, too rare" if len(chosen) else f"no {side} context"))
+            answers.append(
+                f"{plural}: " + ("not judged, too rare" if len(chosen) else f"no {side} context")
+            )
             continue
         significant = judged[is_finding(judged["q"], judged["change_low"], judged["change_high"])]
-        rises, falls = int((significant[change] > 0).sum()), int((significant[change] < 0).sum())
+        rises = int((significant[change] > 0).sum())
+        falls = int((significant[change] < 0).sum())
         verdict = "mixed" if rises and falls else "yes" if rises else "no"
         fewer = f", less in {falls}" if falls else ""
         answers.append(f"{plural}: {verdict}, more in {rises} of {len(judged)} {side}{fewer}")
@@ -284,11 +334,15 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mappin
 def _independent(rows: pd.DataFrame) -> str:
     judged = rows[rows["q"].notna()]
     if not len(judged):
-        return UNNAMED if rows["share"].isna().all() else "not judged: in too few pictures"
+        if rows["share"].isna().all():
+            return UNNAMED
+        return "not judged: in too few pictures"
     depends = judged[is_finding(judged["q"])]["context"].map(printable).tolist()
     if not depends:
         return f"no dependence found in {many(len(judged), 'context')}"
-    return f"no, it depends in {len(depends)} of {many(len(judged), 'context')}: {', '.join(depends)}"
+    return (
+        f"no, it depends in {len(depends)} of {many(len(judged), 'context')}: {', '.join(depends)}"
+    )
 
 
 def _who_changes(rows: pd.DataFrame) -> str:
@@ -299,11 +353,18 @@ def _who_changes(rows: pd.DataFrame) -> str:
     contexts = rows["context"].nunique()
     significant = rows[rows["paper_significant"].astype(bool)]
     more = significant["one"].where(significant["difference"] > 0, significant["other"])
-    counts = significant.assign(more=more).groupby(["factor", "more"], sort=False)["context"].nunique()
+    counts = (
+        significant.assign(more=more).groupby(["factor", "more"], sort=False)["context"].nunique()
+    )
     plurals = {"woman": "women", "man": "men"}
     levels = counts.reset_index().itertuples(index=False)
-    answers = [f"{plurals.get(str(level), printable(level))} in {count} of {contexts}" for _, level, count in levels]
-    return ", ".join(answers) if answers else f"no difference found in {many(contexts, 'context')}"
+    answers = [
+        f"{plurals.get(str(level), printable(level))} in {count} of {contexts}"
+        for _, level, count in levels
+    ]
+    if answers:
+        return ", ".join(answers)
+    return f"no difference found in {many(contexts, 'context')}"
 
 
 def _expected(rows: pd.DataFrame) -> str:
@@ -336,5 +397,9 @@ def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _backgrounds(rows: pd.DataFrame) -> pd.DataFrame:
-    columns = rows[["key", "status", "reason", "detail", "rating", "label", "licence", "creator", "source"]]
-    return columns.assign(rating=[_number(rating, "g", "") for rating in columns["rating"].astype(float)]).fillna("")
+    columns = rows[
+        ["key", "status", "reason", "detail", "rating", "label", "licence", "creator", "source"]
+    ]
+    return columns.assign(
+        rating=[_number(rating, "g", "") for rating in columns["rating"].astype(float)]
+    ).fillna("")

@@ -17,7 +17,8 @@ def crossed(first: Composite, rows: Sequence[Composite]) -> Composite:
 
     first: the photo at I values.  rows: each of these pictures at J values, by the photo's own masks.
     """
-    middle, wide = rows[len(rows) // 2], np.zeros(first.photo.shape[:2], np.float32)
+    middle = rows[len(rows) // 2]
+    wide = np.zeros(first.photo.shape[:2], np.float32)
     for x0, y0, x1, y1, weight in ((*part.box, part.weight) for part in (first, middle)):
         wide[y0:y1, x0:x1] = np.maximum(wide[y0:y1, x0:x1], weight)
     corners = np.array([first.box, middle.box])
@@ -25,7 +26,9 @@ def crossed(first: Composite, rows: Sequence[Composite]) -> Composite:
     box = (x0, y0, x1, y1)
     patches = _cut((row.picture(k) for k in range(len(middle)) for row in rows), box)
     area = float(np.count_nonzero(wide)) / wide.size
-    return Composite(first.photo, patches, wide[y0:y1, x0:x1].copy(), box, area, axes=(first, middle))
+    return Composite(
+        first.photo, patches, wide[y0:y1, x0:x1].copy(), box, area, axes=(first, middle)
+    )
 
 
 def crossed_placebo(whole: Composite, one: Composite, two: Composite) -> Composite:
@@ -39,4 +42,6 @@ def crossed_placebo(whole: Composite, one: Composite, two: Composite) -> Composi
 
 def _cut(pictures: Iterable[NDArray[Any]], box: Box) -> NDArray[Any]:
     x0, y0, x1, y1 = box
-    return np.stack([picture[y0:y1, x0:x1].copy() for picture in pictures])  # no whole picture is held
+    return np.stack(
+        [picture[y0:y1, x0:x1].copy() for picture in pictures]
+    )  # no whole picture is held

@@ -64,13 +64,17 @@ def compose_batch(
 
 def _parts(placed: list[Place], steps: int, device: str) -> Iterator[list[int]]:
     """Rows that share a canvas, of about one size; those without a box are in none."""
-    rows = sorted((row for row, place in enumerate(placed) if place.weight.size), key=lambda r: placed[r].weight.size)
+    rows = sorted(
+        (row for row, place in enumerate(placed) if place.weight.size),
+        key=lambda r: placed[r].weight.size,
+    )
     for row in set(range(len(placed))) - set(rows):
         placed[row].patches = np.empty((steps, 0, 0, 3), np.uint8)
     while rows:
         height, width = (max(placed[row].weight.shape[axis] for row in rows) for axis in (0, 1))
         fit = max(1, batch_size(device, PIXEL * steps * height * width, 32))
-        part, rows = rows[-fit:], rows[:-fit]
+        part = rows[-fit:]
+        rows = rows[:-fit]
         yield part
 
 
@@ -78,9 +82,13 @@ def _parts(placed: list[Place], steps: int, device: str) -> Iterator[list[int]]:
 
 
 def _layers(swept: EditedChips, blend: Blend, device: str) -> Tensor:
-    edited, neutral = (torch.as_tensor(each, device=device) for each in (swept.edited, swept.neutral))
+    edited, neutral = (
+        torch.as_tensor(each, device=device) for each in (swept.edited, swept.neutral)
+    )
     if blend == "ratio":
-        edited, neutral = ((each + OFFSET).clamp_(min=OFFSET / 2).log_() for each in (edited, neutral))
+        edited, neutral = (
+            (each + OFFSET).clamp_(min=OFFSET / 2).log_() for each in (edited, neutral)
+        )
     layers = edited if blend == "paste" else edited - neutral[:, None]
     return layers.permute(0, 1, 4, 2, 3).contiguous()
 
@@ -96,7 +104,9 @@ def _toned(layers: Tensor, swept: EditedChips, heads: list[Head], tone: Tone) ->
 
 def _turned(layers: Tensor, turn: Turn, skin: Tensor) -> Tensor:
     light, rich = (torch.as_tensor(each).to(layers.device) for each in (turn.light, turn.rich))
-    moved = [s.even * s.evenly + (1 - s.even) * step(light, s.at, s.to, torch.log) for s in turn.steps]
+    moved = [
+        s.even * s.evenly + (1 - s.even) * step(light, s.at, s.to, torch.log) for s in turn.steps
+    ]
     turned = layers.new_tensor(np.stack([s.turned for s in turn.steps]))[:, :, None, None]
     mean = layers[:, :, skin > 0.5].mean(2)[:, :, None, None]
     return skin * (torch.stack(moved)[:, None] + rich * turned - mean)
@@ -105,23 +115,33 @@ def _turned(layers: Tensor, turn: Turn, skin: Tensor) -> Tensor:
 def _widened(layers: Tensor, heads: list[Head]) -> Tensor:
     """As ``Head.widened``."""
     size = layers.shape[-1]
-    side, left = round(SIDE * size), round(LEFT * size)
+    side = round(SIDE * size)
+    left = round(LEFT * size)
     around = (left, side - left - size, 0, side - size)
-    face = F.pad(torch.as_tensor(np.stack([head.face for head in heads])).to(layers), around)[:, None, None]
+    face = F.pad(torch.as_tensor(np.stack([head.face for head in heads])).to(layers), around)[
+        :, None, None
+    ]
     inner = F.pad(layers, around) * face
     mean = inner.sum((3, 4), keepdim=True) / face.sum((3, 4), keepdim=True).clamp(min=1e-6)
-    near, carried = (_gaussian(each, [NEAR * size] * len(heads), "constant") for each in (face, inner))
+    near, carried = (
+        _gaussian(each, [NEAR * size] * len(heads), "constant") for each in (face, inner)
+    )
     return inner + (1 - face) * ((carried + MEAN * mean) / (near + MEAN))
 
 
 def _smoothed(layers: Tensor, sigmas: list[float]) -> Tensor:
     """Each chip smoothed by its own Gaussian; 0 for none."""
-    return _gaussian(layers, sigmas, "replicate") if any(sigmas) else layers
+    if any(sigmas):
+        return _gaussian(layers, sigmas, "replicate")
+    return layers
 
 
 def _gaussian(layers: Tensor, sigmas: list[float], beyond: str) -> Tensor:
     """(B, K, C, S, S), the Gaussian of each of B as wide as OpenCV has it."""
-    lines = [cv2.getGaussianKernel(round(8 * one + 1) | 1, one, cv2.CV_32F)[:, 0] if one else [1.0] for one in sigmas]
+    lines = [
+        cv2.getGaussianKernel(round(8 * one + 1) | 1, one, cv2.CV_32F)[:, 0] if one else [1.0]
+        for one in sigmas
+    ]
     half = max(len(line) for line in lines) // 2
     kernels = torch.zeros(len(lines), 2 * half + 1)
     for kernel, line in zip(kernels, lines, strict=True):
@@ -130,7 +150,9 @@ def _gaussian(layers: Tensor, sigmas: list[float], beyond: str) -> Tensor:
     weight = kernels.to(layers.device).repeat_interleave(channels.shape[1], 0)[:, None, :, None]
     flat = channels.flatten(0, 1)[None]
     flat = F.conv2d(F.pad(flat, (0, 0, half, half), beyond), weight, groups=len(weight))
-    flat = F.conv2d(F.pad(flat, (half, half, 0, 0), beyond), weight.transpose(2, 3), groups=len(weight))
+    flat = F.conv2d(
+        F.pad(flat, (half, half, 0, 0), beyond), weight.transpose(2, 3), groups=len(weight)
+    )
     return flat.view(layers.shape)
 
 
@@ -152,7 +174,8 @@ def _blend(placed: list[Place], layers: Tensor, blend: Blend) -> None:
     carried = F.grid_sample(chips, grid, "bicubic", padding_mode="border", align_corners=True)
     # cubic interpolation runs beyond the chip's own values, where nothing was drawn
     carried = carried.clamp(chips.amin((2, 3), keepdim=True), chips.amax((2, 3), keepdim=True))
-    carried, photo = carried.view(*layers.shape[:3], height, width), photo[:, None].float()
+    carried = carried.view(*layers.shape[:3], height, width)
+    photo = photo[:, None].float()
     if blend == "ratio":
         mixed = photo + (photo + OFFSET) * torch.expm1(mask * carried)
     else:
@@ -171,7 +194,9 @@ def _cut(pixels: ByteArray, box: Box) -> ByteArray:
     return pixels[y0:y1, x0:x1]
 
 
-def _canvas(pictures: Sequence[NDArray[np.generic]], height: int, width: int, like: Tensor) -> Tensor:
+def _canvas(
+    pictures: Sequence[NDArray[np.generic]], height: int, width: int, like: Tensor
+) -> Tensor:
     """Pictures (h, w, C) in the top left corners of (B, C, height, width), 0 around them, on the device of ``like``."""
     canvas = np.zeros((len(pictures), height, width, pictures[0].shape[2]), pictures[0].dtype)
     for place, picture in zip(canvas, pictures, strict=True):
@@ -185,19 +210,30 @@ def _grid(matrix: Array, box: Box, height: int, width: int, chips: Tensor) -> Te
     shifted[:, 2] += shifted[:, :2] @ box[:2]
     rows = torch.from_numpy(shifted).to(chips.device)
     y, x = (torch.arange(n, device=chips.device, dtype=torch.float64) for n in (height, width))
-    points = rows[:, 0] * x[:, None] + rows[:, 1] * y[:, None, None] + rows[:, 2]  # in 64 bits, as OpenCV adds them
+    points = (
+        rows[:, 0] * x[:, None] + rows[:, 1] * y[:, None, None] + rows[:, 2]
+    )  # in 64 bits, as OpenCV adds them
     return (points * (2 / (chips.shape[-1] - 1)) - 1).float()
 
 
-def _moved(mixed: Tensor, mask: Tensor, placed: list[Place], shapes: list[tuple[int, ...]]) -> Tensor:
+def _moved(
+    mixed: Tensor, mask: Tensor, placed: list[Place], shapes: list[tuple[int, ...]]
+) -> Tensor:
     """As ``paste.Mover``, where there is something of the mask and a distance."""
     _, steps, _, height, width = mixed.shape
     still = [(np.zeros((*shape, 2), np.float32), np.zeros(steps, np.float32)) for shape in shapes]
     motions = [one if place.motion is None else (place.motion.field, place.motion.distances)
                for place, one in zip(placed, still, strict=True)]  # fmt: skip
-    field = _canvas([field for field, _ in motions], height, width, mixed).permute(0, 2, 3, 1)[:, None]
-    units = torch.from_numpy(np.stack([distances for _, distances in motions])).to(mixed)[:, :, None, None, None]
-    for axis, size in ((3, height), (4, width)):  # beyond its own edge each picture goes on as it ends
+    field = _canvas([field for field, _ in motions], height, width, mixed).permute(0, 2, 3, 1)[
+        :, None
+    ]
+    units = torch.from_numpy(np.stack([distances for _, distances in motions])).to(mixed)[
+        :, :, None, None, None
+    ]
+    for axis, size in (
+        (3, height),
+        (4, width),
+    ):  # beyond its own edge each picture goes on as it ends
         ends = mixed.new_tensor([shape[axis - 3] - 1 for shape in shapes]).long()[:, None]
         at = torch.minimum(torch.arange(size, device=mixed.device), ends)
         at = at[:, None, None, :, None] if axis == 3 else at[:, None, None, None, :]
@@ -205,5 +241,11 @@ def _moved(mixed: Tensor, mask: Tensor, placed: list[Place], shapes: list[tuple[
     y, x = torch.meshgrid(*(torch.arange(n).to(mixed) for n in (height, width)), indexing="ij")
     moved_by = (field * (FRACTIONS * units)).round() / FRACTIONS  # (B, K, height, width, 2)
     grid = (2 * (torch.stack([x, y], -1) - moved_by) + 1) / mixed.new_tensor([width, height]) - 1
-    flat = F.grid_sample(mixed.flatten(0, 1), grid.flatten(0, 1), "bicubic", padding_mode="border", align_corners=False)
+    flat = F.grid_sample(
+        mixed.flatten(0, 1),
+        grid.flatten(0, 1),
+        "bicubic",
+        padding_mode="border",
+        align_corners=False,
+    )
     return torch.where((mask > 0) & (units != 0), flat.view_as(mixed), mixed)

@@ -17,7 +17,13 @@ QUALITY = 95
 BLOCK = 8  # side of a JPEG's blocks, pixels
 
 
-def encode(pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "jpeg", quality: int = QUALITY) -> bytes:  # noqa: A002
+def encode(
+    pixels: ByteArray,
+    gray: bool,
+    icc: bytes | None,
+    format: Format = "jpeg",
+    quality: int = QUALITY,
+) -> bytes:
     """A whole JPEG or PNG file.
 
     pixels: (H, W, 3) uint8 RGB; three equal channels if gray.
@@ -32,9 +38,13 @@ def encode(pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "j
     image = Image.fromarray(pixels[..., 0].copy() if one_channel else pixels)
     file = io.BytesIO()
     if format == "jpeg":
-        image.save(file, "JPEG", quality=quality, subsampling=0, icc_profile=icc, restart_marker_rows=1)
+        image.save(
+            file, "JPEG", quality=quality, subsampling=0, icc_profile=icc, restart_marker_rows=1
+        )
     else:
-        image.save(file, "PNG", compress_level=min(9, 1 + max(0, QUALITY - quality)), icc_profile=icc)
+        image.save(
+            file, "PNG", compress_level=min(9, 1 + max(0, QUALITY - quality)), icc_profile=icc
+        )
     return file.getvalue()
 
 
@@ -53,10 +63,17 @@ class Variants:
     takes: what they share is encoded once.
     """
 
-    def __init__(self, pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "jpeg") -> None:  # noqa: A002
-        self.pixels, self.gray, self.icc, self.format = pixels, gray, icc, format
+    def __init__(
+        self, pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "jpeg"
+    ) -> None:
+        self.pixels = pixels
+        self.gray = gray
+        self.icc = icc
+        self.format = format
 
-    def encode(self, patch: ByteArray, box: tuple[int, int, int, int], quality: int = QUALITY) -> bytes:
+    def encode(
+        self, patch: ByteArray, box: tuple[int, int, int, int], quality: int = QUALITY
+    ) -> bytes:
         """The file of the photo with a patch (h, w, 3) uint8 RGB in a box, x0 y0 x1 y1 in whole pixels, exclusive."""
         x0, y0, x1, y1 = box
         shared = self.format == "jpeg" and quality == QUALITY
@@ -69,7 +86,11 @@ class Variants:
         if len(band):
             rows = [*rows[:top], *_parted(encode(band, self.gray, self.icc))[1], *rows[end:]]
         # restart markers count from 0 to 7 and again; the end of image comes last
-        marked = [part for index, row in enumerate(rows) for part in (bytes((0xFF, 0xD0 + (index - 1) % 8)), row)]
+        marked = [
+            part
+            for index, row in enumerate(rows)
+            for part in (bytes((0xFF, 0xD0 + (index - 1) % 8)), row)
+        ]
         return b"".join([head, *marked[1:], b"\xff\xd9"])
 
     @cached_property

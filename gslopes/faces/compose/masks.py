@@ -32,7 +32,9 @@ LEAST = 1 / 255
 LEAST_SHARE = 0.02
 
 
-def soft_mask(likely: FloatArray, sigma: float | None = None, border: float | None = None) -> FloatArray:
+def soft_mask(
+    likely: FloatArray, sigma: float | None = None, border: float | None = None
+) -> FloatArray:
     """The blending mask of a region, (S, S) float32 in [0, 1]; below 1/255 it is exactly 0, as at the border.
 
     likely: (S, S), how likely each pixel is in the region, 0 to 1; not a number counts as 0.
@@ -69,9 +71,13 @@ def central_face(region: Flags) -> Flags:
     size = region.shape[0]
     width = 2 * max(1, round(BRIDGE * size / 2)) + 1
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width, width))
-    count, labels = cv2.connectedComponents(cv2.dilate(region.astype(np.uint8), kernel), connectivity=8)
+    count, labels = cv2.connectedComponents(
+        cv2.dilate(region.astype(np.uint8), kernel), connectivity=8
+    )
     if count > 2:
-        line = np.exp(-2 * ((np.arange(size) + 0.5) / size * 2 - 1) ** 2)  # e^-2 at the middle of the sides
+        line = np.exp(
+            -2 * ((np.arange(size) + 0.5) / size * 2 - 1) ** 2
+        )  # e^-2 at the middle of the sides
         weight = np.bincount(labels[region], weights=np.outer(line, line)[region], minlength=count)
         region = region & (labels == int(weight.argmax()))
     least = SPECK * size * size
@@ -148,7 +154,9 @@ def heads_of(
 ) -> list[Head] | list[None]:
     """Where face, ears and neck are, one a photo; None for a masker that knows nothing beyond the chip."""
     find = getattr(masker, "heads", None)
-    return [None] * len(photos) if find is None else find(photos, faces, chips, border)
+    if find is None:
+        return [None] * len(photos)
+    return find(photos, faces, chips, border)
 
 
 def bust_matrix(matrix: Array, size: int) -> Array:
@@ -161,7 +169,8 @@ def bust_matrix(matrix: Array, size: int) -> Array:
 def padded(chip: FloatArray) -> FloatArray:
     """A chip (S, S) or (S, S, C) in the bust's frame, 0 around it."""
     size = len(chip)
-    side, left = round(SIDE * size), round(LEFT * size)
+    side = round(SIDE * size)
+    left = round(LEFT * size)
     wide = np.zeros((side, side, *chip.shape[2:]), np.float32)
     wide[:size, left : left + size] = chip
     return wide
@@ -173,11 +182,14 @@ def head_mask(mask: FloatArray, likely: FloatArray, border: float | None = None)
     mask: (S, S) float32 in [0, 1], chip frame, down to zero at the chip's border over ``border`` pixels.
     likely: (3/2 S, 3/2 S) float32, how likely each pixel of the bust is face, ear or neck, as which a chest is seen.
     """
-    size, side = len(mask), len(likely)
+    size = len(mask)
+    side = len(likely)
     rows = np.clip((np.arange(side) / size - CHEST[0]) / (CHEST[1] - CHEST[0]), 0, 1)
     fade = ((1 + np.cos(np.pi * rows)) / 2).astype(np.float32)
     around = soft_mask(likely, SIGMA * size, BORDER * size) * fade[:, None]
-    return np.clip(padded(mask) + around * (1 - padded(border_ramp(size, border))), 0, 1).astype(np.float32)
+    return np.clip(padded(mask) + around * (1 - padded(border_ramp(size, border))), 0, 1).astype(
+        np.float32
+    )
 
 
 def _smooth(picture: FloatArray, size: int) -> FloatArray:
@@ -200,11 +212,17 @@ class KnownMasker:
 
     def __init__(self, folder: Path, photos_root: Path, size: int = 128) -> None:
         if not folder.is_dir():
-            raise UsageError(f"There is no folder of masks {folder}.", "Check the path of --set masks=FOLDER.")
-        self.folder, self.photos_root, self.size = folder, photos_root, size
+            raise UsageError(
+                f"There is no folder of masks {folder}.", "Check the path of --set masks=FOLDER."
+            )
+        self.folder = folder
+        self.photos_root = photos_root
+        self.size = size
         masks = [self._file(photo.path) for photo in list_files(photos_root)]
         if masks and not any(mask.is_file() for mask in masks):
-            raise UsageError(f"{folder} holds no mask for any photo in {photos_root}.", f"Expected {masks[0]}.")
+            raise UsageError(
+                f"{folder} holds no mask for any photo in {photos_root}.", f"Expected {masks[0]}."
+            )
 
     def __call__(
         self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
@@ -225,8 +243,12 @@ class KnownMasker:
                 raise UsageError(problem, hint)
             pixels = np.array(image.convert("L"))
             if pixels.shape != photo.pixels.shape[:2]:
-                size, wanted = (f"{shape[1]}×{shape[0]}" for shape in (pixels.shape, photo.pixels.shape))
-                raise UsageError(f"The mask {file} is {size} pixels large, its photo {wanted}.", hint)
+                size, wanted = (
+                    f"{shape[1]}×{shape[0]}" for shape in (pixels.shape, photo.pixels.shape)
+                )
+                raise UsageError(
+                    f"The mask {file} is {size} pixels large, its photo {wanted}.", hint
+                )
             likely = warp(pixels, face.matrix, self.size).astype(np.float32) / np.float32(255)
             mask[:] = soft_mask(likely, border=border)
         return masks

@@ -139,16 +139,22 @@ def compose(
     x0, y0, x1, y1 = place.box
     base = pixels[y0:y1, x0:x1]
     if gray:
-        layers, base = (layers @ np.array(LUMA, np.float32))[..., None], base[..., :1]
+        layers = (layers @ np.array(LUMA, np.float32))[..., None]
+        base = base[..., :1]
     place.patches = np.empty((len(shown), *weight.shape, 3), np.uint8)
     distances = np.zeros(len(shown), np.float32) if motion is None else motion.distances
     if weight.size:
-        photo, share = base.astype(np.float32), weight[..., None]
+        photo = base.astype(np.float32)
+        share = weight[..., None]
         move = None if place.motion is None else Mover(place.motion.field)
-        carried, at = layers[0], -1
-        for patch, (index, part), distance in zip(place.patches, shown, distances.tolist(), strict=True):
+        carried = layers[0]
+        at = -1
+        for patch, (index, part), distance in zip(
+            place.patches, shown, distances.tolist(), strict=True
+        ):
             if index != at:
-                carried, at = to_photo(layers[index], place.matrix, place.box), index
+                carried = to_photo(layers[index], place.matrix, place.box)
+                at = index
                 carried = share * (carried - photo if blend == "paste" else carried)
             # where the weight is 0 the photo comes out as it went in, in every blend
             mixed = carried + photo if blend != "ratio" else np.expm1(np.float32(part) * carried)
@@ -173,13 +179,17 @@ def _layers(
         ways = edited.shares[:, None, None, None] * edited.ratios[edited.towards]
         edited = np.asarray((neutral + OFFSET) * np.exp(ways) - OFFSET, np.float32)
     if blend == "ratio":
-        layers = np.log(np.maximum(edited + OFFSET, OFFSET / 2)) - np.log(np.maximum(neutral + OFFSET, OFFSET / 2))
+        layers = np.log(np.maximum(edited + OFFSET, OFFSET / 2)) - np.log(
+            np.maximum(neutral + OFFSET, OFFSET / 2)
+        )
     else:
         layers = edited if blend == "paste" else edited - neutral
     return layers, [(index, 1.0) for index in range(len(layers))]
 
 
-def _of_ends(edited: Ends, neutral: FloatArray, whole: bool) -> tuple[FloatArray, list[tuple[int, float]]]:
+def _of_ends(
+    edited: Ends, neutral: FloatArray, whole: bool
+) -> tuple[FloatArray, list[tuple[int, float]]]:
     """As ``_layers``, for ``ratio``. A value that would be darker than half the offset somewhere has its own layer."""
     floor = math.log(OFFSET / 2) - np.log(neutral + OFFSET)
     least = edited.ratios.min((1, 2, 3)).tolist()
@@ -208,11 +218,20 @@ def compose_all(
     if device.startswith("cuda"):
         from gslopes.faces.compose.device import compose_batch
 
-        pictures, matrices = [(photo.pixels, photo.gray) for photo in photos], [face.matrix for face in faces]
+        pictures = [(photo.pixels, photo.gray) for photo in photos]
+        matrices = [face.matrix for face in faces]
         yield from compose_batch(pictures, swept, masks, matrices, blend, device, heads)
         return
     for row, (photo, face) in enumerate(zip(photos, faces, strict=True)):
-        given = photo.pixels, photo.gray, swept.edited[row], swept.neutral[row], masks[row], face.matrix, blend
+        given = (
+            photo.pixels,
+            photo.gray,
+            swept.edited[row],
+            swept.neutral[row],
+            masks[row],
+            face.matrix,
+            blend,
+        )
         yield compose(*given, motion=swept.motion_of(row), tone=swept.tone_of(row), head=heads[row])
 
 
@@ -228,7 +247,8 @@ def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tupl
     if len(rows) == 0:
         return _NOWHERE
     # Linear interpolation reaches one pixel of the chip further than its last value.
-    x, y = (columns.min() - 1, columns.max() + 1), (rows.min() - 1, rows.max() + 1)
+    x = (columns.min() - 1, columns.max() + 1)
+    y = (rows.min() - 1, rows.max() + 1)
     linear = np.linalg.inv(matrix[:, :2])
     back = np.column_stack([linear, -linear @ matrix[:, 2]])  # chip frame to photo frame
     corners = np.array([(x[i], y[j], 1) for i in (0, 1) for j in (0, 1)], np.float64) @ back.T
@@ -236,13 +256,24 @@ def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tupl
     x1, y1 = np.clip(np.ceil(corners.max(0)) + 1, 0, (width, height)).astype(int).tolist()
     if x1 <= x0 or y1 <= y0:
         return _NOWHERE
-    weight = np.clip(_sample(smooth, matrix, (x0, y0, x1, y1), cv2.INTER_LINEAR, cv2.BORDER_CONSTANT), 0, 1)
+    weight = np.clip(
+        _sample(smooth, matrix, (x0, y0, x1, y1), cv2.INTER_LINEAR, cv2.BORDER_CONSTANT), 0, 1
+    )
     weight[weight < LEAST] = 0
-    rows, columns = np.flatnonzero(weight.any(1)), np.flatnonzero(weight.any(0))
+    rows = np.flatnonzero(weight.any(1))
+    columns = np.flatnonzero(weight.any(0))
     if len(rows) == 0:
         return _NOWHERE
-    top, bottom, left, right = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
-    return np.ascontiguousarray(weight[top:bottom, left:right]), (x0 + left, y0 + top, x0 + right, y0 + bottom)
+    top = int(rows[0])
+    bottom = int(rows[-1]) + 1
+    left = int(columns[0])
+    right = int(columns[-1]) + 1
+    return np.ascontiguousarray(weight[top:bottom, left:right]), (
+        x0 + left,
+        y0 + top,
+        x0 + right,
+        y0 + bottom,
+    )
 
 
 def to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
@@ -250,9 +281,12 @@ def to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
     smooth = _prefilter(layer, matrix)
     sampled = _sample(smooth, matrix, box, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
     # OpenCV drops the axis of a single channel.
-    smooth, sampled = smooth.reshape(layer.shape), sampled.reshape(*sampled.shape[:2], layer.shape[2])
+    smooth = smooth.reshape(layer.shape)
+    sampled = sampled.reshape(*sampled.shape[:2], layer.shape[2])
     # by rows first, as numpy is fast
-    least, greatest = (np.tile(each(0), len(sampled[0])) for each in (smooth.min(0).min, smooth.max(0).max))
+    least, greatest = (
+        np.tile(each(0), len(sampled[0])) for each in (smooth.min(0).min, smooth.max(0).max)
+    )
     rows = sampled.reshape(len(sampled), -1)
     return np.asarray(np.clip(rows, least, greatest, out=rows).reshape(sampled.shape), np.float32)
 
@@ -271,13 +305,18 @@ def _prefilter(chip: FloatArray, matrix: Matrix) -> FloatArray:
     return np.asarray(smooth, np.float32)
 
 
-def _sample(chip: FloatArray, matrix: Matrix, box: Box, interpolation: int, border: int) -> FloatArray:
+def _sample(
+    chip: FloatArray, matrix: Matrix, box: Box, interpolation: int, border: int
+) -> FloatArray:
     """The chip's values at the photo's pixels in a box, (h, w) or (h, w, C)."""
     x0, y0, x1, y1 = box
     shifted = np.array(matrix, np.float64)
     shifted[:, 2] += shifted[:, :2] @ (x0, y0)
     flags = interpolation | cv2.WARP_INVERSE_MAP
-    return np.asarray(cv2.warpAffine(chip, shifted, (x1 - x0, y1 - y0), flags=flags, borderMode=border), np.float32)
+    return np.asarray(
+        cv2.warpAffine(chip, shifted, (x1 - x0, y1 - y0), flags=flags, borderMode=border),
+        np.float32,
+    )
 
 
 # --- Move the parts of a face within the photo: lips, eyes and brows, at the photo's own sharpness --------------------
@@ -309,7 +348,8 @@ def within(motion: Motion, mask: FloatArray) -> FloatArray:
 
 def steepness(field: FloatArray) -> float:
     """By how many pixels a field (S, S, 2) changes from a pixel to the next at most, in any direction."""
-    across, down = np.diff(field, axis=1)[:-1], np.diff(field, axis=0)[:, :-1]
+    across = np.diff(field, axis=1)[:-1]
+    down = np.diff(field, axis=0)[:, :-1]
     # The larger singular value of each 2 x 2 matrix (across, down).
     squares = np.square(across).sum(-1) + np.square(down).sum(-1)
     area = across[..., 0] * down[..., 1] - across[..., 1] * down[..., 0]
@@ -327,7 +367,8 @@ class Mover:
 
     def __init__(self, field: FloatArray) -> None:
         y, x = np.mgrid[: field.shape[0], : field.shape[1]].astype(np.float32)
-        self.x, self.y = x, y
+        self.x = x
+        self.y = y
         self.unit = np.ascontiguousarray(field.transpose(2, 0, 1)) * np.float32(FRACTIONS)
 
     def __call__(self, picture: FloatArray, distance: float) -> FloatArray:
@@ -335,5 +376,7 @@ class Mover:
         if not distance:
             return picture
         right, down = np.rint(self.unit * np.float32(distance)) / np.float32(FRACTIONS)
-        moved = cv2.remap(picture, self.x - right, self.y - down, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+        moved = cv2.remap(
+            picture, self.x - right, self.y - down, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
+        )
         return np.asarray(moved, np.float32).reshape(picture.shape)

@@ -38,7 +38,10 @@ def brightens(whole: Composite, values: Sequence[float]) -> float:
         return 0.0
     weight = whole.weight / max(float(whole.weight.sum()), 1e-6)
     luma = np.array(
-        [float(((patch.astype(np.float32) @ np.array(LUMA, np.float32)) * weight).sum()) for patch in whole.patches]
+        [
+            float(((patch.astype(np.float32) @ np.array(LUMA, np.float32)) * weight).sum())
+            for patch in whole.patches
+        ]
     )
     centred = doubles(values) - np.mean(values)
     return float(luma @ centred / (centred @ centred))
@@ -71,12 +74,21 @@ def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int)
     gray = bool((whole.patches == whole.patches[..., :1]).all())
     noise = _noise(whole, generator, 1 if gray else 3)
     noise = noise.reshape(*whole.weight.shape, -1)
-    field = np.broadcast_to(noise / max(float(noise.std()), 1e-9), (*whole.weight.shape, 3)).astype(np.float32) * weight
+    field = (
+        np.broadcast_to(noise / max(float(noise.std()), 1e-9), (*whole.weight.shape, 3)).astype(
+            np.float32
+        )
+        * weight
+    )
     edit = whole.patches[-1].astype(np.float32) - whole.patches[0].astype(np.float32)
     light = np.broadcast_to(weight, field.shape).astype(np.float32)
     field = _without(field, _orthonormal(light, edit))
-    random_motion = None if whole.motion is None else _random_motion(whole, whole.motion, values, generator)
-    return _changed(whole, values, np.asarray(field / np.maximum(weight, 1e-3), np.float32), random_motion)
+    random_motion = (
+        None if whole.motion is None else _random_motion(whole, whole.motion, values, generator)
+    )
+    return _changed(
+        whole, values, np.asarray(field / np.maximum(weight, 1e-3), np.float32), random_motion
+    )
 
 
 def _random_motion(
@@ -86,12 +98,17 @@ def _random_motion(
     and shorter where it would fold, or change the picture by more than the edit does.
     """
     near = max(1.0, NEAR * max(whole.weight.shape))
-    length = np.sqrt(cv2.GaussianBlur(np.square(motion.field).sum(-1), (0, 0), near, borderType=cv2.BORDER_CONSTANT))
+    length = np.sqrt(
+        cv2.GaussianBlur(
+            np.square(motion.field).sum(-1), (0, 0), near, borderType=cv2.BORDER_CONSTANT
+        )
+    )
     field = _noise(whole, generator, 2) * (length * whole.weight)[..., None]
     field = _without(field, _orthonormal(motion.field))
     field[whole.weight == 0] = 0
     field *= np.linalg.norm(motion.field) / max(float(np.linalg.norm(field)), 1e-9)
-    centre, ends = len(values) // 2, (0, len(values) - 1)
+    centre = len(values) // 2
+    ends = (0, len(values) - 1)
     longest = max(abs(values[k] - values[centre]) for k in ends)
     field *= STEEPEST / max(longest * steepness(field), STEEPEST)
     base = whole.patches[centre].astype(np.float32)
@@ -111,7 +128,9 @@ def _noise(whole: Composite, generator: np.random.Generator, channels: int) -> F
     """(h, w, channels) smooth noise."""
     noise = generator.standard_normal((*whole.weight.shape, channels)).astype(np.float32)
     sigma = max(1.0, GRAIN * max(whole.weight.shape))
-    return np.asarray(cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT), np.float32)
+    return np.asarray(
+        cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT), np.float32
+    )
 
 
 def _orthonormal(*vectors: FloatArray) -> list[FloatArray]:
@@ -133,7 +152,10 @@ def _without(field: FloatArray, directions: Sequence[FloatArray]) -> FloatArray:
 
 
 def _changed(
-    whole: Composite, values: Sequence[float], change: FloatArray, random_motion: FloatArray | None = None
+    whole: Composite,
+    values: Sequence[float],
+    change: FloatArray,
+    random_motion: FloatArray | None = None,
 ) -> Composite:
     """The centre picture, moved, plus ``change`` in the mask, scaled at each value to the edit's size."""
     centre = len(values) // 2
@@ -143,10 +165,14 @@ def _changed(
     patches = np.empty_like(whole.patches)
     for k, patch in enumerate(patches):
         distance = values[k] - values[centre]
-        size = float(np.abs(whole.patches[k].astype(np.float32) - base).mean()) if masked.size else 0.0
+        size = (
+            float(np.abs(whole.patches[k].astype(np.float32) - base).mean()) if masked.size else 0.0
+        )
         moved = base if move is None else move(base, distance)
         signed = np.float32(np.sign(distance)) * masked
-        patch[:] = np.clip(np.rint(moved + _amount(moved - base, signed, size) * signed), 0, 255).astype(np.uint8)
+        patch[:] = np.clip(
+            np.rint(moved + _amount(moved - base, signed, size) * signed), 0, 255
+        ).astype(np.uint8)
     return Composite(whole.photo, patches, whole.weight, whole.box, whole.mask_area)
 
 
@@ -156,7 +182,9 @@ def _amount(start: FloatArray, change: FloatArray, size: float) -> np.float32:
     already = float(np.abs(start).mean()) if start.size else 0.0
     if unit == 0 or already >= size:
         return np.float32(0)
-    amount = (size + already) / unit  # enough; the mean is convex in it, so Newton comes down to the root from there
+    amount = (
+        size + already
+    ) / unit  # enough; the mean is convex in it, so Newton comes down to the root from there
     for _ in range(NEWTON if already else 0):
         total = start + np.float32(amount) * change
         slope = float((np.sign(total) * change).mean())

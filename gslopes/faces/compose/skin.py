@@ -52,10 +52,13 @@ BATCH_SIZE = 135_000
 PIXEL = 60
 
 # Beyond the photo, in units of the picture's side: sigma of the blur, and the length over which it sets in.
-BLUR, FADE = 1 / 16, 1 / 24
+BLUR = 1 / 16
+FADE = 1 / 24
 
 LIPS = 0.5  # share of the skin's tone that lips have
-EDGE = 1 / 128  # sigma of the Gaussian where skin meets eyes, brows and lips, in units of the chip's side
+EDGE = (
+    1 / 128
+)  # sigma of the Gaussian where skin meets eyes, brows and lips, in units of the chip's side
 
 
 def region_classes(region: str, labels: tuple[str, ...] = CLASSES) -> tuple[int, ...]:
@@ -85,9 +88,17 @@ class ParserMasker:
     """
 
     def __init__(
-        self, parser: LoadedModel, region: str = "face", size: int = 128, device: str | torch.device = "cpu"
+        self,
+        parser: LoadedModel,
+        region: str = "face",
+        size: int = 128,
+        device: str | torch.device = "cpu",
     ) -> None:
-        self.parser, self.size, self.device = replace(parser, module=folded(parser.module)), size, torch.device(device)
+        self.parser, self.size, self.device = (
+            replace(parser, module=folded(parser.module)),
+            size,
+            torch.device(device),
+        )
         self.classes = region_classes(region, parser.spec.labels)
         self.crop = None if parser.spec.crop == "chip" else crop_matrix(parser.spec, size)
         self._memory = local()  # each thread's own: no rounding depends on other threads
@@ -98,7 +109,9 @@ class ParserMasker:
         """(B, size, size) float32 in [0, 1]; a parser of chips does not look at the photos and faces."""
         return self._masks(self.parse(photos, faces, chips), border, self.classes)
 
-    def _masks(self, seen: Sequence[Tensor], border: float | None, classes: tuple[int, ...]) -> FloatArray:
+    def _masks(
+        self, seen: Sequence[Tensor], border: float | None, classes: tuple[int, ...]
+    ) -> FloatArray:
         return np.stack([soft_mask(one, border=border) for one in self._likely(seen, classes)])
 
     def _likely(self, seen: Sequence[Tensor], classes: tuple[int, ...]) -> FloatArray:
@@ -117,7 +130,9 @@ class ParserMasker:
         if getattr(self._memory, "chips", None) is not chips:
             pictures = chips if self.crop is None else self._cut(photos, faces, self.crop)
             parts = self._parts(len(chips))
-            self._memory.seen = [class_probabilities(self.parser, pictures[part], self.device) for part in parts]
+            self._memory.seen = [
+                class_probabilities(self.parser, pictures[part], self.device) for part in parts
+            ]
             self._memory.chips = chips
         return self._memory.seen
 
@@ -125,7 +140,9 @@ class ParserMasker:
         """(B, s, s, 3), what the parser sees of each photo.  crop: (2, 3), the chip's frame to that of its pictures."""
         side = self.parser.spec.size
         pairs = zip(photos, faces, strict=True)
-        return np.stack([framed(photo.pixels, after(crop, face.matrix), side) for photo, face in pairs])
+        return np.stack(
+            [framed(photo.pixels, after(crop, face.matrix), side) for photo, face in pairs]
+        )
 
     def heads(
         self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
@@ -138,7 +155,8 @@ class ParserMasker:
         inside, alone = (self._masks(parsed, border, classes) for classes in (head, face))
         tones = self._likely(parsed, skin) + LIPS * self._likely(parsed, lips)
         bare = [cv2.GaussianBlur(one, (0, 0), EDGE * self.size) for one in tones]
-        side, busts = self.parser.spec.size, round(SIDE * self.size)
+        side = self.parser.spec.size
+        busts = round(SIDE * self.size)
         scale = side / (SIDE * self.size)
         smaller = np.array([(scale, 0, (scale - 1) / 2), (0, scale, (scale - 1) / 2)])
         seen = [  # the parser sees the bust, see ``masks.Head``
@@ -147,7 +165,10 @@ class ParserMasker:
         ]
         with torch.inference_mode():
             asked = [
-                class_probabilities(self.parser, np.stack(seen[part]), self.device)[:, list(head)].sum(1).cpu().numpy()
+                class_probabilities(self.parser, np.stack(seen[part]), self.device)[:, list(head)]
+                .sum(1)
+                .cpu()
+                .numpy()
                 for part in self._parts(len(seen))
             ]
         likely = [carried(mask, back_from(smaller), busts) for mask in np.concatenate(asked)]
@@ -236,7 +257,10 @@ def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.
 
 def mirrored_classes(labels: tuple[str, ...]) -> Tensor:
     """For every class the class that it becomes in a mirror, (classes,): left and right change places."""
-    other = {name: name.replace("left", "@").replace("right", "left").replace("@", "right") for name in labels}
+    other = {
+        name: name.replace("left", "@").replace("right", "left").replace("@", "right")
+        for name in labels
+    }
     return torch.tensor([labels.index(other[name]) for name in labels])
 
 
@@ -244,4 +268,6 @@ def resized(pictures: Tensor, size: int) -> Tensor:
     """Pictures (B, C, s, s) at another side; smoothed first where that is smaller."""
     if pictures.shape[-2:] == (size, size):
         return pictures
-    return interpolate(pictures, size=(size, size), mode="bilinear", align_corners=False, antialias=True)
+    return interpolate(
+        pictures, size=(size, size), mode="bilinear", align_corners=False, antialias=True
+    )

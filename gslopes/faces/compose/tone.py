@@ -21,14 +21,18 @@ from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.core.records import FloatArray, Tone
 
 LEAST_SKIN = 0.02  # of a chip's area: with less the skin's tone stays as the network has it
-FARTHEST = 2.0  # spreads from the median: skin beyond is moved as skin there, to colours that photos show
+FARTHEST = (
+    2.0  # spreads from the median: skin beyond is moved as skin there, to colours that photos show
+)
 REACH = 0.85  # share of the offset that the whole way is: further, fair faces grow darker by 18 L* in even light
 EVENLY = 0.5  # where skin darkens, share of it that is one ratio in light and shade; the rest is one step of log-odds
 PALER = 0.25  # the same where it grows lighter
 RICHEST = 1.5  # of the skin's own colour, the most that counts: what is gray has none to change
 CEILING = 0.95  # share of the range: no skin is brighter
 DARKEST = 0.02  # share of that, below which log-odds are those there
-SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores decide nothing
+SMOOTH = (
+    1.5 / 128
+)  # of the Gaussian before luminance is read, in units of the side: pores decide nothing
 
 Lab = Array
 
@@ -82,17 +86,24 @@ def turn_of(chip: FloatArray, skin: FloatArray, tone: Tone) -> Turn | None:
     inside = skin > 0.5
     if inside.mean() < LEAST_SKIN:
         return None
-    own = np.median(cv2.cvtColor(chip[inside][None] / 255, cv2.COLOR_RGB2LAB)[0].astype(np.float64), 0)
+    own = np.median(
+        cv2.cvtColor(chip[inside][None] / 255, cv2.COLOR_RGB2LAB)[0].astype(np.float64), 0
+    )
     before = _levels(own)
     smooth = cv2.GaussianBlur(chip, (0, 0), SMOOTH * len(chip), borderType=cv2.BORDER_REPLICATE)
     luma = np.array(LUMA, np.float32)
     light = np.asarray(smooth @ luma, np.float32)
     colour = np.log((before + OFFSET) / (before @ luma + OFFSET))
-    seen = np.log((smooth + OFFSET) / (light + OFFSET)[..., None]) @ colour / max(float(colour @ colour), 1e-4)
+    seen = (
+        np.log((smooth + OFFSET) / (light + OFFSET)[..., None])
+        @ colour
+        / max(float(colour @ colour), 1e-4)
+    )
     steps = []
     for share in tone.shares.tolist():
         after = _levels(own + REACH * abs(share) * offset(own, tone.ends, share > 0))
-        at, to = float(before @ luma), float(after @ luma)
+        at = float(before @ luma)
+        to = float(after @ luma)
         evenly = float(np.log((to + OFFSET) / (at + OFFSET)))
         turned = (np.log((after + OFFSET) / (before + OFFSET)) - evenly).astype(np.float32)
         steps.append(Step(at, to, EVENLY if to < at else PALER, evenly, turned))
@@ -111,7 +122,9 @@ def offset(own: Lab, ends: tuple[tuple[float, ...], ...], onwards: bool) -> Lab:
     """
     here, there = (np.array(end).reshape(2, 3) for end in (ends if onwards else ends[::-1]))
     place = np.clip((own[0] - here[0, 0]) / here[1, 0], -FARTHEST, FARTHEST)
-    first, second = (end[0] + place * end[1, 0] * np.array([1, *end[1, 1:]]) for end in (here, there))
+    first, second = (
+        end[0] + place * end[1, 0] * np.array([1, *end[1, 1:]]) for end in (here, there)
+    )
     return np.asarray(second - first)
 
 

@@ -64,10 +64,16 @@ class FaderEditor:
             message = f"The model {model.spec.name} is not an editor: it has no Fader Network."
             raise ModelError(message, "See gslopes list models.")
         self.network = FoldedFader(model.module).eval()
-        self.condition, self.mirrored = model.module.condition, model.module.mirrored
-        self.gain, self.template = model.module.config.gain, model.module.template
-        self.spec, self.sha256, self.size = model.spec, model.sha256, model.spec.size
-        self.blend, self.border, self.region = blend or self.spec.blend, self.spec.border, self.spec.region
+        self.condition = model.module.condition
+        self.mirrored = model.module.mirrored
+        self.gain = model.module.config.gain
+        self.template = model.module.template
+        self.spec = model.spec
+        self.sha256 = model.sha256
+        self.size = model.spec.size
+        self.blend = blend or self.spec.blend
+        self.border = self.spec.border
+        self.region = self.spec.region
         self.odd_part = self.spec.odd_part and self.blend != "paste"
         self.calibrated = calibrated
         self.device = torch.device(device)
@@ -102,7 +108,9 @@ class FaderEditor:
         normal = standardised(x, self.spec.mean, self.spec.std)
         latents = self.network.encode(normal)
         if self.photo_values is None:
-            photo = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal, len(self.spec.labels))
+            photo = best_fitting(
+                lambda a: self.network.sweep(latents, a[:, None]), normal, len(self.spec.labels)
+            )
         else:
             photo = self.photo_values(x)
         if self.template is not None:
@@ -113,7 +121,9 @@ class FaderEditor:
         elif self.odd_part:
             pictures = self._odd_sweep(latents, photo, values)
         else:
-            wanted = torch.stack([*(self.condition(photo, float(value)) for value in values), photo], 1)
+            wanted = torch.stack(
+                [*(self.condition(photo, float(value)) for value in values), photo], 1
+            )
             if self.calibrated:
                 wanted = photo[:, None] + self.gain * (wanted - photo[:, None])
             pictures = self._decode(latents, wanted)
@@ -131,21 +141,30 @@ class FaderEditor:
         latents: (b, ...).  photo: (b, A) the photos' own values o, the edited attribute first.  values: (K,).
         """
         inner = sorted({min(abs(float(value)), 1.0) for value in values} - {0.0})
-        conditions = torch.stack([*(self.condition(photo, value) for value in inner), photo], 1)  # (b, n + 1, A)
+        conditions = torch.stack(
+            [*(self.condition(photo, value) for value in inner), photo], 1
+        )  # (b, n + 1, A)
         decoded = self._decode(latents, torch.cat([conditions, self.mirrored(conditions)], 1))
         ratio = self.blend == "ratio"
         if ratio:
             decoded = decoded.add_(OFFSET).log_()
         ahead, behind = decoded.chunk(2, 1)
-        odd, neutral = (ahead - behind) / 2, ahead[:, -1]
+        odd = (ahead - behind) / 2
+        neutral = ahead[:, -1]
         pictures = []
         for value in values.tolist():
             edit = torch.zeros_like(neutral)
             if value:
-                edit = float(np.sign(value)) * max(abs(value), 1.0) * odd[:, inner.index(min(abs(value), 1.0))]
+                edit = (
+                    float(np.sign(value))
+                    * max(abs(value), 1.0)
+                    * odd[:, inner.index(min(abs(value), 1.0))]
+                )
             pictures.append(neutral + self.gain * (edit - odd[:, -1]))
         stacked = torch.stack([*pictures, neutral], 1)
-        return stacked.exp_().sub_(OFFSET) if ratio else stacked
+        if ratio:
+            return stacked.exp_().sub_(OFFSET)
+        return stacked
 
 
 # --- Edit aligned chips by what a network says that this face becomes at both ends of an attribute --------------------
@@ -169,12 +188,20 @@ class EndsEditor:
     """
 
     def __init__(
-        self, model: LoadedModel, device: str = "cpu", reader: str = "labeller", calibrated: bool = True
+        self,
+        model: LoadedModel,
+        device: str = "cpu",
+        reader: str = "labeller",
+        calibrated: bool = True,
     ) -> None:
         self.calibrated = calibrated
         self.network = cast(EditEnds, model.module).to(memory_format=torch.channels_last)
-        self.spec, self.sha256, self.size = model.spec, model.sha256, model.spec.size
-        self.blend, self.border, self.region = self.spec.blend, self.spec.border, self.spec.region
+        self.spec = model.spec
+        self.sha256 = model.sha256
+        self.size = model.spec.size
+        self.blend = self.spec.blend
+        self.border = self.spec.border
+        self.region = self.spec.region
         self.device = torch.device(device)
         self.photo_values = PhotoValues(load(reader, device), self.spec.labels)
 
@@ -197,7 +224,9 @@ class EndsEditor:
     @torch.inference_mode()
     def _swept(self, chips: ByteArray, values: FloatArray, drawn: bool) -> EditedChips:
         values = stands_at(values, self.spec.steps if self.calibrated else ())
-        step = runtime.batch_size(str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), ENDS_BATCH)
+        step = runtime.batch_size(
+            str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), ENDS_BATCH
+        )
         edited = torch.empty(len(chips) * drawn, len(values), *chips.shape[1:], device=self.device)
         ends: list[Ends] = []
         fields = torch.empty(*chips.shape[:3], 2)
@@ -211,7 +240,9 @@ class EndsEditor:
                 given = ratios.permute(0, 1, 3, 4, 2).contiguous(), towards, share
                 ends += map(Ends, *(each.cpu().numpy() for each in given))
             logs = (255 * x + OFFSET).log()
-            alone = 1 if self.device.type == "cpu" else len(x)  # on a CPU one chip at a time, in its cache
+            alone = (
+                1 if self.device.type == "cpu" else len(x)
+            )  # on a CPU one chip at a time, in its cache
             for rows in slices(len(x) * drawn, alone):
                 face = torch.arange(len(x[rows]), device=self.device)[:, None]
                 edits = share[rows, :, None, None, None] * ratios[rows][face, towards[rows]]
@@ -219,9 +250,12 @@ class EndsEditor:
                 edited[part][rows] = pictures.permute(0, 1, 3, 4, 2)
             fields[part] = moves.permute(0, 2, 3, 1).cpu()
             distances[part] = (source_value.new_tensor(values) - source_value).cpu()
-            shares[part] = (share * (towards - (1 + source_value) / 2)).cpu()  # skin at an end goes no further
+            shares[part] = (
+                share * (towards - (1 + source_value) / 2)
+            ).cpu()  # skin at an end goes no further
         tones = self.network.config.tone
-        tone, motion = Tone(shares.numpy(), tones) if tones else None, Motion(fields.numpy(), distances.numpy())
+        tone = Tone(shares.numpy(), tones) if tones else None
+        motion = Motion(fields.numpy(), distances.numpy())
         return EditedChips(edited if drawn else ends, chips.astype(np.float32), motion, tone)
 
 
@@ -245,7 +279,8 @@ def stands_at(values: FloatArray, steps: Sequence[float]) -> FloatArray:
     """
     if not steps:
         return values
-    knots, table = np.linspace(*ENDS, len(steps)), np.asarray(steps)
+    knots = np.linspace(*ENDS, len(steps))
+    table = np.asarray(steps)
     left = np.clip(np.searchsorted(knots, values) - 1, 0, len(steps) - 2)
     share = (values - knots[left]) / (knots[1] - knots[0])
     return np.asarray(table[left] + share * (table[left + 1] - table[left]), np.float32)
@@ -255,7 +290,11 @@ def stands_at(values: FloatArray, steps: Sequence[float]) -> FloatArray:
 
 
 # Attributes that a tagger of CelebA's labels reads: its label, and whether that says the opposite.
-TAGS = {"smiling": ("Smiling", False), "eyeglasses": ("Eyeglasses", False), "beard": ("No_Beard", True)}
+TAGS = {
+    "smiling": ("Smiling", False),
+    "eyeglasses": ("Eyeglasses", False),
+    "beard": ("No_Beard", True),
+}
 
 
 class PhotoValues:
@@ -267,10 +306,14 @@ class PhotoValues:
     Raises: ModelError for an attribute that neither can read.
     """
 
-    def __init__(self, reader: LoadedModel, attributes: tuple[str, ...], tagger: LoadedModel | None = None) -> None:
+    def __init__(
+        self, reader: LoadedModel, attributes: tuple[str, ...], tagger: LoadedModel | None = None
+    ) -> None:
         if isinstance(reader.module, Tagger):
             reader = replace(reader, module=reader.module.folded())
-        self.reader, self.attributes, self.tagger = FaceReader(reader), attributes, tagger
+        self.reader = FaceReader(reader)
+        self.attributes = attributes
+        self.tagger = tagger
         self.tagged = tuple(name for name in attributes if tagger is not None and name in TAGS)
         self.read = tuple(name for name in attributes if name not in self.tagged)
         self.reader.check(self.read)
@@ -280,7 +323,9 @@ class PhotoValues:
         values = dict(zip(self.read, self.reader.attributes(chips, self.read).T, strict=True))
         if self.tagger is not None and self.tagged:
             spec = self.tagger.spec
-            probabilities = self.tagger.module(normalised(self.tagger, cropped(chips, spec.crop, spec.size))).sigmoid()
+            probabilities = self.tagger.module(
+                normalised(self.tagger, cropped(chips, spec.crop, spec.size))
+            ).sigmoid()
             for name in self.tagged:
                 label, opposite = TAGS[name]
                 column = probabilities[:, spec.labels.index(label)]
@@ -294,7 +339,8 @@ def best_fitting(decode: Callable[[Tensor], Tensor], chips: Tensor, attributes: 
     decode: (B, A) values to chips (B, 3, S, S).  chips: (B, 3, S, S), in the same units as the decoder's.
     attributes: A. Each is fitted with the others fixed; several are fitted twice.
     """
-    grid, values = torch.linspace(-1, 1, 9).to(chips), chips.new_zeros(len(chips), attributes)
+    grid = torch.linspace(-1, 1, 9).to(chips)
+    values = chips.new_zeros(len(chips), attributes)
     for attribute in [*range(attributes)] * min(attributes, 2):
         errors = []
         for value in grid:

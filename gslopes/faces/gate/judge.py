@@ -36,13 +36,16 @@ if TYPE_CHECKING:
 
 MEASURED = [field.name for field in fields(Measured)]
 Row = dict[str, Any]
-_FACE, WHY = ("box", "points"), ("kept", "reason", "detail")
+_FACE = ("box", "points")
+WHY = ("kept", "reason", "detail")
 
 
 # -- the stage --------------------------------------------------------------------------------------------------------
 
 
-def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executor: Executor) -> pd.DataFrame:
+def judge_folder(
+    run: Path, parts: int, config: GateConfig, device: str, executor: Executor
+) -> pd.DataFrame:
     """Measure what has not been measured, judge all of it, write RUN/readings.parquet and RUN/verdicts.parquet.
 
     The run folder is locked by this process.  parts: of the run.  Returns: the verdicts.
@@ -56,13 +59,27 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
         message = f"{runfolder.show(run / runfolder.MANIFEST)} is damaged: it does not say where the photos are."
         raise UsageError(message, "Restore it, or make the run again in a new folder.")
     look = made["find"].get("landmarks") is None
-    stage = f"gate/{'ends' if look else 'none'}-{digest[:8]}"  # another reader reads everything again
+    stage = (
+        f"gate/{'ends' if look else 'none'}-{digest[:8]}"  # another reader reads everything again
+    )
     missing = runfolder.missing_parts(run, stage, tables.VERDICTS, parts)
     if missing:
-        work = _work(run, stage, int(made["find"]["min_face"]), look, Path(made["photos"]), config, pick_device(device))
-        sizes = {part: _rows(part_path(run, SYNTHESIS, tables.PHOTOS, part)) for part in range(parts)}
+        work = _work(
+            run,
+            stage,
+            int(made["find"]["min_face"]),
+            look,
+            Path(made["photos"]),
+            config,
+            pick_device(device),
+        )
+        sizes = {
+            part: _rows(part_path(run, SYNTHESIS, tables.PHOTOS, part)) for part in range(parts)
+        }
         due = {part: sizes[part] for part in missing}
-        executor(work, due, label="gate", unit="photos", done=sum(sizes.values()) - sum(due.values()))
+        executor(
+            work, due, label="gate", unit="photos", done=sum(sizes.values()) - sum(due.values())
+        )
     runfolder.merge(run, tables.READINGS, [stage], parts)
     verdicts = runfolder.read_parts(run, tables.VERDICTS, [stage], parts)
     heads = heads_of(manifest)
@@ -70,11 +87,23 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
         each = verdicts.groupby("attribute", sort=False)
         grid = grid_of(manifest.get("values"))
         necks = {name: not heads.isdisjoint(grid.names if grid else {name}) for name, _ in each}
-        verdicts = pd.concat([judged(rows, config, neck=necks[name]) for name, rows in each]).sort_index()
+        verdicts = pd.concat(
+            [judged(rows, config, neck=necks[name]) for name, rows in each]
+        ).sort_index()
         if grid:  # a photo's pictures go, or stay, along both
-            worse = verdicts.sort_values("kept", kind="stable").drop_duplicates("photo").set_index("photo")
-            worse["detail"] = (worse["attribute"] + ": " + worse["detail"]).str.strip(": ").mask(worse["kept"], "")
-            verdicts = verdicts.assign(**{name: worse.loc[verdicts["photo"], name].to_numpy() for name in WHY})
+            worse = (
+                verdicts.sort_values("kept", kind="stable")
+                .drop_duplicates("photo")
+                .set_index("photo")
+            )
+            worse["detail"] = (
+                (worse["attribute"] + ": " + worse["detail"])
+                .str.strip(": ")
+                .mask(worse["kept"], "")
+            )
+            verdicts = verdicts.assign(
+                **{name: worse.loc[verdicts["photo"], name].to_numpy() for name in WHY}
+            )
     runfolder.write_table(tables.VERDICTS, verdicts, run / "verdicts.parquet")
     thresholds = {name: value for name, value in to_dict(config).items() if name != "on"}
     about = {"thresholds": thresholds, "reader": digest, "heads": sorted(heads)}
@@ -89,8 +118,14 @@ def heads_of(manifest: Mapping[str, Any]) -> set[str]:
 
     region = ((manifest.get("config") or {}).get("compose") or {}).get("region", "face")
     if region != "auto":
-        return set(manifest.get("values") or ()) if region == "head" else set()
-    return {attribute for attribute, region in regions(manifest.get("models") or {}).items() if region == "head"}
+        if region == "head":
+            return set(manifest.get("values") or ())
+        return set()
+    return {
+        attribute
+        for attribute, region in regions(manifest.get("models") or {}).items()
+        if region == "head"
+    }
 
 
 def reader_digest() -> str:
@@ -101,7 +136,9 @@ def reader_digest() -> str:
 def judged(measured: pd.DataFrame, config: GateConfig, *, neck: bool = False) -> pd.DataFrame:
     """A verdicts table with its verdicts made again from its measures.  neck: as of ``verdict``."""
     rows = (Measured(*row) for row in measured[MEASURED].itertuples(index=False, name=None))
-    whys = pd.DataFrame([verdict(row, config, neck=neck).columns for row in rows], columns=["reason", "detail"])
+    whys = pd.DataFrame(
+        [verdict(row, config, neck=neck).columns for row in rows], columns=["reason", "detail"]
+    )
     return measured.assign(**whys.set_index(measured.index), kept=(whys["reason"] == "").to_numpy())
 
 
@@ -133,12 +170,16 @@ class Judging:
             ]
         frame = tables.frame_of(tables.VERDICTS, verdicts)
         frame = judged(frame, self.config) if verdicts else frame
-        for table, rows in ((tables.READINGS, tables.frame_of(tables.READINGS, readings)), (tables.VERDICTS, frame)):
+        for table, rows in (
+            (tables.READINGS, tables.frame_of(tables.READINGS, readings)),
+            (tables.VERDICTS, frame),
+        ):
             runfolder.write_table(table, rows, part_path(self.run, self.stage, table, part))
 
     def remote_task(self) -> RemoteTask:
         """For workers elsewhere."""
-        run, measurer = self.run.absolute(), self.measurer
+        run = self.run.absolute()
+        measurer = self.measurer
         facts = (run, self.stage, measurer.far.min_face, measurer.look, self.photos, self.config)
         needs = (run / runfolder.MANIFEST, self.photos)
         make = partial(_elsewhere, facts, measurer.reader.sha256)
@@ -158,32 +199,47 @@ class Judging:
                     original = None
                 box, points = (doubles([] if row[name] is None else row[name]) for name in _FACE)
                 points = points.reshape(-1, 2)
-                for attribute, unedited in edits[edits["photo"] == row["photo"]].groupby("attribute"):
+                for attribute, unedited in edits[edits["photo"] == row["photo"]].groupby(
+                    "attribute"
+                ):
                     if placebo.is_placebo(str(attribute)):
                         continue  # it is asked about together with its sweep
                     steps = unedited.sort_values("step")
                     pictures = [open_photo(file, self.run).pixels for file in steps["file"]]
-                    area, axes = float(steps["mask_area"].iloc[0]), grid.axes if grid else {}
-                    for turn, (name, values) in enumerate((axes or {str(attribute): steps["value"].tolist()}).items()):
+                    area = float(steps["mask_area"].iloc[0])
+                    axes = grid.axes if grid else {}
+                    for turn, (name, values) in enumerate(
+                        (axes or {str(attribute): steps["value"].tolist()}).items()
+                    ):
                         # along the second attribute the other corners of a grid are first and last
-                        order = sorted(range(len(values)), key=lambda k: (values[k], (-1) ** turn * k))
+                        order = sorted(
+                            range(len(values)), key=lambda k: (values[k], (-1) ** turn * k)
+                        )
                         swept = [values[k] for k in order], [pictures[k] for k in order]
                         sweep = Sweep(name, *swept, original, box, points, area)
                         yield sweep, {"photo": row["photo"], "attribute": name}
             tick(1)
 
 
-def _work(run: Path, stage: str, min_face: int, look: bool, photos: Path, config: GateConfig, device: str) -> Judging:
+def _work(
+    run: Path, stage: str, min_face: int, look: bool, photos: Path, config: GateConfig, device: str
+) -> Judging:
     from gslopes.faces.gate.sweep_measurer import SweepMeasurer
     from gslopes.faces.zoo.reader import FaceReader
 
-    return Judging(run, stage, SweepMeasurer(FaceReader.load(device), device, min_face, look), photos, config)
+    return Judging(
+        run, stage, SweepMeasurer(FaceReader.load(device), device, min_face, look), photos, config
+    )
 
 
-def _elsewhere(facts: tuple[Path, str, int, bool, Path, GateConfig], digest: str, device: str) -> Judging:
+def _elsewhere(
+    facts: tuple[Path, str, int, bool, Path, GateConfig], digest: str, device: str
+) -> Judging:
     """The work in another process.  Raises: ModelError if another reader is there."""
     if reader_digest() != digest:
-        raise ModelError("A worker has another model named reader.", "Install the same models on every machine.")
+        raise ModelError(
+            "A worker has another model named reader.", "Install the same models on every machine."
+        )
     return _work(*facts, device)
 
 
@@ -205,7 +261,13 @@ class SweepSelection:
     """
 
     def __init__(
-        self, run: Path, gate: bool = True, *, dropped: int = 0, placebos: int | None = None, seed: int = 0
+        self,
+        run: Path,
+        gate: bool = True,
+        *,
+        dropped: int = 0,
+        placebos: int | None = None,
+        seed: int = 0,
     ) -> None:
         self._run = run
         path = run / "verdicts.parquet"
@@ -226,13 +288,19 @@ class SweepSelection:
             used = photos.loc[photos["status"] == "used", "photo"].unique()
             self._placebos = {
                 (photo, name)
-                for name in {placebo.split(name)[0] for name in runfolder.read_manifest(run)["values"]}
-                for photo in _sample([photo for photo in used if (photo, name) not in self._dropped], placebos, seed)
+                for name in {
+                    placebo.split(name)[0] for name in runfolder.read_manifest(run)["values"]
+                }
+                for photo in _sample(
+                    [photo for photo in used if (photo, name) not in self._dropped], placebos, seed
+                )
             }
 
     def keep(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The rows of any table with a photo and an attribute whose sweeps were kept: what goes into the tables."""
-        return _where(rows, lambda pair, _: pair not in self._dropped) if self._dropped else rows
+        if self._dropped:
+            return _where(rows, lambda pair, _: pair not in self._dropped)
+        return rows
 
     def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The rows of the dropped sweeps that are asked about nevertheless."""
@@ -268,11 +336,19 @@ class SweepSelection:
 def _where(rows: pd.DataFrame, wanted: Callable[[tuple[str, str], str], bool]) -> pd.DataFrame:
     """The rows that are wanted by their (photo, attribute) and kind of placebo."""
     kinds = {name: placebo.split(name) for name in rows["attribute"].unique()}
-    judged = {name: (split(attribute)[0], kind) for name, (attribute, kind) in kinds.items()}  # both of a grid alike
-    sweeps = ((photo, *judged[name]) for photo, name in zip(rows["photo"], rows["attribute"], strict=True))
-    return rows[np.array([wanted((photo, attribute), kind) for photo, attribute, kind in sweeps], bool)]
+    judged = {
+        name: (split(attribute)[0], kind) for name, (attribute, kind) in kinds.items()
+    }  # both of a grid alike
+    sweeps = (
+        (photo, *judged[name]) for photo, name in zip(rows["photo"], rows["attribute"], strict=True)
+    )
+    return rows[
+        np.array([wanted((photo, attribute), kind) for photo, attribute, kind in sweeps], bool)
+    ]
 
 
 def _sample(photos: Iterable[str], most: int, seed: int) -> list[str]:
     """At most this many of the photos, drawn at random, the same ones whenever they are asked for."""
-    return sorted(photos, key=lambda photo: hashlib.sha256(f"{seed}:sample:{photo}".encode()).digest())[:most]
+    return sorted(
+        photos, key=lambda photo: hashlib.sha256(f"{seed}:sample:{photo}".encode()).digest()
+    )[:most]

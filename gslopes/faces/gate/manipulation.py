@@ -77,10 +77,14 @@ def means(columns: ArrayLike, resamples: int = RESAMPLES) -> tuple[Estimate, ...
     if not len(array):
         return (UNKNOWN,) * array.shape[1]
     resampled = np.array([array[rows].mean(0) for rows in bootstrap_rows(len(array), resamples)])
-    return tuple(_estimate(float(v), column) for v, column in zip(array.mean(0), resampled.T, strict=True))
+    return tuple(
+        _estimate(float(v), column) for v, column in zip(array.mean(0), resampled.T, strict=True)
+    )
 
 
-def by_group(statistic: Statistic, groups: ArrayLike, least: int = 20, resamples: int = RESAMPLES) -> Groups:
+def by_group(
+    statistic: Statistic, groups: ArrayLike, least: int = 20, resamples: int = RESAMPLES
+) -> Groups:
     """A statistic of rows in every group, with intervals, and the gap between groups; photos are drawn within theirs.
 
     groups: (n,) name of each photo's group.  least: a smaller group has its number, but no part in the gap.
@@ -110,7 +114,9 @@ def shift(readings: ArrayLike) -> Estimate:
     return mean(_shifts(readings))
 
 
-def share_monotone(readings: ArrayLike, values: ArrayLike, least: float = 0.8, *, resolution: float = 0.0) -> Estimate:
+def share_monotone(
+    readings: ArrayLike, values: ArrayLike, least: float = 0.8, *, resolution: float = 0.0
+) -> Estimate:
     """Share of faces whose readings (n, K) rise with the values (K,): tau-b of at least ``least``.
 
     A face whose readings are all equal does not count as rising.  resolution: as in ``kendall``.
@@ -143,14 +149,19 @@ def share_of_target(
     cancel over photos. NaN where a reading does not vary over the unedited photos. The interval is over the n photos.
     """
     unedited = [doubles(x) for x in (other_unedited, target_unedited)]
-    spread_other, spread_target = (float(settled(np.std(x), np.abs(x).max(), STORED)) for x in unedited)
+    spread_other, spread_target = (
+        float(settled(np.std(x), np.abs(x).max(), STORED)) for x in unedited
+    )
     if not spread_other * spread_target > 0:
         return UNKNOWN
-    a, b = line_slopes(other, values) / spread_other, line_slopes(target, values) / spread_target
+    a = line_slopes(other, values) / spread_other
+    b = line_slopes(target, values) / spread_target
 
     def ratio(rows: NDArray[np.intp]) -> float:
         below = float(settled(b[rows].mean(), np.abs(b[rows]).mean()))
-        return float(a[rows].mean()) / below if below else np.nan
+        if below:
+            return float(a[rows].mean()) / below
+        return np.nan
 
     return interval(ratio, len(a))
 

@@ -18,7 +18,10 @@ from gslopes.faces.zoo.recogniser import cosine, face_embedder, recognises
 
 CHIP_SIZE = 128
 # A face is looked for where it was, in a crop in which it is so large: a small part of the cost of the whole photo.
-FACE, MARGIN, LEAST_FACE, MIN_IOU = 96, 0.6, 40, 0.3
+FACE = 96
+MARGIN = 0.6
+LEAST_FACE = 40
+MIN_IOU = 0.3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +52,9 @@ class SweepMeasurer:
     """
 
     def __init__(self, reader: FaceReader, device: str, min_face: int, look: bool = True) -> None:
-        self.reader, self.device, self.look = reader, device, look
+        self.reader = reader
+        self.device = device
+        self.look = look
         self.near, self.far = Mtcnn(LEAST_FACE), Mtcnn(min_face)
         self.embed = face_embedder() if recognises() else None
 
@@ -59,7 +64,9 @@ class SweepMeasurer:
             return Measured(looked=1), {}
         ours = sweep.mask_area < 1
         values, at, each = np.unique(
-            sweep.values if ours else _as_ours(sweep.values), return_inverse=True, return_counts=True
+            sweep.values if ours else _as_ours(sweep.values),
+            return_inverse=True,
+            return_counts=True,
         )
         readings = self._read(sweep)
         means = {name: np.bincount(at, scores[1:]) / each for name, scores in readings.items()}
@@ -67,7 +74,9 @@ class SweepMeasurer:
         looked, found = self._found(sweep)
         target = means.get(sweep.attribute)
         tau, shift = (np.nan, np.nan) if target is None else gate.follows(target, values)
-        known = ours or target is not None  # what moves with an attribute that no reader knows may be it
+        known = (
+            ours or target is not None
+        )  # what moves with an attribute that no reader knows may be it
         others = [name for name in JUDGED if name in means and name != sweep.attribute and known]
         off, whose = gate.steepest([means[name] for name in others], others, values)
         height, width = sweep.pictures[0].shape[:2]
@@ -89,11 +98,15 @@ class SweepMeasurer:
         matrix = similarity(sweep.points, CHIP * CHIP_SIZE - 0.5)
         if matrix is None:
             return {}
-        all_of_them = [sweep.pictures[0] if sweep.original is None else sweep.original, *sweep.pictures]
+        all_of_them = [
+            sweep.pictures[0] if sweep.original is None else sweep.original,
+            *sweep.pictures,
+        ]
         chips = np.stack([warp(picture, matrix, CHIP_SIZE) for picture in all_of_them])
         probabilities = self.reader(chips)
         ellipse = np.zeros((CHIP_SIZE, CHIP_SIZE), np.float32)  # that a face fills
-        middle, axes = (round(0.5 * CHIP_SIZE), round(0.58 * CHIP_SIZE)), (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
+        middle = (round(0.5 * CHIP_SIZE), round(0.58 * CHIP_SIZE))
+        axes = (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
         cv2.ellipse(ellipse, middle, axes, 0, 0, 360, 1.0, -1)
         inside = np.broadcast_to(ellipse, chips.shape[:3])
         readings = {name: doubles(attribute(probabilities, name)) for name in JUDGED}
@@ -102,9 +115,13 @@ class SweepMeasurer:
             readings[sweep.attribute] = doubles(found[1])
         readings |= {"luminance": luminance(chips, inside), "sharpness": sharpness(chips, inside)}
         if sweep.mask_area == 1:
-            readings["background"] = np.array([around(picture, sweep.box) for picture in all_of_them])
+            readings["background"] = np.array(
+                [around(picture, sweep.box) for picture in all_of_them]
+            )
             if self.embed is not None:
-                embedded = self.embed(all_of_them, np.broadcast_to(sweep.points, (len(all_of_them), 5, 2)))
+                embedded = self.embed(
+                    all_of_them, np.broadcast_to(sweep.points, (len(all_of_them), 5, 2))
+                )
                 readings["identity"] = cosine(embedded, embedded[0])
         if sweep.original is None:
             for values in readings.values():
@@ -118,7 +135,9 @@ class SweepMeasurer:
         patches, box = _around_face(pictures, sweep.box)
         matches = [_same(detections.boxes, box) for detections in self.near(patches)]
         lost = [index for index, match in enumerate(matches) if not match]
-        for index, detections in zip(lost, self.far([pictures[index] for index in lost]), strict=True):
+        for index, detections in zip(
+            lost, self.far([pictures[index] for index in lost]), strict=True
+        ):
             matches[index] = _same(detections.boxes, sweep.box)
         return len(matches), sum(matches)
 
@@ -134,17 +153,22 @@ def _around_face(pictures: Sequence[ByteArray], known: Array) -> tuple[list[Byte
         return [], known
     height, width = pictures[0].shape[:2]
     side = known[2:] - known[:2]
-    x0, y0, x1, y1 = whole_pixels(known[:2] - MARGIN * side, known[2:] + MARGIN * side, width, height)
+    x0, y0, x1, y1 = whole_pixels(
+        known[:2] - MARGIN * side, known[2:] + MARGIN * side, width, height
+    )
     scale = FACE / max(1.0, float(side.min()))
     size = (max(1, round((x1 - x0) * scale)), max(1, round((y1 - y0) * scale)))
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
-    patches = [np.asarray(cv2.resize(p[y0:y1, x0:x1], size, interpolation=way), np.uint8) for p in pictures]
+    patches = [
+        np.asarray(cv2.resize(p[y0:y1, x0:x1], size, interpolation=way), np.uint8) for p in pictures
+    ]
     return patches, (known - (x0, y0, x0, y0)) * scale
 
 
 def _same(boxes: FloatArray, known: Array) -> bool:
     """Whether one of the boxes (n, 4) lies where the known one is: they share MIN_IOU of what they cover together."""
-    low, high = np.maximum(boxes[:, :2], known[:2]), np.minimum(boxes[:, 2:], known[2:])
+    low = np.maximum(boxes[:, :2], known[:2])
+    high = np.minimum(boxes[:, 2:], known[2:])
     common = np.prod(np.maximum(high - low, 0), axis=1)
     areas = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1) + np.prod(known[2:] - known[:2])
     return bool((common > MIN_IOU * (areas - common)).any())
@@ -178,7 +202,9 @@ def around(picture: ByteArray, box: Array) -> float:
     x0, y0, x1, y1 = whole_pixels(box[:2] - half, box[2:] + half, width, height)
     outside = np.ones((height, width), bool)
     outside[y0:y1, x0:x1] = False
-    return float(cielab(picture)[..., 0][outside].mean()) if outside.any() else np.nan
+    if outside.any():
+        return float(cielab(picture)[..., 0][outside].mean())
+    return np.nan
 
 
 def cielab(chip: ByteArray) -> FloatArray:

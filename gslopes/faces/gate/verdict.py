@@ -24,11 +24,17 @@ VALIDITY = "validity.json"  # in a run folder: the summaries of its sweeps
 # Readings that should stay while another is edited: those of the reader.
 JUDGED = ("gender", "race", "young", "smiling")
 RESOLUTION = 0.02  # of probabilities
-MEASURES = ("luminance", "sharpness", "background", "identity")  # readings that are no probabilities
+MEASURES = (
+    "luminance",
+    "sharpness",
+    "background",
+    "identity",
+)  # readings that are no probabilities
 
 # Bounds of the area that may change, as a share of the face's box, and of the mean change within the box at the
 # farthest value, of 255. A face must be found again wherever it is looked for.
-MASK, CHANGE = (0.1, 1.5), (0.5, 64.0)
+MASK = (0.1, 1.5)
+CHANGE = (0.5, 64.0)
 NECK = 1.5  # face, ears and neck of portraits cover at most this much more of the face's box than the face alone may
 
 
@@ -49,16 +55,28 @@ class GateConfig:
         advanced=True,
     )
     tau: float = option(
-        0.6, help="Minimum tau-b of the reading with the values; 1 allows no step back.", metavar="T", least=-1, most=1
+        0.6,
+        help="Minimum tau-b of the reading with the values; 1 allows no step back.",
+        metavar="T",
+        least=-1,
+        most=1,
     )
     shift: float = option(
-        0.1, help="Minimum change of the reading, in [0, 1], last minus first.", metavar="S", least=-1, most=1
+        0.1,
+        help="Minimum change of the reading, in [0, 1], last minus first.",
+        metavar="S",
+        least=-1,
+        most=1,
     )
-    off_target: float = option(0.15, help="Maximum slope of any other reading, per unit.", metavar="S", least=0)
+    off_target: float = option(
+        0.15, help="Maximum slope of any other reading, per unit.", metavar="S", least=0
+    )
 
     def judges(self, landmarks: Path | str | None) -> bool:
         """Whether an audit judges.  landmarks: the run's table of known faces, if it has one."""
-        return landmarks is None if self.on is None else self.on
+        if self.on is None:
+            return landmarks is None
+        return self.on
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +106,11 @@ def verdict(sweep: Measured, gate: GateConfig, *, neck: bool = False) -> SkipRea
     >>> verdict(Measured(looked=3, found=2), GateConfig())
     'face not found again (2 of 3 values)'
     """
-    most_mask, moved = MASK[1] * (NECK if neck else 1), sweep.off_target_reading
-    masked = not np.isnan(sweep.mask_share)  # pictures that others made may differ in all of their pixels
+    most_mask = MASK[1] * (NECK if neck else 1)
+    moved = sweep.off_target_reading
+    masked = not np.isnan(
+        sweep.mask_share
+    )  # pictures that others made may differ in all of their pixels
     moves_too = Reason(f"the reading of {moved} moves too") if moved else Reason.NONE
     checks = (
         (sweep.found < sweep.looked, Reason.FACE_LOST, f"{sweep.found} of {sweep.looked} values"),
@@ -101,7 +122,9 @@ def verdict(sweep: Measured, gate: GateConfig, *, neck: bool = False) -> SkipRea
         (sweep.tau < gate.tau, Reason.READING_NOT_STEADY, f"tau {sweep.tau:+.2f}"),
         (abs(sweep.off_target) > gate.off_target, moves_too, f"{sweep.off_target:+.2f} per unit"),
     )  # fmt: skip
-    return next((SkipReason(reason, detail) for failed, reason, detail in checks if failed), SkipReason())
+    return next(
+        (SkipReason(reason, detail) for failed, reason, detail in checks if failed), SkipReason()
+    )
 
 
 def follows(target: ArrayLike, values: ArrayLike) -> tuple[float, float]:

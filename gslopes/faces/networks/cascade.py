@@ -18,7 +18,9 @@ class Network(nn.Module):
     Source: Zhang, Zhang, Li, Qiao 2016, Joint Face Detection and Alignment using Multi-task Cascaded CNNs, Figure 2.
     """
 
-    def __init__(self, name: str, layers: Mapping[str, nn.Module], heads: Mapping[str, nn.Module]) -> None:
+    def __init__(
+        self, name: str, layers: Mapping[str, nn.Module], heads: Mapping[str, nn.Module]
+    ) -> None:
         super().__init__()
         self.body, self.heads = list(layers), list(heads)
         for key, layer in {**layers, **heads}.items():
@@ -49,12 +51,22 @@ def networks() -> tuple[Network, Network, Network]:
     first = _layers((3, 10, 3, 2), (10, 16, 3, 0), (16, 32, 3, 0))  # (B, 32, h, w)
     second = _layers((3, 28, 3, 3), (28, 48, 3, 3), (48, 64, 2, 0))  # (B, 64, 3, 3)
     second |= {"flat": Flat(), "dense4": nn.Linear(576, 128), "prelu4": nn.PReLU(128)}
-    third = _layers((3, 32, 3, 3), (32, 64, 3, 3), (64, 64, 3, 2), (64, 128, 2, 0))  # (B, 128, 3, 3)
+    third = _layers(
+        (3, 32, 3, 3), (32, 64, 3, 3), (64, 64, 3, 2), (64, 128, 2, 0)
+    )  # (B, 128, 3, 3)
     third |= {"flat": Flat(), "dense5": nn.Linear(1152, 256), "prelu5": nn.PReLU(256)}
     return (
-        Network("pnet", first, {f"conv4_{n}": nn.Conv2d(32, size, 1) for n, size in ((1, 2), (2, 4))}),
-        Network("rnet", second, {f"dense5_{n}": nn.Linear(128, size) for n, size in ((1, 2), (2, 4))}),
-        Network("onet", third, {f"dense6_{n}": nn.Linear(256, size) for n, size in ((1, 2), (2, 4), (3, 10))}),
+        Network(
+            "pnet", first, {f"conv4_{n}": nn.Conv2d(32, size, 1) for n, size in ((1, 2), (2, 4))}
+        ),
+        Network(
+            "rnet", second, {f"dense5_{n}": nn.Linear(128, size) for n, size in ((1, 2), (2, 4))}
+        ),
+        Network(
+            "onet",
+            third,
+            {f"dense6_{n}": nn.Linear(256, size) for n, size in ((1, 2), (2, 4), (3, 10))},
+        ),
     )
 
 
@@ -62,7 +74,10 @@ def _layers(*rows: tuple[int, int, int, int]) -> dict[str, nn.Module]:
     """Convolutions, each with its PReLU and, unless 0, a pool.  rows: channels in and out, kernel, pool's side."""
     layers: dict[str, nn.Module] = {}
     for number, (before, after, kernel, pool) in enumerate(rows, 1):
-        layers |= {f"conv{number}": nn.Conv2d(before, after, kernel), f"prelu{number}": nn.PReLU(after)}
+        layers |= {
+            f"conv{number}": nn.Conv2d(before, after, kernel),
+            f"prelu{number}": nn.PReLU(after),
+        }
         if pool:
             layers[f"pool{number}"] = nn.MaxPool2d(pool, 2, ceil_mode=True)
     return layers

@@ -47,12 +47,14 @@ class FaceTrunk(nn.Module):
 
     def features(self, chips: Tensor) -> tuple[Tensor, Tensor]:
         """Features (B, widths[1], S / 2, S / 2) and (B, widths[3], S / 8, S / 8)."""
-        active, skips = F.silu(self.stem(chips), inplace=True), []
+        active = F.silu(self.stem(chips), inplace=True)
+        skips = []
         for layer in self.down:
             x = layer(active)  # (B, widths[i + 1], S / 2 ** (i + 1), ...)
             active = F.silu(x)
             skips.append(x)
-        x, coarse = self.middle(x), None
+        x = self.middle(x)
+        coarse = None
         for layer, skip in zip(self.up, skips[-2::-1], strict=True):
             x = layer(x, skip)
             coarse = x if coarse is None else coarse

@@ -53,14 +53,18 @@ class Fader(nn.Module):
         self.config = config
         conditions = len(config.attributes)
         inputs = (3, *config.widths[:-1])
-        self.encoder = nn.Sequential(*(_down(a, b) for a, b in zip(inputs, config.widths, strict=True)))
+        self.encoder = nn.Sequential(
+            *(_down(a, b) for a, b in zip(inputs, config.widths, strict=True))
+        )
         self.narrow = None
         if config.latent:  # the norm fixes the latent's scale: an encoder must not blind the adversary by small latents
             narrow = nn.Conv2d(config.widths[-1], config.latent, 1, bias=False)
             self.narrow = nn.Sequential(narrow, nn.BatchNorm2d(config.latent, affine=False))
         inputs = (config.channels, *config.widths[-2::-1])
         outputs = (*config.widths[-2::-1], config.widths[0])
-        self.decoder = nn.ModuleList(Up(a, b, conditions) for a, b in zip(inputs, outputs, strict=True))
+        self.decoder = nn.ModuleList(
+            Up(a, b, conditions) for a, b in zip(inputs, outputs, strict=True)
+        )
         self.to_rgb = nn.Conv2d(config.widths[0], 3, 3, padding=1)
         self.rgb_condition_bias = nn.Linear(conditions, 3, bias=False)
         template = torch.zeros(3, config.size, config.size) if config.template else None
@@ -69,14 +73,18 @@ class Fader(nn.Module):
     def encode(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S) to latents (B, C, s, s)."""
         latents = self.encoder(chips)
-        return latents if self.narrow is None else self.narrow(latents)
+        if self.narrow is None:
+            return latents
+        return self.narrow(latents)
 
     def decode(self, latents: Tensor, attributes: Tensor) -> Tensor:
         """Latents (B, C, s, s) and attributes (B, A) to chips (B, 3, S, S) in (-1, 1)."""
         x = latents
         for layer in self.decoder:
             x = layer(x, attributes)  # (B, width, 2h, 2w)
-        return torch.tanh(self.to_rgb(x) + self.rgb_condition_bias(attributes)[:, :, None, None])  # (B, 3, S, S)
+        return torch.tanh(
+            self.to_rgb(x) + self.rgb_condition_bias(attributes)[:, :, None, None]
+        )  # (B, 3, S, S)
 
     def condition(self, photo: Tensor, value: float) -> Tensor:
         """The decoder's condition, (B, A), at which a face shows ``value`` of the edited attribute.
@@ -147,14 +155,20 @@ class FoldedFader(nn.Module):
     def __init__(self, network: Fader) -> None:
         super().__init__()
         with torch.no_grad():
-            self.down = nn.ModuleList(_folded(cast(nn.Sequential, layer)) for layer in network.encoder)
+            self.down = nn.ModuleList(
+                _folded(cast(nn.Sequential, layer)) for layer in network.encoder
+            )
             self.narrow = None if network.narrow is None else _folded(network.narrow)
             self.up = nn.ModuleList(_FoldedUp(cast(Up, layer)) for layer in network.decoder)
-        self.rgb_condition_bias = nn.Parameter(network.rgb_condition_bias.weight.repeat(2, 1), False)  # (6, A)
+        self.rgb_condition_bias = nn.Parameter(
+            network.rgb_condition_bias.weight.repeat(2, 1), False
+        )  # (6, A)
         self.bias_rgb = nn.Parameter(cast(Tensor, network.to_rgb.bias).repeat(2), False)
         # The processor computes 8 channels for 3 in the time of 3: as a 3x4 convolution in steps of two columns to 6
         # channels, two neighbouring pixels waste 2 of 8 instead of 5.
-        pairs = torch.cat([F.pad(network.to_rgb.weight, (0, 1)), F.pad(network.to_rgb.weight, (1, 0))])
+        pairs = torch.cat(
+            [F.pad(network.to_rgb.weight, (0, 1)), F.pad(network.to_rgb.weight, (1, 0))]
+        )
         self.kernel_rgb = nn.Parameter(pairs.contiguous(memory_format=LAST), False)
 
     def encode(self, chips: Tensor) -> Tensor:
@@ -162,7 +176,9 @@ class FoldedFader(nn.Module):
         x = chips.contiguous(memory_format=LAST)
         for layer in self.down:
             x = layer(x)
-        return x if self.narrow is None else self.narrow(x)
+        if self.narrow is None:
+            return x
+        return self.narrow(x)
 
     def sweep(self, latents: Tensor, conditions: Tensor) -> Tensor:
         """Latents (B, C, s, s), each at K attribute vectors (B, K, A), to chips (B * K, 3, S, S) float32 in (-1, 1).
@@ -176,7 +192,9 @@ class FoldedFader(nn.Module):
             x = layer(x, each)
         pairs = F.conv2d(x, self.kernel_rgb, stride=(1, 2), padding=1)  # (B * K, 6, S, S / 2)
         pairs.add_(F.linear(each, self.rgb_condition_bias, self.bias_rgb)[:, :, None, None]).tanh_()
-        rgb = pairs.permute(0, 2, 3, 1).unflatten(3, (2, 3)).flatten(2, 3)  # (B * K, S, S, 3), no copy
+        rgb = (
+            pairs.permute(0, 2, 3, 1).unflatten(3, (2, 3)).flatten(2, 3)
+        )  # (B * K, S, S, 3), no copy
         return rgb.permute(0, 3, 1, 2)
 
 
@@ -205,12 +223,16 @@ class _FoldedUp(nn.Module):
 
     def forward(self, x: Tensor, attributes: Tensor) -> Tensor:
         x = F.conv_transpose2d(x, self.kernel, stride=2, padding=1)
-        return F.relu_(x.add_(F.linear(attributes, self.condition_bias, self.shift)[:, :, None, None]))
+        return F.relu_(
+            x.add_(F.linear(attributes, self.condition_bias, self.shift)[:, :, None, None])
+        )
 
     def spread(self, x: Tensor, attributes: Tensor) -> Tensor:
         """(B, C, h, w) and (B, K, A) to (B * K, C', 2h, 2w)."""
         x = F.conv_transpose2d(x, self.kernel, stride=2, padding=1)
-        many = F.relu_(x[:, None] + F.linear(attributes, self.condition_bias, self.shift)[:, :, :, None, None])
+        many = F.relu_(
+            x[:, None] + F.linear(attributes, self.condition_bias, self.shift)[:, :, :, None, None]
+        )
         return many.flatten(0, 1).contiguous(memory_format=LAST)
 
 

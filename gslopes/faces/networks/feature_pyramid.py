@@ -36,7 +36,9 @@ class EfficientNetLite(nn.Module):
         self.stages = nn.ModuleList()
         for kernel, stride, expansion, outputs, blocks in STAGES:
             first = InvertedResidual(channels, outputs, kernel, stride, expansion)
-            others = [InvertedResidual(outputs, outputs, kernel, 1, expansion) for _ in range(blocks - 1)]
+            others = [
+                InvertedResidual(outputs, outputs, kernel, 1, expansion) for _ in range(blocks - 1)
+            ]
             self.stages.append(nn.Sequential(first, *others))
             channels = outputs
 
@@ -58,15 +60,20 @@ class InvertedResidual(nn.Module):
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int, expansion: int) -> None:
         super().__init__()
         wide = inputs * expansion
-        self.kernel, self.stride = kernel, stride
+        self.kernel = kernel
+        self.stride = stride
         self.adds = stride == 1 and inputs == outputs
         self.expand = (
-            nn.Sequential(nn.Conv2d(inputs, wide, 1, bias=False), _norm(wide), nn.ReLU6(inplace=True))
+            nn.Sequential(
+                nn.Conv2d(inputs, wide, 1, bias=False), _norm(wide), nn.ReLU6(inplace=True)
+            )
             if expansion > 1
             else nn.Identity()
         )
         border = kernel // 2 if stride == 1 else 0  # what ``padded`` would put around it
-        self.depthwise = nn.Conv2d(wide, wide, kernel, stride=stride, padding=border, groups=wide, bias=False)
+        self.depthwise = nn.Conv2d(
+            wide, wide, kernel, stride=stride, padding=border, groups=wide, bias=False
+        )
         self.depthwise_norm = _norm(wide)
         self.project = nn.Conv2d(wide, outputs, 1, bias=False)
         self.project_norm = _norm(outputs)
@@ -75,7 +82,9 @@ class InvertedResidual(nn.Module):
         y = self.expand(x)
         y = self.depthwise(y if self.stride == 1 else padded(y, self.kernel, self.stride))
         y = self.project_norm(self.project(F.relu6(self.depthwise_norm(y), inplace=True)))
-        return x + y if self.adds else y
+        if self.adds:
+            return x + y
+        return y
 
 
 def padded(x: Tensor, kernel: int, stride: int) -> Tensor:
@@ -112,9 +121,15 @@ class FeaturePyramid(nn.Module):
         channels = [STAGES[stage][3] for stage in LEVELS]
         *widths, deepest = config.widths
         self.deepest = _conv(channels[-1], deepest, 3)
-        self.scene = nn.Sequential(nn.Conv2d(channels[-1], deepest, 1), nn.ReLU())  # of the whole chip
-        self.lateral = nn.ModuleList([_conv(c, w, 1) for c, w in zip(channels, widths, strict=False)])
-        self.down = nn.ModuleList([nn.Conv2d(a, b, 1) for a, b in zip(config.widths[1:], widths, strict=True)])
+        self.scene = nn.Sequential(
+            nn.Conv2d(channels[-1], deepest, 1), nn.ReLU()
+        )  # of the whole chip
+        self.lateral = nn.ModuleList(
+            [_conv(c, w, 1) for c, w in zip(channels, widths, strict=False)]
+        )
+        self.down = nn.ModuleList(
+            [nn.Conv2d(a, b, 1) for a, b in zip(config.widths[1:], widths, strict=True)]
+        )
         self.smooth = nn.ModuleList([_conv(w, w, 3) for w in widths])
         self.head = nn.Conv2d(widths[0], config.classes, 1)
 

@@ -26,11 +26,13 @@ FACTOR = 0.709
 # of upright ones 14 % (125 photos of UTKFace and IdenProf, turned by up to 180 degrees).
 CERTAIN = 0.999
 # P-Net sees 12 pixels, two apart, so a narrower picture holds nothing that it could find.
-CELL, STRIDE = 12, 2  # pixels
+CELL = 12
+STRIDE = 2  # pixels
 
 # Pixels of a pyramid's level, and of patches, that go through a network at once on the CPU, where fewer are as fast;
 # and the bytes that each takes.
-LEVEL, PATCHES = (200_000, 91), (75_000, 250)
+LEVEL = (200_000, 91)
+PATCHES = (75_000, 250)
 # Numbers of patches that a network is given: something is kept for every shape that it has seen.
 SHAPES = 8
 LAST = torch.channels_last
@@ -56,13 +58,23 @@ class Mtcnn(nn.Module):
 
         upright: whether to say of each if it is upright, too.
         """
-        nothing = np.zeros((0, 4), np.float32), np.zeros((0, 5, 2), np.float32), np.zeros(0, np.float32)
+        nothing = (
+            np.zeros((0, 4), np.float32),
+            np.zeros((0, 5, 2), np.float32),
+            np.zeros(0, np.float32),
+        )
         results = [Detections(*nothing) for _ in pictures]
         device = next(self.parameters()).device
-        wide = [i for i, picture in enumerate(pictures) if min(picture.shape[:2]) >= max(CELL, self.min_face)]
+        wide = [
+            i
+            for i, picture in enumerate(pictures)
+            if min(picture.shape[:2]) >= max(CELL, self.min_face)
+        ]
         if not wide:
             return results
-        tensors = [torch.from_numpy(np.require(pictures[i], np.uint8, ["C", "W"])).to(device) for i in wide]
+        tensors = [
+            torch.from_numpy(np.require(pictures[i], np.uint8, ["C", "W"])).to(device) for i in wide
+        ]
         for index, faces in zip(wide, self._detect(tensors, upright), strict=True):
             results[index] = faces
         return results
@@ -73,8 +85,11 @@ class Mtcnn(nn.Module):
         boxes, owner = self._propose(pictures, areas)
         boxes, owner, (scores, by) = self._refine(areas, boxes, owner, 24, self.rnet, THRESHOLDS[1])
         keep = best_boxes(boxes, scores, owner, 0.7)
-        boxes, owner = to_square(apply_deltas(boxes[keep], by[keep], 1)), owner[keep]
-        boxes, owner, (scores, by, points) = self._refine(areas, boxes, owner, 48, self.onet, THRESHOLDS[2])
+        boxes = to_square(apply_deltas(boxes[keep], by[keep], 1))
+        owner = owner[keep]
+        boxes, owner, (scores, by, points) = self._refine(
+            areas, boxes, owner, 48, self.onet, THRESHOLDS[2]
+        )
         sides = boxes[:, 2:] - boxes[:, :2] + 1
         points = sides[:, :, None] * points.view(-1, 2, 5) + boxes[:, :2, None] - 1  # (n, 2, 5)
         boxes = apply_deltas(boxes, by, 1)
@@ -89,7 +104,9 @@ class Mtcnn(nn.Module):
             rows = torch.nonzero(owner == index)[:, 0]
             rows = rows[torch.argsort(scores[rows], descending=True, stable=True)]
             known = None if flags is None else flags[rows].numpy()
-            results.append(Detections(boxes[rows].numpy(), points[rows].numpy(), scores[rows].numpy(), known))
+            results.append(
+                Detections(boxes[rows].numpy(), points[rows].numpy(), scores[rows].numpy(), known)
+            )
         return results
 
     def _upright(self, areas: "Areas", boxes: Tensor, owner: Tensor, scores: Tensor) -> Tensor:
@@ -98,7 +115,8 @@ class Mtcnn(nn.Module):
         The third network takes faces on their side or upside down for faces as well, and gives points as if they were
         upright; but it doubts them, and less so the same square turned back by a quarter or half.
         """
-        boxes, owner = boxes.to(areas.sums.device), owner.to(areas.sums.device)
+        boxes = boxes.to(areas.sums.device)
+        owner = owner.to(areas.sums.device)
         inside = areas.inside(to_square(boxes), owner)
         doubted = (scores.to(inside.device) < CERTAIN) & (inside[:, 2:] > inside[:, :2]).all(1)
         upright = torch.ones_like(doubted)
@@ -113,19 +131,25 @@ class Mtcnn(nn.Module):
 
     def _propose(self, pictures: list[Tensor], areas: "Areas") -> tuple[Tensor, Tensor]:
         """Squares (n, 4) where a face may be, and the index of each one's picture (n,)."""
-        proposals, owners = [], []
+        proposals = []
+        owners = []
         for scale in self._scales(max(min(picture.shape[:2]) for picture in pictures)):
             for indices, size in self._levels(pictures, scale):
-                owner, y, x, score, by = self._places((areas.shrunk(indices, size) - 127.5) * 0.0078125)
+                owner, y, x, score, by = self._places(
+                    (areas.shrunk(indices, size) - 127.5) * 0.0078125
+                )
                 corner = torch.stack([x, y], 1).to(score.dtype) * STRIDE
-                low, high = ((corner + 1) / scale).floor(), ((corner + CELL) / scale).floor()
+                low = ((corner + 1) / scale).floor()
+                high = ((corner + CELL) / scale).floor()
                 boxes = torch.cat([low, high, score[:, None], by], 1)
                 keep = best_boxes(boxes[:, :4], boxes[:, 4], owner, 0.5)
                 proposals.append(boxes[keep])
                 owners.append(torch.tensor(indices, device=owner.device)[owner[keep]])
-        boxes, owner = torch.cat(proposals), torch.cat(owners)
+        boxes = torch.cat(proposals)
+        owner = torch.cat(owners)
         keep = best_boxes(boxes[:, :4], boxes[:, 4], owner, 0.7)
-        boxes, owner = boxes[keep], owner[keep]
+        boxes = boxes[keep]
+        owner = owner[keep]
         return to_square(apply_deltas(boxes[:, :4], boxes[:, 5:], 0)), owner
 
     def _places(self, level: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
@@ -152,7 +176,9 @@ class Mtcnn(nn.Module):
             scale *= FACTOR
 
     @staticmethod
-    def _levels(pictures: list[Tensor], scale: float) -> Iterator[tuple[list[int], tuple[int, int]]]:
+    def _levels(
+        pictures: list[Tensor], scale: float
+    ) -> Iterator[tuple[list[int], tuple[int, int]]]:
         """One level of the pyramid, pictures of one size in a batch: their indices, and their height and width."""
         sizes: dict[tuple[int, ...], list[int]] = {}
         for index, picture in enumerate(pictures):
@@ -174,22 +200,34 @@ class Mtcnn(nn.Module):
         """Boxes and owners of those that a network takes for faces; their scores and what else it says of them."""
         inside = areas.inside(boxes, owner)
         filled = (inside[:, 2:] > inside[:, :2]).all(1)
-        boxes, owner, inside = boxes[filled], owner[filled], inside[filled]
+        boxes = boxes[filled]
+        owner = owner[filled]
+        inside = inside[filled]
         outputs = []
         step = max(1, batch_size(str(boxes.device), PATCHES[1], PATCHES[0]) // size**2)
         for start in range(0, len(boxes), step):
             stop = min(start + step, len(boxes))
-            several = max(1, step // SHAPES)  # the last one again until their number is a multiple of it
-            rows = torch.arange(start, start - (start - stop) // several * several, device=boxes.device)
+            several = max(
+                1, step // SHAPES
+            )  # the last one again until their number is a multiple of it
+            rows = torch.arange(
+                start, start - (start - stop) // several * several, device=boxes.device
+            )
             rows.clamp_(max=stop - 1)
             patches = (areas.resized(inside[rows], owner[rows], size) - 127.5) * 0.0078125
-            *rest, score = (output[: stop - start] for output in net(patches.contiguous(memory_format=LAST)))
+            *rest, score = (
+                output[: stop - start] for output in net(patches.contiguous(memory_format=LAST))
+            )
             outputs.append([score[:, 1], *rest])
         if outputs:
             together = [torch.cat(chunks) for chunks in zip(*outputs, strict=True)]
         else:  # what a network says about no crop
             named = net.named_modules()
-            heads = [layer.out_features for name, layer in named if name.startswith(("dense5_", "dense6_"))]
+            heads = [
+                layer.out_features
+                for name, layer in named
+                if name.startswith(("dense5_", "dense6_"))
+            ]
             together = [boxes.new_zeros(0), *(boxes.new_zeros((0, width)) for width in heads[1:])]
         sure = together[0] > threshold
         return boxes[sure], owner[sure], [values[sure] for values in together]
@@ -210,15 +248,23 @@ class Areas:
         sums = [_running_sums(picture) for picture in pictures]
         device = pictures[0].device
         self.sums = torch.cat([each.view(-1, 3) for each in sums])
-        self.starts = torch.tensor([0, *(each.shape[0] * each.shape[1] for each in sums)], device=device).cumsum(0)
+        self.starts = torch.tensor(
+            [0, *(each.shape[0] * each.shape[1] for each in sums)], device=device
+        ).cumsum(0)
         self.heights = torch.tensor([p.shape[0] for p in pictures], device=device)
         self.widths = torch.tensor([p.shape[1] for p in pictures], device=device)
 
     def shrunk(self, indices: list[int], size: tuple[int, int]) -> Tensor:
         """Whole pictures, all as large, at another height and width, (n, 3, h, w) float in [0, 255]; as ``resized``."""
-        device, (height, width) = self.sums.device, (int(each[indices[0]]) for each in (self.heights, self.widths))
+        device, (height, width) = (
+            self.sums.device,
+            (int(each[indices[0]]) for each in (self.heights, self.widths)),
+        )
         edges = zip((height, width), size, strict=True)
-        bins = (_bins(torch.tensor([0], device=device), torch.tensor([side], device=device), n) for side, n in edges)
+        bins = (
+            _bins(torch.tensor([0], device=device), torch.tensor([side], device=device), n)
+            for side, n in edges
+        )
         (y0, y1), (x0, x1) = ((first[0], last[0]) for first, last in bins)
         pixels = ((y1 - y0)[:, None] * (x1 - x0))[..., None].float()
         level = torch.empty((len(indices), *size, 3), device=device)
@@ -235,7 +281,10 @@ class Areas:
         """The pixels of each box that its picture has, (n, 4) int64: first column and row, one past the last."""
         corner = boxes.trunc().long()
         low = corner[:, :2].clamp(min=1) - 1
-        return torch.cat([low, torch.minimum(corner[:, 2:], torch.stack([self.widths, self.heights], 1)[owner])], 1)
+        return torch.cat(
+            [low, torch.minimum(corner[:, 2:], torch.stack([self.widths, self.heights], 1)[owner])],
+            1,
+        )
 
     def resized(self, inside: Tensor, owner: Tensor, size: int) -> Tensor:
         """The pixels of each box as (n, 3, size, size) float in [0, 255], every new pixel the mean of those under it.
@@ -250,7 +299,9 @@ class Areas:
         rows = torch.cat([y0, y1], 1) * pitch + self.starts[owner][:, None]
         index = rows[:, :, None] + torch.cat([x0, x1], 1)[:, None]  # (n, 2 size, 2 size)
         corners = self.sums.index_select(0, index.reshape(-1)).view(len(owner), 2, size, 2, size, 3)
-        total = corners[:, 1, :, 1] - corners[:, 0, :, 1] - corners[:, 1, :, 0] + corners[:, 0, :, 0]
+        total = (
+            corners[:, 1, :, 1] - corners[:, 0, :, 1] - corners[:, 1, :, 0] + corners[:, 0, :, 0]
+        )
         pixels = (y1 - y0)[:, :, None] * (x1 - x0)[:, None]
         return (total.float() / pixels[..., None]).permute(0, 3, 1, 2)
 
@@ -286,7 +337,9 @@ def best_boxes(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> 
 
     overlap: intersection over union from which two boxes are duplicates.
     """
-    corners = boxes.double().cpu().numpy()  # in 64 bits, where pictures are moved apart without moving a box
+    corners = (
+        boxes.double().cpu().numpy()
+    )  # in 64 bits, where pictures are moved apart without moving a box
     rectangles: Any = np.concatenate([corners[:, :2], corners[:, 2:] - corners[:, :2]], 1)
     order: Any = scores.float().cpu().numpy()
     keep = cv2.dnn.NMSBoxesBatched(rectangles, order, owner.tolist(), -1.0, overlap)
@@ -296,18 +349,29 @@ def best_boxes(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> 
 def nms_min_area(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> Tensor:
     """As ``best_boxes``, by the intersection's share of the smaller box: a box in a box goes too. For few boxes."""
     keep: list[int] = []
-    for part in torch.argsort(owner, stable=True).split(torch.bincount(owner).tolist()) if len(owner) else []:
+    for part in (
+        torch.argsort(owner, stable=True).split(torch.bincount(owner).tolist())
+        if len(owner)
+        else []
+    ):
         left = part[torch.argsort(scores[part], descending=True, stable=True)]
         while len(left):
-            best, left = left[0], left[1:]
+            best = left[0]
+            left = left[1:]
             keep.append(int(best))
             left = left[_of_the_smaller(boxes[best], boxes[left]) <= overlap]
     return torch.tensor(keep, dtype=torch.long)
 
 
 def _of_the_smaller(box: Tensor, others: Tensor) -> Tensor:
-    shared = (torch.minimum(box[2:], others[:, 2:]) - torch.maximum(box[:2], others[:, :2]) + 1).clamp(min=0).prod(1)
-    return shared / torch.minimum((box[2:] - box[:2] + 1).prod(), (others[:, 2:] - others[:, :2] + 1).prod(1))
+    shared = (
+        (torch.minimum(box[2:], others[:, 2:]) - torch.maximum(box[:2], others[:, :2]) + 1)
+        .clamp(min=0)
+        .prod(1)
+    )
+    return shared / torch.minimum(
+        (box[2:] - box[:2] + 1).prod(), (others[:, 2:] - others[:, :2] + 1).prod(1)
+    )
 
 
 def to_square(boxes: Tensor) -> Tensor:

@@ -28,12 +28,17 @@ class Tagger(nn.Module):
         self.config = config
         stem, *stages = config.widths
         self.stem = nn.Sequential(
-            nn.Conv2d(3, stem, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(stem), nn.ReLU(inplace=True)
+            nn.Conv2d(3, stem, 3, stride=2, padding=1, bias=False),
+            nn.BatchNorm2d(stem),
+            nn.ReLU(inplace=True),
         )
         blocks = [Block(a, b, stride=2) for a, b in zip(config.widths[:-1], stages, strict=True)]
         self.blocks = nn.Sequential(*blocks, Block(config.widths[-1], config.widths[-1], stride=1))
         self.head = nn.Sequential(
-            nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2), nn.Linear(config.widths[-1], config.labels)
+            nn.AdaptiveAvgPool2d(1),
+            nn.Flatten(),
+            nn.Dropout(0.2),
+            nn.Linear(config.widths[-1], config.labels),
         )
 
     def forward(self, faces: Tensor) -> Tensor:
@@ -63,7 +68,9 @@ class Block(nn.Module):
         self.shortcut = (
             nn.Identity()
             if same
-            else nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False), nn.BatchNorm2d(outputs))
+            else nn.Sequential(
+                nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False), nn.BatchNorm2d(outputs)
+            )
         )
         self.activation = nn.ReLU(inplace=True)
 
@@ -78,10 +85,12 @@ def folded(network: Network) -> Network:
     """A copy to be called and not trained: each batch norm in the convolution right before it, channels last."""
     copy = deepcopy(network).eval()
     for parent in list(copy.modules()):
-        before, conv = "", None
+        before = ""
+        conv = None
         for name, layer in parent.named_children():
             if isinstance(conv, nn.Conv2d) and isinstance(layer, nn.BatchNorm2d):
                 setattr(parent, before, fuse_conv_bn_eval(conv, layer))
                 setattr(parent, name, nn.Identity())
-            before, conv = name, layer
+            before = name
+            conv = layer
     return copy.requires_grad_(False).to(memory_format=torch.channels_last)

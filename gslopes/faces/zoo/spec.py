@@ -24,7 +24,9 @@ HOME_VARIABLE = "GSLOPES_HOME"
 def homes() -> list[Path]:
     """Every folder that may hold models/, training/ and weights/, first come first served."""
     folders = [Path(os.environ[HOME_VARIABLE])] if os.environ.get(HOME_VARIABLE) else []
-    checkout = PACKAGE.parent  # of an installed package this is site-packages, where others' folders may lie
+    checkout = (
+        PACKAGE.parent
+    )  # of an installed package this is site-packages, where others' folders may lie
     if (checkout / "pyproject.toml").is_file():
         folders.append(checkout)
     return [*folders, PACKAGE / "_assets"]
@@ -40,7 +42,9 @@ def asset_names(folder: str, inside: str = "") -> list[str]:
     names: set[str] = set()
     for home in homes():
         if (home / folder).is_dir():
-            names.update(p.name for p in (home / folder).iterdir() if not inside or (p / inside).is_file())
+            names.update(
+                p.name for p in (home / folder).iterdir() if not inside or (p / inside).is_file()
+            )
     return sorted(names)
 
 
@@ -98,7 +102,9 @@ class ModelSpec:
     def __post_init__(self) -> None:
         if self.steps and (len(self.steps) != 7 or not all(a < b for a, b in pairwise(self.steps))):
             hint = "Correct it, or leave it out; python -m training steps finds it."
-            raise ConfigError(f"steps of {self.name} must be seven rising numbers, not {list(self.steps)}.", hint)
+            raise ConfigError(
+                f"steps of {self.name} must be seven rising numbers, not {list(self.steps)}.", hint
+            )
 
 
 def read_spec(path: Path) -> ModelSpec:
@@ -143,11 +149,13 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
 
     Raises: ModelError if a file is missing or damaged, or the sha256 is not the recorded one.
     """
-    path, digest = folder / FILE, folder / DIGEST
+    path = folder / FILE
+    digest = folder / DIGEST
     if not path.is_file() or not digest.is_file():
         hint = "Train the model, or restore its folder from a release."
         raise ModelError(f"{folder} lacks {FILE} or {DIGEST}.", hint)
-    actual, wanted = sha256_of(path), (digest.read_text(encoding="ascii").split() or [""])[0]
+    actual = sha256_of(path)
+    wanted = (digest.read_text(encoding="ascii").split() or [""])[0]
     if actual != wanted:
         message = f"{path} is damaged: its sha256 is {actual[:12]}…, not {wanted[:12]}…."
         raise ModelError(message, "Restore the file from a release.")
@@ -155,7 +163,9 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
         with safe_open(path, framework="np") as file:
             content = json.loads((file.metadata() or {})["spec"])
         content.pop("chroma", None)  # of weights that were written before; it was always 1
-        content["data"] = [DRAWN if one == "gslopes.datasets.drawn" else one for one in content["data"]]  # before, too
+        content["data"] = [
+            DRAWN if one == "gslopes.datasets.drawn" else one for one in content["data"]
+        ]  # before, too
         return from_dict(ModelSpec, content), actual
     except (SafetensorError, ConfigError, KeyError, ValueError) as error:
         hint = "Name a folder of weights that gslopes train wrote."
@@ -172,7 +182,9 @@ def editor_for(attribute: str, model: str = "") -> str:
     """
     if model:
         of_kind = f"{attribute}-{model}"
-        return of_kind if find_asset("weights", model) is None and find_asset("weights", of_kind) else model
+        if find_asset("weights", model) is None and find_asset("weights", of_kind):
+            return of_kind
+        return model
     editors: dict[str, str] = {}
     for name in asset_names("weights", FILE):
         folder = find_asset("models", name)

@@ -29,7 +29,9 @@ def engine(given: Executor, name: str, workers: int | None, device: str) -> Exec
     if name == "ray":
         return cluster
     one = given if workers is None else replace(given, threads=workers)
-    return Auto(one, cluster, given.progress) if name == "auto" and device != "cpu" else one
+    if name == "auto" and device != "cpu":
+        return Auto(one, cluster, given.progress)
+    return one
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,9 @@ class Auto(Notes):
         """As the one process says it."""
         self.one.note(text)
 
-    def __call__(self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0) -> None:
+    def __call__(
+        self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0
+    ) -> None:
         """As ``Executor``."""
         chosen: Executor = self.one
         sent = hasattr(work, "remote_task") and getattr(work, "in_threads", False)
@@ -55,5 +59,7 @@ class Auto(Notes):
             if find_spec("ray"):
                 chosen = self.cluster
             else:
-                self.note("Note: with gslopes[ray] several processes share the GPU, which one leaves idle.")
+                self.note(
+                    "Note: with gslopes[ray] several processes share the GPU, which one leaves idle."
+                )
         chosen(work, parts, label=label, unit=unit, done=done)

@@ -20,7 +20,9 @@ MAX_SLOTS = 16
 
 def cores() -> int:
     """CPU cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def slots_and_threads(work: object, share: int) -> tuple[int, int]:
@@ -64,7 +66,9 @@ class OneProcess(Notes):
     progress: bool = False
     threads: int | None = None
 
-    def __call__(self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0) -> None:
+    def __call__(
+        self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0
+    ) -> None:
         """As ``Executor``."""
         if not parts:
             return
@@ -99,5 +103,7 @@ def _in_threads(work: Work, parts: Mapping[int, int], threads: int, tick: Tick) 
         finally:  # nothing is left to stop if all went well
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
-    if errors := [error for future in finished if not future.cancelled() and (error := future.exception())]:
+    if errors := [
+        error for future in finished if not future.cancelled() and (error := future.exception())
+    ]:
         raise next((error for error in errors if not isinstance(error, _Stopped)), errors[0])

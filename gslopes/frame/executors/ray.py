@@ -26,7 +26,9 @@ AGAIN = 2  # times that a lost worker is started, and its parts are done, again
 CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not given
 CORES_WITH_GPU = 2  # the same with a share of one, which waits for what the cores do
 SHARING = 8  # workers of a GPU at most: eight had 2 GB of it each
-STORE = 100 * 2**20  # bytes of a local cluster's object store: the configuration is all that goes through it
+STORE = (
+    100 * 2**20
+)  # bytes of a local cluster's object store: the configuration is all that goes through it
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,9 @@ class RayCluster(Notes):
     device: str = "auto"
     progress: bool = False
 
-    def __call__(self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0) -> None:
+    def __call__(
+        self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0
+    ) -> None:
         """As ``Executor``.
 
         Raises: UsageError if Ray is not installed, the cluster not there, the work cannot be sent, or a machine of the
@@ -58,7 +62,9 @@ class RayCluster(Notes):
             self.note(f"ray        {size.workers} workers, {size.where}")
             slots, threads = slots_and_threads(work, size.cpus)
             again: dict[str, Any] = {"max_restarts": AGAIN, "max_task_retries": AGAIN}
-            actor = ray.remote(num_cpus=size.cpus, num_gpus=size.gpus, max_concurrency=slots, **again)(RayWorker)
+            actor = ray.remote(
+                num_cpus=size.cpus, num_gpus=size.gpus, max_concurrency=slots, **again
+            )(RayWorker)
             device = "cuda" if size.gpus else "cpu"
             order = pickle.dumps(task.make), list(task.needs), device, threads, gslopes_version()
             workers = [actor.remote(*order) for _ in range(size.workers)]
@@ -72,7 +78,9 @@ class RayCluster(Notes):
                 ray.shutdown()
 
 
-def _done(ray: Any, hands: list[Any], waiting: list[int], name: Callable[[int], str]) -> Iterator[int]:
+def _done(
+    ray: Any, hands: list[Any], waiting: list[int], name: Callable[[int], str]
+) -> Iterator[int]:
     """Each part as it is done; hands: the workers, as often as each has parts in hand.
 
     Ray starts a lost worker again, and its parts with it: what a part has written is written again, the same bytes.
@@ -84,7 +92,8 @@ def _done(ray: Any, hands: list[Any], waiting: list[int], name: Callable[[int], 
     try:
         while waiting or running:
             while waiting and hands:
-                worker, part = hands.pop(0), waiting.pop()
+                worker = hands.pop(0)
+                part = waiting.pop()
                 running[worker.do.remote(part)] = worker, part
             (ready,), _ = ray.wait(list(running), num_returns=1)
             worker, part = running.pop(ready)
@@ -124,7 +133,9 @@ def connect(workers: int | None) -> tuple[Any, bool]:
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is sent to Ray's authors
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray's own warning asks
-    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".*")  # or it reports lost workers on stdout, at length
+    os.environ.setdefault(
+        "RAY_DEDUP_LOGS_SKIP_REGEX", ".*"
+    )  # or it reports lost workers on stdout, at length
     try:
         import ray
     except ImportError as error:
@@ -136,15 +147,25 @@ def connect(workers: int | None) -> tuple[Any, bool]:
     address = os.environ.get(ADDRESS)
     if not address:
         room = max(cores(), workers or 0)
-        ray.init(address="local", num_cpus=room, include_dashboard=False, object_store_memory=STORE, **quiet)
+        ray.init(
+            address="local",
+            num_cpus=room,
+            include_dashboard=False,
+            object_store_memory=STORE,
+            **quiet,
+        )
         return ray, True
     try:
         ray.init(address=address, **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
         if "AuthToken" in str(error) or "Unauthenticated" in str(error):
             hint = "Give the cluster's token to this machine as Ray's documentation says, with RAY_AUTH_MODE=token."
-            raise UsageError(f"The Ray cluster at {ADDRESS}={address} wants a token.", hint) from error
-        hint = f"Start one with: ray start --head. Without {ADDRESS}, one is started on this machine."
+            raise UsageError(
+                f"The Ray cluster at {ADDRESS}={address} wants a token.", hint
+            ) from error
+        hint = (
+            f"Start one with: ray start --head. Without {ADDRESS}, one is started on this machine."
+        )
         raise UsageError(f"There is no Ray cluster at {ADDRESS}={address}.", hint) from error
     return ray, True
 
@@ -168,7 +189,9 @@ def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
     workers = min(parts, workers or (shared if accelerated else max(2, cpus // CORES_EACH)))
     # no more than the smallest machine has, or some workers would wait forever
     each = max(1, min([cpus // workers, *(int(node.get("CPU", 0)) for node in hosts)]))
-    what = f"{cards} GPU{'s' * (cards != 1)}" if accelerated else f"{cpus} CPU core{'s' * (cpus != 1)}"
+    what = (
+        f"{cards} GPU{'s' * (cards != 1)}" if accelerated else f"{cpus} CPU core{'s' * (cpus != 1)}"
+    )
     where = f"on {len(hosts)} machine{'s' * (len(hosts) != 1)} with {what}"
     several = -(-workers // max(cards, 1))  # on the GPU that has most of them
     return _Size(workers, each, 1 / several if accelerated else 0, where)
@@ -180,8 +203,11 @@ def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
 class RayWorker:
     """A work on any machine, made there if everything is as on the sender's machine; parts in threads."""
 
-    def __init__(self, make: bytes, needs: Sequence[Path], device: str, threads: int, version: str) -> None:
-        self._lock, self._given = Lock(), (make, needs, device, threads, version)
+    def __init__(
+        self, make: bytes, needs: Sequence[Path], device: str, threads: int, version: str
+    ) -> None:
+        self._lock = Lock()
+        self._given = (make, needs, device, threads, version)
         self._work: Work | None = None
 
     def do(self, part: int) -> BaseException | None:

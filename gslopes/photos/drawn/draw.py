@@ -22,10 +22,14 @@ from gslopes.photos.drawn.parameters import FaceParameters
 Plane = NDArray[Any]  # float32 throughout; numpy's own annotations lose track of it
 
 # Face frame geometry shared with the landmarks and the readout.
-HEAD_Y, HEAD_W, HEAD_H = -0.02, 0.52, 0.69
-EYE_X, EYE_Y = 0.205, -0.05
+HEAD_Y = -0.02
+HEAD_W = 0.52
+HEAD_H = 0.69
+EYE_X = 0.205
+EYE_Y = -0.05
 NOSE_Y = 0.185
-MOUTH_X, MOUTH_Y = 0.165, 0.355
+MOUTH_X = 0.165
+MOUTH_Y = 0.355
 
 
 def _colours(codes: str) -> Plane:
@@ -38,7 +42,8 @@ SKIN = _colours("4e3226 82563e b88363 dead8e f0ceb8")
 
 def to_photo(points: Plane, parameters: FaceParameters, size: int) -> Plane:
     """Face-frame points (n, m, 2) to the photo frame in pixels, (n, m, 2) float32."""
-    x, y = points[..., 0], points[..., 1]
+    x = points[..., 0]
+    y = points[..., 1]
     cos, sin = turn(parameters)
     u = 2 * parameters.shift_x[:, None] + cos[:, None] * x - sin[:, None] * y
     v = 2 * parameters.shift_y[:, None] + sin[:, None] * x + cos[:, None] * y
@@ -64,7 +69,9 @@ def turn(parameters: FaceParameters) -> tuple[Plane, Plane]:
 def palette(table: Plane, where: Plane) -> Plane:
     """Colours (B, 3, 1, 1) along a palette; ``where`` in [0, 1]."""
     stops = np.linspace(0, 1, len(table))
-    return np.stack([np.interp(where, stops, table[:, c]) for c in range(3)], 1).astype(np.float32)[:, :, None, None]
+    return np.stack([np.interp(where, stops, table[:, c]) for c in range(3)], 1).astype(np.float32)[
+        :, :, None, None
+    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,30 +92,42 @@ class Canvas:
     """Per-batch geometry: cuts windows and knows how wide a soft edge is."""
 
     def __init__(self, parameters: FaceParameters, size: int) -> None:
-        self.parameters, self.size = parameters, size
+        self.parameters = parameters
+        self.size = size
         scale = parameters.scale.astype(np.float32)
         pixel = 2.0 / size  # its width in units of the photo's half side
         self.edge = column(1.5 * pixel / scale)
         cos, sin = turn(parameters)
         axis = ((np.arange(size, dtype=np.float32) + 0.5) * pixel - 1).astype(np.float32)
-        across, down = axis - 2 * parameters.shift_x[:, None], axis - 2 * parameters.shift_y[:, None]
-        self._cos, self._sin = (cos / scale**2)[:, None], (sin / scale**2)[:, None]
+        across = axis - 2 * parameters.shift_x[:, None]
+        down = axis - 2 * parameters.shift_y[:, None]
+        self._cos = (cos / scale**2)[:, None]
+        self._sin = (sin / scale**2)[:, None]
         self._across, self._down = across.astype(np.float32), down.astype(np.float32)
 
     def window(self, x0: float, y0: float, x1: float, y1: float) -> Window:
         """The smallest rectangle of pixels that holds the face-frame box, with its soft edge, for every face."""
         # Boxes leave 0.03 round their shapes; the soft edge of a very small face needs more.
         more = max(0.0, 0.6 * float(self.edge.max(initial=0)) - 0.03)
-        x0, y0, x1, y1 = x0 - more, y0 - more, x1 + more, y1 + more
+        x0 = x0 - more
+        y0 = y0 - more
+        x1 = x1 + more
+        y1 = y1 + more
         corners = np.array([[x0, y0], [x1, y0], [x0, y1], [x1, y1]], np.float32)
-        corners = to_photo(np.broadcast_to(corners, (len(self.parameters), 4, 2)), self.parameters, self.size)
+        corners = to_photo(
+            np.broadcast_to(corners, (len(self.parameters), 4, 2)), self.parameters, self.size
+        )
         low = np.clip(np.floor(corners.min((0, 1))) - 1, 0, self.size - 1).astype(int)
         high = np.clip(np.ceil(corners.max((0, 1))) + 2, 1, self.size).astype(int)
-        rows, columns = slice(low[1], high[1]), slice(low[0], high[0])
-        across, down = self._across[:, columns], self._down[:, rows]
+        rows = slice(low[1], high[1])
+        columns = slice(low[0], high[0])
+        across = self._across[:, columns]
+        down = self._down[:, rows]
         x = (self._cos * across)[:, None, :] + (self._sin * down)[:, :, None]
         y = (self._cos * down)[:, :, None] - (self._sin * across)[:, None, :]
-        return Window(rows, columns, x.astype(np.float32, copy=False), y.astype(np.float32, copy=False))
+        return Window(
+            rows, columns, x.astype(np.float32, copy=False), y.astype(np.float32, copy=False)
+        )
 
 
 # ---------------------------------------------------------------------------------------------- brushes
@@ -160,14 +179,17 @@ def tint(picture: Plane, cover: Plane, strength: Plane) -> None:
 
 def shares(amount: Plane, red: float, green: float, blue: float) -> Plane:
     """Per-channel strengths (B, 3, 1, 1) proportional to ``amount`` (B,)."""
-    return (amount[:, None] * np.array([red, green, blue], np.float32)).astype(np.float32)[:, :, None, None]
+    return (amount[:, None] * np.array([red, green, blue], np.float32)).astype(np.float32)[
+        :, :, None, None
+    ]
 
 
 # --- What lies inside a drawn head's outline: complexion, nose, eyes, brows, mouth; all that the cue can change -------
 
 
 _EYES = _colours("342014 624222 54703e 4e769e")
-_BLACK, _CATCH_LIGHT = np.full((3, 1, 1), 0.06, np.float32), np.full((3, 1, 1), 0.97, np.float32)
+_BLACK = np.full((3, 1, 1), 0.06, np.float32)
+_CATCH_LIGHT = np.full((3, 1, 1), 0.97, np.float32)
 
 
 def features(layer: Plane, head: Window, canvas: Canvas, hair: Plane) -> None:
@@ -179,7 +201,8 @@ def features(layer: Plane, head: Window, canvas: Canvas, hair: Plane) -> None:
         columns = slice(at.columns.start - head.columns.start, at.columns.stop - head.columns.start)
         return at, layer[..., rows, columns]
 
-    p, edge = canvas.parameters, canvas.edge
+    p = canvas.parameters
+    edge = canvas.edge
     _complexion(p, *cut(-0.60, 0.02, 0.60, 0.73))
     _forehead(p, *cut(-0.34, -0.47, 0.34, -0.20))
     _nose(p, edge, *cut(-0.14, -0.12, 0.14, 0.29))
@@ -191,7 +214,8 @@ def features(layer: Plane, head: Window, canvas: Canvas, hair: Plane) -> None:
 def _complexion(p: FaceParameters, at: Window, layer: Plane) -> None:
     """Beard shadow, blush, jaw and the folds next to the nose."""
     side = np.abs(at.x)
-    masculine, feminine = (p.gender + 2) / 4, (2 - p.gender) / 4
+    masculine = (p.gender + 2) / 4
+    feminine = (2 - p.gender) / 4
     # Beard shadow: jaw and upper lip, fading towards the cheeks.
     line = at.y + 0.10 * np.minimum(side, 0.3) - 1.1 * np.maximum(side - 0.30, 0)
     beard = ramp(line, 0.20, 0.40)
@@ -218,34 +242,43 @@ def _forehead(p: FaceParameters, at: Window, layer: Plane) -> None:
 
 def _nose(p: FaceParameters, edge: Plane, at: Window, layer: Plane) -> None:
     half = column(0.070 * (1 + 0.18 * p.nose))
-    from_left = column(np.sin(np.deg2rad(p.light_angle)))  # light from the viewer's right darkens the left flank
+    from_left = column(
+        np.sin(np.deg2rad(p.light_angle))
+    )  # light from the viewer's right darkens the left flank
     flank = bump(at.x + 0.055 * from_left, at.y - 0.06, 0.055, 0.17)
     under = bump(at.x, at.y - 0.225, half * 1.25, 0.045)
     wings = bump(np.abs(at.x) - half, at.y - 0.19, 0.026, 0.045)
     layer *= (1 - 0.12 * flank - 0.20 * under - 0.20 * wings)[:, None]
     layer *= (1 + 0.07 * bump(at.x, at.y - 0.165, 0.05, 0.06))[:, None]
-    nostril = (np.sqrt(((np.abs(at.x) - half * 0.52) / 0.024) ** 2 + ((at.y - 0.213) / 0.013) ** 2) - 1) * 0.015
+    nostril = (
+        np.sqrt(((np.abs(at.x) - half * 0.52) / 0.024) ** 2 + ((at.y - 0.213) / 0.013) ** 2) - 1
+    ) * 0.015
     tint(layer, cover(nostril, edge), shares(np.ones(len(p), np.float32), 0.55, 0.60, 0.60))
 
 
 def _eyes(p: FaceParameters, edge: Plane, at: Window, layer: Plane) -> None:
     feminine = (2 - p.gender) / 4
     big = 1 + 0.14 * p.eye_size
-    u, v = np.abs(at.x) - column(eye_x(p)), at.y - EYE_Y
-    half, height = column(0.095 * big), column(0.046 * big)
+    u = np.abs(at.x) - column(eye_x(p))
+    v = at.y - EYE_Y
+    half = column(0.095 * big)
+    height = column(0.046 * big)
     arch = 1 - np.minimum((u / half) ** 2, 4)
     tilt = v + 0.10 * u
     # On the skin round the eye: make-up on the lid, the lid's crease, bags and crow's feet.
     lid = bump(u - 0.01, v + 0.052, 0.135, 0.068)
     tint(layer, lid, shares(feminine, 0.26, 0.46, 0.26))
-    crease = np.maximum(1 - np.abs(tilt + height * 1.35 * arch + 0.012) * (1 / 0.012), 0) * np.maximum(arch, 0)
+    crease = np.maximum(
+        1 - np.abs(tilt + height * 1.35 * arch + 0.012) * (1 / 0.012), 0
+    ) * np.maximum(arch, 0)
     bags = bump(u, v - 0.075, 0.085, 0.026)
     feet = np.maximum(1 - np.abs(np.abs(v - 0.005) - 0.35 * (u - 0.09)) * (1 / 0.011), 0)
     feet *= bump(u - 0.145, v, 0.05, 0.06)
     folds = 0.22 * crease + column(0.20 * p.age**2) * bags + column(0.26 * p.age**2) * feet
     layer *= (1 - folds)[:, None]
     # The eye itself: white, iris, pupil, catch light, each kept inside the lids.
-    upper, lower = -tilt - height * arch, tilt - 0.72 * height * arch
+    upper = -tilt - height * arch
+    lower = tilt - 0.72 * height * arch
     eye = cover(np.maximum(upper, lower), edge)
     white = np.array([0.93, 0.92, 0.91], np.float32)[:, None, None]
     paint(layer, eye, white * (1 - 0.22 * ramp(-tilt, -0.01, 0.05))[:, None])
@@ -256,7 +289,12 @@ def _eyes(p: FaceParameters, edge: Plane, at: Window, layer: Plane) -> None:
     paint(layer, eye * cover(glint, edge), _CATCH_LIGHT)
     # Lashes: a line along the upper lid, thicker and longer the more feminine the cue.
     thick = column(0.007 + 0.011 * feminine)
-    lash = cover(np.maximum(np.abs(upper - thick * 0.5) - thick, np.abs(u) - half - column(0.022 * feminine)), edge)
+    lash = cover(
+        np.maximum(
+            np.abs(upper - thick * 0.5) - thick, np.abs(u) - half - column(0.022 * feminine)
+        ),
+        edge,
+    )
     paint(layer, lash * column(0.55 + 0.40 * feminine), _BLACK)
 
 
@@ -282,8 +320,13 @@ def _mouth(p: FaceParameters, edge: Plane, at: Window, layer: Plane) -> None:
     top = column(0.0330 - 0.0075 * p.gender) * arch * bow
     bottom = column(0.0480 - 0.0100 * p.gender) * arch
     outside = np.abs(at.x) - half
-    lips = cover(np.maximum(np.maximum(-middle - top - gap * 0.3, middle - gap * 0.7 - bottom), outside), edge)
-    redness = 1 - np.exp(-np.array([0.06, 0.36, 0.26]) - p.gender[:, None] * np.array([-0.02, -0.13, -0.09]))
+    lips = cover(
+        np.maximum(np.maximum(-middle - top - gap * 0.3, middle - gap * 0.7 - bottom), outside),
+        edge,
+    )
+    redness = 1 - np.exp(
+        -np.array([0.06, 0.36, 0.26]) - p.gender[:, None] * np.array([-0.02, -0.13, -0.09])
+    )
     tint(layer, lips, redness.astype(np.float32)[:, :, None, None])
     shine = bump(s, middle - gap * 0.7 - bottom * 0.5, 0.45, 0.018)
     layer *= (1 + (lips * shine) * column(0.16 * (2 - p.gender) / 4))[:, None]
@@ -299,7 +342,9 @@ def _mouth(p: FaceParameters, edge: Plane, at: Window, layer: Plane) -> None:
 # --- Rendering: background, hair, body, head and fringe, laid over one another; and what is known about the result ----
 
 
-_CHUNK_PIXELS = 32 * 64 * 64  # drawn at once: planes of this many pixels stay in the processor's cache
+_CHUNK_PIXELS = (
+    32 * 64 * 64
+)  # drawn at once: planes of this many pixels stay in the processor's cache
 SMALLEST = 32  # pixels; below it the features melt into one another
 
 _HAIR = _colours("1e191a 3e291f 70462a 9e6232 d6b274")
@@ -331,8 +376,11 @@ def render(parameters: FaceParameters, size: int = 128) -> DrawnFaces:
     Raises: ConfigError for a smaller size.
     """
     if size < SMALLEST:
-        raise ConfigError(f"A size of {size} pixels is too small to draw a face.", f"Ask for {SMALLEST} or more.")
-    n, step = len(parameters), max(1, _CHUNK_PIXELS // size**2)
+        raise ConfigError(
+            f"A size of {size} pixels is too small to draw a face.", f"Ask for {SMALLEST} or more."
+        )
+    n = len(parameters)
+    step = max(1, _CHUNK_PIXELS // size**2)
     pixels = np.empty((n, size, size, 3), np.uint8)
     face = np.empty((n, size, size), np.float32)
     for part in slices(n, step):
@@ -341,7 +389,9 @@ def render(parameters: FaceParameters, size: int = 128) -> DrawnFaces:
 
 
 def _points(p: FaceParameters, size: int) -> FloatArray:
-    eye, mouth, zero = eye_x(p), mouth_half_width(p), np.zeros(len(p), np.float32)
+    eye = eye_x(p)
+    mouth = mouth_half_width(p)
+    zero = np.zeros(len(p), np.float32)
     x = np.stack([-eye, eye, zero, -mouth, mouth], 1)
     y = np.array([EYE_Y, EYE_Y, NOSE_Y, MOUTH_Y, MOUTH_Y], np.float32)
     return to_photo(np.stack([x, np.broadcast_to(y, x.shape)], -1), p, size)
@@ -349,11 +399,18 @@ def _points(p: FaceParameters, size: int) -> FloatArray:
 
 def _boxes(p: FaceParameters, size: int) -> FloatArray:
     """Bounds of the ellipse from forehead to chin, turned with the head."""
-    top, bottom = -0.46, HEAD_Y + HEAD_H
-    half_w, half_h = HEAD_W * (1 + 0.05 * p.width), (bottom - top) / 2
-    centre = to_photo(np.tile(np.array([[[0, (top + bottom) / 2]]], np.float32), (len(p), 1, 1)), p, size)[:, 0]
-    cos, sin = np.cos(np.deg2rad(p.rotation)), np.sin(np.deg2rad(p.rotation))
-    reach = np.stack([np.hypot(half_w * cos, half_h * sin), np.hypot(half_w * sin, half_h * cos)], 1)
+    top = -0.46
+    bottom = HEAD_Y + HEAD_H
+    half_w = HEAD_W * (1 + 0.05 * p.width)
+    half_h = (bottom - top) / 2
+    centre = to_photo(
+        np.tile(np.array([[[0, (top + bottom) / 2]]], np.float32), (len(p), 1, 1)), p, size
+    )[:, 0]
+    cos = np.cos(np.deg2rad(p.rotation))
+    sin = np.sin(np.deg2rad(p.rotation))
+    reach = np.stack(
+        [np.hypot(half_w * cos, half_h * sin), np.hypot(half_w * sin, half_h * cos)], 1
+    )
     reach *= (p.scale * size / 2)[:, None]
     return np.concatenate([centre - reach, centre + reach], 1).astype(np.float32)
 
@@ -363,14 +420,19 @@ def _boxes(p: FaceParameters, size: int) -> FloatArray:
 
 def _draw(parameters: FaceParameters, size: int) -> tuple[ByteArray, Plane]:
     """Draw one batch: pixels (B, size, size, 3) uint8 RGB, face mask (B, size, size) float32."""
-    p, canvas = parameters, Canvas(parameters, size)
+    p = parameters
+    canvas = Canvas(parameters, size)
     whole = canvas.window(-9, -9, 9, 9)
     skin = palette(SKIN, (p.tone + 2) / 4)
     gray = ramp(p.age, 0.55, 1.0)[:, None, None, None] * 0.9
-    hair = (palette(_HAIR, p.hair_shade) * (1 - gray) + _GRAY[:, None, None] * gray).astype(np.float32)
+    hair = (palette(_HAIR, p.hair_shade) * (1 - gray) + _GRAY[:, None, None] * gray).astype(
+        np.float32
+    )
     light = _light(p, whole)
     fade = np.linspace(1.06, 0.88, size, dtype=np.float32)[:, None]
-    backdrop = palette(_BACKDROP, p.background) * (0.55 + 0.5 * p.background_shade)[:, None, None, None]
+    backdrop = (
+        palette(_BACKDROP, p.background) * (0.55 + 0.5 * p.background_shade)[:, None, None, None]
+    )
     picture = np.empty((len(p), 3, size, size), np.float32)
     picture[:] = backdrop * fade
     mane = canvas.window(-0.80, -0.92, 0.80, 1.02)
@@ -440,7 +502,8 @@ def _opening(p: FaceParameters, at: Window) -> Plane:
 
 def _body(picture: Plane, canvas: Canvas, skin: Plane) -> None:
     """Neck, shirt and ears."""
-    p, edge = canvas.parameters, canvas.edge
+    p = canvas.parameters
+    edge = canvas.edge
     low = canvas.window(-9, 0.35, 9, 9)
     part = low.of(picture)
     neck = np.abs(low.x) - 0.23 - 0.25 * np.maximum(low.y - 0.72, 0) ** 2
@@ -450,7 +513,8 @@ def _body(picture: Plane, canvas: Canvas, skin: Plane) -> None:
     collar = 0.27 - np.sqrt(low.x * low.x + (low.y - 0.74) ** 2)
     paint(part, cover(np.maximum(shoulder, collar), edge), palette(_SHIRT, p.shirt))
     side = canvas.window(-0.66, -0.16, 0.66, 0.24)
-    x, y = np.abs(side.x) - column(HEAD_W * (1 + 0.05 * p.width)), side.y - 0.03
+    x = np.abs(side.x) - column(HEAD_W * (1 + 0.05 * p.width))
+    y = side.y - 0.03
     ear = (np.sqrt((x / 0.075) ** 2 + (y / 0.125) ** 2) - 1) * 0.075
     inner = 0.90 - 0.25 * bump(x - 0.012, y, 0.05, 0.09)
     paint(side.of(picture), cover(ear, edge), skin * inner[:, None])

@@ -13,7 +13,10 @@ from gslopes.core.records import BOX, POINTS, ByteArray, FloatArray
 from gslopes.photos.drawn.draw import EYE_X, EYE_Y, MOUTH_X, MOUTH_Y, NOSE_Y, SKIN, render
 from gslopes.photos.drawn.parameters import COLUMNS, FaceParameters
 
-PHOTOS, MASKS, FACES, ATTRIBUTES = "photos", "masks", "faces.csv", "attributes.csv"
+PHOTOS = "photos"
+MASKS = "masks"
+FACES = "faces.csv"
+ATTRIBUTES = "attributes.csv"
 
 _BATCH_SIZE = 256  # photos rendered before they are written: memory does not grow with their number
 
@@ -41,12 +44,16 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
                 Image.fromarray(masks[i]).save(folder / MASKS / name)
                 faces.append((name, 1, *drawn.boxes[i], *drawn.points[i].ravel(), 1.0))
         columns = ["path", "faces", *BOX, *POINTS, "detection"]
-        pd.DataFrame(faces, columns=columns, dtype=object).to_csv(folder / FACES, index=False)  # exact
+        pd.DataFrame(faces, columns=columns, dtype=object).to_csv(
+            folder / FACES, index=False
+        )  # exact
         known = {"path": names, **{column: getattr(parameters, column) for column in COLUMNS}}
         pd.DataFrame(known).to_csv(folder / ATTRIBUTES, index=False)
     except OSError as error:
         hint = "Choose a folder that you may write to, with space left."
-        raise StorageError(f"The drawn faces cannot be written to {folder}: {error}.", hint) from error
+        raise StorageError(
+            f"The drawn faces cannot be written to {folder}: {error}.", hint
+        ) from error
     return folder / PHOTOS
 
 
@@ -56,23 +63,34 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
 # recovered by an audit, and mean nothing on photos of people.
 
 
-def _grid(x0: float, x1: float, nx: int, y0: float, y1: float, ny: int, *, mirror: bool) -> NDArray[np.complex128]:
+def _grid(
+    x0: float, x1: float, nx: int, y0: float, y1: float, ny: int, *, mirror: bool
+) -> NDArray[np.complex128]:
     """Sampling positions x + iy of one zone, face frame; mirrored on both sides, so that side light cancels."""
     across, down = np.meshgrid(np.linspace(x0, x1, nx), np.linspace(y0, y1, ny))
     zone = (across + 1j * down).ravel()
-    return np.concatenate([zone, -zone.conj()]) if mirror else zone
+    if mirror:
+        return np.concatenate([zone, -zone.conj()])
+    return zone
 
 
 _ZONES = {
-    "plain": _grid(0.13, 0.26, 4, 0.045, 0.10, 3, mirror=True),  # skin under the eyes, which the cue hardly reaches
-    "forehead": _grid(-0.10, 0.10, 5, -0.36, -0.29, 4, mirror=False),  # above all brows, below all hair
+    "plain": _grid(
+        0.13, 0.26, 4, 0.045, 0.10, 3, mirror=True
+    ),  # skin under the eyes, which the cue hardly reaches
+    "forehead": _grid(
+        -0.10, 0.10, 5, -0.36, -0.29, 4, mirror=False
+    ),  # above all brows, below all hair
     "cheeks": _grid(0.20, 0.34, 4, 0.10, 0.18, 3, mirror=True),
     "jaw": _grid(0.10, 0.22, 4, 0.50, 0.56, 3, mirror=True),
     "mouth": _grid(-0.11, 0.11, 7, 0.32, 0.46, 8, mirror=False),
 }
-_REDDEST = 14  # of the mouth's 56 positions: lips, wherever the smile has put them; teeth are not red
+_REDDEST = (
+    14  # of the mouth's 56 positions: lips, wherever the smile has put them; teeth are not red
+)
 
-_X, _Y = np.array([-EYE_X, EYE_X, 0, -MOUTH_X, MOUTH_X]), np.array([EYE_Y, EYE_Y, NOSE_Y, MOUTH_Y, MOUTH_Y])
+_X = np.array([-EYE_X, EYE_X, 0, -MOUTH_X, MOUTH_X])
+_Y = np.array([EYE_Y, EYE_Y, NOSE_Y, MOUTH_Y, MOUTH_Y])
 _TEMPLATE = _X + 1j * _Y
 
 # Fitted once to the cue of 10,000 sampled faces (64 to 192 pixels, twice the default pose) by least squares with some
@@ -120,18 +138,27 @@ def tone_readout(pixels: ByteArray, points: FloatArray) -> FloatArray:
 def _sample(pixels: ByteArray, points: FloatArray) -> dict[str, Array]:
     """Logarithms of the colours at each zone's positions, (n, positions, 3)."""
     seen = points[..., 0].astype(np.float64) + 1j * points[..., 1]
-    middle, template = seen.mean(1, keepdims=True), _TEMPLATE - _TEMPLATE.mean()
+    middle = seen.mean(1, keepdims=True)
+    template = _TEMPLATE - _TEMPLATE.mean()
     # The least-squares similarity of the plane is one complex number and a shift (Umeyama 1991).
     turn = ((seen - middle) * template.conj()).sum(1, keepdims=True) / (np.abs(template) ** 2).sum()
-    return {name: _bilinear(pixels, middle + turn * (zone - _TEMPLATE.mean())) for name, zone in _ZONES.items()}
+    return {
+        name: _bilinear(pixels, middle + turn * (zone - _TEMPLATE.mean()))
+        for name, zone in _ZONES.items()
+    }
 
 
 def _bilinear(pixels: ByteArray, at: NDArray[np.complex128]) -> Array:
     height, width = pixels.shape[1:3]
-    x, y = np.clip(at.real, 0, width - 1), np.clip(at.imag, 0, height - 1)
-    left, top = np.minimum(x.astype(int), max(width - 2, 0)), np.minimum(y.astype(int), max(height - 2, 0))
-    right, bottom = np.minimum(left + 1, width - 1), np.minimum(top + 1, height - 1)
-    u, v, photo = (x - left)[..., None], (y - top)[..., None], np.arange(len(pixels))[:, None]
+    x = np.clip(at.real, 0, width - 1)
+    y = np.clip(at.imag, 0, height - 1)
+    left = np.minimum(x.astype(int), max(width - 2, 0))
+    top = np.minimum(y.astype(int), max(height - 2, 0))
+    right = np.minimum(left + 1, width - 1)
+    bottom = np.minimum(top + 1, height - 1)
+    u = (x - left)[..., None]
+    v = (y - top)[..., None]
+    photo = np.arange(len(pixels))[:, None]
     upper = pixels[photo, top, left] * (1 - u) + pixels[photo, top, right] * u
     lower = pixels[photo, bottom, left] * (1 - u) + pixels[photo, bottom, right] * u
     return np.log(upper * (1 - v) + lower * v + 1.0)  # the 1 keeps black pixels finite

@@ -10,7 +10,9 @@ from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.records import FloatArray
 
 
-def _within(low: float, high: float, drawn: tuple[float, float] | None = None, *, pose: bool = False) -> Any:
+def _within(
+    low: float, high: float, drawn: tuple[float, float] | None = None, *, pose: bool = False
+) -> Any:
     """A field with its allowed range, and the narrower one that ``sample`` draws from, if any."""
     return field(metadata={"range": (low, high), "drawn": drawn or (low, high), "pose": pose})
 
@@ -94,7 +96,9 @@ class FaceParameters:
 COLUMNS: dict[str, Field[Any]] = {column.name: column for column in fields(FaceParameters)}
 
 
-def sample(n: int, seed: int, *, confound: Mapping[str, float] | None = None, pose: float = 1.0) -> FaceParameters:
+def sample(
+    n: int, seed: int, *, confound: Mapping[str, float] | None = None, pose: float = 1.0
+) -> FaceParameters:
     """Draw n faces, each column uniform over its drawn range and independent of the others.
 
     n: number of faces; the first m of n faces are those of ``sample(m, seed)``.
@@ -106,7 +110,10 @@ def sample(n: int, seed: int, *, confound: Mapping[str, float] | None = None, po
         cue with itself, or for a pose that leaves the allowed range.
     """
     # keyed by the column's name: a column added later leaves the others as they were
-    streams = {name: np.random.default_rng([seed, int.from_bytes(name.encode(), "big")]) for name in COLUMNS}
+    streams = {
+        name: np.random.default_rng([seed, int.from_bytes(name.encode(), "big")])
+        for name in COLUMNS
+    }
     uniform = {name: stream.random(n) for name, stream in streams.items()}
     for name, correlation in (confound or {}).items():
         if name not in COLUMNS:
@@ -118,7 +125,8 @@ def sample(n: int, seed: int, *, confound: Mapping[str, float] | None = None, po
     columns = {}
     for name, column in COLUMNS.items():
         low, high = column.metadata["drawn"]
-        middle, half = (low + high) / 2, (high - low) / 2
+        middle = (low + high) / 2
+        half = (high - low) / 2
         half *= pose if column.metadata["pose"] else 1
         columns[name] = (middle + half * (2 * uniform[name] - 1)).astype(np.float32)
     return FaceParameters(**columns)
@@ -133,4 +141,9 @@ def _correlated(source: np.ndarray, noise: np.ndarray, correlation: float) -> np
 
     r = np.clip(2 * np.sin(np.pi * correlation / 6), -1, 1)
     tiny = np.finfo(float).tiny  # random() may return 0, whose normal quantile is infinite
-    return np.asarray(ndtr(r * ndtri(np.maximum(source, tiny)) + np.sqrt(1 - r * r) * ndtri(np.maximum(noise, tiny))))
+    return np.asarray(
+        ndtr(
+            r * ndtri(np.maximum(source, tiny))
+            + np.sqrt(1 - r * r) * ndtri(np.maximum(noise, tiny))
+        )
+    )

@@ -36,9 +36,17 @@ from gslopes.slopes.config import FitConfig
 )
 @click.argument("run_a", type=PATH)
 @click.argument("run_b", type=PATH, required=False)
-@click.option("--pair", "pairs", multiple=True, metavar="OLD=NEW", help="Classifiers to compare. [default: same names]")
+@click.option(
+    "--pair",
+    "pairs",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Classifiers to compare. [default: same names]",
+)
 @flags(FitConfig, "photos_csv", "cluster")
-@click.option("--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]")
+@click.option(
+    "--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]"
+)
 @click.option(
     "--drift",
     metavar="CLASSIFIER",
@@ -77,7 +85,12 @@ def compare(
     from gslopes.slopes.report.changes import CONDITION, changed, print_changes
 
     if drift is not None:
-        idle: dict[str, object] = {"RUN_B": run_b, "--pair": pairs, "--photos-csv": photos_csv, "--cluster": cluster}
+        idle: dict[str, object] = {
+            "RUN_B": run_b,
+            "--pair": pairs,
+            "--photos-csv": photos_csv,
+            "--cluster": cluster,
+        }
         idle |= {"--out": out, "--fail-if": fail_if[0], "--junit": fail_if[1], "--open": show_page}
         if names := ", ".join(name for name, value in idle.items() if value):
             hint = "Leave that out; the exit code is 3 where the classifier has drifted."
@@ -85,7 +98,9 @@ def compare(
         limits = build(CostLimits, {"budget": budget, "yes": yes})
         asked = check_drift(run_a, drift, OneProcess(progress=True), cost_limits=limits)
         print_json(asked.as_dict()) if as_json else say(print_drift(asked))
-        return 3 if asked.drifted else 0
+        if asked.drifted:
+            return 3
+        return 0
     if run_b is None:
         raise UsageError("One run is given.", "Name a second one, or a classifier with --drift.")
     condition = condition_of(fail_if, CONDITION)

@@ -16,21 +16,48 @@ from gslopes.frame.commands import PATH, json_option, print_json, say, verb
     "gslopes power --photos 2000 --rate 0.01 --json",
 )
 @click.option("--photos", type=int, metavar="N", help="Number of photos.")
-@click.option("--slope", type=float, metavar="B", help="Percentage points per unit of the attribute.")
-@click.option("--rate", type=float, metavar="Y", help="Share of photos with the label, such as 0.05.")
-@click.option("--labels", type=int, metavar="L", help="How many labels are judged. [default: 1, or the pilot run's]")
+@click.option(
+    "--slope", type=float, metavar="B", help="Percentage points per unit of the attribute."
+)
+@click.option(
+    "--rate", type=float, metavar="Y", help="Share of photos with the label, such as 0.05."
+)
+@click.option(
+    "--labels",
+    type=int,
+    metavar="L",
+    help="How many labels are judged. [default: 1, or the pilot run's]",
+)
 @click.option(
     "--noise",
     type=float,
     metavar="S",
     help="1: each answer is by chance; 0: only the edit changes an answer. [default: 1]",
 )
-@click.option("--pilot", type=PATH, metavar="RUN", help="A fitted run that says how the answers to --label vary.")
+@click.option(
+    "--pilot",
+    type=PATH,
+    metavar="RUN",
+    help="A fitted run that says how the answers to --label vary.",
+)
 @click.option("--label", metavar="LABEL", help="The label, of a pilot run.")
-@click.option("--classifier", default="", metavar="NAME", help="The classifier, of a pilot run with several.")
-@click.option("--attribute", default="", metavar="NAME", help="The attribute, of a pilot run with several.")
-@click.option("--placebo-photos", type=int, metavar="N", help="Photos with placebo sweeps. [default: all]")
-@click.option("--power", "chance", type=float, default=0.8, metavar="P", help="The chance of a finding. [default: 0.8]")
+@click.option(
+    "--classifier", default="", metavar="NAME", help="The classifier, of a pilot run with several."
+)
+@click.option(
+    "--attribute", default="", metavar="NAME", help="The attribute, of a pilot run with several."
+)
+@click.option(
+    "--placebo-photos", type=int, metavar="N", help="Photos with placebo sweeps. [default: all]"
+)
+@click.option(
+    "--power",
+    "chance",
+    type=float,
+    default=0.8,
+    metavar="P",
+    help="The chance of a finding. [default: 0.8]",
+)
 @json_option
 def power(
     photos: int | None,
@@ -60,7 +87,8 @@ def power(
 
     if photos is None and slope is None:
         raise click.UsageError("Give --photos, --slope or both.")
-    unit, known = units.UNITS["presence"], f"on {numbers.share(rate)} of the photos"
+    unit = units.UNITS["presence"]
+    known = f"on {numbers.share(rate)} of the photos"
     if pilot is not None:
         if not label or rate is not None or noise is not None:
             hint = "Give --label with it, and neither --rate nor --noise."
@@ -68,11 +96,22 @@ def power(
         one, judged, unit = read_pilot(pilot, label, classifier, attribute)
         known = f"“{label}”, whose answers vary as in the pilot run"
     elif rate is None or label or classifier or attribute:
-        raise UsageError("A label is given by its rate, or by a pilot run.", "Give --rate, or --pilot and --label.")
+        raise UsageError(
+            "A label is given by its rate, or by a pilot run.",
+            "Give --rate, or --pilot and --label.",
+        )
     else:
-        one, judged = planning.Presence(rate, 1.0 if noise is None else noise), 1
-    design = planning.Design(one, judged if labels is None else labels, placebo_photos=placebo_photos)
-    plan: dict[str, float | int | str | None] = {"photos": photos, "slope": slope, "power": chance, "unit": unit}
+        one = planning.Presence(rate, 1.0 if noise is None else noise)
+        judged = 1
+    design = planning.Design(
+        one, judged if labels is None else labels, placebo_photos=placebo_photos
+    )
+    plan: dict[str, float | int | str | None] = {
+        "photos": photos,
+        "slope": slope,
+        "power": chance,
+        "unit": unit,
+    }
     plan |= {"labels": design.labels, "placebo_photos": placebo_photos}
     if isinstance(one, planning.Presence):
         plan |= {"rate": one.rate, "noise": one.noise, "spread": one.spread}
@@ -94,12 +133,16 @@ def power(
     )
     if isinstance(one, planning.Presence):
         if pilot is None and noise is None:
-            calm = planning.Design(planning.Presence(one.rate, 0.0), design.labels, placebo_photos=placebo_photos)
+            calm = planning.Design(
+                planning.Presence(one.rate, 0.0), design.labels, placebo_photos=placebo_photos
+            )
             other = numbers.share(planning.power(calm, photos, size), 0)
             say(
                 "That is for a classifier whose answers are by chance. If only the edit changes its answers, the "
                 f"chance is {other}.\nA small run over your own photos says which it is: --pilot RUN --label LABEL."
             )
         if photos * min(one.rate, 1 - one.rate) < design.least:
-            say(f"Fewer than {design.least} photos would have the label, or lack it: the fit may not judge it.")
+            say(
+                f"Fewer than {design.least} photos would have the label, or lack it: the fit may not judge it."
+            )
     return 0

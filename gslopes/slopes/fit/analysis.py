@@ -44,7 +44,11 @@ from gslopes.slopes.fit.truth import Truth, check_truths, error_tables, split_tr
 from gslopes.stats.clusters import effective_units, few, named_codes, normal_texts
 from gslopes.stats.multiplicity import is_finding
 
-OF_VIEWS = ("slopes", "placebos", "balance")  # tables with rows of interactions, and of slopes at an end
+OF_VIEWS = (
+    "slopes",
+    "placebos",
+    "balance",
+)  # tables with rows of interactions, and of slopes at an end
 _CLUSTER = "\0cluster"  # its key among the columns, which may be one of the groups as well
 
 
@@ -167,10 +171,25 @@ def analyse(
         for (name, attribute), sweep in sweeps_by_pair.items():
             by_name.setdefault(name, []).extend([] if placebo.is_placebo(attribute) else [sweep])
         measures = {name: choose(sweeps, options.min_varying) for name, sweeps in by_name.items()}
-        sweeps_by_pair = {key: measured(sweep, measures[key[0]]) for key, sweep in sweeps_by_pair.items()}
-    truths = _truths(about, truth, {label for sweep in sweeps_by_pair.values() for label in sweep.labels.tolist()})
+        sweeps_by_pair = {
+            key: measured(sweep, measures[key[0]]) for key, sweep in sweeps_by_pair.items()
+        }
+    truths = _truths(
+        about,
+        truth,
+        {label for sweep in sweeps_by_pair.values() for label in sweep.labels.tolist()},
+    )
     inputs = _Inputs(
-        *(answers, questions, options, columns, tuple(dict.fromkeys(groups)), cluster, truths, chosen),
+        *(
+            answers,
+            questions,
+            options,
+            columns,
+            tuple(dict.fromkeys(groups)),
+            cluster,
+            truths,
+            chosen,
+        ),
         *(reach, tones, gates or {}, unedited or {}, drawn, moved, sweeps_by_pair),
     )
     frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
@@ -183,7 +202,9 @@ def analyse(
                 break
         if tick is not None:
             tick(1)
-    return FitTables(**{name: checked(tables.TABLES[name], parts) for name, parts in frames.items()})
+    return FitTables(
+        **{name: checked(tables.TABLES[name], parts) for name, parts in frames.items()}
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,7 +229,8 @@ class _Inputs:
 
     def sweep(self, classifier: str, attribute: str) -> Answers:
         """The answers about sweeps that the gate kept, with their units."""
-        sweep, kept = self.whole[classifier, attribute], self.kept(attribute)
+        sweep = self.whole[classifier, attribute]
+        kept = self.kept(attribute)
         if kept is not None and placebo.split(attribute)[0] in self.gates:
             sweep = sweep.only(np.isin(sweep.photos.astype(str), kept)).labelled()
         return replace(sweep, units=self.units(sweep.photos))
@@ -219,11 +241,15 @@ class _Inputs:
         if gate is None:
             return self.photos
         names = gate.index[gate.eq(True)].astype(str).tolist()
-        return names if self.photos is None else sorted({*names} & {*self.photos})
+        if self.photos is None:
+            return names
+        return sorted({*names} & {*self.photos})
 
     def units(self, photos: Objects) -> Integers | None:
         """(n,) codes of the photos' clusters; a photo without a text is its own."""
-        return named_codes(_texts(self.columns[_CLUSTER], photos), photos) if self.cluster else None
+        if self.cluster:
+            return named_codes(_texts(self.columns[_CLUSTER], photos), photos)
+        return None
 
     def returned(self, classifier: str) -> set[str]:
         """All labels that it returned, of unedited photos and along placebo sweeps too."""
@@ -234,29 +260,49 @@ class _Inputs:
     def placebos(self, classifier: str, attribute: str) -> dict[str, Answers]:
         """Kind of placebo to the answers about it."""
         names = {kind: placebo.name(attribute, kind) for kind in placebo.KINDS}
-        return {kind: self.sweep(classifier, name) for kind, name in names.items() if (classifier, name) in self.whole}
+        return {
+            kind: self.sweep(classifier, name)
+            for kind, name in names.items()
+            if (classifier, name) in self.whole
+        }
 
 
-def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tuple[str, pd.DataFrame]]:
+def _tables_of(
+    inputs: _Inputs, classifier: str, attribute: str
+) -> Iterator[tuple[str, pd.DataFrame]]:
     """(table, its rows) of one classifier along one sweep."""
-    sweep, options = inputs.sweep(classifier, attribute), inputs.options
+    sweep = inputs.sweep(classifier, attribute)
+    options = inputs.options
     if not sweep.measures and len(options.estimators) > 1:
-        options = replace(options, estimators=tuple(name for name in options.estimators if name != MEASURED))
+        options = replace(
+            options, estimators=tuple(name for name in options.estimators if name != MEASURED)
+        )
     if attribute in inputs.gates:
-        everyone, verdicts = inputs.whole[classifier, attribute], inputs.gates[attribute]
+        everyone = inputs.whole[classifier, attribute]
+        verdicts = inputs.gates[attribute]
         passed = verdicts.reindex(everyone.photos).eq(True).to_numpy(bool)
         gate = Gate(passed, dropped=int((~verdicts.astype(bool)).sum()), total=len(verdicts))
-        yield "gating", gating_rows(replace(everyone, units=inputs.units(everyone.photos)), gate, options)
+        yield (
+            "gating",
+            gating_rows(replace(everyone, units=inputs.units(everyone.photos)), gate, options),
+        )
         if not len(sweep.photos):
             return  # the gate dropped them all: nothing but what the sample of them says
-    sizes = np.ones(len(sweep.photos)) if sweep.units is None else np.bincount(sweep.units).astype(np.float64)
+    sizes = (
+        np.ones(len(sweep.photos))
+        if sweep.units is None
+        else np.bincount(sweep.units).astype(np.float64)
+    )
     asked = asked_about(inputs.asked, classifier, attribute, sweep.values, inputs.kept(attribute))
     balance, depend = _balance(sweep, sizes, asked, inputs)
     yield "balance", balance
     rows = estimate(sweep, options)
     if asked.lost.any():
         present = label_counts(inputs.scores, classifier, attribute, sweep.labels, asked)
-        ends = pd.DataFrame(dict(zip(("worst_low", "worst_high"), bounds(present, asked), strict=True)), sweep.labels)
+        ends = pd.DataFrame(
+            dict(zip(("worst_low", "worst_high"), bounds(present, asked), strict=True)),
+            sweep.labels,
+        )
         by_row = ends.reindex(rows["label"]).set_axis(rows.index)
         rows = rows.assign(**by_row.where(rows["estimator"] == "photo-rate"))
     if not placebo.is_placebo(attribute):
@@ -280,45 +326,65 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
         named.append(("skin tone", _texts(inputs.tones, sweep.photos)))
     own = None
     if inputs.reach is not None:
-        for reading, part in inputs.reach[inputs.reach["attribute"] == attribute].groupby("reading"):
+        for reading, part in inputs.reach[inputs.reach["attribute"] == attribute].groupby(
+            "reading"
+        ):
             seen = part.drop_duplicates("photo").set_index("photo")["reach"]
-            yield "reach", (rows := reach_rows(sweep, seen, options, named).assign(reading=str(reading)))
+            yield (
+                "reach",
+                (rows := reach_rows(sweep, seen, options, named).assign(reading=str(reading))),
+            )
             own = rows if reading == attribute else own
     for groups, differences in compared:
         yield from (("groups", groups), ("differences", per_reach(differences, own)))
 
 
-def _observed(inputs: _Inputs, sweep: Answers, rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def _observed(
+    inputs: _Inputs, sweep: Answers, rows: pd.DataFrame
+) -> Iterator[tuple[str, pd.DataFrame]]:
     """The observed difference of each pair of groups next to the slopes.  rows: of the sweep, with their decisions."""
-    read, odds = tables.reading(rows), None
+    read = tables.reading(rows)
+    odds = None
     decisions = dict(zip(read["label"], read["decision"], strict=True))
     if inputs.reach is not None:
-        own = (inputs.reach["attribute"] == sweep.attribute) & (inputs.reach["reading"] == sweep.attribute)
+        own = (inputs.reach["attribute"] == sweep.attribute) & (
+            inputs.reach["reading"] == sweep.attribute
+        )
         odds = inputs.reach[own].drop_duplicates("photo").set_index("photo")["odds"]
     unedited = measured(inputs.unedited[sweep.classifier], sweep.measures)
     for name in inputs.groups:
-        frame = observed_rows(sweep, unedited, inputs.columns[name], odds, decisions, inputs.options)
+        frame = observed_rows(
+            sweep, unedited, inputs.columns[name], odds, decisions, inputs.options
+        )
         yield "observed", frame.assign(column=name)
 
 
 def _check_scores(scores: pa.Table, *, numbers: bool) -> None:
     """Raises: TableError for one that is not a finite number or, unless ``numbers``, not in [0, 1]."""
     ends = pc.min_max(scores.column("score")).as_py()
-    low, high = ends["min"], ends["max"]
+    low = ends["min"]
+    high = ends["max"]
     if low is None:
         return
     if not np.isfinite([low, high]).all() or pc.any(pc.is_nan(scores.column("score"))).as_py():
-        raise TableError("Some scores are no finite numbers.", "Leave out the rows of labels without a score.")
+        raise TableError(
+            "Some scores are no finite numbers.", "Leave out the rows of labels without a score."
+        )
     if not numbers and beyond(np.array([low, high])).any():
         hint = "Divide them by 100 if they are percentages."
         raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
 
 
-def _balance(sweep: Answers, sizes: Array, asked: Asked, inputs: _Inputs) -> tuple[pd.DataFrame, list[str]]:
+def _balance(
+    sweep: Answers, sizes: Array, asked: Asked, inputs: _Inputs
+) -> tuple[pd.DataFrame, list[str]]:
     """A row of core.tables.BALANCE, and which losses depend on the value, or cannot be shown not to."""
-    used, cluster = len(sweep.photos), inputs.cluster
-    largest, effective = float(sizes.max()) / used if used else np.nan, effective_units(sizes)
-    refused, lost = (asked.status == 2).any(axis=1), (asked.status == 3).any(axis=1)
+    used = len(sweep.photos)
+    cluster = inputs.cluster
+    largest = float(sizes.max()) / used if used else np.nan
+    effective = effective_units(sizes)
+    refused = (asked.status == 2).any(axis=1)
+    lost = (asked.status == 3).any(axis=1)
     counts = {"refused": int(refused.sum()), "failed": int((lost & ~refused).sum())}
     counts["missing"] = len(asked.photos) - used - sum(counts.values())
     row: dict[str, object] = {
@@ -344,8 +410,14 @@ def _balance(sweep: Answers, sizes: Array, asked: Asked, inputs: _Inputs) -> tup
         found = is_finding(trend.p, trend.low, trend.high)
         if found or np.isnan(trend.p):
             depend.append(losses)
-            how = "depend on the value" if found else "may depend on the value, which no test can tell"
-            warnings.append(f"{losses} {how} ({trend.value:+.2g} points per unit): what is left is selected")
+            how = (
+                "depend on the value"
+                if found
+                else "may depend on the value, which no test can tell"
+            )
+            warnings.append(
+                f"{losses} {how} ({trend.value:+.2g} points per unit): what is left is selected"
+            )
     return pd.DataFrame([row | {"warning": "; ".join(warnings)}]), depend
 
 
@@ -372,10 +444,15 @@ def about_columns(
     return columns
 
 
-def _truths(about: pd.DataFrame | None, given: Sequence[str], labels: Collection[str]) -> tuple[Truth, ...]:
+def _truths(
+    about: pd.DataFrame | None, given: Sequence[str], labels: Collection[str]
+) -> tuple[Truth, ...]:
     """What is true of the photos, checked.  Raises: ConfigError."""
     pairs = dict.fromkeys(split_truth(text) for text in given)
-    cells = {column: normal_texts(about_columns(about, [column], _plain_texts)[column]) for column, _ in pairs}
+    cells = {
+        column: normal_texts(about_columns(about, [column], _plain_texts)[column])
+        for column, _ in pairs
+    }
     truths = tuple(Truth(column, label, cells[column]) for column, label in pairs)
     check_truths(truths, labels)
     return truths
@@ -396,7 +473,9 @@ def checked(table: tables.Table, frames: Sequence[pd.DataFrame]) -> pd.DataFrame
     if not frames:
         return tables.check(table, table.empty()).to_pandas()
     joined = pd.concat(frames, ignore_index=True)
-    missing = {field.name: None for field in table.schema if field.nullable and field.name not in joined}
+    missing = {
+        field.name: None for field in table.schema if field.nullable and field.name not in joined
+    }
     ordered = joined.assign(**missing).sort_values(list(table.key), kind="stable")
     result: pd.DataFrame = tables.check(table, ordered).to_pandas()
     return result

@@ -95,7 +95,9 @@ class Answers:
     def counts(self) -> Integers:
         """(L, K) photos with the label at each step."""
         size = len(self.labels)
-        return np.stack([np.bincount(self.label[column], minlength=size) for column in self.present.T], axis=1)
+        return np.stack(
+            [np.bincount(self.label[column], minlength=size) for column in self.present.T], axis=1
+        )
 
     def facts(self) -> dict[str, Any]:
         """Columns that hold for every estimator; y_centre is the share of photos with the label at the centre."""
@@ -111,13 +113,19 @@ class Answers:
 
 def columns_of(found: Any, *left_out: str) -> dict[str, Any]:
     """The fields of a dataclass as columns, ``low`` and ``high`` as ci_low and ci_high; not skew and error."""
-    names = [field.name for field in fields(found) if field.name not in (*left_out, "skew", "error")]
-    return {f"ci_{name}" if name in ("low", "high") else name: getattr(found, name) for name in names}
+    names = [
+        field.name for field in fields(found) if field.name not in (*left_out, "skew", "error")
+    ]
+    return {
+        f"ci_{name}" if name in ("low", "high") else name: getattr(found, name) for name in names
+    }
 
 
 def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """The frames below one another; an empty one of none."""
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    if frames:
+        return pd.concat(frames, ignore_index=True)
+    return pd.DataFrame()
 
 
 def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> Iterator[Answers]:
@@ -129,9 +137,16 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
         which photos count.
     values: attribute to its (K,) values.
     """
-    codes = [encode(asked.column(name), scores.column(name)) for name in ("classifier", "attribute", "photo")]
+    codes = [
+        encode(asked.column(name), scores.column(name))
+        for name in ("classifier", "attribute", "photo")
+    ]
     (classifier, classifiers), (attribute, attributes), (photo, photos) = codes
-    cut, (label, labels), status = len(asked), encode(scores.column("label")), encode(asked.column("status"))
+    cut, (label, labels), status = (
+        len(asked),
+        encode(scores.column("label")),
+        encode(asked.column("status")),
+    )
     asked_step = asked.column("step").to_numpy()
     step, score = (scores.column(name).to_numpy() for name in ("step", "score"))
     pair = classifier.astype(np.int32) * len(attributes) + attribute
@@ -140,7 +155,8 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
         for code in np.flatnonzero(np.bincount(pair[cut:]))
     }
     for code, (name, edit) in sorted(names.items(), key=lambda item: item[1]):
-        own_asked, rows = pair[:cut] == code, np.flatnonzero(pair[cut:] == code)
+        own_asked = pair[:cut] == code
+        rows = np.flatnonzero(pair[cut:] == code)
         statuses = status[1][status[0][own_asked]]
         complete, dropped = _complete(
             photo[:cut][own_asked], asked_step[own_asked], statuses, len(photos), len(values[edit])
@@ -149,7 +165,9 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
         own, label_codes = _ranks(labels, np.bincount(label[rows], minlength=len(labels)) > 0)
         ids, photo_codes = _ranks(photos, complete)
         rows = rows[complete[photo[cut:][rows]]]
-        at, number, size = step[rows], score[rows], max(len(ids), 1)
+        at = step[rows]
+        number = score[rows]
+        size = max(len(ids), 1)
         # pairs of label and photo that occur, sorted
         key = label_codes[label[rows]].astype(np.int64) * size + photo_codes[photo[cut:][rows]]
         row, pairs = pd.factorize(key, sort=True)
@@ -160,21 +178,31 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
         present = ~np.isnan(table)
         np.nan_to_num(table, copy=False)
         codes_of_pairs = (pairs % size).astype(np.int32), (pairs // size).astype(np.int32)
-        yield Answers(name, edit, values[edit], own, ids, dropped, *codes_of_pairs, present, table, threshold)
+        yield Answers(
+            name, edit, values[edit], own, ids, dropped, *codes_of_pairs, present, table, threshold
+        )
 
 
 def encode(*columns: pa.ChunkedArray) -> tuple[NDArray[np.int32], Objects]:
     """The columns, one after the other, as (rows,) codes into (names,) the texts in them."""
     chunks: list[Any] = []
-    for column in columns:  # of one dictionary for all chunks, or each of them would be looked through for each chunk
-        chunks += [column.combine_chunks()] if pa.types.is_dictionary(column.type) else column.chunks
+    for column in (
+        columns
+    ):  # of one dictionary for all chunks, or each of them would be looked through for each chunk
+        chunks += (
+            [column.combine_chunks()] if pa.types.is_dictionary(column.type) else column.chunks
+        )
     encoded = [c if pa.types.is_dictionary(c.type) else c.dictionary_encode() for c in chunks]
     if not encoded:
         return np.empty(0, dtype=np.int32), np.empty(0, dtype=object)
     kind = pa.dictionary(pa.int32(), pa.string())
-    joined = pa.chunked_array([chunk.cast(kind) for chunk in encoded], type=kind).unify_dictionaries()
+    joined = pa.chunked_array(
+        [chunk.cast(kind) for chunk in encoded], type=kind
+    ).unify_dictionaries()
     codes = np.concatenate([chunk.indices.to_numpy() for chunk in joined.chunks])
-    return codes.astype(np.int32, copy=False), np.array(joined.chunk(0).dictionary.to_pylist(), dtype=object)
+    return codes.astype(np.int32, copy=False), np.array(
+        joined.chunk(0).dictionary.to_pylist(), dtype=object
+    )
 
 
 def _complete(
@@ -207,7 +235,10 @@ def _ranks(names: Objects, keep: Flags) -> tuple[Objects, NDArray[np.int32]]:
 
 def same_photos(one: Answers, other: Answers) -> tuple[Answers, Answers]:
     """Both, cut to the photos that both have; the units are those of the first."""
-    keep = [np.isin(sweep.photos.astype(str), rest.photos.astype(str)) for sweep, rest in ((one, other), (other, one))]
+    keep = [
+        np.isin(sweep.photos.astype(str), rest.photos.astype(str))
+        for sweep, rest in ((one, other), (other, one))
+    ]
     first = one.only(keep[0])
     return first, replace(other.only(keep[1]), units=first.units)
 
@@ -219,8 +250,12 @@ def all_labels(one: Answers, other: Answers) -> Objects:
 
 def active_photos(one: Answers, other: Answers, labels: Objects) -> Integers:
     """(L,) photos with the label at one value of either sweep at least."""
-    index, photos = pd.Index(labels), max(len(one.photos), 1)
-    pairs = [index.get_indexer(pd.Index(sweep.labels))[sweep.label] * photos + sweep.photo for sweep in (one, other)]
+    index = pd.Index(labels)
+    photos = max(len(one.photos), 1)
+    pairs = [
+        index.get_indexer(pd.Index(sweep.labels))[sweep.label] * photos + sweep.photo
+        for sweep in (one, other)
+    ]
     return np.bincount(np.unique(np.concatenate(pairs)) // photos, minlength=len(labels))
 
 
@@ -231,14 +266,18 @@ def differing_photos(one: Answers, other: Answers, labels: Objects) -> Array:
     """
     if not np.array_equal(one.values, other.values):
         return np.full(len(labels), np.nan)
-    index, photos, frames = pd.Index(labels), max(len(one.photos), 1), []
+    index = pd.Index(labels)
+    photos = max(len(one.photos), 1)
+    frames = []
     for sweep in (one, other):
         pairs = index.get_indexer(pd.Index(sweep.labels))[sweep.label] * photos + sweep.photo
         frames.append(pd.DataFrame(np.where(sweep.present, sweep.score, np.nan), index=pairs))
     first, second = frames[0].align(frames[1])
     gap = settled(first - second, first.abs() + second.abs(), STORED)
     same = ((gap == 0) | (first.isna() & second.isna())).all(axis=1)
-    return np.bincount(first.index.to_numpy()[~same] // photos, minlength=len(labels)).astype(np.float64)
+    return np.bincount(first.index.to_numpy()[~same] // photos, minlength=len(labels)).astype(
+        np.float64
+    )
 
 
 # -- which value each step stands for -----------------------------------------------------------------------------
@@ -257,11 +296,21 @@ def values_by_attribute(
     """
     ends = [("value", "min"), ("value", "max")]
     pairs = scores.group_by(["attribute", "step"]).aggregate(ends).to_pandas().sort_values("step")
-    last = asked.group_by("attribute").aggregate([("step", "max")]).to_pandas().set_index("attribute")["step_max"]
+    last = (
+        asked.group_by("attribute")
+        .aggregate([("step", "max")])
+        .to_pandas()
+        .set_index("attribute")["step_max"]
+    )
     by_attribute = {}
     for name, rows in pairs.groupby("attribute", observed=True):
-        attribute, (least, most) = str(name), rows[["value_min", "value_max"]].to_numpy(np.float64).T
-        in_table, steps, given_here = (least + most) / 2, rows["step"].tolist(), (given or {}).get(attribute)
+        attribute, (least, most) = (
+            str(name),
+            rows[["value_min", "value_max"]].to_numpy(np.float64).T,
+        )
+        in_table = (least + most) / 2
+        steps = rows["step"].tolist()
+        given_here = (given or {}).get(attribute)
         count = max(int(last.get(name, 0)), *steps) + 1
         values = in_table if given_here is None else np.asarray(given_here, dtype=np.float64)
         error: type[ConfigError | TableError] = TableError if given_here is None else ConfigError
@@ -269,14 +318,21 @@ def values_by_attribute(
             hint = "Pass the values of the sweep, two or more."
             raise error(f"The sweep of {attribute} has {len(values)} values.", hint)
         if not np.isfinite(values).all() or (np.diff(values) <= 0).any():
-            raise error(f"The values of {attribute} do not increase: {values.tolist()}.", "Sort them.")
+            raise error(
+                f"The values of {attribute} do not increase: {values.tolist()}.", "Sort them."
+            )
         several = settled(most - least, np.maximum(np.abs(most), 1), STORED).any()
         if several or min(steps) < 0 or count > len(values):
             problem = f"The tables have steps 0 to {count - 1} of {attribute} and {len(values)} values for them."
             raise TableError(problem, "Give each step one value, and pass all values of the sweep.")
         if settled(values[steps] - in_table, np.maximum(np.abs(in_table), 1), STORED).any():
-            raise TableError(f"The scores table has other values of {attribute}: {in_table.tolist()}.", "Pass those.")
-        line = np.linspace(values[0], values[-1], len(values))  # freed from the rounding to float32 where it is even
+            raise TableError(
+                f"The scores table has other values of {attribute}: {in_table.tolist()}.",
+                "Pass those.",
+            )
+        line = np.linspace(
+            values[0], values[-1], len(values)
+        )  # freed from the rounding to float32 where it is even
         even = not settled(line - values, max(1.0, float(np.abs(values).max())), STORED).any()
         by_attribute[attribute] = line if even else values
     return by_attribute
@@ -298,7 +354,10 @@ class Cut:
 
     def __post_init__(self) -> None:
         if not 0 <= self.score <= 1 or self.most < 0:
-            raise ConfigError(f"A presence of {self} is none.", "A score is in [0, 1], a number of labels 0 or more.")
+            raise ConfigError(
+                f"A presence of {self} is none.",
+                "A score is in [0, 1], a number of labels 0 or more.",
+            )
 
     def __str__(self) -> str:
         parts = [f"score at least {self.score:g}"] if self.score else []
@@ -318,10 +377,13 @@ def present(scores: pa.Table, cuts: Mapping[str, Cut]) -> pa.Table:
     cuts = {name: cut for name, cut in cuts.items() if cut != ALL}
     if not cuts or not len(scores):
         return scores
-    classifier, score = scores.column("classifier"), scores.column("score").to_numpy()
+    classifier = scores.column("classifier")
+    score = scores.column("score").to_numpy()
     keep = np.ones(len(scores), dtype=bool)
     for name, cut in cuts.items():
-        rows = np.flatnonzero(pc.equal(classifier.cast(pa.string()), name).to_numpy(zero_copy_only=False))
+        rows = np.flatnonzero(
+            pc.equal(classifier.cast(pa.string()), name).to_numpy(zero_copy_only=False)
+        )
         # Scores are stored with 24 bits: one that was cut at 0.55 by the service is not lost to rounding here.
         counts = ~exceeds(cut.score, score[rows])
         if cut.most:
@@ -337,11 +399,15 @@ def present(scores: pa.Table, cuts: Mapping[str, Cut]) -> pa.Table:
 def _places(scores: pa.Table, rows: Integers) -> Array:
     """(rows,) place of each label among its picture's, from 1; tied labels have the best place of them."""
     frame = scores.take(pa.array(rows)).select(["photo", "attribute", "step", "score"]).to_pandas()
-    picture = frame.groupby(["photo", "attribute", "step"], observed=True, sort=False).ngroup().to_numpy()
+    picture = (
+        frame.groupby(["photo", "attribute", "step"], observed=True, sort=False).ngroup().to_numpy()
+    )
     score = frame["score"].to_numpy(np.float64)
     order = np.lexsort((-score, picture))
-    picture, score = picture[order], score[order]
-    first, place = np.r_[True, np.diff(picture) > 0][: len(order)], np.arange(len(order))
+    picture = picture[order]
+    score = score[order]
+    first = np.r_[True, np.diff(picture) > 0][: len(order)]
+    place = np.arange(len(order))
     tied = ~first & ~np.r_[True, exceeds(score[:-1], score[1:])][: len(order)]
     place -= np.maximum.accumulate(np.where(first, place, 0))
     best = np.maximum.accumulate(np.where(tied, 0, np.arange(len(order))))

@@ -49,8 +49,12 @@ class View(NamedTuple):
 
 def views(grid: Grid) -> dict[str, View]:
     """Name to view: main slopes, the interaction, and the slopes at an end."""
-    shape, axes = tuple(map(len, grid.values)), [np.array(values) for values in grid.axes.values()]
-    cells, (rows, columns) = np.arange(shape[0] * shape[1]).reshape(shape[::-1]).T, map(_orders, shape)
+    shape = tuple(map(len, grid.values))
+    axes = [np.array(values) for values in grid.axes.values()]
+    cells, (rows, columns) = (
+        np.arange(shape[0] * shape[1]).reshape(shape[::-1]).T,
+        map(_orders, shape),
+    )
     ends = np.zeros((3, 2, cells.size))
     for end in (0, -1):
         ends[0, end, cells[end]], ends[1, end, cells[:, end]] = 1 / shape[1], 1 / shape[0]
@@ -58,12 +62,16 @@ def views(grid: Grid) -> dict[str, View]:
     found = {
         grid.names[0]: _view(axes[0], ends[0], cells, rows, columns[:1]),
         grid.names[1]: _view(axes[1], ends[1], cells, rows[:1], columns),
-        grid.name: _view((axes[0] - axes[0].mean()) * (axes[1] - axes[1].mean()), ends[2], cells, rows, columns),
+        grid.name: _view(
+            (axes[0] - axes[0].mean()) * (axes[1] - axes[1].mean()), ends[2], cells, rows, columns
+        ),
     }
     for axis, names in enumerate((grid.names, grid.names[::-1])):
         for end in (0, -1):
             steps = np.take(cells, end, 1 - axis)
-            found[f"{placebo.CROSS.join(names)}={grid.values[1 - axis][end]:g}"] = View(steps, axes[axis][steps])
+            found[f"{placebo.CROSS.join(names)}={grid.values[1 - axis][end]:g}"] = View(
+                steps, axes[axis][steps]
+            )
     return found
 
 
@@ -79,7 +87,9 @@ def _view(values: Array, ends: Array, cells: Integers, rows: Integers, columns: 
     """values: (I J,) of the pictures.  rows, columns: orders of both."""
     steps = np.argsort(places(values), kind="stable")
     place = np.argsort(steps)  # of each cell among the view's pictures
-    orders = [place[cells[np.ix_(row, column)].T.ravel()[steps]] for row, column in product(rows, columns)]
+    orders = [
+        place[cells[np.ix_(row, column)].T.ravel()[steps]] for row, column in product(rows, columns)
+    ]
     return View(steps, values[steps], np.array(orders, np.int8), ends[:, steps])
 
 
@@ -91,21 +101,32 @@ def along(
     """
     if (grid := grid_of(given)) is None:
         return scores, asked, values_by_attribute(scores, asked, given), {}
-    every, seen = {"": grid.name, **{f"-{kind}": placebo.name(grid.name, kind) for kind in placebo.KINDS}}, views(grid)
-    found = {name + kind: (sweep, view) for name, view in seen.items() for kind, sweep in every.items()}
+    every = {"": grid.name, **{f"-{kind}": placebo.name(grid.name, kind) for kind in placebo.KINDS}}
+    seen = views(grid)
+    found = {
+        name + kind: (sweep, view) for name, view in seen.items() for kind, sweep in every.items()
+    }
     values = {name: view.values for name, (_, view) in found.items()}
     return _along(scores, found), _along(asked, found), values, seen
 
 
 def _along(table: pa.Table, found: Mapping[str, tuple[str, View]]) -> pa.Table:
     """A picture's row in each view that has it.  found: view to its sweep and steps."""
-    attribute, step, parts = table.column("attribute").cast(pa.string()), table.column("step").to_numpy(), []
+    attribute = table.column("attribute").cast(pa.string())
+    step = table.column("step").to_numpy()
+    parts = []
     for name, (sweep, view) in found.items():
         place = np.full(step.max(initial=view.steps.max()) + 1, -1)
         place[view.steps] = np.arange(len(view.steps))
-        rows = np.flatnonzero(pc.equal(attribute, sweep).to_numpy(zero_copy_only=False) & (place[step] >= 0))
-        at, part = place[step[rows]], table.take(pa.array(rows))
+        rows = np.flatnonzero(
+            pc.equal(attribute, sweep).to_numpy(zero_copy_only=False) & (place[step] >= 0)
+        )
+        at = place[step[rows]]
+        part = table.take(pa.array(rows))
         content = {column: part.column(column) for column in table.column_names}
-        content |= {"attribute": pa.array([name] * len(rows), pa.string()), "step": pa.array(at, pa.int16())}
+        content |= {
+            "attribute": pa.array([name] * len(rows), pa.string()),
+            "step": pa.array(at, pa.int16()),
+        }
         parts.append(pa.table(content))
     return pa.concat_tables(parts).unify_dictionaries()

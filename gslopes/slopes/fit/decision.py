@@ -49,10 +49,14 @@ from gslopes.stats.permutation import below_floor
 from gslopes.stats.rounding import exceeds, highest
 
 CARRIED = "its interval rests on few photos: about as many as {:.0f} that count alike"
-NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"
+NO_SPREAD = (
+    "all photos have this slope, which says nothing about how far others may lie: no interval"
+)
 
 
-def placebo_differences(edit: Answers, fakes: Mapping[str, Answers], options: FitOptions) -> pd.DataFrame:
+def placebo_differences(
+    edit: Answers, fakes: Mapping[str, Answers], options: FitOptions
+) -> pd.DataFrame:
     """Rows of core.tables.PLACEBOS of one classifier and attribute.
 
     edit: answers along the attribute.  fakes: kind of placebo to the answers along it; the photos may be a sample.
@@ -83,15 +87,28 @@ def paired(first: Units, second: Units, options: FitOptions, *, signed: bool) ->
     )
     for other in turned:
         short = np.sign(other.difference) != np.sign(plain.difference)
-        ps = {name: np.maximum(getattr(plain, name), getattr(other, name)) for name in ("p", "p_perm")}
-        less, ends = exceeds(np.abs(plain.difference), np.abs(other.difference)), ("difference", "se", "low", "high")
-        plain = replace(plain, **{name: np.where(less, getattr(other, name), getattr(plain, name)) for name in ends})
-        plain = replace(plain, **{name: np.where(short & ~np.isnan(p), 1.0, p) for name, p in ps.items()})
+        ps = {
+            name: np.maximum(getattr(plain, name), getattr(other, name)) for name in ("p", "p_perm")
+        }
+        less = exceeds(np.abs(plain.difference), np.abs(other.difference))
+        ends = ("difference", "se", "low", "high")
+        plain = replace(
+            plain,
+            **{name: np.where(less, getattr(other, name), getattr(plain, name)) for name in ends},
+        )
+        plain = replace(
+            plain, **{name: np.where(short & ~np.isnan(p), 1.0, p) for name, p in ps.items()}
+        )
     return plain
 
 
 def decide(
-    slopes: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, *, lost: str = "", units: Array
+    slopes: pd.DataFrame,
+    placebos: pd.DataFrame,
+    options: FitOptions,
+    *,
+    lost: str = "",
+    units: Array,
 ) -> pd.DataFrame:
     """The rows of one classifier and attribute with the columns q_placebo, light, decision, reason and detail.
 
@@ -110,17 +127,24 @@ def decide(
     return slopes.join(pd.concat(decided))
 
 
-def _decide(rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, lost: str, trusted: bool) -> pd.DataFrame:
-    largest, light = np.zeros(len(rows)), np.full(len(rows), np.nan)
+def _decide(
+    rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, lost: str, trusted: bool
+) -> pd.DataFrame:
+    largest = np.zeros(len(rows))
+    light = np.full(len(rows), np.nan)
     keys = pd.MultiIndex.from_frame(rows[["estimator", "label"]])
     by_kind = {}
     for kind in placebo.KINDS:
         if not len(placebos) or not ((placebos["placebo"] == kind) & (placebos["n"] > 1)).any():
             continue
         part = placebos[placebos["placebo"] == kind].set_index(["estimator", "label"]).reindex(keys)
-        by_kind[kind] = part.assign(p_used=further(part, rows["slope"].to_numpy(float), options, trusted))
+        by_kind[kind] = part.assign(
+            p_used=further(part, rows["slope"].to_numpy(float), options, trusted)
+        )
         largest = np.maximum(largest, by_kind[kind]["p_used"])
-        if kind in placebo.SIGNED:  # where its range, as the page draws it about the placebo's slope, leaves out 0
+        if (
+            kind in placebo.SIGNED
+        ):  # where its range, as the page draws it about the placebo's slope, leaves out 0
             known = part["placebo_slope"].abs() > (part["ci_high"] - part["ci_low"]) / 2
             light = (part["placebo_slope"] / part["slope"]).where(known).to_numpy(float)
     own = are_findings(rows)
@@ -146,12 +170,16 @@ def _decide_label(
         detail = detail or "no test could be made"
     elif reason == "own-test":
         detail = f"q {nudged(row['q']):.2g}"
-        detail += ", but its interval holds 0" if is_finding(row["q"]) else f" is not below {LEVEL:g}"
+        detail += (
+            ", but its interval holds 0" if is_finding(row["q"]) else f" is not below {LEVEL:g}"
+        )
     elif reason == "placebo":
         reason = list(placebos)[highest([part["p_used"] for part in placebos.values()])]
         worst = placebos[reason]
         interval = f"[{two_digits(worst['ci_low'])}, {two_digits(worst['ci_high'])}]"
-        difference = f"{two_digits(worst['difference'])} {interval}, p {nudged(worst['p_used']):.2g}"
+        difference = (
+            f"{two_digits(worst['difference'])} {interval}, p {nudged(worst['p_used']):.2g}"
+        )
         difference += ", in log-odds" * (row.get("measure") == "log-odds")
         detail = f"{placebo.TEXTS[reason]}: {two_digits(worst['placebo_slope'])}; paired difference {difference}"
     elif reason == "no-placebo":
@@ -168,12 +196,16 @@ def _decide_label(
     return decision, reason, detail
 
 
-def further(differences: pd.DataFrame, slopes: Array, options: FitOptions, trusted: bool | Flags) -> Array:
+def further(
+    differences: pd.DataFrame, slopes: Array, options: FitOptions, trusted: bool | Flags
+) -> Array:
     """(L,) p of the null hypothesis that slopes go no further than a placebo's, from the differences of both.
 
     1 where the slope goes less far, and where no two units can tell.  trusted: whether t may be believed.
     """
-    p_perm, p, difference = (differences[name].to_numpy(float) for name in ("p_perm", "p", "difference"))
+    p_perm, p, difference = (
+        differences[name].to_numpy(float) for name in ("p_perm", "p", "difference")
+    )
     p, _ = below_floor(p_perm, p, options.permutations, trusted=trusted)
     return np.where(np.isnan(p) | (np.sign(difference) != np.sign(slopes)), 1.0, p)
 
@@ -190,7 +222,11 @@ def placebo_q(own: Flags, p: Array) -> Array:
 
 
 def rule(
-    unjudged: bool, q: float, q_placebo: float, kinds: Collection[str], interval: tuple[float, float] = (np.nan, np.nan)
+    unjudged: bool,
+    q: float,
+    q_placebo: float,
+    kinds: Collection[str],
+    interval: tuple[float, float] = (np.nan, np.nan),
 ) -> tuple[str, str]:
     """(decision, code of the reason) by the slope's own q and that of its differences from placebos.
 
@@ -209,4 +245,6 @@ def rule(
         return "none", "own-test"
     if kinds and not is_finding(q_placebo):
         return "placebo", "placebo"
-    return ("finding", "") if set(placebo.KINDS) <= set(kinds) else ("open", "no-placebo")
+    if set(placebo.KINDS) <= set(kinds):
+        return ("finding", "")
+    return ("open", "no-placebo")

@@ -18,7 +18,16 @@ from gslopes.slopes.fit.answers import (
     same_photos,
 )
 from gslopes.slopes.fit.estimators import KINDS, linear
-from gslopes.slopes.fit.measures import SCALE, Kind, choose, measured, outcomes, slopes_by_measure, unit_in, unit_slopes
+from gslopes.slopes.fit.measures import (
+    SCALE,
+    Kind,
+    choose,
+    measured,
+    outcomes,
+    slopes_by_measure,
+    unit_in,
+    unit_slopes,
+)
 from gslopes.slopes.fit.options import RARE, FitOptions
 from gslopes.stats.clusters import effective_units, few, named_codes
 from gslopes.stats.contrast import contrast, difference, membership_p
@@ -27,8 +36,31 @@ from gslopes.stats.outcomes import moments, varying
 from gslopes.stats.permutation import below_floor
 
 COLUMNS = (
-    *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "differing", "share", "varying"),
-    *("slope", "other_slope", "difference", "se", "p", "p_perm", "p_test", "ci_low", "ci_high", "q", "note"),
+    *(
+        "classifier",
+        "first_classifier",
+        "attribute",
+        "label",
+        "n",
+        "units",
+        "active",
+        "differing",
+        "share",
+        "varying",
+    ),
+    *(
+        "slope",
+        "other_slope",
+        "difference",
+        "se",
+        "p",
+        "p_perm",
+        "p_test",
+        "ci_low",
+        "ci_high",
+        "q",
+        "note",
+    ),
     *("measure", "unit"),
 )
 
@@ -51,16 +83,25 @@ def group_slopes(
 
     Returns frames with the columns of core.tables.GROUPS and DIFFERENCES.
     """
-    names = np.array(["" if value is None or value != value else str(value) for value in groups], dtype=object)
+    names = np.array(
+        ["" if value is None or value != value else str(value) for value in groups], dtype=object
+    )
     present = [name for name in sorted(set(names)) if name]
-    rows, pairs = [], []
+    rows = []
+    pairs = []
     for estimator in options.of_photos:
-        kind, sides, skews, errors, rarely, few = KINDS[estimator], {}, {}, {}, {}, {}
+        kind = KINDS[estimator]
+        sides = {}
+        skews = {}
+        errors = {}
+        rarely = {}
+        few = {}
         head = {"column": column, "estimator": estimator}
         for name in present:
             part = answers.only(names == name)
             numbers = outcomes(part, kind)
-            sums, varies = moments(numbers), varying(numbers)
+            sums = moments(numbers)
+            varies = varying(numbers)
             lines = linear(kind, sums, part.values)
             sides[name], skews[name] = (lines.slope, lines.se, sums.units), sums.slopes.skew
             errors[name] = SCALE[kind] * sums.slopes.error
@@ -70,12 +111,17 @@ def group_slopes(
             spread = columns_of(lines, "slope", "intercept", "t", "p")
             columns = {key: np.where(varies > 0, value, np.nan) for key, value in spread.items()}
             columns |= {"varying": varies, "slope": lines.slope, "p": p, "q": benjamini_hochberg(p)}
-            rows.append(part.frame(**part.facts(), **columns, **head, group=name, note=np.where(rare, RARE, "")))
+            rows.append(
+                part.frame(
+                    **part.facts(), **columns, **head, group=name, note=np.where(rare, RARE, "")
+                )
+            )
         for group, other in combinations(present, 2):
             keep = (names == group) | (names == other)
             first = names[keep] == group
             p_perm = membership_test(answers.only(keep), kind, first, options)
-            skewed, error = (skews[group], skews[other]), errors[group] + errors[other]
+            skewed = (skews[group], skews[other])
+            error = errors[group] + errors[other]
             welch, _ = difference(sides[group], sides[other], skewed, error)
             # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
             rare = (rarely[group] & rarely[other]) | few[group] | few[other]
@@ -85,7 +131,11 @@ def group_slopes(
                 columns["p_perm"] = p_perm = np.where(np.isnan(p), np.nan, p_perm)
                 tested, _ = below_floor(p_perm, p, options.permutations)
                 tested = np.where(np.isnan(tested), p, tested)
-            columns |= {"p_test": tested, "q": benjamini_hochberg(tested), "note": np.where(rare, RARE, "")}
+            columns |= {
+                "p_test": tested,
+                "q": benjamini_hochberg(tested),
+                "note": np.where(rare, RARE, ""),
+            }
             pairs.append(answers.frame(**columns, **head, group=group, other=other))
     return joined(rows), joined(pairs)
 
@@ -100,13 +150,15 @@ def membership_test(answers: Answers, kind: Kind, first: Flags, options: FitOpti
 
     Sources: Janssen 1997, doi 10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi 10.1214/13-AOS1090.
     """
-    m, seed = options.permutations, options.seed
+    m = options.permutations
+    seed = options.seed
     if not m or first.all() or not first.any():
         return np.full(len(answers.labels), np.nan)
     codes = None
     if answers.units is not None:
         codes = np.unique(answers.units, return_inverse=True)[1]
-        sizes, members = np.bincount(codes), np.bincount(codes, first)
+        sizes = np.bincount(codes)
+        members = np.bincount(codes, first)
         mixed = (members > 0) & (members < sizes)
         if not mixed.any():
             return membership_p(unit_slopes(answers, kind), members > 0, m, seed)
@@ -147,19 +199,34 @@ def paired_differences(
     labels = all_labels(one, other)
     measures = common_measures(first, second, min_varying)
     first, second = same_photos(measured(first, measures), measured(second, measures))
-    codes = None if cluster is None else named_codes([cluster.get(photo, "") for photo in first.photos], first.photos)
-    old, new = (slopes_by_measure(replace(answers, units=codes), labels) for answers in (first, second))
+    codes = (
+        None
+        if cluster is None
+        else named_codes([cluster.get(photo, "") for photo in first.photos], first.photos)
+    )
+    old, new = (
+        slopes_by_measure(replace(answers, units=codes), labels) for answers in (first, second)
+    )
     result = contrast(new.minus(old), permutations=permutations)
     either = (abs(old.sums) + abs(new.sums)).tocsr()
     either.eliminate_zeros()
     varies = np.diff(either.indptr)
     common = {*first.labels.tolist()} & {*second.labels.tolist()}
-    one_sided = np.array([measures.get(label) == "value" and label not in common for label in labels.tolist()], bool)
+    one_sided = np.array(
+        [measures.get(label) == "value" and label not in common for label in labels.tolist()], bool
+    )
     rare = (varies < min_varying) | (len(old.sizes) < 2) | one_sided
-    same = (result.varying == 0) & ~rare  # not one answer changed: nothing speaks against equal slopes
-    p, p_perm = (np.where(rare, np.nan, np.where(same, 1.0, value)) for value in (result.p, result.p_perm))
+    same = (
+        result.varying == 0
+    ) & ~rare  # not one answer changed: nothing speaks against equal slopes
+    p, p_perm = (
+        np.where(rare, np.nan, np.where(same, 1.0, value)) for value in (result.p, result.p_perm)
+    )
     tested, _ = below_floor(p_perm, p, permutations, trusted=not few(effective_units(old.sizes)))
-    given = [pd.Series(run.counts().mean(axis=1), run.labels).reindex(labels, fill_value=0) for run in (first, second)]
+    given = [
+        pd.Series(run.counts().mean(axis=1), run.labels).reindex(labels, fill_value=0)
+        for run in (first, second)
+    ]
     by = [measures.get(label, "presence") for label in labels.tolist()]
     columns = {
         **columns_of(result),
@@ -179,7 +246,9 @@ def paired_differences(
         "p_test": tested,
         "q": benjamini_hochberg(tested),
         "measure": by,
-        "unit": [unit_in(other.classifier, *pair) for pair in zip(labels.tolist(), by, strict=True)],
+        "unit": [
+            unit_in(other.classifier, *pair) for pair in zip(labels.tolist(), by, strict=True)
+        ],
         "note": np.where(one_sided, "one run never gave its number", np.where(rare, RARE, "")),
     }
     frame = other.frame(**columns)[list(COLUMNS)]
@@ -191,4 +260,8 @@ def paired_differences(
 def common_measures(one: Answers, other: Answers, min_varying: int) -> dict[str, str]:
     """Label to measure of two runs together, those by presence left out; a number in either is one in both."""
     each = [choose([answers], min_varying) for answers in (one, other)]
-    return {**each[1], **each[0], **{label: by for run in each for label, by in run.items() if by == "value"}}
+    return {
+        **each[1],
+        **each[0],
+        **{label: by for run in each for label, by in run.items() if by == "value"},
+    }

@@ -34,18 +34,26 @@ def drawing_rows(sweep: Answers, unedited: Answers, options: FitOptions) -> pd.D
         measures of the sweep.  Both are cut to the photos that both have.
     """
     sweep, unedited = same_photos(sweep, unedited)
-    middle, n = np.flatnonzero(settled(sweep.values, np.ptp(sweep.values), STORED) == 0), len(sweep.photos)
-    labels, floor = all_labels(sweep, unedited), min(sweep.threshold, unedited.threshold)
+    middle = np.flatnonzero(settled(sweep.values, np.ptp(sweep.values), STORED) == 0)
+    n = len(sweep.photos)
+    labels = all_labels(sweep, unedited)
+    floor = min(sweep.threshold, unedited.threshold)
     if not (len(middle) and len(labels) and n):
         return pd.DataFrame()
-    neutral = replace(sweep, present=sweep.present[:, middle], score=sweep.score[:, middle], threshold=floor)
-    before, after = (answers_by_measure(one, labels) for one in (replace(unedited, threshold=floor), neutral))
+    neutral = replace(
+        sweep, present=sweep.present[:, middle], score=sweep.score[:, middle], threshold=floor
+    )
+    before, after = (
+        answers_by_measure(one, labels) for one in (replace(unedited, threshold=floor), neutral)
+    )
     moved = after.minus(before)
     along = slopes_by_measure(replace(sweep, units=None), labels)
     along = along.times(np.full(len(labels), np.ptp(sweep.values)))
     units = codes_of(sweep.units, n)
     drawn, swept = (contrast(each.joined(units)) for each in (moved, along))
-    sides = [each.times(np.sign(mean.difference)) for each, mean in ((moved, drawn), (along, swept))]
+    sides = [
+        each.times(np.sign(mean.difference)) for each, mean in ((moved, drawn), (along, swept))
+    ]
     further = contrast(sides[0].minus(sides[1]).joined(units))
     rare = drawn.varying < options.min_varying
     p = np.where(rare, np.nan, np.where(further.difference > 0, further.p, 1.0))

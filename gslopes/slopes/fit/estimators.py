@@ -69,7 +69,11 @@ def paper(answers: Answers) -> pd.DataFrame:
     centre = counts[:, [centre_of(answers.values)]].astype(np.float64)
     relative = np.divide(counts, centre, out=np.full(counts.shape, np.nan), where=centre > 0)
     lines = fit_lines(answers.values, relative)
-    fitted = columns_of(lines) | {"p_perm": np.nan, "q": benjamini_hochberg(lines.p), "estimator": "paper"}
+    fitted = columns_of(lines) | {
+        "p_perm": np.nan,
+        "q": benjamini_hochberg(lines.p),
+        "estimator": "paper",
+    }
     return answers.frame(**answers.facts(), **fitted)
 
 
@@ -78,7 +82,8 @@ def linear(kind: Kind, sums: Moments, values: Array) -> Lines:
 
     sums: moments of outcomes of that kind.  values: (K,).
     """
-    scale, photos = SCALE[kind], sums.photos or np.nan
+    scale = SCALE[kind]
+    photos = sums.photos or np.nan
     error = sums.slopes.error * (1 / np.abs(line_weights(values)).sum() + abs(values.mean()))
     middle = settled(sums.first.mean(axis=1) / photos - sums.slopes.mean * values.mean(), error, 1)
     return infer(sums, scale * middle, scale)
@@ -92,15 +97,21 @@ def estimate(answers: Answers, options: FitOptions) -> pd.DataFrame:
     for name in options.estimators:
         test = tests[KINDS[name]]
         frame = _paper(answers, test) if name == "paper" else _photo(name, answers, test)
-        frames.append(frame.assign(unit=UNITS[name], varying=test.varying, **ends(answers, KINDS[name])))
+        frames.append(
+            frame.assign(unit=UNITS[name], varying=test.varying, **ends(answers, KINDS[name]))
+        )
     if not len(answers.labels):
         return frames[0]
     frames = [of_rows(frame, answers.measures) for frame in frames]
     slopes = pd.concat([frame.dropna(axis=1, how="all") for frame in frames], ignore_index=True)
     numbers = {str(name) for frame in frames for name in frame.select_dtypes("number")}
-    slopes = slopes.assign(**dict.fromkeys(sorted(numbers - set(slopes)), np.nan))  # no photo answered throughout
+    slopes = slopes.assign(
+        **dict.fromkeys(sorted(numbers - set(slopes)), np.nan)
+    )  # no photo answered throughout
     slopes = _explained(slopes, answers, options)
-    if answers.measures and READING in set(slopes["estimator"]):  # one family, whatever labels are judged by
+    if answers.measures and READING in set(
+        slopes["estimator"]
+    ):  # one family, whatever labels are judged by
         read = slopes["measure"].notna()
         q = benjamini_hochberg(slopes["p_test"].where(read).to_numpy(float))
         slopes["q"] = slopes["q"].mask(read, pd.Series(q, index=slopes.index))
@@ -127,8 +138,10 @@ class _Test:
 
 def _test(answers: Answers, kind: Kind, options: FitOptions) -> _Test:
     rows = replace(outcomes(answers, kind), orders=answers.orders)
-    sums, varies = moments(rows), varying(rows)
-    lines, tested = linear(kind, sums, answers.values), varies >= options.min_varying
+    sums = moments(rows)
+    varies = varying(rows)
+    lines = linear(kind, sums, answers.values)
+    tested = varies >= options.min_varying
     p = np.where(tested, lines.p, np.nan)
     if not options.permutations:
         return _Test(lines, sums.slopes.influence, varies, tested, *below_floor(p, p, 0), None)
@@ -141,23 +154,36 @@ def _test(answers: Answers, kind: Kind, options: FitOptions) -> _Test:
 
 def _photo(name: str, answers: Answers, test: _Test) -> pd.DataFrame:
     """Rows of one photo estimator, with p_perm, q and a note; without tests where too few answers vary."""
-    lines, judged = test.lines, test.tested & ~np.isnan(test.lines.slope)
+    lines = test.lines
+    judged = test.tested & ~np.isnan(test.lines.slope)
     varies = test.varying > 0  # answers that never vary say nothing about how sure a slope of 0 is
-    columns = {key: np.where(varies, value, np.nan) for key, value in columns_of(lines, "slope", "intercept").items()}
+    columns = {
+        key: np.where(varies, value, np.nan)
+        for key, value in columns_of(lines, "slope", "intercept").items()
+    }
     columns["p"] = np.where(judged, columns["p"], np.nan)
     columns["p_test"] = p_test = np.where(judged, test.p, np.nan)
     if test.permuted is not None:
         columns["p_perm"] = np.where(judged, test.permuted.p, np.nan)
-    columns |= {"p_source": np.where(judged, test.source, np.array(None)), "q": benjamini_hochberg(p_test)}
+    columns |= {
+        "p_source": np.where(judged, test.source, np.array(None)),
+        "q": benjamini_hochberg(p_test),
+    }
     columns["influence"] = np.where(judged & varies, test.influence, np.nan)
-    facts = answers.facts() | {"slope": lines.slope, "intercept": lines.intercept, "estimator": name}
+    facts = answers.facts() | {
+        "slope": lines.slope,
+        "intercept": lines.intercept,
+        "estimator": name,
+    }
     return answers.frame(**facts, **columns, note=np.where(judged, "", RARE))
 
 
 def _paper(answers: Answers, test: _Test) -> pd.DataFrame:
     frame = paper(answers)
     frame["note"] = np.where(test.tested, np.where(frame["slope"].notna(), "", NEVER), RARE)
-    return frame if test.permuted is None else frame.assign(p_perm=test.permuted.p_paper)
+    if test.permuted is None:
+        return frame
+    return frame.assign(p_perm=test.permuted.p_paper)
 
 
 def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> pd.DataFrame:
@@ -165,15 +191,24 @@ def _explained(slopes: pd.DataFrame, answers: Answers, options: FitOptions) -> p
     measure = slopes["label"].map(lambda label: answers.measures.get(label, "presence"))
     read = slopes["estimator"] == np.where(measure == "presence", READING, MEASURED)
     by_number = slopes["estimator"] == MEASURED
-    said = [unit_in(answers.classifier, *pair) for pair in zip(slopes["label"], measure, strict=True)]
+    said = [
+        unit_in(answers.classifier, *pair) for pair in zip(slopes["label"], measure, strict=True)
+    ]
     units = pd.Series(said, index=slopes.index, dtype=object)
     sd = slopes["label"].map(_spread(answers)).where(by_number) if answers.measures else np.nan
-    slopes = slopes.assign(measure=measure.where(read), sd=sd, unit=slopes["unit"].mask(by_number, units))
+    slopes = slopes.assign(
+        measure=measure.where(read), sd=sd, unit=slopes["unit"].mask(by_number, units)
+    )
     counts = slopes[["varying", "active", "n"]].astype(int).to_numpy().tolist()
     cells = zip(measure, slopes["estimator"], counts, strict=True)
-    least, clusters = options.min_varying, None if answers.units is None else len(np.unique(answers.units))
-    notes = [_lacking(by, name, v, active, n, least, clusters) for by, name, (v, active, n) in cells]
-    return slopes.assign(note=slopes["note"].mask(slopes["note"] == RARE, pd.Series(notes, index=slopes.index)))
+    least = options.min_varying
+    clusters = None if answers.units is None else len(np.unique(answers.units))
+    notes = [
+        _lacking(by, name, v, active, n, least, clusters) for by, name, (v, active, n) in cells
+    ]
+    return slopes.assign(
+        note=slopes["note"].mask(slopes["note"] == RARE, pd.Series(notes, index=slopes.index))
+    )
 
 
 def _spread(answers: Answers) -> dict[str, float]:
@@ -181,10 +216,14 @@ def _spread(answers: Answers) -> dict[str, float]:
     rows = outcomes(replace(answers, units=None), "measure")
     middle = rows.numbers[:, centre_of(rows.values)].astype(np.float64)
     spread = {}
-    for label, start, stop in zip(answers.labels.tolist(), rows.starts[:-1], rows.starts[1:], strict=True):
+    for label, start, stop in zip(
+        answers.labels.tolist(), rows.starts[:-1], rows.starts[1:], strict=True
+    ):
         if label in answers.measures and rows.photos > 1:
             numbers, errors = np.zeros((2, rows.photos))
-            numbers[: stop - start] = middle[start:stop]  # the others have the smallest score, which is 0 here
+            numbers[: stop - start] = middle[
+                start:stop
+            ]  # the others have the smallest score, which is 0 here
             errors[: stop - start] = rows.rounding[start:stop]
             gaps = settled(numbers - numbers.mean(), errors + errors.mean(), 1)
             spread[label] = float(np.sqrt(np.square(gaps).sum() / (rows.photos - 1)))
@@ -192,7 +231,13 @@ def _spread(answers: Answers) -> dict[str, float]:
 
 
 def _lacking(
-    measure: str, estimator: str, varies: int, active: int, photos: int, least: int, clusters: int | None = None
+    measure: str,
+    estimator: str,
+    varies: int,
+    active: int,
+    photos: int,
+    least: int,
+    clusters: int | None = None,
 ) -> str:
     """Why a label is not tested, and what it would take.
 
@@ -211,4 +256,6 @@ def _lacking(
     if not varies:
         every = f"all {photos:,} photos" if photos > 1 else "the one photo"
         return f"its answer is the same at every value of {every}"
-    return f"too few {things} change their answer ({varies:,} of {units:,} do; {least:,} must{enough})"
+    return (
+        f"too few {things} change their answer ({varies:,} of {units:,} do; {least:,} must{enough})"
+    )

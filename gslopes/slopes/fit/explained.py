@@ -34,10 +34,14 @@ from gslopes.stats.intervals import Estimate, linearised
 from gslopes.stats.rounding import STORED, highest, settled
 
 SPARE = 10  # units more than readings
-_SOLVED = 2.0**-14  # of a slope that is solved for: what is left of the rounding of answers and readings
+_SOLVED = (
+    2.0**-14
+)  # of a slope that is solved for: what is left of the rounding of answers and readings
 INFLATED = 10.0  # variance inflation factor of the adjusted slope
 ALIKE = "moves in step with the attribute: the two cannot be separated"
-NOT_APART, FEW, STILL = "its slope may be 0", "too few units were read", "no other reading moves"
+NOT_APART = "its slope may be 0"
+FEW = "too few units were read"
+STILL = "no other reading moves"
 
 
 def explained_rows(answers: Answers, moved: pd.DataFrame, options: FitOptions) -> pd.DataFrame:
@@ -46,21 +50,38 @@ def explained_rows(answers: Answers, moved: pd.DataFrame, options: FitOptions) -
     moved: columns photo, attribute, step, reading and score, without the readings of the attribute; probabilities are
         taken as log-odds.
     """
-    count, moved = len(answers.values), moved[moved["attribute"] == answers.attribute]
-    moved = moved.assign(score=moved["score"].mask(moved["reading"].isin(JUDGED), log_odds(moved["score"])))
-    read = moved.pivot(index="photo", columns=["reading", "step"], values="score").reindex(answers.photos)
+    count = len(answers.values)
+    moved = moved[moved["attribute"] == answers.attribute]
+    moved = moved.assign(
+        score=moved["score"].mask(moved["reading"].isin(JUDGED), log_odds(moved["score"]))
+    )
+    read = moved.pivot(index="photo", columns=["reading", "step"], values="score").reindex(
+        answers.photos
+    )
     whole = read.notna().all(axis=1).to_numpy()
-    part, n, names = answers.only(whole), int(whole.sum()), sorted(set(moved["reading"]))
-    z = np.array([np.broadcast_to(part.values, (n, count)), *(read.loc[whole, name].to_numpy(float) for name in names)])
+    part = answers.only(whole)
+    n = int(whole.sum())
+    names = sorted(set(moved["reading"]))
+    z = np.array(
+        [
+            np.broadcast_to(part.values, (n, count)),
+            *(read.loc[whole, name].to_numpy(float) for name in names),
+        ]
+    )
     level = z.mean(axis=2, keepdims=True)
-    z = np.moveaxis(settled(z - level, np.abs(z) + np.abs(level), STORED), 0, 2)  # (n, K, 1 + readings)
+    z = np.moveaxis(
+        settled(z - level, np.abs(z) + np.abs(level), STORED), 0, 2
+    )  # (n, K, 1 + readings)
     spread = np.sqrt(np.square(z).mean(axis=(0, 1))) if n else np.zeros(1 + len(names))
     wide = spread > 0
-    z, names = z[:, :, wide], [name for name, kept in zip(names, wide[1:], strict=True) if kept]
+    z = z[:, :, wide]
+    names = [name for name, kept in zip(names, wide[1:], strict=True) if kept]
     z[:, :, 1:] /= spread[wide][1:]
     units = codes_of(part.units, n)
     member = sparse.csr_array((np.ones(n), (units, np.arange(n))))
-    steps = [replace(part, present=part.present[:, [k]], score=part.score[:, [k]]) for k in range(count)]
+    steps = [
+        replace(part, present=part.present[:, [k]], score=part.score[:, [k]]) for k in range(count)
+    ]
     each = [answers_by_measure(step, part.labels).sums for step in steps]
     note = FEW if member.shape[0] < len(names) + SPARE else "" if names else STILL
     # sums over all units, and over all but each: of products within, and per label with its answers
@@ -73,18 +94,31 @@ def explained_rows(answers: Answers, moved: pd.DataFrame, options: FitOptions) -
     for place, label in enumerate(part.labels.tolist()):
         numbers = np.stack([step[[place]].toarray()[0] for step in each], axis=1)
         rare = int((np.ptp(numbers, axis=1) > 0).sum()) < options.min_varying
-        row = {"label": label, "measure": part.measures.get(label, "presence"), "note": RARE if rare else note}
+        row = {
+            "label": label,
+            "measure": part.measures.get(label, "presence"),
+            "note": RARE if rare else note,
+        }
         if not rare and not note:
             products = member @ np.einsum("nkp,nk->np", z, numbers)
-            row |= _attributed(within, inverse, products.sum(axis=0) - np.pad(products, ((1, 0), (0, 0))), names, alike)
+            row |= _attributed(
+                within,
+                inverse,
+                products.sum(axis=0) - np.pad(products, ((1, 0), (0, 0))),
+                names,
+                alike,
+            )
         rows.append(row)
     frame = pd.DataFrame(rows, columns=EXPLAINED.columns, dtype=object).fillna({"reading": ""})
     return frame.assign(classifier=answers.classifier, attribute=answers.attribute, n=n)
 
 
-def _attributed(within: Array, inverse: Array, answers: Array, names: list[str], alike: str) -> dict[str, Any]:
+def _attributed(
+    within: Array, inverse: Array, answers: Array, names: list[str], alike: str
+) -> dict[str, Any]:
     """The columns of one label; its answers, (1 + U, 1 + readings), as the rest.  alike: a reading, or empty."""
-    fitted, alone = np.einsum("upq,uq->up", inverse, answers), answers[:, 0] / within[:, 0, 0]
+    fitted = np.einsum("upq,uq->up", inverse, answers)
+    alone = answers[:, 0] / within[:, 0, 0]
     parts = (alone, alone[0]), (fitted[:, 0], alone[0]), (1 - fitted[:, 0] / alone, 1.0)
     slope, adjusted, share = (_jackknifed(*part) for part in parts)
     row = {
@@ -97,8 +131,14 @@ def _attributed(within: Array, inverse: Array, answers: Array, names: list[str],
         return row | {"note": NOT_APART}
     if alike:
         return {"slope": slope.value, "reading": alike, "note": ALIKE}
-    own, both = np.diag(within[0])[1:], within[0, 0, 1:]
-    lone = 1 - (answers[0, 0] - both * answers[0, 1:] / own) / (within[0, 0, 0] - both**2 / own) / slope.value
+    own = np.diag(within[0])[1:]
+    both = within[0, 0, 1:]
+    lone = (
+        1
+        - (answers[0, 0] - both * answers[0, 1:] / own)
+        / (within[0, 0, 0] - both**2 / own)
+        / slope.value
+    )
     row |= {"share": share.value, "share_low": share.low, "share_high": share.high}
     return row | {"reading": names[highest(lone)], "most": float(lone.max())}
 

@@ -71,7 +71,9 @@ def fit_slopes(
 
     settings = from_dict(FitOptions, options) if isinstance(options, Mapping) else options
     columns = {"photo": photo, "value": value, "classifier": classifier, "attribute": attribute}
-    rows = _standard(scores, columns | {"label": label} | ({"score": score} if score else {}), "scores")
+    rows = _standard(
+        scores, columns | {"label": label} | ({"score": score} if score else {}), "scores"
+    )
     rows = rows.assign(**{role: constant for role, constant in _ABSENT.items() if role not in rows})
     questions = None if asked is None else _standard(asked, columns, "asked")
     levels = {}
@@ -80,27 +82,41 @@ def fit_slopes(
         if values is not None and name in values:
             levels[name] = np.array(values[name], float)
             continue
-        own = [table[table["attribute"] == name] if "attribute" in table else table for table in valued]
+        own = [
+            table[table["attribute"] == name] if "attribute" in table else table for table in valued
+        ]
         if not own:
-            raise TableError("The scores have steps and no values.", "Pass the values of the sweep.")
+            raise TableError(
+                "The scores have steps and no values.", "Pass the values of the sweep."
+            )
         levels[name] = np.unique(np.round(pd.concat(own)["value"].to_numpy(float), 6))
     rows = _with_steps(rows, levels, "scores")
     answers = rows[rows["label"].notna()].astype({"label": str, "score": np.float32})
     if questions is None:  # every photo was asked about at every value, and answered
-        steps = [pd.DataFrame({"attribute": name, "value": level}) for name, level in levels.items()]
+        steps = [
+            pd.DataFrame({"attribute": name, "value": level}) for name, level in levels.items()
+        ]
         pairs = rows[["classifier", "attribute", "photo"]].drop_duplicates()
         if photos is not None:
             everyone = pd.DataFrame({"photo": sorted({str(photo) for photo in photos})})
-            pairs = pairs[["classifier", "attribute"]].drop_duplicates().merge(everyone, how="cross")
+            pairs = (
+                pairs[["classifier", "attribute"]].drop_duplicates().merge(everyone, how="cross")
+            )
         questions = pairs.merge(pd.concat(steps)) if steps else pairs.assign(value=0.0)
     for name in ("classifier", "attribute"):
         if name not in questions:
-            questions = questions.merge(pd.DataFrame({name: sorted(rows[name].unique())}), how="cross")
+            questions = questions.merge(
+                pd.DataFrame({name: sorted(rows[name].unique())}), how="cross"
+            )
     questions = _with_steps(questions, levels, "asked rows")
-    questions = questions.assign(**{name: text for name, text in _ASKED.items() if name not in questions})
+    questions = questions.assign(
+        **{name: text for name, text in _ASKED.items() if name not in questions}
+    )
     return analyse(
         answers[tables.SCORES.columns],
-        questions.drop_duplicates(["classifier", "attribute", "photo", "step", "status"])[tables.ASKED.columns],
+        questions.drop_duplicates(["classifier", "attribute", "photo", "step", "status"])[
+            tables.ASKED.columns
+        ],
         values={name: level.tolist() for name, level in levels.items()},
         options=settings,
         about=about,
@@ -120,7 +136,9 @@ def _standard(frame: pd.DataFrame, columns: Mapping[str, str], what: str) -> pd.
             close = get_close_matches(column, map(str, frame.columns), n=1)
             hint = f"Did you mean {close[0]!r}? " if close else ""
             named = ", ".join(map(repr, frame.columns))
-            raise UsageError(f"The {what} have no column {column!r} for {role}.", f"{hint}The table has {named}.")
+            raise UsageError(
+                f"The {what} have no column {column!r} for {role}.", f"{hint}The table has {named}."
+            )
     return pd.DataFrame(standard).astype({"photo": str})
 
 
@@ -134,12 +152,16 @@ def _with_steps(frame: pd.DataFrame, levels: Mapping[str, Array], what: str) -> 
             step = np.abs(value[:, None] - level).argmin(axis=1)
             wrong = value[settled(level[step] - value, np.maximum(np.abs(value), 1), STORED) != 0]
             if len(wrong):
-                problem = f"The {what} have the value {wrong[0]:g}, which is not in the sweep of {name}."
+                problem = (
+                    f"The {what} have the value {wrong[0]:g}, which is not in the sweep of {name}."
+                )
                 raise TableError(problem, "Pass all the values of the sweep.")
             rows = rows.assign(step=step)
         if not rows["step"].between(0, len(level) - 1).all():
             problem = f"The {what} have a step of {name} beyond its {len(level)} values."
             raise TableError(problem, "Pass all the values of the sweep.")
-        parts.append(rows if "value" in rows else rows.assign(value=level[rows["step"].to_numpy(int)]))
+        parts.append(
+            rows if "value" in rows else rows.assign(value=level[rows["step"].to_numpy(int)])
+        )
     joined = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     return joined.astype({"step": "int16", "value": "float32"})

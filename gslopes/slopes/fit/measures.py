@@ -55,7 +55,9 @@ UNITS: dict[str, str] = {
 }
 EVERYWHERE = 0.95  # share of the pictures
 _CLIP = 1e-6
-_GRAIN = 2.0**-17  # log-odds that differ by less are the same answer: batches of another size round otherwise
+_GRAIN = (
+    2.0**-17
+)  # log-odds that differ by less are the same answer: batches of another size round otherwise
 _LAST = 2.0**-23  # of a score near 1, twice what its last bit is worth
 
 
@@ -66,7 +68,9 @@ def unit_in(classifier: str, label: str, measure: str) -> str:
     ('years per unit', 'USD a year per unit')
     """
     said = re.search(r"[,:]unit=([^,]+)", classifier) or re.search(r" \(([^()]+)\)\Z", label)
-    return f"{said[1]} per unit" if said and measure == "value" else UNITS[measure]
+    if said and measure == "value":
+        return f"{said[1]} per unit"
+    return UNITS[measure]
 
 
 def choose(sweeps: Iterable[Answers], min_varying: int) -> dict[str, Measure]:
@@ -76,7 +80,8 @@ def choose(sweeps: Iterable[Answers], min_varying: int) -> dict[str, Measure]:
 
     Raises: TableError for numbers beyond [0, 1] of a label that is missing for 5 % of the pictures or more.
     """
-    pictures, parts = 0, []
+    pictures = 0
+    parts = []
     for sweep in sweeps:
         pictures += len(sweep.photos) * len(sweep.values)
         odds, errors = _log_odds(sweep.score)
@@ -87,16 +92,23 @@ def choose(sweeps: Iterable[Answers], min_varying: int) -> dict[str, Measure]:
             "moving": (_levelled(odds, errors) != odds[:, :1]).any(axis=1),
         }
         size = len(sweep.labels)
-        sums = {name: np.bincount(sweep.label, fact.astype(np.float64), minlength=size) for name, fact in facts.items()}
+        sums = {
+            name: np.bincount(sweep.label, fact.astype(np.float64), minlength=size)
+            for name, fact in facts.items()
+        }
         parts.append(pd.DataFrame(sums, index=sweep.labels))
     if not parts:
         return {}
     counts = pd.concat(parts).groupby(level=0).sum().astype(np.int64)
     least = EVERYWHERE * pictures
     for label in counts.index[(counts["beyond"] > 0) & (counts["returned"] < least)]:
-        share = f"it was returned for {int(counts['returned'][label]):,} of {many(pictures, 'picture')}"
+        share = (
+            f"it was returned for {int(counts['returned'][label]):,} of {many(pictures, 'picture')}"
+        )
         problem = f"The scores of {label!r} go beyond [0, 1], and {share}."
-        raise TableError(problem, "Divide them by 100 if they are percentages, or give every picture its number.")
+        raise TableError(
+            problem, "Divide them by 100 if they are percentages, or give every picture its number."
+        )
     by_score = (counts["varying"] < min_varying) & (counts["returned"] >= least)
     by_score &= counts["moving"] > counts["varying"]
     chosen: dict[str, Measure] = {str(label): "log-odds" for label in counts.index[by_score]}
@@ -140,12 +152,16 @@ def numbers(sweep: Answers, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
     """
     score = sweep.score[pairs].astype(np.float64)
     errors = STORED * np.abs(score)
-    names = np.array([sweep.measures.get(label, "presence") for label in sweep.labels.tolist()], dtype=object)
+    names = np.array(
+        [sweep.measures.get(label, "presence") for label in sweep.labels.tolist()], dtype=object
+    )
     odds = (names == "log-odds")[sweep.label[pairs]]
     floor, error = _log_odds(np.asarray(sweep.threshold))
     above, of_above = _log_odds(np.where(sweep.present[pairs], score, sweep.threshold)[odds])
     score[odds], errors[odds] = above - floor, of_above + error
-    return _levelled(score, errors).astype(np.float32), errors.max(axis=1, initial=0).astype(np.float32)
+    return _levelled(score, errors).astype(np.float32), errors.max(axis=1, initial=0).astype(
+        np.float32
+    )
 
 
 def outcomes(answers: Answers, kind: Kind = "rate") -> Outcomes:
@@ -154,9 +170,14 @@ def outcomes(answers: Answers, kind: Kind = "rate") -> Outcomes:
     kind: ``rate``: 1 where the label was returned, 0 elsewhere.  ``measure``: the numbers of the labels that are not
         judged by presence; the others have none.
     """
-    photo, label, rows, errors = answers.photo, answers.label, answers.present.astype(np.float32), None
+    photo = answers.photo
+    label = answers.label
+    rows = answers.present.astype(np.float32)
+    errors = None
     if kind == "measure":
-        measured_labels = np.array([label in answers.measures for label in answers.labels.tolist()], dtype=bool)
+        measured_labels = np.array(
+            [label in answers.measures for label in answers.labels.tolist()], dtype=bool
+        )
         pairs = np.flatnonzero(measured_labels[label])
         photo, label, (rows, errors) = photo[pairs], label[pairs], numbers(answers, pairs)
     codes = (photo, label, rows, len(answers.labels), answers.units, errors)
@@ -168,12 +189,19 @@ def unit_slopes(answers: Answers, kind: Kind, labels: Objects | None = None) -> 
 
     labels: those wanted, sorted, all of the answers' among them; the answers' own if None.
     """
-    rows, weights = outcomes(answers, kind), line_weights(answers.values)
+    rows = outcomes(answers, kind)
+    weights = line_weights(answers.values)
     slopes = SCALE[kind] * (rows.numbers.astype(np.float64) @ weights)
     errors = SCALE[kind] * np.abs(weights).sum() * rows.rounding
     names = answers.labels if labels is None else labels
-    row = np.searchsorted(names.astype(str), answers.labels.astype(str)) if len(answers.labels) else np.empty(0, int)
-    return Units.of(slopes, errors, (row[rows.label], rows.unit), (len(names), len(rows.sizes)), rows.sizes)
+    row = (
+        np.searchsorted(names.astype(str), answers.labels.astype(str))
+        if len(answers.labels)
+        else np.empty(0, int)
+    )
+    return Units.of(
+        slopes, errors, (row[rows.label], rows.unit), (len(names), len(rows.sizes)), rows.sizes
+    )
 
 
 def ends(answers: Answers, kind: Kind) -> dict[str, Array]:
@@ -184,10 +212,13 @@ def ends(answers: Answers, kind: Kind) -> dict[str, Array]:
     """
     absent, level = (0.0, answers.present) if kind == "rate" else (answers.threshold, answers.score)
     level = np.where(answers.present, level, absent)
-    photos, missing = max(len(answers.photos), 1), len(answers.photos) - answers.active
+    photos = max(len(answers.photos), 1)
+    missing = len(answers.photos) - answers.active
     weights = np.eye(len(answers.values))[[0, -1]] if answers.ends is None else answers.ends
     sums = [np.bincount(answers.label, level @ weight, len(answers.labels)) for weight in weights]
-    first, last = (of + absent * missing * weight.sum() for of, weight in zip(sums, weights, strict=True))
+    first, last = (
+        of + absent * missing * weight.sum() for of, weight in zip(sums, weights, strict=True)
+    )
     return {"y_first": first / photos, "y_last": last / photos}
 
 
@@ -204,12 +235,17 @@ def answers_by_measure(answers: Answers, labels: Objects) -> Units:
     """Each photo's answers, K = 1, to the labels, sorted, by each one's measure; presence in percentage points."""
     values = 100.0 * answers.present[:, 0]
     errors = EXACT * values
-    by_number = np.array([label in answers.measures for label in answers.labels.tolist()], dtype=bool)
+    by_number = np.array(
+        [label in answers.measures for label in answers.labels.tolist()], dtype=bool
+    )
     pairs = np.flatnonzero(by_number[answers.label])
     found, errors[pairs] = numbers(answers, pairs)
     values[pairs] = found[:, 0]
-    row, photos = np.searchsorted(labels.astype(str), answers.labels.astype(str)), len(answers.photos)
-    return Units.of(values, errors, (row[answers.label], answers.photo), (len(labels), photos), np.ones(photos))
+    row = np.searchsorted(labels.astype(str), answers.labels.astype(str))
+    photos = len(answers.photos)
+    return Units.of(
+        values, errors, (row[answers.label], answers.photo), (len(labels), photos), np.ones(photos)
+    )
 
 
 def of_rows(frame: pd.DataFrame, measures: Mapping[str, str]) -> pd.DataFrame:
@@ -218,7 +254,9 @@ def of_rows(frame: pd.DataFrame, measures: Mapping[str, str]) -> pd.DataFrame:
     What too few photos change to be judged has no interval, but the paper's own.
     """
     if {"note", "ci_low"} <= set(frame) and len(frame):
-        rare = frame["note"].fillna("").str.startswith(RARE) & (frame.get("estimator", "") != "paper")
+        rare = frame["note"].fillna("").str.startswith(RARE) & (
+            frame.get("estimator", "") != "paper"
+        )
         frame = frame.assign(**{name: frame[name].mask(rare) for name in ("ci_low", "ci_high")})
     if "estimator" not in frame or not len(frame):
         return frame

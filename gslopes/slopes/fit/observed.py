@@ -33,7 +33,11 @@ from gslopes.stats.multiplicity import are_findings, benjamini_hochberg
 from gslopes.stats.shares import difference_interval, independence_p
 
 ALIKE = "no test: the answers of each group are all the same, or of one unit"
-SAME, OPPOSITE, OBSERVED, EDIT, NEITHER = "same sign", "opposite signs", "observed only", "edit only", "neither"
+SAME = "same sign"
+OPPOSITE = "opposite signs"
+OBSERVED = "observed only"
+EDIT = "edit only"
+NEITHER = "neither"
 
 
 def observed_rows(
@@ -56,30 +60,45 @@ def observed_rows(
     Of each pair the group that the reader sees nearer the attribute's positive end comes first.
     """
     sweep, unedited = same_photos(sweep, unedited)
-    photos, labels = sweep.photos, all_labels(sweep, unedited)
+    photos = sweep.photos
+    labels = all_labels(sweep, unedited)
     names = groups.reindex(photos).fillna("").to_numpy(dtype=object)
     units = codes_of(sweep.units, len(photos))
     measure = np.array(sweep.measures_of(labels), dtype=object)
-    numbers, slopes = answers_by_measure(unedited, labels), slopes_by_measure(replace(sweep, units=None), labels)
-    read = np.full(len(photos), np.nan) if odds is None else odds.reindex(photos).to_numpy(np.float64)
-    readable, seen = np.isfinite(read), Units(sparse.csr_array(np.nan_to_num(read)[None, :]), np.ones(len(photos)))
+    numbers = answers_by_measure(unedited, labels)
+    slopes = slopes_by_measure(replace(sweep, units=None), labels)
+    read = (
+        np.full(len(photos), np.nan) if odds is None else odds.reindex(photos).to_numpy(np.float64)
+    )
+    readable = np.isfinite(read)
+    seen = Units(sparse.csr_array(np.nan_to_num(read)[None, :]), np.ones(len(photos)))
     frames = []
-    for pair in combinations([name for name in sorted(set(names)) if name], 2) if len(labels) else ():
+    for pair in (
+        combinations([name for name in sorted(set(names)) if name], 2) if len(labels) else ()
+    ):
         group, other = (names == name for name in pair)
         distance = _welch(seen, group & readable, other & readable, units)
         if distance.low[0] + distance.high[0] < 0:  # never where it has no interval
             pair, group, other = pair[::-1], other, group
             distance = _welch(seen, group & readable, other & readable, units)
-        answers, gap, both = numbers.sums, _welch(numbers, group, other, units), group | other
-        low, high = gap.low.copy(), gap.high.copy()
+        answers = numbers.sums
+        gap = _welch(numbers, group, other, units)
+        both = group | other
+        low = gap.low.copy()
+        high = gap.high.copy()
         for row in np.flatnonzero((measure == "presence") & np.isfinite(gap.se)):
-            low[row], high[row] = _shares_apart(answers[[row]].toarray().ravel() > 0, group, other, units)
-        n, n_other = int(group.sum()), int(other.sum())
+            low[row], high[row] = _shares_apart(
+                answers[[row]].toarray().ravel() > 0, group, other, units
+            )
+        n = int(group.sum())
+        n_other = int(other.sum())
         having = np.asarray((answers[:, both] > 0).sum(axis=1)).ravel()
         fewest = np.where(measure == "presence", np.minimum(having, n + n_other - having), n)
         rare = np.minimum(fewest, min(n, n_other)) < options.min_varying
         p = np.where(rare | ~(gap.se > 0), np.nan, gap.p)
-        one_sided = (measure == "presence") & ~rare & (gap.se == 0)  # all of one group, none of the other
+        one_sided = (
+            (measure == "presence") & ~rare & (gap.se == 0)
+        )  # all of one group, none of the other
         for row in np.flatnonzero(one_sided):
             given = answers[[row]].toarray().ravel()[both] > 0
             p[row] = independence_p(given, group[both].astype(np.int64), units[both])
@@ -101,20 +120,35 @@ def observed_rows(
             distance=distance.difference[0] if np.isfinite(distance.low[0]) else np.nan,
             distance_low=distance.low[0],
             distance_high=distance.high[0],
-            note=np.where(rare, "too few photos with it, or without it", np.where(np.isnan(p), ALIKE, "")),
+            note=np.where(
+                rare, "too few photos with it, or without it", np.where(np.isnan(p), ALIKE, "")
+            ),
         )
-        frames.append(frame.assign(agreement=[_agreement(row, found) for row in frame.to_dict("records")]))
+        frames.append(
+            frame.assign(agreement=[_agreement(row, found) for row in frame.to_dict("records")])
+        )
     return joined(frames)
 
 
 def _welch(values: Units, one: Flags, other: Flags, units: Integers) -> Contrast:
     """Mean of one group's photos minus the other's, by Welch's t over units.  values: of photos.  one, other: (n,)."""
-    sides, skews, errors = [], [], np.zeros(values.sums.shape[0])
+    sides = []
+    skews = []
+    errors = np.zeros(values.sums.shape[0])
     for side in (one, other):
-        numbers = values.joined(np.unique(units[side], return_inverse=True)[1], chosen=np.flatnonzero(side))
-        mean, size = contrast(numbers), len(numbers.sizes)
+        numbers = values.joined(
+            np.unique(units[side], return_inverse=True)[1], chosen=np.flatnonzero(side)
+        )
+        mean = contrast(numbers)
+        size = len(numbers.sizes)
         still = np.where(mean.varying > 0, mean.se, 0.0)
-        sides.append((mean.difference if size else np.nan * mean.se, still if size > 1 else np.nan * still, size))
+        sides.append(
+            (
+                mean.difference if size else np.nan * mean.se,
+                still if size > 1 else np.nan * still,
+                size,
+            )
+        )
         skews.append(mean.skew)
         errors = errors + mean.error
     return difference(sides[0], sides[1], (skews[0], skews[1]), errors)[0]
@@ -124,7 +158,10 @@ def _shares_apart(given: Flags, one: Flags, other: Flags, units: Integers) -> tu
     """The interval of a difference of two shares, in points, photos of a unit alike.  given: (n,) with the label."""
     width = int(units.max()) + 1
     first, second = (
-        (np.bincount(units, given & side, width).astype(float), np.bincount(units, side, width).astype(float))
+        (
+            np.bincount(units, given & side, width).astype(float),
+            np.bincount(units, side, width).astype(float),
+        )
         for side in (one, other)
     )
     low, high = difference_interval(first, second)
@@ -138,5 +175,11 @@ def _agreement(row: Mapping[Any, Any], found: Mapping[str, str]) -> str:
     seen = bool(are_findings(row))
     moved = found.get(row["label"]) == "finding"
     if seen and moved:
-        return SAME if row["slope"] * row["distance"] * row["observed"] > 0 else OPPOSITE
-    return OBSERVED if seen else EDIT if moved else NEITHER
+        if row["slope"] * row["distance"] * row["observed"] > 0:
+            return SAME
+        return OPPOSITE
+    if seen:
+        return OBSERVED
+    if moved:
+        return EDIT
+    return NEITHER

@@ -54,10 +54,14 @@ class Presence:
 
     def __post_init__(self) -> None:
         if not 0 < self.rate < 1:
-            raise ConfigError(f"The rate is {self.rate}; it must lie between 0 and 1.", "0.01 is one photo in 100.")
+            raise ConfigError(
+                f"The rate is {self.rate}; it must lie between 0 and 1.",
+                "0.01 is one photo in 100.",
+            )
         if not 0 <= self.noise <= 1:
             raise ConfigError(
-                f"The noise is {self.noise}; it must lie in [0, 1].", "1: every answer is by chance alone."
+                f"The noise is {self.noise}; it must lie in [0, 1].",
+                "1: every answer is by chance alone.",
             )
 
     @property
@@ -85,7 +89,9 @@ class Presence:
             raise ConfigError(problem, f"Its steepest slope is {slopes[top]:.2g}.")
         if abs(slope) <= slopes[0]:
             return 0.0
-        return float(optimize.brentq(lambda shift: self.slope_of(shift) - abs(slope), shifts[0], shifts[top]))
+        return float(
+            optimize.brentq(lambda shift: self.slope_of(shift) - abs(slope), shifts[0], shifts[top])
+        )
 
     @property
     def steepest(self) -> float:
@@ -97,7 +103,9 @@ class Presence:
         shift = self.shift_of(slope)
         size = int(np.clip(20_000 / min(self.rate, 1 - self.rate), 50_000, 400_000))
         rng = np.random.default_rng(0)
-        own = np.sqrt(1 - self.noise) * rng.standard_normal(size, np.float32)[:, None] - np.float32(self.limit)
+        own = np.sqrt(1 - self.noise) * rng.standard_normal(size, np.float32)[:, None] - np.float32(
+            self.limit
+        )
         tilt = shift * (1 + self.spread * rng.standard_normal(size, np.float32))[:, None]
         rows = []
         for moved in (tilt * _VALUES, *[np.float32(0)] * len(placebo.KINDS)):
@@ -176,7 +184,8 @@ def power(design: Design, photos: int, slope: float) -> float:
         raise ConfigError(f"{photos} photos have no spread.", "Give 2 or more.")
     (slopes, varies), step = _pool(design.label, abs(slope)), design.label.step
     rng = np.random.default_rng(1)
-    sets, asked = int(np.clip(_DRAWS // photos, 200, 1000)), min(photos, design.placebo_photos or photos)
+    sets = int(np.clip(_DRAWS // photos, 200, 1000))
+    asked = min(photos, design.placebo_photos or photos)
     found = 0
     for start in range(0, sets, 100):
         rows = rng.integers(0, slopes.shape[1], (min(100, sets - start), photos))
@@ -197,7 +206,9 @@ def _p(numbers: Array, side: Array, step: float) -> Array:
     """(sets,) about the p of changes of signs of each row's numbers, whose sums lie ``step`` apart; of a sum on the
     other side more than 1.
     """
-    z = (numbers.sum(axis=1) * side - step / 2) / np.maximum(np.sqrt(np.square(numbers).sum(axis=1)), 1e-12)
+    z = (numbers.sum(axis=1) * side - step / 2) / np.maximum(
+        np.sqrt(np.square(numbers).sum(axis=1)), 1e-12
+    )
     return np.asarray(2 * special.ndtr(-z))
 
 
@@ -216,7 +227,8 @@ def smallest_slope(design: Design, photos: int, chance: float = 0.8) -> float:
     Raises: ConfigError as ``power``, if the chance is not between 0.05 and 1, or if no slope has it.
     """
     _check(chance)
-    low, high = 0.0, design.label.steepest
+    low = 0.0
+    high = design.label.steepest
     if power(design, photos, high) < chance:
         problem = f"No slope of such a label is a finding in {photos:,} photos with a chance of {chance:.0%}."
         raise ConfigError(problem, "Plan for more photos.")
@@ -236,13 +248,21 @@ def photos_needed(design: Design, slope: float, chance: float = 0.8) -> int:
     """
     _check(chance)
     if slope == 0 or not np.isfinite(slope):
-        raise ConfigError("No number of photos shows a slope of 0.", "Give the smallest slope that would matter.")
+        raise ConfigError(
+            "No number of photos shows a slope of 0.", "Give the smallest slope that would matter."
+        )
     high = 8
     while power(design, high, slope) < chance:
         high *= 2
         if high > 200_000:
-            hint = "Ask about placebo sweeps of more photos." if design.placebo_photos else "Give a larger slope."
-            raise ConfigError("200,000 photos do not make this slope a finding with such a chance.", hint)
+            hint = (
+                "Ask about placebo sweeps of more photos."
+                if design.placebo_photos
+                else "Give a larger slope."
+            )
+            raise ConfigError(
+                "200,000 photos do not make this slope a finding with such a chance.", hint
+            )
     low = high // 2
     while high - low > max(1, high // 100):
         middle = (low + high) // 2
@@ -252,7 +272,9 @@ def photos_needed(design: Design, slope: float, chance: float = 0.8) -> int:
 
 def _check(chance: float) -> None:
     if not LEVEL < chance < 1:
-        raise ConfigError(f"A power of {chance} cannot be planned for.", f"Give one between {LEVEL:g} and 1.")
+        raise ConfigError(
+            f"A power of {chance} cannot be planned for.", f"Give one between {LEVEL:g} and 1."
+        )
 
 
 # -- what a pilot run tells -------------------------------------------------------------------------------------------
@@ -264,13 +286,20 @@ def presence_of(rate: float, slope: float, t: float, edit: float, fake: float) -
     slope: percentage points per unit.  t: its.  edit, fake: variances of the photos' slopes along the edit and, on
     average, along the placebos.  Raises: ConfigError as ``Presence``.
     """
-    limit, drawn = float(special.ndtri(1 - rate)), fake / float(np.square(_WEIGHTS).sum())
+    limit = float(special.ndtri(1 - rate))
+    drawn = fake / float(np.square(_WEIGHTS).sum())
 
     def excess_noise(noise: float) -> float:
         """Mean of p (1 - p) over photos, less the one seen; Owen 1956."""
         return float(2 * special.owens_t(limit, np.sqrt(noise / (2 - noise)))) - drawn
 
-    noise = 0.0 if drawn <= 0 else 1.0 if excess_noise(1.0) <= 0 else float(optimize.brentq(excess_noise, 0.0, 1.0))
+    noise = (
+        0.0
+        if drawn <= 0
+        else 1.0
+        if excess_noise(1.0) <= 0
+        else float(optimize.brentq(excess_noise, 0.0, 1.0))
+    )
     label = Presence(rate, noise)
     if not abs(t) > 3:
         return label
@@ -279,5 +308,11 @@ def presence_of(rate: float, slope: float, t: float, edit: float, fake: float) -
         return float(replace(label, spread=spread).pool(slope)[0][0].var()) - edit
 
     ends = [excess(spread) for spread in (0.0, 3.0)]
-    spread = 0.0 if ends[0] >= 0 else 3.0 if ends[1] <= 0 else float(optimize.brentq(excess, 0, 3, xtol=0.05))
+    spread = (
+        0.0
+        if ends[0] >= 0
+        else 3.0
+        if ends[1] <= 0
+        else float(optimize.brentq(excess, 0, 3, xtol=0.05))
+    )
     return replace(label, spread=spread)

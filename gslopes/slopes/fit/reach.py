@@ -55,7 +55,10 @@ def photo_reach(scores: Array, values: Sequence[float]) -> Array:
 
 def log_odds(scores: ArrayLike) -> Array:
     """Log-odds of a reader's probabilities, of which it is not believed what lies within 1e-4 of 0 and 1."""
-    return np.asarray(special.logit(np.clip(np.asarray(scores, dtype=np.float64), _CLIP, 1 - _CLIP)), dtype=np.float64)
+    return np.asarray(
+        special.logit(np.clip(np.asarray(scores, dtype=np.float64), _CLIP, 1 - _CLIP)),
+        dtype=np.float64,
+    )
 
 
 def ratios(units: Units, reach: Array) -> dict[str, Array]:
@@ -64,10 +67,13 @@ def ratios(units: Units, reach: Array) -> dict[str, Array]:
     units: sums of slopes over the photos of each unit.  reach: (U,) sums of the photos' reaches.
     The ratio and its ends are NaN where the interval of the reach contains 0.
     """
-    sizes, count = units.sizes, len(units.sizes)
+    sizes = units.sizes
+    count = len(units.sizes)
     n = max(float(sizes.sum()), 1.0)
-    found, mean = units.spread(), float(settled(reach.sum(), np.abs(reach).sum(), STORED)) / n
-    slope, left = found.mean, settled(reach - mean * sizes, np.abs(reach) + abs(mean) * sizes, STORED)
+    found = units.spread()
+    mean = float(settled(reach.sum(), np.abs(reach).sum(), STORED)) / n
+    slope = found.mean
+    left = settled(reach - mean * sizes, np.abs(reach) + abs(mean) * sizes, STORED)
     factor = count / max(count - 1, 1) / n**2
     spread = float(np.square(left).sum()) * factor
     shared = (units.sums @ left - slope * float(sizes @ left)) * factor
@@ -75,7 +81,9 @@ def ratios(units: Units, reach: Array) -> dict[str, Array]:
     half = limit * np.sqrt(spread)
     low, high = fieller(slope, mean, found.squares * factor, spread, shared, limit)
     reached = np.full(len(slope), mean**2 > limit**2 * spread and count > 2)
-    vary = reached & (np.diff(units.sums.indptr) > 0)  # or they say nothing about how sure a ratio of 0 is
+    vary = reached & (
+        np.diff(units.sums.indptr) > 0
+    )  # or they say nothing about how sure a ratio of 0 is
     columns = {
         "slope": slope,
         "reach": mean,
@@ -109,11 +117,15 @@ def reach_rows(
     for column, group, keep in parts:
         part = answers.only(keep)
         codes = codes_of(part.units, len(part.photos))
-        unit_reach: Array = np.bincount(codes, reaches[keep], int(codes.max(initial=-1)) + 1).astype(np.float64)
+        unit_reach: Array = np.bincount(
+            codes, reaches[keep], int(codes.max(initial=-1)) + 1
+        ).astype(np.float64)
         for estimator in options.of_photos:
             units = unit_slopes(part, KINDS[estimator])
             columns = ratios(units, unit_reach)
-            note = np.where(np.isnan(columns["ratio"]), FEW_UNITS if len(unit_reach) < 3 else UNREACHED, "")
+            note = np.where(
+                np.isnan(columns["ratio"]), FEW_UNITS if len(unit_reach) < 3 else UNREACHED, ""
+            )
             head = {"estimator": estimator, "column": column, "group": group, "n": int(keep.sum())}
             frames.append(answers.frame(**head, **columns, note=note))
     return joined(frames)
@@ -126,12 +138,16 @@ def per_reach(differences: pd.DataFrame, reached: pd.DataFrame | None) -> pd.Dat
     """
     if reached is None or differences.empty:
         return differences
-    known = reached.set_index(["estimator", "column", "group", "label"])[["reach", "ratio", "ratio_low", "ratio_high"]]
+    known = reached.set_index(["estimator", "column", "group", "label"])[
+        ["reach", "ratio", "ratio_low", "ratio_high"]
+    ]
     keys = (differences[["estimator", "column", side, "label"]] for side in ("group", "other"))
     one, other = (known.reindex(pd.MultiIndex.from_frame(key)).to_numpy(float).T for key in keys)
-    least, most = np.minimum(one[0], other[0]), np.maximum(one[0], other[0])
+    least = np.minimum(one[0], other[0])
+    most = np.maximum(one[0], other[0])
     share = np.divide(least, most, out=np.full(len(most), np.nan), where=most > 0)
-    gap, uneven = one[1] - other[1], exceeds(HALF, share)
+    gap = one[1] - other[1]
+    uneven = exceeds(HALF, share)
     low = gap - np.hypot(one[1] - one[2], other[3] - other[1])
     high = gap + np.hypot(one[3] - one[1], other[1] - other[2])
     columns = {"reach_share": share, "per_reach": gap, "per_reach_low": low, "per_reach_high": high}

@@ -41,7 +41,10 @@ from gslopes.stats.permutation import below_floor, permute
 from gslopes.stats.rounding import settled
 
 STATUS = ("answered", "refused", "failed")
-LOSSES = (("refusal", "refused", "refusals"), ("failed", "failed", "failures"))  # prefix of columns, status, noun
+LOSSES = (
+    ("refusal", "refused", "refusals"),
+    ("failed", "failed", "failures"),
+)  # prefix of columns, status, noun
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,27 +69,44 @@ def check_status(asked: pa.Table) -> None:
     unknown = sorted(set(pc.unique(asked.column("status")).to_pylist()) - set(STATUS))
     if unknown:
         names = ", ".join(map(repr, unknown))
-        raise TableError(f"The asked table has the status {names}.", f"Write {', '.join(STATUS[:-1])} or {STATUS[-1]}.")
+        raise TableError(
+            f"The asked table has the status {names}.",
+            f"Write {', '.join(STATUS[:-1])} or {STATUS[-1]}.",
+        )
 
 
 def asked_about(
-    asked: pa.Table, classifier: str, attribute: str, values: Array, photos: Collection[str] | None = None
+    asked: pa.Table,
+    classifier: str,
+    attribute: str,
+    values: Array,
+    photos: Collection[str] | None = None,
 ) -> Asked:
     """One classifier's questions along one attribute; with ``photos``, those photos alone."""
     rows = _rows_of(asked, classifier, attribute)
     names = np.array(rows.column("photo").cast(pa.string()).to_pylist(), dtype=object)
-    status = np.array([STATUS.index(text) + 1 for text in rows.column("status").to_pylist()], dtype=np.int8)
+    status = np.array(
+        [STATUS.index(text) + 1 for text in rows.column("status").to_pylist()], dtype=np.int8
+    )
     step = rows.column("step").to_numpy().astype(np.int64)
     if photos is not None:
         keep = np.isin(names.astype(str), list(photos))
-        names, status, step = names[keep], status[keep], step[keep]
-    ids, row = np.unique(names.astype(str), return_inverse=True) if len(names) else (names, np.empty(0, np.int64))
+        names = names[keep]
+        status = status[keep]
+        step = step[keep]
+    ids, row = (
+        np.unique(names.astype(str), return_inverse=True)
+        if len(names)
+        else (names, np.empty(0, np.int64))
+    )
     table = np.zeros((len(ids), len(values)), dtype=np.int8)
     table[row, step] = status
     return Asked(ids.astype(object), values, table)
 
 
-def loss_trend(found: Asked, status: str, units: Callable[[Objects], Integers | None], options: FitOptions) -> Estimate:
+def loss_trend(
+    found: Asked, status: str, units: Callable[[Objects], Integers | None], options: FitOptions
+) -> Estimate:
     """photo-rate of "refused" or "failed" over the photos asked about at all values, in points, with its t interval.
 
     p: permutation within units, or t below its floor; null hypothesis: a photo's losses are exchangeable over the
@@ -96,7 +116,8 @@ def loss_trend(found: Asked, status: str, units: Callable[[Objects], Integers | 
     """
     complete = (found.status > 0).all(axis=1)
     lost = (found.status[complete] == STATUS.index(status) + 1).astype(np.float32)
-    codes, m = codes_of(units(found.photos[complete]), len(lost)), options.permutations
+    codes = codes_of(units(found.photos[complete]), len(lost))
+    m = options.permutations
     mean = clustered_mean(100 * line_slopes(lost, found.values), codes)
     rows = dense(lost[None], found.values, codes)
     several = np.array([len(rows.sizes) > 1])
@@ -119,15 +140,20 @@ def bounds(present: Array, found: Asked) -> tuple[Array, Array]:
     weights = 100 * line_weights(found.values)
     total = len(found.photos) or np.nan
     missing = (found.status != 1).sum(axis=0)
-    observed, size = present @ weights, (present + missing) @ np.abs(weights)
+    observed = present @ weights
+    size = (present + missing) @ np.abs(weights)
     sides = np.minimum(weights, 0), np.maximum(weights, 0)
     low, high = (settled(observed + missing @ side, size) / total for side in sides)
     return low, high
 
 
-def label_counts(scores: pa.Table, classifier: str, attribute: str, labels: Objects, found: Asked) -> Array:
+def label_counts(
+    scores: pa.Table, classifier: str, attribute: str, labels: Objects, found: Asked
+) -> Array:
     """(L, K) answered pictures with each label, photos that drop out of the slopes among them."""
-    pairs = _rows_of(scores, classifier, attribute).group_by(["photo", "label", "step"]).aggregate([])
+    pairs = (
+        _rows_of(scores, classifier, attribute).group_by(["photo", "label", "step"]).aggregate([])
+    )
     photo, label = (
         pd.Index(names).get_indexer(pairs.column(name).cast(pa.string()).to_pylist())
         for name, names in (("photo", found.photos), ("label", labels))
@@ -169,14 +195,18 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions) -> pd.DataFra
 
     answers: over all photos asked about, dropped sweeps among them.  gate: of the same photos.
     """
-    share, sampled = (gate.total - gate.dropped) / max(gate.total, 1), int((~gate.kept).sum())
+    share = (gate.total - gate.dropped) / max(gate.total, 1)
+    sampled = int((~gate.kept).sum())
     complete = sampled > 0 or gate.dropped == 0
     note = ""
     if share < LEAST_KEPT:
-        advice = "; read the ungated slope too" if complete else ", and no dropped one was asked about"
+        advice = (
+            "; read the ungated slope too" if complete else ", and no dropped one was asked about"
+        )
         note = f"the gate kept {share:.0%} of the sweeps{advice}"
     frames = []
-    alone, units = replace(answers, units=None), codes_of(answers.units, len(answers.photos))
+    alone = replace(answers, units=None)
+    units = codes_of(answers.units, len(answers.photos))
     for estimator in options.of_photos:
         slopes = unit_slopes(alone, KINDS[estimator])
         columns: dict[str, Array] = {}
@@ -186,7 +216,15 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions) -> pd.DataFra
             mean = contrast(slopes.joined(codes, weights[counted], counted))
             estimable = int((weights > 0).sum()) > 1 and (name == "gated" or complete)
             ends = {name: mean.difference, f"{name}_low": mean.low, f"{name}_high": mean.high}
-            columns |= {key: value if estimable else np.full(len(value), np.nan) for key, value in ends.items()}
-        counts = {"n": int(gate.kept.sum()), "dropped": gate.dropped, "sampled": sampled, "kept": share}
+            columns |= {
+                key: value if estimable else np.full(len(value), np.nan)
+                for key, value in ends.items()
+            }
+        counts = {
+            "n": int(gate.kept.sum()),
+            "dropped": gate.dropped,
+            "sampled": sampled,
+            "kept": share,
+        }
         frames.append(answers.frame(estimator=estimator, **counts, **columns, note=note))
     return joined(frames)

@@ -19,7 +19,9 @@ from gslopes.stats.intervals import Estimate, linearised
 from gslopes.stats.ols import line_weights
 
 
-def line(answers: Answers, shares: Mapping[str, float], measure: str, together: float = 1.0) -> Estimate:
+def line(
+    answers: Answers, shares: Mapping[str, float], measure: str, together: float = 1.0
+) -> Estimate:
     """The change of the slope from 0 to 1 of a number.
 
     answers: of one classifier along one attribute.  shares: label to its number; two or more differ.
@@ -68,5 +70,7 @@ def _by_presence(answers: Answers, weights: Array) -> tuple[float, Array, Array]
     expected = slopes[label] * centre
     scale = weights[label] / level[label] / n
     moves = np.bincount(answers.photo[rows], scale * (own - expected), n).astype(np.float64)
-    size = np.bincount(answers.photo[rows], np.abs(scale) * (np.abs(own) + np.abs(expected)), n).astype(np.float64)
+    size = np.bincount(
+        answers.photo[rows], np.abs(scale) * (np.abs(own) + np.abs(expected)), n
+    ).astype(np.float64)
     return float(weights @ slopes), moves, size

@@ -39,11 +39,16 @@ from gslopes.stats.permutation import below_floor, permute
 from gslopes.stats.rounding import exceeds
 from gslopes.stats.shares import share_interval
 
-ERROR, MISS, ALARM = "error", "miss", "false alarm"
+ERROR = "error"
+MISS = "miss"
+ALARM = "false alarm"
 ALL = "all labels"
 _NAMES = ("column", "label", "measure")
-YES, NO = frozenset({"1", "1.0", "true", "yes", "y"}), frozenset({"0", "0.0", "-1", "-1.0", "false", "no", "n"})
-ALIKE = "all photos have this slope, which takes permutations to test (--set fit.permutations=10000)"
+YES = frozenset({"1", "1.0", "true", "yes", "y"})
+NO = frozenset({"0", "0.0", "-1", "-1.0", "false", "no", "n"})
+ALIKE = (
+    "all photos have this slope, which takes permutations to test (--set fit.permutations=10000)"
+)
 EVERYWHERE = "given for every picture: say from which score it counts (--set fit.presence=0.5)"
 
 
@@ -67,7 +72,9 @@ def split_truth(text: str) -> tuple[str, str]:
     (('job', ''), ('smiles', 'Smiling'))
     """
     label, equals, column = text.rpartition("=")
-    return (column.strip(), label.strip()) if equals else (text.strip(), "")
+    if equals:
+        return (column.strip(), label.strip())
+    return (text.strip(), "")
 
 
 def plain(text: str) -> str:
@@ -89,16 +96,26 @@ def check_truths(truths: Sequence[Truth], labels: Collection[str]) -> None:
         cells = [text for text in dict.fromkeys(truth.cells) if text]
         some = ", ".join(sorted(by_plain.values())[:8])
         if not cells:
-            raise ConfigError(f"The column {truth.column} is empty for all photos.", "Name another one with --truth.")
+            raise ConfigError(
+                f"The column {truth.column} is empty for all photos.",
+                "Name another one with --truth.",
+            )
         if truth.label:
             if plain(truth.label) not in by_plain:
-                raise ConfigError(f"No classifier returned the label {truth.label!r}.", f"It may be one of {some}.")
+                raise ConfigError(
+                    f"No classifier returned the label {truth.label!r}.",
+                    f"It may be one of {some}.",
+                )
             if odd := [text for text in cells if _answer(text) not in YES | NO]:
                 hint = "Write yes or no, true or false, 1 or 0, 1 or -1; leave it empty where it is not known."
-                raise ConfigError(f"{odd[0]!r} in the column {truth.column} is neither yes nor no.", hint)
+                raise ConfigError(
+                    f"{odd[0]!r} in the column {truth.column} is neither yes nor no.", hint
+                )
         elif not any(plain(text) in by_plain for text in cells):
             hint = f"Its cells name the right label, such as {some}; for one label write --truth LABEL={truth.column}."
-            raise ConfigError(f"{cells[0]!r} in the column {truth.column} is not a label that was returned.", hint)
+            raise ConfigError(
+                f"{cells[0]!r} in the column {truth.column} is not a label that was returned.", hint
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,10 +152,12 @@ def error_tables(
     returned: all labels that the classifier returned, along other sweeps as well; the answers' own if None.
     """
     known = {plain(str(label)) for label in (answers.labels if returned is None else returned)}
-    units, middle = codes_of(answers.units, len(answers.photos)), len(answers.values) // 2
+    units = codes_of(answers.units, len(answers.photos))
+    middle = len(answers.values) // 2
     rows = [row for one in truths for row in _judged(answers, one, known)]
     there = [bool(row.keep.any()) for row in rows]
-    rates, slopes = [], []
+    rates = []
+    slopes = []
     for row in compress(rows, there):
         head: dict[str, object] = {
             "classifier": answers.classifier,
@@ -146,15 +165,26 @@ def error_tables(
             **dict(zip(_NAMES, row.names, strict=True)),
             "n": int(row.keep.sum()),
         }
-        wrong, codes = row.wrong[row.keep], np.unique(units[row.keep], return_inverse=True)[1]
+        wrong = row.wrong[row.keep]
+        codes = np.unique(units[row.keep], return_inverse=True)[1]
         sizes = np.bincount(codes).astype(np.float64)
         for step, value in enumerate([] if row.never else answers.values.tolist()):
             low, high = share_interval(np.bincount(codes, wrong[:, step]).astype(np.float64), sizes)
-            facts = {"step": step, "value": value, "wrong": int(wrong[:, step].sum()), "ci_low": low, "ci_high": high}
+            facts = {
+                "step": step,
+                "value": value,
+                "wrong": int(wrong[:, step].sum()),
+                "ci_low": low,
+                "ci_high": high,
+            }
             rates.append({**head, **facts, "rate": float(wrong[:, step].mean())})
         lines = _lines(row.wrong, answers.values)[row.keep]
-        mean = [np.nan] * 6 if row.never else [*clustered_mean(lines, codes), wrong[:, middle].mean()]
-        head |= dict(zip(("slope", "se", "ci_low", "ci_high", "p", "centre"), mean, strict=True)) | {"note": row.note}
+        mean = (
+            [np.nan] * 6 if row.never else [*clustered_mean(lines, codes), wrong[:, middle].mean()]
+        )
+        head |= dict(
+            zip(("slope", "se", "ci_low", "ci_high", "p", "centre"), mean, strict=True)
+        ) | {"note": row.note}
         slopes.append({**head, "units": len(sizes), "trusted": not few(effective_units(sizes))})
     if not slopes:
         return pd.DataFrame(), pd.DataFrame()
@@ -196,7 +226,9 @@ def _as_answers(answers: Answers, rows: Iterable[_Row]) -> Answers:
 def _tested(frame: pd.DataFrame, errors: Answers, options: FitOptions) -> pd.DataFrame:
     """With varying, p_perm, p_test and q, and the notes of the slopes that are not tested."""
     found = outcomes(errors)
-    varies, least, m = varying(found), options.min_varying, options.permutations
+    varies = varying(found)
+    least = options.min_varying
+    m = options.permutations
     each = zip(varies.tolist(), frame["units"].tolist(), frame["n"].tolist(), strict=True)
     counts = [f"{number} of {many(of, 'photo' if of == n else 'unit')}" for number, of, n in each]
     few = [f"its errors change on {count}; {least} are needed" for count in counts]
@@ -207,22 +239,30 @@ def _tested(frame: pd.DataFrame, errors: Answers, options: FitOptions) -> pd.Dat
     p_test, _ = below_floor(p_perm, p, m, trusted=frame["trusted"].to_numpy(bool))
     note = note.mask(judged & np.isnan(p_test), ALIKE)
     frame = frame.assign(**{name: frame[name].where(judged) for name in ("ci_low", "ci_high")})
-    return frame.assign(varying=varies, p=p, p_perm=p_perm, p_test=p_test, q=benjamini_hochberg(p_test), note=note)
+    return frame.assign(
+        varying=varies, p=p, p_perm=p_perm, p_test=p_test, q=benjamini_hochberg(p_test), note=note
+    )
 
 
-def _decided(frame: pd.DataFrame, errors: Answers, fakes: Mapping[str, Answers], options: FitOptions) -> pd.DataFrame:
+def _decided(
+    frame: pd.DataFrame, errors: Answers, fakes: Mapping[str, Answers], options: FitOptions
+) -> pd.DataFrame:
     """With q_placebo, decision and reason; see ``slopes.fit.decision``."""
     differences = placebo_differences(errors, fakes, replace(options, estimators=(READING,)))
     slopes, trusted = (frame[name].to_numpy() for name in ("slope", "trusted"))
     parts = [differences[differences["placebo"] == kind] for kind in fakes]
     largest = np.max(
-        [further(part, slopes, options, trusted) for part in parts] or [np.full(len(frame), np.nan)], axis=0
+        [further(part, slopes, options, trusted) for part in parts]
+        or [np.full(len(frame), np.nan)],
+        axis=0,
     )
     q_placebo = placebo_q(are_findings(frame), largest)
     ends = zip(frame["ci_low"], frame["ci_high"], strict=True)
     cells = zip(frame["note"], frame["q"], q_placebo, ends, strict=True)
     decided = [rule(bool(note), q, worst, fakes, interval) for note, q, worst, interval in cells]
-    return frame.assign(q_placebo=q_placebo).join(pd.DataFrame(decided, columns=["decision", "reason"]))
+    return frame.assign(q_placebo=q_placebo).join(
+        pd.DataFrame(decided, columns=["decision", "reason"])
+    )
 
 
 def _judged(answers: Answers, one: Truth, known: Collection[str]) -> Iterator[_Row]:
@@ -239,7 +279,9 @@ def _judged(answers: Answers, one: Truth, known: Collection[str]) -> Iterator[_R
         absent = plain(one.label) not in known
         note = never(f"“{one.label}”") if absent else EVERYWHERE if named.all() else ""
         parts = [(ERROR, labelled, named != true[:, None])]
-        parts += [] if absent else [(MISS, labelled & true, ~named), (ALARM, labelled & ~true, named)]
+        parts += (
+            [] if absent else [(MISS, labelled & true, ~named), (ALARM, labelled & ~true, named)]
+        )
         for measure, keep, wrong in parts:
             yield _Row((one.column, one.label, measure), keep, wrong, note, absent)
         return
@@ -262,7 +304,9 @@ def _answer(text: object) -> str:
 def _said(answers: Answers, label: str) -> Flags:
     """(n, K) whether a label was returned."""
     returned = np.zeros((len(answers.photos), len(answers.values)), dtype=bool)
-    pairs = np.array([plain(name) == plain(label) for name in answers.labels], dtype=bool)[answers.label]
+    pairs = np.array([plain(name) == plain(label) for name in answers.labels], dtype=bool)[
+        answers.label
+    ]
     np.logical_or.at(returned, answers.photo[pairs], answers.present[pairs])
     return returned
 

@@ -29,15 +29,24 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
 
     Raises: TableError if a table is damaged.
     """
-    where = loading.of_pair(classifier, attribute) & (pc.field("step") >= 0) & (pc.field("step") < len(values))
+    where = (
+        loading.of_pair(classifier, attribute)
+        & (pc.field("step") >= 0)
+        & (pc.field("step") < len(values))
+    )
     scores, asked = (
-        pa.Table.from_pandas(tables.read_rows(table, run, None, where), table.schema, preserve_index=False)
+        pa.Table.from_pandas(
+            tables.read_rows(table, run, None, where), table.schema, preserve_index=False
+        )
         for table in (tables.SCORES, tables.ASKED)
     )
     scores = present(scores, {classifier: cut_of(run, classifier)})
-    names, none = np.empty(0, dtype=object), np.empty(0, dtype=np.int32)
+    names = np.empty(0, dtype=object)
+    none = np.empty(0, dtype=np.int32)
     flat = np.empty((0, len(values)), dtype=np.float32)
-    empty = Answers(classifier, attribute, values, names, names, {}, none, none, flat.astype(bool), flat, 0.0)
+    empty = Answers(
+        classifier, attribute, values, names, names, {}, none, none, flat.astype(bool), flat, 0.0
+    )
     return next(gather(scores, asked, {attribute: values}), empty)
 
 
@@ -46,7 +55,15 @@ def cut_of(run: Path, classifier: str) -> Cut:
     try:
         limits = read_json(run / "presence.json")["limits"][classifier]
         return Cut(float(limits["score"]), int(limits["most"]))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, ConfigError):
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        ConfigError,
+    ):
         return ALL
 
 
@@ -114,9 +131,13 @@ def typical(answers: Answers, label: str) -> int | None:
     if not len(rows) or not len(answers.values):
         return None
     present = answers.present[rows]
-    presence, steep = line_slopes(present, answers.values), slopes(answers)[rows]
+    presence = line_slopes(present, answers.values)
+    steep = slopes(answers)[rows]
     far = presence - presence.sum() / max(len(answers.photos), 1), steep - steep.mean()
-    near = [places(np.abs(gap), np.abs(each).max()) for gap, each in zip(far, (presence, steep), strict=True)]
+    near = [
+        places(np.abs(gap), np.abs(each).max())
+        for gap, each in zip(far, (presence, steep), strict=True)
+    ]
     order = np.lexsort((near[1], near[0], present.all(axis=1)))
     return int(rows[order[0]])
 
@@ -125,12 +146,17 @@ def steepest(answers: Answers) -> str:
     """The label whose score has the steepest mean slope over photos; empty without answers."""
     if not len(answers.label):
         return ""
-    return str(answers.labels[highest(np.abs(np.bincount(answers.label, slopes(answers), len(answers.labels))))])
+    return str(
+        answers.labels[
+            highest(np.abs(np.bincount(answers.label, slopes(answers), len(answers.labels))))
+        ]
+    )
 
 
 def movers(answers: Answers, most: int = 6) -> list[list[int]]:
     """For each label the rows of the photos that moved most, by presence and then by score; none that stood still."""
-    presence, score = np.abs(line_slopes(answers.present, answers.values)), np.abs(slopes(answers))
+    presence = np.abs(line_slopes(answers.present, answers.values))
+    score = np.abs(slopes(answers))
     order = np.lexsort((answers.photo, places(-score), places(-presence), answers.label))
     order = order[((presence > 0) | (score > 0))[order]]
     ends = np.searchsorted(answers.label[order], np.arange(len(answers.labels) + 1))

@@ -17,13 +17,30 @@ from gslopes.stats.rounding import highest, ranked
 
 COLUMNS = (
     Column("label", number=False, gives_way=True),
-    *(Column("first"), Column("second"), Column("difference"), Column("95 % interval", number=False)),
+    *(
+        Column("first"),
+        Column("second"),
+        Column("difference"),
+        Column("95 % interval", number=False),
+    ),
     *(Column("unit", number=False), Column("differing"), Column("changed", number=False)),
 )
 MOST_LINES = 60  # labels of one pair on a terminal
 PAIR = ["first_classifier", "classifier", "attribute"]
 _TEXTS = ("first_classifier", "classifier", "attribute", "label")
-_NUMBERS = ("n", "active", "differing", "slope", "other_slope", "difference", "ci_low", "ci_high", "p", "p_test", "q")
+_NUMBERS = (
+    "n",
+    "active",
+    "differing",
+    "slope",
+    "other_slope",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "p",
+    "p_test",
+    "q",
+)
 # What a condition on the changes may name, each with a value of its type; see ``changed``.
 CONDITION: dict[str, float | str | bool] = {
     **dict.fromkeys(_TEXTS, ""),
@@ -54,11 +71,16 @@ def print_changes(changes: pd.DataFrame) -> str:
         lines.append(wrap(sentence(part, attribute)))
         rows = []
         for row in map(_row, printed.to_dict("records")):
-            changed, unit = "yes" if row["changed"] else "no", row["short"].removeprefix("of the ")
-            rows.append([row["label"], *row["texts"], row["interval"], unit, row["differing"], changed])
+            changed = "yes" if row["changed"] else "no"
+            unit = row["short"].removeprefix("of the ")
+            rows.append(
+                [row["label"], *row["texts"], row["interval"], unit, row["differing"], changed]
+            )
         lines += ["", table(COLUMNS, rows, styles)] if rows else []
         if len(part) > len(judged):
-            lines.append(f"  and {words.many(len(part) - len(judged), 'label')} on too few photos to judge")
+            lines.append(
+                f"  and {words.many(len(part) - len(judged), 'label')} on too few photos to judge"
+            )
         if len(judged) > MOST_LINES:
             lines.append(f"  and {len(judged) - MOST_LINES:,} more, see --json")
         blocks.append("\n".join(lines))
@@ -74,21 +96,27 @@ def _by_pair(changes: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
 def changed(changes: pd.DataFrame) -> pd.DataFrame:
     """The changes with the column ``changed``, whether each is a finding; a row's names stand first."""
     names = ["classifier", "attribute", "label"]
-    return changes.assign(changed=are_findings(changes))[[*names, *changes.columns.drop(names), "changed"]]
+    return changes.assign(changed=are_findings(changes))[
+        [*names, *changes.columns.drop(names), "changed"]
+    ]
 
 
 def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
     """The changes as the rows of ``core.summary.FINDINGS``; decided by the rule of every audit."""
     pairs = zip(changes["first_classifier"], changes["classifier"], strict=True)
     names = {"attribute": "contrast", "difference": "value", "note": "reason"}
-    rows = changes.rename(columns=names).assign(model=[words.both(str(old), str(new)) for old, new in pairs])
+    rows = changes.rename(columns=names).assign(
+        model=[words.both(str(old), str(new)) for old, new in pairs]
+    )
     return decide(rows)
 
 
 def headline(changes: pd.DataFrame) -> str:
     """What changed, a sentence for each pair of classifiers along each attribute, named where there are several."""
     said = [(name, sentence(part, attribute)) for name, attribute, part in _by_pair(changes)]
-    return said[0][1] if len(said) == 1 else " ".join(f"{name}: {text}" for name, text in said)
+    if len(said) == 1:
+        return said[0][1]
+    return " ".join(f"{name}: {text}" for name, text in said)
 
 
 def sentence(part: pd.DataFrame, attribute: str) -> str:
@@ -96,8 +124,10 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
 
     part: the changes of one pair of classifiers along the attribute.
     """
-    judged, along = part[part["q"].notna()], f" along {words.perceived(attribute)}"
-    photos, most = words.many(int(part["n"].max()), "photo"), part["differing"].max()
+    judged = part[part["q"].notna()]
+    along = f" along {words.perceived(attribute)}"
+    photos = words.many(int(part["n"].max()), "photo")
+    most = part["differing"].max()
     if most == 0:
         return f"No answer differs on {photos}."
     differ = f"Answers to a label differ on up to {most:,.0f} of {photos}. " if most > 0 else ""
@@ -106,16 +136,23 @@ def sentence(part: pd.DataFrame, attribute: str) -> str:
     changed = judged[are_findings(judged)]
     if len(changed):
         first = changed.iloc[highest(changed["difference"].abs())]
-        write, unit = units.writer_of(first), units.after(first)
+        write = units.writer_of(first)
+        unit = units.after(first)
         by = numbers.of_row(first, "difference", write)
         text = f"The slope of “{words.readable(first['label'])}”{along} went from {write(first['slope'])} to"
         text += f" {write(first['other_slope'])} {unit}, a change of {by} ({photos})"
-        return text + (f"; {len(changed):,} of {len(judged):,} labels changed." if len(judged) > 1 else ".")
-    unchanged, one = [], f"“{words.readable(str(judged['label'].iloc[0]))}”" if len(judged) == 1 else ""
+        return text + (
+            f"; {len(changed):,} of {len(judged):,} labels changed." if len(judged) > 1 else "."
+        )
+    unchanged = []
+    one = f"“{words.readable(str(judged['label'].iloc[0]))}”" if len(judged) == 1 else ""
     for row in judged.to_dict("records"):
         name = "its change" if one else f"the change of “{words.readable(row['label'])}”"
-        unchanged.append(decisions.nothing(row, name, row["share"], int(row["units"]), f"q {row['q']:.2g}"))
-    widest, things = caution.widest(unchanged), decisions.over(judged)
+        unchanged.append(
+            decisions.nothing(row, name, row["share"], int(row["units"]), f"q {row['q']:.2g}")
+        )
+    widest = caution.widest(unchanged)
+    things = decisions.over(judged)
     if widest.clear:
         which = f"{one} did not change" if one else f"None of {len(judged):,} labels changed"
         return f"{differ}{which} its slope{along} more than chance explains ({caution.widely(widest, *things)})."
@@ -145,7 +182,10 @@ def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str], note
         "changes.html.j2",
         house=HERE,
         scripts=("page-base.js", "page-plots.js", "page-changes.js"),
-        data={"changes": [{"ends": pair["ends"], "rows": pair["rows"]} for pair in pairs], "decisions": {}},
+        data={
+            "changes": [{"ends": pair["ends"], "rows": pair["rows"]} for pair in pairs],
+            "decisions": {},
+        },
         plots=True,
         headline=headline(changes),
         note=note,
@@ -164,7 +204,8 @@ def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any
     """One classifier and attribute on the page: title, ends, sentence, rows, and how many labels are left out."""
     judged = part[part["q"].notna()]
     order = ranked(judged, "q", -judged["difference"].abs(), "label")
-    rows, title = [_row(row) for row in order[:MOST_LABELS].to_dict("records")], words.perceived(attribute)
+    rows = [_row(row) for row in order[:MOST_LABELS].to_dict("records")]
+    title = words.perceived(attribute)
     return {
         "title": f"{classifiers} along {title}",
         "ends": words.ends(attribute),
@@ -175,8 +216,16 @@ def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any
 
 
 def _row(row: dict[Any, Any]) -> dict[str, Any]:
-    keys = {"slope": "slope", "other": "other_slope", "difference": "difference", "low": "ci_low", "high": "ci_high"}
-    cells: dict[str, Any] = dict(zip(keys, numbers.rounded([row[name] for name in keys.values()], 8), strict=True))
+    keys = {
+        "slope": "slope",
+        "other": "other_slope",
+        "difference": "difference",
+        "low": "ci_low",
+        "high": "ci_high",
+    }
+    cells: dict[str, Any] = dict(
+        zip(keys, numbers.rounded([row[name] for name in keys.values()], 8), strict=True)
+    )
     write = units.writer_of(row)
     return cells | {
         "label": words.label(row["label"]),
@@ -186,6 +235,8 @@ def _row(row: dict[Any, Any]) -> dict[str, Any]:
         "interval": numbers.ends_of(row, write),
         "unit": units.unit_of(row),
         "short": units.short(row),
-        "differing": f"{row['differing']:,.0f} of {row['n']:,}" if row["differing"] >= 0 else numbers.NONE,
+        "differing": f"{row['differing']:,.0f} of {row['n']:,}"
+        if row["differing"] >= 0
+        else numbers.NONE,
         "q": numbers.probability(row["q"]),
     }

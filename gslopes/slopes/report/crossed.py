@@ -29,24 +29,37 @@ def panels(source: loading.Source, album: Album, known: Mapping[str, Any]) -> li
     """
     if (grid := grid_of(source.manifest.get("values"))) is None:
         return []
-    rows, made, at = tables.reading(source.real), [], [view for view in views(grid) if split(view)[2]]
+    rows = tables.reading(source.real)
+    made = []
+    at = [view for view in views(grid) if split(view)[2]]
     for name, own in rows.groupby("classifier", sort=True):
         part = own[own["attribute"] == grid.name]
         answers = matrix.read(source.run, str(name), grid.name, source.values[grid.name])
-        found = own[own["decision"].isin([decisions.FINDING, decisions.OPEN]) & own["label"].isin(answers.labels)]
-        order = ranked(found, "expected", found["attribute"] != grid.name, -found["t"].abs(), "label")
+        found = own[
+            own["decision"].isin([decisions.FINDING, decisions.OPEN])
+            & own["label"].isin(answers.labels)
+        ]
+        order = ranked(
+            found, "expected", found["attribute"] != grid.name, -found["t"].abs(), "label"
+        )
         chosen = list(dict.fromkeys(order["label"]))
         shown = [photo for photo in album.photos if (photo, grid.name) in album.files]
         made.append(
             {
                 "classifier": words.printable(name),
                 "sentence": decisions.headline(part, decisions.decide(part), grid.name).sentence,
-                "photos": [(album.files[photo, grid.name], known.get(photo)) for photo in shown[:PHOTOS]],
+                "photos": [
+                    (album.files[photo, grid.name], known.get(photo)) for photo in shown[:PHOTOS]
+                ],
                 "names": [words.perceived(name) for name in grid.names],
                 "ends": [words.ends(name) for name in grid.names],
-                "values": [[numbers.value(value, sign=True) for value in values] for values in grid.values],
+                "values": [
+                    [numbers.value(value, sign=True) for value in values] for values in grid.values
+                ],
                 "at": list(map(words.perceived, at)),
-                "maps": [_heat(answers, own[own["label"] == label], grid, at) for label in chosen[:MAPS]],
+                "maps": [
+                    _heat(answers, own[own["label"] == label], grid, at) for label in chosen[:MAPS]
+                ],
             }
         )
     return made
@@ -59,9 +72,12 @@ def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) ->
     """
     by_view = {row["attribute"]: row for _, row in own.iterrows()}
     row = by_view[grid.name]
-    label, measure = row["label"], units.measure_of(row)
+    label = row["label"]
+    measure = units.measure_of(row)
     by_number = measure != "presence"
-    shares = matrix.heights(answers, {label} if by_number else ())[0][answers.labels.tolist().index(label)]
+    shares = matrix.heights(answers, {label} if by_number else ())[0][
+        answers.labels.tolist().index(label)
+    ]
     low, high = (float(np.nanmin(shares)), float(np.nanmax(shares))) if by_number else (0.0, 1.0)
     texts = numbers.apart(shares) if by_number else [f"{100 * share:.0f}" for share in shares]
     shades = np.nan_to_num((shares - low) / ((high - low) or 1)).round(3).tolist()
@@ -72,5 +88,8 @@ def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) ->
         "decision": decisions.SHOWN.get(row["decision"], ""),
         "cells": list(zip(texts, shades, strict=True)),
         "of": units.short(row),
-        "slopes": [decisions.interval_of(by_view[view]) if view in by_view else "never returned" for view in at],
+        "slopes": [
+            decisions.interval_of(by_view[view]) if view in by_view else "never returned"
+            for view in at
+        ],
     }

@@ -20,7 +20,13 @@ from gslopes.stats.rounding import highest, ranked, sort_key
 FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", "none", "unjudged")
 
 # What a table says, and what the glossary says about it.
-SHOWN = {FINDING: "finding", PLACEBO: "like the placebo", OPEN: "open", NONE: "no finding", UNJUDGED: "not judged"}
+SHOWN = {
+    FINDING: "finding",
+    PLACEBO: "like the placebo",
+    OPEN: "open",
+    NONE: "no finding",
+    UNJUDGED: "not judged",
+}
 ABOUT = {
     FINDING: f"q is below {LEVEL:g}, its interval is without 0, and the slope differs from every placebo sweep's.",
     PLACEBO: "The label moves, but not surely further than in a placebo sweep, where the attribute does not change.",
@@ -50,27 +56,35 @@ class Decision:
     @property
     def shown(self) -> str:
         """The decision as tables have it."""
-        return f"{SHOWN[self.code]}, expected" if self.expected else SHOWN[self.code]
+        if self.expected:
+            return f"{SHOWN[self.code]}, expected"
+        return SHOWN[self.code]
 
 
 def by_pair(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, pd.DataFrame]]:
     """(classifier, attribute, its rows, those of its placebo sweeps), sorted, of a table with these two columns."""
     real = rows[~placebo.among(rows["attribute"])]
     for (classifier, attribute), part in real.groupby(["classifier", "attribute"], sort=True):
-        fake = (rows["classifier"] == classifier) & rows["attribute"].isin(placebo.names(str(attribute)))
+        fake = (rows["classifier"] == classifier) & rows["attribute"].isin(
+            placebo.names(str(attribute))
+        )
         yield str(classifier), str(attribute), part, rows[fake]
 
 
 def cut(rows: pd.DataFrame) -> str:
     """What counted as present; empty where every label did that was returned."""
     named = rows["cut"].dropna()
-    return words.printable(named.iloc[0]) if len(named) and named.iloc[0] != tables.EVERY else ""
+    if len(named) and named.iloc[0] != tables.EVERY:
+        return words.printable(named.iloc[0])
+    return ""
 
 
 def decide(rows: pd.DataFrame) -> dict[str, Decision]:
     """Label to decision, as the fit wrote it.  rows: those to read of one classifier and attribute."""
     decisions = {}
-    for label, code, why, named in rows[["label", "decision", "detail", "expected"]].to_numpy(object).tolist():
+    for label, code, why, named in (
+        rows[["label", "decision", "detail", "expected"]].to_numpy(object).tolist()
+    ):
         decision = str(code) if code in CODES else UNJUDGED
         decisions[str(label)] = Decision(decision, _text(why), pd.notna(named) and bool(named))
     return decisions
@@ -86,7 +100,9 @@ def apart(rows: pd.DataFrame, found: Mapping[str, Decision], placebos: pd.DataFr
     ends = placebos.groupby("label").agg({"low": "min", "high": "max"})
     both = rows[rows["decision"] == PLACEBO].merge(ends, left_on="label", right_index=True)
     beyond = both[(both["ci_low"] > both["high"]) | (both["ci_high"] < both["low"])]
-    return [f"“{words.readable(label)}”, {found[label].why}" for label in beyond["label"].astype(str)]
+    return [
+        f"“{words.readable(label)}”, {found[label].why}" for label in beyond["label"].astype(str)
+    ]
 
 
 def counts(decisions: Mapping[str, Decision]) -> dict[str, int]:
@@ -130,7 +146,8 @@ def headline(
 
     rows: those to read, see ``core.tables.reading``.  found: of ``decisions.decide``.  drawn: see ``loading.drawings``.
     """
-    said, further = _headline(rows, found, attribute), drawing.sentence(drawn or {})
+    said = _headline(rows, found, attribute)
+    further = drawing.sentence(drawn or {})
     return replace(said, sentence=f"{said.sentence} {further}".rstrip())
 
 
@@ -139,7 +156,8 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     perceived = words.perceived(attribute)
     unjudged = codes.count(UNJUDGED)
     moving = [label for label, decision in found.items() if decision.moves]
-    judged, moves = len(codes) - unjudged, len(moving)
+    judged = len(codes) - unjudged
+    moves = len(moving)
     if not judged:
         n = int(rows["n"].max()) if len(rows) else 0
         text = f"No label's answer varies on enough {f'of {n:,} ' if n else ''}photos"
@@ -147,15 +165,24 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
         if n == 1:
             text = f"One photo cannot say whether a label moves with {perceived}"
         return Headline(f"{text}.", "", 0, 0, unjudged, 0, SHOWN[UNJUDGED])
-    still = {label for label, decision in found.items() if decision.code != UNJUDGED and not decision.moves}
+    still = {
+        label
+        for label, decision in found.items()
+        if decision.code != UNJUDGED and not decision.moves
+    }
     quiet = []
     for row in rows[rows["label"].astype(str).isin(still)].to_dict("records"):
-        name, share = f"“{words.readable(row['label'])}”", row["intercept"] / 100  # its line at 0: steadier
-        quiet.append(nothing(row, name, share, int(row.get("units", row["n"])), found[row["label"]].why))
+        name = f"“{words.readable(row['label'])}”"
+        share = row["intercept"] / 100  # its line at 0: steadier
+        quiet.append(
+            nothing(row, name, share, int(row.get("units", row["n"])), found[row["label"]].why)
+        )
     if not moves:
         text = _none(quiet, perceived, PLACEBO in codes, over(rows))
         open_ones = sum(not interval.clear for interval in quiet)
-        effect = f"no label is shown to move, {open_ones:,} undecided" if open_ones else "no label moves"
+        effect = (
+            f"no label is shown to move, {open_ones:,} undecided" if open_ones else "no label moves"
+        )
         return Headline(f"{text}.", "", 0, judged, unjudged, 0, effect)
     named = [label for label in moving if found[label].expected]
     leading = [label for label in moving if label not in named] or named
@@ -163,9 +190,12 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     # one unit is not more than another: labels of most photos' answers first, by how sure they are where units differ
     same = len({units.measure_of(row) for row in by_label.to_dict("records")}) == 1
     size = by_label["slope"].abs() if same else by_label["t"].abs()
-    order = by_label.assign(_size=-size, _name=by_label.index).sort_values(["_size", "_name"], key=sort_key)
+    order = by_label.assign(_size=-size, _name=by_label.index).sort_values(
+        ["_size", "_name"], key=sort_key
+    )
     first = order.iloc[0]
-    name, slope = words.readable(str(order.index[0])), slope_of(first)
+    name = words.readable(str(order.index[0]))
+    slope = slope_of(first)
     text = f"{effect_of(first, name, words.between(attribute))} ({slope}, {words.many(int(first['n']), 'photo')})"
     light = first.get("light")
     if pd.notna(light) and light >= WORTH_NAMING:
@@ -177,42 +207,68 @@ def _headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str)
     text += f", {caution.undecided(quiet)}" if len(quiet) > clear else ""
     if FINDING not in codes:
         text += f". Not settled: {found[str(order.index[0])].why or 'no placebo sweep was run'}"
-    strongest, effect = str(order.index[0]), effect_of(first, name)
-    return Headline(f"{text}.", strongest, moves, judged - moves, unjudged, len(named), effect, slope)
+    strongest = str(order.index[0])
+    effect = effect_of(first, name)
+    return Headline(
+        f"{text}.", strongest, moves, judged - moves, unjudged, len(named), effect, slope
+    )
 
 
-def nothing(row: Mapping[Hashable, Any], name: str, share: float, n: int, why: str) -> caution.Nothing:
+def nothing(
+    row: Mapping[Hashable, Any], name: str, share: float, n: int, why: str
+) -> caution.Nothing:
     """A slope that is judged and no finding, or such a change of one, as ``caution`` takes it.
 
     share: of answers with the label, where it is judged by presence.  n: units.  why: it may be 0 where its interval
     leaves that out.
     """
-    measure, spread, ends = units.measure_of(row), row.get("sd"), (row["ci_low"], row["ci_high"])
-    matters = caution.MATTERS.get(measure, caution.OF_SPREAD * float("nan" if spread is None else spread))
+    measure = units.measure_of(row)
+    spread = row.get("sd")
+    ends = (row["ci_low"], row["ci_high"])
+    matters = caution.MATTERS.get(
+        measure, caution.OF_SPREAD * float("nan" if spread is None else spread)
+    )
     matters = caution.points(share) if measure == "presence" else matters
     note = f"{units.odds(matters):.2g} % would matter" if measure == "log-odds" else ""
     shown = f"{numbers.interval(*ends, units.writer(measure))} {units.after(row)}"
     found = caution.Nothing(name, *ends, n, matters, shown, note)
-    return found if found.holds_zero else replace(found, note=why)
+    if found.holds_zero:
+        return found
+    return replace(found, note=why)
 
 
 def over(rows: pd.DataFrame) -> tuple[str, ...]:
     """What the rows' column units counts, one and several; photos where there is none."""
     clustered = "units" in rows and bool((rows["units"] < rows["n"]).any())
-    return ("cluster's worth of photos", "clusters' worth of photos") if clustered else ("photo",)
+    if clustered:
+        return ("cluster's worth of photos", "clusters' worth of photos")
+    return ("photo",)
 
 
-def _none(quiet: Sequence[caution.Nothing], attribute: str, placebo: bool, things: tuple[str, ...]) -> str:
+def _none(
+    quiet: Sequence[caution.Nothing], attribute: str, placebo: bool, things: tuple[str, ...]
+) -> str:
     """The sentence where no label moves: none does, or it cannot be said.  things: see ``over``."""
-    clear, widest = [interval for interval in quiet if interval.clear], caution.widest(quiet)
+    clear = [interval for interval in quiet if interval.clear]
+    widest = caution.widest(quiet)
     chance = "chance or a placebo explains" if placebo else "chance explains"
     if not clear:
-        which = f"{widest.name} moves" if len(quiet) == 1 else f"any of {words.many(len(quiet), 'label')} moves"
-        return caution.cannot_tell(widest, f"whether {which} with {attribute} more than {chance}", *things)
+        which = (
+            f"{widest.name} moves"
+            if len(quiet) == 1
+            else f"any of {words.many(len(quiet), 'label')} moves"
+        )
+        return caution.cannot_tell(
+            widest, f"whether {which} with {attribute} more than {chance}", *things
+        )
     if len(clear) < len(quiet):
         text = f"None of {words.many(len(quiet), 'label')} is shown to move with {attribute} more than {chance}; with "
         return f"{text}{words.many(widest.n, *things)} {caution.undecided(quiet)}"
-    text = f"{clear[0].name} does not move" if len(clear) == 1 else f"None of {words.many(len(clear), 'label')} moves"
+    text = (
+        f"{clear[0].name} does not move"
+        if len(clear) == 1
+        else f"None of {words.many(len(clear), 'label')} moves"
+    )
     return f"{text} with {attribute} more than {chance} ({caution.widely(widest, *things)})"
 
 
@@ -221,16 +277,22 @@ def _as_expected(named: Sequence[str], moves: int) -> str:
     if not named:
         return ""
     which = f"“{words.readable(named[0])}”" if len(named) == 1 else f"{len(named):,}"
-    return ", as expected" if len(named) == moves else f" ({which} as expected)"
+    if len(named) == moves:
+        return ", as expected"
+    return f" ({which} as expected)"
 
 
 def _nearest(rows: pd.DataFrame, found: Mapping[str, Decision]) -> str:
     """The label whose answer varies on most photos, and what it would take; empty where the table does not say."""
     if "varying" not in rows or not rows["varying"].notna().any():
         return ""
-    label = str(rows["label"].iloc[int(rows["varying"].astype(float).fillna(0).to_numpy().argmax())])
+    label = str(
+        rows["label"].iloc[int(rows["varying"].astype(float).fillna(0).to_numpy().argmax())]
+    )
     why = found[label].why
-    return f". The nearest is “{words.readable(label)}”: {why}" if why else ""
+    if why:
+        return f". The nearest is “{words.readable(label)}”: {why}"
+    return ""
 
 
 def effect_of(row: pd.Series, name: str, between: str = "") -> str:
@@ -238,11 +300,14 @@ def effect_of(row: pd.Series, name: str, between: str = "") -> str:
 
     between: the ends, such as ``between the feminine and the masculine end``.
     """
-    measure, between = units.measure_of(row), f" {between}".rstrip()
+    measure = units.measure_of(row)
+    between = f" {between}".rstrip()
     own = f" {units.short(row)}".rstrip()
     name = name.removesuffix(f" ({own.lstrip()})")
     scale, unit = {"presence": (100, " of 100 photos"), "value": (1, own)}.get(measure, (1, ""))
-    what = {"presence": "", "value": "The mean of "}.get(measure, "The mean score of ") + f"“{name}”"
+    what = {"presence": "", "value": "The mean of "}.get(
+        measure, "The mean score of "
+    ) + f"“{name}”"
     if units.is_crossed(row):
         return _at_both_ends(row, what, scale, unit)
     verb = "rises" if row["slope"] > 0 else "falls"
@@ -258,10 +323,14 @@ def _at_both_ends(row: pd.Series, what: str, scale: int, unit: str) -> str:
     """As ``effect_of``: how far a label goes along the first of two attributes at both ends of the second."""
     first, second, _ = split(row["attribute"])
     changes = [scale * row["y_first"], scale * row["y_last"]]
-    lead, sizes = changes[highest(list(map(abs, changes)))], numbers.change(*map(abs, changes))
+    lead = changes[highest(list(map(abs, changes)))]
+    sizes = numbers.change(*map(abs, changes))
     verbs = ["falls" if change * lead < 0 else "rises" for change in changes]
     again = "" if verbs[0] == verbs[1] else f"{verbs[1]} "
-    towards, (low, high) = f"{verbs[0]} toward {words.ends(first)[int(lead > 0)]}", words.faces(second)
+    towards, (low, high) = (
+        f"{verbs[0]} toward {words.ends(first)[int(lead > 0)]}",
+        words.faces(second),
+    )
     return f"{what} {towards} by {sizes[0]}{unit} on {low} and {again}by {sizes[1]} on {high.replace('faces', 'ones')}"
 
 
@@ -278,14 +347,39 @@ def interval_of(row: Any) -> str:
 # -- the table of findings --------------------------------------------------------------------------------------------
 
 COLUMNS = (
-    *("classifier", "attribute", "label", "n", "y_first", "y_last", "slope", "ci_low", "ci_high", "unit", "light", "q"),
+    *(
+        "classifier",
+        "attribute",
+        "label",
+        "n",
+        "y_first",
+        "y_last",
+        "slope",
+        "ci_low",
+        "ci_high",
+        "unit",
+        "light",
+        "q",
+    ),
     *("decision", "reason", "detail", "estimator", "expected"),
 )
 
 ERRORS = "percentage points of errors per unit"
 # The columns of slopes.csv: what a reader needs; the Parquet table has the others.
 TIDY = (
-    *("classifier", "attribute", "label", "estimator", "n", "y_first", "y_last", "slope", "ci_low", "ci_high", "unit"),
+    *(
+        "classifier",
+        "attribute",
+        "label",
+        "estimator",
+        "n",
+        "y_first",
+        "y_last",
+        "slope",
+        "ci_low",
+        "ci_high",
+        "unit",
+    ),
     *("p_test", "q", "decision"),
 )
 
@@ -318,7 +412,9 @@ def _errors(errors: pd.DataFrame) -> pd.DataFrame:
     """The slopes of error rates as rows of the same columns; those along placebos are left out."""
     rows = errors[errors["decision"].notna()]
     named = "errors: " + rows["label"] + ", " + rows["measure"]
-    frame = rows.assign(label=named, unit=ERRORS, estimator="error-rate", detail=rows["note"], expected=False)
+    frame = rows.assign(
+        label=named, unit=ERRORS, estimator="error-rate", detail=rows["note"], expected=False
+    )
     rank = frame["decision"].map(list(CODES).index)
     order = ranked(frame, "classifier", "attribute", rank, -frame["slope"].abs(), "label")
     return order.reindex(columns=list(COLUMNS))
@@ -330,7 +426,9 @@ def summary_rows(findings: pd.DataFrame) -> pd.DataFrame:
     return findings.rename(columns=names)[summary.FINDINGS.columns]
 
 
-def write_findings(report: Path, slopes: pd.DataFrame, errors: pd.DataFrame | None = None) -> pd.DataFrame:
+def write_findings(
+    report: Path, slopes: pd.DataFrame, errors: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Write ``findings.csv``, every row, and ``findings.tex``, the labels that are judged; the table.
 
     Raises: StorageError.
@@ -354,7 +452,8 @@ def as_text(found: pd.DataFrame) -> pd.DataFrame:
         ends = numbers.ends_of(row, form)
         names = [words.printable(row["classifier"]), words.label(row["label"])]
         along = words.perceived(row["attribute"])
-        q, decision = numbers.probability(row["q"]), Decision(row["decision"], "", row["expected"]).shown
+        q = numbers.probability(row["q"])
+        decision = Decision(row["decision"], "", row["expected"]).shown
         rows.append([*names, along, form(row["slope"]), ends, unit, q, decision, f"{row['n']:,}"])
     heads = ["API", "Label", "along", "Slope", "95 % interval", "unit", "q", "decision", "photos"]
     return pd.DataFrame(rows, columns=heads, dtype=object)
@@ -364,5 +463,9 @@ def _judged_rows(rows: pd.DataFrame) -> pd.DataFrame:
     decided = decide(rows)
     decisions = [decided[label] for label in rows["label"]]
     facts = {"decision": "code", "detail": "why", "expected": "expected"}
-    frame = rows.assign(**{name: [getattr(one, of) for one in decisions] for name, of in facts.items()})
-    return ranked(frame, frame["decision"].map(CODES.index), "expected", -frame["slope"].abs(), "label")
+    frame = rows.assign(
+        **{name: [getattr(one, of) for one in decisions] for name, of in facts.items()}
+    )
+    return ranked(
+        frame, frame["decision"].map(CODES.index), "expected", -frame["slope"].abs(), "label"
+    )

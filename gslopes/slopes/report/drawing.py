@@ -31,7 +31,11 @@ def sentence(drawn: Drawn) -> str:
     whole = units.writer_of(first)(first["sweep"])
     text = f"The drawing moves “{words.readable(first['label'])}” more than the attribute does: by {written(first)}"
     text += f"{unit} from the photo to value 0, by {whole} from end to end"
-    return text + (f"; so it does {words.many(len(further) - 1, 'further label')}." if len(further) > 1 else ".")
+    return text + (
+        f"; so it does {words.many(len(further) - 1, 'further label')}."
+        if len(further) > 1
+        else "."
+    )
 
 
 def summary_rows(drawn: pd.DataFrame) -> pd.DataFrame:

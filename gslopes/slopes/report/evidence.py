@@ -17,7 +17,12 @@ from gslopes.slopes.report.paper import no_label
 from gslopes.stats.rounding import ranked
 
 _TEXTS = ("95 % interval", "unit", "decision")
-_STYLES = {decisions.FINDING: "bold", decisions.PLACEBO: "yellow", decisions.NONE: "dim", decisions.OPEN: ""}
+_STYLES = {
+    decisions.FINDING: "bold",
+    decisions.PLACEBO: "yellow",
+    decisions.NONE: "dim",
+    decisions.OPEN: "",
+}
 
 NOTE = """\
 slope: per unit of the attribute, the mean of each photo's own slope. unit: percentage points of
@@ -61,7 +66,9 @@ def print_evidence(
         floor = fakes[(fakes["classifier"] == classifier) & (fakes["attribute"] == attribute)]
         kinds |= set(floor["placebo"])
         own = (drawn or {}).get((classifier, attribute), {})
-        blocks.append(_block(part, floor, limit, by_pair.get((words.printable(classifier), attribute)), own))
+        blocks.append(
+            _block(part, floor, limit, by_pair.get((words.printable(classifier), attribute)), own)
+        )
     adjusted = f"p{'_perm' * bool(reading['p_perm'].notna().any())} after Benjamini and Hochberg"
     named = ", ".join(text for kind, text in placebo.TEXTS.items() if kind in kinds)
     lines = "\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else ""
@@ -70,7 +77,9 @@ def print_evidence(
     return "\n\n".join([*blocks, *unanswered, note])
 
 
-def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None, drawn: Drawn) -> str:
+def _block(
+    part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None, drawn: Drawn
+) -> str:
     first = part.iloc[0]
     attribute = first["attribute"]
     decided = decisions.decide(part)
@@ -78,7 +87,9 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
         f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
         wrap(headline(part, decided, attribute, drawn).sentence),
     ]
-    if split(attribute)[2]:  # a slope at an end of the other attribute: its labels stand in findings.csv
+    if split(attribute)[
+        2
+    ]:  # a slope at an end of the other attribute: its labels stand in findings.csv
         return "\n".join(lines)
     if present := decisions.cut(part):
         lines.append(f"Present: {present}.")
@@ -87,17 +98,30 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
     judged = part[[decided[label].code != decisions.UNJUDGED for label in part["label"]]]
     if len(judged):
         lines.append("\n" + _table(judged, decided, floor, limit, drawn))
-        lines += [wrap(f"  like the placebo: {text}", "    ") for text in decisions.apart(part, decided, floor)]
+        lines += [
+            wrap(f"  like the placebo: {text}", "    ")
+            for text in decisions.apart(part, decided, floor)
+        ]
         named = [words.label(label) for label in judged["label"] if decided[label].expected]
         lines += [wrap(f"  {WORD}: {', '.join(named)}", "    ")] if named else []
     if len(judged) > limit:
-        lines.append(f"  and {words.many(len(judged) - limit, 'label')} with less evidence: see findings.csv")
+        lines.append(
+            f"  and {words.many(len(judged) - limit, 'label')} with less evidence: see findings.csv"
+        )
     return "\n".join([*lines, *_unjudged(part, decided)])
 
 
-def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFrame, limit: int, drawn: Drawn) -> str:
+def _table(
+    judged: pd.DataFrame,
+    found: Mapping[str, Decision],
+    floor: pd.DataFrame,
+    limit: int,
+    drawn: Drawn,
+) -> str:
     codes = [found[label] for label in judged["label"]]
-    order = judged.assign(_plain=[not code.moves for code in codes], _named=[code.expected for code in codes])
+    order = judged.assign(
+        _plain=[not code.moves for code in codes], _named=[code.expected for code in codes]
+    )
     first = ranked(order, "_plain", "_named", -order["t"].abs(), "label")[:limit]
     printed = ranked(first, "_named", "slope", "label")
     ends = floor.groupby("label").agg({"low": "min", "high": "max"}) if len(floor) else None
@@ -112,7 +136,9 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
             low, high = ends.loc[row["label"]]
             cells.append(f"{write(low)} to {write(high)}")
         if drawn:
-            cells.append(drawing.written(drawn[row["label"]]) if row["label"] in drawn else numbers.NONE)
+            cells.append(
+                drawing.written(drawn[row["label"]]) if row["label"] in drawn else numbers.NONE
+            )
         else:
             cells.append(f"{row['active']:,} of {row['n']:,}")
         rows.append(cells)
@@ -139,9 +165,14 @@ def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:
 
 def summary(run: Path, slopes: pd.DataFrame) -> str:
     """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES."""
-    silent, drawn = unanswered(run), drawings(run)
+    silent = unanswered(run)
+    drawn = drawings(run)
     sentences = []
-    for classifier, attribute, rows, _ in decisions.by_pair(tables.reading(with_units(slopes, run))):
+    for classifier, attribute, rows, _ in decisions.by_pair(
+        tables.reading(with_units(slopes, run))
+    ):
         said = headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute)))
         sentences.append(f"{words.printable(classifier)}: {said.sentence}")
-    return " ".join([*sentences, *silent]) if sentences else no_label(silent)
+    if sentences:
+        return " ".join([*sentences, *silent])
+    return no_label(silent)

@@ -42,20 +42,26 @@ def write(run: Path, options: ReportConfig, watch: Watch | None = None) -> Path:
     source = load(run)
     paper_figures.check_labels(source, options.labels)
     sweeps = 0 if options.embed == "none" else page_data.count_sweeps(run, _steps(source))
-    with (watch or counted(None, "report", "steps"))(sweeps + _STEPS * len(source.findings)) as tick:
+    with (watch or counted(None, "report", "steps"))(
+        sweeps + _STEPS * len(source.findings)
+    ) as tick:
         return _write(run, source, options, tick)
 
 
 def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path:
-    report, pictured = run / "report", options.embed != "none"
+    report = run / "report"
+    pictured = options.embed != "none"
     with runfolder.storage(report):
         report.mkdir(exist_ok=True)
         clear(report)
         papers, findings = _write_tables(report, source, options)
         album = page_data.build_album(run, report, _steps(source), options.embed, tick)
-    credited, is_set = loading.read_credits(run) if pictured else {}, placebo.of_a_set(source.manifest)
+    credited = loading.read_credits(run) if pictured else {}
+    is_set = placebo.of_a_set(source.manifest)
     funnels = {(funnel.classifier, funnel.attribute): funnel for funnel in loading.funnels(run)}
-    screens, entries, scores = [], {}, {}
+    screens = []
+    entries = {}
+    scores = {}
     for finding in source.findings:
         decided = decisions.decide(finding.read)
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
@@ -63,7 +69,9 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
         scores[finding.key] = page_data.photo_scores(answers) if len(finding.values) else {}
         counted = funnels.get((words.printable(finding.classifier), finding.attribute))
         scale = tasks.scale_of(finding, decided, source.manifest)
-        screens.append(screen.screen(finding, decided, answers, album, counted, credited, scale, is_set))
+        screens.append(
+            screen.screen(finding, decided, answers, album, counted, credited, scale, is_set)
+        )
         tick(_STEPS)
     _write_explorer(report, source, album, scores, credited)
     differs = [] if is_set else method.of_run(run, (options.p, options.slope))
@@ -73,10 +81,15 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
     screens = _ranked(screens)
     quoted = None
     if screens:
-        first, attributes = screens[0], list(dict.fromkeys(screen.attribute for screen in screens))
-        lead, about = f"{first.classifier}: {first.headline.sentence}", screen.about(source.manifest, attributes)
-        rows, label = decisions.summary_rows(findings), first.headline.strongest
-        leading = (rows["model"].map(words.printable) == first.classifier) & (rows["contrast"] == first.attribute)
+        first = screens[0]
+        attributes = list(dict.fromkeys(screen.attribute for screen in screens))
+        lead = f"{first.classifier}: {first.headline.sentence}"
+        about = screen.about(source.manifest, attributes)
+        rows = decisions.summary_rows(findings)
+        label = first.headline.strongest
+        leading = (rows["model"].map(words.printable) == first.classifier) & (
+            rows["contrast"] == first.attribute
+        )
         leading &= (rows["label"] == label) | (label == "")
         quoted = of_findings(run, rows, lead, about, leading)
     write_card(report, quoted)
@@ -90,7 +103,8 @@ def _write(run: Path, source: Source, options: ReportConfig, tick: Tick) -> Path
             "sections": [entries[screen.key] for screen in screens],
             "perFile": page_data.PHOTOS_A_FILE,
             "decisions": {
-                code: {"word": decisions.SHOWN[code], "about": decisions.ABOUT[code]} for code in decisions.CODES
+                code: {"word": decisions.SHOWN[code], "about": decisions.ABOUT[code]}
+                for code in decisions.CODES
             },
             "p": options.p,
             "slope": options.slope,
@@ -131,13 +145,19 @@ def _steps(source: Source) -> dict[str, int]:
     return {name: len(values) for name, values in source.values.items() if len(values)}
 
 
-def _write_tables(report: Path, source: Source, options: ReportConfig) -> tuple[list[str], pd.DataFrame]:
+def _write_tables(
+    report: Path, source: Source, options: ReportConfig
+) -> tuple[list[str], pd.DataFrame]:
     """Write the findings, the slopes and the paper's tables; the names of the latter, and the findings."""
     wrong = tables.read_rows(tables.ERROR_SLOPES, source.run)
     findings = decisions.write_findings(report, source.slopes, wrong)
-    runfolder.write_bytes(report / "slopes.csv", csv_bytes(source.slopes.reindex(columns=list(decisions.TIDY))))
+    runfolder.write_bytes(
+        report / "slopes.csv", csv_bytes(source.slopes.reindex(columns=list(decisions.TIDY)))
+    )
     slopes = source.real[source.real["estimator"] == PAPER]
-    return paper.write(report, source.run, slopes, findings, p=options.p, slope=options.slope), findings
+    return paper.write(
+        report, source.run, slopes, findings, p=options.p, slope=options.slope
+    ), findings
 
 
 # -- data of the page's scripts ---------------------------------------------------------------------------------------
@@ -152,9 +172,13 @@ def _write_data(
     answers: Answers,
 ) -> dict[str, Any]:
     """Write the data files of one finding; what the page must know of it."""
-    content = page_data.finding(finding.rows, finding.placebo, answers, album.index, decided, finding.drawn)
+    content = page_data.finding(
+        finding.rows, finding.placebo, answers, album.index, decided, finding.drawn
+    )
     labels = sorted(set(finding.rows["label"]))
-    runfolder.write_bytes(report / "data" / f"{finding.key}.js", page_data.script(finding.key, content))
+    runfolder.write_bytes(
+        report / "data" / f"{finding.key}.js", page_data.script(finding.key, content)
+    )
     return {
         "key": finding.key,
         "classifier": words.printable(finding.classifier),
@@ -173,7 +197,10 @@ def _ranked(screens: list[screen.Screen]) -> list[screen.Screen]:
     """The classifier with most labels that move first, then whose label goes furthest; expected ones aside."""
 
     def rank(one: screen.Screen) -> tuple[int, float, str]:
-        far = max((abs(row.last - row.first) for row in one.chart if not row.decision.expected), default=0.0)
+        far = max(
+            (abs(row.last - row.first) for row in one.chart if not row.decision.expected),
+            default=0.0,
+        )
         return one.headline.expected - one.headline.moves, -far, one.key
 
     return sorted(screens, key=rank)
@@ -186,9 +213,15 @@ def _write_explorer(
     scores: Mapping[str, Mapping[str, list[list[Any]]]],
     known: Mapping[str, dict[str, str]],
 ) -> None:
-    verdicts = tables.read_rows(tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason", "detail"])
-    out = verdicts[~verdicts["kept"].astype(bool)] if runfolder.is_gated(source.run) else verdicts[:0]
-    why = zip(out["photo"], out["attribute"], map(explained, out["reason"], out["detail"]), strict=True)
+    verdicts = tables.read_rows(
+        tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason", "detail"]
+    )
+    out = (
+        verdicts[~verdicts["kept"].astype(bool)] if runfolder.is_gated(source.run) else verdicts[:0]
+    )
+    why = zip(
+        out["photo"], out["attribute"], map(explained, out["reason"], out["detail"]), strict=True
+    )
     content = page_data.photo_listing(album, list(_steps(source)), why, known)
     runfolder.write_bytes(report / "data" / "photos.js", page_data.script("photos", content))
     for number, chunk in enumerate(page_data.scores_files(album, scores)):
@@ -197,7 +230,9 @@ def _write_explorer(
 
 
 def _photos(source: Source, options: ReportConfig) -> page.Photos:
-    photos: pd.DataFrame = tables.read_rows(tables.PHOTOS, source.run, ["path", "status", "reason", "detail", "faces"])
+    photos: pd.DataFrame = tables.read_rows(
+        tables.PHOTOS, source.run, ["path", "status", "reason", "detail", "faces"]
+    )
     kept = tables.read_rows(tables.VERDICTS, source.run, ["kept"])["kept"].astype(bool)
     skipped = photos[photos["status"] == "skipped"]
     used = photos[photos["status"] == "used"]

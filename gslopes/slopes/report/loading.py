@@ -81,14 +81,23 @@ def load(run: Path) -> Source:
     slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
     real = slopes[~placebo.among(slopes["attribute"])]
     grid = grid_of(manifest.get("values"))
-    by_attribute = {grid.name: manifest["values"][grid.name]} if grid else manifest.get("values", {})
-    values = {name: np.array(by_attribute.get(name) or (), np.float64) for name in sorted(set(real["attribute"]))}
-    outcomes, drawn, placebo_rows = outcomes_of(run), drawings(run), placebos(run, slopes)
+    by_attribute = (
+        {grid.name: manifest["values"][grid.name]} if grid else manifest.get("values", {})
+    )
+    values = {
+        name: np.array(by_attribute.get(name) or (), np.float64)
+        for name in sorted(set(real["attribute"]))
+    }
+    outcomes = outcomes_of(run)
+    drawn = drawings(run)
+    placebo_rows = placebos(run, slopes)
     findings = []
     plain = real[~real["attribute"].str.contains(placebo.CROSS, regex=False)]
     for index, (pair, rows) in enumerate(plain.groupby(["classifier", "attribute"], sort=True)):
         classifier, attribute = key = str(pair[0]), str(pair[1])
-        fake = placebo_rows[(placebo_rows["classifier"] == classifier) & (placebo_rows["attribute"] == attribute)]
+        fake = placebo_rows[
+            (placebo_rows["classifier"] == classifier) & (placebo_rows["attribute"] == attribute)
+        ]
         asked = outcomes.get((classifier, grid.name) if grid else key, {})
         facts = values[attribute], rows, fake, asked, drawn.get(key, {})
         findings.append(Finding(f"f{index}", classifier, attribute, *facts))
@@ -109,7 +118,11 @@ def outcomes_of(
     for key, of_key in asked.groupby(list(by), sort=False):
         statuses = result.setdefault(tuple(map(str, key)), {})
         for status, rows in of_key.groupby("status"):
-            why = "" if status == "answered" else counted(zip(rows["reason"], rows["detail"], strict=True))
+            why = (
+                ""
+                if status == "answered"
+                else counted(zip(rows["reason"], rows["detail"], strict=True))
+            )
             statuses[str(status)] = len(rows), words.shorten(why, LONGEST_TEXT)
     return result
 
@@ -121,7 +134,9 @@ def lost(run: Path) -> dict[str, str]:
     """
     result = {}
     for (name,), statuses in sorted(outcomes_of(run, ["classifier"]).items()):
-        missed = [(*statuses[status], status) for status in ("refused", "failed") if status in statuses]
+        missed = [
+            (*statuses[status], status) for status in ("refused", "failed") if status in statuses
+        ]
         if missed:
             parts = [f"{number:,} {status} ({why})" for number, why, status in missed]
             asked = sum(number for number, _ in statuses.values())
@@ -131,11 +146,15 @@ def lost(run: Path) -> dict[str, str]:
 
 def unanswered(run: Path) -> list[str]:
     """A sentence for each classifier that answered no picture: how many were refused, and how many failed."""
-    ends, sentences = {"failed": "pictures failed", "refused": "pictures were refused"}, []
+    ends = {"failed": "pictures failed", "refused": "pictures were refused"}
+    sentences = []
     for (name,), statuses in outcomes_of(run, ["classifier"]).items():
         if "answered" not in statuses:
             asked = sum(number for number, _ in statuses.values())
-            texts = [f"{number:,} of {asked:,} {ends[status]}" for status, (number, _) in statuses.items()]
+            texts = [
+                f"{number:,} of {asked:,} {ends[status]}"
+                for status, (number, _) in statuses.items()
+            ]
             sentences.append(f"{words.printable(name)}: {' and '.join(texts)}.")
     return sentences
 
@@ -143,7 +162,10 @@ def unanswered(run: Path) -> list[str]:
 def notes(run: Path) -> list[str]:
     """What a user should know of how the classifiers were asked, a sentence each; none if the stamp is damaged."""
     with suppress(OSError, ValueError, AttributeError, TypeError):
-        return [words.printable(note) for note in read_json(run / "parts" / "score.json").get("notes", [])]
+        return [
+            words.printable(note)
+            for note in read_json(run / "parts" / "score.json").get("notes", [])
+        ]
     return []
 
 
@@ -156,7 +178,9 @@ def cautions(run: Path) -> list[str]:
         for name, attribute, warning in warned.itertuples(index=False)
     ]
     notes = tables.read_rows(tables.ERROR_SLOPES, run, ["classifier", "note"]).drop_duplicates()
-    for name, never in notes[notes["note"].str.contains(NEVER, regex=False)].groupby("classifier")["note"]:
+    for name, never in notes[notes["note"].str.contains(NEVER, regex=False)].groupby("classifier")[
+        "note"
+    ]:
         labels = words.shorten(", ".join(never.str.split(NEVER, n=1).str[1]), LONGEST_TEXT)
         sentences.append(words.printable(f"{name}{NEVER}{labels}: no error rate is given."))
     drawn = tables.read_rows(tables.SLOPES, run, ["classifier", "label"])
@@ -165,8 +189,17 @@ def cautions(run: Path) -> list[str]:
 
 def face_box(value: object) -> tuple[float, float, float, float] | None:
     """A box of the photos table as four numbers, or None if it is none."""
-    numbers = [] if value is None else [float(number) for number in np.ravel(np.asarray(value, dtype=float))]
-    if len(numbers) != 4 or not np.isfinite(numbers).all() or numbers[2] <= numbers[0] or numbers[3] <= numbers[1]:
+    numbers = (
+        []
+        if value is None
+        else [float(number) for number in np.ravel(np.asarray(value, dtype=float))]
+    )
+    if (
+        len(numbers) != 4
+        or not np.isfinite(numbers).all()
+        or numbers[2] <= numbers[0]
+        or numbers[3] <= numbers[1]
+    ):
         return None
     return numbers[0], numbers[1], numbers[2], numbers[3]
 
@@ -188,7 +221,8 @@ def placebos(run: Path, slopes: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["classifier", "attribute", "label", "estimator"]
     rows = tables.reading(slopes)[keys].merge(tables.read_rows(tables.PLACEBOS, run), on=keys)
-    half, signed = (rows["ci_high"] - rows["ci_low"]).fillna(0.0) / 2, rows["placebo"].isin(placebo.SIGNED)
+    half = (rows["ci_high"] - rows["ci_low"]).fillna(0.0) / 2
+    signed = rows["placebo"].isin(placebo.SIGNED)
     size = rows["placebo_slope"].where(signed, rows["placebo_slope"].abs())
     return rows.assign(low=size.where(signed, -size) - half, high=size + half)
 
@@ -199,7 +233,9 @@ def with_units(slopes: pd.DataFrame, run: Path) -> pd.DataFrame:
     Raises: TableError if the table balance is damaged.
     """
     keys = ["classifier", "attribute"]
-    known = tables.read_rows(tables.BALANCE, run, [*keys, "units", "used", "effective_units"]).query("units < used")
+    known = tables.read_rows(
+        tables.BALANCE, run, [*keys, "units", "used", "effective_units"]
+    ).query("units < used")
     worth = slopes[keys].merge(known, how="left", on=keys)["effective_units"].set_axis(slopes.index)
     return slopes.assign(units=(worth.fillna(slopes["n"]) + 1e-9).astype(int))
 
@@ -222,7 +258,12 @@ STEPS = {
 }
 
 
-PAIRED = {**STEPS, "found": "units of the set", "edited": "with pictures at every value", "kept": "kept by the gate"}
+PAIRED = {
+    **STEPS,
+    "found": "units of the set",
+    "edited": "with pictures at every value",
+    "kept": "kept by the gate",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,19 +292,26 @@ def funnels(run: Path) -> list[Funnel]:
     Raises: TableError if a table is damaged.
     """
     photos = tables.read_rows(tables.PHOTOS, run, ["photo", "status"])
-    edits = tables.read_rows(tables.EDITS, run, ["photo", "attribute", "step"], pc.field("step") == 0)
+    edits = tables.read_rows(
+        tables.EDITS, run, ["photo", "attribute", "step"], pc.field("step") == 0
+    )
     verdicts = tables.read_rows(tables.VERDICTS, run, ["photo", "attribute", "kept"])
-    asked = tables.read_rows(tables.ASKED, run, ["photo", "attribute", "classifier", "step", "status"])
+    asked = tables.read_rows(
+        tables.ASKED, run, ["photo", "attribute", "classifier", "step", "status"]
+    )
     slopes = tables.read_rows(tables.SLOPES, run, ["classifier", "attribute", "n"])
     judged: dict[Any, int] = slopes.groupby(["classifier", "attribute"])["n"].max().to_dict()
     gated = runfolder.is_gated(run)
     edited = edits.groupby("attribute")["photo"].nunique().to_dict()
     kept_sweeps = (
-        verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique().to_dict() if gated else {}
+        verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique().to_dict()
+        if gated
+        else {}
     )
     about = asked[["classifier", "attribute"]].drop_duplicates().itertuples(index=False, name=None)
     pairs: list[tuple[str, str]] = sorted({*judged, *about})
-    listed, grid = [], grid_of(runfolder.read_manifest(run).get("values"))
+    listed = []
+    grid = grid_of(runfolder.read_manifest(run).get("values"))
     for classifier, attribute in pairs:
         if placebo.is_placebo(str(attribute)) or placebo.CROSS in attribute:
             continue
@@ -294,10 +342,13 @@ def read_credits(run: Path) -> dict[str, dict[str, str]]:
 
     Raises: TableError if the table is damaged.
     """
-    texts, links = ("title", "creator", "licence"), ("creator_url", "licence_url", "page")
+    texts = ("title", "creator", "licence")
+    links = ("creator_url", "licence_url", "page")
     rows = tables.read_rows(SOURCES, run, ["photo", *texts, *links]).to_dict("records")
     return {
-        row["photo"]: {name: words.shorten(words.printable(row[name]), LONGEST_TEXT) for name in texts}
+        row["photo"]: {
+            name: words.shorten(words.printable(row[name]), LONGEST_TEXT) for name in texts
+        }
         | {name: link(row[name]) for name in links}
         for row in rows
     }

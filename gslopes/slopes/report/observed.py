@@ -46,7 +46,9 @@ def summary_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
 def writer(row: dict[Any, Any]) -> Format:
     """What writes a difference between groups: points, or the measure's own number; odds would grow beyond reading."""
-    return numbers.points if units.measure_of(row) == "presence" else numbers.signed
+    if units.measure_of(row) == "presence":
+        return numbers.points
+    return numbers.signed
 
 
 def sentence(row: dict[Any, Any]) -> str:
@@ -80,7 +82,11 @@ def _panel(part: pd.DataFrame) -> dict[str, Any]:
     counts = [f"{int(count.get(name, 0)):,} {name}" for name in ORDER if name]
     lead = f"Slope and observed difference, {judged:,} labels: {', '.join(counts)}."
     apart = numbers.of_row(first, "distance", numbers.signed, "distance")
-    lead += f" The reader sees the groups {apart} log-odds apart." if first["distance"] == first["distance"] else ""
+    lead += (
+        f" The reader sees the groups {apart} log-odds apart."
+        if first["distance"] == first["distance"]
+        else ""
+    )
     sentences = [text for text in map(sentence, printed) if text]
     return {
         "classifier": words.printable(first["classifier"]),
@@ -94,8 +100,12 @@ def _panel(part: pd.DataFrame) -> dict[str, Any]:
 
 
 def _row(row: dict[Any, Any]) -> dict[str, Any]:
-    measure, write = units.measure_of(row), writer(row)
-    means = [numbers.share(m / 100) if measure == "presence" else write(m) for m in (row["mean"], row["mean_other"])]
+    measure = units.measure_of(row)
+    write = writer(row)
+    means = [
+        numbers.share(m / 100) if measure == "presence" else write(m)
+        for m in (row["mean"], row["mean_other"])
+    ]
     return {
         "label": words.label(row["label"]),
         "unit": UNITS.get(measure, "of its number"),
@@ -142,11 +152,17 @@ def _error_panel(
         _error_row(row, _of(rates, row).set_index("step").reindex(values.index), _of(fake, row))
         for row in printed.to_dict("records")
     ]
-    first = printed[printed["measure"] == "error"].sort_values("q", kind="stable", key=sort_key).to_dict("records")[0]
+    first = (
+        printed[printed["measure"] == "error"]
+        .sort_values("q", kind="stable", key=sort_key)
+        .to_dict("records")[0]
+    )
     return {
         "classifier": words.printable(classifier),
         "perceived": words.perceived(attribute),
-        "sentence": _error_sentence(first, _of(rates, first).sort_values("step"), words.ends(attribute)),
+        "sentence": _error_sentence(
+            first, _of(rates, first).sort_values("step"), words.ends(attribute)
+        ),
         "heads": [numbers.value(value, sign=True) for value in values],
         "rows": rows,
         "left": len(slopes) - len(printed),
@@ -154,7 +170,11 @@ def _error_panel(
 
 
 def _of(frame: pd.DataFrame, row: dict[Any, Any]) -> pd.DataFrame:
-    keep = (frame["column"] == row["column"]) & (frame["label"] == row["label"]) & (frame["measure"] == row["measure"])
+    keep = (
+        (frame["column"] == row["column"])
+        & (frame["label"] == row["label"])
+        & (frame["measure"] == row["measure"])
+    )
     return frame[keep]
 
 
@@ -163,7 +183,10 @@ def _error_row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> 
     return {
         "name": f"{words.label(row['label'])}: {NAMES[row['measure']]}",
         "rates": [numbers.share(rate) for rate in rates["rate"]],
-        "ranges": [numbers.share_range(*ends) for ends in zip(rates["ci_low"], rates["ci_high"], strict=True)],
+        "ranges": [
+            numbers.share_range(*ends)
+            for ends in zip(rates["ci_low"], rates["ci_high"], strict=True)
+        ],
         "slope": numbers.points(row["slope"]),
         "ends": numbers.ends_of(row),
         "q": numbers.probability(row["q"]),
@@ -184,13 +207,15 @@ def _error_sentence(row: dict[Any, Any], rates: pd.DataFrame, ends: Sequence[str
     size = f"{numbers.of_row(row, 'slope')} points per unit"
     size += " (no interval: all photos change alike)" if row["se"] == 0 and row["slope"] else ""
     about = "" if row["label"] == "all labels" else f" about “{words.readable(row['label'])}”"
-    text = (
-        f"Wrong{about} on {first} of {row['n']:,} photos at the {ends[0]} end, on {last} at the {ends[1]} end: {size}."
-    )
+    text = f"Wrong{about} on {first} of {row['n']:,} photos at the {ends[0]} end, on {last} at the {ends[1]} end: {size}."
     if row["note"]:
         return f"{text} Not judged: {words.printable(row['note'])}."
     if row["decision"] == decisions.NONE:
         return f"{text} It cannot be said from these photos whether errors depend on the face (q {row['q']:.2g})."
     if row["decision"] == decisions.PLACEBO:
-        return f"{text} A placebo, in which the attribute does not change, may move the errors as far."
-    return text if row["decision"] == decisions.FINDING else f"{text} Not settled: some placebo sweeps are missing."
+        return (
+            f"{text} A placebo, in which the attribute does not change, may move the errors as far."
+        )
+    if row["decision"] == decisions.FINDING:
+        return text
+    return f"{text} Not settled: some placebo sweeps are missing."

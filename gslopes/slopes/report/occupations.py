@@ -74,7 +74,9 @@ def panels(report: Path, source: Source) -> list[dict[str, Any]]:
 
 def _ranked(source: Source, part: pd.DataFrame) -> dict[str, Any]:
     """A row of ``occupation_ranks.csv``.  part: titles of one classifier and measure."""
-    from gslopes.stats.agreement import rank_correlation  # SciPy's ranks take half a second to import
+    from gslopes.stats.agreement import (
+        rank_correlation,
+    )  # SciPy's ranks take half a second to import
 
     classifier = str(part["classifier"].iloc[0])
     measure = str(part["measure"].iloc[0])
@@ -142,12 +144,16 @@ def sentence(rank: dict[str, Any]) -> str:
     """What the order of the titles shows.  rank: a row of ``occupation_ranks.csv``."""
     rho = numbers.of_row(rank, "rho", numbers.ratio, "rho")
     of = f"Spearman's rank correlation {rho}, {words.many(rank['n'], 'title')}"
-    titles_rise, photos_rise = ((rank[f"{one}_low"] > 0) - (rank[f"{one}_high"] < 0) for one in ("rho", "line"))
+    titles_rise, photos_rise = (
+        (rank[f"{one}_low"] > 0) - (rank[f"{one}_high"] < 0) for one in ("rho", "line")
+    )
     if titles_rise and titles_rise == photos_rise:
         end = words.ends(ATTRIBUTE)[int(titles_rise > 0)]
         return f"The more women have a job, the further its title moves towards {end} faces: {of}."
     if titles_rise:
-        return f"The titles are in order, but chance in these photos may have moved all of them: {of}."
+        return (
+            f"The titles are in order, but chance in these photos may have moved all of them: {of}."
+        )
     return f"It is not shown that the slopes follow the share of women in the job: {of}."
 
 

@@ -13,7 +13,8 @@ from gslopes.slopes.report.screen import Screen
 
 HERE = Path(__file__).parents[1] / "templates"
 
-_MOST_FILES, _MOST_REASONS = 200, 12
+_MOST_FILES = 200
+_MOST_REASONS = 12
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
 # What a page has in addition to its sections; a part that is missing is empty.
 # data: for the scripts.  sweeps: see ``validity``.  errors, observed, tasks, crossed, occupations: see there.
@@ -23,7 +24,19 @@ _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start"
 # method: how the run differs from the paper.  unanswered: see ``loading.unanswered``.
 # pairs: whether others made the pictures.  explained: see ``validity``.
 _PARTS = (
-    *("data", "quote", "album", "sweeps", "errors", "observed", "papers", "prints", "method", "tasks", "switches"),
+    *(
+        "data",
+        "quote",
+        "album",
+        "sweeps",
+        "errors",
+        "observed",
+        "papers",
+        "prints",
+        "method",
+        "tasks",
+        "switches",
+    ),
     *("numbered", "unanswered", "explained", "crossed", "occupations", "pairs"),
 )
 
@@ -46,7 +59,12 @@ class Photos:
 
 
 def render(
-    manifest: Mapping[str, Any], photos: Photos, screens: Sequence[Screen] = (), *, options: ReportConfig, **parts: Any
+    manifest: Mapping[str, Any],
+    photos: Photos,
+    screens: Sequence[Screen] = (),
+    *,
+    options: ReportConfig,
+    **parts: Any,
 ) -> str:
     """The page as text.
 
@@ -85,7 +103,9 @@ def _moment(created: object) -> str:
         moment = datetime.fromisoformat(str(created))
     except ValueError:
         return str(created)
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment.tzinfo else f"{moment:%Y-%m-%d %H:%M}"
+    if moment.tzinfo:
+        return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{moment:%Y-%m-%d %H:%M}"
 
 
 def _facts(value: object) -> dict[str, dict[str, str]]:
@@ -95,7 +115,9 @@ def _facts(value: object) -> dict[str, dict[str, str]]:
     facts = {}
     for name, item in value.items():
         own = item if isinstance(item, Mapping) else {"version": item}
-        facts[words.printable(name)] = {words.printable(key): words.printable(text) for key, text in own.items()}
+        facts[words.printable(name)] = {
+            words.printable(key): words.printable(text) for key, text in own.items()
+        }
     return facts
 
 
@@ -115,4 +137,6 @@ def _hidden(value: Any, photos: str) -> Any:
         return value
     if photos and value == photos:
         return "PHOTOS"
-    return "FILE" if PurePath(value).is_absolute() or "\\" in value else value
+    if PurePath(value).is_absolute() or "\\" in value:
+        return "FILE"
+    return value

@@ -37,7 +37,9 @@ def script(name: str, content: Any) -> bytes:
 
     The content is JSON in ASCII; the page shows texts in it as text only.
     """
-    return f"gslopes({json.dumps(name)},{json.dumps(content, separators=(',', ':'))});\n".encode("ascii")
+    return f"gslopes({json.dumps(name)},{json.dumps(content, separators=(',', ':'))});\n".encode(
+        "ascii"
+    )
 
 
 def finding(
@@ -78,9 +80,16 @@ def finding(
     }
     if drawn:
         columns = ("drawing", "ci_low", "ci_high", "sweep", "q")
-        cells = [[drawn[label][name] for name in columns] if label in drawn else [np.nan] * 5 for label in labels]
+        cells = [
+            [drawn[label][name] for name in columns] if label in drawn else [np.nan] * 5
+            for label in labels
+        ]
         content["drawing"] = list(map(rounded, cells))
-    return content | _curves(answers, labels, measured) | {"moved": _varying_photos(answers, labels, index)}
+    return (
+        content
+        | _curves(answers, labels, measured)
+        | {"moved": _varying_photos(answers, labels, index)}
+    )
 
 
 def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list[Any]]]:
@@ -104,7 +113,8 @@ def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
     Of each photo the labels whose scores move most, and then the strongest; see ``answers.strongest``.
     """
     chosen = matrix.strongest(answers)
-    slopes, scores = np.round(matrix.slopes(answers)[chosen], 4), matrix.scores(answers)
+    slopes = np.round(matrix.slopes(answers)[chosen], 4)
+    scores = matrix.scores(answers)
     labels = [words.readable(label) for label in answers.labels]
     result: dict[str, list[list[Any]]] = {}
     for row, slope in zip(chosen.tolist(), slopes.tolist(), strict=True):
@@ -115,23 +125,35 @@ def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
 
 def _estimators(slopes: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
     """Name to columns; the rows to read come first, as “by its measure”, where labels are judged by several."""
-    by_estimator = {str(name): _estimator(rows, labels) for name, rows in slopes.groupby("estimator", sort=True)}
+    by_estimator = {
+        str(name): _estimator(rows, labels) for name, rows in slopes.groupby("estimator", sort=True)
+    }
     if tables.MEASURED not in by_estimator:
         return by_estimator
     del by_estimator[tables.MEASURED]
     return {
-        BY_MEASURE: {**_estimator(tables.reading(slopes), labels), "unit": "the unit of its measure"},
+        BY_MEASURE: {
+            **_estimator(tables.reading(slopes), labels),
+            "unit": "the unit of its measure",
+        },
         **by_estimator,
     }
 
 
 def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
-    tested = rows["p_test"].where(rows["estimator"] != PAPER, rows["p"])  # the paper's q adjusts its own p
-    by_label = rows.assign(p_test=tested).drop_duplicates("label").set_index("label").reindex(labels)
+    tested = rows["p_test"].where(
+        rows["estimator"] != PAPER, rows["p"]
+    )  # the paper's q adjusts its own p
+    by_label = (
+        rows.assign(p_test=tested).drop_duplicates("label").set_index("label").reindex(labels)
+    )
     unit = by_label["unit"].dropna()
-    columns = {name: rounded(by_label[name].to_numpy(float, na_value=np.nan), 8) for name in _NUMBERS}
+    columns = {
+        name: rounded(by_label[name].to_numpy(float, na_value=np.nan), 8) for name in _NUMBERS
+    }
     texts = {
-        key: by_label[name].fillna("").astype(str).tolist() for key, name in (("note", "note"), ("source", "p_source"))
+        key: by_label[name].fillna("").astype(str).tolist()
+        for key, name in (("note", "note"), ("source", "p_source"))
     }
     return {**columns, "unit": str(unit.iloc[0]) if len(unit) else "", **texts}
 
@@ -165,14 +187,17 @@ def _varying_photos(
     """For each label: place of the photo, slope of its score, and its K scores in thousandths (null: not returned)."""
     if not len(answers.values):
         return [[] for _ in labels]
-    slopes, scores = matrix.slopes(answers), matrix.scores(answers)
+    slopes = matrix.slopes(answers)
+    scores = matrix.scores(answers)
     by_label = dict(zip(answers.labels, matrix.movers(answers), strict=True))
     result: list[list[list[float | int | None]]] = [[] for _ in labels]
     for rows, label in zip(result, labels, strict=True):
         for row in by_label.get(label, []):
             photo = answers.photos[answers.photo[row]]
             if photo in index:
-                rows.append([index[photo], round(float(slopes[row]), 4), *_thousandths(scores[row])])
+                rows.append(
+                    [index[photo], round(float(slopes[row]), 4), *_thousandths(scores[row])]
+                )
     return result
 
 
@@ -185,7 +210,9 @@ def _thousandths(scores: Array) -> list[float | None]:
 # -- groups, differences between them ---------------------------------------------------------------------------------
 
 
-def write_comparisons(report: Path, run: Path, finding: loading.Finding, labels: Sequence[str]) -> dict[str, Any]:
+def write_comparisons(
+    report: Path, run: Path, finding: loading.Finding, labels: Sequence[str]
+) -> dict[str, Any]:
     """Write the data files with groups and differences of one finding, as far as its tables have rows.
 
     labels: sorted, as in the finding.
@@ -194,26 +221,35 @@ def write_comparisons(report: Path, run: Path, finding: loading.Finding, labels:
 
     Raises: TableError if a table is damaged; StorageError.
     """
-    attribute, span = finding.attribute, float(np.ptp(finding.values)) if len(finding.values) else 1.0
+    attribute = finding.attribute
+    span = float(np.ptp(finding.values)) if len(finding.values) else 1.0
     own_rows = loading.of_pair(finding.classifier, attribute)
     own_rows &= pc.field("estimator").isin([tables.READING, tables.MEASURED])
     frames = {}
     for kind, table in (("groups", tables.GROUPS), ("differences", tables.DIFFERENCES)):
         frame = tables.read_rows(table, run, None, own_rows)
-        measured = frame["estimator"] == tables.MEASURED  # of the labels that have rows by their measure, those
+        measured = (
+            frame["estimator"] == tables.MEASURED
+        )  # of the labels that have rows by their measure, those
         frames[kind] = frame[measured | ~frame["label"].isin(frame.loc[measured, "label"])]
     seen = tables.read_rows(tables.REACH, run, None, own_rows & (pc.field("reading") == attribute))
     uneven = frames["differences"]["column"][frames["differences"]["reach_share"] < HALF].unique()
-    entry: dict[str, Any] = {"reach": reaches(seen, uneven, attribute, span) if len(frames["differences"]) else []}
+    entry: dict[str, Any] = {
+        "reach": reaches(seen, uneven, attribute, span) if len(frames["differences"]) else []
+    }
     frames["groups"] = _per_reach(frames["groups"], seen, frames["groups"]["column"].isin(uneven))
     for kind, write in (("groups", by_group), ("differences", differences)):
         content = write(frames[kind], labels)
         entry[kind] = f"{finding.key}-{kind}" if content else ""
         if content:
-            runfolder.write_bytes(report / "data" / f"{entry[kind]}.js", script(entry[kind], content))
+            runfolder.write_bytes(
+                report / "data" / f"{entry[kind]}.js", script(entry[kind], content)
+            )
     rows = frames["differences"]
     uneven_rows = rows["reach_share"] < HALF
-    low, high = (rows[f"ci_{end}"].mask(uneven_rows, rows[f"per_reach_{end}"]) for end in ("low", "high"))
+    low, high = (
+        rows[f"ci_{end}"].mask(uneven_rows, rows[f"per_reach_{end}"]) for end in ("low", "high")
+    )
     found = is_finding(rows["q"], low, high)
     return {**entry, "differencesFound": [int(rows["q"].notna().sum()), int(found.sum())]}
 
@@ -227,7 +263,11 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     rows = []
     for row in frame[frame["ci_low"].notna()].to_dict("records"):
         uneven = row["reach_share"] < HALF
-        shown = ("per_reach", "per_reach_low", "per_reach_high") if uneven else ("difference", "ci_low", "ci_high")
+        shown = (
+            ("per_reach", "per_reach_low", "per_reach_high")
+            if uneven
+            else ("difference", "ci_low", "ci_high")
+        )
         figures = numbers.rounded([row[name] for name in (*shown, "p_test", "q")])
         if row["label"] in index and figures[1] is not None:
             texts = [words.printable(row[name]) for name in ("column", "group", "other")]
@@ -238,7 +278,9 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
 
 def _per_reach(groups: pd.DataFrame, seen: pd.DataFrame, uneven: pd.Series) -> pd.DataFrame:
     """The groups' rows, the uneven ones per unit of reach, without a test.  seen: rows of REACH."""
-    both = groups.merge(seen, how="left", on=["estimator", "column", "group", "label"], suffixes=("", "_seen"))
+    both = groups.merge(
+        seen, how="left", on=["estimator", "column", "group", "label"], suffixes=("", "_seen")
+    )
     for name, other in {"slope": "ratio", "ci_low": "ratio_low", "ci_high": "ratio_high"}.items():
         both[name] = both[name].mask(uneven, both[other])
     tests = {name: both[name].mask(uneven) for name in ("p", "q")}
@@ -251,14 +293,21 @@ def reaches(seen: pd.DataFrame, uneven: Collection[str], attribute: str, span: f
     seen: rows of REACH.  uneven: columns with groups of which one is reached less than half as far as another.
     span: from the sweep's first value to its last.
     """
-    ends, sentences = ["reach", "reach_low", "reach_high"], []
-    for column, rows in seen[seen["column"] != ""].drop_duplicates(["column", "group"]).groupby("column"):
-        cells = zip(rows["group"], rows["n"], (span * rows[ends]).to_numpy(float).tolist(), strict=True)
+    ends = ["reach", "reach_low", "reach_high"]
+    sentences = []
+    for column, rows in (
+        seen[seen["column"] != ""].drop_duplicates(["column", "group"]).groupby("column")
+    ):
+        cells = zip(
+            rows["group"], rows["n"], (span * rows[ends]).to_numpy(float).tolist(), strict=True
+        )
         each = [
             f"{words.printable(name)} {numbers.with_interval(by, low, high, numbers.ratio)} ({words.many(n, 'photo')})"
             for name, n, (by, low, high) in cells
         ]
-        text = f"How far the edit moves the reader, by {words.printable(str(column))}, in log-odds of"
+        text = (
+            f"How far the edit moves the reader, by {words.printable(str(column))}, in log-odds of"
+        )
         text += f" {words.perceived(attribute)} from end to end: {', '.join(each)}."
         sentences.append(text + WHY * (column in uneven))
     return sentences
@@ -272,7 +321,9 @@ def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
     own_rows = loading.of_pair(classifier, attribute)
     rows = tables.read_rows(tables.BALANCE, run, ["used", "units"], own_rows)
     differing = rows[rows["units"] < rows["used"]]
-    return [int(differing["used"].iloc[0]), int(differing["units"].iloc[0])] if len(differing) else []
+    if len(differing):
+        return [int(differing["used"].iloc[0]), int(differing["units"].iloc[0])]
+    return []
 
 
 # -- the explorer's photos --------------------------------------------------------------------------------------------
@@ -299,7 +350,11 @@ def count_sweeps(run: Path, attributes: Mapping[str, int]) -> int:
 
 
 def build_album(
-    run: Path, report: Path, attributes: Mapping[str, int], embed: Embed, tick: Callable[[int], None] | None = None
+    run: Path,
+    report: Path,
+    attributes: Mapping[str, int],
+    embed: Embed,
+    tick: Callable[[int], None] | None = None,
 ) -> Album:
     """Write the pictures of all photos that have sweeps, as ``embed`` says.
 
@@ -307,11 +362,17 @@ def build_album(
     tick: called with 1 for every sweep whose pictures are there.
     """
     edits = tables.read_rows(tables.EDITS, run, ["photo", "attribute", "step", "file"])
-    edits = edits[edits["attribute"].isin(list(attributes))].sort_values(["attribute", "photo", "step"])
+    edits = edits[edits["attribute"].isin(list(attributes))].sort_values(
+        ["attribute", "photo", "step"]
+    )
     photos = tables.read_rows(tables.PHOTOS, run, ["photo", "path", "box", "status"])
     photos = photos[photos["status"] == "used"].drop_duplicates("photo").set_index("photo")
-    order = sorted(set(edits["photo"]) | set(photos.index), key=lambda photo: (_path(photos, photo), photo))
-    names = [photo[:12] if embed == "none" else words.printable(_path(photos, photo)) for photo in order]
+    order = sorted(
+        set(edits["photo"]) | set(photos.index), key=lambda photo: (_path(photos, photo), photo)
+    )
+    names = [
+        photo[:12] if embed == "none" else words.printable(_path(photos, photo)) for photo in order
+    ]
     wanted = []
     for (attribute, photo), of_photo in edits.groupby(["attribute", "photo"], sort=True):
         if of_photo["step"].tolist() == list(range(attributes[str(attribute)])):
@@ -332,7 +393,9 @@ def photo_listing(
 
     why: (photo, attribute, reason) of the sweeps that the gate dropped.  known: photo to credit.
     """
-    files = {name: [album.files.get((photo, name), "") for photo in album.photos] for name in attributes}
+    files = {
+        name: [album.files.get((photo, name), "") for photo in album.photos] for name in attributes
+    }
     dropped: dict[str, dict[int, str]] = {name: {} for name in attributes}
     for photo, attribute, reason in why:
         if attribute in dropped and photo in album.index:
@@ -341,7 +404,9 @@ def photo_listing(
     return {"names": album.names, "files": files, "dropped": dropped, "credits": credited}
 
 
-def scores_files(album: Album, scores: Mapping[str, Mapping[str, list[list[Any]]]]) -> list[dict[str, Any]]:
+def scores_files(
+    album: Album, scores: Mapping[str, Mapping[str, list[list[Any]]]]
+) -> list[dict[str, Any]]:
     """The scores of a few photos a file, in the order of the list.
 
     scores: key of a finding (``f0``) to photo to rows; see ``photo_scores``.
@@ -355,4 +420,6 @@ def scores_files(album: Album, scores: Mapping[str, Mapping[str, list[list[Any]]
 
 
 def _path(known: pd.DataFrame, photo: str) -> str:
-    return str(known.at[photo, "path"]) if photo in known.index else photo[:16]
+    if photo in known.index:
+        return str(known.at[photo, "path"])
+    return photo[:16]

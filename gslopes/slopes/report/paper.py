@@ -31,7 +31,9 @@ PLAIN = "plain-concepts.txt"
 _PRINTED = {"amazon": 0, "rekognition": 0, "google": 1, "ibm": 2, "watson": 2, "clarifai": 3}
 
 
-def write(report: Path, run: Path, slopes: pd.DataFrame, found: pd.DataFrame, *, p: float, slope: float) -> list[str]:
+def write(
+    report: Path, run: Path, slopes: pd.DataFrame, found: pd.DataFrame, *, p: float, slope: float
+) -> list[str]:
     """Write the tables that the run has the data for; a table of an earlier report that it has not is removed.
 
     slopes: rows of the estimator ``paper`` of real sweeps.  found: as ``decisions.findings_table`` gives it.
@@ -52,29 +54,48 @@ def write(report: Path, run: Path, slopes: pd.DataFrame, found: pd.DataFrame, *,
     sure = found[found["decision"] == FINDING]
     for name, (frame, caption, attribute) in frames.items():
         runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(frame, digits=6))
-        names = sure.loc[sure["attribute"] == attribute, ["classifier", "label"]].to_numpy().tolist()
+        names = (
+            sure.loc[sure["attribute"] == attribute, ["classifier", "label"]].to_numpy().tolist()
+        )
         pairs = {(words.printable(api), words.label(label)) for api, label in names}
         printed, marked = _marked(as_text(frame), pairs)
-        caption += f" {MARK}: no finding; findings.tex has what is judged, with intervals." if marked else ""
-        for form, text in (("md", to_markdown(printed, caption)), ("tex", to_latex(printed, caption, name))):
+        caption += (
+            f" {MARK}: no finding; findings.tex has what is judged, with intervals."
+            if marked
+            else ""
+        )
+        for form, text in (
+            ("md", to_markdown(printed, caption)),
+            ("tex", to_latex(printed, caption, name)),
+        ):
             runfolder.write_bytes(folder / f"{name}.{form}", text.encode("utf-8", "replace"))
     return [f"{FOLDER}/{name}" for name in frames]
 
 
 def _marked(shown: pd.DataFrame, pairs: set[tuple[str, str]]) -> tuple[pd.DataFrame, bool]:
     """The table with a mark at labels that are not among the pairs of API and label, and whether there is one."""
-    marked, any_marked = shown.copy(), False
+    marked = shown.copy()
+    any_marked = False
     for api, label, _ in _sides_of(shown):
-        sure_rows = [pair in pairs or not pair[1] for pair in zip(shown[api], shown[label], strict=True)]
-        marked[label] = [text if sure else f"{text} {MARK}" for text, sure in zip(shown[label], sure_rows, strict=True)]
+        sure_rows = [
+            pair in pairs or not pair[1] for pair in zip(shown[api], shown[label], strict=True)
+        ]
+        marked[label] = [
+            text if sure else f"{text} {MARK}"
+            for text, sure in zip(shown[label], sure_rows, strict=True)
+        ]
         any_marked |= not all(sure_rows)
     return marked, any_marked
 
 
-def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> dict[str, tuple[pd.DataFrame, str, str]]:
+def _frames(
+    run: Path, slopes: pd.DataFrame, p: float, slope: float
+) -> dict[str, tuple[pd.DataFrame, str, str]]:
     """Name to table, caption and attribute."""
     frames: dict[str, tuple[pd.DataFrame, str, str]] = {}
-    thresholds = f"p < {p:g}, |slope| > {slope:g}; paper's estimator, without plain concepts; ties by name"
+    thresholds = (
+        f"p < {p:g}, |slope| > {slope:g}; paper's estimator, without plain concepts; ties by name"
+    )
     gender, race = (slopes[slopes["attribute"] == name] for name in ("gender", "race"))
     if len(gender):
         ends = zip(pulled(gender, p=p, slope=slope), words.ends("gender"), strict=True)
@@ -86,18 +107,32 @@ def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> dict[str
         frames["table3"] = table3(by_occupation(composition, {})), TITLE, ""
     if len(race):
         black, white = pulled(race, p=p, slope=slope)
-        frames["table4"] = _races(black, white), f"Labels pulled along perceived race ({thresholds}).", "race"
+        frames["table4"] = (
+            _races(black, white),
+            f"Labels pulled along perceived race ({thresholds}).",
+            "race",
+        )
     for attribute, rows in slopes.groupby("attribute", sort=True):
         if attribute not in ("gender", "race"):
             both = pd.concat(pulled(rows, p=p, slope=slope))
             caption = f"Labels pulled along {words.perceived(str(attribute))} ({thresholds})."
-            frames[f"table-{runfolder.slug(str(attribute))}"] = _layout(both), caption, str(attribute)
+            frames[f"table-{runfolder.slug(str(attribute))}"] = (
+                _layout(both),
+                caption,
+                str(attribute),
+            )
     return frames
 
 
 def _layout(rows: pd.DataFrame) -> pd.DataFrame:
-    rows = ranked(rows, rows["classifier"].map(printed_place), "classifier", "slope", "label").reset_index(drop=True)
-    columns = [rows["classifier"].map(words.printable), rows["label"].map(words.printable), rows["slope"]]
+    rows = ranked(
+        rows, rows["classifier"].map(printed_place), "classifier", "slope", "label"
+    ).reset_index(drop=True)
+    columns = [
+        rows["classifier"].map(words.printable),
+        rows["label"].map(words.printable),
+        rows["slope"],
+    ]
     return pd.concat(columns, axis=1).set_axis(list(COLUMNS), axis=1)
 
 
@@ -105,7 +140,9 @@ def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
     """A row for each API and label with its own slope, by |slope|; Black next to White."""
     sides = []
     for rows in (black, white):
-        rows = ranked(rows, -rows["slope"].abs(), "label", rows["classifier"].map(printed_place), "classifier")
+        rows = ranked(
+            rows, -rows["slope"].abs(), "label", rows["classifier"].map(printed_place), "classifier"
+        )
         shown = {name: rows[name].map(words.printable) for name in ("classifier", "label")}
         sides.append(rows.assign(**shown)[["classifier", "label", "slope"]].reset_index(drop=True))
     return pd.concat(sides, axis=1).set_axis(list(RACES), axis=1)
@@ -139,7 +176,9 @@ def is_plain(label: str, plain: frozenset[str]) -> bool:
     True
     """
     label = label.casefold()
-    return label in plain or any(concept[0] == "*" and label.endswith(concept[1:]) for concept in plain)
+    return label in plain or any(
+        concept[0] == "*" and label.endswith(concept[1:]) for concept in plain
+    )
 
 
 def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
@@ -147,7 +186,9 @@ def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
     columns = [str(column) for column in frame]
     if columns == list(RACES):
         return [columns[:3], columns[3:]]
-    return [columns] if "Label" in columns else []
+    if "Label" in columns:
+        return [columns]
+    return []
 
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:
@@ -157,7 +198,9 @@ def as_text(frame: pd.DataFrame) -> pd.DataFrame:
         if column.strip() in TEXTS:
             texts[column] = [str(text) if pd.notna(text) else "" for text in frame[column]]
         else:
-            texts[column] = frame[column].map(numbers.signed if column.strip() == "Slope" else numbers.fraction)
+            texts[column] = frame[column].map(
+                numbers.signed if column.strip() == "Slope" else numbers.fraction
+            )
     return texts
 
 
@@ -171,7 +214,9 @@ NO_LABEL = (
 
 def no_label(unanswered: Sequence[str] = ()) -> str:
     """Why all slopes are missing.  unanswered: see ``loading.unanswered``."""
-    return " ".join(["No classifier returned any label.", *unanswered]) if unanswered else NO_LABEL
+    if unanswered:
+        return " ".join(["No classifier returned any label.", *unanswered])
+    return NO_LABEL
 
 
 def pulled(slopes: pd.DataFrame, *, p: float, slope: float) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -185,5 +230,6 @@ def pulled(slopes: pd.DataFrame, *, p: float, slope: float) -> tuple[pd.DataFram
     """
     rows = slopes[(slopes["p"] < p) & exceeds(slopes["slope"].abs(), slope)]
     rows = ranked(rows, "classifier", "attribute", -rows["slope"].abs(), "label")
-    negative, positive = rows[rows["slope"] < 0], rows[rows["slope"] > 0]
+    negative = rows[rows["slope"] < 0]
+    positive = rows[rows["slope"] > 0]
     return negative.reset_index(drop=True), positive.reset_index(drop=True)

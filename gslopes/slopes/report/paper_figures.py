@@ -23,7 +23,16 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.arrays import Array, centre_of
 from gslopes.core.errors import UnknownName
 from gslopes.report import charts, fonts, numbers, words
-from gslopes.report.charts import LIGHT, MARKERS, fitted_line, new_figure, new_sheet, sweep_axis, sweep_heads, text
+from gslopes.report.charts import (
+    LIGHT,
+    MARKERS,
+    fitted_line,
+    new_figure,
+    new_sheet,
+    sweep_axis,
+    sweep_heads,
+    text,
+)
 from gslopes.slopes.fit.answers import Answers
 from gslopes.slopes.report import answers as matrix
 from gslopes.slopes.report import loading, paper, pictures
@@ -31,11 +40,15 @@ from gslopes.slopes.report.loading import PAPER, Finding, Source
 from gslopes.stats.rounding import exceeds, places, ranked
 
 Picture = NDArray[np.uint8] | None
-PHOTOS, LABELS = 2, 6  # photos of Figure 3, and labels under each picture for each classifier
+PHOTOS = 2
+LABELS = 6  # photos of Figure 3, and labels under each picture for each classifier
 _TIGHT = 1.5  # faces wide: the edits in Figure 1
 _GAP = 0.06
 ENDS = LIGHT.negative[1], LIGHT.positive[1]
-PRINTED_ENDS = "#c00000", "#0000ff"  # of the paper's Figure 3, which is about gender: red feminine, blue masculine
+PRINTED_ENDS = (
+    "#c00000",
+    "#0000ff",
+)  # of the paper's Figure 3, which is about gender: red feminine, blue masculine
 
 
 class Photo(NamedTuple):
@@ -118,16 +131,24 @@ def write(report: Path, source: Source, *, pictures: bool, labels: Sequence[str]
         for number, label in enumerate(labels or [common_label(findings, plain)]):
             curves = lines(source.run, findings, label) if label else []
             if curves:
-                name = f"figure2{suffix}" if not number else f"figure2{suffix}-{runfolder.slug(label)}"
-                drawn[name] = label_figure(curves, findings[0].values, label=label, attribute=attribute)
+                name = (
+                    f"figure2{suffix}" if not number else f"figure2{suffix}-{runfolder.slug(label)}"
+                )
+                drawn[name] = label_figure(
+                    curves, findings[0].values, label=label, attribute=attribute
+                )
         photos = answered(source.run, findings, plain, labels) if pictures else []
         if photos:
             ends = PRINTED_ENDS if published and attribute == "gender" else ENDS
-            drawn[f"figure3{suffix}"] = answers_figure(photos, findings[0].values, attribute=attribute, ends=ends)
+            drawn[f"figure3{suffix}"] = answers_figure(
+                photos, findings[0].values, attribute=attribute, ends=ends
+            )
         walked = pipeline(source.run, findings) if pictures and "figure1" not in drawn else None
         if walked is not None:
             given = placebo.of_a_set(source.manifest)
-            drawn["figure1"] = pipeline_figure(walked, findings[0].values, attribute=attribute, given=given)
+            drawn["figure1"] = pipeline_figure(
+                walked, findings[0].values, attribute=attribute, given=given
+            )
     for name, figure in drawn.items():
         charts.save(figure, report, name)
     return sorted(drawn)
@@ -144,7 +165,9 @@ def check_labels(source: Source, labels: Sequence[str]) -> None:
     by_key: dict[str, str] = {}
     for finding in source.findings:
         rows = finding.of(PAPER)
-        by_key |= {str(label).casefold(): str(label) for label in rows.loc[rows["slope"].notna(), "label"]}
+        by_key |= {
+            str(label).casefold(): str(label) for label in rows.loc[rows["slope"].notna(), "label"]
+        }
     for label in labels:
         if label.casefold() not in by_key:
             raise UnknownName("label", label, by_key.values(), "The run")
@@ -159,14 +182,23 @@ def common_label(here: Sequence[Finding], plain: frozenset[str]) -> str:
     here: of one attribute.  Upper and lower case are one.  Moves: in shares of the photos, so that a rare label is not
     taken for its ratio.  A plain concept is taken only where no other label is left.
     """
-    rows = [finding.of(PAPER)[["label", "slope", "y_centre"]].assign(name=finding.classifier) for finding in here]
+    rows = [
+        finding.of(PAPER)[["label", "slope", "y_centre"]].assign(name=finding.classifier)
+        for finding in here
+    ]
     frame = pd.concat(rows).dropna(subset=["slope"])
     frame = frame[frame["y_centre"] > 0]
     if frame.empty:
         return ""
-    frame = frame.assign(key=frame["label"].str.casefold(), steep=frame["slope"].abs() * frame["y_centre"])
-    by_label = frame.groupby("key").agg(many=("name", "nunique"), steep=("steep", "mean"), label=("label", "first"))
-    by_label = by_label.assign(plain=[paper.is_plain(key, plain) for key in by_label.index]).reset_index()
+    frame = frame.assign(
+        key=frame["label"].str.casefold(), steep=frame["slope"].abs() * frame["y_centre"]
+    )
+    by_label = frame.groupby("key").agg(
+        many=("name", "nunique"), steep=("steep", "mean"), label=("label", "first")
+    )
+    by_label = by_label.assign(
+        plain=[paper.is_plain(key, plain) for key in by_label.index]
+    ).reset_index()
     order = ranked(by_label, "plain", -by_label["many"], -by_label["steep"], "key")
     return str(order["label"].iloc[0])
 
@@ -192,25 +224,43 @@ def lines(run: Path, here: Sequence[Finding], label: str) -> list[Line]:
 # -- Figure 3 ---------------------------------------------------------------------------------------------------------
 
 
-def answered(run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: Sequence[str] = ()) -> list[Answered]:
+def answered(
+    run: Path, here: Sequence[Finding], plain: frozenset[str], wanted: Sequence[str] = ()
+) -> list[Answered]:
     """A few photos that every classifier answered at every value, spread evenly, with what was said of them.
 
     wanted: labels, any case; without, those of ``labels_of``.
     """
-    values, attribute = here[0].values, here[0].attribute
-    by_classifier = {finding.classifier: matrix.read(run, finding.classifier, attribute, values) for finding in here}
+    values = here[0].values
+    attribute = here[0].attribute
+    by_classifier = {
+        finding.classifier: matrix.read(run, finding.classifier, attribute, values)
+        for finding in here
+    }
     common = sorted(set.intersection(*(set(sweep.photos) for sweep in by_classifier.values())))
-    positions = np.linspace(0, len(common) - 1, PHOTOS + 2).round().astype(int)[1:-1].tolist() if common else []
+    positions = (
+        np.linspace(0, len(common) - 1, PHOTOS + 2).round().astype(int)[1:-1].tolist()
+        if common
+        else []
+    )
     chosen = [common[position] for position in dict.fromkeys(positions)]
-    edits, about_photos = _edits(run, attribute, chosen), _photos(run, chosen)
+    edits = _edits(run, attribute, chosen)
+    about_photos = _photos(run, chosen)
     shown_photos = []
     for photo in chosen:
         files = edits.get(photo, [])
         if len(files) != len(values):
             continue
         about = about_photos.get(photo, Photo(photo[:16]))
-        by_name = [(classifier, labels_of(sweep, photo, plain, wanted)) for classifier, sweep in by_classifier.items()]
-        shown_photos.append(Answered(about.name, [pictures.picture(file, about.box, run) for file in files], by_name))
+        by_name = [
+            (classifier, labels_of(sweep, photo, plain, wanted))
+            for classifier, sweep in by_classifier.items()
+        ]
+        shown_photos.append(
+            Answered(
+                about.name, [pictures.picture(file, about.box, run) for file in files], by_name
+            )
+        )
     return shown_photos
 
 
@@ -224,20 +274,36 @@ def labels_of(
     """
     rows = np.flatnonzero(answers.photos[answers.photo] == photo)
     names = answers.labels[answers.label[rows]].tolist()
-    present, table = answers.present[rows], answers.score[rows].astype(np.float64)
-    slopes, changing = table @ (answers.values - answers.values.mean()), ~present.all(axis=1)
+    present = answers.present[rows]
+    table = answers.score[rows].astype(np.float64)
+    slopes = table @ (answers.values - answers.values.mean())
+    changing = ~present.all(axis=1)
     side = np.where(changing, np.sign(slopes), 0).astype(int)
-    first = np.lexsort((np.array(names, str), -table.mean(axis=1), np.where(changing, -np.abs(slopes), 0), ~changing))
+    first = np.lexsort(
+        (
+            np.array(names, str),
+            -table.mean(axis=1),
+            np.where(changing, -np.abs(slopes), 0),
+            ~changing,
+        )
+    )
     chosen = [(names[row], row) for row in first[:LABELS].tolist()]
     if wanted:
         row_of = {name.casefold(): row for row, name in enumerate(names)}
         chosen = [(label, row_of.get(label.casefold(), -1)) for label in wanted]
     drawn = sorted({row for _, row in chosen if row >= 0})
     others = present.sum(axis=0) - present[drawn].sum(axis=0)
-    table, side = np.pad(table, ((0, 1), (0, 0))), np.append(side, 0)  # the last row: never returned for this photo
+    table = np.pad(table, ((0, 1), (0, 0)))
+    side = np.append(side, 0)  # the last row: never returned for this photo
     cells = [(name, row, int(side[row]), paper.is_plain(name, plain)) for name, row in chosen]
     return [
-        ([LabelCell(name, towards, pale, float(table[row, step])) for name, row, towards, pale in cells], more)
+        (
+            [
+                LabelCell(name, towards, pale, float(table[row, step]))
+                for name, row, towards, pale in cells
+            ],
+            more,
+        )
         for step, more in enumerate(others.tolist())
     ]
 
@@ -252,9 +318,14 @@ def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
     """
     for finding in here:
         answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
-        picked = np.linspace(0, len(answers.photos) - 1, 4 if len(answers.photos) else 0).round().astype(int)
+        picked = (
+            np.linspace(0, len(answers.photos) - 1, 4 if len(answers.photos) else 0)
+            .round()
+            .astype(int)
+        )
         chosen = answers.photos[np.unique(picked)].tolist()
-        edits, about_photos = _edits(run, finding.attribute, chosen), _photos(run, chosen)
+        edits = _edits(run, finding.attribute, chosen)
+        about_photos = _photos(run, chosen)
         slopes = matrix.slopes(answers)
         for name in chosen:
             files = edits.get(name, [])
@@ -270,7 +341,11 @@ def pipeline(run: Path, here: Sequence[Finding]) -> Pipeline | None:
             unedited = same[0] if same else files[centre_of(finding.values)]
             pixels = pictures.picture(unedited, box, run, 520)
             left, top, right, _ = pictures.window(about.size, box)
-            square = [] if box is None else ((np.reshape(box, (2, 2)) - (left, top)) / (right - left)).ravel().tolist()
+            square = (
+                []
+                if box is None
+                else ((np.reshape(box, (2, 2)) - (left, top)) / (right - left)).ravel().tolist()
+            )
             dots = (about.points - (left, top)) / (right - left)
             tight = None if box is None else _around(box)
             row = int(steepest[0])
@@ -291,7 +366,8 @@ def _around(box: tuple[float, float, float, float]) -> tuple[float, float, float
     """A box whose window in ``pictures.picture``, which is four times as wide, shows little but the face."""
     x0, y0, x1, y1 = box
     half = max(x1 - x0, y1 - y0) * _TIGHT / 8
-    x, y = (x0 + x1) / 2, (y0 + y1) / 2
+    x = (x0 + x1) / 2
+    y = (y0 + y1) / 2
     return x - half, y - half, x + half, y + half
 
 
@@ -301,19 +377,34 @@ def _around(box: tuple[float, float, float, float]) -> tuple[float, float, float
 def _edits(run: Path, attribute: str, photos: Sequence[str]) -> dict[str, list[Path]]:
     """Photo to its K pictures in order."""
     where = (pc.field("attribute") == attribute) & pc.field("photo").isin(list(photos) or [""])
-    rows = tables.read_rows(tables.EDITS, run, ["photo", "step", "file"], where).drop_duplicates(["photo", "step"])
+    rows = tables.read_rows(tables.EDITS, run, ["photo", "step", "file"], where).drop_duplicates(
+        ["photo", "step"]
+    )
     ordered = rows.sort_values(["photo", "step"])
-    return {str(photo): [run / file for file in group["file"]] for photo, group in ordered.groupby("photo")}
+    return {
+        str(photo): [run / file for file in group["file"]]
+        for photo, group in ordered.groupby("photo")
+    }
 
 
 def _photos(run: Path, photos: Sequence[str]) -> dict[str, Photo]:
     where = pc.field("photo").isin(list(photos) or [""])
     columns = ["photo", "path", "box", "points", "width", "height"]
     by_photo = {}
-    for row in tables.read_rows(tables.PHOTOS, run, columns, where).drop_duplicates("photo").to_dict("records"):
-        points = np.empty((0, 2)) if row["points"] is None else np.asarray(row["points"], float).reshape(-1, 2)
+    for row in (
+        tables.read_rows(tables.PHOTOS, run, columns, where)
+        .drop_duplicates("photo")
+        .to_dict("records")
+    ):
+        points = (
+            np.empty((0, 2))
+            if row["points"] is None
+            else np.asarray(row["points"], float).reshape(-1, 2)
+        )
         size = int(row["width"]), int(row["height"])
-        by_photo[row["photo"]] = Photo(words.printable(row["path"]), loading.face_box(row["box"]), points, size)
+        by_photo[row["photo"]] = Photo(
+            words.printable(row["path"]), loading.face_box(row["box"]), points, size
+        )
     return by_photo
 
 
@@ -330,8 +421,19 @@ def label_figure(lines: Sequence[Line], values: Array, *, label: str, attribute:
     _style(axes, values, values, attribute)
     axes.axhline(1, color=LIGHT.faint, linewidth=0.6, zorder=1)
     for line, colour, marker in zip(lines, cycle(LIGHT.series), cycle(MARKERS), strict=False):
-        name = f"{words.shorten(words.printable(line.classifier), 30)}\n{numbers.signed(line.slope)}"
-        axes.plot(values, line.ratio, color=colour, marker=marker, markersize=3.5, linewidth=1.2, zorder=4, label=name)
+        name = (
+            f"{words.shorten(words.printable(line.classifier), 30)}\n{numbers.signed(line.slope)}"
+        )
+        axes.plot(
+            values,
+            line.ratio,
+            color=colour,
+            marker=marker,
+            markersize=3.5,
+            linewidth=1.2,
+            zorder=4,
+            label=name,
+        )
         fitted_line(axes, values, line.intercept, line.slope, colour)
     axes.set_ylabel("presence / presence at 0", fontsize=8, color=LIGHT.ink)
     legend = axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, fontsize=6.8)
@@ -350,10 +452,16 @@ def answers_figure(
     Coloured: not under every picture of the photo.  photos: with K pictures each.  values: (K,).  Pale: plain concepts.
     ends: colours of labels whose score rises to the negative and to the positive end.
     """
-    line, head, left = 0.115, 0.42, 0.1
-    lists = [[max(len(labels) + (more > 0) for labels, more in steps) for _, steps in photo.labels] for photo in photos]
+    line = 0.115
+    head = 0.42
+    left = 0.1
+    lists = [
+        [max(len(labels) + (more > 0) for labels, more in steps) for _, steps in photo.labels]
+        for photo in photos
+    ]
     tall = [1.3 + sum(0.2 + line * max(rows, 1) for rows in each) for each in lists]
-    across, down = 2 * left + len(values) * (1 + _GAP), head + sum(tall)
+    across = 2 * left + len(values) * (1 + _GAP)
+    down = head + sum(tall)
     figure, axes = new_sheet(across, down, 1.45)
     lefts = [left + step * (1 + _GAP) for step in range(len(values))]
     sweep_heads(axes, values, attribute, [x + 0.5 for x in lefts])
@@ -361,22 +469,45 @@ def answers_figure(
     for photo, height, rows in zip(photos, tall, lists, strict=True):
         for x, pixels in zip(lefts, photo.pictures, strict=True):
             charts.picture(axes, pixels, x, top)
-        text(axes, left, top + 1.05, words.shorten(words.printable(photo.name), 60), size=6.5, colour=LIGHT.faint)
+        text(
+            axes,
+            left,
+            top + 1.05,
+            words.shorten(words.printable(photo.name), 60),
+            size=6.5,
+            colour=LIGHT.faint,
+        )
         below = top + 1.17
         for (classifier, by_step), longest in zip(photo.labels, rows, strict=True):
-            text(axes, left, below, words.shorten(words.printable(classifier), 60), size=8, weight="bold")
+            text(
+                axes,
+                left,
+                below,
+                words.shorten(words.printable(classifier), 60),
+                size=8,
+                weight="bold",
+            )
             below += 0.13
             for x, (labels, more) in zip(lefts, by_step, strict=True):
                 for row, cell in enumerate(labels):
                     _label(axes, x, below + row * line, cell, ends)
                 if more:
-                    text(axes, x, below + len(labels) * line, f"and {more} more", size=6, colour=LIGHT.faint)
+                    text(
+                        axes,
+                        x,
+                        below + len(labels) * line,
+                        f"and {more} more",
+                        size=6,
+                        colour=LIGHT.faint,
+                    )
             below += 0.07 + line * max(longest, 1)
         top += height
     return figure
 
 
-def pipeline_figure(found: Pipeline, values: Array, *, attribute: str, given: bool = False) -> Figure:
+def pipeline_figure(
+    found: Pipeline, values: Array, *, attribute: str, given: bool = False
+) -> Figure:
     """Figure 1: find, edit, compose, score and fit on one photo.
 
     values: (K,).  given: others made the pictures.
@@ -384,7 +515,8 @@ def pipeline_figure(found: Pipeline, values: Array, *, attribute: str, given: bo
     side = 2.16
     lefts = [side + 0.55 + step * (1 + _GAP) for step in range(len(values))]
     right = lefts[-1] + 1.35
-    across, down = right + 2.71, 2.9
+    across = right + 2.71
+    down = 2.9
     figure, axes = new_sheet(across, down, 1.05, dpi=200)
     charts.picture(axes, found.photo, 0.1, 0.42, side)
     _face(axes, found, 0.1, 0.42, side)
@@ -395,9 +527,13 @@ def pipeline_figure(found: Pipeline, values: Array, *, attribute: str, given: bo
         charts.picture(axes, composed, left, 1.58)
         text(axes, left + 0.5, 1.5, numbers.value(value), size=8, align="center", weight="bold")
         text(axes, left + 0.5, 2.7, numbers.decimal(score), size=8, align="center")
-    editing = ("2  edit it, above, and 3  compose it into the photo, below", "2  edit, 3  compose")[len(lefts) < 4]
+    editing = ("2  edit it, above, and 3  compose it into the photo, below", "2  edit, 3  compose")[
+        len(lefts) < 4
+    ]
     heads = {0.1: "1  find the face", lefts[0]: "pictures as given" if given else editing}
-    for left, title in (heads | {right: "2  score and 3  fit" if given else "4  score and 5  fit"}).items():
+    for left, title in (
+        heads | {right: "2  score and 3  fit" if given else "4  score and 5  fit"}
+    ).items():
         text(axes, left, 0.22, title, size=9, weight="bold")
     arrow = {"arrowstyle": "-|>", "color": LIGHT.ink, "linewidth": 1.2}
     for start in (side + 0.16, lefts[-1] + 1.06):
@@ -426,13 +562,17 @@ def _style(axes: Axes, values: Array, ticks: Array, attribute: str) -> None:
     charts.tidy(axes, size=6.5)
     sweep_axis(axes, values, ticks)
     negative, positive = words.ends(attribute)
-    axes.set_xlabel(f"← {negative}    {positive} →", fontsize=7, color=LIGHT.faint, parse_math=False)
+    axes.set_xlabel(
+        f"← {negative}    {positive} →", fontsize=7, color=LIGHT.faint, parse_math=False
+    )
 
 
 def _label(axes: Axes, left: float, middle: float, one: LabelCell, ends: tuple[str, str]) -> None:
-    colour, weight = LIGHT.faint if one.plain else LIGHT.ink, "normal"
+    colour = LIGHT.faint if one.plain else LIGHT.ink
+    weight = "normal"
     if one.side and not one.plain:
-        colour, weight = ends[int(one.side > 0)], "bold"
+        colour = ends[int(one.side > 0)]
+        weight = "bold"
     name = words.shorten(words.label(one.label), 18)
     score = numbers.decimal(one.score) if one.score else "0"
     text(axes, left, middle, name, size=6.5, colour=colour, weight=weight)
@@ -443,6 +583,15 @@ def _face(axes: Axes, found: Pipeline, left: float, top: float, side: float) -> 
     if len(found.box) == 4 and found.photo is not None:
         x0, y0, x1, y1 = found.box
         corner = left + side * x0, top + side * y0
-        width, height = side * (x1 - x0), side * (y1 - y0)
-        axes.add_patch(Rectangle(corner, width, height, fill=False, edgecolor="white", linewidth=1.5))
-        axes.plot(left + side * found.points[:, 0], top + side * found.points[:, 1], "o", color="white", markersize=2.5)
+        width = side * (x1 - x0)
+        height = side * (y1 - y0)
+        axes.add_patch(
+            Rectangle(corner, width, height, fill=False, edgecolor="white", linewidth=1.5)
+        )
+        axes.plot(
+            left + side * found.points[:, 0],
+            top + side * found.points[:, 1],
+            "o",
+            color="white",
+            markersize=2.5,
+        )

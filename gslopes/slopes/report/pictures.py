@@ -18,7 +18,9 @@ from gslopes.slopes.report.loading import Embed
 
 FOLDER = "pictures"
 _PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
-_WIDE, _NARROW, _MANY = 224, 128, 500  # pixels of a square; the narrow one where there are more sweeps than _MANY
+_WIDE = 224
+_NARROW = 128
+_MANY = 500  # pixels of a square; the narrow one where there are more sweeps than _MANY
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,11 @@ class Wanted:
 
 
 def write(
-    report: Path, run: Path, sweeps: Sequence[Wanted], embed: Embed, tick: Callable[[int], None] | None = None
+    report: Path,
+    run: Path,
+    sweeps: Sequence[Wanted],
+    embed: Embed,
+    tick: Callable[[int], None] | None = None,
 ) -> dict[tuple[str, str], str]:
     """Write the pictures, and remove those that an earlier report left and this one does not name.
 
@@ -47,7 +53,9 @@ def write(
     if embed == "none":
         shutil.rmtree(report / FOLDER, ignore_errors=True)
         return {}
-    side = _WIDE if len(sweeps) <= _MANY else _NARROW  # smaller where there are many, so that the folder stays small
+    side = (
+        _WIDE if len(sweeps) <= _MANY else _NARROW
+    )  # smaller where there are many, so that the folder stays small
     for attribute in {sweep.attribute for sweep in sweeps}:
         runfolder.make_folder(report / FOLDER / runfolder.slug(attribute))
     with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
@@ -105,10 +113,14 @@ def picture(
         return None
     region = window(image.size, box)
     image = to_srgb(image, image.info.get("icc_profile"))
-    return np.asarray(image.resize((side, side), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0))
+    return np.asarray(
+        image.resize((side, side), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0)
+    )
 
 
-def window(size: tuple[int, int], box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float]:
+def window(
+    size: tuple[int, int], box: tuple[float, float, float, float] | None
+) -> tuple[float, float, float, float]:
     """The square to show: four faces wide, where the photo has so much, and never outside the photo."""
     wide, high = size
     x0, y0, x1, y1 = box or (0.0, 0.0, wide, high)

@@ -20,7 +20,10 @@ from gslopes.slopes.report.page_data import Album
 from gslopes.slopes.report.tasks import Scale
 from gslopes.stats.rounding import places
 
-MOST, LEAST = 40, 12  # rows of the chart: labels that move, at most; and at least, where there are other labels
+MOST = 40
+LEAST = (
+    12  # rows of the chart: labels that move, at most; and at least, where there are other labels
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +119,21 @@ def screen(
         ends=words.ends(finding.attribute),
         headline=head,
         labels=finding.rows["label"].nunique(),
-        decided=tuple((decisions.SHOWN[code], many) for code, many in decisions.counts(decided).items() if many),
+        decided=tuple(
+            (decisions.SHOWN[code], many)
+            for code, many in decisions.counts(decided).items()
+            if many
+        ),
         chart=chart(finding, decided, answers),
-        unjudged=[words.readable(label) for label, one in decided.items() if one.code == decisions.UNJUDGED],
+        unjudged=[
+            words.readable(label)
+            for label, one in decided.items()
+            if one.code == decisions.UNJUDGED
+        ],
         strip=strip(finding, head.strongest or matrix.steepest(answers), answers, album, known),
-        steps=() if funnel is None else tuple((named[step], number) for step, number in funnel.counts.items()),
+        steps=()
+        if funnel is None
+        else tuple((named[step], number) for step, number in funnel.counts.items()),
         placebo=len(finding.placebo) > 0,
         drawn=bool(finding.drawn),
         values=tuple(map(numbers.value, finding.values)),
@@ -144,15 +157,20 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
     scores = matrix.scores(answers)
     drawn = []
     for row in rows.to_dict("records"):
-        label, measure = row["label"], units.measure_of(row)
+        label = row["label"]
+        measure = units.measure_of(row)
         if decided[label].code == decisions.UNJUDGED:
             continue
-        ends, low, high = np.array([row["y_first"], row["y_last"]]), 0.0, 1.0
+        ends = np.array([row["y_first"], row["y_last"]])
+        low = 0.0
+        high = 1.0
         if measure == "value":
             of_label = scores[answers.labels[answers.label] == label]
             low, high = (float(f(np.append(of_label, ends))) for f in (np.nanmin, np.nanmax))
         first, last = (100 * (ends - low) / ((high - low) or 1)).tolist()
-        own = f"{units.short(row)}, on a scale of {' to '.join(numbers.apart([low, high]))}".lstrip(" ,")
+        own = f"{units.short(row)}, on a scale of {' to '.join(numbers.apart([low, high]))}".lstrip(
+            " ,"
+        )
         drawn.append(
             Row(
                 index[label],
@@ -175,11 +193,19 @@ def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -
 
 
 def _rank(decision: Decision) -> tuple[bool, int, bool]:
-    return not decision.moves, 0 if decision.moves else decisions.CODES.index(decision.code), decision.expected
+    return (
+        not decision.moves,
+        0 if decision.moves else decisions.CODES.index(decision.code),
+        decision.expected,
+    )
 
 
 def strip(
-    finding: Finding, label: str, answers: Answers, album: Album, known: Mapping[str, Mapping[str, str]]
+    finding: Finding,
+    label: str,
+    answers: Answers,
+    album: Album,
+    known: Mapping[str, Mapping[str, str]],
 ) -> Strip | None:
     """One photo with the scores of a label; None without a label or a picture."""
     row = matrix.typical(answers, label) if label else None
@@ -190,10 +216,14 @@ def strip(
     if not file:
         return None
     named = placebo.ends_of(finding.attribute)
-    values = named[:0:-1] if named else [numbers.value(value, sign=True) for value in finding.values]
+    values = (
+        named[:0:-1] if named else [numbers.value(value, sign=True) for value in finding.values]
+    )
     scores = numbers.apart(matrix.scores(answers)[row].tolist())
     cells = tuple(zip(values, scores, strict=True))
-    return Strip(photo, album.names[album.index[photo]], words.readable(label), file, cells, known.get(photo))
+    return Strip(
+        photo, album.names[album.index[photo]], words.readable(label), file, cells, known.get(photo)
+    )
 
 
 # -- what others may quote ---------------------------------------------------------------------------------------------
@@ -203,19 +233,25 @@ def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
     """What the walk says of itself where it is quoted.  manifest: the content of run.json.  attributes: of the run."""
     edit = manifest.get("config", {}).get("edit")
     own = str(edit.get("model") or "") if isinstance(edit, Mapping) else ""
-    starts, editors = tuple(f"{attribute}-" for attribute in attributes), []
+    starts = tuple(f"{attribute}-" for attribute in attributes)
+    editors = []
     for name, facts in manifest.get("models", {}).items():
         if name.startswith(starts) or (own and PurePath(own).name == PurePath(name).name):
             digest = str(facts.get("sha256", ""))[:8]
             editors.append(words.printable(f"{name} {digest}".strip()))
     who = f"by {', '.join(editors)}" if editors else "by an editor that run.json does not name"
-    looks = " and ".join(f"from {' to '.join(words.ends(attribute))}-looking" for attribute in attributes)
+    looks = " and ".join(
+        f"from {' to '.join(words.ends(attribute))}-looking" for attribute in attributes
+    )
     title = f"Answers and {' and '.join(map(words.perceived, attributes))} of the face"
-    what, limits = f"faces edited {looks} {who}", LIMITS
+    what = f"faces edited {looks} {who}"
+    limits = LIMITS
     if placebo.of_a_set(manifest):
         what = f"pictures {looks.replace('-looking', '')} that others made"
         limits = (
-            LIMITS[0].replace("this edit of these photos", "these pictures, which may differ in more"),
+            LIMITS[0].replace(
+                "this edit of these photos", "these pictures, which may differ in more"
+            ),
             *LIMITS[1:],
         )
     return About(title, ("photo", "photos"), what, limits, SOURCE)

@@ -37,9 +37,14 @@ def kinds(woman: Flags, man: Flags, values: Array) -> tuple[NDArray[Any], Array]
     first = [np.where(has, values, FAR).min(1) for has in (woman, man)]
     last = [np.where(has, values, -FAR).max(1) for has in (woman, man)]
     both = woman.any(1) & man.any(1)
-    up, down = both & (last[0] < first[1]), both & (last[1] < first[0])
-    found = np.select([up | down, both, woman.any(1), man.any(1)], ["switch", "mixed", "woman", "man"], "none")
-    return found, np.select([up, down], [(last[0] + first[1]) / 2, (last[1] + first[0]) / 2], np.nan)
+    up = both & (last[0] < first[1])
+    down = both & (last[1] < first[0])
+    found = np.select(
+        [up | down, both, woman.any(1), man.any(1)], ["switch", "mixed", "woman", "man"], "none"
+    )
+    return found, np.select(
+        [up, down], [(last[0] + first[1]) / 2, (last[1] + first[0]) / 2], np.nan
+    )
 
 
 def write(report: Path, run: Path, findings: Sequence[Finding]) -> list[dict[str, Any]]:
@@ -58,12 +63,14 @@ def write(report: Path, run: Path, findings: Sequence[Finding]) -> list[dict[str
 
 def _row(answers: Answers) -> dict[str, Any]:
     """Of one sweep: photos by what their captions do, the share that switch, and the mean value of the switch."""
-    n, has = len(answers.photos), np.zeros((2, len(answers.photos), len(answers.values)), dtype=bool)
+    n = len(answers.photos)
+    has = np.zeros((2, len(answers.photos), len(answers.values)), dtype=bool)
     for place, word in enumerate(("woman", "man")):
         own = answers.labels[answers.label] == f"mention:{word}"
         has[place, answers.photo[own]] = answers.present[own]
     found, at = kinds(has[0], has[1], answers.values)
-    counts, mean = {kind: int((found == kind).sum()) for kind in KINDS}, mean_t(at)
+    counts = {kind: int((found == kind).sum()) for kind in KINDS}
+    mean = mean_t(at)
     row = {"classifier": answers.classifier, "attribute": answers.attribute, "photos": n, **counts}
     row |= dict(zip(("share_low", "share_high"), wilson(counts["switch"] / n, n), strict=True))
     return row | {"value": mean.value, "value_low": mean.low, "value_high": mean.high}
@@ -71,14 +78,18 @@ def _row(answers: Answers) -> dict[str, Any]:
 
 def _panel(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A sentence, and a grid with a row a sweep."""
-    what, name, grid = words.perceived(rows[0]["attribute"]), words.printable(rows[0]["classifier"]), []
+    what = words.perceived(rows[0]["attribute"])
+    name = words.printable(rows[0]["classifier"])
+    grid = []
     for row in rows:
-        share = numbers.share_with_range(row["switch"] / row["photos"], row["share_low"], row["share_high"])
+        share = numbers.share_with_range(
+            row["switch"] / row["photos"], row["share_low"], row["share_high"]
+        )
         value = numbers.of_row(row, "value", numbers.signed, "value")
         sweep = placebo.TEXTS.get(placebo.split(row["attribute"])[1], what)
         grid.append([sweep, *(f"{row[one]:,}" for one in ("photos", *KINDS)), share, value])
-    text = (
-        f"Along {what}, captions by {name} change from one gender's words to the other's on {rows[0]['switch']:,} of "
+    text = f"Along {what}, captions by {name} change from one gender's words to the other's on {rows[0]['switch']:,} of "
+    text += words.many(rows[0]["photos"], "photo") + f", at {grid[0][-1]} on average" * bool(
+        rows[0]["switch"]
     )
-    text += words.many(rows[0]["photos"], "photo") + f", at {grid[0][-1]} on average" * bool(rows[0]["switch"])
     return {"name": name, "text": f"{text}.", "rows": grid}

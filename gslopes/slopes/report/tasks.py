@@ -37,7 +37,9 @@ class Scale:
     orders: str
 
 
-def scale_of(finding: Finding, decided: Mapping[str, Decision], manifest: Mapping[str, Any]) -> Scale | None:
+def scale_of(
+    finding: Finding, decided: Mapping[str, Decision], manifest: Mapping[str, Any]
+) -> Scale | None:
     """The scale of a finding's task; None if its classifier was given none.
 
     manifest: the content of run.json, which says what each classifier was asked.
@@ -53,9 +55,12 @@ def scale_of(finding: Finding, decided: Mapping[str, Decision], manifest: Mappin
     if rows.empty:
         never = Decision(decisions.UNJUDGED, "no answer has it")
         return Scale(task, model, f"“{name}” is never the answer", "", never, False, orders)
-    row, decision = rows.iloc[0], decided[label]
+    row = rows.iloc[0]
+    decision = decided[label]
     effect = decisions.effect_of(row, name) if decision.moves else f"“{name}” is not shown to move"
-    return Scale(task, model, effect, decisions.slope_of(row), decision, bool(row["slope"] > 0), orders)
+    return Scale(
+        task, model, effect, decisions.slope_of(row), decision, bool(row["slope"] > 0), orders
+    )
 
 
 def sentences(screens: Sequence[Screen]) -> list[str]:
@@ -65,12 +70,18 @@ def sentences(screens: Sequence[Screen]) -> list[str]:
         return (screen.scale.model if screen.scale else ""), screen.attribute
 
     several: list[tuple[str, Screen, list[Scale]]] = []
-    for (model, _), of_group in groupby(sorted((one for one in screens if one.scale), key=group), key=group):
+    for (model, _), of_group in groupby(
+        sorted((one for one in screens if one.scale), key=group), key=group
+    ):
         own = list(of_group)
         if len(own) > 1:
-            several.append((words.printable(model), own[0], [one.scale for one in own if one.scale]))
+            several.append(
+                (words.printable(model), own[0], [one.scale for one in own if one.scale])
+            )
     models = len({model for model, _, _ in several})
-    return [f"{model}: " * (models > 1) + _sentence(screen, scales) for model, screen, scales in several]
+    return [
+        f"{model}: " * (models > 1) + _sentence(screen, scales) for model, screen, scales in several
+    ]
 
 
 def _sentence(screen: Screen, scales: Sequence[Scale]) -> str:
@@ -81,7 +92,11 @@ def _sentence(screen: Screen, scales: Sequence[Scale]) -> str:
     said = []
     for end, rises in zip(screen.ends, (False, True), strict=True):
         tasks = [scale.task for scale in moving if scale.rises == rises]
-        said += [f"{', '.join(tasks)} {'rises' if len(tasks) == 1 else 'rise'} toward {end}"] if tasks else []
+        said += (
+            [f"{', '.join(tasks)} {'rises' if len(tasks) == 1 else 'rise'} toward {end}"]
+            if tasks
+            else []
+        )
     still = ", ".join(scale.task for scale in scales if not scale.decision.moves)
     rest = f"; of {still} no move is shown" if still else ""
     if len(moving) == 1:

@@ -28,7 +28,9 @@ NAMES = {
 }
 
 
-def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False) -> list[dict[str, Any]]:
+def sweeps(
+    run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
+) -> list[dict[str, Any]]:
     """One entry for each attribute with verdicts: counts, drop reasons, and what the readings did along the sweep.
 
     values: attribute to its K values.  pairs: whether others made the pictures: then also how far each reading goes.
@@ -36,9 +38,22 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
     verdicts = tables.read_rows(
         tables.VERDICTS,
         run,
-        ["photo", "attribute", "kept", "reason", "looked", "found", "tau", "shift", "off_target", "off_target_reading"],
+        [
+            "photo",
+            "attribute",
+            "kept",
+            "reason",
+            "looked",
+            "found",
+            "tau",
+            "shift",
+            "off_target",
+            "off_target_reading",
+        ],
     )
-    readings = tables.read_rows(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
+    readings = tables.read_rows(
+        tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"]
+    )
     side_effects = what_else_moves(run)
     entries = []
     for name, of_group in verdicts.groupby("attribute", sort=True):
@@ -56,10 +71,16 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
                 "reasons": Counter(of_group.loc[~of_group["kept"], "reason"]).most_common(),
                 "tau": _quartiles(of_group["tau"]),
                 "shift": _quartiles(of_group["shift"]),
-                "found": float((looked["found"] == looked["looked"]).mean()) if len(looked) else None,
+                "found": float((looked["found"] == looked["looked"]).mean())
+                if len(looked)
+                else None,
                 "off": _quartiles(of_group["off_target"].abs()),
                 "moved": side_effects.get(attribute, ()),
-                "off_readings": [NAMES.get(r, words.printable(r)) for r in of_group["off_target_reading"].mode() if r],
+                "off_readings": [
+                    NAMES.get(r, words.printable(r))
+                    for r in of_group["off_target_reading"].mode()
+                    if r
+                ],
                 "values": list(own),
                 "curves": _curves(rows, attribute, own),
                 "read": attribute in set(rows["reading"]),
@@ -71,9 +92,13 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]], pairs: bool = False
 
 def _changes(readings: pd.DataFrame, attribute: str, last: int) -> list[tuple[str, str]]:
     """(reading, its mean change from end to end with the 95 % t interval), but for the attribute's own."""
-    wide = readings.pivot_table(index=["reading", "photo"], columns="step", values="score").reindex(columns=[0, last])
+    wide = readings.pivot_table(index=["reading", "photo"], columns="step", values="score").reindex(
+        columns=[0, last]
+    )
     apart = wide[last] - wide[0]
-    moved = apart.mask(wide.index.get_level_values("reading") == "identity", wide.min(axis=1)).groupby("reading")
+    moved = apart.mask(
+        wide.index.get_level_values("reading") == "identity", wide.min(axis=1)
+    ).groupby("reading")
     changes = []
     for name, by in moved:
         found = mean_t(by.to_numpy(float))
@@ -91,25 +116,42 @@ def explained(run: Path, found: pd.DataFrame) -> list[dict[str, Any]]:
 
     found: rows of core.tables.SLOPES to read.
     """
-    keys, panels = ["classifier", "attribute"], []
+    keys = ["classifier", "attribute"]
+    panels = []
     frame = tables.read_rows(tables.EXPLAINED, run, tables.EXPLAINED.columns).dropna(subset="slope")
-    both = ranked(frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]), "q", "label")
+    both = ranked(
+        frame.merge(found[[*keys, "label", "decision", "q"]], on=[*keys, "label"]), "q", "label"
+    )
     for (classifier, attribute), part in both.groupby(keys, sort=True):
         rows = [row | _texts(row) for row in part[:MOST].to_dict("records")]
         moving = [row for row in rows if row["decision"] in ("finding", "open") and row["reading"]]
-        about = {"classifier": words.printable(classifier), "attribute": words.perceived(str(attribute))}
-        first = moving[highest([np.nan_to_num(row["share_low"]) for row in moving])] if moving else None
+        about = {
+            "classifier": words.printable(classifier),
+            "attribute": words.perceived(str(attribute)),
+        }
+        first = (
+            moving[highest([np.nan_to_num(row["share_low"]) for row in moving])] if moving else None
+        )
         panels.append(about | {"rows": rows, "left": len(part) - len(rows), "first": first})
     return panels
 
 
 def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
     """As the page writes them."""
-    write, whole = units.writer_of(row), partial(numbers.share, digits=0)
+    write = units.writer_of(row)
+    whole = partial(numbers.share, digits=0)
     adjusted = numbers.of_row(row, "adjusted", write, "adjusted")
     reading = NAMES.get(row["reading"], "")
-    texts = {"label": words.readable(row["label"]), "slope": write(row["slope"]), "reading": reading}
-    texts |= {"adjusted": adjusted if pd.isna(row["adjusted"]) else f"{adjusted} {units.short(row)}".strip()}
+    texts = {
+        "label": words.readable(row["label"]),
+        "slope": write(row["slope"]),
+        "reading": reading,
+    }
+    texts |= {
+        "adjusted": adjusted
+        if pd.isna(row["adjusted"])
+        else f"{adjusted} {units.short(row)}".strip()
+    }
     if row["note"]:
         return texts | {"share": row["note"]}
     share = numbers.of_row(row, "share", whole, "share")
@@ -128,7 +170,9 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
             rows = []
             for name, share in measured["leakage"].items():
                 if share["value"] is not None:
-                    text = numbers.with_interval(share["value"], share["low"], share["high"], numbers.ratio)
+                    text = numbers.with_interval(
+                        share["value"], share["low"], share["high"], numbers.ratio
+                    )
                     rows.append((NAMES.get(name, words.printable(name)), text))
             by_attribute[str(measured["attribute"])] = rows
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -136,11 +180,16 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
     return by_attribute
 
 
-def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> list[dict[str, Any]]:
+def _curves(
+    readings: pd.DataFrame, attribute: str, values: Sequence[float]
+) -> list[dict[str, Any]]:
     """Mean of each reading at each value with its 95 % t interval over photos, None without one; the target first."""
     curves = []
     for name, of_group in readings[readings["step"] >= 0].groupby("reading", sort=True):
-        by = {step: mean_t(scores.to_numpy(float)) for step, scores in of_group.groupby("step")["score"]}
+        by = {
+            step: mean_t(scores.to_numpy(float))
+            for step, scores in of_group.groupby("step")["score"]
+        }
         if list(by) != list(range(len(values))):
             continue
         curves.append(
@@ -158,4 +207,6 @@ def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> 
 
 
 def _quartiles(column: pd.Series) -> list[float] | None:
-    return column.astype(float).quantile([0.25, 0.5, 0.75]).tolist() if column.notna().any() else None
+    if column.notna().any():
+        return column.astype(float).quantile([0.25, 0.5, 0.75]).tolist()
+    return None

@@ -32,9 +32,13 @@ def slopes(captions: list[list[str]]) -> pd.DataFrame:
         for step, caption in enumerate(row):
             key = (f"{photo:064x}", "gender", step)
             asked.append((*key, "captioner", "answered", "", ""))
-            scores += [(*key, STEPS[step], "captioner", label, 1.0) for label in caption_labels().labels(caption)]
+            scores += [
+                (*key, STEPS[step], "captioner", label, 1.0)
+                for label in caption_labels().labels(caption)
+            ]
     frames = [
-        pd.DataFrame(rows, columns=table.columns) for rows, table in ((asked, tables.ASKED), (scores, tables.SCORES))
+        pd.DataFrame(rows, columns=table.columns)
+        for rows, table in ((asked, tables.ASKED), (scores, tables.SCORES))
     ]
     found = analyse(frames[1], frames[0], options=FitOptions(permutations=99)).slopes
     return found[found["estimator"] == "photo-rate"].set_index("label")
@@ -54,13 +58,25 @@ def test_golden_66_two_words_of_one_synset():
 
 def test_labels_of_a_caption():
     found = set(caption_labels().labels("A beautiful woman in a red dress is holding a gun."))
-    assert {"mention:person", "mention:woman", "word:dress", "relation:hold", "list:weapon"} <= found
+    assert {
+        "mention:person",
+        "mention:woman",
+        "word:dress",
+        "relation:hold",
+        "list:weapon",
+    } <= found
     assert "attribute:beautiful of person" in found
     assert "attribute:red of person" not in found
     assert "list:attractiveness-adjectives" in found
-    assert {"list:demeaning estimate", "list:demeaning upper"} <= set(caption_labels().labels("A lazy man."))
+    assert {"list:demeaning estimate", "list:demeaning upper"} <= set(
+        caption_labels().labels("A lazy man.")
+    )
     assert "list:demeaning lower" not in caption_labels().labels("A lazy man.")
-    assert not [label for label in caption_labels().labels("A tall man.") if label.startswith("list:demeaning")]
+    assert not [
+        label
+        for label in caption_labels().labels("A tall man.")
+        if label.startswith("list:demeaning")
+    ]
 
 
 # -- a function --------------------------------------------------------------------------------------------------------
@@ -93,9 +109,16 @@ def test_reading_anew_costs_no_call_and_no_function(function: str, tmp_path: Pat
         one.version = "read by another parser"
         assert "mention:man" in dict(ClassifierCache(one, cache).find([key])[key].labels)
         assert ClassifierCache(newer, cache).empty
-    line = {"picture": key.hex(), "classifier": "python:nowhere:f,kind=caption", "status": "answered", "raw": raw}
+    line = {
+        "picture": key.hex(),
+        "classifier": "python:nowhere:f,kind=caption",
+        "status": "answered",
+        "raw": raw,
+    }
     (tmp_path / "answers.jsonl").write_text(json.dumps(line) + "\n")
-    assert "mention:man" in dict(load_classifier(f"replay:{tmp_path / 'answers.jsonl'}").parse(line).labels)
+    assert "mention:man" in dict(
+        load_classifier(f"replay:{tmp_path / 'answers.jsonl'}").parse(line).labels
+    )
 
 
 # -- behind an address -------------------------------------------------------------------------------------------------
@@ -112,7 +135,9 @@ def test_a_teams_captioner_is_read_as_labels():
     assert (one.version, two.status) == ("2026-05-01", "refused")
 
 
-@pytest.mark.parametrize("answer", [{}, {"caption": None}, {"caption": 3}, {"labels": {"a": 1}}, {"caption": " "}])
+@pytest.mark.parametrize(
+    "answer", [{}, {"caption": None}, {"caption": 3}, {"labels": {"a": 1}}, {"caption": " "}]
+)
 def test_an_answer_without_a_caption_is_an_error(answer: dict[str, object]):
     with pytest.raises(AnswerError, match=r"no caption|not a caption"):
         load_classifier("http:http://127.0.0.1:1/x,kind=caption", prepare=False).parse(answer)
@@ -152,7 +177,9 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_that_is_asked_in_a_conversation_says_the_same_twice(tmp_path: Path, picture, no_network):
+def test_a_model_that_is_asked_in_a_conversation_says_the_same_twice(
+    tmp_path: Path, picture, no_network
+):
     folder = local_models.llava(tmp_path / "llava")
     classifier = load_classifier(f"transformers:{folder},task=caption,max_tokens=8")
     pictures = [picture((40, 40, 40)), picture((200, 200, 200), (64, 64))]
@@ -164,9 +191,14 @@ def test_a_model_that_is_asked_in_a_conversation_says_the_same_twice(tmp_path: P
 
 @pytest.mark.evidence
 @pytest.mark.slow
-def test_the_slope_of_a_gender_word_along_the_cue_that_a_trained_model_reads(trained: Path, picture, no_network):
+def test_the_slope_of_a_gender_word_along_the_cue_that_a_trained_model_reads(
+    trained: Path, picture, no_network
+):
     classifier = load_classifier(f"transformers:{trained},task=caption")
-    asked = [[picture((round(128 + 30 * value + shift),) * 3) for value in STEPS] for shift in range(-30, 31, 10)]
+    asked = [
+        [picture((round(128 + 30 * value + shift),) * 3) for value in STEPS]
+        for shift in range(-30, 31, 10)
+    ]
     said = [classifier.ask(row) for row in asked]
     assert (said[0][0], said[-1][-1]) == (DARK, BRIGHT)
     labels = dict(classifier.parse(said[-1][-1]).labels)

@@ -14,10 +14,16 @@ ONNX = "Then onnx:{0},labels=FILE"
 @pytest.mark.parametrize(
     ("file", "remedy"),
     [
-        ("m.tflite", f"python -m tf2onnx.convert --tflite m.tflite --output m.onnx. {ONNX}".format("m.onnx")),
+        (
+            "m.tflite",
+            f"python -m tf2onnx.convert --tflite m.tflite --output m.onnx. {ONNX}".format("m.onnx"),
+        ),
         ("a/m.keras", "keras.saving.load_model('a/m.keras').export('a/m.onnx', format='onnx')"),
         ("m.h5", "keras.saving.load_model('m.h5').export('m.onnx', format='onnx')"),
-        ("m.pb", "tf2onnx.convert --graphdef m.pb --inputs INPUT:0 --outputs OUTPUT:0 --output m.onnx"),
+        (
+            "m.pb",
+            "tf2onnx.convert --graphdef m.pb --inputs INPUT:0 --outputs OUTPUT:0 --output m.onnx",
+        ),
         ("m.mlmodel", "o.save_model(o.convert_coreml(c.utils.load_spec('m.mlmodel')), 'm.onnx')"),
         ("m.mlpackage", "in a function of yours, and name that: mine.py:classify"),
         ("m.joblib", "in a function of yours, and name that: mine.py:classify"),
@@ -28,7 +34,9 @@ ONNX = "Then onnx:{0},labels=FILE"
 def test_a_file_of_another_library_gets_the_command_that_converts_it(file, remedy):
     for load in (load_classifier, load_cropper):
         for name in (file, f"{file},labels=labels.txt"):
-            with pytest.raises(ModelError, match=re.escape(f"{file} is no file that gslopes runs.")) as error:
+            with pytest.raises(
+                ModelError, match=re.escape(f"{file} is no file that gslopes runs.")
+            ) as error:
                 load(name)
             assert remedy in error.value.hint
 
@@ -42,7 +50,9 @@ def test_a_saved_model_is_a_folder_also_where_onnx_is_said(tmp_path, monkeypatch
             load_classifier(name)
     (tmp_path / "m.tflite").write_bytes(b"TFL3")
     (tmp_path / "labels.txt").write_text("a\n")
-    with pytest.raises(ModelError, match=r"onnxruntime cannot load m\.tflite.*--tflite m\.tflite --output m\.onnx"):
+    with pytest.raises(
+        ModelError, match=r"onnxruntime cannot load m\.tflite.*--tflite m\.tflite --output m\.onnx"
+    ):
         load_classifier("onnx:m.tflite,labels=labels.txt")
 
 
@@ -83,5 +93,7 @@ def test_an_address_given_alone_is_an_endpoint_of_one_name(url):
 
 @pytest.mark.parametrize("url", ["localhost:8000/x", "/localhost:8000/x"])
 def test_an_address_without_a_scheme_gets_one(url):
-    with pytest.raises(ConfigError, match=r"needs an address with its scheme.* Write http:http://localhost:8000/x"):
+    with pytest.raises(
+        ConfigError, match=r"needs an address with its scheme.* Write http:http://localhost:8000/x"
+    ):
         load_classifier(f"http:{url}")

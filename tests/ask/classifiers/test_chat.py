@@ -70,25 +70,44 @@ CHOICES: dict[str, Callable[[str, str], Choice]] = {
     "think-unopened": lambda r, w: choice(f"{REASONED.replace('NURSE', w)}</think>{js(r)}"),
     "think-brackets": lambda r, w: choice(f"[THINK]{js(w)}[/THINK]{js(r)}"),
     "fence": lambda r, w: choice(f"```json\n{js(r)}\n```"),
-    "parts": lambda r, w: choice([{"type": "text", "text": js(r)[:5]}, {"type": "text", "text": js(r)[5:]}]),
-    "parts-thinking": lambda r, w: choice(
-        [{"type": "thinking", "thinking": [{"type": "text", "text": js(w)}]}, {"type": "text", "text": js(r)}]
+    "parts": lambda r, w: choice(
+        [{"type": "text", "text": js(r)[:5]}, {"type": "text", "text": js(r)[5:]}]
     ),
-    "channel": lambda r, w: choice(f"<|channel|>analysis<|message|>{js(w)}<|end|><|channel|>final<|message|>{js(r)}"),
+    "parts-thinking": lambda r, w: choice(
+        [
+            {"type": "thinking", "thinking": [{"type": "text", "text": js(w)}]},
+            {"type": "text", "text": js(r)},
+        ]
+    ),
+    "channel": lambda r, w: choice(
+        f"<|channel|>analysis<|message|>{js(w)}<|end|><|channel|>final<|message|>{js(r)}"
+    ),
     "answer-tag": lambda r, w: choice(f"<answer>{js(r)}</answer>"),
     "end-token": lambda r, w: choice(f"{js(r)}<|im_end|>"),
     # log-probabilities
     "lpok": lambda r, w: choice(js(r), tokens={"content": final(r, w)}),
     "lpthink": lambda r, w: choice(
-        js(r), tokens={"content": [token("<think>"), *draft(w, r), token("? No."), token("</think>"), *final(r, w)]}
+        js(r),
+        tokens={
+            "content": [
+                token("<think>"),
+                *draft(w, r),
+                token("? No."),
+                token("</think>"),
+                *final(r, w),
+            ]
+        },
     ),
-    "lpthink-bare": lambda r, w: choice(js(r), tokens={"content": [*draft(w, r), token("\n\n"), *final(r, w)]}),
+    "lpthink-bare": lambda r, w: choice(
+        js(r), tokens={"content": [*draft(w, r), token("\n\n"), *final(r, w)]}
+    ),
     "lpthink-content": lambda r, w: choice(
         f"<think>{js(w)}</think>{js(r)}",
         tokens={"content": [token("<think>"), *draft(w, r), token("</think>"), *final(r, w)]},
     ),
     "lpfence": lambda r, w: choice(
-        f"```json\n{js(r)}\n```", tokens={"content": [token("```"), token("json\n"), *final(r, w), token("\n```")]}
+        f"```json\n{js(r)}\n```",
+        tokens={"content": [token("```"), token("json\n"), *final(r, w), token("\n```")]},
     ),
     "lptail": lambda r, w: choice(js(r), tokens={"content": [*final(r, w), token("<|im_end|>")]}),
     "lpsigns": lambda r, w: choice(
@@ -99,14 +118,20 @@ CHOICES: dict[str, Callable[[str, str], Choice]] = {
     ),
     "lpwild": lambda r, w: choice(
         js(r),
-        tokens={"content": spelled(r, [{"token": w, "logprob": 5.0}, {"token": w, "logprob": "no"}, *tops(r, w)])},
+        tokens={
+            "content": spelled(
+                r, [{"token": w, "logprob": 5.0}, {"token": w, "logprob": "no"}, *tops(r, w)]
+            )
+        },
     ),
     # log-probabilities that are none: repeats
     "lpnull": lambda r, w: choice(js(r), tokens={"content": spelled(r, None)}),
     "lpempty": lambda r, w: choice(js(r), tokens={"content": []}),
     "lpmissing": lambda r, w: choice(js(r), tokens={"content": None}),
     "lplist": lambda r, w: choice(js(r), tokens=[1, 2]),
-    "lpmerged": lambda r, w: choice(js(r), tokens={"content": [token('{"answer": "'), {"token": f'{r}"}}'}]}),
+    "lpmerged": lambda r, w: choice(
+        js(r), tokens={"content": [token('{"answer": "'), {"token": f'{r}"}}'}]}
+    ),
     # two views that differ
     "lpother": lambda r, w: choice(js(r), tokens={"content": draft(w, r)}),
     "lpshort": lambda r, w: choice(js(r), tokens={"content": final(r, w)[:3]}),
@@ -133,7 +158,10 @@ CHOICES: dict[str, Callable[[str, str], Choice]] = {
 ERRORS: dict[str, tuple[int, Any]] = {
     "error-429": (200, {"error": {"code": 429, "message": "slow down"}}),
     "error-quota-name": (200, {"error": {"status": "RESOURCE_EXHAUSTED", "message": "slow down"}}),
-    "error-choice": (200, {"choices": [{"error": {"code": 502, "message": "upstream"}, "finish_reason": "error"}]}),
+    "error-choice": (
+        200,
+        {"choices": [{"error": {"code": 502, "message": "upstream"}, "finish_reason": "error"}]},
+    ),
     "error-text": (200, {"error": "internal error"}),
     "error-object": (200, {"object": "error", "message": "overloaded", "code": 503}),
     "error-detail": (200, {"detail": "busy"}),
@@ -145,12 +173,19 @@ ERRORS: dict[str, tuple[int, Any]] = {
     "error-404": (200, {"error": {"code": 404, "message": "no such model"}}),
     "error-402": (200, {"error": {"code": "insufficient_quota", "message": "pay"}}),
     "blocked": (200, {"choices": [], "promptFeedback": {"blockReason": "SAFETY"}}),
-    "policy": (200, {"error": {"code": "content_policy_violation", "message": "the picture is not allowed"}}),
+    "policy": (
+        200,
+        {"error": {"code": "content_policy_violation", "message": "the picture is not allowed"}},
+    ),
 }
 
 
 def entry(name: str) -> dict[str, Any]:
-    return {"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted"}
+    return {
+        "type": "extra_forbidden",
+        "loc": ["body", name],
+        "msg": "Extra inputs are not permitted",
+    }
 
 
 # What a server says that does not take a parameter: the parameters, the status, the body.
@@ -160,14 +195,34 @@ REJECTIONS: dict[str, tuple[set[str], int, Callable[[str], Any]]] = {
         422,
         lambda name: {"object": "error", "message": {"detail": [entry(name)]}, "param": None},
     ),
-    "paramtext": ({"response_format"}, 400, lambda name: {"error": {"message": f"'{name}.type' must be 'text'"}}),
+    "paramtext": (
+        {"response_format"},
+        400,
+        lambda name: {"error": {"message": f"'{name}.type' must be 'text'"}},
+    ),
     "fastapi": ({"seed", "logprobs"}, 422, lambda name: {"detail": [entry(name)]}),
     "detail-text": ({"seed"}, 400, lambda name: {"detail": f"Unknown field: {name}"}),
-    "message-text": ({"response_format"}, 422, lambda name: {"message": f"{name} is not supported"}),
-    "errors-list": ({"temperature"}, 400, lambda name: {"errors": [{"message": f"{name}: unsupported"}]}),
-    "error-string": ({"top_logprobs", "logprobs"}, 400, lambda name: {"error": f"Property {name} is not allowed"}),
+    "message-text": (
+        {"response_format"},
+        422,
+        lambda name: {"message": f"{name} is not supported"},
+    ),
+    "errors-list": (
+        {"temperature"},
+        400,
+        lambda name: {"errors": [{"message": f"{name}: unsupported"}]},
+    ),
+    "error-string": (
+        {"top_logprobs", "logprobs"},
+        400,
+        lambda name: {"error": f"Property {name} is not allowed"},
+    ),
     "plain": ({"max_tokens"}, 400, lambda name: f"unexpected keyword {name}"),
-    "inside-200": ({"seed"}, 200, lambda name: {"error": {"code": 400, "message": f"{name} is not supported"}}),
+    "inside-200": (
+        {"seed"},
+        200,
+        lambda name: {"error": {"code": 400, "message": f"{name} is not supported"}},
+    ),
 }
 
 
@@ -184,7 +239,13 @@ class Handler(QuietHandler):
         self.service.asked.append(asked)
         status, body = reply(self.path.split("/")[1], asked)
         data = (body if isinstance(body, str) else json.dumps(body)).encode()
-        kind = "text/html" if data.startswith(b"<") else "text/plain" if isinstance(body, str) else "application/json"
+        kind = (
+            "text/html"
+            if data.startswith(b"<")
+            else "text/plain"
+            if isinstance(body, str)
+            else "application/json"
+        )
         self.send(status, data, kind)
 
 
@@ -192,7 +253,9 @@ def reply(mode: str, asked: dict[str, Any]) -> tuple[int, Any]:
     if mode in ERRORS:
         return ERRORS[mode]
     if mode == "unsaid":
-        return 422, {"detail": [{"loc": ["body", "messages", 0], "msg": "pictures are not supported"}]}
+        return 422, {
+            "detail": [{"loc": ["body", "messages", 0], "msg": "pictures are not supported"}]
+        }
     text = next(part["text"] for part in asked["messages"][-1]["content"] if part["type"] == "text")
     letters = {option: letter for letter, option in re.findall(r"(?m)^([A-T])\. (.+)$", text)}
     right, wrong = letters["doctor"], letters["nurse"]
@@ -201,9 +264,19 @@ def reply(mode: str, asked: dict[str, Any]) -> tuple[int, Any]:
         if bad := sorted(names & set(asked)):
             return status, body(bad[0])
         return 200, {"model": "m", "choices": [choice(js(right))]}
-    blocked = {"promptFeedback": {"blockReason": "BLOCK_REASON_UNSPECIFIED"}, "error": None, "errors": []}
+    blocked = {
+        "promptFeedback": {"blockReason": "BLOCK_REASON_UNSPECIFIED"},
+        "error": None,
+        "errors": [],
+    }
     usage = {"prompt_tokens": 900, "completion_tokens": 20, "total_tokens": 920}
-    return 200, {"id": "x", "model": "m", "choices": [CHOICES[mode](right, wrong)], "usage": usage, **blocked}
+    return 200, {
+        "id": "x",
+        "model": "m",
+        "choices": [CHOICES[mode](right, wrong)],
+        "usage": usage,
+        **blocked,
+    }
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +292,9 @@ class Asker:
         server.asked = []
         self.server = server
         url = f"http://127.0.0.1:{server.port}/{mode}/v1"
-        self.classifier = load_classifier(f"llm:m,prompt=doctor-nurse,url={url},repeats=2,public=yes")
+        self.classifier = load_classifier(
+            f"llm:m,prompt=doctor-nurse,url={url},repeats=2,public=yes"
+        )
 
     @property
     def calls(self) -> int:
@@ -294,7 +369,12 @@ def test_a_budget_of_tokens_that_is_spent_on_thinking_stops_the_audit_and_says_w
 
 @pytest.mark.parametrize(
     ("mode", "why"),
-    [("empty", "is empty"), ("prose", "hard to say"), ("unclosed", "is empty"), ("lpother", "spell another text")],
+    [
+        ("empty", "is empty"),
+        ("prose", "hard to say"),
+        ("unclosed", "is empty"),
+        ("lpother", "spell another text"),
+    ],
 )
 def test_replies_without_an_answer_stop_the_audit_after_the_first_few(server, mode, why):
     asker = Asker(server, mode)
@@ -320,7 +400,10 @@ def test_a_rejection_that_names_no_parameter_is_shown(server):
     ("mode", "kind"),
     [
         *((mode, Throttled) for mode in ("error-429", "error-quota-name")),
-        *((mode, Unavailable) for mode in ("error-choice", "error-text", "error-object", "error-detail")),
+        *(
+            (mode, Unavailable)
+            for mode in ("error-choice", "error-text", "error-object", "error-detail")
+        ),
         *((mode, Unavailable) for mode in ("html-502", "html", "nothing", "no-choices")),
         ("error-401", CredentialsError),
         *((mode, ServiceError) for mode in ("error-404", "error-402")),
@@ -343,10 +426,22 @@ def test_a_fault_of_our_own_parsing_is_paid_once_and_never_retried(server, monke
 @pytest.mark.parametrize(
     ("reported", "counted"),
     [
-        *(({"prompt_tokens": p, "completion_tokens": c}, None) for p, c in ((-1e9, 4.0), (4, -1), (9, "9"), (9, True))),
-        *((reported, None) for reported in (None, {}, {"completion_tokens": float("nan")}, {"prompt_tokens": 140})),
-        *(({"prompt_tokens": p, "completion_tokens": 40}, 40) for p in (0, 1, 140, 10**7, 10**400, -5, None, "9")),
-        *(({"completion_tokens": c}, n) for c, n in ((0, 3), (1, 3), (3, 3), (199, 199), (201, 200), (10**400, 200))),
+        *(
+            ({"prompt_tokens": p, "completion_tokens": c}, None)
+            for p, c in ((-1e9, 4.0), (4, -1), (9, "9"), (9, True))
+        ),
+        *(
+            (reported, None)
+            for reported in (None, {}, {"completion_tokens": float("nan")}, {"prompt_tokens": 140})
+        ),
+        *(
+            ({"prompt_tokens": p, "completion_tokens": 40}, 40)
+            for p in (0, 1, 140, 10**7, 10**400, -5, None, "9")
+        ),
+        *(
+            ({"completion_tokens": c}, n)
+            for c, n in ((0, 3), (1, 3), (3, 3), (199, 199), (201, 200), (10**400, 200))
+        ),
     ],
 )
 def test_a_report_of_tokens_counts_between_what_was_sent_and_what_was_asked_for(reported, counted):
@@ -363,7 +458,11 @@ def error(code: str | None = None, message: str = "no", param: str | None = None
 
 @pytest.mark.parametrize(
     ("status", "code", "kind"),
-    [(429, "insufficient_quota", "service"), (429, "rate", "throttled"), (400, "invalid_image_format", "refused")],
+    [
+        (429, "insufficient_quota", "service"),
+        (429, "rate", "throttled"),
+        (400, "invalid_image_format", "refused"),
+    ],
 )
 def test_status_and_code_say_what_it_is(status, code, kind):
     found = chat.problem_of({"error": error(code)}, status)
@@ -387,7 +486,9 @@ def write(folder, text: str) -> str:
 
 def test_a_users_file_and_its_list_beside_it(tmp_path):
     (tmp_path / "list.txt").write_text("nurse\nsurgeon\n")
-    name = write(tmp_path, 'name = "mine"\nkind = "choice"\nquestion = "Who?"\noptions_list = "list.txt"\n')
+    name = write(
+        tmp_path, 'name = "mine"\nkind = "choice"\nquestion = "Who?"\noptions_list = "list.txt"\n'
+    )
     assert load_prompt(name).options == ("nurse", "surgeon")
 
 
@@ -396,11 +497,17 @@ def test_a_users_file_and_its_list_beside_it(tmp_path):
     [
         ('name = "m"\nkind = "choice"\nquestion = "Who?"\noptions = ["one"]', "two options"),
         ('name = "m"\nkind = "choice"\nquestion = "Who?"\noptions = ["one", "One "]', "twice"),
-        ('name = "m"\nkind = "caption"\nquestion = "Who?"\noptions = ["one", "two"]', "not a choice"),
+        (
+            'name = "m"\nkind = "caption"\nquestion = "Who?"\noptions = ["one", "two"]',
+            "not a choice",
+        ),
         ('name = "m"\nkind = "choice"\nquestion = " "\noptions = ["one", "two"]', "no question"),
         ('name = "m"\nkind = "guess"\nquestion = "Who?"', "kind"),
         ('name = "m"\nkind = "choice"\nqestion = "Who?"', "unknown key 'qestion'"),
-        ('name = "m"\nkind = "choice"\nquestion = "?"\noptions = ["a", "b"]\noptions_list = "traits"', "both options"),
+        (
+            'name = "m"\nkind = "choice"\nquestion = "?"\noptions = ["a", "b"]\noptions_list = "traits"',
+            "both options",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(tmp_path, text, said):
@@ -425,7 +532,10 @@ def test_the_digest_is_of_what_is_sent(tmp_path):
     listed = load_prompt("trait")
     plain = Prompt(listed.name, "choice", listed.question, listed.system, listed.options)
     assert plain.digest == listed.digest
-    assert Prompt(listed.name, "choice", "Other?", listed.system, listed.options).digest != listed.digest
+    assert (
+        Prompt(listed.name, "choice", "Other?", listed.system, listed.options).digest
+        != listed.digest
+    )
 
 
 # -- llm reply ---------------------------------------------------------------------------------------------------------
@@ -465,9 +575,29 @@ def said(text: str, **others: object) -> dict[str, object]:
             "‘nurse’",
             "NURSE.",
         ),
-        *("Option A", "option (a)", "The answer is A.", "Answer: a", "The correct option is (A)", "My answer: nurse"),
-        *("(A) nurse", "a - Nurse", "A: nurse.", "[a] nurse", "Choice A. nurse", '["A"]', '{"answer": ["a"]}'),
-        *('{"answer": "(a)"}', '{"answer": " Option A "}', '{"answer": "\\"A\\""}', '{"answer": "A) nurse"}'),
+        *(
+            "Option A",
+            "option (a)",
+            "The answer is A.",
+            "Answer: a",
+            "The correct option is (A)",
+            "My answer: nurse",
+        ),
+        *(
+            "(A) nurse",
+            "a - Nurse",
+            "A: nurse.",
+            "[a] nurse",
+            "Choice A. nurse",
+            '["A"]',
+            '{"answer": ["a"]}',
+        ),
+        *(
+            '{"answer": "(a)"}',
+            '{"answer": " Option A "}',
+            '{"answer": "\\"A\\""}',
+            '{"answer": "A) nurse"}',
+        ),
     ],
 )
 def test_what_means_the_option_is_the_option(text):
@@ -525,16 +655,22 @@ def test_shares_count_every_reply():
 
 def test_labels_and_captions():
     labels, caption = load_prompt("labels"), load_prompt("caption")
-    assert reading(labels, (), said('{"labels": ["Man", " office  desk", "man"]}')) == ("man", "office desk")
+    assert reading(labels, (), said('{"labels": ["Man", " office  desk", "man"]}')) == (
+        "man",
+        "office desk",
+    )
     assert reading(labels, (), said('{"labels": "man"}')) == (UNUSABLE,)
     found = reading(caption, (), said('{"caption": "She is a well-known nurse in an office."}'))
     assert found == ("She is a well-known nurse in an office.",)
 
 
 def tokens(*parts: str, **top: float) -> list[dict[str, object]]:
-    alternatives = [{"token": token.replace("_", " "), "logprob": math.log(p)} for token, p in top.items()]
+    alternatives = [
+        {"token": token.replace("_", " "), "logprob": math.log(p)} for token, p in top.items()
+    ]
     return [
-        {"token": part, "top_logprobs": alternatives if part.strip(' "}').upper() in "ABC" else []} for part in parts
+        {"token": part, "top_logprobs": alternatives if part.strip(' "}').upper() in "ABC" else []}
+        for part in parts
     ]
 
 
@@ -561,13 +697,20 @@ def test_the_letters_are_found_at_the_answers_token(parts):
 
 def test_a_letter_in_either_case_and_the_options_word_are_one_answer():
     found = letters(
-        tokens('{"answer": "', "A", '"}', A=0.3, a=0.1, _A=0.1, nurse=0.1, doctor=0.2), PROMPT.answers(ORDER)
+        tokens('{"answer": "', "A", '"}', A=0.3, a=0.1, _A=0.1, nurse=0.1, doctor=0.2),
+        PROMPT.answers(ORDER),
     )
     assert found == pytest.approx({"A": math.log(0.6), "B": math.log(0.2)})
     word = [{"token": part, "top_logprobs": []} for part in ('{"answer": "', "nurse", '"}')]
-    word[1]["top_logprobs"] = [{"token": text, "logprob": math.log(p)} for text, p in (("nurse", 0.7), ("Doctor", 0.2))]
-    assert letters(word, PROMPT.answers(ORDER)) == pytest.approx({"A": math.log(0.7), "B": math.log(0.2)})
-    pieces = [{"token": part, "top_logprobs": [{"token": "b", "logprob": -0.1}]} for part in ("nur", "se")]
+    word[1]["top_logprobs"] = [
+        {"token": text, "logprob": math.log(p)} for text, p in (("nurse", 0.7), ("Doctor", 0.2))
+    ]
+    assert letters(word, PROMPT.answers(ORDER)) == pytest.approx(
+        {"A": math.log(0.7), "B": math.log(0.2)}
+    )
+    pieces = [
+        {"token": part, "top_logprobs": [{"token": "b", "logprob": -0.1}]} for part in ("nur", "se")
+    ]
     assert letters(pieces, PROMPT.answers(ORDER)) == {}  # the beginning of a word is no answer
 
 
@@ -580,4 +723,8 @@ def test_where_an_option_is_a_letter_the_letter_of_the_list_is_meant():
 def test_no_letters_in_a_text_that_has_none_or_of_a_long_list():
     assert letters(tokens("I'm", " sorry", A=1.0), PROMPT.answers(ORDER)) == {}
     many = Prompt("many", "choice", "Who?", options=tuple(map(str, range(21))))
-    assert (PROMPT.lettered, many.lettered, list(many.answers(range(21)))[:2]) == (True, False, ["0", "1"])
+    assert (PROMPT.lettered, many.lettered, list(many.answers(range(21)))[:2]) == (
+        True,
+        False,
+        ["0", "1"],
+    )

@@ -35,7 +35,9 @@ MET: list[tuple[int, int]] = []
 def halves(pictures: list[np.ndarray]) -> list[np.ndarray]:
     """Maps of two cells, how bright each half is; who met whom is written down."""
     MET.extend((int(one[0, 0, 2]), int(one[0, -1, 2])) for one in pictures)
-    return [np.array([[side[..., 0].mean() for side in np.split(one, 2, axis=1)]]) for one in pictures]
+    return [
+        np.array([[side[..., 0].mean() for side in np.split(one, 2, axis=1)]]) for one in pictures
+    ]
 
 
 def fails(pictures: list[np.ndarray]) -> list[np.ndarray]:
@@ -84,9 +86,16 @@ def test_the_planted_slope_lies_in_its_interval_and_the_placebo_holds_none(tmp_p
             for step, raw in enumerate(classifier.ask(pictures)):
                 key = (photo, sweep, step)
                 asked.append((*key, "crops", "answered", "", ""))
-                scores += [(*key, values[step], "crops", *pair) for pair in classifier.parse(raw).labels]
-    frames = [pd.DataFrame(rows, columns=t.columns) for rows, t in ((scores, tables.SCORES), (asked, tables.ASKED))]
-    found = tables.reading(analyse(*frames, options=FitOptions(permutations=99)).slopes).set_index("attribute")
+                scores += [
+                    (*key, values[step], "crops", *pair) for pair in classifier.parse(raw).labels
+                ]
+    frames = [
+        pd.DataFrame(rows, columns=t.columns)
+        for rows, t in ((scores, tables.SCORES), (asked, tables.ASKED))
+    ]
+    found = tables.reading(analyse(*frames, options=FitOptions(permutations=99)).slopes).set_index(
+        "attribute"
+    )
     own, random = found.loc["gender"], found.loc["gender-random"]
     assert (own["label"], own["unit"], own["n"]) == (LABEL, "of 100 pairs per unit", 90)
     assert own["ci_low"] < 6.94 < own["ci_high"]
@@ -132,7 +141,9 @@ def test_name_and_version_say_who_the_opponents_are(tmp_path: Path) -> None:
     assert changed.version != one.version
     (folder / "3.png").write_bytes(b"no picture")
     broken = load_classifier(name)
-    assert [len(shares) for shares in broken.ask([encoded(50 + level) for level in range(8)])] == [4] * 8
+    assert [len(shares) for shares in broken.ask([encoded(50 + level) for level in range(8)])] == [
+        4
+    ] * 8
     with pytest.raises(UsageError, match=r"meets 3 others.* others=2"):
         load_classifier(name.replace("others=2", "others=3")).ask([encoded(60, 1)])
     with pytest.raises(UsageError, match=r"holds 4 photos .* meets 4 others.* others=3"):
@@ -141,14 +152,18 @@ def test_name_and_version_say_who_the_opponents_are(tmp_path: Path) -> None:
 
 def test_a_picture_that_fails_costs_itself_alone(tmp_path: Path) -> None:
     people(tmp_path / "others", [100.0, 110])
-    classifier = load_classifier(f"crops:python:{__name__}:fails,opponents={tmp_path / 'others'},others=1")
+    classifier = load_classifier(
+        f"crops:python:{__name__}:fails,opponents={tmp_path / 'others'},others=1"
+    )
     fine, dark = classifier.ask([encoded(105), encoded(0)])
     assert classifier.parse(fine).labels[0][1] in (0, 100)
     assert isinstance(dark, AnswerError)
     assert "too dark" in str(dark)
 
 
-def test_a_rectangle_favours_whose_head_it_holds_and_without_a_face_it_is_refused(tmp_path, monkeypatch) -> None:
+def test_a_rectangle_favours_whose_head_it_holds_and_without_a_face_it_is_refused(
+    tmp_path, monkeypatch
+) -> None:
     people(tmp_path / "others", [100.0, 110])
     monkeypatch.setattr("gslopes.ask.croppers.remote.mtcnn", lambda: a_face)
     name = f"crops:centre,opponents={tmp_path / 'others'},others=1"
@@ -164,7 +179,9 @@ def test_a_rectangle_favours_whose_head_it_holds_and_without_a_face_it_is_refuse
     monkeypatch.setattr("gslopes.ask.classifiers.crops.load_cropper", lambda *_, **__: Left())
     shares = load_classifier(name).ask([encoded(105)])[0]
     assert shares == [1.0, 0.0]
-    nothing = Detections(np.empty((0, 4), np.float32), np.empty((0, 5, 2), np.float32), np.empty(0, np.float32))
+    nothing = Detections(
+        np.empty((0, 4), np.float32), np.empty((0, 5, 2), np.float32), np.empty(0, np.float32)
+    )
     monkeypatch.setattr(
         "gslopes.ask.croppers.remote.mtcnn",
         lambda: lambda photos: [nothing] if photos[0].pixels.max() < 90 else a_face(photos),
@@ -202,7 +219,11 @@ def test_every_request_of_a_service_is_counted_paid_and_kept(tmp_path, monkeypat
 @pytest.mark.row("crops-3.6-causes")
 def test_the_walk_has_slopes_placebos_and_resume_for_a_cropper(tmp_path: Path) -> None:
     photos = discs(tmp_path / "drawn")
-    known = {"landmarks": photos / "faces.csv", "masks": photos.parent / "masks", "editor": "drawn-fader"}
+    known = {
+        "landmarks": photos / "faces.csv",
+        "masks": photos.parent / "masks",
+        "editor": "drawn-fader",
+    }
     quick = {"fit.permutations": 49, "fit.min_varying": 1, "steps": 3, "device": "cpu"}
     name = f"crops:{HALVES},opponents={photos},others=2"
     MET.clear()  # what a function names is part of its version

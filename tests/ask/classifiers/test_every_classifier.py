@@ -37,7 +37,9 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     @cache
     def make(base: str) -> str:
         if base not in MAKERS:
-            pytest.fail(f"The classifier {base} is registered, but local_models.py does not know how to make one.")
+            pytest.fail(
+                f"The classifier {base} is registered, but local_models.py does not know how to make one."
+            )
         return MAKERS[base](tmp_path_factory.mktemp(base))
 
     return make
@@ -66,8 +68,13 @@ def test_it_answers_every_picture_with_a_proper_answer(load_once, name, picture)
     assert len(raws) == len(COLOURS)
     for raw in raws:
         numbers = getattr(classifier, "numbers", False)
-        assert check_answer(classifier.parse(raw), numbers=numbers).status in {"answered", "refused"}
-    assert [classifier.parse(json.loads(json.dumps(raw))) for raw in raws] == [classifier.parse(raw) for raw in raws]
+        assert check_answer(classifier.parse(raw), numbers=numbers).status in {
+            "answered",
+            "refused",
+        }
+    assert [classifier.parse(json.loads(json.dumps(raw))) for raw in raws] == [
+        classifier.parse(raw) for raw in raws
+    ]
 
 
 def test_it_says_the_same_twice(load_once, name, picture):
@@ -84,7 +91,9 @@ def test_it_knows_its_canonical_name_version_and_batch(load_once, name):
     assert classifier.batch >= 1
 
 
-def test_it_takes_every_format_that_a_photo_may_have_and_no_damaged_picture(load_once, name, picture):
+def test_it_takes_every_format_that_a_photo_may_have_and_no_damaged_picture(
+    load_once, name, picture
+):
     kinds = ["PNG", "JPEG", "WEBP", "BMP", "TIFF"]
     assert len(load_once(name).ask([picture((1, 2, 3), kind=kind) for kind in kinds])) == len(kinds)
     for cut in (0, 5, 40):
@@ -97,7 +106,9 @@ def test_the_list_shows_the_parameters_that_there_are(base):
     options = classifiers._REGISTRY.find(base).load().Options
     assert is_dataclass(options)
     assert options.__dataclass_params__.frozen
-    assert next(entry for entry in list_classifiers() if entry.name == base).parameters == names.usage(options)
+    assert next(
+        entry for entry in list_classifiers() if entry.name == base
+    ).parameters == names.usage(options)
 
 
 # --- listing and loading ---
@@ -121,7 +132,9 @@ def test_an_unknown_classifier_names_the_nearest():
 
 def test_a_missing_extra_is_said_with_the_command_that_installs_it(monkeypatch):
     find = util.find_spec
-    monkeypatch.setattr(catalogue, "find_spec", lambda name: None if name == "onnxruntime" else find(name))
+    monkeypatch.setattr(
+        catalogue, "find_spec", lambda name: None if name == "onnxruntime" else find(name)
+    )
     assert not next(entry for entry in list_classifiers() if entry.name == "onnx").installed
     with pytest.raises(UsageError, match=r"needs onnxruntime.* Run: pip install 'gslopes\[onnx\]'"):
         load_classifier("onnx:m.onnx,labels=l.txt")
@@ -156,9 +169,13 @@ class Mood:
 def mood(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pretends that a package with the entry point ``mood`` is installed."""
     point = metadata.EntryPoint("mood", "mood_package:Mood", "gslopes.classifiers")
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [point] if group == "gslopes.classifiers" else [])
+    monkeypatch.setattr(
+        metadata, "entry_points", lambda group: [point] if group == "gslopes.classifiers" else []
+    )
     load = Target.load
-    monkeypatch.setattr(Target, "load", lambda self: Mood if self.path == "mood_package:Mood" else load(self))
+    monkeypatch.setattr(
+        Target, "load", lambda self: Mood if self.path == "mood_package:Mood" else load(self)
+    )
 
 
 @pytest.mark.usefixtures("mood")
@@ -171,7 +188,9 @@ def test_an_entry_point_is_a_classifier_with_parameters():
 
 @pytest.mark.usefixtures("mood")
 def test_whatever_a_classifier_raises_while_it_loads_is_ours_and_scrubbed():
-    with pytest.raises(ClassifierError, match=r"mood:mood=angry cannot be loaded: RuntimeError: refused") as caught:
+    with pytest.raises(
+        ClassifierError, match=r"mood:mood=angry cannot be loaded: RuntimeError: refused"
+    ) as caught:
         load_classifier("mood:mood=angry")
     assert "planted-secret" not in str(caught.value)
     assert caught.value.__suppress_context__

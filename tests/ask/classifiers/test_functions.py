@@ -201,7 +201,11 @@ def photos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Pat
         pixels[:, ::2] -= 15
         Image.fromarray(pixels).save(tmp_path / f"{name}.png")
     yield [tmp_path / f"{name}.png" for name in ("bright", "middle", "dark")]
-    for name in [name for name, module in sys.modules.items() if str(tmp_path) in str(getattr(module, "__file__", ""))]:
+    for name in [
+        name
+        for name, module in sys.modules.items()
+        if str(tmp_path) in str(getattr(module, "__file__", ""))
+    ]:
         del sys.modules[name]
 
 
@@ -229,19 +233,28 @@ def test_a_wrong_function_is_answered_with_the_sentence_that_helps(gslopes, phot
 
 def test_the_form_that_was_found_is_named(gslopes, photos):
     done = gslopes("try", write("found_form.py", NATURAL["pipeline_like"]), *photos)
-    assert "warning     ask does not take one array at a time: it is given one PIL image at a time." in done.out
+    assert (
+        "warning     ask does not take one array at a time: it is given one PIL image at a time."
+        in done.out
+    )
 
 
 def test_the_line_of_a_library_stands_after_the_users_own(gslopes, photos):
     done = gslopes("try", write("found_line.py", WRONG["two_functions"][0]) + ":classify", *photos)
     said = " ".join((done.out + done.err).split())
-    assert re.search(r"RuntimeError: .* \(found_line\.py:15: return .*\)\. It was given one array at a time", said), (
-        said
+    assert re.search(
+        r"RuntimeError: .* \(found_line\.py:15: return .*\)\. It was given one array at a time",
+        said,
+    ), said
+    done = gslopes(
+        "try",
+        write("resized.py", "def classify(image: Image.Image):\n    return _prepare(5)"),
+        *photos,
     )
-    done = gslopes("try", write("resized.py", "def classify(image: Image.Image):\n    return _prepare(5)"), *photos)
     said = " ".join((done.out + done.err).split())
     assert re.search(
-        r"\(resized\.py:14: return _prepare\(5\); raised in torchvision/\S+\.py:\d+: raise TypeError", said
+        r"\(resized\.py:14: return _prepare\(5\); raised in torchvision/\S+\.py:\d+: raise TypeError",
+        said,
     )
 
 
@@ -253,5 +266,7 @@ def test_a_class_is_instantiated_in_python_too(photos):
     made = as_classifier(Half)
     assert made.parse(made.ask([photos[0].read_bytes()])[0]).labels == (("classify", 0.5),)
     assert made.version == as_classifier(Half).version
-    with pytest.raises(UsageError, match="two cannot be called with a picture alone: missing a required"):
+    with pytest.raises(
+        UsageError, match="two cannot be called with a picture alone: missing a required"
+    ):
         as_classifier(lambda image, *, model: {}, name="two")

@@ -48,7 +48,10 @@ class Handler(QuietHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.service.requests.append((dict(self.headers), body))
         sizes = [len(base64.b64decode(text, validate=True)) for text in body["pictures"]]
-        answers = [{"refused": "empty"} if size == 1 else {"labels": {"a": 0.1, "b": size / 100}} for size in sizes]
+        answers = [
+            {"refused": "empty"} if size == 1 else {"labels": {"a": 0.1, "b": size / 100}}
+            for size in sizes
+        ]
         judged = json.dumps({"version": "2026-05-01", "answers": answers})
         status, headers, text = self.service.reply or (200, {}, judged)
         self.send(status, text.encode(), "application/json", headers)
@@ -87,9 +90,12 @@ def test_a_variable_that_is_not_set_is_named_before_anything_is_sent(endpoint, m
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"), [("no json", Unavailable), ('{"answers": [{"labels": {"a": 0.9, "a": 0.1}}]}', AnswerError)]
+    ("text", "kind"),
+    [("no json", Unavailable), ('{"answers": [{"labels": {"a": 0.9, "a": 0.1}}]}', AnswerError)],
 )
-def test_a_reply_that_is_no_json_is_asked_again_one_that_says_two_things_is_not_and_both_are_paid(endpoint, text, kind):
+def test_a_reply_that_is_no_json_is_asked_again_one_that_says_two_things_is_not_and_both_are_paid(
+    endpoint, text, kind
+):
     endpoint.reply = (200, {}, text)
     with pytest.raises(kind) as raised:
         load_classifier(endpoint.name).ask([b"xy"])
@@ -117,7 +123,9 @@ def test_every_status_means_what_the_protocol_says(endpoint, status, kind, monke
 
 
 @pytest.mark.parametrize("kind", ECHOES)
-def test_an_endpoint_that_echoes_the_token_shows_none_of_it_and_no_control_character(endpoint, kind, monkeypatch):
+def test_an_endpoint_that_echoes_the_token_shows_none_of_it_and_no_control_character(
+    endpoint, kind, monkeypatch
+):
     monkeypatch.setenv("TEAM_TOKEN", TOKEN)
     echo = ECHOES[kind](TOKEN)
     endpoint.reply = (400, {}, "x " * 130 + "\x1b]0;owned\x07\x1b[2J" + echo)
@@ -130,9 +138,15 @@ def test_an_endpoint_that_echoes_the_token_shows_none_of_it_and_no_control_chara
     assert echo[4:12] not in said
 
 
-def test_an_address_with_a_key_is_taken_from_the_environment_and_stored_nowhere(endpoint, monkeypatch):
-    monkeypatch.setattr("gslopes.ask.secrets._REMEMBERED", set())  # what other tests asked with is no secret here
-    monkeypatch.setenv("TEAM_ENDPOINT", f"{endpoint.name.removeprefix('http:')}?api_key=s3cr3t-0123456789")
+def test_an_address_with_a_key_is_taken_from_the_environment_and_stored_nowhere(
+    endpoint, monkeypatch
+):
+    monkeypatch.setattr(
+        "gslopes.ask.secrets._REMEMBERED", set()
+    )  # what other tests asked with is no secret here
+    monkeypatch.setenv(
+        "TEAM_ENDPOINT", f"{endpoint.name.removeprefix('http:')}?api_key=s3cr3t-0123456789"
+    )
     classifier = load_classifier("http:env:TEAM_ENDPOINT")
     assert classifier.name == "http:env:TEAM_ENDPOINT"
     assert classifier.ask([b"picture"])
@@ -149,7 +163,9 @@ def test_the_server_in_the_manual_works_as_it_stands(picture, monkeypatch):
     def ephemeral(_: tuple[str, int], handler: type) -> ThreadingHTTPServer:
         monkeypatch.setattr(handler, "log_message", lambda *_: None, raising=False)
         made.append(ThreadingHTTPServer(("127.0.0.1", 0), handler))
-        threading.Thread(target=made[0].serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        threading.Thread(
+            target=made[0].serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        ).start()
         made[0].serve_forever = lambda: None  # the example's own call, which would not end
         return made[0]
 
@@ -157,7 +173,10 @@ def test_the_server_in_the_manual_works_as_it_stands(picture, monkeypatch):
     exec(compile(source, "manual", "exec"), {})
     classifier = load_classifier(f"http:http://127.0.0.1:{made[0].server_address[1]}")
     raws = classifier.ask([picture((51, 51, 51)), picture((204, 204, 204))])
-    assert [dict(classifier.parse(raw).labels)["bright"] for raw in raws] == [pytest.approx(0.2), pytest.approx(0.8)]
+    assert [dict(classifier.parse(raw).labels)["bright"] for raw in raws] == [
+        pytest.approx(0.2),
+        pytest.approx(0.8),
+    ]
     made[0].shutdown()
     made[0].server_close()
 
@@ -168,7 +187,11 @@ NO = [None, False, "", "false", "No", "none", [], {}, 0]
 @pytest.mark.parametrize("no", NO)
 def test_a_refusal_that_says_no_is_none(endpoint, no):
     entry = {"labels": {"nurse": 0.9}, "refused": no, "error": no, "errors": no, "version": None}
-    endpoint.reply = (200, {}, json.dumps({"answers": [entry], "error": no, "version": None, "status": "ok"}))
+    endpoint.reply = (
+        200,
+        {},
+        json.dumps({"answers": [entry], "error": no, "version": None, "status": "ok"}),
+    )
     classifier = load_classifier(endpoint.name)
     answer = classifier.parse(classifier.ask([b"xy"])[0])
     assert (answer.status, answer.labels, answer.version) == ("answered", (("nurse", 0.9),), "")
@@ -196,12 +219,21 @@ def test_an_error_in_one_entry_is_about_its_picture_alone(endpoint, entry, kind)
 @pytest.mark.parametrize(
     ("reply", "message"),
     [
-        ({"predictions": [{"nurse": 0.9}]}, """lacks the key 'answers': it is {"predictions": [{"nurse": number}]}"""),
+        (
+            {"predictions": [{"nurse": 0.9}]},
+            """lacks the key 'answers': it is {"predictions": [{"nurse": number}]}""",
+        ),
         ([{"nurse": 0.9}], """lacks the key 'answers': it is [{"nurse": number}]"""),
-        ({"answers": [{"nurse": 0.9}]}, "lacks the key 'labels' (or 'refused'): it is {\"nurse\": number}"),
+        (
+            {"answers": [{"nurse": 0.9}]},
+            "lacks the key 'labels' (or 'refused'): it is {\"nurse\": number}",
+        ),
         ({"answers": {"nurse": 0.9}}, """has {"nurse": number} under 'answers', not a list"""),
         ({"answers": [3]}, "has an entry that is number"),
-        ({"answers": [{"labels": ["nurse"]}]}, "has [text] under 'labels', not a mapping of label to score"),
+        (
+            {"answers": [{"labels": ["nurse"]}]},
+            "has [text] under 'labels', not a mapping of label to score",
+        ),
     ],
 )
 def test_a_reply_of_another_form_says_which_keys_are_missing(endpoint, picture, reply, message):

@@ -38,17 +38,31 @@ def scores(classifier: Any, colour: tuple[int, int, int]) -> dict[str, float]:
 def test_a_module_is_sent_what_was_said() -> None:
     labels = ["first", "second", "third"]
     found = scores(as_classifier(Means(), labels, size=8, threshold=0), (255, 51, 0))
-    assert found == {"first": pytest.approx(1), "second": pytest.approx(0.2), "third": pytest.approx(0)}
-    swapped = scores(as_classifier(Means(), labels, size=8, threshold=0, channels="bgr"), (255, 51, 0))
+    assert found == {
+        "first": pytest.approx(1),
+        "second": pytest.approx(0.2),
+        "third": pytest.approx(0),
+    }
+    swapped = scores(
+        as_classifier(Means(), labels, size=8, threshold=0, channels="bgr"), (255, 51, 0)
+    )
     assert swapped["third"] == pytest.approx(1)
-    whitened = as_classifier(Means(), labels, size=8, white=255, mean=(255, 255, 255), activation="softmax")
+    whitened = as_classifier(
+        Means(), labels, size=8, white=255, mean=(255, 255, 255), activation="softmax"
+    )
     assert scores(whitened, (255, 255, 255)) == {label: pytest.approx(1 / 3) for label in labels}
 
 
 def test_a_module_that_answers_with_numbers_keeps_them_and_names_their_unit() -> None:
-    found = as_classifier(Means(80.0), ["age", "height", "depth"], size=8, kind="number", unit="years")
+    found = as_classifier(
+        Means(80.0), ["age", "height", "depth"], size=8, kind="number", unit="years"
+    )
     assert found.name == "Means:unit=years"
-    assert scores(found, (255, 51, 0)) == {"age": pytest.approx(80), "height": pytest.approx(16), "depth": 0}
+    assert scores(found, (255, 51, 0)) == {
+        "age": pytest.approx(80),
+        "height": pytest.approx(16),
+        "depth": 0,
+    }
     with pytest.raises(ConfigError, match="Only a number has a unit"):
         as_classifier(Means(), ["a", "b", "c"], size=8, unit="years")
 
@@ -76,14 +90,19 @@ class Session:
 
 def test_what_learned_since_is_another_version() -> None:
     module = Means()
-    made = [as_classifier(module, ["a", "b", "c"], size=8), as_classifier(lambda image: {"a": float(module.weight)})]
+    made = [
+        as_classifier(module, ["a", "b", "c"], size=8),
+        as_classifier(lambda image: {"a": float(module.weight)}),
+    ]
     before = [one.version for one in made]
     assert [as_classifier(one).version for one in made] == before
     module.weight.data.mul_(0.5)
     assert not {as_classifier(one).version for one in made} & {*before}
 
 
-def test_what_has_no_digest_keeps_nothing_unless_a_version_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_has_no_digest_keeps_nothing_unless_a_version_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     session = Session()
     made = as_classifier(session, name="session")
     assert made.version != as_classifier(session).version
@@ -97,7 +116,9 @@ def test_what_has_no_digest_keeps_nothing_unless_a_version_is_named(capsys: pyte
     assert (named.unknown, named.version) == ("", "of May")
     module = Means()
     module.session = session  # type: ignore[assignment]
-    hidden = [as_classifier(module, ["a", "b", "c"], size=8, version=version) for version in ("", "1")]
+    hidden = [
+        as_classifier(module, ["a", "b", "c"], size=8, version=version) for version in ("", "1")
+    ]
     assert [bool(one.unknown) for one in hidden] == [True, False]
     assert hidden[1].version.startswith("1 ")
 
@@ -105,10 +126,20 @@ def test_what_has_no_digest_keeps_nothing_unless_a_version_is_named(capsys: pyte
 @pytest.mark.parametrize(
     ("labels", "options", "error", "message"),
     [
-        ((), {}, UsageError, r"does not say its labels and size\. Give gslopes\.as_classifier\(means, labels="),
+        (
+            (),
+            {},
+            UsageError,
+            r"does not say its labels and size\. Give gslopes\.as_classifier\(means, labels=",
+        ),
         (["a", "b", "c"], {}, UsageError, "does not say its size"),
         (["a", "b"], {"size": 8}, gslopes.core.errors.ModelError, "3 outputs and 2 labels"),
-        (["a", "b", "c"], {"size": 8, "white": 255}, ConfigError, r"answers 128 to 128, not in \[0, 1\].*softmax"),
+        (
+            ["a", "b", "c"],
+            {"size": 8, "white": 255},
+            ConfigError,
+            r"answers 128 to 128, not in \[0, 1\].*softmax",
+        ),
         (["a", "b", "c"], {"size": 8, "sise": 9}, ConfigError, "sise"),
         (["a", "a", "c"], {"size": 8}, ConfigError, "Labels must differ"),
     ],
@@ -131,15 +162,27 @@ def pipeline(folder: Path) -> Any:
     from transformers import ViTConfig, ViTForImageClassification, ViTImageProcessor
     from transformers import pipeline as make
 
-    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-    config = ViTConfig(image_size=32, patch_size=8, num_labels=3, id2label=dict(enumerate("xyz")), **shape)
+    shape = {
+        "hidden_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 16,
+    }
+    config = ViTConfig(
+        image_size=32, patch_size=8, num_labels=3, id2label=dict(enumerate("xyz")), **shape
+    )
     torch.manual_seed(0)
-    model, processor = ViTForImageClassification(config), ViTImageProcessor(size={"height": 32, "width": 32})
+    model, processor = (
+        ViTForImageClassification(config),
+        ViTImageProcessor(size={"height": 32, "width": 32}),
+    )
     return make("image-classification", model=model, image_processor=processor)
 
 
 def test_a_pipeline_answers_with_every_label_of_its_own(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason="transformers is not installed: pip install 'gslopes[transformers]'")
+    pytest.importorskip(
+        "transformers", reason="transformers is not installed: pip install 'gslopes[transformers]'"
+    )
     made = pipeline(tmp_path)
     classifier = as_classifier(made)
     found = scores(classifier, (200, 30, 90))

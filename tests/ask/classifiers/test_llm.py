@@ -44,13 +44,17 @@ def scores(name: str, picture: bytes) -> dict[str, float]:
     return dict(classifier.parse(asked(classifier, picture)).labels)
 
 
-def test_the_probabilities_of_the_options_are_their_scores_in_one_request_each(provider: FakeProvider):
+def test_the_probabilities_of_the_options_are_their_scores_in_one_request_each(
+    provider: FakeProvider,
+):
     assert scores(NAME, NURSE) == pytest.approx({"nurse": 0.9, "doctor": 0.05, "cannot tell": 0.05})
     (call,) = provider.log.of("chat")
     assert (call.parameters["stream"], call.parameters["top_logprobs"]) == (False, 20)
     schema = call.parameters["response_format"]["json_schema"]["schema"]
     assert schema["properties"]["answer"]["enum"] == ["A", "B", "C"]
-    assert scores(NAME, DOCTOR) == pytest.approx({"doctor": 0.9, "nurse": 0.05, "cannot tell": 0.05})
+    assert scores(NAME, DOCTOR) == pytest.approx(
+        {"doctor": 0.9, "nurse": 0.05, "cannot tell": 0.05}
+    )
 
 
 @pytest.mark.parametrize("how", ["unsupported", "ignored"])
@@ -62,7 +66,9 @@ def test_without_probabilities_the_share_of_repeats_is_the_score(provider: FakeP
     assert (raw["scored"], len(raw["replies"])) == ("repeats", 40)
     assert answer["nurse"] == pytest.approx(0.9, abs=0.12)
     assert sum(answer.values()) == pytest.approx(1)
-    seeds = [call.parameters["seed"] for call in provider.log.of("chat") if call.outcome == "answered"]
+    seeds = [
+        call.parameters["seed"] for call in provider.log.of("chat") if call.outcome == "answered"
+    ]
     assert len(set(seeds)) == len(seeds)
 
 
@@ -113,19 +119,37 @@ class Bill(QuietHandler):
         self.rfile.read(int(self.headers["Content-Length"]))
         message = {"role": "assistant", "content": '{"answer": "A"}'}
         usage = dict(zip(("prompt_tokens", "completion_tokens"), self.service.usage, strict=False))
-        body = {"model": "m", "choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+        body = {
+            "model": "m",
+            "choices": [{"message": message, "finish_reason": "stop"}],
+            "usage": usage,
+        }
         self.service.answered += 1
         self.send(200, json.dumps(body).encode(), "application/json")
 
 
 @pytest.mark.parametrize("prices", ["price_in=2.5,price_out=10", "price_in=4"])
 @pytest.mark.parametrize(
-    "usage", [(0, 0), (1, 1), (0, 200), (10**7, 10**7), (10**7, 1), (1, 10**9), (-5, -5), (), ("9", None), (1e9, 1e9)]
+    "usage",
+    [
+        (0, 0),
+        (1, 1),
+        (0, 200),
+        (10**7, 10**7),
+        (10**7, 1),
+        (1, 10**9),
+        (-5, -5),
+        (),
+        ("9", None),
+        (1e9, 1e9),
+    ],
 )
 def test_no_report_of_tokens_moves_a_bill_beyond_what_was_sent(tmp_path, usage, prices):
     with serving(SimpleNamespace(usage=usage, answered=0), Bill) as server:
         url = f"http://127.0.0.1:{server.port}/v1"
-        classifier = load_classifier(f"llm:m,prompt=doctor-nurse,scores=repeats,repeats=1,url={url},{prices}")
+        classifier = load_classifier(
+            f"llm:m,prompt=doctor-nurse,scores=repeats,repeats=1,url={url},{prices}"
+        )
         most = classifier.limits.cost(1)
         rows = [(str(place), "gender", 0, 0.0, f"{place}.jpg", 0.1) for place in range(30)]
         for place, row in enumerate(rows):
@@ -174,7 +198,9 @@ def test_a_server_elsewhere_needs_a_key(monkeypatch):
         ("prompt=hirability", "no task named 'hirability'. Did you mean 'hireability'"),
     ],
 )
-def test_parameters_out_of_range_are_said_before_anything_is_sent(provider: FakeProvider, parameters, said):
+def test_parameters_out_of_range_are_said_before_anything_is_sent(
+    provider: FakeProvider, parameters, said
+):
     with pytest.raises(UsageError, match=said):
         load_classifier(f"llm:m,{parameters}")
     assert not provider.log.calls

@@ -39,7 +39,9 @@ def test_the_answer_is_the_pictures_redness(make_onnx, picture):
 def test_a_threshold_or_the_rank_decides_what_is_present(make_onnx, picture):
     name = make_onnx()
     assert scores(name, picture((100, 0, 0))) == {}
-    assert scores(f"{name},threshold=0.3", picture((100, 0, 0))) == {"red": pytest.approx(100 / 255)}
+    assert scores(f"{name},threshold=0.3", picture((100, 0, 0))) == {
+        "red": pytest.approx(100 / 255)
+    }
     assert set(scores(f"{name},threshold=0", picture(RED))) == {"red", "other"}
     assert list(scores(f"{name},top_k=1", picture((30, 0, 20)))) == ["red"]
     assert list(scores(f"{name},top_k=9", picture((0, 40, 60)))) == ["other", "red"]
@@ -71,7 +73,9 @@ def test_preprocessing_is_what_the_name_says(make_onnx, picture):
 
 
 def test_channels_last_models_are_asked_channels_last(make_onnx, picture):
-    assert scores(f"{make_onnx(layout='nhwc')},layout=nhwc", picture(RED))["red"] == pytest.approx(1)
+    assert scores(f"{make_onnx(layout='nhwc')},layout=nhwc", picture(RED))["red"] == pytest.approx(
+        1
+    )
 
 
 def test_a_model_of_bytes_gets_bytes(make_onnx, picture):
@@ -86,7 +90,9 @@ def test_a_model_of_one_batch_size_answers_any_number_up_to_it(make_onnx, pictur
     classifier = load_classifier(make_onnx(batch=4))
     assert classifier.batch == 4
     assert len(classifier.ask([picture(RED)] * 3)) == 3
-    assert [label for label, _ in classifier.parse(classifier.ask([picture(BLUE)])[0]).labels] == ["other"]
+    assert [label for label, _ in classifier.parse(classifier.ask([picture(BLUE)])[0]).labels] == [
+        "other"
+    ]
 
 
 def test_a_model_without_a_size_needs_one(make_onnx, picture):
@@ -107,7 +113,9 @@ def with_outputs(name: str, **more: tuple[str, str]) -> str:
     model = onnx.load(file)
     for output, (operator, of) in more.items():
         model.graph.node.append(onnx.helper.make_node(operator, [of], [output]))
-        model.graph.output.insert(0, onnx.helper.make_tensor_value_info(output, onnx.TensorProto.FLOAT, None))
+        model.graph.output.insert(
+            0, onnx.helper.make_tensor_value_info(output, onnx.TensorProto.FLOAT, None)
+        )
     onnx.save(model, file)
     return name
 
@@ -118,7 +126,9 @@ def test_of_several_outputs_that_fit_one_is_named_and_none_chosen_in_silence(mak
     with pytest.raises(ConfigError, match=message):
         load_classifier(name)
     assert scores(f"{name},output=scores", picture(RED)) == {"red": pytest.approx(1)}
-    assert scores(f"{name},output=negative,activation=sigmoid,threshold=0", picture(RED))["red"] < 0.3
+    assert (
+        scores(f"{name},output=negative,activation=sigmoid,threshold=0", picture(RED))["red"] < 0.3
+    )
     assert load_classifier(f"{name},output=scores").name.endswith("output=scores")
     with pytest.raises(UsageError, match=r"has no output 'score'\. Did you mean 'scores'"):
         load_classifier(f"{name},output=score")
@@ -128,7 +138,9 @@ def test_the_only_output_that_fits_needs_no_name(make_onnx, picture):
     name = with_outputs(make_onnx(), features=("Flatten", "pixels"), maps=("Identity", "pixels"))
     assert scores(name, picture(RED)) == {"red": pytest.approx(1)}
     name = with_outputs(make_onnx(labels="a\nb\nc\n"), features=("Flatten", "pixels"))
-    with pytest.raises(ConfigError, match=r"has no output that fits: features batchx768, scores batchx2"):
+    with pytest.raises(
+        ConfigError, match=r"has no output that fits: features batchx768, scores batchx2"
+    ):
         load_classifier(name)
 
 
@@ -198,7 +210,9 @@ def external(folder, file: str, weights: list[list[float]], location: str = "wei
     onnx.save(model, file)
 
 
-def test_other_labels_or_weights_in_a_file_beside_the_model_are_another_version(make_onnx, picture, tmp_path):
+def test_other_labels_or_weights_in_a_file_beside_the_model_are_another_version(
+    make_onnx, picture, tmp_path
+):
     name = f"{make_onnx()},threshold=0"
     first = load_classifier(name).version
     assert first == load_classifier(name).version
@@ -207,7 +221,9 @@ def test_other_labels_or_weights_in_a_file_beside_the_model_are_another_version(
     external(tmp_path, str(tmp_path / "model.onnx"), [[1, 0], [0, 0.5], [0, 0.5]])
     before = load_classifier(name)
     assert scores(name, picture(RED))["red"] == 1
-    (tmp_path / "weights.bin").write_bytes(np.asarray([[0, 1], [0.5, 0], [0.5, 0]], np.float32).tobytes())
+    (tmp_path / "weights.bin").write_bytes(
+        np.asarray([[0, 1], [0.5, 0], [0.5, 0]], np.float32).tobytes()
+    )
     assert load_classifier(name).version != before.version
     assert scores(name, picture(RED))["red"] == 0
 
@@ -222,10 +238,16 @@ def test_weights_that_are_missing_or_elsewhere_are_errors(make_onnx, tmp_path, l
 
 def scripted(folder: Path, body: str) -> str:
     """The name of a classifier whose program has this body."""
-    source = f"def forward(self, pictures: Tensor) -> Tensor:\n{body}    return pictures.mean((2, 3))\n"
+    source = (
+        f"def forward(self, pictures: Tensor) -> Tensor:\n{body}    return pictures.mean((2, 3))\n"
+    )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch.jit is deprecated; the files that people have remain
-        program = type("Program", (torch.jit.ScriptModule,), {})()  # a class of its own: a method is defined once
+        warnings.simplefilter(
+            "ignore"
+        )  # torch.jit is deprecated; the files that people have remain
+        program = type(
+            "Program", (torch.jit.ScriptModule,), {}
+        )()  # a class of its own: a method is defined once
         program.define(source)
         program.save(str(folder / "model.pt"))
     (folder / "labels.txt").write_text("a\nb\nc\n")
@@ -249,7 +271,12 @@ def test_the_command_runs_it_with_the_option_alone(gslopes, tmp_path):
     assert "is a program" in refused.err
     assert "--trust" in refused.err
     assert not (run / "scores.parquet").exists()
-    assert gslopes("audit", run, "--only", "score", "--classifier", name, "--device", "cpu", "--trust").code == 0
+    assert (
+        gslopes(
+            "audit", run, "--only", "score", "--classifier", name, "--device", "cpu", "--trust"
+        ).code
+        == 0
+    )
     answered = tables.read(tables.ASKED, run / "asked.parquet")
     assert set(answered["status"]) == {"answered"}
 
@@ -289,7 +316,9 @@ def test_a_program_that_fails_on_every_picture_is_found_before_any_work(tmp_path
 
 
 def test_an_error_on_one_input_is_told_the_next_one_is_answered_and_the_batch_unchanged(tmp_path):
-    name = scripted(tmp_path, '    assert float(pictures.max()) < 1, "too bright"\n    pictures[0] += 0\n')
+    name = scripted(
+        tmp_path, '    assert float(pictures.max()) < 1, "too bright"\n    pictures[0] += 0\n'
+    )
     batch = np.arange(24, dtype=np.float32).reshape(2, 3, 2, 2) / 100
     program = Program(Path(name.removeprefix("torchscript:").partition(",")[0]), "cpu", trust=True)
     with pytest.raises(ClassifierError, match="too bright"):

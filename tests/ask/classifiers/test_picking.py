@@ -37,10 +37,15 @@ class Handler(QuietHandler):
     service: Endpoint
 
     def do_POST(self) -> None:  # noqa: N802
-        body, kind = self.rfile.read(int(self.headers["content-length"])), self.headers["content-type"]
+        body, kind = (
+            self.rfile.read(int(self.headers["content-length"])),
+            self.headers["content-type"],
+        )
         data = self.picture(body, kind)
         if data is None:  # as FastAPI answers a form without the part that its function takes
-            detail = [{"type": "missing", "loc": ["body", self.service.part], "msg": "Field required"}]
+            detail = [
+                {"type": "missing", "loc": ["body", self.service.part], "msg": "Field required"}
+            ]
             return self.send(422, json.dumps({"detail": detail}).encode(), "application/json")
         bright = Image.open(io.BytesIO(data)).convert("L").resize((1, 1)).getpixel((0, 0)) / 255
         reply = self.service.reply or {"labels": {"bright": bright, "dark": 1 - bright}}
@@ -70,7 +75,9 @@ def endpoint():
 def labels_of(name: str, *pictures: bytes) -> list[dict[str, float]]:
     classifier = load_classifier(name)
     raws = [raw for data in pictures for raw in classifier.ask([data])]
-    return [dict(check_answer(classifier.parse(raw), numbers=classifier.numbers).labels) for raw in raws]
+    return [
+        dict(check_answer(classifier.parse(raw), numbers=classifier.numbers).labels) for raw in raws
+    ]
 
 
 @pytest.mark.parametrize(
@@ -82,9 +89,13 @@ def labels_of(name: str, *pictures: bytes) -> list[dict[str, float]]:
         ("json", "image", "field=image", "application/json"),
     ],
 )
-def test_the_picture_arrives_in_the_form_that_the_endpoint_takes(endpoint, picture, takes, part, options, kind):
+def test_the_picture_arrives_in_the_form_that_the_endpoint_takes(
+    endpoint, picture, takes, part, options, kind
+):
     endpoint.takes, endpoint.part = takes, part
-    dark, bright = labels_of(f"{endpoint.name},{options},scores=$.labels", *map(picture, [(51,) * 3, (204,) * 3]))
+    dark, bright = labels_of(
+        f"{endpoint.name},{options},scores=$.labels", *map(picture, [(51,) * 3, (204,) * 3])
+    )
     assert dark == {"bright": pytest.approx(0.2), "dark": pytest.approx(0.8)}
     assert bright["bright"] == pytest.approx(0.8)
     assert set(endpoint.kinds) == {kind}
@@ -110,7 +121,9 @@ CAT_DOG = {"cat": 0.75, "dog": 0.25}
         ({"a b": {"c,d": CAT_DOG}}, r"scores=$['a b']['c\,d']"),
     ],
 )  # fmt: skip
-def test_labels_and_scores_are_picked_from_any_reply_the_highest_first(endpoint, picture, reply, options):
+def test_labels_and_scores_are_picked_from_any_reply_the_highest_first(
+    endpoint, picture, reply, options
+):
     endpoint.reply = reply
     (found,) = labels_of(f"{endpoint.name},body=multipart,{options}", picture((9, 9, 9)))
     assert found == CAT_DOG
@@ -131,14 +144,18 @@ def test_labels_and_scores_are_picked_from_any_reply_the_highest_first(endpoint,
         ({"age": 34.5}, "scores=$,kind=number,unit=years", {"age": 34.5}),
     ],
 )
-def test_an_empty_list_is_no_label_and_labels_alone_are_there(endpoint, picture, reply, options, labels):
+def test_an_empty_list_is_no_label_and_labels_alone_are_there(
+    endpoint, picture, reply, options, labels
+):
     endpoint.reply = reply
     assert labels_of(f"{endpoint.name},body=multipart,{options}", picture((9, 9, 9))) == [labels]
 
 
 def test_a_caption_is_picked_too(endpoint, picture):
     endpoint.reply = {"data": {"text": "A woman on a bench."}}
-    (found,) = labels_of(f"{endpoint.name},body=multipart,kind=caption,labels=$.data.text", picture((9, 9, 9)))
+    (found,) = labels_of(
+        f"{endpoint.name},body=multipart,kind=caption,labels=$.data.text", picture((9, 9, 9))
+    )
     assert "bench" in " ".join(found)
 
 
@@ -173,7 +190,8 @@ def test_a_path_that_does_not_fit_is_an_error_that_shows_what_the_reply_holds(
 def test_a_part_of_another_name_stops_before_any_picture_counts_as_refused(endpoint, picture):
     classifier = load_classifier(f"{endpoint.name},body=multipart,field=image,scores=$.labels")
     with pytest.raises(
-        ServiceError, match=r"422: its form has a field file: give body=multipart,field=file .*Field required"
+        ServiceError,
+        match=r"422: its form has a field file: give body=multipart,field=file .*Field required",
     ):
         classifier.ask([picture((9, 9, 9))])
     assert not issubclass(ServiceError, Refused)
@@ -182,7 +200,10 @@ def test_a_part_of_another_name_stops_before_any_picture_counts_as_refused(endpo
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("scores=predictions", r"'predictions' is not a JSONPath: expected '\$', found 'p'.* Write \$\.predictions"),
+        (
+            "scores=predictions",
+            r"'predictions' is not a JSONPath: expected '\$', found 'p'.* Write \$\.predictions",
+        ),
         ("scores=$.a[", r"'\$\.a\[' is not a JSONPath: unbalanced brackets"),
         ("body=raw,field=file", "A raw body has no field.*body=multipart,field=file"),
         ("body=form", "one of json, raw, multipart"),
@@ -201,7 +222,9 @@ def test_a_large_reply_is_shown_in_short():
     assert len(shape({"x" * 500: 1})) < 60
 
 
-def test_try_shows_the_reply_and_the_path_that_makes_it_work(endpoint, gslopes, draw, tmp_path, monkeypatch):
+def test_try_shows_the_reply_and_the_path_that_makes_it_work(
+    endpoint, gslopes, draw, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     photo = next(iter(sorted(draw(1).photos.glob("*.*"))))
     endpoint.reply = {"predictions": [{"class": "cat", "confidence": 0.9}]}

@@ -5,7 +5,14 @@ import json
 import pytest
 
 from gslopes.ask.classifiers import load_classifier
-from gslopes.ask.classifiers.chat import REFUSED, by_order, joined_orders, order_effects, reading, with_number
+from gslopes.ask.classifiers.chat import (
+    REFUSED,
+    by_order,
+    joined_orders,
+    order_effects,
+    reading,
+    with_number,
+)
 from gslopes.ask.classifiers.llm import LlmOptions
 from gslopes.ask.classifiers.prompt import SHIPPED, load_prompt
 from gslopes.core.errors import AnswerError, ConfigError, Unfinished, UnknownName
@@ -45,7 +52,9 @@ def test_at_least_ten_tasks_ship_with_a_source_and_a_scale_of_every_kind():
     assert len(prompts) >= 10
     assert {prompt.kind for prompt in prompts} == {"choice", "number", "words"}
     assert all(prompt.scale for prompt in prompts)
-    both = [prompt for prompt in prompts if prompt.kind == "choice" and prompt.name != "doctor-nurse"]
+    both = [
+        prompt for prompt in prompts if prompt.kind == "choice" and prompt.name != "doctor-nurse"
+    ]
     assert {prompt.orders for prompt in both} == {"both"}
 
 
@@ -68,7 +77,9 @@ def test_at_least_ten_tasks_ship_with_a_source_and_a_scale_of_every_kind():
         ('name = "m"\nkind = "number', "not valid TOML"),
     ],
 )
-def test_what_is_wrong_with_a_task_is_said_before_anything_is_sent(provider: FakeProvider, tmp_path, text, problem):
+def test_what_is_wrong_with_a_task_is_said_before_anything_is_sent(
+    provider: FakeProvider, tmp_path, text, problem
+):
     with pytest.raises((ConfigError, UnknownName)) as raised:
         load_classifier(f"llm:m,prompt={own(tmp_path, text)}")
     assert problem in f"{raised.value.message} {raised.value.hint}"
@@ -80,7 +91,9 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         load_prompt(str(tmp_path / "gone.toml"))
     with pytest.raises(UnknownName, match="Did you mean 'salary'"):
         load_prompt("sallary")
-    with pytest.raises(UnknownName, match="Did you mean 'salary'"):  # where the options are read, before a plan
+    with pytest.raises(
+        UnknownName, match="Did you mean 'salary'"
+    ):  # where the options are read, before a plan
         LlmOptions(model="m", prompt="sallary")
 
 
@@ -116,7 +129,14 @@ def test_a_number_is_read_in_the_forms_in_which_models_write_it(text, number):
 
 
 @pytest.mark.parametrize(
-    "text", ['{"answer": "50,000 to 60,000"}', '{"answer": 12}', '{"answer": true}', '{"answer": "many"}', "{}"]
+    "text",
+    [
+        '{"answer": "50,000 to 60,000"}',
+        '{"answer": 12}',
+        '{"answer": true}',
+        '{"answer": "many"}',
+        "{}",
+    ],
 )
 def test_two_numbers_none_or_one_out_of_range_are_no_answer(text):
     assert reading(load_prompt("salary"), (), said(text)) == ("(unusable answer)",)
@@ -166,27 +186,38 @@ def test_a_text_gives_the_lists_that_it_has_a_word_of_and_own_words_may_stand_in
         "list:warm-adjectives",
     )
     assert reading(prompt, (), said("Tall.")) == ("list:none",)
-    mine = load_prompt(own(tmp_path, NAMED + 'kind = "words"\nlists.tall = ["tall", "high"]\nscoring = "tall"'))
+    mine = load_prompt(
+        own(tmp_path, NAMED + 'kind = "words"\nlists.tall = ["tall", "high"]\nscoring = "tall"')
+    )
     assert reading(mine, (), said("Tall.")) == (mine.scale,) == ("list:tall",)
 
 
 # -- both orders -------------------------------------------------------------------------------------------------------
 
 
-def test_both_orders_are_asked_of_a_picture_joined_and_their_difference_is_kept(provider: FakeProvider):
+def test_both_orders_are_asked_of_a_picture_joined_and_their_difference_is_kept(
+    provider: FakeProvider,
+):
     provider.chat.slopes, provider.chat.first = {"nurse": 0.0}, 0.2
     raw, answer = answered("llm:m,prompt=doctor-or-nurse", paint(0, 0.2))  # a nurse
     schemas = [call.parameters["text"] for call in provider.log.of("chat")]
-    assert [text.index("doctor\n") < text.index("nurse\n") for text in schemas] in ([True, False], [False, True])
+    assert [text.index("doctor\n") < text.index("nurse\n") for text in schemas] in (
+        [True, False],
+        [False, True],
+    )
     assert [reply["order"] for reply in raw["replies"]] in ([[0, 1], [1, 0]], [[1, 0], [0, 1]])
-    assert dict(answer.labels) == pytest.approx({"nurse": 0.8 * 0.9 + 0.1, "doctor": 0.8 * 0.1 + 0.1}, abs=1e-4)
+    assert dict(answer.labels) == pytest.approx(
+        {"nurse": 0.8 * 0.9 + 0.1, "doctor": 0.8 * 0.1 + 0.1}, abs=1e-4
+    )
     assert [(label, round(early - late, 4)) for label, early, late in answer.orders] == [
         ("doctor", 0.2),
         ("nurse", 0.2),
     ]
 
 
-def test_without_probabilities_each_order_has_its_own_repeats_and_the_price_says_so_before(provider: FakeProvider):
+def test_without_probabilities_each_order_has_its_own_repeats_and_the_price_says_so_before(
+    provider: FakeProvider,
+):
     provider.chat.ignored = {"logprobs"}
     classifier = load_classifier("llm:m,prompt=doctor-or-nurse,repeats=3,price_in=1")
     one = load_classifier("llm:m,prompt=doctor-nurse,repeats=3,price_in=1")

@@ -36,7 +36,9 @@ def picky(pictures: list[Any]) -> list[Any]:
 def encoded(picture: Any) -> bytes:
     """A PNG; of a level: a plain picture."""
     file = io.BytesIO()
-    Image.fromarray(np.full((8, 8, 3), picture, np.uint8) if np.ndim(picture) == 0 else picture).save(file, "PNG")
+    Image.fromarray(
+        np.full((8, 8, 3), picture, np.uint8) if np.ndim(picture) == 0 else picture
+    ).save(file, "PNG")
     return file.getvalue()
 
 
@@ -51,7 +53,10 @@ def test_a_function_that_never_answered_ends_the_run_with_its_file_and_line() ->
     assert error.value.exit_code == 1
     line = f'test_python.py:{broken.__code__.co_firstlineno + 2}: return [{{"label": 1.0}} for picture in pictures'
     assert line in error.value.message
-    assert "It was given a list of arrays, 8 x 8 pixels; it fails in every other form, too." in error.value.message
+    assert (
+        "It was given a list of arrays, 8 x 8 pixels; it fails in every other form, too."
+        in error.value.message
+    )
     assert CALLS == [2, 2, 2]
 
 
@@ -88,10 +93,18 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_change_in_what_a_function_is_made_of_is_another_version(package, monkeypatch):
     versions = [load_classifier("python:moods_of_a_user:ask").version]
     assert versions[0].startswith("source ")
-    for file in ("moods_of_a_user.py", "helper_of_a_user.py", "deep/__init__.py", "deep/inner.py", "deep/leaf.py"):
+    for file in (
+        "moods_of_a_user.py",
+        "helper_of_a_user.py",
+        "deep/__init__.py",
+        "deep/inner.py",
+        "deep/leaf.py",
+    ):
         with (package / file).open("a") as out:
             out.write("LABEL = 'zebra'\n")
-        with pytest.raises(UsageError, match="moods_of_a_user has changed since Python imported it"):
+        with pytest.raises(
+            UsageError, match="moods_of_a_user has changed since Python imported it"
+        ):
             load_classifier("python:moods_of_a_user:ask")
         del sys.modules["moods_of_a_user"]
         versions.append(load_classifier("python:moods_of_a_user:ask").version)
@@ -193,14 +206,22 @@ def test_a_function_of_one_picture_may_return_a_row_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda pictures: {"bright": 0.5}, "returned one mapping for 2 pictures. Return one mapping of label"),
-        (lambda pictures: [{"bright": 0.5}], "returned 1 answer for 2 pictures. Return one mapping"),
+        (
+            lambda pictures: {"bright": 0.5},
+            "returned one mapping for 2 pictures. Return one mapping of label",
+        ),
+        (
+            lambda pictures: [{"bright": 0.5}],
+            "returned 1 answer for 2 pictures. Return one mapping",
+        ),
         (lambda pictures: [{"bright": 0.5}] * 3, "returned 3 answers for 2 pictures."),
         (lambda pictures: None, "returned nothing, it may lack its return, for 2 pictures."),
         (lambda pictures: 0.5, "returned 0.5 for 2 pictures."),
     ],
 )
-def test_what_does_not_fit_the_pictures_is_said_at_once(function: Callable[..., Any], message: str) -> None:
+def test_what_does_not_fit_the_pictures_is_said_at_once(
+    function: Callable[..., Any], message: str
+) -> None:
     with pytest.raises(ModelError, match=re.escape(message)):
         ask(function, PICTURES)
 
@@ -229,7 +250,9 @@ def test_what_a_partial_binds_is_part_of_its_version() -> None:
     def above(image: Any, level: float) -> bool:
         return bool(image.mean() > level)
 
-    low, again, high = (FunctionClassifier(partial(above, level=level)) for level in (60.0, 60.0, 200.0))
+    low, again, high = (
+        FunctionClassifier(partial(above, level=level)) for level in (60.0, 60.0, 200.0)
+    )
     assert (low.name, low.version) == ("above", again.version)
     assert high.version != low.version
     assert ask(partial(above, level=60.0), PICTURES) == [{"above": 0.0}, {"above": 1.0}]

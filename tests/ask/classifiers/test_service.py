@@ -29,10 +29,18 @@ from gslopes.core.errors import (
 VENDORS: dict[str, tuple[Callable[[Exception], GslopesError], tuple[str, ...]]] = {
     "google": (
         Google.gslopes_error,
-        ("google.api_core.exceptions", "google.auth.exceptions", "requests.exceptions", "google.protobuf.json_format"),
+        (
+            "google.api_core.exceptions",
+            "google.auth.exceptions",
+            "requests.exceptions",
+            "google.protobuf.json_format",
+        ),
     ),
     "rekognition": (Rekognition.gslopes_error, ("botocore.exceptions", "boto3.exceptions")),
-    "clarifai": (Clarifai.gslopes_error, ("grpc", "clarifai_grpc.channel.exceptions", "clarifai_grpc.channel.errors")),
+    "clarifai": (
+        Clarifai.gslopes_error,
+        ("grpc", "clarifai_grpc.channel.exceptions", "clarifai_grpc.channel.errors"),
+    ),
     "azure": (Azure.gslopes_error, ("azure.core.exceptions",)),
     "imagga": (Imagga.gslopes_error, ("httpx",)),
 }
@@ -48,7 +56,11 @@ def exceptions_of(module: str) -> list[type[Exception]]:
     package = module.partition(".")[0]
     found = list(vars(importlib.import_module(module)).values())
     classes = {one for one in found if inspect.isclass(one) and issubclass(one, Exception)}
-    defined = (one for one in classes if one.__module__.startswith(package) and not issubclass(one, Warning))
+    defined = (
+        one
+        for one in classes
+        if one.__module__.startswith(package) and not issubclass(one, Warning)
+    )
     return sorted(defined, key=lambda one: one.__qualname__)
 
 
@@ -62,7 +74,13 @@ def bare(kind: type[Exception]) -> Exception:
     return error
 
 
-LEAST = {"google": 80, "rekognition": 100, "azure": 15, "imagga": 20, "clarifai": 6}  # exceptions of each
+LEAST = {
+    "google": 80,
+    "rekognition": 100,
+    "azure": 15,
+    "imagga": 20,
+    "clarifai": 6,
+}  # exceptions of each
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
@@ -82,17 +100,30 @@ def test_every_exception_becomes_one_of_ours_and_a_mistake_of_ours_stays(vendor)
 
 
 def test_every_error_that_amazon_declares_for_detect_labels_is_decided():
-    client = boto3.client("rekognition", "us-east-1", aws_access_key_id="a", aws_secret_access_key="b")
-    declared = {shape.name for shape in client.meta.service_model.operation_model("DetectLabels").error_shapes}
+    client = boto3.client(
+        "rekognition", "us-east-1", aws_access_key_id="a", aws_secret_access_key="b"
+    )
+    declared = {
+        shape.name
+        for shape in client.meta.service_model.operation_model("DetectLabels").error_shapes
+    }
     client.close()
     assert len(declared) >= 8
     assert declared <= set(service.codes_of("rekognition"))
 
 
 AMAZON = {
-    Throttled: [("ThrottlingException", 400), ("ProvisionedThroughputExceededException", 400), ("SomethingNew", 429)],
+    Throttled: [
+        ("ThrottlingException", 400),
+        ("ProvisionedThroughputExceededException", 400),
+        ("SomethingNew", 429),
+    ],
     Unavailable: [("InternalServerError", 500), ("SomethingNew", 503)],
-    CredentialsError: [("ExpiredTokenException", 400), ("AccessDeniedException", 400), ("SomethingNew", 403)],
+    CredentialsError: [
+        ("ExpiredTokenException", 400),
+        ("AccessDeniedException", 400),
+        ("SomethingNew", 403),
+    ],
     Refused: [("ImageTooLargeException", 400), ("InvalidImageFormatException", 400)],
     ClassifierError: [("InvalidParameterException", 400)],
 }
@@ -101,8 +132,14 @@ AMAZON = {
 @pytest.mark.parametrize("kind", AMAZON, ids=lambda kind: kind.__name__)
 def test_amazons_codes_say_what_to_do(kind):
     for code, status in AMAZON[kind]:
-        about = {"Error": {"Code": code, "Message": "m"}, "ResponseMetadata": {"HTTPStatusCode": status}}
-        assert type(Rekognition.gslopes_error(botocore.exceptions.ClientError(about, "DetectLabels"))) is kind
+        about = {
+            "Error": {"Code": code, "Message": "m"},
+            "ResponseMetadata": {"HTTPStatusCode": status},
+        }
+        assert (
+            type(Rekognition.gslopes_error(botocore.exceptions.ClientError(about, "DetectLabels")))
+            is kind
+        )
 
 
 class _Status(grpc.RpcError):
@@ -132,7 +169,12 @@ def test_every_status_of_grpc_is_decided():
         ("DEADLINE_EXCEEDED", "Deadline Exceeded", Unavailable, True),
         ("RESOURCE_EXHAUSTED", "quota", Throttled, None),
         ("RESOURCE_EXHAUSTED", "Sent message larger than max (9 vs. 4)", ClassifierError, None),
-        ("UNAVAILABLE", "Trying to connect an http1.x server (HTTP status 307)", ServiceError, None),
+        (
+            "UNAVAILABLE",
+            "Trying to connect an http1.x server (HTTP status 307)",
+            ServiceError,
+            None,
+        ),
         ("UNKNOWN", "Received http2 header with status: 301", ServiceError, None),
         ("UNAVAILABLE", "Ssl handshake failed: CERTIFICATE_VERIFY_FAILED", ServiceError, None),
         ("UNAUTHENTICATED", "", CredentialsError, None),
@@ -157,18 +199,24 @@ NAMED = {  # what is in a name of Clarifai's codes
 def test_clarifais_own_codes_mean_what_their_names_say():
     for name in [*status_code_pb2.StatusCode.keys()]:
         kinds = {kind for pattern, kind in NAMED.items() if re.search(pattern, name)}
-        assert kinds <= {service.kind_of_code("clarifai", status_code_pb2.StatusCode.Value(name))}, name
+        assert kinds <= {
+            service.kind_of_code("clarifai", status_code_pb2.StatusCode.Value(name))
+        }, name
 
 
 # -- what all share ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["http://127.0.0.1:80", "http://localhost", "https://gateway.example/v", ""])
+@pytest.mark.parametrize(
+    "text", ["http://127.0.0.1:80", "http://localhost", "https://gateway.example/v", ""]
+)
 def test_addresses_that_keep_credentials_safe_are_taken(text):
     assert service.address(text, "NO_SUCH_VARIABLE") == text
 
 
-@pytest.mark.parametrize("text", ["http://gateway.example", "http://127.0.0.1.evil.example", "http://10.0.0.1"])
+@pytest.mark.parametrize(
+    "text", ["http://gateway.example", "http://127.0.0.1.evil.example", "http://10.0.0.1"]
+)
 def test_plain_http_to_another_machine_is_not(text):
     with pytest.raises(ConfigError, match="without encryption"):
         service.address(text)
@@ -182,7 +230,11 @@ def test_the_option_comes_before_the_variables_and_these_in_their_order(monkeypa
 
 
 def test_a_label_comes_once_with_its_highest_score():
-    assert service.best([("a", 0.2), ("b", 1.01), ("a", 0.4), ("c", -0.1)]) == (("a", 0.4), ("b", 1.0), ("c", 0.0))
+    assert service.best([("a", 0.2), ("b", 1.01), ("a", 0.4), ("c", -0.1)]) == (
+        ("a", 0.4),
+        ("b", 1.0),
+        ("c", 0.0),
+    )
 
 
 def test_http_statuses_say_what_to_do():

@@ -50,13 +50,21 @@ def ready(name: str):
     return load_classifier(name)  # which prepares it
 
 
-@pytest.mark.row("slopes-4.1-google", "slopes-4.1-amazon", "slopes-4.1-clarifai", "slopes-4.2-confidence")
+@pytest.mark.row(
+    "slopes-4.1-google", "slopes-4.1-amazon", "slopes-4.1-clarifai", "slopes-4.2-confidence"
+)
 @each
 def test_every_label_that_is_there_comes_back_with_its_score(provider: FakeProvider, name):
     classifier = ready(name)
-    shares = [(place + 0.5) / classifier.batch for place in range(classifier.batch)]  # a full batch is one request
-    answers = [classifier.parse(raw) for raw in classifier.ask([paint(0, share) for share in shares])]
-    assert ["Tourist" in dict(answer.labels) for answer in answers] == [share < 0.5 for share in shares]
+    shares = [
+        (place + 0.5) / classifier.batch for place in range(classifier.batch)
+    ]  # a full batch is one request
+    answers = [
+        classifier.parse(raw) for raw in classifier.ask([paint(0, share) for share in shares])
+    ]
+    assert ["Tourist" in dict(answer.labels) for answer in answers] == [
+        share < 0.5 for share in shares
+    ]
     assert [len(call.images) for call in provider.log.of(name)] == [classifier.batch]
     answer = classifier.parse(json.loads(json.dumps(classifier.ask([paint(2.0, 0.45)])[0])))
     expected = FURNITURE | {
@@ -70,7 +78,9 @@ def test_every_label_that_is_there_comes_back_with_its_score(provider: FakeProvi
 
 @pytest.mark.parametrize("name", [*NAMES, "llm:some-model,prompt=doctor-nurse"])
 @pytest.mark.parametrize("trouble", TROUBLE)
-def test_trouble_is_named_for_what_it_is_and_nothing_is_asked_again(provider: FakeProvider, name, trouble):
+def test_trouble_is_named_for_what_it_is_and_nothing_is_asked_again(
+    provider: FakeProvider, name, trouble
+):
     classifier = ready(name)
     provider.trouble(1.0, [trouble])
     provider.retry_after = 7
@@ -83,12 +93,17 @@ def test_trouble_is_named_for_what_it_is_and_nothing_is_asked_again(provider: Fa
         assert raised.value.retry_after == 7
     assert raised.value.__cause__ is None
     asked = len(provider.log.calls)
-    assert asked == 1 or (name, trouble) == ("google", "reject")  # its client asks for a fresh token first
+    assert asked == 1 or (name, trouble) == (
+        "google",
+        "reject",
+    )  # its client asks for a fresh token first
     assert not [secret for secret in provider.secrets if secret in str(raised.value)]
 
 
 @each
-def test_no_server_is_told_apart_from_an_answer_that_got_lost(provider: FakeProvider, monkeypatch, name):
+def test_no_server_is_told_apart_from_an_answer_that_got_lost(
+    provider: FakeProvider, monkeypatch, name
+):
     for variable in provider.endpoints:
         monkeypatch.setenv(variable, "http://127.0.0.1:9")  # nobody listens there
     with pytest.raises(Unavailable) as raised:
@@ -122,7 +137,9 @@ def test_a_picture_against_the_policy_is_refused_with_the_reason(provider: FakeP
 
 
 @pytest.mark.parametrize(("name", "variable"), NEEDED)
-def test_missing_credentials_are_named_before_anything_is_sent(provider: FakeProvider, monkeypatch, name, variable):
+def test_missing_credentials_are_named_before_anything_is_sent(
+    provider: FakeProvider, monkeypatch, name, variable
+):
     monkeypatch.delenv(variable)
     monkeypatch.setenv("HOME", "/nonexistent")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -131,8 +148,12 @@ def test_missing_credentials_are_named_before_anything_is_sent(provider: FakePro
     assert not provider.log.calls
 
 
-@pytest.mark.parametrize(("name", "variable"), [one for one in NEEDED if not one[1].endswith("ENDPOINT")])
-def test_wrong_credentials_stop_at_once_and_are_not_shown(provider: FakeProvider, monkeypatch, name, variable):
+@pytest.mark.parametrize(
+    ("name", "variable"), [one for one in NEEDED if not one[1].endswith("ENDPOINT")]
+)
+def test_wrong_credentials_stop_at_once_and_are_not_shown(
+    provider: FakeProvider, monkeypatch, name, variable
+):
     monkeypatch.setenv(variable, "wrong-but-still-secret")
     classifier = ready(name)
     with pytest.raises(CredentialsError, match=variable) as raised:
@@ -146,7 +167,9 @@ def test_wrong_credentials_stop_at_once_and_are_not_shown(provider: FakeProvider
 def test_no_secret_reaches_an_error_a_log_or_an_answer(
     provider: FakeProvider, caplog, capfd, monkeypatch, name, trouble
 ):
-    monkeypatch.setattr(logging, "_logRecordFactory", logging.getLogRecordFactory())  # put back at the end
+    monkeypatch.setattr(
+        logging, "_logRecordFactory", logging.getLogRecordFactory()
+    )  # put back at the end
     with caplog.at_level(logging.DEBUG):
         classifier = ready(name)
         said = [repr(vars(classifier))]
@@ -168,19 +191,28 @@ def test_the_model_version_that_answered_is_kept(provider: FakeProvider, name):
 
 
 @each
-def test_answers_from_another_address_are_another_version(provider: FakeProvider, monkeypatch, name):
+def test_answers_from_another_address_are_another_version(
+    provider: FakeProvider, monkeypatch, name
+):
     elsewhere = load_classifier(name).version
     assert elsewhere.startswith("at http://127.0.0.1:")
     for variable in provider.endpoints:
         monkeypatch.delenv(variable)
-    monkeypatch.setenv("VISION_ENDPOINT", "https://my-resource.cognitiveservices.azure.com/")  # Azure's own
+    monkeypatch.setenv(
+        "VISION_ENDPOINT", "https://my-resource.cognitiveservices.azure.com/"
+    )  # Azure's own
     assert load_classifier(name, prepare=False).version == ""
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        *("google:max_results=0", "google:images_per_minute=0", "imagga:limit=4", "azure:feature=faces"),
+        *(
+            "google:max_results=0",
+            "google:images_per_minute=0",
+            "imagga:limit=4",
+            "azure:feature=faces",
+        ),
         *("clarifai:endpoint=x", "rekognition:max_labels=0", "rekognition:min_confidence=101"),
     ],
 )
@@ -195,11 +227,16 @@ def test_pace_and_price_are_the_users_and_no_part_of_the_name(name):
     assert classifier.name == name
     limits = classifier.limits
     assert (limits.requests_per_second, limits.concurrency, limits.price) == (3, 2, 0.4)
-    assert load_classifier("google:images_per_minute=600", prepare=False).limits.pictures_per_second == 10
+    assert (
+        load_classifier("google:images_per_minute=600", prepare=False).limits.pictures_per_second
+        == 10
+    )
 
 
 @each
-def test_credentials_are_not_sent_in_the_open_to_another_machine(provider: FakeProvider, monkeypatch, name):
+def test_credentials_are_not_sent_in_the_open_to_another_machine(
+    provider: FakeProvider, monkeypatch, name
+):
     for variable in provider.endpoints:
         monkeypatch.setenv(variable, "http://gateway.example")
     with pytest.raises(ConfigError, match="without encryption"):
@@ -225,11 +262,17 @@ def labels(name: str, data: bytes) -> dict[str, float]:
         ("google:max_results=10", 10, {"max_results": [10]}),
         ("imagga", 21, {"limit": -1, "threshold": 0, "language": "en"}),
         ("rekognition", 21, {"max_labels": 1000, "min_confidence": 0}),
-        ("rekognition:min_confidence=55", 18, {"max_labels": 1000, "min_confidence": 55}),  # as Amazon does by itself
+        (
+            "rekognition:min_confidence=55",
+            18,
+            {"max_labels": 1000, "min_confidence": 55},
+        ),  # as Amazon does by itself
         ("rekognition:max_labels=7", 7, {"max_labels": 7, "min_confidence": 0}),
     ],
 )
-def test_every_label_is_asked_for_since_the_services_own_limits_would_lose_some(provider, name, labels_there, asked):
+def test_every_label_is_asked_for_since_the_services_own_limits_would_lose_some(
+    provider, name, labels_there, asked
+):
     assert len(labels(name, paint(0, 0.45))) == labels_there
     assert provider.log.calls[0].parameters == asked
 
@@ -238,7 +281,9 @@ def test_every_label_is_asked_for_since_the_services_own_limits_would_lose_some(
 
 
 @pytest.mark.parametrize("code", [10001, 10002])
-def test_an_answer_of_a_model_that_will_end_is_an_answer_and_that_is_told_once(provider: FakeProvider, code):
+def test_an_answer_of_a_model_that_will_end_is_an_answer_and_that_is_told_once(
+    provider: FakeProvider, code
+):
     provider.clarifai_success = code
     classifier = load_classifier("clarifai")
     for _ in range(2):
@@ -337,7 +382,9 @@ def test_a_redirect_is_not_followed_and_said(frames, monkeypatch):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setenv("CLARIFAI_GRPC_BASE", f"http://127.0.0.1:{server.server_address[1]}")
         classifier = load_classifier("clarifai")
-        with pytest.raises(ServiceError, match="to another address, and no picture follows a redirect"):
+        with pytest.raises(
+            ServiceError, match="to another address, and no picture follows a redirect"
+        ):
             classifier.ask([paint(0, 0.2)])
         assert (server.came, server.called) == (1, int(frames))
         server.shutdown()
@@ -360,6 +407,10 @@ def test_a_refusal_that_is_cut_short_is_asked_about_again_and_not_taken_for_a_fa
     whole = json.dumps(
         {"__type": "InvalidImageFormatException", "Message": "Request has invalid image format"}
     ).encode()
-    for body, kind in ((whole, Refused), (whole[: len(whole) // 2], Unavailable), (b"", Unavailable)):
+    for body, kind in (
+        (whole, Refused),
+        (whole[: len(whole) // 2], Unavailable),
+        (b"", Unavailable),
+    ):
         parsed = JSONParser().parse({"body": body, "headers": {}, "status_code": 400}, None)
         assert isinstance(Rekognition.gslopes_error(ClientError(parsed, "DetectLabels")), kind)

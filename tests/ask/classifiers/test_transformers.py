@@ -18,7 +18,9 @@ from gslopes.photos.decode import decode
 from tests.ask import local_models
 from tests.loopback import QuietHandler, serving
 
-pytest.importorskip("transformers", reason="transformers is not installed: pip install 'gslopes[transformers]'")
+pytest.importorskip(
+    "transformers", reason="transformers is not installed: pip install 'gslopes[transformers]'"
+)
 LABELS = ("nurse", "chef", "judge")
 
 
@@ -85,16 +87,27 @@ class Nothing(QuietHandler):
 
 
 @pytest.mark.parametrize(
-    "name", ["timm:test_resnet", "transformers:google/vit-base-patch16-224", "transformers:a/b,task=zero-shot"]
+    "name",
+    [
+        "timm:test_resnet",
+        "transformers:google/vit-base-patch16-224",
+        "transformers:a/b,task=zero-shot",
+    ],
 )
 @pytest.mark.parametrize("is_there", [False, True], ids=["without a network", "no model there"])
-def test_a_hub_that_cannot_be_reached_is_one_sentence_at_once(tmp_path, monkeypatch, caplog, capsys, name, is_there):
+def test_a_hub_that_cannot_be_reached_is_one_sentence_at_once(
+    tmp_path, monkeypatch, caplog, capsys, name, is_there
+):
     hub = pytest.importorskip("huggingface_hub.constants")
     service = SimpleNamespace(port=1, asked=[])
     monkeypatch.setattr(hub, "HF_HUB_CACHE", str(tmp_path))
     with serving(service, Nothing) if is_there else nullcontext():
         monkeypatch.setattr(hub, "ENDPOINT", f"http://127.0.0.1:{service.port}")
-        monkeypatch.setattr(hub, "HUGGINGFACE_CO_URL_TEMPLATE", f"{hub.ENDPOINT}/{{repo_id}}/{{revision}}/{{filename}}")
+        monkeypatch.setattr(
+            hub,
+            "HUGGINGFACE_CO_URL_TEMPLATE",
+            f"{hub.ENDPOINT}/{{repo_id}}/{{revision}}/{{filename}}",
+        )
         begun = time.monotonic()
         with pytest.raises(ModelError) as refused:
             load_classifier(name)
@@ -125,7 +138,9 @@ def test_its_scores_are_those_of_the_whole_model(models, picture, model):
     )
     with torch.inference_mode():
         logits = whole.eval()(**inputs).logits_per_image[0].double().numpy()
-    expected = 1 / (1 + np.exp(-logits)) if model == "siglip" else np.exp(logits) / np.exp(logits).sum()
+    expected = (
+        1 / (1 + np.exp(-logits)) if model == "siglip" else np.exp(logits) / np.exp(logits).sum()
+    )
     found = scores(models, model, data)
     assert [found[label] for label in LABELS] == pytest.approx(expected.tolist(), abs=1e-4)
 

@@ -50,7 +50,9 @@ def test_photos_of_one_size_shrunk_and_joined_are_the_joined_photos_shrunk(side)
     halves = np.concatenate([model.shrink(photo, 32, 64) for photo in photos], axis=1)
     whole = np.concatenate(photos, axis=1)
     np.testing.assert_array_equal(halves, model.shrink(whole, 64, 64))
-    np.testing.assert_array_equal(model.maps_of_shrunk(halves[None])[0], model.maps([whole])[0].scores)
+    np.testing.assert_array_equal(
+        model.maps_of_shrunk(halves[None])[0], model.maps([whole])[0].scores
+    )
 
 
 def test_our_grid_is_opencvs_own_map_before_it_is_enlarged():
@@ -58,7 +60,9 @@ def test_our_grid_is_opencvs_own_map_before_it_is_enlarged():
     (found,) = load_cropper("spectral-residual").maps([picture])
     gray = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
     whole = cv2.saliency.StaticSaliencySpectralResidual.create().computeSaliency(gray)[1]
-    np.testing.assert_array_equal(cv2.resize(found.scores, (300, 200), interpolation=cv2.INTER_LINEAR), whole)
+    np.testing.assert_array_equal(
+        cv2.resize(found.scores, (300, 200), interpolation=cv2.INTER_LINEAR), whole
+    )
 
 
 @saliency
@@ -76,7 +80,10 @@ def test_another_build_over_the_contrib_build_is_named_before_any_work_with_the_
 
 def two_faces(photos):
     boxes = np.array([[10, 10, 30, 40], [120, 20, 190, 90]], np.float32)
-    return [Detections(boxes, np.zeros((2, 5, 2), np.float32), np.array([0.99, 0.9], np.float32)) for _ in photos]
+    return [
+        Detections(boxes, np.zeros((2, 5, 2), np.float32), np.array([0.99, 0.9], np.float32))
+        for _ in photos
+    ]
 
 
 def nobody(photos):
@@ -90,13 +97,17 @@ def test_around_the_face_that_is_surest():
 
 
 def test_without_a_face_around_the_middle():
-    assert load_cropper("faces", finder=nobody).crop(PICTURE, 1.0) == load_cropper("centre").crop(PICTURE, 1.0)
+    assert load_cropper("faces", finder=nobody).crop(PICTURE, 1.0) == load_cropper("centre").crop(
+        PICTURE, 1.0
+    )
     with pytest.raises(UsageError, match="face detector"):
         load_cropper("faces")
 
 
 def test_the_placebo_is_the_same_for_the_same_picture_and_seed():
-    one, again, other = (load_cropper("random", seed=seed).crop(PICTURE, 0.25) for seed in (1, 1, 2))
+    one, again, other = (
+        load_cropper("random", seed=seed).crop(PICTURE, 0.25) for seed in (1, 1, 2)
+    )
     assert one == again
     assert one != other
 
@@ -179,7 +190,9 @@ def test_a_function_at_hand_is_a_cropper_by_what_it_takes():
         return [picture.mean(axis=2) for picture in pictures]
 
     def left(pictures, ratio, keep=1):
-        return [(0, 0, int(picture.shape[0] / ratio) * keep, picture.shape[0]) for picture in pictures]
+        return [
+            (0, 0, int(picture.shape[0] / ratio) * keep, picture.shape[0]) for picture in pictures
+        ]
 
     (found,) = as_cropper(brightness).maps([PICTURE])
     assert found.scores.shape == (100, 200)
@@ -187,7 +200,9 @@ def test_a_function_at_hand_is_a_cropper_by_what_it_takes():
     assert (cropper.name, cropper.crop(PICTURE, 1.0).width) == ("left", 100)
     assert cropper.version == as_cropper(left).version != as_cropper(brightness).version
     assert as_cropper(cropper) is cropper
-    assert as_cropper(partial(left, ratio=0.5)).version != as_cropper(partial(left, ratio=0.6)).version
+    assert (
+        as_cropper(partial(left, ratio=0.5)).version != as_cropper(partial(left, ratio=0.6)).version
+    )
     with pytest.raises(UsageError, match="takes 0 arguments"):
         as_cropper(lambda: None)
     with pytest.raises(UsageError, match="'centre' is not a cropper"):
@@ -199,7 +214,9 @@ def test_a_function_at_hand_is_a_cropper_by_what_it_takes():
 
 def recorded(folder, **changed):
     line = {"picture": picture_key(PICTURE), "ratio": 1.0, "box": [3, 0, 10, 10]} | changed
-    (folder / "a.jsonl").write_text(json.dumps({key: value for key, value in line.items() if value is not None}))
+    (folder / "a.jsonl").write_text(
+        json.dumps({key: value for key, value in line.items() if value is not None})
+    )
     return load_cropper(f"replay:{folder}/a.jsonl")
 
 

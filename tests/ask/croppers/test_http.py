@@ -58,7 +58,10 @@ def test_a_pixel_outside_is_moved_inside_and_more_makes_no_sense():
 
 
 def test_names_hold_what_moves_answers_and_nothing_else():
-    one, other = (load_cropper(name) for name in (f"{HOME},rate=3,answer=point,token=T", f"http:{HOME},answer=point"))
+    one, other = (
+        load_cropper(name)
+        for name in (f"{HOME},rate=3,answer=point,token=T", f"http:{HOME},answer=point")
+    )
     assert one.name == other.name == f"http:{HOME},answer=point"
     assert one.limits.requests_per_second == 3
     assert at(ratio=0.56).name == f"http:{HOME}@0.56"
@@ -94,12 +97,18 @@ def test_an_address_may_hold_the_size_that_is_wanted():
             sent.append((url, more.get("params"), [*more.get("files", {})]))
             raise ValueError("enough")
 
-    for url, options in ((HOME, ""), ("https://crop.example/{width}x{height}/smart", ",field=photo")):
+    for url, options in (
+        (HOME, ""),
+        ("https://crop.example/{width}x{height}/smart", ",field=photo"),
+    ):
         cropper = at(options, ratio=0.5, url=url)
         cropper._client = Client()
         with pytest.raises(ValueError, match="enough"):
             cropper._answer(encoded)
-    assert sent == [(HOME, {"ratio": "0.5"}, []), ("https://crop.example/400x200/smart", None, ["photo"])]
+    assert sent == [
+        (HOME, {"ratio": "0.5"}, []),
+        ("https://crop.example/400x200/smart", None, ["photo"]),
+    ]
 
 
 @pytest.mark.parametrize("width", [0.4, -5])

@@ -71,12 +71,14 @@ def test_the_row_decides_where_one_photo_lies_above_the_other():
     scores = np.zeros((1, 4, 4), np.float32)
     scores[0, 3, 0] = 1
     places = np.arange(4, dtype=np.float32)
-    found = outcomes(scores, 5 + 10 * places, 10 + 20 * places, plan, ("argmax", "average", "choose-k"))
+    found = outcomes(
+        scores, 5 + 10 * places, 10 + 20 * places, plan, ("argmax", "average", "choose-k")
+    )
     assert found["argmax"].shares.tolist() == found["choose-k"].shares.tolist() == [[0, 1]]
     equal = scores + scores[:, ::-1]
-    assert outcomes(equal, 5 + 10 * places, 10 + 20 * places, plan, ["choose-k"])["choose-k"].shares.tolist() == [
-        [0.5] * 2
-    ]
+    assert outcomes(equal, 5 + 10 * places, 10 + 20 * places, plan, ["choose-k"])[
+        "choose-k"
+    ].shares.tolist() == [[0.5] * 2]
 
 
 ACROSS = np.tile(np.arange(10.0), (10, 1))
@@ -178,7 +180,9 @@ def test_constants_and_rising_transforms_leave_the_winner(seed, shift, factor):
     ],
 )
 def test_maps_that_make_no_sense_name_cropper_and_picture(scores, x, y, says):
-    broken = SaliencyMap(scores.astype(np.float32), np.array(x, np.float32), np.array(y, np.float32))
+    broken = SaliencyMap(
+        scores.astype(np.float32), np.array(x, np.float32), np.array(y, np.float32)
+    )
     with pytest.raises(AnswerError, match=f"mine for a.jpg .*{says}"):
         check_map(broken, 50, 50, "mine", "a.jpg")
 
@@ -207,12 +211,16 @@ def grid(cells=()):
     scores = np.zeros((20, 16), np.float32)
     for row, column, score in cells:
         scores[row, column] = score
-    return SaliencyMap(scores, np.arange(16, dtype=np.float32) * 50 + 25, np.arange(20, dtype=np.float32) * 50 + 25)
+    return SaliencyMap(
+        scores, np.arange(16, dtype=np.float32) * 50 + 25, np.arange(20, dtype=np.float32) * 50 + 25
+    )
 
 
 @pytest.mark.row("crops-3.4-regions")
 def test_two_regions_on_the_grid():
-    found = salient_regions(grid([(slice(3, 6), slice(7, 10), 4), (slice(12, 14), slice(7, 9), 3)]), 800, 1000)
+    found = salient_regions(
+        grid([(slice(3, 6), slice(7, 10), 4), (slice(12, 14), slice(7, 9), 3)]), 800, 1000
+    )
     corners = [(box.x0, box.y0, box.x1, box.y1) for box in found]
     assert corners == [(350, 150, 500, 300), (350, 600, 450, 700)]
 

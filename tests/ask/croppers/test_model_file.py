@@ -21,15 +21,32 @@ from tests.crops.vxm_writer import build
 def small():
     generator = np.random.default_rng(0)
     return (
-        vxm.Layer(vxm.CONVOLUTION, generator.normal(size=(2, 3, 3, 3)).astype("f4"), np.array([1, 2], "f4"), 1),
+        vxm.Layer(
+            vxm.CONVOLUTION,
+            generator.normal(size=(2, 3, 3, 3)).astype("f4"),
+            np.array([1, 2], "f4"),
+            1,
+        ),
         vxm.Layer(vxm.POOL),
-        vxm.Layer(vxm.CONVOLUTION, generator.normal(size=(1, 2, 1, 1)).astype("f4"), np.zeros(1, "f4"), 4, 0.25),
+        vxm.Layer(
+            vxm.CONVOLUTION,
+            generator.normal(size=(1, 2, 1, 1)).astype("f4"),
+            np.zeros(1, "f4"),
+            4,
+            0.25,
+        ),
         vxm.Layer(vxm.SMOOTH, size=19, sigma=3),
     )
 
 
 def record(key, value):
-    return struct.pack("<I", len(key) + 1) + key.encode() + b"\0" + struct.pack("<I", len(value)) + value
+    return (
+        struct.pack("<I", len(key) + 1)
+        + key.encode()
+        + b"\0"
+        + struct.pack("<I", len(value))
+        + value
+    )
 
 
 def test_the_layout_byte_for_byte():
@@ -71,7 +88,11 @@ def test_what_is_written_is_read(tmp_path: Path):
 def changed(key, value):
     found = vxm.records(build(small()))
     found[key] = value
-    return vxm.MAGIC + struct.pack("<I", len(found)) + b"".join(record(*pair) for pair in found.items())
+    return (
+        vxm.MAGIC
+        + struct.pack("<I", len(found))
+        + b"".join(record(*pair) for pair in found.items())
+    )
 
 
 WHOLE = build(small())
@@ -101,13 +122,18 @@ def test_damaged_files_say_what_and_where(data, says):
 def test_the_published_file_has_the_layers_that_its_description_says():
     path = os.environ.get("GSLOPES_TEST_FASTGAZE")
     if not path:
-        pytest.skip("Name a copy of fastgaze.vxm in GSLOPES_TEST_FASTGAZE to test the published model.")
+        pytest.skip(
+            "Name a copy of fastgaze.vxm in GSLOPES_TEST_FASTGAZE to test the published model."
+        )
     found, digest = vxm.read(path)
     assert digest == vxm.PUBLISHED
     assert len(found) == 19
     sums = [float(layer.weight.sum()) for layer in found if layer.weight is not None]
     assert sums[:3] == pytest.approx([-4.0258, -41.9820, 6.2428], abs=6e-4)
-    assert sum(layer.weight.size + layer.bias.size for layer in found if layer.weight is not None) == 121_060
+    assert (
+        sum(layer.weight.size + layer.bias.size for layer in found if layer.weight is not None)
+        == 121_060
+    )
 
 
 # -- the network -------------------------------------------------------------------------------------------------------
@@ -117,10 +143,17 @@ def layers():
     generator = np.random.default_rng(0)
     return [
         vxm.Layer(
-            vxm.CONVOLUTION, generator.normal(size=(4, 3, 3, 3)).astype("f4"), generator.normal(size=4).astype("f4")
+            vxm.CONVOLUTION,
+            generator.normal(size=(4, 3, 3, 3)).astype("f4"),
+            generator.normal(size=4).astype("f4"),
         ),
         vxm.Layer(vxm.POOL),
-        vxm.Layer(vxm.CONVOLUTION, generator.normal(size=(1, 4, 1, 1)).astype("f4"), np.zeros(1, "f4"), alpha=0.25),
+        vxm.Layer(
+            vxm.CONVOLUTION,
+            generator.normal(size=(1, 4, 1, 1)).astype("f4"),
+            np.zeros(1, "f4"),
+            alpha=0.25,
+        ),
         vxm.Layer(vxm.SMOOTH, size=19, sigma=3),
     ]
 
@@ -129,8 +162,12 @@ def layers():
 def test_the_steps_are_those_that_the_program_takes():
     x = torch.rand(1, 3, 8, 6) * 255
     first, _, second, _ = layers()
-    weight, bias, last = (torch.as_tensor(values) for values in (first.weight, first.bias, second.weight))
-    by_hand = F.relu(F.conv2d(x - torch.tensor(vxm.PROGRAM_MEANS).reshape(1, 3, 1, 1), weight, bias, padding=1))
+    weight, bias, last = (
+        torch.as_tensor(values) for values in (first.weight, first.bias, second.weight)
+    )
+    by_hand = F.relu(
+        F.conv2d(x - torch.tensor(vxm.PROGRAM_MEANS).reshape(1, 3, 1, 1), weight, bias, padding=1)
+    )
     by_hand = F.conv2d(F.max_pool2d(by_hand, 2, ceil_mode=True), last)
     by_hand = torch.where(by_hand < 0, second.alpha * by_hand, by_hand)
     torch.testing.assert_close(vxm.FastGaze(layers())(x), by_hand[:, 0])
@@ -166,7 +203,9 @@ def test_a_smoothing_layer_of_the_file_is_read_and_not_applied(small_vxm, tmp_pa
     """No 16: the file has a Gaussian layer, which the published program reads and never applies."""
     path = tmp_path / "smooth.vxm"
     path.write_bytes(build((*vxm.read(small_vxm)[0], vxm.Layer(vxm.SMOOTH, size=19, sigma=3))))
-    without, plain = (load_cropper(f"fastgaze:{file}").maps([PICTURE])[0].scores for file in (small_vxm, path))
+    without, plain = (
+        load_cropper(f"fastgaze:{file}").maps([PICTURE])[0].scores for file in (small_vxm, path)
+    )
     np.testing.assert_array_equal(plain, without)
 
 
@@ -181,7 +220,10 @@ def test_pictures_of_several_sizes_come_back_in_their_order(small_vxm):
 def test_onnx_and_torchscript_give_the_same_map(tmp_path):
     weight = np.full((1, 3, 1, 1), 1 / 3, np.float32)
     node = helper.make_node("Conv", ["x", "w"], ["y"])
-    value = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, c, None, None]) for n, c in (("x", 3), ("y", 1))]
+    value = [
+        helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, c, None, None])
+        for n, c in (("x", 3), ("y", 1))
+    ]
     tensor = helper.make_tensor("w", TensorProto.FLOAT, weight.shape, weight.ravel().tolist())
     graph = helper.make_graph([node], "mean", value[:1], value[1:], [tensor])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
@@ -190,7 +232,9 @@ def test_onnx_and_torchscript_give_the_same_map(tmp_path):
     network = torch.nn.Conv2d(3, 1, 1, bias=False)
     network.weight.data.fill_(1 / 3)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch.jit is deprecated; the files that people have remain
+        warnings.simplefilter(
+            "ignore"
+        )  # torch.jit is deprecated; the files that people have remain
         torch.jit.script(network).save(str(tmp_path / "mean.pt"))
     one, other = (
         load_cropper(text, trust=True).maps([PICTURE])[0]
@@ -201,8 +245,16 @@ def test_onnx_and_torchscript_give_the_same_map(tmp_path):
 
 
 def test_of_several_maps_one_is_named(tmp_path):
-    shapes = {"x": [1, 3, None, None], "y": [1, 3, None, None], "a": [1, 1, None, None], "b": [1, 1, None, None]}
-    value = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()}
+    shapes = {
+        "x": [1, 3, None, None],
+        "y": [1, 3, None, None],
+        "a": [1, 1, None, None],
+        "b": [1, 1, None, None],
+    }
+    value = {
+        name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in shapes.items()
+    }
     nodes = [
         helper.make_node("Identity", ["x"], ["y"]),
         helper.make_node("ReduceMean", ["x", "axis"], ["a"]),
@@ -211,11 +263,18 @@ def test_of_several_maps_one_is_named(tmp_path):
     axis = helper.make_tensor("axis", TensorProto.INT64, [1], [1])
     graph = helper.make_graph(nodes, "two", [value["x"]], [value[name] for name in "yab"], [axis])
     onnx.save(
-        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), tmp_path / "two.onnx"
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9),
+        tmp_path / "two.onnx",
     )
-    with pytest.raises(ConfigError, match=r"several outputs that fit: a 1x1x.*, b 1x1x.*Give output=a, or another one"):
+    with pytest.raises(
+        ConfigError,
+        match=r"several outputs that fit: a 1x1x.*, b 1x1x.*Give output=a, or another one",
+    ):
         load_cropper(f"onnx:{tmp_path}/two.onnx")
-    one, other = (load_cropper(f"onnx:{tmp_path}/two.onnx,output={name}").maps([PICTURE])[0].scores for name in "ab")
+    one, other = (
+        load_cropper(f"onnx:{tmp_path}/two.onnx,output={name}").maps([PICTURE])[0].scores
+        for name in "ab"
+    )
     np.testing.assert_array_equal(one, -other)
     with pytest.raises(UsageError, match="has no output 'c'"):
         load_cropper(f"onnx:{tmp_path}/two.onnx,output=c")

@@ -5,7 +5,13 @@ from hypothesis import strategies as st
 
 from gslopes.ask.croppers import policies
 from gslopes.ask.croppers.joining import layout
-from gslopes.ask.croppers.policies import TABLE_1, check_policies, find_peaks, outcomes, temperature_for
+from gslopes.ask.croppers.policies import (
+    TABLE_1,
+    check_policies,
+    find_peaks,
+    outcomes,
+    temperature_for,
+)
 from gslopes.core.errors import UnknownName
 
 PLAN = layout([(10, 10), (10, 10)])
@@ -18,10 +24,13 @@ def two(left, right, **settings):
 
 
 @pytest.mark.parametrize(
-    ("temperature", "sample", "amplification", "exposure"), [(1.0, 0.5702, 3.163, 0.3873), (0.25, 0.6736, 1.280, None)]
+    ("temperature", "sample", "amplification", "exposure"),
+    [(1.0, 0.5702, 3.163, 0.3873), (0.25, 0.6736, 1.280, None)],
 )
 @pytest.mark.row("crops-3.5-argmax", "crops-table-1-sample")
-def test_planted_scores_give_the_amplification_that_theory_says(temperature, sample, amplification, exposure):
+def test_planted_scores_give_the_amplification_that_theory_says(
+    temperature, sample, amplification, exposure
+):
     generator = np.random.default_rng(0)
     left, right = generator.normal(0.3, 0.36, 200_000), generator.normal(0, 0.36, 200_000)
     found = two(left, right, temperature=temperature)
@@ -31,7 +40,9 @@ def test_planted_scores_give_the_amplification_that_theory_says(temperature, sam
     ratio = (shares["argmax"].mean() - 0.5) / (shares["sample"].mean() - 0.5)
     assert ratio == pytest.approx(amplification, rel=0.03)
     if exposure is not None:
-        assert np.minimum(shares["sample"], 1 - shares["sample"]).mean() == pytest.approx(exposure, abs=0.01)
+        assert np.minimum(shares["sample"], 1 - shares["sample"]).mean() == pytest.approx(
+            exposure, abs=0.01
+        )
     assert np.minimum(shares["argmax"], 1 - shares["argmax"]).mean() == 0
 
 
@@ -45,10 +56,14 @@ def test_temperature_runs_from_the_maximum_to_shares_of_cells(seed, shift):
     warm = outcomes(scores, x, y, PLAN, ("sample",), temperature=1e9)
     assert warm["sample"].shares[0].tolist() == pytest.approx([0.5, 0.5], abs=1e-6)
     plain = outcomes(scores + shift, x, y, PLAN, ("sample",))["sample"].shares
-    assert plain == pytest.approx(outcomes(scores, x, y, PLAN, ("sample",))["sample"].shares, abs=1e-9)
+    assert plain == pytest.approx(
+        outcomes(scores, x, y, PLAN, ("sample",))["sample"].shares, abs=1e-9
+    )
 
 
-@pytest.mark.row("crops-table-1-words", "crops-table-1-choose", "crops-table-1-point", "crops-table-1-pad")
+@pytest.mark.row(
+    "crops-table-1-words", "crops-table-1-choose", "crops-table-1-point", "crops-table-1-pad"
+)
 def test_every_policy_answers_and_has_its_words():
     scores = np.random.default_rng(1).normal(size=(3, 10, 20))
     x, y = np.arange(20, dtype=np.float32), np.arange(10, dtype=np.float32)
@@ -69,9 +84,14 @@ def test_every_policy_answers_and_has_its_words():
 def test_no_policy_prefers_a_side_of_a_map_that_is_its_own_mirror_image(grid):
     plan = layout([(40, 40), (40, 40)])
     count = 9 if grid == "odd" else 8
-    x, y = (((np.arange(count) + 0.5) * side / count - 0.5 * (grid != "edges")).astype(np.float32) for side in (80, 40))
+    x, y = (
+        ((np.arange(count) + 0.5) * side / count - 0.5 * (grid != "edges")).astype(np.float32)
+        for side in (80, 40)
+    )
     half = np.random.default_rng(5).integers(0, 4, (30, count, count)).astype(float)
-    for name, one in outcomes(half + half[:, :, ::-1], x, y, plan, TABLE_1, draw=np.full(30, 0.3)).items():
+    for name, one in outcomes(
+        half + half[:, :, ::-1], x, y, plan, TABLE_1, draw=np.full(30, 0.3)
+    ).items():
         assert np.abs(one.shares[:, 0] - one.shares[:, 1]).max() < 1e-9, name
 
 

@@ -28,18 +28,24 @@ def portraits(tmp_path_factory):
 def run(portraits, out, name, *models, tmp=None, **terms):
     folder, table, _ = portraits
     cache = (tmp or out.parent) / "cache"
-    return audit(folder, table, out, *models, cropper=(name,), cost_limits=CostLimits(cache=cache, **terms))
+    return audit(
+        folder, table, out, *models, cropper=(name,), cost_limits=CostLimits(cache=cache, **terms)
+    )
 
 
 def said(found, cropper):
-    rows = found.tables["parity"][found.tables["parity"]["cropper"] == cropper].sort_values("outcome")
+    rows = found.tables["parity"][found.tables["parity"]["cropper"] == cropper].sort_values(
+        "outcome"
+    )
     return rows[["outcome", *SAID]].reset_index(drop=True)
 
 
 @pytest.mark.slow
 def test_json_and_in_process_answers_give_the_same_tables(service, portraits, tmp_path):
     as_json = run(portraits, tmp_path / "json", service.url, Lighter())
-    names = [name for name in as_json.tables["parity"]["cropper"].unique() if name.startswith("http:")]
+    names = [
+        name for name in as_json.tables["parity"]["cropper"].unique() if name.startswith("http:")
+    ]
     assert names == [f"http:{service.url}"]
     inside, outside = said(as_json, "lighter"), said(as_json, names[0])
     pd.testing.assert_frame_equal(inside, outside)
@@ -51,7 +57,9 @@ def test_json_and_in_process_answers_give_the_same_tables(service, portraits, tm
 
 
 @pytest.mark.slow
-def test_a_run_stopped_by_its_budget_or_an_outage_goes_on_where_it_was(service, portraits, tmp_path):
+def test_a_run_stopped_by_its_budget_or_an_outage_goes_on_where_it_was(
+    service, portraits, tmp_path
+):
     with pytest.raises(BudgetReached, match="is used up"):
         run(portraits, tmp_path / "run", f"{service.url},price=1000", budget=30.0, yes=True)
     assert sum(service.asked.values()) == 30
@@ -103,7 +111,12 @@ def test_every_change_that_asks_anew_is_confirmed_anew(service, portraits, tmp_p
 
 def test_a_dry_run_counts_requests_and_asks_nobody(service, portraits, tmp_path):
     folder, table, _ = portraits
-    options = {"groups": ("team",), "cropper": (f"{service.url},price=2",), "min_group": 2, "ratios": (0.5, 1.0)}
+    options = {
+        "groups": ("team",),
+        "cropper": (f"{service.url},price=2",),
+        "min_group": 2,
+        "ratios": (0.5, 1.0),
+    }
     facts = planned(folder, table, **options)
     assert facts["pictures"] == 40
     assert len(facts["estimates"]) == 2

@@ -42,14 +42,24 @@ def test_pictures_calls_price_and_minutes_are_told_before(answer):
     recorder = Recorder()
     confirm_cost([of(9.0)], ScoreConfig(), recorder)
     (note,) = recorder.notes
-    for part in ("10,000 pictures", "625 calls", "9.00 USD", "5.5 minutes", "5 answered before", "free"):
+    for part in (
+        "10,000 pictures",
+        "625 calls",
+        "9.00 USD",
+        "5.5 minutes",
+        "5 answered before",
+        "free",
+    ):
         assert part in note
 
 
 def test_an_estimate_is_called_one_and_what_is_agreed_to_is_returned(monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     tokens = Estimate("llm:m", 10, 0, 10, 12.0, 0.0, tokens=(11050, 2000), estimated=True)
-    assert str(tokens) == "llm:m: 10 pictures, 10 calls, estimated 11,050 + 2,000 tokens, estimated 12.00 USD"
+    assert (
+        str(tokens)
+        == "llm:m: 10 pictures, 10 calls, estimated 11,050 + 2,000 tokens, estimated 12.00 USD"
+    )
     with pytest.raises(UsageError, match="cost an estimated 12"):
         confirm_cost([tokens], ScoreConfig(), Recorder())
     assert confirm_cost([tokens], ScoreConfig(yes=True), Recorder()) == 12.0

@@ -42,8 +42,14 @@ class Handler(QuietHandler):
         pictures = json.loads(self.rfile.read(int(self.headers["content-length"])))["pictures"]
         number = len(self.service.requests)
         self.service.requests.append(len(pictures))
-        is_broken = self.service.broken is not None and (self.service.only is None or number in self.service.only)
-        reply = self.service.broken(len(pictures)) if is_broken else {"answers": [SOUND] * len(pictures)}
+        is_broken = self.service.broken is not None and (
+            self.service.only is None or number in self.service.only
+        )
+        reply = (
+            self.service.broken(len(pictures))
+            if is_broken
+            else {"answers": [SOUND] * len(pictures)}
+        )
         self.send(200, json.dumps(reply).encode(), "application/json")
 
 
@@ -70,10 +76,21 @@ BROKEN: dict[str, Callable[[int], Any]] = {
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_the_same_command_asks_again_after_the_server_was_mended(endpoint, kind, gslopes, tmp_path, monkeypatch):
+def test_the_same_command_asks_again_after_the_server_was_mended(
+    endpoint, kind, gslopes, tmp_path, monkeypatch
+):
     monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path / "cache"))
     run = write_run(tmp_path / "run", 2)
-    command = ("audit", run, "--only", "score", "--classifier", f"{endpoint.name},batch=14", "--device", "cpu")
+    command = (
+        "audit",
+        run,
+        "--only",
+        "score",
+        "--classifier",
+        f"{endpoint.name},batch=14",
+        "--device",
+        "cpu",
+    )
     endpoint.broken = BROKEN[kind]
     failed = gslopes(*command)
     assert failed.code == 1
@@ -86,14 +103,28 @@ def test_the_same_command_asks_again_after_the_server_was_mended(endpoint, kind,
     assert len(endpoint.requests) == asked
 
 
-def test_a_part_without_an_answer_is_asked_again_and_the_others_are_not(endpoint, gslopes, tmp_path, monkeypatch):
+def test_a_part_without_an_answer_is_asked_again_and_the_others_are_not(
+    endpoint, gslopes, tmp_path, monkeypatch
+):
     monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path / "cache"))
     run = write_run(tmp_path / "run", 4, part=2)
-    command = ("audit", run, "--only", "score", "--classifier", f"{endpoint.name},batch=14", "--device", "cpu")
+    command = (
+        "audit",
+        run,
+        "--only",
+        "score",
+        "--classifier",
+        f"{endpoint.name},batch=14",
+        "--device",
+        "cpu",
+    )
     endpoint.broken, endpoint.only = BROKEN["percentages"], range(1, 2)
     partly = gslopes(*command)
     assert answered(run) == {"answered": 14, "failed": 14}
-    assert "Asking about 14 pictures failed: the same command with --retry-failed asks again." in partly.err
+    assert (
+        "Asking about 14 pictures failed: the same command with --retry-failed asks again."
+        in partly.err
+    )
     assert gslopes(*command, "--retry-failed").code == 0
     assert answered(run) == {"answered": 28}
     assert endpoint.requests == [14, 14, 14]
@@ -106,7 +137,13 @@ def test_a_reply_that_was_kept_and_holds_no_answer_is_forgotten(endpoint, tmp_pa
     answers: list[Any] = []
     with AnswerCache(tmp_path / "cache") as cache:
         number = cache.classifier_id(classifier.name, classifier.version)
-        cache.put(number, {key: CachedAnswer("answered", {"labels": ["kept by an older version"]}) for key in keys[:2]})
+        cache.put(
+            number,
+            {
+                key: CachedAnswer("answered", {"labels": ["kept by an older version"]})
+                for key in keys[:2]
+            },
+        )
         client = Client(classifier, cache=cache)
         client.ask_parts([(0, edits)], run, lambda _, asked, __, ___: answers.append(asked))
         assert set(answers[0]["status"]) == {"answered"}

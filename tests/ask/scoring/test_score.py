@@ -119,13 +119,17 @@ def test_the_verb_says_that_some_pictures_failed_by_its_exit_code(run, tmp_path,
         "    return [{'bright': 0.5 if index > 6 else float('nan')} for index, _ in enumerate(pictures)]\n"
     )
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, ["audit", str(run), "--only", "score", "--classifier", "python:picky_module:picky"])
+    done = CliRunner().invoke(
+        main, ["audit", str(run), "--only", "score", "--classifier", "python:picky_module:picky"]
+    )
     assert done.exit_code == 3, done.output
     assert "7 failed" in done.output
 
 
 @pytest.mark.slow
-def test_a_classifier_that_refuses_pictures_of_every_photo_leaves_the_others_their_tables_and_page(run):
+def test_a_classifier_that_refuses_pictures_of_every_photo_leaves_the_others_their_tables_and_page(
+    run,
+):
     count = iter(range(10_000))
 
     def refusing(pictures):

@@ -38,12 +38,17 @@ def unnamed(pictures: list[Any]) -> Any:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (in_words, r"failed on the first 2 pictures: not a valid answer \(The function's score of 'age' is 'old'"),
+        (
+            in_words,
+            r"failed on the first 2 pictures: not a valid answer \(The function's score of 'age' is 'old'",
+        ),
         (unnamed, r"4 numbers for a picture, and no labels.*labels=FILE"),
         (lambda pictures: None, "lack its return"),
     ],
 )
-def test_a_wrong_answer_stops_an_audit_before_anything_is_edited(faces, tmp_path, function, message):
+def test_a_wrong_answer_stops_an_audit_before_anything_is_edited(
+    faces, tmp_path, function, message
+):
     with pytest.raises((ClassifierError, ModelError), match=message) as error:
         gslopes.audit(faces.photos, tmp_path / "run", classifier=function, **faces.known)
     assert error.value.exit_code == 1
@@ -73,7 +78,14 @@ def audit(faces: Any, folder: Path, service: Service, **options: Any) -> Any:
     known = {**faces.known, "placebo": False, "gate": False}
     cache = folder / "cache"
     return gslopes.audit(
-        faces.photos, folder / "run", classifier=service, cache=cache, steps=3, yes=True, **known, **options
+        faces.photos,
+        folder / "run",
+        classifier=service,
+        cache=cache,
+        steps=3,
+        yes=True,
+        **known,
+        **options,
     )
 
 
@@ -85,17 +97,27 @@ def test_the_first_pictures_are_paid_once_and_never_asked_again(faces, tmp_path)
     again = Service()
     known = {**faces.known, "placebo": False, "gate": False}
     gslopes.audit(
-        faces.photos, tmp_path / "new", classifier=again, cache=tmp_path / "cache", steps=3, yes=True, **known
+        faces.photos,
+        tmp_path / "new",
+        classifier=again,
+        cache=tmp_path / "cache",
+        steps=3,
+        yes=True,
+        **known,
     )
     assert again.seen == []
 
 
-def test_they_count_against_the_budget_and_one_for_a_single_picture_stops_before_anything_is_edited(faces, tmp_path):
+def test_they_count_against_the_budget_and_one_for_a_single_picture_stops_before_anything_is_edited(
+    faces, tmp_path
+):
     with pytest.raises(BudgetReached):
         audit(faces, tmp_path, Service(), budget=1.0)
     assert not (tmp_path / "run").exists()
     service = Service()
-    with pytest.raises(BudgetReached, match=r"The budget of 5\.00 USD is used up: 5\.00 USD were spent"):
+    with pytest.raises(
+        BudgetReached, match=r"The budget of 5\.00 USD is used up: 5\.00 USD were spent"
+    ):
         audit(faces, tmp_path, service, budget=5.0)
     assert len(service.seen) == 5
 
@@ -115,7 +137,11 @@ def test_a_number_in_a_unit_of_its_own_is_an_answer(faces, tmp_path):
     known = {**faces.known, "placebo": False, "gate": False}
     found = gslopes.audit(faces.photos, tmp_path / "run", classifier=of_an_age, steps=3, **known)
     (row,) = found.findings.to_dict("records")
-    assert (row["label"], row["estimator"], row["unit"]) == ("age", "photo-measure", "of its number per unit")
+    assert (row["label"], row["estimator"], row["unit"]) == (
+        "age",
+        "photo-measure",
+        "of its number per unit",
+    )
     assert row["n"] == 5
 
 
@@ -158,7 +184,9 @@ def test_a_service_is_sent_a_file_within_its_limits_and_paid_once(photo, tmp_pat
 def test_a_torch_module_says_the_range_of_its_input(photo):
     import torch
 
-    module = torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Sigmoid())
+    module = torch.nn.Sequential(
+        torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Sigmoid()
+    )
     made = as_classifier(module, ["a", "b", "c"], size=8, mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5))
     words, pixels = what_is_sent(made, photo.read_bytes())
     assert words == "8 x 8 float32, RGB, channels first, -0.678 to 0.671"
@@ -167,9 +195,23 @@ def test_a_torch_module_says_the_range_of_its_input(photo):
 
 
 @pytest.mark.slow
-def test_labels_that_are_nearly_the_same_are_named_once_with_their_spellings(photo, tmp_path, faces):
-    labels = ("Smile", "smile", "caf\u00e9", "cafe\u0301", "two  words", "two words", "other", "\uff21", "A")
-    named = as_classifier(lambda picture: {label: float(picture.mean() / 255) for label in labels}, name="named")
+def test_labels_that_are_nearly_the_same_are_named_once_with_their_spellings(
+    photo, tmp_path, faces
+):
+    labels = (
+        "Smile",
+        "smile",
+        "caf\u00e9",
+        "cafe\u0301",
+        "two  words",
+        "two words",
+        "other",
+        "\uff21",
+        "A",
+    )
+    named = as_classifier(
+        lambda picture: {label: float(picture.mean() / 255) for label in labels}, name="named"
+    )
     found = try_classifier(named, [photo], tmp_path / "sent.png", tmp_path / "cache")
     sentence = (
         "These labels differ only in blanks, case or Unicode form, and count apart: 'A' and '\uff21'; "
@@ -191,8 +233,15 @@ def normalised(training: bool) -> Any:
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        layers = torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(1)
-        network = torch.nn.Sequential(*layers, torch.nn.Flatten(), torch.nn.Linear(4, 2), torch.nn.Sigmoid())
+        layers = (
+            torch.nn.Conv2d(3, 4, 3),
+            torch.nn.BatchNorm2d(4),
+            torch.nn.ReLU(),
+            torch.nn.AdaptiveAvgPool2d(1),
+        )
+        network = torch.nn.Sequential(
+            *layers, torch.nn.Flatten(), torch.nn.Linear(4, 2), torch.nn.Sigmoid()
+        )
     return network.train(training)
 
 
@@ -203,7 +252,9 @@ def of_torchscript(training: bool, folder: Path) -> Any:
 
     (folder / "labels.txt").write_text("a\nb\n")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch.jit is deprecated; the files that people have remain
+        warnings.simplefilter(
+            "ignore"
+        )  # torch.jit is deprecated; the files that people have remain
         traced = torch.jit.trace(normalised(training), torch.rand(4, 3, 8, 8), check_trace=False)
         traced.save(str(folder / "model.pt"))
     name = f"torchscript:{folder / 'model.pt'},labels={folder / 'labels.txt'},size=8,threshold=0"
@@ -217,7 +268,11 @@ def of_onnx(training: bool, folder: Path) -> Any:
 
     from gslopes.ask.classifiers import load_classifier
 
-    state = {name: value.numpy() for name, value in normalised(training).state_dict().items() if value.ndim}
+    state = {
+        name: value.numpy()
+        for name, value in normalised(training).state_dict().items()
+        if value.ndim
+    }
     norm = ["1.weight", "1.bias", "1.running_mean", "1.running_var"]
     more = (["m", "v"], {"training_mode": 1}) if training else ([], {})
     nodes = [
@@ -230,14 +285,20 @@ def of_onnx(training: bool, folder: Path) -> Any:
         helper.make_node("Sigmoid", ["g"], ["y"]),
     ]
     shapes = {"x": ["batch", 3, 8, 8], "y": ["batch", 2]}
-    ends = [[helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)] for name, shape in shapes.items()]
+    ends = [
+        [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)]
+        for name, shape in shapes.items()
+    ]
     weights = [onnx.numpy_helper.from_array(value, name) for name, value in state.items()]
     graph = helper.make_graph(nodes, "normalised", *ends, weights)
     onnx.save(
-        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), folder / "model.onnx"
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9),
+        folder / "model.onnx",
     )
     (folder / "labels.txt").write_text("a\nb\n")
-    return load_classifier(f"onnx:{folder / 'model.onnx'},labels={folder / 'labels.txt'},threshold=0")
+    return load_classifier(
+        f"onnx:{folder / 'model.onnx'},labels={folder / 'labels.txt'},threshold=0"
+    )
 
 
 def of_function(training: bool, folder: Path) -> Any:
@@ -247,7 +308,10 @@ def of_function(training: bool, folder: Path) -> Any:
     network = normalised(training)
 
     def classify(pictures: list[Any]) -> list[dict[str, float]]:
-        small = [np.asarray(Image.fromarray(picture).resize((8, 8))).transpose(2, 0, 1) for picture in pictures]
+        small = [
+            np.asarray(Image.fromarray(picture).resize((8, 8))).transpose(2, 0, 1)
+            for picture in pictures
+        ]
         with torch.inference_mode():
             rows = network(torch.tensor(np.stack(small) / 255, dtype=torch.float32))
         return [{"a": float(row[0]), "b": float(row[1])} for row in rows]
@@ -260,22 +324,30 @@ KINDS = [of_torchscript, of_onnx, of_function]
 
 @pytest.mark.parametrize("make", KINDS)
 def test_a_model_in_training_mode_is_found_out_and_one_that_is_not_is_tried(make, photo, tmp_path):
-    with pytest.raises(ModelError, match=r"otherwise in a batch than alone, by 0\.\d+\. .*call model\.eval\(\)"):
+    with pytest.raises(
+        ModelError, match=r"otherwise in a batch than alone, by 0\.\d+\. .*call model\.eval\(\)"
+    ):
         try_classifier(make(True, tmp_path), [photo], tmp_path / "sent.png", tmp_path / "cache")
-    found = try_classifier(make(False, tmp_path), [photo], tmp_path / "sent.png", tmp_path / "cache")
+    found = try_classifier(
+        make(False, tmp_path), [photo], tmp_path / "sent.png", tmp_path / "cache"
+    )
     assert found.failed == 0
 
 
 @pytest.mark.parametrize("make", KINDS)
 def test_an_audit_stops_before_anything_is_edited(make, faces, tmp_path):
     with pytest.raises(ModelError, match="in training mode"):
-        gslopes.audit(faces.photos, tmp_path / "run", classifier=make(True, tmp_path), **faces.known)
+        gslopes.audit(
+            faces.photos, tmp_path / "run", classifier=make(True, tmp_path), **faces.known
+        )
     assert not (tmp_path / "run").exists()
 
 
 def test_answers_by_chance_are_no_training_mode_and_services_are_not_asked_twice(photo, tmp_path):
     chance = np.random.default_rng(0)
-    drawn = as_classifier(lambda pictures: [{"a": float(chance.random())} for _ in pictures], name="drawn")
+    drawn = as_classifier(
+        lambda pictures: [{"a": float(chance.random())} for _ in pictures], name="drawn"
+    )
     assert try_classifier(drawn, [photo], tmp_path / "sent.png", tmp_path / "cache").failed == 0
     service = Service(batch=4)
     try_classifier(service, [photo], tmp_path / "sent.png", tmp_path / "cache")

@@ -14,14 +14,17 @@ from tests.captions.conftest import material, things
 
 
 def test_without_a_users_list_objects_are_not_counted(mentions: Mentions):
-    made = material(mentions, {"system-captions": {str(i): [things("slob.n.01")] for i in range(12)}})
+    made = material(
+        mentions, {"system-captions": {str(i): [things("slob.n.01")] for i in range(12)}}
+    )
     found = run_technique("D1", made, "system-captions", "", AuditOptions())
     assert "demeaning-synsets" in found.measures[0]["lists"]
     assert not found.cases
 
 
 @pytest.mark.parametrize(
-    ("truth", "expected"), [(["man.n.01"], "case"), (["man.n.01", "male_child.n.01"], ""), (["person.n.01"], "unclear")]
+    ("truth", "expected"),
+    [(["man.n.01"], "case"), (["man.n.01", "male_child.n.01"], ""), (["person.n.01"], "unclear")],
 )
 @pytest.mark.row("captions-d3-boys")
 def test_golden_55_boys(say: Callable, mentions: Mentions, truth: list[str], expected: str):
@@ -30,18 +33,24 @@ def test_golden_55_boys(say: Callable, mentions: Mentions, truth: list[str], exp
 
 @pytest.mark.row("captions-d3-girls")
 def test_golden_56_girls(say: Callable, mentions: Mentions):
-    assert verdict("girls", say("Two girls playing tennis."), things("woman.n.01"), mentions) == "case"
+    assert (
+        verdict("girls", say("Two girls playing tennis."), things("woman.n.01"), mentions) == "case"
+    )
 
 
 @pytest.mark.row("captions-d3-weapons")
 def test_golden_57_weapons(say: Callable, mentions: Mentions):
     truth = things("man.n.01", "baseball_bat.n.01")
     assert verdict("weapons", say("A man with a gun."), truth, mentions) == "case"
-    assert verdict("weapons", say("A man with a gun."), (*truth, *things("gun.n.01")), mentions) == ""
+    assert (
+        verdict("weapons", say("A man with a gun."), (*truth, *things("gun.n.01")), mentions) == ""
+    )
 
 
 @pytest.mark.row("captions-d3-animals")
-def test_golden_58_a_bat_is_an_animal_under_the_papers_rule(say: Callable, mentions: Mentions, paper: Mentions):
+def test_golden_58_a_bat_is_an_animal_under_the_papers_rule(
+    say: Callable, mentions: Mentions, paper: Mentions
+):
     truth = things("man.n.01")
     assert verdict("animals", say("A man swinging a bat.", paper), truth, paper) == "case"
     assert verdict("animals", say("A man swinging a bat."), truth, mentions) == ""
@@ -51,7 +60,9 @@ def test_counts_are_per_thousand_captions_at_risk(say: Callable, mentions: Menti
     names = [f"d{i}" for i in range(20)] + [f"l{i}" for i in range(20)]
     stages = {
         "human-labels": {name: [things("man.n.01")] for name in names},
-        "system-captions": {n: [say("A boy on a bench." if n in ("d0", "d1") else "A man.")] for n in names},
+        "system-captions": {
+            n: [say("A boy on a bench." if n in ("d0", "d1") else "A man.")] for n in names
+        },
     }
     groups = {"skin": {name: "darker" if name[0] == "d" else "lighter" for name in names}}
     made = material(mentions, stages, groups, [Pair("skin", "darker", "lighter")])
@@ -61,7 +72,9 @@ def test_counts_are_per_thousand_captions_at_risk(say: Callable, mentions: Menti
 
 
 @pytest.mark.row("captions-d3-union")
-def test_the_union_counts_a_caption_once_however_many_rules_find_it(say: Callable, mentions: Mentions):
+def test_the_union_counts_a_caption_once_however_many_rules_find_it(
+    say: Callable, mentions: Mentions
+):
     captions = {"a": "A boy with a gun.", "b": "A boy on a bench.", "c": "A man."}
     stages = {
         "human-labels": {name: [things("man.n.01")] for name in captions},
@@ -71,7 +84,11 @@ def test_the_union_counts_a_caption_once_however_many_rules_find_it(say: Callabl
     found = run_technique("D3", made, "system-captions", "human-labels", AuditOptions())
     counts = {row["concept"]: row["value"] for row in found.measures if row["unit"] == "count"}
     assert (counts["boys"], counts["weapons"], counts[UNION]) == (2, 1, 2)
-    (rate,) = [row for row in found.measures if row["concept"] == UNION and row["unit"] == "per 1,000 captions"]
+    (rate,) = [
+        row
+        for row in found.measures
+        if row["concept"] == UNION and row["unit"] == "per 1,000 captions"
+    ]
     assert rate["value"] == pytest.approx(2000 / 3)
 
 

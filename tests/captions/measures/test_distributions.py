@@ -23,10 +23,17 @@ def _stages(after: tuple[int, int]):
 @pytest.mark.row("captions-s3-s4")
 def test_a_change_keeps_its_sign(mentions: Mentions, after: tuple[int, int], expected: float):
     stages, times = _stages(after), "abcdefghijklmnopqrstuvwx"
-    whole = {stage: {f"{i}{c}": v for i, v in images.items() for c in times} for stage, images in stages.items()}
-    groups = {"gender": {name: "female" if name[0] == "f" else "male" for name in whole["human-captions"]}}
+    whole = {
+        stage: {f"{i}{c}": v for i, v in images.items() for c in times}
+        for stage, images in stages.items()
+    }
+    groups = {
+        "gender": {name: "female" if name[0] == "f" else "male" for name in whole["human-captions"]}
+    }
     made = material(mentions, whole, groups, [PAIR])
-    (change,) = run_technique("S4", made, "system-captions", "human-captions", AuditOptions()).measures
+    (change,) = run_technique(
+        "S4", made, "system-captions", "human-captions", AuditOptions()
+    ).measures
     assert (change["value"], change["unit"]) == (pytest.approx(expected), "pp")
     assert change["ci_low"] < expected < change["ci_high"]
     assert 0 < change["p"] < 0.001

@@ -51,14 +51,21 @@ def test_golden_61_long_hair(mentions: Mentions):
     names = [f"l{i}" for i in range(40)] + [f"s{i}" for i in range(40)]
     says = {name: int(name[1:]) < (36 if name[0] == "l" else 24) for name in names}
     stages = {
-        "human-labels": {name: [hair if name[0] == "l" else things("woman.n.01")] for name in names},
-        "system-captions": {name: [things("woman.n.01" if said else "person.n.01")] for name, said in says.items()},
+        "human-labels": {
+            name: [hair if name[0] == "l" else things("woman.n.01")] for name in names
+        },
+        "system-captions": {
+            name: [things("woman.n.01" if said else "person.n.01")] for name, said in says.items()
+        },
     }
     made = material(mentions, stages, {"gender": dict.fromkeys(names, "female")})
     found = run_technique("R1", made, "system-captions", "human-labels", AuditOptions())
     (row,) = [row for row in found.measures if "long_hair" in row["concept"]]
     assert row["value"] == pytest.approx(30)
-    assert (row["ci_low"], row["ci_high"]) == (pytest.approx(11.11, abs=5e-3), pytest.approx(46.55, abs=5e-3))
+    assert (row["ci_low"], row["ci_high"]) == (
+        pytest.approx(11.11, abs=5e-3),
+        pytest.approx(46.55, abs=5e-3),
+    )
     assert row["p"] == pytest.approx(0.0038, abs=5e-5)
 
 

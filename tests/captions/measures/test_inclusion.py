@@ -53,7 +53,12 @@ def row(found, concept: str) -> dict:
 def test_golden_26_a_necktie_that_is_not_there(found):
     tie = row(found, "necktie.n.01")
     assert tie["scenario"] == "hallucination"
-    assert sorted(case["image"] for case in found.cases if case["concept"] == "necktie.n.01") == ["0", "6", "7", "8"]
+    assert sorted(case["image"] for case in found.cases if case["concept"] == "necktie.n.01") == [
+        "0",
+        "6",
+        "7",
+        "8",
+    ]
     assert (tie["flagged"], tie["negatives"]) == (4, 9)
     assert tie["fpr"] == pytest.approx(0.4444, abs=5e-5)
     assert tie["fdr"] == pytest.approx(4 / 5)
@@ -80,25 +85,48 @@ def test_golden_28_what_no_photo_shows(found):
 def test_golden_29_images_with_a_case(found):
     (share,) = [row for row in found.measures if row["concept"] == "any case"]
     assert (share["active"], share["n"]) == (6, 10)
-    assert (share["ci_low"], share["ci_high"]) == (pytest.approx(0.3127, abs=5e-5), pytest.approx(0.8318, abs=5e-5))
+    assert (share["ci_low"], share["ci_high"]) == (
+        pytest.approx(0.3127, abs=5e-5),
+        pytest.approx(0.8318, abs=5e-5),
+    )
     counts = {row["concept"]: row["value"] for row in found.measures if row["unit"] == "count"}
     assert counts == {"hallucination": 4, "too-specific": 1, "non-imageable": 1}
 
 
-def test_ideas_and_states_are_found_by_the_shipped_rule_and_things_and_people_are_not(words: WordNet):
+def test_ideas_and_states_are_found_by_the_shipped_rule_and_things_and_people_are_not(
+    words: WordNet,
+):
     kinds = Path(config.__file__).with_name("coco-types.csv").read_text("utf-8").splitlines()
     seen = [kind.partition(",")[2] for kind in kinds[1:]]
     assert len(seen) == 80
     seen += [
-        f"{word}.n.01" for word in ("woman", "leader", "tennis", "party", "red", "circle", "shadow", "sunset", "image")
+        f"{word}.n.01"
+        for word in (
+            "woman",
+            "leader",
+            "tennis",
+            "party",
+            "red",
+            "circle",
+            "shadow",
+            "sunset",
+            "image",
+        )
     ]
-    unseen = [f"{word}.n.01" for word in ("beauty", "love", "poverty", "intelligence", "religion", "friendship")]
+    unseen = [
+        f"{word}.n.01"
+        for word in ("beauty", "love", "poverty", "intelligence", "religion", "friendship")
+    ]
     assert [name for name in seen if not imageable(*things(name), shipped(), words)] == []
     assert [name for name in unseen if imageable(*things(name), shipped(), words)] == []
 
 
-@pytest.mark.parametrize(("word", "seen"), [("intersection", True), ("background", True), ("happiness", False)])
-def test_a_word_is_judged_by_the_sense_that_a_photo_shows(mentions: Mentions, word: str, seen: bool):
+@pytest.mark.parametrize(
+    ("word", "seen"), [("intersection", True), ("background", True), ("happiness", False)]
+)
+def test_a_word_is_judged_by_the_sense_that_a_photo_shows(
+    mentions: Mentions, word: str, seen: bool
+):
     (thing,) = (with_synsets(Fact("object", word), mentions.senses),)
     assert imageable(thing, shipped(), mentions.wordnet) is seen
 
@@ -106,7 +134,10 @@ def test_a_word_is_judged_by_the_sense_that_a_photo_shows(mentions: Mentions, wo
 @pytest.mark.row("captions-s1-objects")
 def test_the_users_list_replaces_the_rule(fixture_f: Material):
     lists, words = fixture_f.mentions.lists, fixture_f.mentions.wordnet
-    assert [imageable(*things(name), lists, words) for name in ("beauty.n.01", "love.n.01")] == [False, True]
+    assert [imageable(*things(name), lists, words) for name in ("beauty.n.01", "love.n.01")] == [
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -128,16 +159,23 @@ def test_golden_30_and_31_scenarios(words: WordNet, target: str, truth: str, exp
 @pytest.mark.row("captions-3.4-union")
 def test_truth_is_what_all_captions_of_an_image_say_together(mentions: Mentions):
     stages = {
-        "human-captions": {"a": [things("dog.n.01"), things("bench.n.01")], "b": [things("dog.n.01")]},
+        "human-captions": {
+            "a": [things("dog.n.01"), things("bench.n.01")],
+            "b": [things("dog.n.01")],
+        },
         "system-captions": {image: [things("dog.n.01", "bench.n.01")] for image in "ab"},
     }
-    found = run_technique("S1", material(mentions, stages), "system-captions", "human-captions", AuditOptions())
+    found = run_technique(
+        "S1", material(mentions, stages), "system-captions", "human-captions", AuditOptions()
+    )
     assert [(case["image"], case["concept"]) for case in found.cases] == [("b", "bench.n.01")]
 
 
 def test_golden_32_a_closed_vocabulary_judges_only_its_own(words: WordNet):
     closed = Coverage("closed", "none", "none", frozenset({"person.n.01", "apple.n.01"}))
-    judged = judge(things("dress.n.01", "apple.n.01"), things("person.n.01"), closed, words, shipped())
+    judged = judge(
+        things("dress.n.01", "apple.n.01"), things("person.n.01"), closed, words, shipped()
+    )
     assert {fact.synset: scenario for fact, scenario in judged} == {
         "dress.n.01": "not-judged",
         "apple.n.01": "hallucination",
@@ -147,7 +185,10 @@ def test_golden_32_a_closed_vocabulary_judges_only_its_own(words: WordNet):
 @pytest.mark.row("captions-s1-association")
 def test_golden_33_the_threshold_is_strict():
     member = np.repeat([1, -1], 500)
-    ten, eleven = (associate(np.arange(1000) < count, member, Pair("gender", "male", "female")) for count in (10, 11))
+    ten, eleven = (
+        associate(np.arange(1000) < count, member, Pair("gender", "male", "female"))
+        for count in (10, 11)
+    )
     assert (ten[0], eleven[0]) == (pytest.approx(0.0050), pytest.approx(0.0055))
     assert (ten[0] > THRESHOLD, eleven[0] > THRESHOLD) == (False, True)
 
@@ -168,6 +209,10 @@ def test_golden_35_which_relations_a_photo_can_show(words: WordNet):
         Fact("relation", word, subject="man", object=thing)
         for word, thing in (("relax in", "chair"), ("in", "car"), ("have", "dog"))
     )
-    assert [imageable(fact, shipped(), words) for fact in (relax, within, have)] == [False, True, True]
+    assert [imageable(fact, shipped(), words) for fact in (relax, within, have)] == [
+        False,
+        True,
+        True,
+    ]
     beside = Fact("relation", "beside", subject="man", object="car")
     assert imageable(beside, shipped(), words)

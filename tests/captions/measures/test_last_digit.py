@@ -24,7 +24,9 @@ def shares(lot: np.random.Generator) -> np.ndarray:
     return found
 
 
-def measured(after: np.ndarray, before: np.ndarray, features: np.ndarray) -> dict[str, pd.DataFrame]:
+def measured(
+    after: np.ndarray, before: np.ndarray, features: np.ndarray
+) -> dict[str, pd.DataFrame]:
     images = tuple(map(str, range(IMAGES)))
     table = Presence(("a", "b", "c", "d", "e"), images, sparse.csr_array(after), binary=False)
     found = compare(table, SIDES, AuditOptions(min_active=3))
@@ -33,12 +35,22 @@ def measured(after: np.ndarray, before: np.ndarray, features: np.ndarray) -> dic
     return {
         "differences": pd.DataFrame([found.columns(concept) for concept in range(5)]),
         "changes": pd.DataFrame(dict(zip(("value", "low", "high", "p"), changes, strict=True))),
-        "salience": pd.DataFrame([{"held": told.held, "note": told.note, "low": told.low, "p": told.p}]),
+        "salience": pd.DataFrame(
+            [{"held": told.held, "note": told.note, "low": told.low, "p": told.p}]
+        ),
     }
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 40))])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 40))]
+)
 def test_no_difference_depends_on_the_last_digit(seed: int):
     lot = np.random.default_rng(seed)
-    given = [shares(lot), shares(lot), np.column_stack([lot.random((IMAGES, 3)).round(2), np.full((IMAGES, 3), 0.3)])]
-    assert not differences(measured(*given), measured(*(np.where(part, moved(part, lot), 0) for part in given)))
+    given = [
+        shares(lot),
+        shares(lot),
+        np.column_stack([lot.random((IMAGES, 3)).round(2), np.full((IMAGES, 3), 0.3)]),
+    ]
+    assert not differences(
+        measured(*given), measured(*(np.where(part, moved(part, lot), 0) for part in given))
+    )

@@ -16,7 +16,10 @@ OPTIONS = AuditOptions()
 
 def test_golden_42_newcombe_and_fisher():
     low, high = newcombe(4, 5, 1, 5)
-    assert (100 * low, 100 * high) == (pytest.approx(-0.03, abs=5e-3), pytest.approx(83.16, abs=5e-3))
+    assert (100 * low, 100 * high) == (
+        pytest.approx(-0.03, abs=5e-3),
+        pytest.approx(83.16, abs=5e-3),
+    )
     assert fisher(4, 5, 1, 5) == pytest.approx(0.2063, abs=5e-5)
 
 
@@ -27,13 +30,18 @@ def test_golden_45_false_discovery_rate():
 
 def test_golden_46_wilson():
     assert wilson(0, 17_360) == (0, pytest.approx(0.000221, abs=5e-7))
-    assert wilson(28 / 14_560, 14_560) == (pytest.approx(0.001331, abs=5e-7), pytest.approx(0.002778, abs=5e-7))
+    assert wilson(28 / 14_560, 14_560) == (
+        pytest.approx(0.001331, abs=5e-7),
+        pytest.approx(0.002778, abs=5e-7),
+    )
 
 
 def shares(*rows: np.ndarray, first: int):
     """Differences of concepts by their shares of each image's captions, of which the first images are one group."""
     names = [str(i) for i in range(len(rows[0]))]
-    table = presence_of_rows({str(i): {k: v for k, v in enumerate(row) if v} for i, row in enumerate(rows)}, names)
+    table = presence_of_rows(
+        {str(i): {k: v for k, v in enumerate(row) if v} for i, row in enumerate(rows)}, names
+    )
     table = type(table)(table.concepts, table.images, table.matrix, binary=False)
     return compare(table, np.where(np.arange(len(names)) < first, 1, -1).astype(np.int8), OPTIONS)
 
@@ -68,7 +76,9 @@ def test_equal_means_of_unequal_spread_are_no_difference():
 
 
 def test_no_change_between_stages_has_p_one():
-    table = presence_of_rows({"a": dict.fromkeys(range(20), 1.0)}, [str(i) for i in range(20)]).matrix
+    table = presence_of_rows(
+        {"a": dict.fromkeys(range(20), 1.0)}, [str(i) for i in range(20)]
+    ).matrix
     value, low, high, p = change(table, table, np.repeat([1, -1], 10).astype(np.int8))
     assert (value[0], p[0]) == (0, 1)
     assert low[0] < 0 < high[0]

@@ -11,7 +11,15 @@ from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures import salience
 from gslopes.captions.measures.rows import Recorder
-from gslopes.captions.measures.salience import SHOWN, VALID, _rotate, _splits, fit, fit_published, layout
+from gslopes.captions.measures.salience import (
+    SHOWN,
+    VALID,
+    _rotate,
+    _splits,
+    fit,
+    fit_published,
+    layout,
+)
 from gslopes.stats.intervals import percentile
 from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.score_test import Coefficient
@@ -81,7 +89,9 @@ def test_the_fast_path_is_within_two_hundredths_of_the_exact_one(drawn):
 
 @pytest.mark.row("captions-s2-features")
 def test_layout_is_size_and_distance_from_the_centre():
-    found = layout([[Box("a.n.01", 0, 0, 0.2, 0.2), Box("a.n.01", 0, 0, 1, 1)], []], ["a.n.01", "b.n.01"])
+    found = layout(
+        [[Box("a.n.01", 0, 0, 0.2, 0.2), Box("a.n.01", 0, 0, 1, 1)], []], ["a.n.01", "b.n.01"]
+    )
     assert found.tolist() == [[1, 0, 0, 1], [0, 0, 1, 1]]
 
 
@@ -97,12 +107,17 @@ def ties(mentions: Mentions) -> tuple[Recorder, dict[str, np.ndarray], np.ndarra
     chance = np.random.default_rng(2)
     says = {name: chance.random(400) < 0.5 for name in KINDS}
     men = np.arange(400) % 2 == 0
-    says["necktie.n.01"], says["dog.n.01"] = men ^ (chance.random(400) < 0.05), men ^ (chance.random(400) < 0.25)
+    says["necktie.n.01"], says["dog.n.01"] = (
+        men ^ (chance.random(400) < 0.05),
+        men ^ (chance.random(400) < 0.25),
+    )
     boxes = {str(i): [Box(name, 0.1, 0.1, 0.5, 0.5) for name in KINDS] for i in range(400)}
     boxes["0"].append(Box("kite.n.03", 0.1, 0.1, 0.5, 0.5))
     stages = {
         "human-labels": {image: [things(*KINDS)] for image in boxes},
-        "system-captions": {str(i): [things(*(name for name in KINDS if says[name][i]))] for i in range(400)},
+        "system-captions": {
+            str(i): [things(*(name for name in KINDS if says[name][i]))] for i in range(400)
+        },
     }
     groups = {"gender": {str(i): "male" if man else "female" for i, man in enumerate(men)}}
     made = material(mentions, stages, groups, [Pair("gender", "female", "male")], boxes=boxes)
@@ -110,15 +125,26 @@ def ties(mentions: Mentions) -> tuple[Recorder, dict[str, np.ndarray], np.ndarra
     return run_technique("S2", made, "system-captions", "human-labels", options), says, men
 
 
-@pytest.mark.row("captions-s2-types", "captions-s2-rank", "captions-s2-mentioned", "captions-s2-interval")
-def test_as_published_the_commonest_types_are_ranked_by_accuracy_where_the_interval_leaves_out_zero(ties):
+@pytest.mark.row(
+    "captions-s2-types", "captions-s2-rank", "captions-s2-mentioned", "captions-s2-interval"
+)
+def test_as_published_the_commonest_types_are_ranked_by_accuracy_where_the_interval_leaves_out_zero(
+    ties,
+):
     recorder, says, _ = ties
     found = {row["concept"]: row for row in recorder.salience}
     assert set(found) == set(KINDS)
     assert [found[name]["finding_paper"] for name in KINDS] == [True, True, False]
     assert [found[name]["rank"] for name in KINDS] == [1, 2, None]
-    assert found["necktie.n.01"]["split_high"] < 0 < found["necktie.n.01"]["accuracy"] - found["dog.n.01"]["accuracy"]
-    assert (found["dog.n.01"]["n"], found["dog.n.01"]["mentioned"]) == (400, int(says["dog.n.01"].sum()))
+    assert (
+        found["necktie.n.01"]["split_high"]
+        < 0
+        < found["necktie.n.01"]["accuracy"] - found["dog.n.01"]["accuracy"]
+    )
+    assert (found["dog.n.01"]["n"], found["dog.n.01"]["mentioned"]) == (
+        400,
+        int(says["dog.n.01"].sum()),
+    )
 
 
 @pytest.mark.row("captions-fig-5")
@@ -131,11 +157,17 @@ def test_a_finding_comes_with_images_of_both_groups_with_and_without_the_mention
         assert row["mentioned"] == says[row["concept"]][image]
     of_ties = [row for row in recorder.examples if row["concept"] == "necktie.n.01"]
     cells = Counter((row["of"], bool(row["mentioned"])) for row in of_ties)
-    assert cells == dict.fromkeys([("male", True), ("male", False), ("female", True), ("female", False)], SHOWN)
-    assert [row["image"] for row in of_ties] != sorted((row["image"] for row in of_ties), key=int), "drawn by their ids"
+    assert cells == dict.fromkeys(
+        [("male", True), ("male", False), ("female", True), ("female", False)], SHOWN
+    )
+    assert [row["image"] for row in of_ties] != sorted(
+        (row["image"] for row in of_ties), key=int
+    ), "drawn by their ids"
 
 
-def labelled(n: int, types: int = 20, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+def labelled(
+    n: int, types: int = 20, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
     """Features of types in 30 % of the images, the first in all of them, and groups."""
     chance = np.random.default_rng(seed)
     there = chance.random((n, types)) < 0.3
@@ -154,7 +186,9 @@ def test_own_size_is_held_fixed_where_one_group_is_shown_larger():
     y = chance.random(2000) < 1 / (1 + np.exp(-8 * (features[:, 0] - 0.2)))
     found = fit(features, 0, group, y)
     assert found.low < 0 < found.high
-    assert fit_published(features[:, 1:20], group, y, AuditOptions(splits=20)).splits.min() > 0.3, "without its size"
+    assert fit_published(features[:, 1:20], group, y, AuditOptions(splits=20)).splits.min() > 0.3, (
+        "without its size"
+    )
 
 
 def test_a_type_that_goes_with_the_group_and_the_mention_is_held_fixed():
@@ -173,7 +207,10 @@ def test_what_n_does_not_allow_is_refused_with_how_many_images_would_do():
     found = fit(features, 0, group, np.arange(60) < 6)
     assert (found.eligible, math.isnan(found.p), math.isnan(found.low)) == (False, True, True)
     assert found.note == "too few images to tell: of 60, 6 mention it; about 112 would do"
-    assert fit(features, 0, np.full(60, 0.5), np.arange(60) < 30).note == "shown with one of the groups only"
+    assert (
+        fit(features, 0, np.full(60, 0.5), np.arange(60) < 30).note
+        == "shown with one of the groups only"
+    )
     assert fit(features, 0, group, np.zeros(60, bool)).note == "never mentioned"
     features[:, 0] = 1 + group
     assert "size and place alone" in fit(features, 0, group, np.arange(60) % 2 > 0).note
@@ -191,7 +228,9 @@ def test_intervals_of_sixty_images_hold_what_was_planted():
 
 
 def test_a_fit_that_reached_no_maximum_is_refused_with_the_reason(monkeypatch):
-    monkeypatch.setattr(salience, "score_interval", lambda *_: Coefficient(1.0, math.nan, math.nan, math.nan))
+    monkeypatch.setattr(
+        salience, "score_interval", lambda *_: Coefficient(1.0, math.nan, math.nan, math.nan)
+    )
     features, group, chance = labelled(60, seed=0)
     found = fit(features, 0, group, chance.random(60) < 0.5)
     assert (found.eligible, found.note) == (False, "the fit reached no maximum")

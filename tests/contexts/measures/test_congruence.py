@@ -33,7 +33,14 @@ def test_what_expectancy_bias_predicts_depends_on_the_side_of_the_context():
         }
     )
     # below 5 a context goes with women: of them more is said in abstract tags, less in concrete ones
-    assert consistent(rows, {"bridal": 1.5, "garage": 8.5}) == [True, False, True, False, False, False]
+    assert consistent(rows, {"bridal": 1.5, "garage": 8.5}) == [
+        True,
+        False,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 QUICK = ContextOptions(permutations=999)
@@ -47,7 +54,9 @@ def test_kappa_of_the_papers_ratings():
     assert women == pytest.approx([1, 0.2, 0.2, 0, -0.8, -0.4, -0.4, 0])
     assert women.mean() == pytest.approx(-0.025)
     assert ((women - women.mean()) ** 2).sum() == pytest.approx(2.035)
-    assert [kappa(float(rating), "man") for rating in rows["rating"]] == pytest.approx((-women).tolist())
+    assert [kappa(float(rating), "man") for rating in rows["rating"]] == pytest.approx(
+        (-women).tolist()
+    )
     assert np.isnan(kappa(3, "non-binary"))
 
 
@@ -55,7 +64,10 @@ def test_kappa_of_the_papers_ratings():
 def s1():
     def people(women, men):
         return [
-            (code, True, 1) for said in (women, men) for code, n in zip((1, 2, 0), said, strict=True) for _ in range(n)
+            (code, True, 1)
+            for said in (women, men)
+            for code, n in zip((1, 2, 0), said, strict=True)
+            for _ in range(n)
         ]
 
     cells = {
@@ -114,7 +126,11 @@ def test_answers_that_never_vary_have_no_interval_rather_than_one_of_width_0(lev
     rows = congruence_table(grid, {"F": 0.3, "N": 4.9, "M": 9.1}, QUICK)
     rows = rows[rows["measure"].isin(["correct", "concrete"]) & (rows["estimator"] == "person")]
     assert (rows["slope"] == 0).all()
-    assert rows[["ci_low", "ci_high", "p", "p_perm", "rooms_low", "rooms_high", "p_rooms"]].isna().all(axis=None)
+    assert (
+        rows[["ci_low", "ci_high", "p", "p_perm", "rooms_low", "rooms_high", "p_rooms"]]
+        .isna()
+        .all(axis=None)
+    )
     assert set(rows["note"]) == {ALIKE}
 
 
@@ -128,7 +144,9 @@ def test_rooms_of_a_context_that_differ_widen_what_is_said_of_any_such_rooms():
     rows = [congruence_table(one, ratings, QUICK) for one, ratings in (
         (grid, RATINGS), (several, dict(zip(cells, (5.0, 0.0, 0.0, 5.0, 5.0, 10.0, 10.0), strict=True)))
     )]  # fmt: skip
-    rooms, alone = (part[(part["measure"] == "correct") & (part["gender"] == "woman")].iloc[0] for part in rows)
+    rooms, alone = (
+        part[(part["measure"] == "correct") & (part["gender"] == "woman")].iloc[0] for part in rows
+    )
     assert rooms["slope"] == pytest.approx(alone["slope"])
     assert rooms["ci_low"] == pytest.approx(alone["ci_low"])
     assert rooms["rooms_low"] < rooms["ci_low"] - 20

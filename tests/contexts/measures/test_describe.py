@@ -7,7 +7,13 @@ import pandas as pd
 import pytest
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.describe import VECTOR, answered_tags, cosine_distances, describe, describe_all
+from gslopes.contexts.measures.describe import (
+    VECTOR,
+    answered_tags,
+    cosine_distances,
+    describe,
+    describe_all,
+)
 from gslopes.contexts.typology import normalise, read_typology
 
 STARTER = read_typology("starter")
@@ -59,7 +65,9 @@ def test_the_answers_of_table_4():
     assert [row["recognised"] for row in rows_of] == [False, True]
     assert [row["context_tags"] for row in rows_of] == [0, 1]  # dressing_room, of 13
     first, second = ([[row[name] for name in VECTOR]] for row in rows_of)
-    assert cosine_distances(np.array(first), np.array(second))[0] == pytest.approx(0.127128, abs=5e-7)
+    assert cosine_distances(np.array(first), np.array(second))[0] == pytest.approx(
+        0.127128, abs=5e-7
+    )
 
 
 @pytest.mark.row("contexts-4.5.2-inferred", "contexts-4.5.1-sub")
@@ -121,13 +129,23 @@ def test_an_empty_background_that_is_called_bride_leaves_no_effect_net():
     said |= {(person, "wedding-shop.1"): ["bride", "woman", "man"] for person in people}
     said[("bg", "empty")] = ["bride", "woman"]
     rows = _described(said)
-    share = rows[rows["attribute"] == "wedding-shop.1"].groupby("tags")["inferred"].agg(lambda inferred: set(inferred))
+    share = (
+        rows[rows["attribute"] == "wedding-shop.1"]
+        .groupby("tags")["inferred"]
+        .agg(lambda inferred: set(inferred))
+    )
     assert share.to_dict() == {"gross": {"woman"}, "net": {"man"}}
 
 
 def test_an_answered_picture_without_tags_is_there_and_a_refused_one_is_not():
     keys = ["photo", "attribute", "step"]
-    scores = pd.DataFrame([("p", "canvas", 0, "A b"), ("p", "canvas", 0, "c")], columns=[*keys, "label"])
-    asked = [("p", "canvas", 0, "answered"), ("q", "canvas", 0, "answered"), ("r", "canvas", 0, "refused")]
+    scores = pd.DataFrame(
+        [("p", "canvas", 0, "A b"), ("p", "canvas", 0, "c")], columns=[*keys, "label"]
+    )
+    asked = [
+        ("p", "canvas", 0, "answered"),
+        ("q", "canvas", 0, "answered"),
+        ("r", "canvas", 0, "refused"),
+    ]
     found = answered_tags(scores, pd.DataFrame(asked, columns=[*keys, "status"]))
     assert found == {("p", "canvas", 0): {"a_b", "c"}, ("q", "canvas", 0): frozenset()}

@@ -28,9 +28,13 @@ GROUP = np.array([name[1] for name, row in CELLS.items() for _ in row.split()], 
 @pytest.mark.row("contexts-5.4-anova")
 def test_analysis_of_variance_by_sums_of_squares_of_type_2():
     found = anova(VALUES, GENDER, GROUP).set_index("term")
-    assert found.loc["gender", ["F", "p"]].tolist() == pytest.approx((18.4995, 5.49399e-4), rel=1e-5)
+    assert found.loc["gender", ["F", "p"]].tolist() == pytest.approx(
+        (18.4995, 5.49399e-4), rel=1e-5
+    )
     assert found.loc["group", ["F", "p"]].tolist() == pytest.approx((19.6981, 1.27649e-5), rel=1e-5)
-    assert found.loc["gender:group", ["F", "p"]].tolist() == pytest.approx((0.281339, 0.838086), rel=1e-5)
+    assert found.loc["gender:group", ["F", "p"]].tolist() == pytest.approx(
+        (0.281339, 0.838086), rel=1e-5
+    )
     assert found.loc["residual", "sum_sq"] == pytest.approx(0.010275, rel=1e-6)
     assert found.loc["residual", "df"] == 16
 
@@ -82,7 +86,9 @@ def _planted(per_cell: int = 40):
     column = np.concatenate(d)
     cells = [(0, True, 1)] * len(column)
     distance = np.stack([np.full(len(column), np.nan), column], 1)
-    return grid_of({"B": cells, "F1": cells}, gender=gender, group=group, measures={"distance": distance})
+    return grid_of(
+        {"B": cells, "F1": cells}, gender=gender, group=group, measures={"distance": distance}
+    )
 
 
 @pytest.mark.row("contexts-5.4-level")
@@ -93,7 +99,11 @@ def test_planted_differences_of_gender_and_group_are_found_and_no_interaction():
     assert terms.loc["group", "paper_significant"]
     assert not terms.loc["gender:group", "paper_significant"]
     races = pairs[(pairs["factor"] == "group") & pairs["paper_significant"]]
-    assert set(zip(races["one"], races["other"], strict=True)) == {("A", "B"), ("B", "L"), ("B", "W")}
+    assert set(zip(races["one"], races["other"], strict=True)) == {
+        ("A", "B"),
+        ("B", "L"),
+        ("B", "W"),
+    }
 
 
 @pytest.mark.row("contexts-5.4-level")
@@ -102,9 +112,17 @@ def test_the_level_is_that_of_bonferroni_over_the_contexts():
     distance = np.full((80, 9), np.nan)
     distance[:, 1:] = (np.resize([0.0, 1.0], 80) + 0.26 * (grid.gender == "woman"))[:, None] / 10
     names = [f"F{number}" for number in range(1, 9)]
-    eight = replace(grid, conditions=("canvas", *(f"{name}.1" for name in names)), contexts=("", *names))
-    wide = {name: np.repeat(getattr(grid, name)[:, :1], 9, axis=1) for name in ("answered", "inferred", "recognised")}
-    for several, shown in ((replace(eight, measures={"distance": distance}, **wide), False), (grid, True)):
+    eight = replace(
+        grid, conditions=("canvas", *(f"{name}.1" for name in names)), contexts=("", *names)
+    )
+    wide = {
+        name: np.repeat(getattr(grid, name)[:, :1], 9, axis=1)
+        for name in ("answered", "inferred", "recognised")
+    }
+    for several, shown in (
+        (replace(eight, measures={"distance": distance}, **wide), False),
+        (grid, True),
+    ):
         several.measures["distance"] = distance[:, : len(several.conditions)]
         terms = compare_groups(several)[0].query("term == 'gender'")
         assert terms["p"].between(0.00625, 0.05).all()
@@ -116,7 +134,9 @@ def test_cells_of_few_people_are_left_out_and_named():
     group = (["A"] * 10 + ["B"] * 2) + ["A"] * 6 + ["B"] * 6
     distance = np.stack([np.full(24, np.nan), np.linspace(0, 1, 24)], 1)
     cells = [(0, True, 1)] * 24
-    grid = grid_of({"B": cells, "F1": cells}, gender=gender, group=group, measures={"distance": distance})
+    grid = grid_of(
+        {"B": cells, "F1": cells}, gender=gender, group=group, measures={"distance": distance}
+    )
     found, _ = compare_groups(grid)
     assert "woman B (2)" in found["note"].iloc[0]
     assert "no interaction" in found["note"].iloc[0]
@@ -136,7 +156,9 @@ def test_the_interval_of_few_people_is_by_t_and_equal_ones_have_none():
     distance = np.array([[np.nan, one] for one in (0.1, 0.2, 0.4, 0.3, 0.1 + 0.2, 0.5)])
     cells = [(0, True, 1)] * 6
     grid = grid_of(
-        {"B": cells, "F1": cells}, gender=["woman"] * 3 + ["man"] * 2 + ["other"], measures={"distance": distance}
+        {"B": cells, "F1": cells},
+        gender=["woman"] * 3 + ["man"] * 2 + ["other"],
+        measures={"distance": distance},
     )
     found = distances_table(grid).set_index("gender")
     ends = corrected(distance[:3, 1])[:2]

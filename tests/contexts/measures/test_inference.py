@@ -42,16 +42,24 @@ def s1_cells() -> dict[str, list[tuple[int, bool, int]]]:
 def test_wilsons_intervals_of_amazons_baseline(paper_grid):
     rows = inferred_table(paper_grid("A"), LABELS, QUICK)
     base = rows[(rows["context"] == "canvas") & (rows["gender"] == "all")].set_index("inferred")
-    want = {"woman": (0.5511, 0.5110, 0.5905), "man": (0.1122, 0.0893, 0.1401), "neutral": (0.3367, 0.2999, 0.3755)}
+    want = {
+        "woman": (0.5511, 0.5110, 0.5905),
+        "man": (0.1122, 0.0893, 0.1401),
+        "neutral": (0.3367, 0.2999, 0.3755),
+    }
     for name, numbers in want.items():
-        assert base.loc[name, ["share", "ci_low", "ci_high"]].tolist() == pytest.approx(numbers, abs=5e-5)
+        assert base.loc[name, ["share", "ci_low", "ci_high"]].tolist() == pytest.approx(
+            numbers, abs=5e-5
+        )
 
 
 def test_a_change_of_few_people_has_no_p():
     same = [(1, True, 1)] * 20
     other = [(2, True, 1)] * 3 + [(1, True, 1)] * 17
     rows = inferred_table(grid_of({"B": same, "F1": other}, gender=["woman"] * 20), LABELS, QUICK)
-    row = rows[(rows["context"] == "F1") & (rows["gender"] == "all") & (rows["inferred"] == "man")].iloc[0]
+    row = rows[
+        (rows["context"] == "F1") & (rows["gender"] == "all") & (rows["inferred"] == "man")
+    ].iloc[0]
     assert row["change"] == pytest.approx(0.15)
     assert row["discordant"] == 3
     assert row["note"] == "too few people change their answer"
@@ -63,11 +71,16 @@ def test_f1_of_several_rooms_has_an_interval_for_people_and_rooms():
     """Its two standard errors are those of leaving out a person, and a room, at a time: the jackknife."""
     rng = np.random.default_rng(5)
     gender, rooms = ["woman", "man"] * 60, 4
-    lean = np.where(np.arange(120) % 2 == 0, 0.75, 0.3)[:, None] + np.array([0.0, 0.2, -0.2, 0.1, 0.05])
+    lean = np.where(np.arange(120) % 2 == 0, 0.75, 0.3)[:, None] + np.array(
+        [0.0, 0.2, -0.2, 0.1, 0.05]
+    )
     called = np.where(rng.random((120, 5)) < lean, 1, 2)
     columns = [[(int(code), True, 1) for code in column] for column in called.T]
     names = ["B", "F", "F2", "F3", "F4"]
-    grid = replace(grid_of(dict(zip(names, columns, strict=True)), gender=gender), contexts=("", *["F"] * rooms))
+    grid = replace(
+        grid_of(dict(zip(names, columns, strict=True)), gender=gender),
+        contexts=("", *["F"] * rooms),
+    )
     grid = replace(grid, tagged=frozenset({"F"}))
     row = accuracy_table(grid, QUICK).set_index(["context", "gender"]).loc["F", "woman"]
 
@@ -80,9 +93,13 @@ def test_f1_of_several_rooms_has_an_interval_for_people_and_rooms():
         return np.array([found[1], found[1] - found[0]])
 
     everybody, every = np.arange(120), [1, 2, 3, 4]
-    assert row[["f1", "paired_change"]].to_list() == pytest.approx(numbers(everybody, every).tolist())
+    assert row[["f1", "paired_change"]].to_list() == pytest.approx(
+        numbers(everybody, every).tolist()
+    )
     out = [np.array([numbers(np.delete(everybody, one), every) for one in everybody])]
-    out.append(np.array([numbers(everybody, [room for room in every if room != one]) for one in every]))
+    out.append(
+        np.array([numbers(everybody, [room for room in every if room != one]) for one in every])
+    )
     people, other = (np.sqrt((len(part) - 1) * part.var(axis=0)) for part in out)
     for name, place in (("", 0), ("change_", 1)):
         value = row[["f1", "paired_change"]].iloc[place]
@@ -90,29 +107,43 @@ def test_f1_of_several_rooms_has_an_interval_for_people_and_rooms():
             over_people = abs(row[f"{name or 'ci_'}{end}"] - value)
             want = np.hypot(over_people, stats.t(3).ppf(0.975) * other[place])
             assert abs(row[f"{name}rooms_{end}"] - value) == pytest.approx(want, rel=0.06)
-    halves = [stats.t(dof).ppf(1 - row["p_rooms"] / 2) * se for dof, se in ((119, people[1]), (3, other[1]))]
+    halves = [
+        stats.t(dof).ppf(1 - row["p_rooms"] / 2) * se
+        for dof, se in ((119, people[1]), (3, other[1]))
+    ]
     assert np.hypot(*halves) == pytest.approx(abs(row["paired_change"]), rel=0.06)
 
 
 @pytest.mark.parametrize(("rooms", "people"), [(1, 40), (2, 1)])
 def test_one_room_or_one_person_is_no_sample(rooms, people):
-    columns = {"B": [(1, True, 1)] * people, **{f"F{room}": [(2, True, 1)] * people for room in range(rooms)}}
+    columns = {
+        "B": [(1, True, 1)] * people,
+        **{f"F{room}": [(2, True, 1)] * people for room in range(rooms)},
+    }
     grid = grid_of(columns, gender=["woman"] * people)
     grid = replace(grid, contexts=("", *["F"] * rooms), tagged=frozenset({"F"}))
     row = accuracy_table(grid, QUICK).set_index(["context", "gender"]).loc["F", "woman"]
-    assert row[["rooms_low", "rooms_high", "change_rooms_low", "change_rooms_high", "p_rooms"]].isna().all()
+    assert (
+        row[["rooms_low", "rooms_high", "change_rooms_low", "change_rooms_high", "p_rooms"]]
+        .isna()
+        .all()
+    )
 
 
 def test_a_change_of_f1_of_few_people_is_not_judged():
     columns = {"B": [(1, True, 1)] * 30, "F": [(2, True, 1)] * 9 + [(1, True, 1)] * 21}
-    row = accuracy_table(grid_of(columns, gender=["woman"] * 30), QUICK).set_index("context").loc["F"]
+    row = (
+        accuracy_table(grid_of(columns, gender=["woman"] * 30), QUICK).set_index("context").loc["F"]
+    )
     assert row["paired_change"] < -0.1
     assert row[["change_low", "change_high", "p"]].isna().all()
     assert row["note"] == "too few people change their answer"
 
 
 def test_the_direction_of_errors_is_a_row_of_its_own(paper_grid):
-    rows = inferred_table(paper_grid("C"), LABELS, QUICK).set_index(["context", "gender", "inferred"])["count"]
+    rows = inferred_table(paper_grid("C"), LABELS, QUICK).set_index(
+        ["context", "gender", "inferred"]
+    )["count"]
     # back-solved in the specification: men read as women in F1, women read as men in M1
     assert rows["F1", "man", "woman"] == 72
     assert rows["canvas", "man", "woman"] == 0
@@ -124,7 +155,9 @@ def test_pairs_that_were_not_both_answered_are_left_out():
     base = [(1, True, index != 0) for index in range(30)]
     other = [(2, True, index != 1) for index in range(30)]
     rows = inferred_table(grid_of({"B": base, "M1": other}, gender=["woman"] * 30), LABELS, QUICK)
-    row = rows[(rows["context"] == "M1") & (rows["gender"] == "all") & (rows["inferred"] == "man")].iloc[0]
+    row = rows[
+        (rows["context"] == "M1") & (rows["gender"] == "all") & (rows["inferred"] == "man")
+    ].iloc[0]
     assert (row["n"], row["discordant"], row["change"]) == (29, 28, 1.0)
 
 
@@ -155,7 +188,11 @@ def test_pearsons_statistics(tagger, context, statistic, df, p, paper_grid):
 
 
 def test_a_context_without_tags_is_not_applicable_rather_than_0():
-    grid = grid_of({"B": [(1, False, 1)] * 4, "F1": [(1, False, 1)] * 4}, gender=["woman"] * 4, tagged=frozenset())
+    grid = grid_of(
+        {"B": [(1, False, 1)] * 4, "F1": [(1, False, 1)] * 4},
+        gender=["woman"] * 4,
+        tagged=frozenset(),
+    )
     (row,) = recognised_table(grid).to_dict("records")
     assert row["note"] == NOT_APPLICABLE
     assert np.isnan(row["share"])
@@ -164,8 +201,12 @@ def test_a_context_without_tags_is_not_applicable_rather_than_0():
 @pytest.mark.row("contexts-table-8")
 def test_who_is_recognised_with_whom_in_the_planted_context():
     """S1, context N: everybody with a gendered answer, 12 of the women's 20 neutral ones and 18 of the men's 30."""
-    grid = grid_of({"B": s1_cells()["N"], "N": s1_cells()["N"]}, gender=["woman"] * 100 + ["man"] * 100)
-    assert 200 * cramers_v(grid.recognised[:, 1], grid.inferred[:, 1]) ** 2 == pytest.approx(66.667, abs=5e-4)
+    grid = grid_of(
+        {"B": s1_cells()["N"], "N": s1_cells()["N"]}, gender=["woman"] * 100 + ["man"] * 100
+    )
+    assert 200 * cramers_v(grid.recognised[:, 1], grid.inferred[:, 1]) ** 2 == pytest.approx(
+        66.667, abs=5e-4
+    )
     rows = recognised_table(grid).set_index("given")
     assert rows.loc["neutral", ["count", "n"]].tolist() == [30, 50]
 
@@ -230,25 +271,45 @@ def test_a_gendered_word_for_everybody_raises_recall_and_ruins_precision():
 def test_recognition_dealt_anew_of_nothing():
     generator, p_values = np.random.default_rng(12), []
     for _ in range(1000):
-        cells = list(zip(generator.integers(0, 3, 200), generator.random(200) < 0.5, np.ones(200, int), strict=True))
-        rows = recognised_table(grid_of({"B": cells, "F": cells}, gender=["woman"] * 100 + ["man"] * 100))
+        cells = list(
+            zip(
+                generator.integers(0, 3, 200),
+                generator.random(200) < 0.5,
+                np.ones(200, int),
+                strict=True,
+            )
+        )
+        rows = recognised_table(
+            grid_of({"B": cells, "F": cells}, gender=["woman"] * 100 + ["man"] * 100)
+        )
         p_values.append(rows.set_index("given").loc["all", "p"])
-    assert 0.036 <= np.mean(np.array(p_values) <= 0.05) <= 0.064  # 0.05 and twice its standard error
+    assert (
+        0.036 <= np.mean(np.array(p_values) <= 0.05) <= 0.064
+    )  # 0.05 and twice its standard error
 
 
 def test_gender_words_that_the_typology_lacks_lower_f1_step_by_step(tmp_path):
     genders = ["woman"] * 100 + ["man"] * 100
-    said = {"woman": ["woman", "lady", "girl", "hostess"], "man": ["man", "gentleman", "boy", "guy"]}
+    said = {
+        "woman": ["woman", "lady", "girl", "hostess"],
+        "man": ["man", "gentleman", "boy", "guy"],
+    }
     answers = [said[gender][index % 4] for index, gender in enumerate(genders)]
     found = []
     for known in (4, 3, 2, 1):
         path = tmp_path / f"{known}.toml"
         clusters = {"feminine": said["woman"][:known], "masculine": said["man"][:known]}
         path.write_text(
-            "".join(f'[clusters.{name}]\nsuper = "demographics"\ntags = {tags}\n' for name, tags in clusters.items())
+            "".join(
+                f'[clusters.{name}]\nsuper = "demographics"\ntags = {tags}\n'
+                for name, tags in clusters.items()
+            )
         )
         typology = read_typology(path)
-        codes = [{"neutral": 0, "woman": 1, "man": 2}[describe({tag}, typology)["inferred"]] for tag in answers]
+        codes = [
+            {"neutral": 0, "woman": 1, "man": 2}[describe({tag}, typology)["inferred"]]
+            for tag in answers
+        ]
         grid = grid_of({"B": [(code, True, 1) for code in codes]}, gender=genders)
         found.append(accuracy_table(grid, ContextOptions(permutations=9))["f1"].tolist())
     assert found[0] == [1.0, 1.0]

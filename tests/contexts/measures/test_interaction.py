@@ -54,10 +54,15 @@ def test_a_label_of_few_people_is_too_rare():
     found = compare(base, base, VALUES, np.arange(50))
     assert found["note"] == f"too few people change their answer; {ALIKE}"
     assert np.isnan(found["p"])
-    twice, shown = np.arange(50) // 2, np.stack([np.arange(50) < 18, np.arange(50) < 4, np.zeros(50)], 1)
+    twice, shown = (
+        np.arange(50) // 2,
+        np.stack([np.arange(50) < 18, np.arange(50) < 4, np.zeros(50)], 1),
+    )
     found = compare(base, shown.astype(float), VALUES, twice)  # 18 photos, but of 9 people
     assert found["slope"] < 0
-    assert np.isnan([value for name, value in found.items() if name.endswith(("p", "low", "high"))]).all()
+    assert np.isnan(
+        [value for name, value in found.items() if name.endswith(("p", "low", "high"))]
+    ).all()
 
 
 def test_the_table_has_a_row_for_each_background_and_indicator():
@@ -75,7 +80,9 @@ def test_the_table_has_a_row_for_each_background_and_indicator():
         for condition in ("canvas", "nursery.1")
         for step in range(3)
     ]
-    people = pd.DataFrame({"photo": [f"p{n}" for n in range(12)], "person": [f"p{n}" for n in range(12)]})
+    people = pd.DataFrame(
+        {"photo": [f"p{n}" for n in range(12)], "person": [f"p{n}" for n in range(12)]}
+    )
     found = interaction_table(pd.DataFrame(rows), VALUES, people).set_index("label")
     assert found.loc["inferred woman", "slope"] == pytest.approx(-50)
     assert found.loc["recognised", "effect"] == pytest.approx(100)

@@ -26,17 +26,25 @@ def grid(lot: np.random.Generator) -> Grid:
         "distance": lot.integers(0, 4, (people, 4)) / 3,
     }
     return grid_of(
-        dict.fromkeys(("B", "F", "N", "M"), cells), gender=gender.tolist(), group=group.tolist(), measures=shares
+        dict.fromkeys(("B", "F", "N", "M"), cells),
+        gender=gender.tolist(),
+        group=group.tolist(),
+        measures=shares,
     )
 
 
 def everything(one: Grid, ratings: dict[str, float]) -> dict:
     variances, pairs = compare_groups(one)
-    made = {"changes": changes_table(one, ratings, OPTIONS), "congruence": congruence_table(one, ratings, OPTIONS)}
+    made = {
+        "changes": changes_table(one, ratings, OPTIONS),
+        "congruence": congruence_table(one, ratings, OPTIONS),
+    }
     return made | {"distances": distances_table(one), "anova": variances, "tukey": pairs}
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 40))])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 40))]
+)
 def test_no_number_before_rooms_depends_on_the_last_digit(seed: int):
     lot = np.random.default_rng(seed)
     one = grid(lot)

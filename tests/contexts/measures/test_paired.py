@@ -26,10 +26,14 @@ def test_welch_is_the_textbooks_formula():
     test = stats.ttest_ind(one, other[:4], equal_var=False)
     ends = test.confidence_interval(0.95)
     names = ("difference", "t", "df", "p", "ci_low", "ci_high")
-    assert [found[name] for name in names] == pytest.approx([1.5, test.statistic, test.df, test.pvalue, *ends])
+    assert [found[name] for name in names] == pytest.approx(
+        [1.5, test.statistic, test.df, test.pvalue, *ends]
+    )
 
 
-@pytest.mark.parametrize(("one", "other"), [([1.0], [1.0, 2.0]), ([2.0, 2.0], [3.0, 3.0]), ([np.nan] * 3, [1.0, 2.0])])
+@pytest.mark.parametrize(
+    ("one", "other"), [([1.0], [1.0, 2.0]), ([2.0, 2.0], [3.0, 3.0]), ([np.nan] * 3, [1.0, 2.0])]
+)
 def test_too_few_or_no_variation_gives_no_number(one, other):
     assert np.isnan(list(welch(np.array(one), np.array(other)).values())).all()
 
@@ -52,22 +56,34 @@ def test_a_change_comes_with_its_interval():
 
 
 def test_rooms_that_differ_widen_the_interval_of_rooms_alone():
-    after = np.stack([np.arange(60) < 50, np.arange(60) < 10], 1).astype(float)  # one room does much, the other little
+    after = np.stack([np.arange(60) < 50, np.arange(60) < 10], 1).astype(
+        float
+    )  # one room does much, the other little
     keep, person = np.ones_like(after, bool), np.arange(60)
     found = share_change(np.zeros((60, 2)), after, keep, person, ContextOptions(permutations=199))
     assert found["change"] == 0.5
     assert 0.4 < found["change_low"] < 0.5 < found["change_high"] < 0.6
-    assert (found["change_rooms_low"], found["change_rooms_high"]) == (-1, 1)  # two rooms tell little of others
+    assert (found["change_rooms_low"], found["change_rooms_high"]) == (
+        -1,
+        1,
+    )  # two rooms tell little of others
     assert found["p"] < 0.01
     assert found["p_rooms"] > 0.2
-    one = share_change(np.zeros((60, 1)), after[:, :1], keep[:, :1], person, ContextOptions(permutations=199))
+    one = share_change(
+        np.zeros((60, 1)), after[:, :1], keep[:, :1], person, ContextOptions(permutations=199)
+    )
     assert np.isnan([one["change_rooms_low"], one["change_rooms_high"], one["p_rooms"]]).all()
 
 
 def test_what_is_the_same_for_everybody_has_no_interval():
-    after = np.tile([1.0, 0.0], (60, 1))  # one room does everything, the other nothing, to everybody
+    after = np.tile(
+        [1.0, 0.0], (60, 1)
+    )  # one room does everything, the other nothing, to everybody
     keep, person = np.ones_like(after, bool), np.arange(60)
-    for before, note in ((np.zeros((60, 2)), ALIKE), (after, f"too few people change their answer; {ALIKE}")):
+    for before, note in (
+        (np.zeros((60, 2)), ALIKE),
+        (after, f"too few people change their answer; {ALIKE}"),
+    ):
         found = share_change(before, after, keep, person, ContextOptions(permutations=199))
         assert np.isnan([found["change_low"], found["change_high"]]).all()
         assert found["note"] == note
@@ -79,7 +95,9 @@ def test_shares_of_several_rooms_stay_between_0_and_1():
     assert (found["n"], found["count"]) == (40, 22)
     assert (found["rooms_low"], found["rooms_high"]) == (0, 1)
     assert 0.45 < found["ci_low"] < found["ci_high"] < 0.66
-    assert np.isnan([share_of(hits[:, :1], np.ones((20, 1)))[name] for name in ("rooms_low", "rooms_high")]).all()
+    assert np.isnan(
+        [share_of(hits[:, :1], np.ones((20, 1)))[name] for name in ("rooms_low", "rooms_high")]
+    ).all()
 
 
 def test_the_interval_covers_a_planted_change():

@@ -92,7 +92,8 @@ def test_no_light_rings_around_an_enlarged_person():
     found = paste(np.zeros((60, 100, 3), np.uint8), layer, opacity, where)
     assert where.scale > 1
     assert np.array_equal(
-        found[where.y :, where.x : where.x + where.width].max(axis=2), np.rint(255 * opacity).astype(np.uint8)
+        found[where.y :, where.x : where.x + where.width].max(axis=2),
+        np.rint(255 * opacity).astype(np.uint8),
     ) or (np.abs(layer.max(axis=2) - 255 * opacity).max() < 1.01)
 
 

@@ -21,7 +21,9 @@ def portrait(
     mask = ((x - 160) / 52) ** 2 + ((y - 125) / 68) ** 2 < 1
     mask |= (np.abs(x - 160) < 30) & (y > 150)
     mask |= ((x - 160) / 125) ** 2 + ((y - 380) / 150) ** 2 < 1
-    level = backdrop - gradient * (((x - 160) / 160) ** 2 + ((y - 120) / 300) ** 2)[..., None] / 1.16
+    level = (
+        backdrop - gradient * (((x - 160) / 160) ** 2 + ((y - 120) / 300) ** 2)[..., None] / 1.16
+    )
     pixels = np.broadcast_to(level, (height, width, 3)).copy()
     pixels[mask] = (150, 105, 80)
     pixels[mask & (y > 240)] = shirt
@@ -52,7 +54,9 @@ def test_a_backdrop_that_falls_off_by_40_levels_flags_the_eraser_and_is_none_to_
         gradient=90
     )  # brightest behind the head, 40 levels darker where the eraser starts than beside it
     erased, found = eraser(pixels, FACE), studio(pixels, FACE)
-    assert any("of the person looks like the backdrop" in flaw for flaw in flaws(measure(erased, FACE)))
+    assert any(
+        "of the person looks like the backdrop" in flaw for flaw in flaws(measure(erased, FACE))
+    )
     assert flaws(measure(found, FACE)) == []
     assert overlap(matte(pixels, found)[1] >= 0.5, mask) >= 0.98
     assert not is_flat(pixels, FACE)  # so that auto does not try the eraser
@@ -82,7 +86,9 @@ def test_backdrop_inside_a_curl_is_taken_out_and_a_highlight_in_the_hair_is_not(
 def test_nothing_of_the_backdrop_is_left_in_the_colours_of_the_edge():
     pixels, _ = portrait(gradient=30)
     colour, alpha = matte(pixels, studio(pixels, FACE))
-    visible = colour[(alpha > 0.05) & (np.arange(360)[:, None] < 240)].astype(int)  # above the shirt
+    visible = colour[(alpha > 0.05) & (np.arange(360)[:, None] < 240)].astype(
+        int
+    )  # above the shirt
     assert len(visible) > 5000
     assert visible.max() < 170  # the backdrop is at 175 and more, skin and hair at most at 150
 
@@ -109,7 +115,14 @@ def test_a_head_without_its_body_is_flagged():
 )
 @pytest.mark.row("contexts-4.3-checked")
 def test_each_check_names_its_number(changed, message):
-    good = {"share": 0.38, "bottom": 0.9, "holes": 0.0, "solidity": 0.75, "covered": 1.0, "left": 0.0}
+    good = {
+        "share": 0.38,
+        "bottom": 0.9,
+        "holes": 0.0,
+        "solidity": 0.75,
+        "covered": 1.0,
+        "left": 0.0,
+    }
     assert flaws(good) == []
     (flaw,) = flaws({**good, **changed})
     assert message in flaw

@@ -87,7 +87,10 @@ def test_an_edit_goes_into_the_photo_as_the_editor_says(editor, folder):
 
 def test_a_person_whose_face_cannot_be_edited_stays_in_the_plain_part(folder):
     def faceless(photos):
-        return [Detections(*(np.zeros((0, *shape), np.float32) for shape in ((4,), (5, 2), ()))) for _ in photos]
+        return [
+            Detections(*(np.zeros((0, *shape), np.float32) for shape in ((4,), (5, 2), ())))
+            for _ in photos
+        ]
 
     components = Components(faceless, masker, {"gender": Lighter()}, {})
     sweeper = Sweeper(components, "gender", (-2.0, 0.0, 2.0), 20, "cpu", Measurer())

@@ -9,8 +9,21 @@ from gslopes.contexts.report.charts import charts_of
 
 
 def inferred(change: float) -> pd.DataFrame:
-    row = {"classifier": "<b>$x_{", "tags": "gross", "gender": "woman", "inferred": "woman", "context": "nursery"}
-    row |= {"change": change, "change_low": 0.1, "change_high": 0.3, "share": 0.9, "ci_low": 0.8, "ci_high": 0.95}
+    row = {
+        "classifier": "<b>$x_{",
+        "tags": "gross",
+        "gender": "woman",
+        "inferred": "woman",
+        "context": "nursery",
+    }
+    row |= {
+        "change": change,
+        "change_low": 0.1,
+        "change_high": 0.3,
+        "share": 0.9,
+        "ci_low": 0.8,
+        "ci_high": 0.95,
+    }
     return pd.DataFrame([row])
 
 
@@ -20,7 +33,11 @@ def test_what_changes_and_what_is_right_are_on_scales_of_their_own():
     (change,), (right,) = drawn["changes"], drawn["congruence"]
     (mark, place), (share, _) = change["rows"][0], right["rows"][0]
     assert change["title"] == "<b>$x_{: people who say they are woman"
-    assert (mark.name, mark.text, mark.colour) == ("nursery: inferred woman", "+20.0 [+10.0, +30.0]", "neg")
+    assert (mark.name, mark.text, mark.colour) == (
+        "nursery: inferred woman",
+        "+20.0 [+10.0, +30.0]",
+        "neg",
+    )
     assert 60 < place["low"] < place["at"] < place["high"]
     assert (share.name, right["middle"]) == ("nursery (1): woman", 50)
 
@@ -39,13 +56,22 @@ def test_what_table_14_counts_is_drawn_with_its_intervals():
 
 
 def test_without_a_known_value_there_is_no_chart():
-    drawn = charts_of({"inferred": inferred(np.nan), "backgrounds": pd.DataFrame({"context": [], "rating": []})})
+    drawn = charts_of(
+        {"inferred": inferred(np.nan), "backgrounds": pd.DataFrame({"context": [], "rating": []})}
+    )
     assert drawn == {"changes": [], "congruence": []}
 
 
 def test_context_and_face_are_drawn_with_both_intervals():
     row = {"classifier": "a", "tags": "gross", "label": "inferred woman", "background": "nursery.1"}
-    row |= {"effect": 4.0, "effect_low": 1.0, "effect_high": 7.0, "face": -6.0, "face_low": -8.0, "face_high": -4.0}
+    row |= {
+        "effect": 4.0,
+        "effect_low": 1.0,
+        "effect_high": 7.0,
+        "face": -6.0,
+        "face_low": -8.0,
+        "face_high": -4.0,
+    }
     drawn = charts_of({"interaction": pd.DataFrame([row])})
     assert set(drawn) == {"interaction"}
     texts = [mark.text for mark, _ in drawn["interaction"][0]["rows"]]
@@ -60,14 +86,22 @@ def test_figures_4_to_7_are_mean_changes_of_each_kind_of_tags_by_group(monkeypat
     rows = [
         {"classifier": "a", "tags": "gross", "step": 0, "photo": photo, "attribute": place}
         | dict(
-            zip(("demographics", "abstract", "concrete"), (np.zeros(3) if place == "canvas" else kinds), strict=True)
+            zip(
+                ("demographics", "abstract", "concrete"),
+                (np.zeros(3) if place == "canvas" else kinds),
+                strict=True,
+            )
         )
         for photo, kinds in shares.items()
         for place in ("canvas", "garage.1")
     ]
-    people = pd.DataFrame({"photo": [*shares], "gender": ["woman", "woman", "man"], "group": "Black"})
+    people = pd.DataFrame(
+        {"photo": [*shares], "gender": ["woman", "woman", "man"], "group": "Black"}
+    )
     backgrounds = pd.DataFrame({"key": ["garage.1"], "context": ["garage"]})
-    charts.draw_shares({"described": pd.DataFrame(rows), "people": people, "backgrounds": backgrounds})
+    charts.draw_shares(
+        {"described": pd.DataFrame(rows), "people": people, "backgrounds": backgrounds}
+    )
     panel = drawn[0].axes[0]
     assert (panel.get_title(), [tick.get_text() for tick in panel.get_xticklabels()]) == (
         "garage", ["woman Black", "man Black"],

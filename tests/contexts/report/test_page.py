@@ -18,7 +18,11 @@ from tests.fixtures import SIBLINGS, assert_one_minute, assert_page_fits, questi
 
 pytestmark = [pytest.mark.browser, pytest.mark.figures]
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
-HOSTILE = (Path(__file__).parents[2] / "slopes/report" / "hostile-labels.txt").read_text("utf-8").splitlines()
+HOSTILE = (
+    (Path(__file__).parents[2] / "slopes/report" / "hostile-labels.txt")
+    .read_text("utf-8")
+    .splitlines()
+)
 SCRIPT = "<script>document.title='owned'</script>"
 GROUPS = {"A": f"$x_{{ {SCRIPT}", "B": '" onmouseover="document.title=\'owned\'" x="'}
 PHOTOS = {
@@ -55,8 +59,12 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Result:
         writer.writeheader()
         writer.writerows(rows)
     records = (home / "backgrounds/contexts.toml").read_text("utf-8")
-    stranger = "".join(f'{field} = "{SCRIPT}"\n' for field in ("title", "licence", "creator", "source"))
-    (home / "backgrounds/contexts.toml").write_text(records.replace("[bridal]\n", f"[bridal]\n{stranger}"), "utf-8")
+    stranger = "".join(
+        f'{field} = "{SCRIPT}"\n' for field in ("title", "licence", "creator", "source")
+    )
+    (home / "backgrounds/contexts.toml").write_text(
+        records.replace("[bridal]\n", f"[bridal]\n{stranger}"), "utf-8"
+    )
     return audit(home, home / "run", classifier=Hostile(SCRIPT))
 
 
@@ -66,12 +74,21 @@ def page(chromium: Any, hostile: Result) -> Iterator[Any]:
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     opened = context.new_page()
     wrong: list[str] = []
-    opened.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    opened.on(
+        "console",
+        lambda message: (
+            wrong.append(message.text) if message.type in ("error", "warning") else None
+        ),
+    )
     opened.on("pageerror", lambda error: wrong.append(str(error)))
     opened.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
     opened.on(
         "request",
-        lambda asked: wrong.append(asked.url) if not asked.url.startswith(("file:", "data:", "blob:")) else None,
+        lambda asked: (
+            wrong.append(asked.url)
+            if not asked.url.startswith(("file:", "data:", "blob:"))
+            else None
+        ),
     )
     opened.goto(f"{hostile.page.as_uri()}#everything")
     yield opened
@@ -82,7 +99,9 @@ def page(chromium: Any, hostile: Result) -> Iterator[Any]:
 
 @pytest.mark.slow
 @pytest.mark.row("contexts-fig-3")
-def test_names_of_strangers_are_text_and_every_picture_and_figure_is_there(page: Any, hostile: Result) -> None:
+def test_names_of_strangers_are_text_and_every_picture_and_figure_is_there(
+    page: Any, hostile: Result
+) -> None:
     assert SCRIPT in page.inner_text("h1")
     text = page.inner_text("body")
     assert f"bridal by {SCRIPT}, {SCRIPT}" in text
@@ -91,11 +110,20 @@ def test_names_of_strangers_are_text_and_every_picture_and_figure_is_there(page:
     broken = """Promise.all([...document.images].map((image) => { image.loading = "eager";
         return image.decode().then(() => null, () => image.alt); })).then((found) => found.filter(Boolean))"""
     assert page.evaluate(broken) == []
-    first = page.locator("section", has=page.get_by_role("heading", name="Does it answer differently?"))
+    first = page.locator(
+        "section", has=page.get_by_role("heading", name="Does it answer differently?")
+    )
     assert first.locator("li").first.inner_text().startswith("congruence, everybody")
-    assert first.locator("li span").first.get_attribute("title") == f"{SCRIPT}, right answers, congruence, everybody"
-    assert page.locator("#part-1 ~ figure li").count() == 12  # what is inferred of all, women and men in two rooms
-    assert page.locator(".tiles li").count() == 4 + 3 * 4  # a room, a person, both; people by photo, canvas and rooms
+    assert (
+        first.locator("li span").first.get_attribute("title")
+        == f"{SCRIPT}, right answers, congruence, everybody"
+    )
+    assert (
+        page.locator("#part-1 ~ figure li").count() == 12
+    )  # what is inferred of all, women and men in two rooms
+    assert (
+        page.locator(".tiles li").count() == 4 + 3 * 4
+    )  # a room, a person, both; people by photo, canvas and rooms
     assert page.locator(".tiles li").first.inner_text() == "bridal.1 alone"
     assert questions(hostile.page.read_text("utf-8")) == SIBLINGS
 
@@ -111,7 +139,12 @@ def test_cut_outs_are_answered_by_key_and_button_and_the_file_is_what_the_comman
     text = page.inner_text(".sheet")
     for name in PHOTOS.values():
         assert words.printable(name.decode("utf-8", "backslashreplace")) in text
-    assert figures.first.locator("img").first.evaluate("image => image.decode().then(() => image.naturalWidth)") == 160
+    assert (
+        figures.first.locator("img").first.evaluate(
+            "image => image.decode().then(() => image.naturalWidth)"
+        )
+        == 160
+    )
     figures.first.focus()
     page.keyboard.press("a")
     page.keyboard.press("X")
@@ -125,7 +158,9 @@ def test_cut_outs_are_answered_by_key_and_button_and_the_file_is_what_the_comman
     assert page.inner_text("#saved") == "all saved"
     decisions = read_review(tmp_path / "review.csv")
     assert list(decisions.values()) == ["accept", "exclude", "exclude"]
-    assert set(decisions) <= set(tables.read(TABLES["cutouts"], hostile.folder / "cutouts.parquet")["photo"])
+    assert set(decisions) <= set(
+        tables.read(TABLES["cutouts"], hostile.folder / "cutouts.parquet")["photo"]
+    )
 
 
 @pytest.mark.slow
@@ -136,7 +171,11 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
 ) -> None:
     assert hostile.page
     assert swept.page
-    pages = {"report": hostile.page, "cutouts": hostile.page.with_name("cutouts.html"), "sweep": swept.page}
+    pages = {
+        "report": hostile.page,
+        "cutouts": hostile.page.with_name("cutouts.html"),
+        "sweep": swept.page,
+    }
     assert_page_fits(chromium, pages[name], *SIZES[size])
 
 
@@ -151,5 +190,7 @@ def test_the_sweeps_page_shows_context_and_face(chromium: Any, swept: Result) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["hostile", "swept"])
-def test_the_first_minute_is_five_screens(chromium: Any, request: pytest.FixtureRequest, name: str) -> None:
+def test_the_first_minute_is_five_screens(
+    chromium: Any, request: pytest.FixtureRequest, name: str
+) -> None:
     assert_one_minute(chromium, request.getfixturevalue(name).page)

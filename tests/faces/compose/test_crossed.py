@@ -34,10 +34,17 @@ def given(tmp_path_factory):
     chips = warp(photo.pixels, face.matrix, 128)[None]
     masker = ParserMasker(zoo.load("face-parser"))
     editors = {name: editor_of(f"{name}-field") for name in ("gender", "race")}
-    masks = {name: masker([photo], [face], chips, editor.border)[0] for name, editor in editors.items()}
-    heads = {"gender": None, "race": heads_of(masker, [photo], [face], chips, editors["race"].border)[0]}
+    masks = {
+        name: masker([photo], [face], chips, editor.border)[0] for name, editor in editors.items()
+    }
+    heads = {
+        "gender": None,
+        "race": heads_of(masker, [photo], [face], chips, editors["race"].border)[0],
+    }
 
-    def edited(name: str, pictures: np.ndarray, values: list[float], still: bool = False) -> list[Composite]:
+    def edited(
+        name: str, pictures: np.ndarray, values: list[float], still: bool = False
+    ) -> list[Composite]:
         seen = np.stack([warp(picture, face.matrix, 128) for picture in pictures])
         swept = editors[name].sweep(seen, np.array(values, np.float32))
         swept = at_own(swept) if still else swept
@@ -63,7 +70,9 @@ def grid_at(given, genders: list[float], races: list[float], still: str = "") ->
 
 
 @pytest.mark.parametrize("moved", ["gender", "race"])
-def test_where_one_attribute_is_at_the_photos_own_value_the_grid_is_the_others_plain_sweep(given, moved):
+def test_where_one_attribute_is_at_the_photos_own_value_the_grid_is_the_others_plain_sweep(
+    given, moved
+):
     genders, races = (ENDS, [0.0]) if moved == "gender" else ([0.0], ENDS)
     whole = grid_at(given, genders, races, still="race" if moved == "gender" else "gender")
     (plain,) = given[1](moved, given[0].pixels[None], ENDS)
@@ -100,7 +109,13 @@ def test_a_mask_without_a_pixel_leaves_the_other_one(given):
     photo, edited = given
     (first,) = edited("gender", photo.pixels[None], ENDS)
     nothing = [
-        Composite(picture, np.empty((2, 0, 0, 3), np.uint8), np.empty((0, 0), np.float32), (0, 0, 0, 0), 0.0)
+        Composite(
+            picture,
+            np.empty((2, 0, 0, 3), np.uint8),
+            np.empty((0, 0), np.float32),
+            (0, 0, 0, 0),
+            0.0,
+        )
         for picture in first.pictures
     ]
     whole = crossed(first, nothing)

@@ -26,14 +26,18 @@ def given(tmp_path_factory):
     photos = []
     for number, side in enumerate((140, 400, 161, 224)):
         file = tmp_path_factory.mktemp("photos") / "a.png"
-        picture = Image.fromarray(astronaut()[:400, 40 + number : 440 + number]).resize((side, side + 7 * number))
+        picture = Image.fromarray(astronaut()[:400, 40 + number : 440 + number]).resize(
+            (side, side + 7 * number)
+        )
         picture.convert("L" if number == 2 else "RGB").save(file)
         photos.append(open_photo(file))
     faces = [
         choose(seen, *photo.pixels.shape[1::-1], 20)
         for seen, photo in zip(MtcnnFinder(20)(photos), photos, strict=True)
     ]
-    chips = np.stack([warp(photo.pixels, face.matrix, 128) for photo, face in zip(photos, faces, strict=True)])
+    chips = np.stack(
+        [warp(photo.pixels, face.matrix, 128) for photo, face in zip(photos, faces, strict=True)]
+    )
     masker = ParserMasker(zoo.load("face-parser"))
     masks = masker(photos, faces, chips)
     masks[3] = 0  # nothing of it may change
@@ -41,7 +45,8 @@ def given(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("name", "blend"), [("race-field", "ratio"), ("gender-field", "ratio"), ("gender-field", "paste")]
+    ("name", "blend"),
+    [("race-field", "ratio"), ("gender-field", "ratio"), ("gender-field", "paste")],
 )
 def test_a_batch_gives_what_one_after_the_other_gives_but_for_rounding(given, name, blend):
     photos, faces, chips, masks, heads = given
@@ -50,7 +55,9 @@ def test_a_batch_gives_what_one_after_the_other_gives_but_for_rounding(given, na
     swept, there = editor.sweep(chips, VALUES), editor.sweep_there(chips, VALUES)
     assert (swept.tone is not None) is (name == "race-field")
     matrices = [face.matrix for face in faces]
-    batch = compose_batch([(one.pixels, one.gray) for one in photos], there, masks, matrices, blend, "cpu", heads)
+    batch = compose_batch(
+        [(one.pixels, one.gray) for one in photos], there, masks, matrices, blend, "cpu", heads
+    )
     for row, (photo, made) in enumerate(zip(photos, batch, strict=True)):
         one = compose(
             *(photo.pixels, photo.gray, swept.edited[row], swept.neutral[row], masks[row], matrices[row], blend),
@@ -75,5 +82,11 @@ def test_a_chip_that_holds_no_numbers_is_an_error(given):
     swept = EditedChips(np.full((4, 1, 128, 128, 3), np.nan, np.float32), chips.astype(np.float32))
     with pytest.raises(ModelError, match="finite"):
         compose_batch(
-            [(p.pixels, p.gray) for p in photos], swept, masks, [f.matrix for f in faces], "paste", "cpu", heads
+            [(p.pixels, p.gray) for p in photos],
+            swept,
+            masks,
+            [f.matrix for f in faces],
+            "paste",
+            "cpu",
+            heads,
         )

@@ -25,7 +25,9 @@ def opened(data: bytes) -> Image.Image:
 
 
 @pytest.mark.parametrize("gray", [False, True])
-def test_jpeg_blocks_clear_of_the_mask_decode_bit_equal_and_png_pixels_are_exact(gray: bool) -> None:
+def test_jpeg_blocks_clear_of_the_mask_decode_bit_equal_and_png_pixels_are_exact(
+    gray: bool,
+) -> None:
     photo = GRAY if gray else NOISE
     edited = RNG.uniform(0, 255, (4, 32, 32, 3)).astype(np.float32)
     matrix = np.array([(0.9, 0.1, -20.0), (-0.1, 0.9, -17.0)])
@@ -65,14 +67,20 @@ def test_the_profile_and_the_gray_channel_are_kept(kind: str) -> None:
     st.sampled_from(["jpeg", "png"]),
     st.sampled_from([QUALITY, 91]),
 )
-def test_a_variant_of_a_photo_is_the_file_of_the_whole_picture_byte_for_byte(seed, size, gray, kind, quality) -> None:
+def test_a_variant_of_a_photo_is_the_file_of_the_whole_picture_byte_for_byte(
+    seed, size, gray, kind, quality
+) -> None:
     rng = np.random.default_rng(seed)
     (y0, y1), (x0, x1) = (np.sort(rng.integers(0, side + 1, 2)).tolist() for side in size)
-    photo, patch = (rng.integers(0, 256, (*shape, 3), np.uint8) for shape in (size, (y1 - y0, x1 - x0)))
+    photo, patch = (
+        rng.integers(0, 256, (*shape, 3), np.uint8) for shape in (size, (y1 - y0, x1 - x0))
+    )
     if gray:
         photo, patch = (np.repeat(pixels[..., :1], 3, 2) for pixels in (photo, patch))
     whole = photo.copy()
     whole[y0:y1, x0:x1] = patch
     files = Variants(photo, gray, SRGB, kind)
     for _ in range(2):  # what is kept from the first is as good for the second
-        assert files.encode(patch, (x0, y0, x1, y1), quality) == encode(whole, gray, SRGB, kind, quality)
+        assert files.encode(patch, (x0, y0, x1, y1), quality) == encode(
+            whole, gray, SRGB, kind, quality
+        )

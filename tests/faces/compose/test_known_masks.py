@@ -50,7 +50,11 @@ def test_bad_folders_and_masks_are_named(folders: tuple[Path, Path], tmp_path: P
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match=r"no mask for any photo in .* Expected .*sub/a\.png"):
         KnownMasker(tmp_path / "empty", photos, 64)
-    masker, photo, file = KnownMasker(masks, photos, 64), open_photo(photos / "sub" / "a.jpg"), masks / "sub" / "a.png"
+    masker, photo, file = (
+        KnownMasker(masks, photos, 64),
+        open_photo(photos / "sub" / "a.jpg"),
+        masks / "sub" / "a.png",
+    )
     for mask, said in (
         (None, r"a\.png cannot be read: unreadable: not a picture"),
         (np.dstack([DISC] * 3), "mode is RGB"),

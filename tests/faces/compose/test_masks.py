@@ -32,7 +32,9 @@ def test_the_mask_is_whole_inside_and_nothing_outside_of_the_region() -> None:
     assert (mask[FACE == 0] == 0).all()
     assert mask[64, 64] == 1
     assert (mask[disc(64, 64, 30) > 0] > 0.99).all()
-    over = soft_mask(np.ones((128, 128), np.float32))  # a region over the border comes down to zero before it
+    over = soft_mask(
+        np.ones((128, 128), np.float32)
+    )  # a region over the border comes down to zero before it
     assert over[20:-20, 20:-20].min() == 1
     assert np.abs(np.diff(over, axis=0)).max() < 0.13
 
@@ -70,7 +72,11 @@ def test_a_mask_is_in_range_zero_below_an_eighth_bit_and_on_the_border(likely: n
 
 def test_no_face_and_no_numbers_are_degenerate_and_a_face_is_not() -> None:
     assert mask_is_degenerate(soft_mask(FACE)) is None
-    for nothing in (np.zeros((128, 128), np.float32), np.full((128, 128), np.nan, np.float32), disc(64, 64, 3)):
+    for nothing in (
+        np.zeros((128, 128), np.float32),
+        np.full((128, 128), np.nan, np.float32),
+        disc(64, 64, 3),
+    ):
         assert "face region not found" in (mask_is_degenerate(soft_mask(nothing)) or "")
 
 
@@ -142,7 +148,9 @@ def test_nothing_moves_outside_of_the_face(head: Head) -> None:
     matrix = np.array([(1.0, 0, -S / 4), (0, 1.0, 0)])
     neutral = np.full((S, S, 3), 128, np.float32)
     motion = Motion(np.full((S, S, 2), 3, np.float32), np.array([1.0], np.float32))
-    moved = compose(pixels, False, neutral[None], neutral, head.face, matrix, motion=motion, head=head)
+    moved = compose(
+        pixels, False, neutral[None], neutral, head.face, matrix, motion=motion, head=head
+    )
     outside = padded((head.face > 0).astype(np.float32)) == 0
     np.testing.assert_array_equal(moved.picture(0)[outside], pixels[outside])
     assert (moved.picture(0)[~outside] != pixels[~outside]).any()

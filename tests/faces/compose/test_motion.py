@@ -17,10 +17,18 @@ FACE = soft_mask(np.pad(np.ones((48, 40), np.float32), ((8, 8), (12, 12))), bord
 
 def even(x: float, y: float, distances: tuple[float, ...] = (1.0,)) -> Motion:
     """The same motion everywhere."""
-    return Motion(np.broadcast_to(np.array([x, y], np.float32), (S, S, 2)), np.array(distances, np.float32))
+    return Motion(
+        np.broadcast_to(np.array([x, y], np.float32), (S, S, 2)), np.array(distances, np.float32)
+    )
 
 
-def still(pixels: np.ndarray, motion: Motion, mask: np.ndarray = FACE, matrix: np.ndarray = IDENTITY, **more):
+def still(
+    pixels: np.ndarray,
+    motion: Motion,
+    mask: np.ndarray = FACE,
+    matrix: np.ndarray = IDENTITY,
+    **more,
+):
     """The photo with its colours as they are."""
     chips = np.full((len(motion.distances), S, S, 3), 100, np.float32)
     return compose(pixels, False, chips, chips[0], mask, matrix, "ratio", motion=motion, **more)
@@ -82,18 +90,29 @@ def test_no_motion_folds(x, y, seed):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10_000), st.floats(0.3, 3), st.floats(-3, 3), st.sampled_from(["ratio", "difference", "paste"]))
-def test_outside_of_the_mask_every_pixel_is_the_photos_and_both_devices_agree(seed, scale, angle, blend):
+@given(
+    st.integers(0, 10_000),
+    st.floats(0.3, 3),
+    st.floats(-3, 3),
+    st.sampled_from(["ratio", "difference", "paste"]),
+)
+def test_outside_of_the_mask_every_pixel_is_the_photos_and_both_devices_agree(
+    seed, scale, angle, blend
+):
     rng = np.random.default_rng(seed)
     turn = scale * np.array([(np.cos(angle), -np.sin(angle)), (np.sin(angle), np.cos(angle))])
     matrix = np.column_stack([turn, (S - 1) / 2 - turn @ (40, 35)])
     pixels = rng.integers(0, 256, (70, 80, 3), np.uint8)
     chips = rng.uniform(60, 200, (2, S, S, 3)).astype(np.float32)
-    motion = Motion(rng.normal(0, 0.5, (S, S, 2)).astype(np.float32), np.array([0.0, 1.5], np.float32))
+    motion = Motion(
+        rng.normal(0, 0.5, (S, S, 2)).astype(np.float32), np.array([0.0, 1.5], np.float32)
+    )
     given_ = pixels, False, chips, chips.mean(0), FACE, matrix, blend
     here = compose(*given_, motion=motion)
     x0, y0, x1, y1 = here.box
-    np.testing.assert_array_equal(here.patches[1][here.weight == 0], pixels[y0:y1, x0:x1][here.weight == 0])
+    np.testing.assert_array_equal(
+        here.patches[1][here.weight == 0], pixels[y0:y1, x0:x1][here.weight == 0]
+    )
     np.testing.assert_array_equal(here.patches[0], compose(*given_).patches[0])
     there = compose_there(*given_, motion=motion)
     difference = np.abs(there.patches.astype(int) - here.patches)

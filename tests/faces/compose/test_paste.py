@@ -25,7 +25,11 @@ def matrix(scale: float, angle: float, x: float, y: float, size: int = S) -> np.
 @st.composite
 def scenes(draw: st.DrawFn) -> dict:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    height, width, steps = draw(st.integers(1, 70)), draw(st.integers(1, 70)), draw(st.integers(1, 3))
+    height, width, steps = (
+        draw(st.integers(1, 70)),
+        draw(st.integers(1, 70)),
+        draw(st.integers(1, 3)),
+    )
     gray = draw(st.booleans())
     pixels = rng.integers(0, 256, (height, width, 3), np.uint8)
     if gray:
@@ -34,7 +38,10 @@ def scenes(draw: st.DrawFn) -> dict:
     mask = blob * border_ramp(S, draw(st.sampled_from([1, 4, 12])))
     mask[rng.random((S, S)) < draw(st.sampled_from([0, 0.5, 0.98]))] = 0
     where = matrix(
-        draw(st.floats(0.2, 6)), draw(st.floats(-3.2, 3.2)), draw(st.floats(-40, 110)), draw(st.floats(-40, 110))
+        draw(st.floats(0.2, 6)),
+        draw(st.floats(-3.2, 3.2)),
+        draw(st.floats(-40, 110)),
+        draw(st.floats(-40, 110)),
     )
     return {
         "pixels": pixels,
@@ -54,11 +61,16 @@ def far_from_mask(scene: dict) -> np.ndarray:
     rows, columns = np.nonzero(scene["mask"])
     height, width = scene["pixels"].shape[:2]
     y, x = np.mgrid[:height, :width]
-    u, v = np.einsum("ij,jhw->ihw", scene["matrix"], np.stack([x, y, np.ones_like(x)]).astype(float))
+    u, v = np.einsum(
+        "ij,jhw->ihw", scene["matrix"], np.stack([x, y, np.ones_like(x)]).astype(float)
+    )
     if len(rows) == 0:
         return np.ones((height, width), bool)
     return (
-        (u < columns.min() - reach) | (u > columns.max() + reach) | (v < rows.min() - reach) | (v > rows.max() + reach)
+        (u < columns.min() - reach)
+        | (u > columns.max() + reach)
+        | (v < rows.min() - reach)
+        | (v > rows.max() + reach)
     )
 
 
@@ -106,7 +118,9 @@ def identity_scene(**changes: object) -> dict:
 @pytest.mark.parametrize("blend", BLENDS)
 def test_in_the_chips_own_frame_the_blend_is_the_formula(blend: Blend) -> None:
     scene = identity_scene(blend=blend)
-    m = np.where(scene["mask"] >= np.float32(1 / 255), scene["mask"], 0)[..., None].astype(np.float64)
+    m = np.where(scene["mask"] >= np.float32(1 / 255), scene["mask"], 0)[..., None].astype(
+        np.float64
+    )
     photo, edited, neutral = (scene[name].astype(float) for name in ("pixels", "edited", "neutral"))
     wanted = m * edited + (1 - m) * photo if blend == "paste" else photo + m * (edited - neutral)
     wanted = np.clip(wanted, 0, 255)
@@ -166,15 +180,21 @@ def test_values_that_are_no_numbers_are_errors() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(scenes())
-def test_on_the_device_of_the_networks_the_pictures_are_the_same_but_for_rounding(scene: dict) -> None:
+def test_on_the_device_of_the_networks_the_pictures_are_the_same_but_for_rounding(
+    scene: dict,
+) -> None:
     here = compose(**scene)
     there = compose_there(**scene)
     assert there.box == here.box
     np.testing.assert_array_equal(there.weight, here.weight)
     difference = np.abs(there.patches.astype(int) - here.patches)
     assert difference.max(initial=0) <= 1
-    assert (difference > 0).mean() < 0.002 if difference.size > 10_000 else (difference > 0).sum() < 20
-    np.testing.assert_array_equal(there.patches[:, here.weight == 0], here.patches[:, here.weight == 0])
+    assert (
+        (difference > 0).mean() < 0.002 if difference.size > 10_000 else (difference > 0).sum() < 20
+    )
+    np.testing.assert_array_equal(
+        there.patches[:, here.weight == 0], here.patches[:, here.weight == 0]
+    )
 
 
 def test_a_ratio_multiplies_skin_and_keeps_its_texture() -> None:
@@ -182,7 +202,11 @@ def test_a_ratio_multiplies_skin_and_keeps_its_texture() -> None:
     neutral = np.full((S, S, 3), 120, np.float32)
     edited = ((neutral + OFFSET) * 0.6 - OFFSET)[None]
     scene = identity_scene(
-        pixels=texture, edited=edited, neutral=neutral, blend="ratio", mask=np.ones((S, S), np.float32)
+        pixels=texture,
+        edited=edited,
+        neutral=neutral,
+        blend="ratio",
+        mask=np.ones((S, S), np.float32),
     )
     picture = compose(**scene).picture(0)
     np.testing.assert_allclose(picture, (texture + OFFSET) * 0.6 - OFFSET, atol=0.51)
@@ -190,7 +214,9 @@ def test_a_ratio_multiplies_skin_and_keeps_its_texture() -> None:
 
 @given(scenes(), st.floats(0.1, 3))
 @settings(max_examples=30)
-def test_values_on_the_way_to_two_ends_are_carried_as_two_layers_and_come_out_the_same(scene, strength):
+def test_values_on_the_way_to_two_ends_are_carried_as_two_layers_and_come_out_the_same(
+    scene, strength
+):
     """As dark as a value may get, too: where ``strength`` is large most pixels would be darker."""
     rng = np.random.default_rng(3)
     neutral, scene["blend"] = np.rint(scene["neutral"]), "ratio"

@@ -25,7 +25,10 @@ def whole() -> Composite:
 def test_light_is_gray_and_darker_below_and_lighter_above_by_as_much_as_the_edit(whole):
     light = placebo.lightened(whole, VALUES).patches.astype(int)
     for k in (0, 2):
-        edit, change = (np.abs(patches[k] - whole.patches[1].astype(int)).mean() for patches in (whole.patches, light))
+        edit, change = (
+            np.abs(patches[k] - whole.patches[1].astype(int)).mean()
+            for patches in (whole.patches, light)
+        )
         assert change == pytest.approx(edit, rel=0.02)
     middle = light[:, 10, 10]
     assert (np.diff(middle, axis=1) == 0).all()
@@ -48,7 +51,9 @@ def test_light_follows_the_edits_own_light(whole):
     assert placebo.brightens(whole, VALUES) == pytest.approx(-placebo.brightens(turned, VALUES))
     darker = whole.patches.copy()
     darker[2, 4:16, 4:16] = 80
-    light = placebo.lightened(replace(whole, patches=darker), VALUES).patches[:, 10, 10, 0].astype(int)
+    light = (
+        placebo.lightened(replace(whole, patches=darker), VALUES).patches[:, 10, 10, 0].astype(int)
+    )
     assert light[0] > light[1] > light[2]
 
 
@@ -69,12 +74,18 @@ def test_random_has_nothing_of_the_edit_and_nothing_of_light_and_its_size(whole)
 
 
 def test_random_is_smooth_its_own_for_each_photo_and_the_same_again(whole):
-    one, again, other = (placebo.randomised(whole, VALUES, photo, 0).patches[2] for photo in ("a", "a", "b"))
+    one, again, other = (
+        placebo.randomised(whole, VALUES, photo, 0).patches[2] for photo in ("a", "a", "b")
+    )
     assert (one == again).all()
     assert (one != other).any()
     inner = one[5:15, 5:15].astype(float)
     assert np.abs(np.diff(inner, axis=0)).mean() < 0.5 * inner.std()
-    nothing = {"patches": whole.patches[:, :0, :0], "weight": whole.weight[:0, :0], "box": (0, 0, 0, 0)}
+    nothing = {
+        "patches": whole.patches[:, :0, :0],
+        "weight": whole.weight[:0, :0],
+        "box": (0, 0, 0, 0),
+    }
     empty = replace(whole, **nothing)
     assert placebo.randomised(empty, VALUES, "a", 0).patches.shape == (3, 0, 0, 3)
 
@@ -90,8 +101,12 @@ def moving() -> Composite:
     field = np.zeros((120, 120, 2), np.float32)
     field[..., 0] = np.exp(-((x - 60) ** 2 + (y - 70) ** 2) / (2 * 8**2))
     field[weight == 0] = 0
-    lighter = 20 * np.exp(-((x - 60) ** 2 + (y - 40) ** 2) / (2 * 12**2))[..., None] * weight[..., None]
-    patches = np.stack([Mover(field)(photo.astype(np.float32) + v / 2 * lighter, v) for v in VALUES])
+    lighter = (
+        20 * np.exp(-((x - 60) ** 2 + (y - 40) ** 2) / (2 * 12**2))[..., None] * weight[..., None]
+    )
+    patches = np.stack(
+        [Mover(field)(photo.astype(np.float32) + v / 2 * lighter, v) for v in VALUES]
+    )
     levels = np.clip(np.rint(patches), 0, 255).astype(np.uint8)
     motion = Motion(field, np.array(VALUES, np.float32))
     return Composite(photo, levels, weight, (0, 0, 120, 120), 0.44, motion)
@@ -99,7 +114,10 @@ def moving() -> Composite:
 
 def test_random_moves_parts_by_as_much_as_the_edit_and_with_nothing_of_its_motion(moving):
     motion = moving.motion
-    fields = [placebo._random_motion(moving, motion, VALUES, np.random.default_rng(seed)) for seed in range(8)]
+    fields = [
+        placebo._random_motion(moving, motion, VALUES, np.random.default_rng(seed))
+        for seed in range(8)
+    ]
     for field in fields:
         assert np.linalg.norm(field) == pytest.approx(np.linalg.norm(motion.field), rel=1e-3)
         assert abs((field * motion.field).sum()) < 1e-3 * (motion.field**2).sum()

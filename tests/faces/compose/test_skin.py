@@ -61,7 +61,15 @@ def chip(size: int = 128) -> np.ndarray:
 
 @pytest.mark.row("slopes-3.3-skin")
 def test_the_regions_are_those_of_the_paper_and_of_the_skin_alone() -> None:
-    lips_and_eyes = {"mouth", "upper lip", "lower lip", "left eye", "right eye", "left brow", "right brow"}
+    lips_and_eyes = {
+        "mouth",
+        "upper lip",
+        "lower lip",
+        "left eye",
+        "right eye",
+        "left brow",
+        "right brow",
+    }
     assert {CLASSES[index] for index in region_classes("face")} == {"skin", "nose", *lips_and_eyes}
     assert {CLASSES[index] for index in region_classes("skin")} == {"skin", "nose"}
 
@@ -109,11 +117,16 @@ def test_beyond_the_photo_a_head_is_ringed_by_a_blur_and_not_by_faces() -> None:
     assert abs(wide[:35].mean() - checks.mean()) < 15
 
 
-def test_a_parser_is_asked_about_a_few_pictures_at_a_time_and_once_for_all_their_masks(monkeypatch) -> None:
+def test_a_parser_is_asked_about_a_few_pictures_at_a_time_and_once_for_all_their_masks(
+    monkeypatch,
+) -> None:
     monkeypatch.setattr("gslopes.faces.compose.skin.BATCH_SIZE", 2 * 128**2)
     network, asked = Painted(), []
     network.register_forward_hook(lambda module, given, out: asked.append(len(out)))
-    masker, chips = ParserMasker(LoadedModel(network, SPEC, ""), "skin", 128), np.repeat(chip()[None], 5, 0)
+    masker, chips = (
+        ParserMasker(LoadedModel(network, SPEC, ""), "skin", 128),
+        np.repeat(chip()[None], 5, 0),
+    )
     masks = masker([], [], chips)
     assert all((mask == masks[0]).all() for mask in masks)
     assert masks[0].max() == 1
@@ -140,7 +153,9 @@ def test_a_mirrored_picture_is_parsed_as_the_mirror_image():
     parser = load("face-parser")
     assert parser.spec.mirrored
     pictures = np.random.default_rng(1).integers(0, 256, (1, 128, 128, 3), np.uint8)
-    seen = class_probabilities(parser, np.concatenate([pictures, pictures[:, :, ::-1]]), torch.device("cpu"))
+    seen = class_probabilities(
+        parser, np.concatenate([pictures, pictures[:, :, ::-1]]), torch.device("cpu")
+    )
     there = seen[1].flip(2)[mirrored_classes(parser.spec.labels)]
     torch.testing.assert_close(there, seen[0], atol=1e-5, rtol=0)
     once = class_probabilities(

@@ -29,14 +29,23 @@ def edited(layers: np.ndarray, chip: np.ndarray) -> np.ndarray:
     return (np.exp(layers[0]) * (chip + OFFSET) - OFFSET).astype(np.float32)
 
 
-@pytest.mark.parametrize(("lab", "share"), [((36, 10, 14), 1.0), ((66, 12, 16), -1.0), ((66, 12, 16), -0.4)])
+@pytest.mark.parametrize(
+    ("lab", "share"), [((36, 10, 14), 1.0), ((66, 12, 16), -1.0), ((66, 12, 16), -0.4)]
+)
 def test_skin_gets_the_tone_of_the_other_end_whatever_the_network_said_of_it(lab, share) -> None:
     chip = face(lab)
     wanted = colour(chip) + REACH * abs(share) * offset(colour(chip), ENDS, share > 0)
     for said in (-0.3, 0.2):
-        layers = toned(np.full((1, S, S, 3), said, np.float32), chip, SKIN, Tone(np.array([share], np.float32), ENDS))
+        layers = toned(
+            np.full((1, S, S, 3), said, np.float32),
+            chip,
+            SKIN,
+            Tone(np.array([share], np.float32), ENDS),
+        )
         np.testing.assert_allclose(colour(edited(layers, chip)), wanted, atol=1.5)
-        np.testing.assert_array_equal(layers[0][SKIN == 0], np.float32(said))  # eyes and what is around the face
+        np.testing.assert_array_equal(
+            layers[0][SKIN == 0], np.float32(said)
+        )  # eyes and what is around the face
 
 
 def test_form_stays_and_gray_shine_stays_gray() -> None:
@@ -46,7 +55,9 @@ def test_form_stays_and_gray_shine_stays_gray() -> None:
     tone = Tone(np.ones(1, np.float32), ENDS)
     plain, formed = (toned(layers, chip, SKIN, tone) for layers in (np.zeros_like(form), form))
     np.testing.assert_allclose(
-        (formed - plain)[0][SKIN == 1], (form - form[0][SKIN > 0.5].mean(0))[0][SKIN == 1], atol=1e-5
+        (formed - plain)[0][SKIN == 1],
+        (form - form[0][SKIN > 0.5].mean(0))[0][SKIN == 1],
+        atol=1e-5,
     )
     shine = edited(plain, chip)[31:33, 31:33]
     assert np.ptp(shine, axis=-1).max() < 3
@@ -55,6 +66,8 @@ def test_form_stays_and_gray_shine_stays_gray() -> None:
 
 def test_at_the_own_value_and_without_skin_nothing_changes() -> None:
     chip, nothing = face((50, 14, 18)), np.zeros((1, S, S, 3), np.float32)
-    np.testing.assert_allclose(toned(nothing, chip, SKIN, Tone(np.zeros(1, np.float32), ENDS)), 0, atol=1e-6)
+    np.testing.assert_allclose(
+        toned(nothing, chip, SKIN, Tone(np.zeros(1, np.float32), ENDS)), 0, atol=1e-6
+    )
     layers = nothing + 0.1
     assert toned(layers, chip, 0 * SKIN, Tone(np.ones(1, np.float32), ENDS)) is layers

@@ -42,15 +42,21 @@ def test_who_gives_editors_a_faces_own_value_does_not_judge_them_and_both_specs_
 
 @pytest.mark.row("slopes-3.3-network", "slopes-3.3-controlled", "slopes-4.3-beyond")
 @pytest.mark.parametrize("name", ["gender-fader", "race-fader"])
-def test_a_fader_network_is_used_as_published_where_it_is_not_calibrated_and_its_picture_pasted(name):
+def test_a_fader_network_is_used_as_published_where_it_is_not_calibrated_and_its_picture_pasted(
+    name,
+):
     chips = np.random.default_rng(0).integers(0, 256, (1, 128, 128, 3), np.uint8)
     editor = editor_of(name, blend="paste", calibrated=False)
     swept = editor.sweep(chips, np.array([-2, -1, 0, 1, 2], "f4")).edited
     x = torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 255
     with torch.inference_mode():
         own, network = editor.photo_values(x), zoo.load(name).module
-        for step, value in enumerate((-2.0, -1.0, 0.0, 1.0, 2.0)):  # the others at the photo's own, beyond 1 as within
-            drawn = network.decode(network.encode(2 * x - 1), torch.cat([own.new_tensor([[value]]), own[:, 1:]], 1))
+        for step, value in enumerate(
+            (-2.0, -1.0, 0.0, 1.0, 2.0)
+        ):  # the others at the photo's own, beyond 1 as within
+            drawn = network.decode(
+                network.encode(2 * x - 1), torch.cat([own.new_tensor([[value]]), own[:, 1:]], 1)
+            )
             picture = ((drawn + 1) * 127.5).permute(0, 2, 3, 1).numpy()
             np.testing.assert_allclose(swept[:, step], picture, atol=0.05)
 
@@ -58,7 +64,10 @@ def test_a_fader_network_is_used_as_published_where_it_is_not_calibrated_and_its
 def test_elsewhere_a_fader_network_edits_by_its_odd_part():
     chips = np.random.default_rng(0).integers(0, 256, (1, 128, 128, 3), np.uint8)
     editors = {blend: editor_of("gender-fader", blend=blend) for blend in ("difference", "ratio")}
-    swept = {blend: editor.sweep(chips, np.array([-1, 0, 1], "f4")).edited for blend, editor in editors.items()}
+    swept = {
+        blend: editor.sweep(chips, np.array([-1, 0, 1], "f4")).edited
+        for blend, editor in editors.items()
+    }
     ends = swept["difference"][:, ::2].astype(float)
     np.testing.assert_allclose(ends.sum(1), 2 * swept["difference"][:, 1], atol=0.01)
     logs = np.log(swept["ratio"] + OFFSET)
@@ -69,7 +78,10 @@ def test_an_edit_field_that_is_not_calibrated_stands_at_the_values_themselves():
     chips = np.random.default_rng(0).integers(0, 256, (1, 128, 128, 3), np.uint8)
     model = zoo.load("gender-field")
     plain = replace(model, spec=replace(model.spec, steps=()))
-    here, there = (editor.sweep(chips, VALUES) for editor in (editor_of(model, calibrated=False), editor_of(plain)))
+    here, there = (
+        editor.sweep(chips, VALUES)
+        for editor in (editor_of(model, calibrated=False), editor_of(plain))
+    )
     np.testing.assert_array_equal(here.edited, there.edited)
 
 
@@ -78,7 +90,10 @@ def test_the_odd_part_goes_evenly_to_the_ends_of_a_table():
     model = zoo.load("gender-fader")
     specs = [replace(model.spec, steps=steps) for steps in ((-1, -0.9, -0.5, 0.2, 0.4, 0.6, 1), ())]
     tabled, plain = (editor_of(replace(model, spec=spec), blend="difference") for spec in specs)
-    here, there = tabled.sweep(chips, np.array([-2, 0, 1], "f4")), plain.sweep(chips, np.array([-1, 0, 0.5], "f4"))
+    here, there = (
+        tabled.sweep(chips, np.array([-2, 0, 1], "f4")),
+        plain.sweep(chips, np.array([-1, 0, 0.5], "f4")),
+    )
     np.testing.assert_array_equal(here.edited, there.edited)
 
 
@@ -92,20 +107,28 @@ def test_a_smile_is_read_by_the_tagger_that_the_spec_names():
         values = reads(grey)[0]
         without = PhotoValues(zoo.load("labeller"), ("gender", "young", "race"))(grey)[0]
     assert values.abs().max() <= 1
-    assert torch.equal(values[[labels.index(name) for name in ("gender", "young", "race")]], without)
+    assert torch.equal(
+        values[[labels.index(name) for name in ("gender", "young", "race")]], without
+    )
 
 
 @pytest.mark.parametrize("truth", [[[0.5], [-1.0]], [[0.5, -0.25], [-1.0, 1.0]]])
 def test_the_values_are_where_the_reconstruction_is_nearest(truth):
     truth = torch.tensor(truth)
     chips = truth[..., None, None].expand(-1, -1, 4, 4)
-    fitted = best_fitting(lambda values: values[..., None, None].expand(-1, -1, 4, 4), chips, truth.shape[1])
+    fitted = best_fitting(
+        lambda values: values[..., None, None].expand(-1, -1, 4, 4), chips, truth.shape[1]
+    )
     assert torch.equal(fitted, truth)
 
 
-@pytest.mark.parametrize(("model", "reads"), [("drawn-confounded", False), ("gender-fader", True), ("", True)])
+@pytest.mark.parametrize(
+    ("model", "reads"), [("drawn-confounded", False), ("gender-fader", True), ("", True)]
+)
 def test_no_reader_of_photos_reads_drawn_faces(model, reads):
-    assert ("labeller" in model_records(RunConfig(Path(), edit=EditConfig(("gender",), model=model)))) == reads
+    assert (
+        "labeller" in model_records(RunConfig(Path(), edit=EditConfig(("gender",), model=model)))
+    ) == reads
 
 
 # --- Drawn faces ------------------------------------------------------------------------------------------------------
@@ -154,12 +177,17 @@ def test_a_loaded_model_edits_with_its_own_weights_and_its_gain_multiplies_the_e
     np.testing.assert_allclose(half.edited - half.neutral[:, None], whole / 2, atol=0.01)
     with torch.no_grad():
         model.module.to_rgb.bias += 0.5
-    assert np.abs(FaderEditor(model, reader=None).sweep(chips[:4], VALUES).edited - half.edited).mean() > 5
+    assert (
+        np.abs(FaderEditor(model, reader=None).sweep(chips[:4], VALUES).edited - half.edited).mean()
+        > 5
+    )
 
 
 def test_the_drawn_cue_rises_with_the_value(chips, swept):
     points = np.broadcast_to((CHIP * 64 - 0.5).astype(np.float32), (len(chips), 5, 2))
     added = np.clip(chips[:, None] + swept.edited - swept.neutral[:, None], 0, 255).astype(np.uint8)
-    read = np.stack([rendered.gender_readout(added[:, step], points) for step in (0, 1, 2, 4, 5)], 1)
+    read = np.stack(
+        [rendered.gender_readout(added[:, step], points) for step in (0, 1, 2, 4, 5)], 1
+    )
     assert (np.diff(read.mean(0)) > 0.3).all()
     assert (np.diff(read, axis=1) > 0).mean() > 0.95

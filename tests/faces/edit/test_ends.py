@@ -111,11 +111,15 @@ def test_tf32_moves_no_level_by_more_than_one(editor, chip):
     """What cuDNN does to convolutions on a GPU by default, here on the CPU with the weights that ship."""
     whole = editor.sweep(chip, VALUES)
     short = with_steps(editor.spec.name, ())
-    rounded = round_to_tf32([*short.network.modules(), *short.photo_values.reader.model.module.modules()])
+    rounded = round_to_tf32(
+        [*short.network.modules(), *short.photo_values.reader.model.module.modules()]
+    )
     swept = short.sweep(chip, VALUES)
     assert rounded > 20
     assert 0 < np.abs(swept.edited - whole.edited).max() <= 1
-    assert np.abs(swept.motion.field - whole.motion.field).max() < 0.01  # pixels of the chip, a unit
+    assert (
+        np.abs(swept.motion.field - whole.motion.field).max() < 0.01
+    )  # pixels of the chip, a unit
 
 
 def test_skin_goes_towards_an_end_by_what_the_face_lacks_of_it(chip):
@@ -136,7 +140,16 @@ def test_composed_from_its_ends_a_photo_is_as_composed_from_pictures(editor, chi
     matrix = np.array([[0.8, 0.1, 4], [-0.1, 0.8, 12]])
     photo = chip[0, ..., :1].repeat(3, 2) if gray else chip[0]
     whole = [
-        compose(photo, gray, swept.edited[0], swept.neutral[0], mask, matrix, blend, motion=swept.motion_of(0)).patches
+        compose(
+            photo,
+            gray,
+            swept.edited[0],
+            swept.neutral[0],
+            mask,
+            matrix,
+            blend,
+            motion=swept.motion_of(0),
+        ).patches
         for swept in (pictures, ends)
     ]
     apart = np.abs(whole[0].astype(int) - whole[1])

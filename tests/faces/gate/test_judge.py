@@ -31,7 +31,9 @@ class Counting:
         return [len(picture) for picture in pictures]
 
     def parse(self, raw: object) -> Answer:
-        return Answer("answered", (("Any", 0.9), *([("Even", 0.5)] if int(str(raw)) % 2 == 0 else [])))
+        return Answer(
+            "answered", (("Any", 0.9), *([("Even", 0.5)] if int(str(raw)) % 2 == 0 else []))
+        )
 
 
 @pytest.fixture
@@ -86,7 +88,9 @@ def test_a_dropped_photo_is_counted_on_the_page(run, monkeypatch):
 
 
 @pytest.mark.row("slopes-0-gate")
-def test_without_the_gate_all_photos_are_asked_about_and_with_it_their_answers_stay_out(run, monkeypatch):
+def test_without_the_gate_all_photos_are_asked_about_and_with_it_their_answers_stay_out(
+    run, monkeypatch
+):
     ids, counting = drop(run, 2, monkeypatch), Counting()
     gslopes.score_photos(run, counting, gate=False)
     assert len(asked(run)) == 4 * 3
@@ -138,7 +142,9 @@ def test_nothing_is_measured_twice_and_other_thresholds_judge_anew(run, monkeypa
     assert (first["looked"] == 0).all()  # faces known from a table are drawn: no detector is asked
 
     with monkeypatch.context() as patch:
-        patch.setattr(gate.Judging, "__call__", lambda self, part, tick: pytest.fail("measured again"))
+        patch.setattr(
+            gate.Judging, "__call__", lambda self, part, tick: pytest.fail("measured again")
+        )
         again = redo(run, "gate", GateConfig(**OPEN | {"shift": 0.999})).tables["verdicts"]
     assert not again["kept"].any()
     assert set(again["reason"]) == {Reason.READING_DOES_NOT_FOLLOW}
@@ -163,7 +169,11 @@ def test_ears_and_neck_change_where_the_run_or_the_editor_says_so(region, heads)
     compose = {} if region is None else {"region": region}
     names = ("gender-field", "race-field", "labeller")
     models = {name: {"sha256": identify(name)[1]} for name in names} | {"a model of old": {}}
-    manifest = {"config": {"compose": compose}, "values": {"gender": [], "race": []}, "models": models}
+    manifest = {
+        "config": {"compose": compose},
+        "values": {"gender": [], "race": []},
+        "models": models,
+    }
     assert gate.heads_of(manifest) == heads
     old = {"config": {"compose": {"region": "auto"}}, "models": {"race-field": {"sha256": "ab"}}}
     assert gate.heads_of(old) == set()  # an editor of an older version changed the face

@@ -17,7 +17,10 @@ class Brightness:
 
     def __call__(self, chips):
         bright = chips.mean((1, 2, 3)) / 255
-        even = {name: bright * 0 + share for name, share in (("white", 0.3), ("black", 0.1), ("smiling", 0.5))}
+        even = {
+            name: bright * 0 + share
+            for name, share in (("white", 0.3), ("black", 0.1), ("smiling", 0.5))
+        }
         return {"masculine": bright, "young": bright / 2, **even}
 
 
@@ -44,7 +47,13 @@ def quick():
 
 def sweep(levels, **known) -> Sweep:
     pictures = [np.full((100, 80, 3), level, np.uint8) for level in levels]
-    facts = {"attribute": "gender", "original": pictures[2], "box": BOX, "points": POINTS, "mask_area": 0.15}
+    facts = {
+        "attribute": "gender",
+        "original": pictures[2],
+        "box": BOX,
+        "points": POINTS,
+        "mask_area": 0.15,
+    }
     facts |= known
     return Sweep(values=VALUES, pictures=pictures, **facts)
 
@@ -56,7 +65,9 @@ def test_a_reading_that_rises_follows_the_edit_and_the_steepest_other_is_named(q
     assert measured.off_target_reading == "young"
     assert measured.off_target == pytest.approx(20 / 255)
     assert readings["race"].tolist() == pytest.approx([0.75] * 6)
-    assert readings["gender"].tolist() == pytest.approx(np.array([120, 40, 80, 120, 160, 200]) / 255)
+    assert readings["gender"].tolist() == pytest.approx(
+        np.array([120, 40, 80, 120, 160, 200]) / 255
+    )
 
 
 def test_change_and_mask_are_measured_on_the_face_and_points_on_one_line_give_no_reading(quick):
@@ -94,18 +105,24 @@ def measurer():
     return SweepMeasurer(FaceReader.load(), "cpu", 32)
 
 
-def test_the_face_is_found_in_the_photo_itself_and_not_where_it_was_painted_over(portrait, measurer):
+def test_the_face_is_found_in_the_photo_itself_and_not_where_it_was_painted_over(
+    portrait, measurer
+):
     pixels, box, points = portrait
     grey = pixels.copy()
     x0, y0, x1, y1 = box.round().astype(int)
     grey[y0 - 20 : y1 + 20, x0 - 20 : x1 + 20] = 128
-    measured, readings = measurer(Sweep("gender", [-1, 0, 1], [pixels, pixels, grey], pixels, box, points, 0.03))
+    measured, readings = measurer(
+        Sweep("gender", [-1, 0, 1], [pixels, pixels, grey], pixels, box, points, 0.03)
+    )
     assert (measured.looked, measured.found) == (3, 2)
     assert readings["gender"].shape == (4,)
     assert readings["gender"][0] == pytest.approx(readings["gender"][1])
     assert 0 <= readings["gender"][0] <= 1
     rolled = np.roll(pixels, 180, axis=0)  # a face somewhere else is another one
-    measured, readings = measurer(Sweep("beard", [-1, 0, 1], [rolled, pixels, rolled], None, box, points, 0.03))
+    measured, readings = measurer(
+        Sweep("beard", [-1, 0, 1], [rolled, pixels, rolled], None, box, points, 0.03)
+    )
     assert measured.found == 1
     assert np.isnan(measured.tau)  # the reader knows nothing of beards
     assert set(readings) == {"gender", "race", "young", "smiling", "luminance", "sharpness"}
@@ -113,7 +130,9 @@ def test_the_face_is_found_in_the_photo_itself_and_not_where_it_was_painted_over
 
 def test_blur_lowers_sharpness_and_light_raises_luminance_within_the_mask_alone() -> None:
     photos = np.random.default_rng(0).integers(60, 240, (3, 32, 32, 3)).astype(np.uint8)
-    soft = ((photos.astype(int) + np.roll(photos, 1, 1) + np.roll(photos, 1, 2)) // 3).astype(np.uint8)
+    soft = ((photos.astype(int) + np.roll(photos, 1, 1) + np.roll(photos, 1, 2)) // 3).astype(
+        np.uint8
+    )
     masks = np.zeros((3, 32, 32), np.float32)
     masks[:, 12:20, 12:20] = 1
     assert (sharpness(soft, masks) < sharpness(photos, masks)).all()
@@ -135,30 +154,51 @@ def test_the_background_is_what_lies_around_the_face() -> None:
     assert np.isnan(around(picture, np.array([0.0, 0, 96, 96])))
 
 
-def test_of_others_pictures_the_reader_checks_the_names_that_it_knows_and_no_others(portrait, measurer) -> None:
+def test_of_others_pictures_the_reader_checks_the_names_that_it_knows_and_no_others(
+    portrait, measurer
+) -> None:
     pixels, box, points = portrait
     darker = (pixels * 0.6).astype(np.uint8)
     known, unknown, numbers = (
         measurer(Sweep(name, values, [pixels, darker], pixels, box, points, 1.0))
-        for name, values in (("race: Black − White", [0, 1]), ("ethnicity: Roma − White", [0, 1]), ("young", [20, 80]))
+        for name, values in (
+            ("race: Black − White", [0, 1]),
+            ("ethnicity: Roma − White", [0, 1]),
+            ("young", [20, 80]),
+        )
     )
     assert np.isfinite([known[0].tau, known[0].shift, known[0].off_target]).all()
-    assert {"race", "background"} & set(known[1]) == {"background"}, "race is read under the name that others gave it"
+    assert {"race", "background"} & set(known[1]) == {"background"}, (
+        "race is read under the name that others gave it"
+    )
     assert np.isnan([unknown[0].tau, unknown[0].shift, unknown[0].off_target]).all()
     assert {"race", "background"} <= set(unknown[1])
     moved = [numbers[1][name][2] - numbers[1][name][1] for name in ("gender", "race", "smiling")]
-    assert abs(numbers[0].off_target) == pytest.approx(np.abs(moved).max() / 4), "as if from -2 to 2, whatever the unit"
+    assert abs(numbers[0].off_target) == pytest.approx(np.abs(moved).max() / 4), (
+        "as if from -2 to 2, whatever the unit"
+    )
     assert known[0].mask_share != known[0].mask_share
 
 
-def test_identity_is_a_cosine_with_the_unit_as_it_was_where_faces_are_recognised(portrait, measurer, monkeypatch):
+def test_identity_is_a_cosine_with_the_unit_as_it_was_where_faces_are_recognised(
+    portrait, measurer, monkeypatch
+):
     pixels, box, points = portrait
-    monkeypatch.setattr(measurer, "embed", lambda photos, where: np.array([[1, 0], [1, 0], [0, 1]], float))
-    _, readings = measurer(Sweep("race: a − b", [0, 1], [pixels, pixels[::-1]], pixels, box, points, 1.0))
+    monkeypatch.setattr(
+        measurer, "embed", lambda photos, where: np.array([[1, 0], [1, 0], [0, 1]], float)
+    )
+    _, readings = measurer(
+        Sweep("race: a − b", [0, 1], [pixels, pixels[::-1]], pixels, box, points, 1.0)
+    )
     assert readings["identity"].tolist() == [1, 1, 0]
-    assert "identity" not in measurer(Sweep("gender", [0, 1], [pixels, pixels], pixels, box, points, 0.1))[1]
+    assert (
+        "identity"
+        not in measurer(Sweep("gender", [0, 1], [pixels, pixels], pixels, box, points, 0.1))[1]
+    )
 
 
 def test_a_unit_without_a_face_is_lost(quick) -> None:
-    measured, readings = quick(sweep([120] * 5, box=np.empty(0), points=np.empty((0, 5, 2)), mask_area=1.0))
+    measured, readings = quick(
+        sweep([120] * 5, box=np.empty(0), points=np.empty((0, 5, 2)), mask_area=1.0)
+    )
     assert (measured.looked, measured.found, readings) == (1, 0, {})

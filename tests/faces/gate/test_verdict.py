@@ -4,7 +4,14 @@ import pytest
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import build
 from gslopes.core.reasons import Reason
-from gslopes.faces.gate.verdict import GateConfig, Measured, follows, largest_change, steepest, verdict
+from gslopes.faces.gate.verdict import (
+    GateConfig,
+    Measured,
+    follows,
+    largest_change,
+    steepest,
+    verdict,
+)
 
 VALUES = np.linspace(-2, 2, 7)
 GOOD = {
@@ -42,7 +49,11 @@ def test_what_could_not_be_measured_drops_nothing_and_thresholds_out_of_range_ar
 
 
 def test_sweeps_of_known_faces_are_judged_only_if_asked_for() -> None:
-    judges = [GateConfig(on=on).judges(known) for on in (None, True, False) for known in (None, "faces.csv")]
+    judges = [
+        GateConfig(on=on).judges(known)
+        for on in (None, True, False)
+        for known in (None, "faces.csv")
+    ]
     assert judges == [True, False, True, True, False, False]
 
 
@@ -52,7 +63,9 @@ def test_with_ears_and_neck_more_may_change_than_with_the_face_alone() -> None:
     assert not verdict(measured, GateConfig(), neck=True)
 
 
-def test_a_sure_reader_that_wavers_in_its_last_digits_follows_and_one_that_turns_back_does_not() -> None:
+def test_a_sure_reader_that_wavers_in_its_last_digits_follows_and_one_that_turns_back_does_not() -> (
+    None
+):
     tau, shift = follows([0.012, 0.008, 0.004, 0.5, 0.99, 0.994, 0.992], VALUES)
     assert tau > 0.8
     assert shift == pytest.approx(0.98)

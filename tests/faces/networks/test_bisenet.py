@@ -34,9 +34,13 @@ def shapes(state: dict[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
 def test_parameters_have_the_names_and_shapes_of_the_public_checkpoint() -> None:
     found = shapes(BiSeNet().state_dict())
     assert {name: found.get(name) for name in SHAPES} == SHAPES
-    backbone = {f"cp.resnet.{name}" for name in resnet18().state_dict() if not name.startswith("fc.")}
+    backbone = {
+        f"cp.resnet.{name}" for name in resnet18().state_dict() if not name.startswith("fc.")
+    }
     others = {name.rpartition(".")[0] for name in found if name not in backbone}
-    norms = {name.replace(".conv.weight", ".bn") for name in SHAPES if name.endswith(".conv.weight")}
+    norms = {
+        name.replace(".conv.weight", ".bn") for name in SHAPES if name.endswith(".conv.weight")
+    }
     weights = {name.rpartition(".")[0] for name in SHAPES}
     assert backbone <= set(found)
     assert others == weights | norms | {"cp.arm32.bn_atten"}
@@ -49,7 +53,9 @@ def test_features_of_the_context_path_are_those_of_torchvision_s_network() -> No
         if value.ndim == 1:
             value.uniform_(0.5, 1.5)
     ours = ResNet18().eval()
-    ours.load_state_dict({name: value for name, value in peer.state_dict().items() if not name.startswith("fc.")})
+    ours.load_state_dict(
+        {name: value for name, value in peer.state_dict().items() if not name.startswith("fc.")}
+    )
     kept: list[torch.Tensor] = []
     for layer in (peer.layer2, peer.layer3, peer.layer4):
         layer.register_forward_hook(lambda module, given, out: kept.append(out))

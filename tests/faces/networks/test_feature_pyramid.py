@@ -4,7 +4,11 @@ import pytest
 import torch
 
 from gslopes.faces import zoo
-from gslopes.faces.networks.feature_pyramid import EfficientNetLite, FeaturePyramid, FeaturePyramidConfig
+from gslopes.faces.networks.feature_pyramid import (
+    EfficientNetLite,
+    FeaturePyramid,
+    FeaturePyramidConfig,
+)
 from gslopes.faces.networks.tagger import folded
 
 
@@ -13,18 +17,24 @@ def test_features_agree_with_timm_s():
     timm = pytest.importorskip("timm", reason="the peer is timm: pip install 'gslopes[timm]'")
     torch.manual_seed(0)
     ours = EfficientNetLite().eval()
-    peer = timm.create_model("tf_efficientnet_lite0", features_only=True, out_indices=(0, 1, 2, 3)).eval()
+    peer = timm.create_model(
+        "tf_efficientnet_lite0", features_only=True, out_indices=(0, 1, 2, 3)
+    ).eval()
     values = [v for key, v in ours.state_dict().items() if "num_batches" not in key]
     for norm in (v for v in values if v.ndim == 1):
         norm.uniform_(0.5, 1.5)
     names = [key for key in peer.state_dict() if "num_batches" not in key]
-    assert [peer.state_dict()[key].shape for key in names[: len(values)]] == [v.shape for v in values]
+    assert [peer.state_dict()[key].shape for key in names[: len(values)]] == [
+        v.shape for v in values
+    ]
     peer.load_state_dict(dict(zip(names, values, strict=False)), strict=False)
     pictures = torch.rand(2, 3, 64, 64) * 2 - 1
     with torch.inference_mode():
         found, expected = ours(pictures), peer(pictures)
     for ours_at, theirs in zip((found[0], found[1], found[2], found[4]), expected, strict=True):
-        torch.testing.assert_close(ours_at, theirs, rtol=1e-4, atol=1e-4 * float(theirs.abs().max()))
+        torch.testing.assert_close(
+            ours_at, theirs, rtol=1e-4, atol=1e-4 * float(theirs.abs().max())
+        )
 
 
 SMALL = FeaturePyramidConfig(classes=4, widths=(8, 8, 8, 8))
@@ -33,7 +43,11 @@ SMALL = FeaturePyramidConfig(classes=4, widths=(8, 8, 8, 8))
 def test_every_level_is_trained():
     network = FeaturePyramid(SMALL)
     network(torch.rand(2, 3, 32, 32)).square().mean().backward()
-    silent = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
+    silent = [
+        name
+        for name, p in network.named_parameters()
+        if p.grad is None or not p.grad.abs().sum() > 0
+    ]
     # A bias right before a batch norm would have no gradient; no convolution here has one there.
     assert silent == []
 

@@ -58,7 +58,9 @@ def test_faces_in_photos_are_those_of_facenet_pytorch_one_by_one(unpacked, min_f
 @given(st.integers(0, 10_000), st.sampled_from([24, 48]))
 def test_crops_are_those_of_area_interpolation(seed, size):
     torch.manual_seed(seed)
-    pictures = [torch.randint(0, 256, (h, w, 3), dtype=torch.uint8) for h, w in ((60, 45), (33, 80))]
+    pictures = [
+        torch.randint(0, 256, (h, w, 3), dtype=torch.uint8) for h, w in ((60, 45), (33, 80))
+    ]
     areas = Areas(pictures)
     low = torch.rand(6, 2) * 20 - 5
     boxes = torch.cat([low, low + 1 + torch.rand(6, 2) * 70], 1)
@@ -66,9 +68,13 @@ def test_crops_are_those_of_area_interpolation(seed, size):
     inside = areas.inside(boxes, owner)
     there = (inside[:, 2:] > inside[:, :2]).all(1)
     crops = areas.resized(inside[there], owner[there], size)
-    for (x0, y0, x1, y1), picture, crop in zip(inside[there].tolist(), owner[there].tolist(), crops, strict=True):
+    for (x0, y0, x1, y1), picture, crop in zip(
+        inside[there].tolist(), owner[there].tolist(), crops, strict=True
+    ):
         cut = pictures[picture][y0:y1, x0:x1].permute(2, 0, 1)[None].float()
-        torch.testing.assert_close(crop, interpolate(cut, size=(size, size), mode="area")[0], atol=1e-3, rtol=0)
+        torch.testing.assert_close(
+            crop, interpolate(cut, size=(size, size), mode="area")[0], atol=1e-3, rtol=0
+        )
 
 
 @given(st.integers(0, 10_000), st.integers(12, 90), st.integers(12, 90), st.integers(1, 3))
@@ -77,13 +83,17 @@ def test_a_level_of_the_pyramid_is_that_of_area_interpolation(seed, height, widt
     pictures = [torch.randint(0, 256, (61, 47, 3), dtype=torch.uint8) for _ in range(count)]
     other = torch.randint(0, 256, (33, 80, 3), dtype=torch.uint8)
     shrunk = Areas([other, *pictures]).shrunk([*range(1, count + 1)], (height, width))
-    wanted = interpolate(torch.stack(pictures).permute(0, 3, 1, 2).float(), size=(height, width), mode="area")
+    wanted = interpolate(
+        torch.stack(pictures).permute(0, 3, 1, 2).float(), size=(height, width), mode="area"
+    )
     torch.testing.assert_close(shrunk, wanted, rtol=0, atol=1e-3)
 
 
 def test_what_the_first_network_says_of_a_place_is_what_it_says_of_all(detector):
     photo = torch.from_numpy(astronaut()[None, :300, 100:400]).permute(0, 3, 1, 2).float()
-    level = (interpolate(torch.cat([photo, photo.flip(3)]), size=(40, 40), mode="area") - 127.5) / 128
+    level = (
+        interpolate(torch.cat([photo, photo.flip(3)]), size=(40, 40), mode="area") - 127.5
+    ) / 128
     with torch.inference_mode():
         owner, y, x, score, by = detector._places(level)
         moves, chances = detector.pnet(level)
@@ -111,6 +121,12 @@ def test_the_boxes_that_stay_are_those_of_torchvision_in_its_order(seed, count, 
 
 
 def test_a_box_within_a_better_one_falls_away_and_one_of_another_picture_stays():
-    boxes = torch.tensor([[0.0, 0, 100, 100], [40, 40, 60, 60], [40, 40, 60, 60], [200, 200, 240, 240]])
+    boxes = torch.tensor(
+        [[0.0, 0, 100, 100], [40, 40, 60, 60], [40, 40, 60, 60], [200, 200, 240, 240]]
+    )
     scores = torch.tensor([0.9, 0.8, 0.7, 0.6])
-    assert sorted(nms_min_area(boxes, scores, torch.tensor([0, 0, 1, 0]), 0.7).tolist()) == [0, 2, 3]
+    assert sorted(nms_min_area(boxes, scores, torch.tensor([0, 0, 1, 0]), 0.7).tolist()) == [
+        0,
+        2,
+        3,
+    ]

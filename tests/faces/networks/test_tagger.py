@@ -12,4 +12,6 @@ def test_a_folded_tagger_gives_the_same_answers_without_batch_norm():
     assert not any(isinstance(module, torch.nn.BatchNorm2d) for module in folded.modules())
     with torch.no_grad():
         torch.testing.assert_close(folded(faces), network.eval()(faces), atol=1e-5, rtol=1e-5)
-    assert any(isinstance(module, torch.nn.BatchNorm2d) for module in network.modules())  # as it was
+    assert any(
+        isinstance(module, torch.nn.BatchNorm2d) for module in network.modules()
+    )  # as it was

@@ -60,7 +60,10 @@ def test_its_classes_are_those_of_celebamask_hq_in_the_order_of_its_repository()
         "l": "left", "r": "right", "eye_g": "eyeglasses", "ear_r": "earring", "neck_l": "necklace",
         "u_lip": "upper lip", "l_lip": "lower lip",
     }  # fmt: skip
-    named = [words.get(one) or " ".join(words.get(part, part) for part in one.split("_")) for one in order.split()]
+    named = [
+        words.get(one) or " ".join(words.get(part, part) for part in one.split("_"))
+        for one in order.split()
+    ]
     assert list(BISENET.labels) == ["background", *named]
     assert set(BISENET.labels) == set(CLASSES)
 
@@ -79,9 +82,15 @@ def test_other_files_end_in_one_sentence(state, tmp_path):
     cases = {
         "another network: it lacks cp.resnet.conv1": {lips: state[lips]},
         r"another shape.*conv_out\.conv_out\.weight": {**state, lips: torch.zeros(11, 256, 1, 1)},
-        "also has sp.conv1.conv.weight": {**state, "sp.conv1.conv.weight": torch.zeros(64, 3, 7, 7)},
+        "also has sp.conv1.conv.weight": {
+            **state,
+            "sp.conv1.conv.weight": torch.zeros(64, 3, 7, 7),
+        },
         "no table of parameters": [torch.zeros(3)],
-        "not finite: conv_out.conv_out.weight": {**state, lips: torch.full((19, 256, 1, 1), torch.inf)},
+        "not finite: conv_out.conv_out.weight": {
+            **state,
+            lips: torch.full((19, 256, 1, 1), torch.inf),
+        },
     }
     for sentence, content in cases.items():
         with pytest.raises(ModelError, match=sentence) as error:
@@ -139,10 +148,18 @@ def test_the_photo_s_own_pixels_are_parsed_and_the_region_lies_where_they_are():
     side, offset, size = 384, 100, 128
     y, x = np.mgrid[:600, :600]
     disc = np.hypot(x - offset - side / 2, y - offset - side * 0.55) < side * 0.3
-    photo = Photo(id="0" * 64, path=Path("a.png"), pixels=np.where(disc[..., None], [255, 0, 0], 0).astype(np.uint8))
-    matrix = np.array([(size / side, 0, -offset * size / side), (0, size / side, -offset * size / side)])
+    photo = Photo(
+        id="0" * 64,
+        path=Path("a.png"),
+        pixels=np.where(disc[..., None], [255, 0, 0], 0).astype(np.uint8),
+    )
+    matrix = np.array(
+        [(size / side, 0, -offset * size / side), (0, size / side, -offset * size / side)]
+    )
     points = (CHIP * side + offset).astype(np.float32)
-    face = Face(np.array([offset, offset, offset + side, offset + side], np.float32), points, 1.0, 1, matrix)
+    face = Face(
+        np.array([offset, offset, offset + side, offset + side], np.float32), points, 1.0, 1, matrix
+    )
     masker = ParserMasker(LoadedModel(Red(), BISENET, ""), "skin", size)
     mask = masker([photo], [face], np.zeros((1, size, size, 3), np.uint8))[0]
     row, column = np.mgrid[:size, :size]
@@ -155,7 +172,9 @@ def test_the_photo_s_own_pixels_are_parsed_and_the_region_lies_where_they_are():
 
 @pytest.mark.slow
 @pytest.mark.row("slopes-3.3-parser")
-def test_an_audit_cuts_the_region_that_the_file_sees_and_records_its_sha256(state, home, draw, tmp_path):
+def test_an_audit_cuts_the_region_that_the_file_sees_and_records_its_sha256(
+    state, home, draw, tmp_path
+):
     faces = draw(1)
     known = {"landmarks": faces.known["landmarks"], "region": "skin", "placebo": False}
     seen = {}

@@ -54,7 +54,11 @@ def test_the_list_shows_every_model_with_its_sha256():
 
 
 def test_no_weights_are_pickles():
-    kinds = {path.suffix for path in (ROOT / "weights").rglob("*") if path.is_file() and "training" not in path.parts}
+    kinds = {
+        path.suffix
+        for path in (ROOT / "weights").rglob("*")
+        if path.is_file() and "training" not in path.parts
+    }
     assert kinds <= {".safetensors", ".json", ""}
 
 
@@ -63,5 +67,7 @@ def test_a_kind_of_editor_is_that_of_each_attribute_and_a_name_stays_itself():
         zoo.editor_for("gendr")
     assert zoo.editor_for("race", "fader") == "race-fader"
     assert zoo.editor_for("gender", "field") == zoo.editor_for("gender")
-    assert zoo.editor_for("gender", "race-fader") == "race-fader"  # who edits what is checked where it is used
+    assert (
+        zoo.editor_for("gender", "race-fader") == "race-fader"
+    )  # who edits what is checked where it is used
     assert zoo.editor_for("gender", "no-such") == "no-such"

@@ -90,7 +90,9 @@ def test_the_framing_is_dlibs_chip_with_a_quarter_of_padding():
     assert left == pytest.approx(((0.25 + (0.1205751 + 0.3340851) / 2) / 1.5, 0.314267), abs=1e-4)
     assert right[0] == pytest.approx((0.25 + (0.6460605 + 0.8595675) / 2) / 1.5, abs=1e-4)
     nose, mouth = FRAMES["fairface"][2], FRAMES["fairface"][3:].mean(axis=0)
-    assert nose[1] < (0.25 + 0.6277975) / 1.5 < mouth[1], "dlib's point under the nose lies between tip and mouth"
+    assert nose[1] < (0.25 + 0.6277975) / 1.5 < mouth[1], (
+        "dlib's point under the nose lies between tip and mouth"
+    )
 
 
 class Trap:

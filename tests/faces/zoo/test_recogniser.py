@@ -25,7 +25,9 @@ def test_without_the_weights_the_error_names_the_extra(monkeypatch) -> None:
 
 @pytest.fixture(scope="module")
 def embedding() -> Any:
-    pytest.importorskip("dlib", reason="the extra identity is not installed: pip install 'gslopes[identity]'")
+    pytest.importorskip(
+        "dlib", reason="the extra identity is not installed: pip install 'gslopes[identity]'"
+    )
     try:
         return face_embedder()
     except UsageError as error:

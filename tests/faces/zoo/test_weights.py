@@ -12,7 +12,17 @@ from gslopes.faces.zoo.spec import ModelSpec
 from training.weights import save_weights
 
 SPEC = ModelSpec(
-    "small", "a small editor", "fader", 32, ("gender",), "none", (), "", "", config={"widths": [4, 8]}, ends=("a", "b")
+    "small",
+    "a small editor",
+    "fader",
+    32,
+    ("gender",),
+    "none",
+    (),
+    "",
+    "",
+    config={"widths": [4, 8]},
+    ends=("a", "b"),
 )
 
 
@@ -57,11 +67,15 @@ def test_damaged_lost_and_foreign_files_are_named(home):
     (folder / loading.FILE).write_bytes(data)
     with pytest.raises(ModelError, match="damaged"):
         zoo.load("small")
-    save_file({"x": torch.zeros(1)}, folder / loading.FILE, metadata={"spec": json.dumps({"name": 3})})
+    save_file(
+        {"x": torch.zeros(1)}, folder / loading.FILE, metadata={"spec": json.dumps({"name": 3})}
+    )
     (folder / loading.DIGEST).write_text(sha256_of(folder / loading.FILE))
     with pytest.raises(ModelError, match="not a gslopes checkpoint"):
         zoo.load("small")
-    save_weights(folder, spec, {key: value for key, value in state.items() if key != "to_rgb.weight"})
+    save_weights(
+        folder, spec, {key: value for key, value in state.items() if key != "to_rgb.weight"}
+    )
     with pytest.raises(ModelError, match="does not fit"):
         zoo.load("small")
     (folder / loading.DIGEST).unlink()

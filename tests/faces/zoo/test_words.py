@@ -5,7 +5,15 @@ import pytest
 
 from gslopes.faces.zoo.reader import target
 
-READ = {"masculine": 0.9, "white": 0.6, "black": 0.2, "asian": 0.1, "indian": 0.05, "young": 0.7, "smiling": 0.8}
+READ = {
+    "masculine": 0.9,
+    "white": 0.6,
+    "black": 0.2,
+    "asian": 0.1,
+    "indian": 0.05,
+    "young": 0.7,
+    "smiling": 0.8,
+}
 
 
 @pytest.mark.parametrize(
@@ -24,7 +32,9 @@ READ = {"masculine": 0.9, "white": 0.6, "black": 0.2, "asian": 0.1, "indian": 0.
         ("beard", "", 0),
     ],
 )
-def test_a_named_contrast_has_the_reading_of_its_ends(name: str, reading: str, share: float) -> None:
+def test_a_named_contrast_has_the_reading_of_its_ends(
+    name: str, reading: str, share: float
+) -> None:
     found = target({label: np.array([number]) for label, number in READ.items()}, name)
     assert (found[0] if found else "") == reading
     if found:

@@ -60,15 +60,21 @@ class ScriptedTasks:
                 time.sleep(0.01)
         os.write(1, b"out loud\n")
         tick(1)
-        (self.folder / str(part)).write_text(f"{self.device} {os.environ.get('OMP_NUM_THREADS')} {os.getpid()}")
+        (self.folder / str(part)).write_text(
+            f"{self.device} {os.environ.get('OMP_NUM_THREADS')} {os.getpid()}"
+        )
 
     def remote_task(self) -> RemoteTask:
         return RemoteTask(
-            partial(again, self.folder, self.mishaps), self.needs, lambda part: f"the tasks of part {part}"
+            partial(again, self.folder, self.mishaps),
+            self.needs,
+            lambda part: f"the tasks of part {part}",
         )
 
     def done(self) -> dict[int, list[str]]:
-        return {int(p.name): p.read_text().split() for p in self.folder.iterdir() if p.name.isdigit()}
+        return {
+            int(p.name): p.read_text().split() for p in self.folder.iterdir() if p.name.isdigit()
+        }
 
     def cards(self) -> set[str]:
         """The GPUs that the processes were shown."""

@@ -24,32 +24,46 @@ class Work:
 def sent(monkeypatch) -> list[int | None]:
     """Workers that a cluster was asked for, on a machine with a GPU and with Ray."""
     found: list[int | None] = []
-    monkeypatch.setattr(executors, "pick_device", lambda device: "cpu" if device == "cpu" else "cuda")
+    monkeypatch.setattr(
+        executors, "pick_device", lambda device: "cpu" if device == "cpu" else "cuda"
+    )
     monkeypatch.setattr(executors, "find_spec", lambda name: object())
-    monkeypatch.setattr(RayCluster, "__call__", lambda self, work, parts, **_: found.append(self.workers))
+    monkeypatch.setattr(
+        RayCluster, "__call__", lambda self, work, parts, **_: found.append(self.workers)
+    )
     return found
 
 
 def carried_out(work: Work, device: str = "auto", parts: int = 3, name: str = "auto") -> list[int]:
-    engine(OneProcess(), name, 5, device)(work, dict.fromkeys(range(parts), 1), label="x", unit="parts")
+    engine(OneProcess(), name, 5, device)(
+        work, dict.fromkeys(range(parts), 1), label="x", unit="parts"
+    )
     return sorted(work.done)
 
 
 def test_a_gpu_is_shared_by_processes_where_ray_is_installed(sent, monkeypatch, capsys):
     assert carried_out(Work()) == []
     assert sent == [5]
-    for alone in (carried_out(Work(), "cpu"), carried_out(Work(in_threads=False)), carried_out(Work(), name="one")):
+    for alone in (
+        carried_out(Work(), "cpu"),
+        carried_out(Work(in_threads=False)),
+        carried_out(Work(), name="one"),
+    ):
         assert alone == [0, 1, 2]
     assert carried_out(Work(), parts=1) == [0]  # starting a cluster would take longer
     monkeypatch.setattr(executors, "find_spec", lambda name: None)
-    engine(OneProcess(progress=True), "auto", None, "cuda")(Work(), {0: 1, 1: 1}, label="x", unit="parts")
+    engine(OneProcess(progress=True), "auto", None, "cuda")(
+        Work(), {0: 1, 1: 1}, label="x", unit="parts"
+    )
     assert "gslopes[ray]" in capsys.readouterr().err
     assert sent == [5]
 
 
 class Nodes:
     def __init__(self, *nodes: tuple[int, int]) -> None:
-        self.known = [{"Alive": True, "Resources": {"CPU": cpus, "GPU": gpus}} for cpus, gpus in nodes]
+        self.known = [
+            {"Alive": True, "Resources": {"CPU": cpus, "GPU": gpus}} for cpus, gpus in nodes
+        ]
 
     def nodes(self):
         return self.known

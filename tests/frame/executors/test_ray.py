@@ -90,11 +90,20 @@ def test_workers_share_the_gpus_where_there_are_gpus():
         @staticmethod
         def nodes():
             machine = {"Alive": True, "Resources": {"CPU": 16.0, "GPU": 4.0}}
-            return [machine, machine, {"Alive": True, "Resources": {"CPU": 64.0}}, {"Alive": False, "Resources": {}}]
+            return [
+                machine,
+                machine,
+                {"Alive": True, "Resources": {"CPU": 64.0}},
+                {"Alive": False, "Resources": {}},
+            ]
 
-    assert rays._size(Ray, None, 100, gpus=True) == rays._Size(16, 2, 0.5, "on 2 machines with 8 GPUs")
+    assert rays._size(Ray, None, 100, gpus=True) == rays._Size(
+        16, 2, 0.5, "on 2 machines with 8 GPUs"
+    )
     assert rays._size(Ray, 3, 100, gpus=True) == rays._Size(3, 10, 1, "on 2 machines with 8 GPUs")
-    assert rays._size(Ray, None, 100, gpus=False) == rays._Size(24, 4, 0, "on 3 machines with 96 CPU cores")
+    assert rays._size(Ray, None, 100, gpus=False) == rays._Size(
+        24, 4, 0, "on 3 machines with 96 CPU cores"
+    )
     assert rays._size(Ray, None, 2, gpus=True).workers == 2
 
 
@@ -116,7 +125,11 @@ def test_no_usage_is_reported(monkeypatch):
 @pytest.mark.parametrize(
     ("said", "message", "hint"),
     [
-        ("there is no answer", r"no Ray cluster at RAY_ADDRESS=127\.0\.0\.1:1\.", "ray start --head"),
+        (
+            "there is no answer",
+            r"no Ray cluster at RAY_ADDRESS=127\.0\.0\.1:1\.",
+            "ray start --head",
+        ),
         ("Unauthenticated: RPC error: InvalidAuthToken", "wants a token", "RAY_AUTH_MODE=token"),
     ],
 )

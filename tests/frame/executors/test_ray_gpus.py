@@ -25,7 +25,9 @@ def two_gpus(monkeypatch) -> Iterator[Any]:
 @pytest.mark.parametrize(("device", "words"), [("cuda", {"cuda"}), ("cpu", {"cpu"})])
 def test_each_worker_is_shown_its_own_gpu(two_gpus, tmp_path, capfd, device, words):
     tasks = ScriptedTasks(tmp_path, dict.fromkeys(range(2), "meets"))
-    RayCluster(2, device, progress=True)(tasks, dict.fromkeys(range(2), 2), label="tasks", unit="parts")
+    RayCluster(2, device, progress=True)(
+        tasks, dict.fromkeys(range(2), 2), label="tasks", unit="parts"
+    )
     assert {word for word, _, _ in tasks.done().values()} == words
     assert len(set(tasks.pids())) == 2
     if device == "cuda":

@@ -16,8 +16,16 @@ from gslopes.slopes.config import configure
 
 def files(run: Path) -> dict[str, bytes]:
     """All that a walk leaves but manifest and stamps, which hold times, with the bytes."""
-    found = {str(path.relative_to(run)): path.read_bytes() for path in sorted(run.rglob("*")) if path.is_file()}
-    return {name: data for name, data in found.items() if name not in ("run.json", ".lock", "parts/synthesise.json")}
+    found = {
+        str(path.relative_to(run)): path.read_bytes()
+        for path in sorted(run.rglob("*"))
+        if path.is_file()
+    }
+    return {
+        name: data
+        for name, data in found.items()
+        if name not in ("run.json", ".lock", "parts/synthesise.json")
+    }
 
 
 def same(one: Path, other: Path) -> None:
@@ -32,9 +40,18 @@ def same(one: Path, other: Path) -> None:
 
 def test_components_passed_as_objects_stay_here(home, draw, tmp_path):
     faces = draw(2)
-    components = replace(default_components(configure(faces.photos, faces.known), "cpu"), named=False)
+    components = replace(
+        default_components(configure(faces.photos, faces.known), "cpu"), named=False
+    )
     with pytest.raises(UsageError, match="passed as objects cannot be sent"):
-        gslopes.synthesise(faces.photos, tmp_path / "run", components=components, engine="ray", steps=3, **faces.known)
+        gslopes.synthesise(
+            faces.photos,
+            tmp_path / "run",
+            components=components,
+            engine="ray",
+            steps=3,
+            **faces.known,
+        )
 
 
 # -- portraits, the shipped networks ----------------------------------------------------------------------------------

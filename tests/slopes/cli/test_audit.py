@@ -29,7 +29,18 @@ def synthesise(gslopes, faces, tmp_path):
     """The first stage of an audit of a folder of six rendered faces, three steps."""
 
     def run(*args, out=tmp_path / "run"):
-        return gslopes("audit", faces.photos, "--out", out, "--only", "synthesise", "--steps", 3, *faces.args, *args)
+        return gslopes(
+            "audit",
+            faces.photos,
+            "--out",
+            out,
+            "--only",
+            "synthesise",
+            "--steps",
+            3,
+            *faces.args,
+            *args,
+        )
 
     return run
 
@@ -45,7 +56,17 @@ def photos(run: Path) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_the_table_goes_to_stdout_and_everything_else_to_stderr(gslopes, faces, toy, tmp_path):
-    args = ("audit", faces.photos, "--out", tmp_path / "run", "--steps", 3, "--classifier", toy, *faces.args)
+    args = (
+        "audit",
+        faces.photos,
+        "--out",
+        tmp_path / "run",
+        "--steps",
+        3,
+        "--classifier",
+        toy,
+        *faces.args,
+    )
     done = gslopes(*args)
     assert done.code == 0, done.err
     assert done.out.startswith(f"{toy} along perceived gender\n")
@@ -54,16 +75,32 @@ def test_the_table_goes_to_stdout_and_everything_else_to_stderr(gslopes, faces, 
     assert f"page       {tmp_path}/run/report/index.html" in done.err
     printed = json.loads(gslopes(*args, "--json").out)
     assert printed["photos"] == {"found": 6, "used": 6, "skipped": {}, "errors": 0}
-    assert printed["funnel"][0]["counts"] == dict.fromkeys(("found", "edited", "asked", "answered", "judged"), 6)
+    assert printed["funnel"][0]["counts"] == dict.fromkeys(
+        ("found", "edited", "asked", "answered", "judged"), 6
+    )
     html = Path(printed["page"]).read_text("utf-8")
-    for step, number in printed["funnel"][0]["counts"].items():  # terminal, JSON and page count alike
+    for step, number in printed["funnel"][0][
+        "counts"
+    ].items():  # terminal, JSON and page count alike
         assert f"<b>{number}</b> <span>{STEPS[step]}</span>" in html
     assert {"Hat", "Tie"} <= {row["label"] for row in printed["slopes"]}
 
 
 @pytest.mark.slow
-def test_a_condition_that_holds_is_exit_code_4_and_a_wrong_one_is_said_before_any_work(gslopes, faces, toy, tmp_path):
-    args = ("audit", faces.photos, "--out", tmp_path / "run", "--steps", 3, "--classifier", toy, *faces.args)
+def test_a_condition_that_holds_is_exit_code_4_and_a_wrong_one_is_said_before_any_work(
+    gslopes, faces, toy, tmp_path
+):
+    args = (
+        "audit",
+        faces.photos,
+        "--out",
+        tmp_path / "run",
+        "--steps",
+        3,
+        "--classifier",
+        toy,
+        *faces.args,
+    )
     wrong = gslopes(*args, "--fail-if", "slpe > 5")
     assert wrong.code == 2
     assert "did you mean 'slope'" in wrong.err
@@ -73,7 +110,13 @@ def test_a_condition_that_holds_is_exit_code_4_and_a_wrong_one_is_said_before_an
     nowhere = gslopes(*args, "--fail-if", "finding", "--junit", tmp_path / "none" / "junit.xml")
     assert (nowhere.code, "There is no folder" in nowhere.err) == (2, True)
     assert not (tmp_path / "run").exists()
-    red = gslopes(*args, "--fail-if", "abs(slope) >= 0 and decision == 'unjudged'", "--junit", tmp_path / "junit.xml")
+    red = gslopes(
+        *args,
+        "--fail-if",
+        "abs(slope) >= 0 and decision == 'unjudged'",
+        "--junit",
+        tmp_path / "junit.xml",
+    )
     assert red.code == 4
     assert "fail-if    holds for" in red.err
     suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
@@ -86,7 +129,9 @@ def test_a_condition_that_holds_is_exit_code_4_and_a_wrong_one_is_said_before_an
 
 
 @pytest.mark.slow
-def test_the_stages_one_by_one_end_in_the_table_of_the_whole_audit(gslopes, synthesise, faces, toy, tmp_path):
+def test_the_stages_one_by_one_end_in_the_table_of_the_whole_audit(
+    gslopes, synthesise, faces, toy, tmp_path
+):
     run, names = tmp_path / "run", ["--classifier", toy, "--classifier", f"{toy},threshold=0.6"]
     assert synthesise().code == 0
     scored = gslopes("audit", run, "--only", "score", *names)
@@ -148,7 +193,15 @@ def test_bad_photos_are_skipped_with_their_reasons_and_the_code_is_3(synthesise,
     reasons = photos(tmp_path / "run")
     assert done.code == 3
     assert reasons["000000.png"] == ""
-    for name in ("truncated.jpg", "truncated.png", "zero.jpg", "zero2.jpg", "text.jpg", "bomb.png", "link.jpg"):
+    for name in (
+        "truncated.jpg",
+        "truncated.png",
+        "zero.jpg",
+        "zero2.jpg",
+        "text.jpg",
+        "bomb.png",
+        "link.jpg",
+    ):
         assert reasons.pop(name).startswith("unreadable: "), name
     assert reasons["one.png"] == "no face found"
     assert reasons["copy.png"] == "same bytes as another photo (000001.png)"
@@ -159,7 +212,9 @@ def test_bad_photos_are_skipped_with_their_reasons_and_the_code_is_3(synthesise,
 
 
 @pytest.mark.slow
-def test_names_with_spaces_newlines_and_any_bytes_are_photos_like_others(gslopes, draw, toy, tmp_path):
+def test_names_with_spaces_newlines_and_any_bytes_are_photos_like_others(
+    gslopes, draw, toy, tmp_path
+):
     folder = draw(4).photos
     names = [b"a b.png", b"new\nline.png", "Zoë 写真.png".encode(), b"latin-\xe9.png"]
     for i, name in enumerate(names):
@@ -167,7 +222,9 @@ def test_names_with_spaces_newlines_and_any_bytes_are_photos_like_others(gslopes
     run = tmp_path / "run ü 写"
     table = tmp_path / "faces.csv"
     points = [
-        f"{name}_{axis}" for name in ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth") for axis in "xy"
+        f"{name}_{axis}"
+        for name in ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth")
+        for axis in "xy"
     ]
     at = [30, 30, 60, 30, 45, 45, 35, 60, 55, 60]
     rows = [["a b.png", 20, 20, 70, 70, *at], ["latin-\\xe9.png", 20, 20, 70, 70, *at]]
@@ -176,12 +233,24 @@ def test_names_with_spaces_newlines_and_any_bytes_are_photos_like_others(gslopes
     masks.mkdir()
     for name in ("a b.png", "latin-\\xe9.png"):
         Image.new("L", (96, 96), 255).save(masks / name)
-    args = ("--steps", 3, "--set", f"landmarks={table}", "--set", f"masks={masks}", "--classifier", toy)
+    args = (
+        "--steps",
+        3,
+        "--set",
+        f"landmarks={table}",
+        "--set",
+        f"masks={masks}",
+        "--classifier",
+        toy,
+    )
     done = gslopes("audit", folder, "--out", run, *args)
     assert done.code == 0, done.err
     assert "2 edited of 4" in done.err
     assert f"page       {run}" in done.err
-    assert json.loads(gslopes("audit", folder, "--out", run, *args, "--json").out)["photos"]["used"] == 2
+    assert (
+        json.loads(gslopes("audit", folder, "--out", run, *args, "--json").out)["photos"]["used"]
+        == 2
+    )
     done = gslopes("audit", folder, "--out", tmp_path / "run \udcff", *args)
     assert done.code == 2
     assert "run \\xff is not valid UTF-8" in done.err
@@ -216,7 +285,8 @@ def test_an_out_that_cannot_be_a_folder_is_a_storage_error(synthesise, tmp_path,
 
 
 @pytest.mark.parametrize(
-    ("code", "sentence"), [(errno.ENOSPC, "no space left"), (errno.EACCES, "permission"), (errno.EFBIG, "ulimit -f")]
+    ("code", "sentence"),
+    [(errno.ENOSPC, "no space left"), (errno.EACCES, "permission"), (errno.EFBIG, "ulimit -f")],
 )
 def test_a_disk_that_refuses_is_a_sentence_and_later_the_same_command_finishes(
     synthesise, tmp_path, monkeypatch, code, sentence

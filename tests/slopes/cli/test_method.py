@@ -31,7 +31,9 @@ def test_it_prints_the_defaults_and_json():
     assert {"what", "paper", "here", "reason", "option", "section", "same"} == set(rows[0])
 
 
-@pytest.mark.parametrize("options", [{"region": "face"}, {"gate": True}, {"steps": 5}, {"calibrated": True}])
+@pytest.mark.parametrize(
+    "options", [{"region": "face"}, {"gate": True}, {"steps": 5}, {"calibrated": True}]
+)
 def test_as_published_contradicts_nothing_silently(options):
     with pytest.raises(ConfigError, match="As published"):
         configure("photos", {"as_published": True, **options})
@@ -44,7 +46,9 @@ def test_as_published_each_attribute_has_its_fader_network_and_the_run_names_all
     config = configure("photos", {"as_published": True, "attribute": ["gender", "race"]})
     names = set(model_records(config))
     assert {"gender-fader", "race-fader", "labeller", "celeba-tagger"} <= names
-    own = configure("photos", {"as_published": True, "editor": "drawn-fader"})  # a Fader Network of the user's own
+    own = configure(
+        "photos", {"as_published": True, "editor": "drawn-fader"}
+    )  # a Fader Network of the user's own
     assert own.edit.model == "drawn-fader"
 
 
@@ -81,14 +85,29 @@ def portrait(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.row(
-    "slopes-3.3-network", "slopes-4.3-range", "slopes-4.3-neutral", "slopes-4.3-beyond", "slopes-4.3-values"
+    "slopes-3.3-network",
+    "slopes-4.3-range",
+    "slopes-4.3-neutral",
+    "slopes-4.3-beyond",
+    "slopes-4.3-values",
 )
 @pytest.mark.parametrize(("attribute", "count"), [("gender", 7), ("race", 5)])
 def test_as_published_the_decoder_is_given_the_values_of_the_paper_and_the_slope_is_fitted_to_them(
     attribute, count, portrait, given, tmp_path
 ):
     run = tmp_path / "run"
-    command = [portrait, "--as-published", "--attribute", attribute, "--out", run, "--device", "cpu", "--engine", "one"]
+    command = [
+        portrait,
+        "--as-published",
+        "--attribute",
+        attribute,
+        "--out",
+        run,
+        "--device",
+        "cpu",
+        "--engine",
+        "one",
+    ]
     done = CliRunner().invoke(audit, list(map(str, command)))
     assert done.exit_code == 0, done.output
     values = np.linspace(-2, 2, count)
@@ -101,7 +120,9 @@ def test_as_published_the_decoder_is_given_the_values_of_the_paper_and_the_slope
     np.testing.assert_allclose(edits.sort_values("step")["value"], values, atol=1e-6)
     assert runfolder.read_manifest(run)["values"] == {attribute: pytest.approx(values)}
     assert not (run / "verdicts.parquet").exists()  # no gate
-    gslopes.synthesise(portrait, tmp_path / "again", attribute=attribute, as_published=True, executor=Elsewhere())
+    gslopes.synthesise(
+        portrait, tmp_path / "again", attribute=attribute, as_published=True, executor=Elsewhere()
+    )
     np.testing.assert_array_equal(given[1], conditions)
 
 
@@ -110,7 +131,18 @@ def own(tiny_models, draw, monkeypatch, tmp_path):
     """A Fader Network of the user's own with a table and a gain, and the arguments of an audit of drawn faces."""
     config = {"widths": [4, 8], "gain": 0.5}
     spec = zoo.ModelSpec(
-        "mine", "For tests.", "fader", 32, ("gender",), "CC0-1.0", (), "", "", config, ends=("f", "m"), steps=STEPS
+        "mine",
+        "For tests.",
+        "fader",
+        32,
+        ("gender",),
+        "CC0-1.0",
+        (),
+        "",
+        "",
+        config,
+        ends=("f", "m"),
+        steps=STEPS,
     )
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -118,7 +150,13 @@ def own(tiny_models, draw, monkeypatch, tmp_path):
     monkeypatch.setenv("GSLOPES_HOME", str(tmp_path))
     faces = draw(1)
     known = {name: faces.known[name] for name in ("landmarks", "masks")}
-    return {"photos": faces.photos, "out": tmp_path / "run", "editor": "mine", "device": "cpu", **known}
+    return {
+        "photos": faces.photos,
+        "out": tmp_path / "run",
+        "editor": "mine",
+        "device": "cpu",
+        **known,
+    }
 
 
 def edited(given):
@@ -144,7 +182,11 @@ def test_a_published_run_that_was_begun_by_the_table_is_another_run(own):
     for part in ("identity", "config"):
         del manifest[part]["edit"]["calibrated"]
     runfolder.write_json(run / runfolder.MANIFEST, manifest)
-    with pytest.raises(RunFolderMismatch, match=r"edit\.calibrated is not set there and false here"):
+    with pytest.raises(
+        RunFolderMismatch, match=r"edit\.calibrated is not set there and false here"
+    ):
         gslopes.synthesise(**own, as_published=True)
     told = json.loads(CliRunner().invoke(audit, ["--method", "--out", str(run), "--json"]).output)
-    assert "a table says where it stands" in next(one["here"] for one in told if one["what"] == "edit of mine")
+    assert "a table says where it stands" in next(
+        one["here"] for one in told if one["what"] == "edit of mine"
+    )

@@ -34,20 +34,32 @@ def test_the_three_questions_have_an_answer_each(gslopes) -> None:
     chance = json.loads(gslopes(*known, "--photos", 100, "--slope", slope).out)
     assert chance["power"] == pytest.approx(0.8, abs=0.03)
     assert (chance["labels"], chance["noise"]) == (5, 0.5)
-    assert json.loads(gslopes(*known, "--slope", slope).out)["photos"] == pytest.approx(100, rel=0.08)
+    assert json.loads(gslopes(*known, "--slope", slope).out)["photos"] == pytest.approx(
+        100, rel=0.08
+    )
 
 
 def test_the_answer_is_a_sentence_for_both_kinds_of_classifiers(gslopes) -> None:
     text = gslopes("power", "--photos", 100, "--rate", 0.3, "--slope", 4).out
-    assert text.startswith("100 photos make a slope of 4 percentage points per unit a finding with a chance of ")
+    assert text.startswith(
+        "100 photos make a slope of 4 percentage points per unit a finding with a chance of "
+    )
     assert "one label, on 30.0 % of the photos." in text
-    assert "whose answers are by chance. If only the edit changes its answers, the chance is " in text
+    assert (
+        "whose answers are by chance. If only the edit changes its answers, the chance is " in text
+    )
     assert "may not judge it" in gslopes("power", "--photos", 50, "--rate", 0.05, "--slope", 1).out
 
 
-def test_a_pilot_says_how_the_answers_vary_and_how_many_labels_are_judged(gslopes, tmp_path) -> None:
+def test_a_pilot_says_how_the_answers_vary_and_how_many_labels_are_judged(
+    gslopes, tmp_path
+) -> None:
     run = pilot(tmp_path / "run")
-    plan = json.loads(gslopes("power", "--pilot", run, "--label", "moves", "--photos", 100, "--slope", 5, "--json").out)
+    plan = json.loads(
+        gslopes(
+            "power", "--pilot", run, "--label", "moves", "--photos", 100, "--slope", 5, "--json"
+        ).out
+    )
     assert plan["rate"] == pytest.approx(0.4, abs=0.1)
     assert plan["noise"] == pytest.approx(1, abs=0.2)  # every answer was by chance
     assert plan["labels"] == 2
@@ -62,7 +74,10 @@ def test_a_pilot_says_how_the_answers_vary_and_how_many_labels_are_judged(gslope
         (["--photos", 9], "--rate"),
         (["--photos", 9, "--pilot", "RUN"], "--label"),
         (["--photos", 9, "--pilot", "RUN", "--label", "nothing"], "It has judged moves, still."),
-        (["--photos", 9, "--pilot", "RUN", "--label", "moves", "--classifier", "x"], "has no classifier x"),
+        (
+            ["--photos", 9, "--pilot", "RUN", "--label", "moves", "--classifier", "x"],
+            "has no classifier x",
+        ),
         (["--photos", 9, "--pilot", "EMPTY", "--label", "moves"], "is not fitted"),
         (["--photos", 9, "--pilot", "BARE", "--label", "moves"], "--no-placebo"),
     ],

@@ -9,8 +9,12 @@ from gslopes.frame.run import carry_out
 from gslopes.slopes import audit as stages
 
 
-@pytest.mark.parametrize(("csv", "said"), [("people.csv", "has no column 'height'"), ("nowhere.csv", "nowhere.csv")])
-def test_what_is_wrong_is_said_before_any_sweep_is_measured(home, draw, tmp_path, csv, said) -> None:
+@pytest.mark.parametrize(
+    ("csv", "said"), [("people.csv", "has no column 'height'"), ("nowhere.csv", "nowhere.csv")]
+)
+def test_what_is_wrong_is_said_before_any_sweep_is_measured(
+    home, draw, tmp_path, csv, said
+) -> None:
     faces, run = draw(2), tmp_path / "run"
     gslopes.synthesise(faces.photos, run, steps=3, device="cpu", **faces.known)
     rows = "".join(f"{path.name},female\n" for path in faces.photos.iterdir())

@@ -58,7 +58,13 @@ def drifting(photos: int = 60, seed: int = 3) -> np.ndarray:
     """Labels: falling, flat, rising, never at the centre, and one on two photos."""
     rng, values = np.random.default_rng(seed), np.linspace(-2, 2, 5)
     rates = np.stack(
-        [0.5 - 0.15 * values, np.full(5, 0.5), 0.5 + 0.15 * values, [0.5, 0.5, 0.0, 0.5, 0.5], np.zeros(5)]
+        [
+            0.5 - 0.15 * values,
+            np.full(5, 0.5),
+            0.5 + 0.15 * values,
+            [0.5, 0.5, 0.0, 0.5, 0.5],
+            np.zeros(5),
+        ]
     )
     present = rng.random((photos, 5, 5)) < rates
     present[:2, 4, 1:3] = True
@@ -73,5 +79,15 @@ def of(present: np.ndarray) -> sweeps.Answers:
     label = np.zeros(len(rows), np.int32)
     names = np.array(["x"], dtype=object)
     return sweeps.Answers(
-        "c", "gender", np.linspace(-2, 2, 5), names, photos, {}, rows, label, found, found.astype(np.float32), 0.5
+        "c",
+        "gender",
+        np.linspace(-2, 2, 5),
+        names,
+        photos,
+        {},
+        rows,
+        label,
+        found,
+        found.astype(np.float32),
+        0.5,
     )

@@ -24,7 +24,12 @@ CROSSED = views(GRID)
 
 
 def drawn(
-    rng: np.random.Generator, photos: int, labels: int, main: float, interaction: float, spread: float = 0.0
+    rng: np.random.Generator,
+    photos: int,
+    labels: int,
+    main: float,
+    interaction: float,
+    spread: float = 0.0,
 ) -> np.ndarray:
     """(photos, labels, 15) presence: each photo's own share, main slopes and interaction; spread is of the latter."""
     own = rng.uniform(0.35, 0.65, (photos, labels, 1))
@@ -36,23 +41,37 @@ def answered(present: np.ndarray, attribute: str = GRID.name) -> tuple[pd.DataFr
     return build(present, STEPS, attribute=attribute)
 
 
-def interactions(rng: np.random.Generator, audits: int, photos: int, *effects: float) -> Iterator[pd.DataFrame]:
+def interactions(
+    rng: np.random.Generator, audits: int, photos: int, *effects: float
+) -> Iterator[pd.DataFrame]:
     """The rows of the interaction in many audits of five labels."""
     options = FitOptions(estimators=("photo-rate",), permutations=499)
     for _ in range(audits):
         frames = answered(drawn(rng, photos, 5, *effects))
-        given = (tables.check(table, frame) for table, frame in zip((tables.SCORES, tables.ASKED), frames, strict=True))
-        own = [table.filter(pc.field("attribute") == GRID.name) for table in along(*given, GIVEN)[:2]]
+        given = (
+            tables.check(table, frame)
+            for table, frame in zip((tables.SCORES, tables.ASKED), frames, strict=True)
+        )
+        own = [
+            table.filter(pc.field("attribute") == GRID.name) for table in along(*given, GIVEN)[:2]
+        ]
         (sweep,) = gather(own[0], own[1], {GRID.name: CROSSED[GRID.name].values})
         yield estimate(replace(sweep, orders=CROSSED[GRID.name].orders), options)
 
 
 def audited(
-    rng: np.random.Generator, photos: int, labels: int, main: float, interaction: float, permutations: int = 999
+    rng: np.random.Generator,
+    photos: int,
+    labels: int,
+    main: float,
+    interaction: float,
+    permutations: int = 999,
 ) -> FitTables:
     """A whole audit with the three placebos, along which nothing moves."""
     parts = [answered(drawn(rng, photos, labels, main, interaction))]
-    parts += [answered(drawn(rng, photos, labels, 0.0, 0.0), name) for name in placebo.names(GRID.name)]
+    parts += [
+        answered(drawn(rng, photos, labels, 0.0, 0.0), name) for name in placebo.names(GRID.name)
+    ]
     scores, asked = (pd.concat(frames) for frames in zip(*parts, strict=True))
     return analyse(scores, asked, values=GIVEN, options=FitOptions(permutations=permutations))
 

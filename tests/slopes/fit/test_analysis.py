@@ -30,7 +30,19 @@ def rows(slopes: pd.DataFrame, estimator: str) -> pd.DataFrame:
 def test_the_papers_rows_are_those_of_fit_slopes_with_a_permutation_p(answers, found) -> None:
     alone = paper_slopes(*answers(drifting(), VALUES)).set_index("label")
     chosen = rows(found.slopes, "paper")
-    columns = ["n", "active", "y_centre", "slope", "intercept", "se", "t", "p", "ci_low", "ci_high", "q"]
+    columns = [
+        "n",
+        "active",
+        "y_centre",
+        "slope",
+        "intercept",
+        "se",
+        "t",
+        "p",
+        "ci_low",
+        "ci_high",
+        "q",
+    ]
     pd.testing.assert_frame_equal(chosen[columns], alone[columns])
     assert chosen["p_perm"].notna().tolist() == [True, True, True, False, False]
     rate = rows(found.slopes, "photo-rate")[:4]
@@ -43,7 +55,9 @@ def test_what_too_few_photos_change_has_no_interval(answers) -> None:
     present[:9, 0, 3:] = 1  # nine photos of thirty get the label
     parts = answers(present, VALUES)
     groups = pd.DataFrame({"side": np.resize(["a", "b"], 30)}, index=pd.unique(parts[1]["photo"]))
-    found = analyse(*parts, values={"gender": VALUES.tolist()}, about=groups, groups=["side"], options=FAST)
+    found = analyse(
+        *parts, values={"gender": VALUES.tolist()}, about=groups, groups=["side"], options=FAST
+    )
     for frame in (rows(found.slopes, "photo-rate"), found.groups, found.differences):
         assert frame["note"].str.startswith(RARE).all()
         assert frame["p"].isna().all()
@@ -81,7 +95,10 @@ def test_the_papers_p_and_the_permutations_may_disagree(answers) -> None:
     present[:, :, 2] |= np.arange(40)[:, None] < 5
     options = FitOptions(permutations=2000)
     chosen = rows(
-        analyse(*answers(present, VALUES), values={"gender": VALUES.tolist()}, options=options).slopes, "paper"
+        analyse(
+            *answers(present, VALUES), values={"gender": VALUES.tolist()}, options=options
+        ).slopes,
+        "paper",
     )
     assert chosen.loc["label0", "p"] > 0.05
     assert chosen.loc["label0", "p_perm"] < 0.001
@@ -184,8 +201,12 @@ def _few(answers, name: str):
 
 
 @pytest.mark.parametrize(("cluster", "gated"), [("", False), ("person", True)])
-@pytest.mark.parametrize("name", ["all refused", "a third refused", "no label", "one row", "no photo", "one photo"])
-def test_hardly_any_answers_give_tables_and_no_error(answers, name: str, cluster: str, gated: bool) -> None:
+@pytest.mark.parametrize(
+    "name", ["all refused", "a third refused", "no label", "one row", "no photo", "one photo"]
+)
+def test_hardly_any_answers_give_tables_and_no_error(
+    answers, name: str, cluster: str, gated: bool
+) -> None:
     scores, asked = _few(answers, name)
     ids = [f"{index:064x}" for index in range(30)]
     about = pd.DataFrame({"person": [f"p{index % 4}" for index in range(30)]}, index=ids)

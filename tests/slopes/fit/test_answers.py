@@ -11,7 +11,15 @@ from hypothesis.extra import numpy as hnp
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, TableError
 from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.answers import ALL, Answers, Cut, encode, gather, present, values_by_attribute
+from gslopes.slopes.fit.answers import (
+    ALL,
+    Answers,
+    Cut,
+    encode,
+    gather,
+    present,
+    values_by_attribute,
+)
 from gslopes.slopes.fit.options import FitOptions
 
 VALUES = np.linspace(-2, 2, 3)
@@ -19,7 +27,9 @@ VALUES = np.linspace(-2, 2, 3)
 
 def gathered(scores: pd.DataFrame, asked: pd.DataFrame) -> list[Answers]:
     values = dict.fromkeys(("gender", "race"), VALUES)
-    return list(gather(tables.check(tables.SCORES, scores), tables.check(tables.ASKED, asked), values))
+    return list(
+        gather(tables.check(tables.SCORES, scores), tables.check(tables.ASKED, asked), values)
+    )
 
 
 def as_dense(sweep: Answers) -> np.ndarray:
@@ -32,7 +42,9 @@ def as_dense(sweep: Answers) -> np.ndarray:
 @settings(deadline=None, max_examples=30)
 @given(
     hnp.arrays(
-        np.float32, st.tuples(st.integers(1, 6), st.integers(1, 4), st.just(3)), elements=st.floats(0, 1, width=16)
+        np.float32,
+        st.tuples(st.integers(1, 6), st.integers(1, 4), st.just(3)),
+        elements=st.floats(0, 1, width=16),
     ),
     st.randoms(use_true_random=False),
 )
@@ -131,7 +143,9 @@ def test_two_values_for_one_step_are_refused(answers) -> None:
 FIVE = (-2.0, -1.0, 0.0, 1.0, 2.0)
 
 
-def service(labels: int = 12, photos: int = 20, least: float = 0.0) -> tuple[pd.DataFrame, pd.DataFrame]:
+def service(
+    labels: int = 12, photos: int = 20, least: float = 0.0
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Scores of a service that was asked for every label from ``least`` on, and the questions."""
     lot = np.random.default_rng(3)
     rows, asked = [], []
@@ -164,7 +178,11 @@ def test_asking_for_more_never_changes_a_slope(cut):
     else:
         usual, asked = service(least=cut.score)
     slopes = [
-        analyse(present(tables.check(tables.SCORES, scores), {"rekognition": cut}), asked, options=options).slopes
+        analyse(
+            present(tables.check(tables.SCORES, scores), {"rekognition": cut}),
+            asked,
+            options=options,
+        ).slopes
         for scores in (everything, usual)
     ]
     assert len(slopes[0])
@@ -199,7 +217,12 @@ def test_codes_name_the_same_texts_whether_chunks_share_a_dictionary_or_not():
     own = pa.chunked_array([pa.array(part, pa.string()).dictionary_encode() for part in texts])
     plain = pa.chunked_array([pa.array(part, pa.string()) for part in texts])
     flat = [text for part in texts for text in part]
-    for columns in ((own,), (own.unify_dictionaries(),), (plain,), (own.unify_dictionaries(), own, plain)):
+    for columns in (
+        (own,),
+        (own.unify_dictionaries(),),
+        (plain,),
+        (own.unify_dictionaries(), own, plain),
+    ):
         codes, names = encode(*columns)
         assert names[codes].tolist() == flat * len(columns)
         assert len(names) == 4

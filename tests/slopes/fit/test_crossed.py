@@ -6,7 +6,18 @@ import pytest
 
 from gslopes.slopes.fit.analysis import analyse
 from gslopes.slopes.fit.options import FitOptions
-from tests.slopes.fit.crossed import CROSSED, GENDER, GIVEN, GRID, RACE, answered, audited, drawn, interactions, read
+from tests.slopes.fit.crossed import (
+    CROSSED,
+    GENDER,
+    GIVEN,
+    GRID,
+    RACE,
+    answered,
+    audited,
+    drawn,
+    interactions,
+    read,
+)
 
 
 def test_main_slopes_and_interaction_are_orthogonal():
@@ -19,7 +30,9 @@ def test_main_slopes_and_interaction_are_orthogonal():
 def test_an_order_moves_whole_rows_and_columns_so_that_main_effects_stay_out_of_the_interaction():
     view = CROSSED[GRID.name]
     assert len(np.unique(view.orders, axis=0)) == 720  # 5! rows times 3! columns
-    own = np.random.default_rng(1).standard_normal((5, 1)) + np.random.default_rng(2).standard_normal((1, 3))
+    own = np.random.default_rng(1).standard_normal((5, 1)) + np.random.default_rng(
+        2
+    ).standard_normal((1, 3))
     centred = view.values - view.values.mean()
     np.testing.assert_allclose(centred[view.orders] @ own.T.ravel()[view.steps], 0, atol=1e-12)
     rows = CROSSED["gender"]
@@ -47,7 +60,9 @@ def test_slopes_are_those_of_the_photos_own_least_squares_planes():
     np.testing.assert_allclose(ends.loc["gender"], shares[:, [0, -1]].mean(2), atol=1e-6)
     np.testing.assert_allclose(ends.loc["race"], shares[:, :, [0, -1]].mean(1), atol=1e-6)
     np.testing.assert_allclose(ends.loc["race-x-gender=2"], shares[:, -1, [0, -1]], atol=1e-6)
-    np.testing.assert_allclose(ends.loc[GRID.name], (shares[:, -1] - shares[:, 0])[:, [0, -1]], atol=1e-6)
+    np.testing.assert_allclose(
+        ends.loc[GRID.name], (shares[:, -1] - shares[:, 0])[:, [0, -1]], atol=1e-6
+    )
 
 
 def test_a_planted_interaction_beyond_its_placebos_is_a_finding_and_no_main_slope_is():
@@ -67,9 +82,12 @@ def test_a_planted_interaction_beyond_its_placebos_is_a_finding_and_no_main_slop
 
 @pytest.mark.evidence
 @pytest.mark.parametrize(
-    ("main", "spread"), [*(pytest.param(main, 0.0, marks=pytest.mark.slow) for main in (0.0, 0.06)), (0.03, 0.03)]
+    ("main", "spread"),
+    [*(pytest.param(main, 0.0, marks=pytest.mark.slow) for main in (0.0, 0.06)), (0.03, 0.03)],
 )
-def test_without_an_interaction_its_p_is_small_as_often_as_it_says_whatever_the_main_slopes(main, spread):
+def test_without_an_interaction_its_p_is_small_as_often_as_it_says_whatever_the_main_slopes(
+    main, spread
+):
     p = pd.concat(interactions(np.random.default_rng(7), 40, 40, main, 0.0, spread))["p_test"]
     assert 0.01 <= (p < 0.05).mean() <= 0.10  # of 200
 
@@ -82,7 +100,9 @@ def test_without_an_interaction_its_p_is_small_as_often_as_it_says_whatever_the_
      (40, 0.03, 0.0, 0.03, 0.035, 0.07), (40, 0.03, 0.02, 0.0, 0.5, 0.75), (100, 0.03, 0.02, 0.0, 0.9, 1.0)],
 )  # fmt: skip
 def test_500_audits_hold_level_power_and_interval(photos, main, interaction, spread, least, most):
-    rows = pd.concat(interactions(np.random.default_rng(11), 500, photos, main, interaction, spread))
+    rows = pd.concat(
+        interactions(np.random.default_rng(11), 500, photos, main, interaction, spread)
+    )
     share = (rows["p_test"] < 0.05).mean()
     held = ((rows["ci_low"] <= 100 * interaction) & (rows["ci_high"] >= 100 * interaction)).mean()
     assert (least <= share <= most, 0.93 <= held <= 0.97) == (True, True), (share, held)
@@ -93,13 +113,17 @@ def test_a_picture_without_an_answer_leaves_its_photo_out_of_every_view_that_has
     asked.loc[(asked["photo"] == asked["photo"][0]) & (asked["step"] == 14), "status"] = "refused"
     made = analyse(scores, asked, values=GIVEN, options=FitOptions(permutations=0))
     n = made.slopes.groupby("attribute")["n"].max()
-    assert n[["gender", "race", GRID.name, "gender-x-race=2", "race-x-gender=2"]].tolist() == [19] * 5
+    assert (
+        n[["gender", "race", GRID.name, "gender-x-race=2", "race-x-gender=2"]].tolist() == [19] * 5
+    )
     assert n[["gender-x-race=-2", "race-x-gender=-2"]].tolist() == [20, 20]
 
 
 def test_a_cell_that_nobody_answered_leaves_the_slopes_that_do_without_it():
     scores, asked = answered(drawn(np.random.default_rng(3), 20, 2, 0.05, 0.0))
     asked.loc[asked["step"] == 14, "status"] = "refused"
-    made = analyse(scores, asked, values=GIVEN, options=FitOptions(permutations=0)).slopes.groupby("attribute")
+    made = analyse(scores, asked, values=GIVEN, options=FitOptions(permutations=0)).slopes.groupby(
+        "attribute"
+    )
     assert (made["n"].max() == 20).to_dict() == {name: name.endswith("=-2") for name in CROSSED}
     assert set(made["decision"].unique().explode()[list(CROSSED)[:3]]) == {"unjudged"}

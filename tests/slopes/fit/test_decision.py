@@ -23,20 +23,28 @@ def audit(answers, kinds=placebo.KINDS, photos: int = 300, seed: int = 0):
     parts = [answers(sweep(0.06, 0.06), VALUES, labels=NAMES)]
     for kind in kinds:
         shift = 0.06 if kind == "light" else 0.0
-        parts.append(answers(sweep(shift, 0.0), VALUES, labels=NAMES, attribute=placebo.name("gender", kind)))
+        parts.append(
+            answers(sweep(shift, 0.0), VALUES, labels=NAMES, attribute=placebo.name("gender", kind))
+        )
     return [pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)]
 
 
 def decisions(found, estimator: str = "photo-rate") -> pd.DataFrame:
     rows = found.slopes
-    return rows[(rows["estimator"] == estimator) & (rows["attribute"] == "gender")].set_index("label")
+    return rows[(rows["estimator"] == estimator) & (rows["attribute"] == "gender")].set_index(
+        "label"
+    )
 
 
 def test_what_light_does_alone_is_no_finding_and_what_it_does_not_is_one(answers) -> None:
     found = analyse(*audit(answers), options=FAST)
     table = decisions(found)
     assert table["q"]["light only"] < 0.05  # a star before
-    assert table["decision"].to_dict() == {"light only": "placebo", "real": "finding", "still": "none"}
+    assert table["decision"].to_dict() == {
+        "light only": "placebo",
+        "real": "finding",
+        "still": "none",
+    }
     assert table["reason"].to_dict() == {"light only": "light", "real": "", "still": "own-test"}
     assert table["detail"]["light only"].startswith("light alone: +")
     assert table["light"]["light only"] > 0.7
@@ -53,7 +61,9 @@ def test_light_s_share_of_a_finding_is_its_slope_over_the_label_s(answers, share
     for seed, kind in enumerate(placebo.KINDS, 1):
         moved = sweep(0.12 * share * (kind == "light"), seed)
         parts.append(answers(moved, VALUES, attribute=placebo.name("gender", kind)))
-    found = analyse(*(pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)), options=FAST)
+    found = analyse(
+        *(pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)), options=FAST
+    )
     row = decisions(found).iloc[0]
     light = found.placebos.query("placebo == 'light' and estimator == 'photo-rate'").iloc[0]
     assert row["decision"] == "finding"
@@ -71,10 +81,16 @@ def test_without_every_placebo_a_slope_stays_open(answers) -> None:
         assert table["detail"]["real"] == why
 
 
-@pytest.mark.parametrize(("low", "high", "decision"), [(1, 9, "finding"), (-1, 9, "open"), (-9, -1, "open")])
-def test_where_refusals_depend_on_the_value_the_bounds_keep_the_slopes_sign(low, high, decision) -> None:
+@pytest.mark.parametrize(
+    ("low", "high", "decision"), [(1, 9, "finding"), (-1, 9, "open"), (-9, -1, "open")]
+)
+def test_where_refusals_depend_on_the_value_the_bounds_keep_the_slopes_sign(
+    low, high, decision
+) -> None:
     for sign in (1, -1):
-        ends = dict(zip(("worst_low", "worst_high"), sorted((sign * low, sign * high)), strict=True))
+        ends = dict(
+            zip(("worst_low", "worst_high"), sorted((sign * low, sign * high)), strict=True)
+        )
         row = {"note": "", "q": 0.01, "se": 1.0, "slope": 5.0 * sign, **ends}
         assert _decide_label(row, 0.01, dict.fromkeys(placebo.KINDS), "failures")[0] == decision
 
@@ -94,22 +110,36 @@ def test_the_difference_that_decides_is_against_the_nearer_sign(answers) -> None
     """A placebo as steep the other way: its sign says nothing, so the paired difference is about 0."""
     rng = np.random.default_rng(4)
     parts = []
-    for name, slope in (("gender", 0.06), ("gender-same", 0.0), ("gender-light", 0.0), ("gender-random", -0.06)):
+    for name, slope in (
+        ("gender", 0.06),
+        ("gender-same", 0.0),
+        ("gender-light", 0.0),
+        ("gender-random", -0.06),
+    ):
         present = rng.random((300, 1, 5)) < 0.4 + slope * VALUES
         parts.append(answers(present, VALUES, attribute=name))
-    found = analyse(*[pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)], options=FAST)
+    found = analyse(
+        *[pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)], options=FAST
+    )
     row = found.placebos.set_index("placebo").loc["random"]
     assert row["difference"] == pytest.approx(row["slope"] + row["placebo_slope"])
     assert abs(row["difference"]) < row["slope"]
     assert "random change: -" in decisions(found).iloc[0]["detail"]
 
 
-@pytest.mark.parametrize(("kind", "further"), [("light", 0.12), ("random", 0.12), ("random", -0.12)])
+@pytest.mark.parametrize(
+    ("kind", "further"), [("light", 0.12), ("random", 0.12), ("random", -0.12)]
+)
 def test_a_slope_short_of_its_placebo_is_no_finding(answers, kind, further) -> None:
     """A placebo goes further: a clear difference, of the wrong sign; the sign of a random change means nothing."""
     rng = np.random.default_rng(3)
     parts = []
-    for name, slope in {"gender": 0.05, "gender-same": 0.0, "gender-light": 0.0, "gender-random": 0.0}.items():
+    for name, slope in {
+        "gender": 0.05,
+        "gender-same": 0.0,
+        "gender-light": 0.0,
+        "gender-random": 0.0,
+    }.items():
         slope = further if name == f"gender-{kind}" else slope
         present = rng.random((400, 1, 5)) < 0.4 + slope * VALUES
         parts.append(answers(present, VALUES, attribute=name))
@@ -125,8 +155,14 @@ def test_placebos_are_adjusted_over_the_labels_that_hold_the_own_test(answers) -
     parts = []
     for name in ("gender", *placebo.names("gender")):
         moves = slopes if name == "gender" else 0 * slopes
-        parts.append(answers(rng.random((100, 31, 5)) < 0.4 + moves[:, None] * VALUES, VALUES, attribute=name))
-    found = analyse(*[pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)], options=FAST)
+        parts.append(
+            answers(
+                rng.random((100, 31, 5)) < 0.4 + moves[:, None] * VALUES, VALUES, attribute=name
+            )
+        )
+    found = analyse(
+        *[pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)], options=FAST
+    )
     table = decisions(found)
     assert table["decision"]["label0"] == "finding"
     tested = table["q_placebo"].notna()
@@ -139,6 +175,13 @@ def test_what_was_not_tested_is_not_judged() -> None:
 
 def test_a_slope_whose_interval_holds_0_is_no_finding_however_small_its_q() -> None:
     found = rule(False, 0.01, 0.01, placebo.KINDS, (1.0, 3.0))
-    assert (found, rule(False, 0.01, 0.01, placebo.KINDS, (-1.0, 3.0))) == (("finding", ""), ("none", "own-test"))
+    assert (found, rule(False, 0.01, 0.01, placebo.KINDS, (-1.0, 3.0))) == (
+        ("finding", ""),
+        ("none", "own-test"),
+    )
     row = {"note": "", "q": 0.01, "se": 1.0, "slope": 1.0, "ci_low": -1.0, "ci_high": 3.0}
-    assert _decide_label(row, 0.01, {}, "") == ("none", "own-test", "q 0.01, but its interval holds 0")
+    assert _decide_label(row, 0.01, {}, "") == (
+        "none",
+        "own-test",
+        "q 0.01, but its interval holds 0",
+    )

@@ -28,7 +28,9 @@ def grouped(answers, *parts: np.ndarray):
     present = np.concatenate(parts)
     scores, asked = answers(present, VALUES)
     names = np.repeat(["men", "women", "others"][: len(parts)], [len(part) for part in parts])
-    about = pd.DataFrame({"sex": names, "age": np.arange(len(present)) % 2}, index=sorted(set(asked["photo"])))
+    about = pd.DataFrame(
+        {"sex": names, "age": np.arange(len(present)) % 2}, index=sorted(set(asked["photo"]))
+    )
     return present, scores, asked, about
 
 
@@ -40,24 +42,40 @@ def test_groups_have_the_slopes_of_their_photos_and_differences_welchs_test(answ
     profile = found.groups.query("estimator == 'photo-rate'").set_index("group")
     for name, part in zip(("men", "women"), parts, strict=True):
         expected = [part.mean(), corrected(part)[2]]
-        np.testing.assert_allclose(profile.loc[name, ["slope", "p"]].to_numpy(float), expected, rtol=1e-5)
+        np.testing.assert_allclose(
+            profile.loc[name, ["slope", "p"]].to_numpy(float), expected, rtol=1e-5
+        )
         assert profile.loc[name, "n"] == len(part)
     row = found.differences.query("estimator == 'photo-rate'").iloc[0]
     welch = stats.ttest_ind(*parts, equal_var=False)
     gap, errors = parts[0].mean() - parts[1].mean(), [stats.sem(part) for part in parts]
-    thirds = [stats.skew(part) / len(part) ** 0.5 * error**3 for part, error in zip(parts, errors, strict=True)]
+    thirds = [
+        stats.skew(part) / len(part) ** 0.5 * error**3
+        for part, error in zip(parts, errors, strict=True)
+    ]
     se = np.hypot(*errors)
     theirs = corrected_parts(gap, se, welch.df, (thirds[0] - thirds[1]) / se**3)
-    np.testing.assert_allclose(row[["difference", "ci_low", "ci_high", "p"]].to_numpy(float), [gap, *theirs], rtol=1e-5)
+    np.testing.assert_allclose(
+        row[["difference", "ci_low", "ci_high", "p"]].to_numpy(float), [gap, *theirs], rtol=1e-5
+    )
 
 
 def test_columns_can_be_crossed_and_photos_without_a_value_are_in_no_group(answers) -> None:
-    _, scores, asked, about = grouped(answers, moving(40, 0.1, 0), moving(40, 0.0, 1), moving(20, 0.0, 2))
+    _, scores, asked, about = grouped(
+        answers, moving(40, 0.1, 0), moving(40, 0.0, 1), moving(20, 0.0, 2)
+    )
     about.loc[about["sex"] == "others", "sex"] = None
-    found = analyse(scores, asked, options=OPTIONS, about=about.iloc[5:], groups=["sex", "sex + age"])
+    found = analyse(
+        scores, asked, options=OPTIONS, about=about.iloc[5:], groups=["sex", "sex + age"]
+    )
     profile = found.groups.query("estimator == 'photo-rate'")
     assert profile.groupby("column")["n"].sum().tolist() == [75, 75]
-    assert set(profile.query("column == 'sex + age'")["group"]) == {"men, 0", "men, 1", "women, 0", "women, 1"}
+    assert set(profile.query("column == 'sex + age'")["group"]) == {
+        "men, 0",
+        "men, 1",
+        "women, 0",
+        "women, 1",
+    }
     assert len(found.differences.query("estimator == 'photo-rate' and column == 'sex + age'")) == 6
 
 
@@ -73,12 +91,18 @@ def test_a_label_too_rare_in_a_group_is_not_judged_there(answers) -> None:
         "others": "too few photos change their answer",
     }
     assert profile["p"].isna().to_dict() == {"men": True, "women": False, "others": True}
-    between = found.differences.query("estimator == 'photo-rate'").set_index(["group", "other"])["p"]
+    between = found.differences.query("estimator == 'photo-rate'").set_index(["group", "other"])[
+        "p"
+    ]
     assert np.isnan(between["men", "others"])
-    assert np.isfinite(between["men", "women"])  # common in one group, rare in the other: that can be judged
+    assert np.isfinite(
+        between["men", "women"]
+    )  # common in one group, rare in the other: that can be judged
 
 
-def test_a_group_whose_photos_all_lack_the_label_does_not_make_the_difference_certain(answers) -> None:
+def test_a_group_whose_photos_all_lack_the_label_does_not_make_the_difference_certain(
+    answers,
+) -> None:
     few = np.zeros((12, 1, 5), bool)
     _, scores, asked, about = grouped(answers, few, moving(90, 0.15, 1))
     row = analyse(scores, asked, options=OPTIONS, about=about, groups=["sex"]).differences
@@ -93,7 +117,9 @@ def test_a_group_whose_photos_all_lack_the_label_does_not_make_the_difference_ce
     assert np.isnan(row["p"]), "a handful of photos is not judged"
 
 
-def p_of(present: np.ndarray, first: np.ndarray, cluster: np.ndarray | None = None, m: int = 499) -> float:
+def p_of(
+    present: np.ndarray, first: np.ndarray, cluster: np.ndarray | None = None, m: int = 499
+) -> float:
     answers = replace(of(present), units=cluster)
     return float(membership_test(answers, "rate", first, FitOptions(permutations=m, seed=1))[0])
 
@@ -104,7 +130,10 @@ def test_it_agrees_with_scipys_permutation_of_welchs_t() -> None:
     present = rng.random((80, 5)) < 0.4 + np.where(first, 0.04, -0.02)[:, None] * VALUES
     slopes = present @ (VALUES / (VALUES @ VALUES))
     theirs = stats.ttest_ind(
-        slopes[first], slopes[~first], equal_var=False, method=stats.PermutationMethod(n_resamples=2999, rng=rng)
+        slopes[first],
+        slopes[~first],
+        equal_var=False,
+        method=stats.PermutationMethod(n_resamples=2999, rng=rng),
     )
     assert p_of(present, first, m=2999) == pytest.approx(theirs.pvalue, abs=0.03)
 

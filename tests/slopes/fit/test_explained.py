@@ -36,9 +36,14 @@ def test_without_readings_units_or_a_slope_there_is_a_reason_instead() -> None:
     assert explained_rows(answers, moved[:0], OPTIONS)["note"].item() == STILL
     assert explained(13, 2, 2.0, 0.0)["note"] == FEW
     assert explained(40, 2, 0.0, 0.0)["note"] == NOT_APART
-    assert explained_rows(answers, moved, FitOptions(permutations=0, min_varying=41))["note"].item() == RARE
+    assert (
+        explained_rows(answers, moved, FitOptions(permutations=0, min_varying=41))["note"].item()
+        == RARE
+    )
     read = moved[moved["photo"] != "0000"]
-    assert explained_rows(answers, read, OPTIONS)["n"].item() == 39, "a unit that was not read is left out"
+    assert explained_rows(answers, read, OPTIONS)["n"].item() == 39, (
+        "a unit that was not read is left out"
+    )
 
 
 def test_a_reading_that_moves_as_the_value_does_is_named_and_gets_no_share() -> None:
@@ -46,7 +51,9 @@ def test_a_reading_that_moves_as_the_value_does_is_named_and_gets_no_share() -> 
     assert (row["note"], row["reading"]) == (ALIKE, "luminance")
     assert row["slope"] == pytest.approx(12, abs=0.5)
     assert row[["share", "adjusted", "adjusted_low"]].isna().all()
-    assert explained(200, 2, 2.0, 1.0, moves=2.0)["note"] == "", "an inflation of the variance below 10 is borne"
+    assert explained(200, 2, 2.0, 1.0, moves=2.0)["note"] == "", (
+        "an inflation of the variance below 10 is borne"
+    )
 
 
 def test_clusters_are_left_out_as_one() -> None:
@@ -62,7 +69,9 @@ def test_clusters_are_left_out_as_one() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("units", "count"), [(24, 2), (24, 7), (100, 2)])
 @pytest.mark.parametrize("direct", [0.0, 2.0])
-def test_the_intervals_hold_the_planted_share_and_slope(units: int, count: int, direct: float) -> None:
+def test_the_intervals_hold_the_planted_share_and_slope(
+    units: int, count: int, direct: float
+) -> None:
     rows = pd.DataFrame([explained(units, count, direct, 2.0, seed=seed) for seed in range(100)])
     share, known = 2.0 / (direct + 2.0), rows["share"].notna()
     held = (rows["share_low"] <= share) & (share <= rows["share_high"])
@@ -76,8 +85,14 @@ def test_the_intervals_hold_the_planted_share_and_slope(units: int, count: int, 
 @pytest.mark.slow
 def test_without_an_effect_there_is_no_finding_and_planted_ones_are_found() -> None:
     """One in twenty may have a finding without an effect, by q over its labels; more sets are in coverage_pairs.py."""
-    none = [(audited(np.random.default_rng(seed), 0.0)["decision"] == "finding").any() for seed in range(60)]
+    none = [
+        (audited(np.random.default_rng(seed), 0.0)["decision"] == "finding").any()
+        for seed in range(60)
+    ]
     assert sum(none) <= 5
-    found = [audited(np.random.default_rng(seed), 0.5).set_index("label")["decision"] for seed in range(30)]
+    found = [
+        audited(np.random.default_rng(seed), 0.5).set_index("label")["decision"]
+        for seed in range(30)
+    ]
     assert np.mean([row["l0"] == "finding" for row in found]) > 0.8
     assert np.mean([(row.drop("l0") == "finding").any() for row in found]) <= 0.1

@@ -83,7 +83,9 @@ def test_any_answers_give_slopes_in_points() -> None:
     assert 15 < row["slope"] < 45
     assert set(tables.SLOPES.columns) == set(found.columns)
     several = own_words().assign(model="m", trait="gender")
-    named = gslopes.fit_slopes(several, **names, classifier="model", attribute="trait", options=FAST)
+    named = gslopes.fit_slopes(
+        several, **names, classifier="model", attribute="trait", options=FAST
+    )
     assert set(named["classifier"]) == {"m"}
     assert set(named["attribute"]) == {"gender"}
     pd.testing.assert_series_equal(named["slope"], found["slope"])
@@ -92,13 +94,23 @@ def test_any_answers_give_slopes_in_points() -> None:
 def test_two_values_give_differences_and_the_paper_no_p() -> None:
     rng = np.random.default_rng(0)
     present = rng.random((60, 2)) < [0.3, 0.5]
-    rows = [(f"p{photo}", value, "Chef" if present[photo, value] else None) for photo in range(60) for value in (0, 1)]
-    found = gslopes.fit_slopes(pd.DataFrame(rows, columns=["photo", "value", "label"]), options=FAST)
+    rows = [
+        (f"p{photo}", value, "Chef" if present[photo, value] else None)
+        for photo in range(60)
+        for value in (0, 1)
+    ]
+    found = gslopes.fit_slopes(
+        pd.DataFrame(rows, columns=["photo", "value", "label"]), options=FAST
+    )
     by = found.set_index("estimator")
     low, high, p = corrected(100 * (present[:, 1].astype(float) - present[:, 0]))
-    assert by.loc["photo-rate", "slope"] == pytest.approx(100 * (present[:, 1].mean() - present[:, 0].mean()))
+    assert by.loc["photo-rate", "slope"] == pytest.approx(
+        100 * (present[:, 1].mean() - present[:, 0].mean())
+    )
     assert by.loc["photo-rate", "p"] == pytest.approx(p)
     rate, more = present.mean(axis=0)
-    assert by.loc["paper", ["y_centre", "slope"]].tolist() == pytest.approx([rate, more / rate - 1]), "relative to 0"
+    assert by.loc["paper", ["y_centre", "slope"]].tolist() == pytest.approx(
+        [rate, more / rate - 1]
+    ), "relative to 0"
     assert by.loc["photo-rate", ["ci_low", "ci_high"]].to_numpy(float) == pytest.approx([low, high])
     assert by.loc["paper", ["se", "t", "p", "ci_low", "q"]].isna().all()

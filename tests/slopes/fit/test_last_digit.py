@@ -33,7 +33,9 @@ Design = tuple[dict[str, np.ndarray], dict[str, Any]]
 """Sweep to scores, (photos, labels, K) float32, NaN where a label was not returned; further arguments of the fit."""
 
 
-def with_placebos(edit: np.ndarray, still: np.ndarray, name: str = "gender") -> dict[str, np.ndarray]:
+def with_placebos(
+    edit: np.ndarray, still: np.ndarray, name: str = "gender"
+) -> dict[str, np.ndarray]:
     """still: along the placebos."""
     return {name: edit, **dict.fromkeys(placebo.names(name), still)}
 
@@ -45,7 +47,9 @@ def by_presence(lot: np.random.Generator, score: float = 0.1 + 0.2) -> Design:
     there[:, 3] = there[::-1, 2]
     there[:, 4], there[:, 5] = True, VALUES < 2
     still = np.repeat(lot.random((PHOTOS, 6, 1)) < 0.5, 5, axis=2)
-    return with_placebos(*(np.where(rows, score, np.nan) for rows in (there, still))), {"truth": ["label0=truth"]}
+    return with_placebos(*(np.where(rows, score, np.nan) for rows in (there, still))), {
+        "truth": ["label0=truth"]
+    }
 
 
 def constant(lot: np.random.Generator) -> Design:
@@ -57,7 +61,14 @@ def constant(lot: np.random.Generator) -> Design:
 
 def alike(lot: np.random.Generator) -> Design:
     """All photos have the same score at each value, which moves; and along one placebo they move as far."""
-    sweeps = np.stack([0.1 + 0.2 * np.arange(5), 0.3 + 0.1 * np.arange(5), np.full(5, 0.3), [0.6, 0.3, 0.1, 0.3, 0.6]])
+    sweeps = np.stack(
+        [
+            0.1 + 0.2 * np.arange(5),
+            0.3 + 0.1 * np.arange(5),
+            np.full(5, 0.3),
+            [0.6, 0.3, 0.1, 0.3, 0.6],
+        ]
+    )
     edit = np.broadcast_to(sweeps, (PHOTOS, 4, 5)).copy()
     own = with_placebos(edit, np.broadcast_to(sweeps[:, :1], edit.shape).copy())
     return {**own, placebo.name("gender", "light"): edit}, {}
@@ -65,7 +76,10 @@ def alike(lot: np.random.Generator) -> Design:
 
 def scored(lot: np.random.Generator) -> Design:
     """Scores of three digits on every picture, the same for photos in twos; two labels are each other's mirror."""
-    middle, steep = lot.uniform(0.2, 0.8, (PHOTOS // 2, 5, 1)), np.array([-0.08, 0.04, 0.0, 0.02, 0.0])[:, None]
+    middle, steep = (
+        lot.uniform(0.2, 0.8, (PHOTOS // 2, 5, 1)),
+        np.array([-0.08, 0.04, 0.0, 0.02, 0.0])[:, None],
+    )
     scores = middle + steep * VALUES + lot.normal(0, 0.03, (PHOTOS // 2, 5, 5))
     scores[:, 3] = 1 - scores[:, 1]
     edit = np.repeat(np.clip(scores, 0.001, 0.999).round(3), 2, axis=0)
@@ -86,9 +100,17 @@ def twos(lot: np.random.Generator) -> Design:
     """Pairs: two values, with readings of what else moved, one of which moves in step and one not at all."""
     edit = np.clip(0.4 + 0.2 * lot.random((PHOTOS, 3, 2)) + [0.0, 0.1], 0, 1).round(2)
     edit[:, 2] = edit[:, 0, ::-1]
-    readings = {"luminance": 0.3 * edit[:, 0], "young": edit[:, 1], "smiling": np.full((PHOTOS, 2), 0.1 + 0.2)}
-    index = pd.MultiIndex.from_product([readings, IDS, range(2)], names=["reading", "photo", "step"])
-    columns = pd.Series(np.concatenate([part.ravel() for part in readings.values()]), index, name="score")
+    readings = {
+        "luminance": 0.3 * edit[:, 0],
+        "young": edit[:, 1],
+        "smiling": np.full((PHOTOS, 2), 0.1 + 0.2),
+    }
+    index = pd.MultiIndex.from_product(
+        [readings, IDS, range(2)], names=["reading", "photo", "step"]
+    )
+    columns = pd.Series(
+        np.concatenate([part.ravel() for part in readings.values()]), index, name="score"
+    )
     return {"race": edit}, {"moved": columns.reset_index().assign(attribute="race")}
 
 
@@ -102,15 +124,24 @@ def crossed(lot: np.random.Generator) -> Design:
 def read(lot: np.random.Generator) -> Design:
     """With a reader that some photos reach alike, an unedited photo, a drawing and a gate."""
     own, _ = scored(lot)
-    reach = pd.DataFrame({"photo": IDS, "attribute": "gender", "reading": "gender", "reach": 0.1 + 0.2})
+    reach = pd.DataFrame(
+        {"photo": IDS, "attribute": "gender", "reading": "gender", "reach": 0.1 + 0.2}
+    )
     reach["odds"] = np.where(ABOUT["team"] == "red", 0.7, -0.7)
     kept = pd.Series(np.arange(PHOTOS) % 6 > 0, IDS)
     tones = pd.Series(np.resize(["dark", "light"], PHOTOS), IDS)
-    return own, {"reach": reach, "gates": {"gender": kept}, "tones": tones, "drawn": ["gender"], "unedited": True}
+    return own, {
+        "reach": reach,
+        "gates": {"gender": kept},
+        "tones": tones,
+        "drawn": ["gender"],
+        "unedited": True,
+    }
 
 
 DESIGNS: dict[str, Callable[[np.random.Generator], Design]] = {
-    made.__name__: made for made in (by_presence, constant, alike, scored, numbered, twos, crossed, read)
+    made.__name__: made
+    for made in (by_presence, constant, alike, scored, numbered, twos, crossed, read)
 }
 
 
@@ -119,19 +150,34 @@ def tables_of(sweeps: Mapping[str, np.ndarray]) -> tuple[pd.DataFrame, pd.DataFr
     scores, asked = [], []
     for attribute, numbers in sweeps.items():
         values = (
-            np.arange(15.0) if attribute.startswith(GRID.name) else VALUES if numbers.shape[2] == 5 else np.arange(2)
+            np.arange(15.0)
+            if attribute.startswith(GRID.name)
+            else VALUES
+            if numbers.shape[2] == 5
+            else np.arange(2)
         )
         photo, label, step = np.nonzero(~np.isnan(numbers))
         head = {"classifier": "c", "attribute": attribute}
-        cells = {"photo": IDS[photo], "step": step.astype(np.int16), "label": [f"label{at}" for at in label]}
-        cells |= {"value": values[step].astype(np.float32), "score": numbers[photo, label, step].astype(np.float32)}
+        cells = {
+            "photo": IDS[photo],
+            "step": step.astype(np.int16),
+            "label": [f"label{at}" for at in label],
+        }
+        cells |= {
+            "value": values[step].astype(np.float32),
+            "score": numbers[photo, label, step].astype(np.float32),
+        }
         scores.append(pd.DataFrame(head | cells)[tables.SCORES.columns])
         pictures = {
             "photo": np.repeat(IDS, len(values)),
             "step": np.tile(np.arange(len(values), dtype=np.int16), PHOTOS),
         }
-        asked.append(pd.DataFrame(head | pictures | {"status": "answered", "reason": "", "detail": ""}))
-    return pd.concat(scores, ignore_index=True), pd.concat(asked, ignore_index=True)[tables.ASKED.columns]
+        asked.append(
+            pd.DataFrame(head | pictures | {"status": "answered", "reason": "", "detail": ""})
+        )
+    return pd.concat(scores, ignore_index=True), pd.concat(asked, ignore_index=True)[
+        tables.ASKED.columns
+    ]
 
 
 def everything(
@@ -142,22 +188,38 @@ def everything(
     if given.pop("unedited", False):
         first = scores[(scores["attribute"] == "gender") & (scores["step"] == 2)]
         alone = first.assign(attribute="unedited", step=np.int16(0), value=np.float32(0))
-        about = asked[(asked["attribute"] == "gender") & (asked["step"] == 0)].assign(attribute="unedited")
-        arrow = (tables.check(table, frame) for table, frame in ((tables.SCORES, alone), (tables.ASKED, about)))
+        about = asked[(asked["attribute"] == "gender") & (asked["step"] == 0)].assign(
+            attribute="unedited"
+        )
+        arrow = (
+            tables.check(table, frame)
+            for table, frame in ((tables.SCORES, alone), (tables.ASKED, about))
+        )
         given["unedited"] = {"c": next(gather(*arrow, {"unedited": np.zeros(1)}))}
-    found = analyse(scores, asked, options=OPTIONS, about=ABOUT, groups=["team"], cluster=cluster, **given)
+    found = analyse(
+        scores, asked, options=OPTIONS, about=ABOUT, groups=["team"], cluster=cluster, **given
+    )
     made = {table.name: frame for table, frame in found.tables()}
     slopes = found.slopes.assign(expected=False, cut=None)
     made["findings"] = decisions.findings_table(slopes, found.error_slopes)
     said = []
     for name, attribute, rows, _ in decisions.by_pair(tables.reading(slopes)):
         line = decisions.headline(rows, decisions.decide(rows), attribute)
-        said.append({"name": name, "attribute": attribute, **{key: getattr(line, key) for key in line.__slots__}})
+        said.append(
+            {
+                "name": name,
+                "attribute": attribute,
+                **{key: getattr(line, key) for key in line.__slots__},
+            }
+        )
     return made | {"sentences": pd.DataFrame(said)}
 
 
 def moved_arguments(more: Mapping[str, Any], lot: np.random.Generator) -> dict[str, Any]:
-    return {name: moved_table(value, lot) if isinstance(value, pd.DataFrame) else value for name, value in more.items()}
+    return {
+        name: moved_table(value, lot) if isinstance(value, pd.DataFrame) else value
+        for name, value in more.items()
+    }
 
 
 def check(design: str, seed: int, cluster: str) -> None:
@@ -176,12 +238,16 @@ def test_no_decision_depends_on_the_last_digit_of_an_answer(design: str) -> None
 @pytest.mark.slow
 @settings(max_examples=150)
 @given(st.sampled_from(sorted(DESIGNS)), st.integers(0, 2**32), st.sampled_from(["", "family"]))
-def test_no_decision_of_any_design_depends_on_the_last_digit_of_an_answer(design: str, seed: int, cluster: str) -> None:
+def test_no_decision_of_any_design_depends_on_the_last_digit_of_an_answer(
+    design: str, seed: int, cluster: str
+) -> None:
     check(design, seed, cluster)
 
 
 @pytest.mark.parametrize("design", [by_presence, alike, scored, numbered])
-def test_no_change_between_two_runs_depends_on_the_last_digit(design: Callable[[np.random.Generator], Design]) -> None:
+def test_no_change_between_two_runs_depends_on_the_last_digit(
+    design: Callable[[np.random.Generator], Design],
+) -> None:
     """A run against itself, moved twice, and against another one."""
     lot = np.random.default_rng(1)
     scores, asked = tables_of({"gender": design(lot)[0]["gender"]})
@@ -194,10 +260,14 @@ def test_no_change_between_two_runs_depends_on_the_last_digit(design: Callable[[
                 arrow = tables.check(tables.SCORES, frame), tables.check(tables.ASKED, asked)
                 sides.append(next(gather(*arrow, {"gender": VALUES})))
             made.append(paired_differences(*sides, min_varying=3, permutations=99))
-    assert not differences({"same": made[0], "changed": made[2]}, {"same": made[1], "changed": made[3]})
+    assert not differences(
+        {"same": made[0], "changed": made[2]}, {"same": made[1], "changed": made[3]}
+    )
 
 
-def test_a_label_at_the_cut_counts_whatever_the_last_digit_and_ties_for_the_last_place_all_do() -> None:
+def test_a_label_at_the_cut_counts_whatever_the_last_digit_and_ties_for_the_last_place_all_do() -> (
+    None
+):
     scores, _ = tables_of({"gender": np.full((PHOTOS, 3, 5), 0.55)})
     for cut in (Cut(0.55), Cut(0.0, 2)):
         again = scores.assign(score=moved(scores["score"].to_numpy(), np.random.default_rng(0)))

@@ -20,18 +20,33 @@ def answers(values: np.ndarray, steps: np.ndarray, measure: str = "") -> Answers
     """values: (labels, n, K), each label on every photo; presence where there is no measure."""
     count, n, _ = values.shape
     labels = np.array([f"l{place:03d}" for place in range(count)], dtype=object)
-    photo, label = np.tile(np.arange(n, dtype=np.int32), count), np.repeat(np.arange(count, dtype=np.int32), n)
+    photo, label = (
+        np.tile(np.arange(n, dtype=np.int32), count),
+        np.repeat(np.arange(count, dtype=np.int32), n),
+    )
     rows = values.reshape(count * n, -1).astype(np.float32)
     present = np.ones(rows.shape, bool) if measure else rows > 0
     head = ("c", "gender", steps, labels, people(n).index.to_numpy(object), {})
-    return Answers(*head, photo, label, present, rows, 0.0, dict.fromkeys(labels.tolist(), measure) if measure else {})
+    return Answers(
+        *head,
+        photo,
+        label,
+        present,
+        rows,
+        0.0,
+        dict.fromkeys(labels.tolist(), measure) if measure else {},
+    )
 
 
 def people(n: int) -> pd.Series:
-    return pd.Series(["man"] * (n // 2) + ["woman"] * (n - n // 2), index=[f"p{i:04d}" for i in range(n)])
+    return pd.Series(
+        ["man"] * (n // 2) + ["woman"] * (n - n // 2), index=[f"p{i:04d}" for i in range(n)]
+    )
 
 
-def planted(n: int, gap: float, distance: float, labels: int = 1) -> tuple[Answers, Answers, pd.Series]:
+def planted(
+    n: int, gap: float, distance: float, labels: int = 1
+) -> tuple[Answers, Answers, pd.Series]:
     """Labels with a number of their own: men have ``gap`` more of it, edits move it by 0.5 a unit; and odds."""
     draw = np.random.default_rng(n)
     man = (people(n) == "man").to_numpy().astype(float)
@@ -42,11 +57,17 @@ def planted(n: int, gap: float, distance: float, labels: int = 1) -> tuple[Answe
 
 
 def fitted(
-    sweep: Answers, unedited: Answers, odds: pd.Series | None, decision: str = "finding", cluster: dict | None = None
+    sweep: Answers,
+    unedited: Answers,
+    odds: pd.Series | None,
+    decision: str = "finding",
+    cluster: dict | None = None,
 ) -> pd.DataFrame:
     found = dict.fromkeys(sweep.labels.tolist(), decision)
     units = None if cluster is None else np.array([cluster[photo] for photo in sweep.photos])
-    return observed_rows(replace(sweep, units=units), unedited, people(len(sweep.photos)), odds, found, OPTIONS)
+    return observed_rows(
+        replace(sweep, units=units), unedited, people(len(sweep.photos)), odds, found, OPTIONS
+    )
 
 
 def test_of_many_labels_the_differences_are_scipys_and_their_intervals_hold() -> None:
@@ -54,13 +75,17 @@ def test_of_many_labels_the_differences_are_scipys_and_their_intervals_hold() ->
     found = fitted(sweep, unedited, odds)
     values = unedited.score.reshape(400, 80).astype(float)
     theirs = stats.ttest_ind(values[:, :40], values[:, 40:], axis=1, equal_var=False)
-    gaps = values - np.where(np.arange(80) < 40, *(part.mean(axis=1)[:, None] for part in np.split(values, 2, axis=1)))
+    gaps = values - np.where(
+        np.arange(80) < 40, *(part.mean(axis=1)[:, None] for part in np.split(values, 2, axis=1))
+    )
     gaps[:, 40:] *= -1
     skew = (gaps**3).sum(axis=1) / (gaps**2).sum(axis=1) ** 1.5
     se = (values[:, :40].mean(axis=1) - values[:, 40:].mean(axis=1)) / theirs.statistic
     for row in range(20):
         ends = corrected_ends(found["observed"][row], se[row], theirs.df[row], skew[row])
-        np.testing.assert_allclose(found.loc[row, ["ci_low", "ci_high"]].to_numpy(float), ends, rtol=1e-3)
+        np.testing.assert_allclose(
+            found.loc[row, ["ci_low", "ci_high"]].to_numpy(float), ends, rtol=1e-3
+        )
     held = ((found["ci_low"] <= 2.0) & (found["ci_high"] >= 2.0)).mean()
     assert 0.915 < held < 0.983  # 95 % within three standard errors of 400 draws
     assert set(found["agreement"]) == {"same sign"}
@@ -79,7 +104,9 @@ def test_of_many_labels_the_differences_are_scipys_and_their_intervals_hold() ->
         (2.0, -4.0, "finding", "opposite signs"),
     ],
 )
-def test_slope_and_difference_agree_or_not(gap: float, distance: float | None, decision: str, agreement: str) -> None:
+def test_slope_and_difference_agree_or_not(
+    gap: float, distance: float | None, decision: str, agreement: str
+) -> None:
     sweep, unedited, odds = planted(600, gap, distance or 0.0)
     found = fitted(sweep, unedited, None if distance is None else odds, decision).iloc[0]
     assert found["agreement"] == agreement
@@ -92,8 +119,15 @@ def test_presence_is_a_difference_of_shares_in_points() -> None:
     said[:, :30] = said[:, 50:60] = 1
     odds = planted(100, 0.0, 4.0)[2]
     found = fitted(answers(said, VALUES), answers(said[..., :1], np.zeros(1)), odds, "none").iloc[0]
-    assert (found["mean"], found["mean_other"], found["observed"]) == (60.0, 20.0, pytest.approx(40.0))
-    assert (found["ci_low"], found["ci_high"]) == (pytest.approx(21.0, abs=0.05), pytest.approx(54.97, abs=0.3))
+    assert (found["mean"], found["mean_other"], found["observed"]) == (
+        60.0,
+        20.0,
+        pytest.approx(40.0),
+    )
+    assert (found["ci_low"], found["ci_high"]) == (
+        pytest.approx(21.0, abs=0.05),
+        pytest.approx(54.97, abs=0.3),
+    )
     assert found["agreement"] == "observed only"
 
 
@@ -103,8 +137,12 @@ def test_a_label_of_all_photos_of_one_group_alone_is_a_difference(each: int) -> 
     said = np.zeros((1, 80, 5))
     said[:, :40] = 1
     odds = planted(80, 0.0, 4.0)[2]
-    cluster = None if each == 1 else {photo: place // each for place, photo in enumerate(odds.index)}
-    found = fitted(answers(said, VALUES), answers(said[..., :1], np.zeros(1)), odds, "none", cluster).iloc[0]
+    cluster = (
+        None if each == 1 else {photo: place // each for place, photo in enumerate(odds.index)}
+    )
+    found = fitted(
+        answers(said, VALUES), answers(said[..., :1], np.zeros(1)), odds, "none", cluster
+    ).iloc[0]
     assert (found["observed"], found["agreement"], found["note"]) == (100, "observed only", "")
     p = stats.chi2_contingency([[40, 0], [0, 40]], correction=False).pvalue
     assert found["p"] == pytest.approx(p) if each == 1 else 0 < found["p"] < 1e-6
@@ -118,7 +156,11 @@ def test_photos_of_a_person_count_once() -> None:
     pairs = {photo: place // 2 for place, photo in enumerate(sweep.photos)}
     whole = fitted(sweep, unedited, odds, cluster=pairs).iloc[0]
     half = np.arange(60) % 2 == 0
-    once = observed_rows(sweep.only(half), unedited.only(half), people(60), odds, {}, OPTIONS).iloc[0]
+    once = observed_rows(sweep.only(half), unedited.only(half), people(60), odds, {}, OPTIONS).iloc[
+        0
+    ]
     for name in ("observed", "ci_low", "ci_high", "distance_low"):
         assert whole[name] == pytest.approx(once[name], rel=1e-6), name
-    assert np.isnan(fitted(sweep, unedited, odds, cluster=dict.fromkeys(sweep.photos, 0))["distance"].iloc[0])
+    assert np.isnan(
+        fitted(sweep, unedited, odds, cluster=dict.fromkeys(sweep.photos, 0))["distance"].iloc[0]
+    )

@@ -19,16 +19,25 @@ STILL = (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(("photos", "slope"), [(20, 6.0), (100, 2.0), (3000, 0.5)])
-def test_without_noise_along_placebos_power_is_that_of_statsmodels_one_sample_t(photos: int, slope: float) -> None:
+def test_without_noise_along_placebos_power_is_that_of_statsmodels_one_sample_t(
+    photos: int, slope: float
+) -> None:
     design = Design(Measured(9.0, STILL, STILL))
-    assert power(design, photos, slope) == pytest.approx(TTestPower().power(slope / 9.0, photos, 0.05), abs=0.04)
+    assert power(design, photos, slope) == pytest.approx(
+        TTestPower().power(slope / 9.0, photos, 0.05), abs=0.04
+    )
 
 
 def test_noise_and_other_labels_and_few_photos_with_placebos_cost_power() -> None:
     quiet, noisy = Measured(9.0, STILL, STILL), Measured(9.0, (9.0,) * 3, STILL)
     chances = [
         power(design, 100, 3.0)
-        for design in (Design(quiet), Design(quiet, 20), Design(noisy, 20), Design(noisy, 20, placebo_photos=40))
+        for design in (
+            Design(quiet),
+            Design(quiet, 20),
+            Design(noisy, 20),
+            Design(noisy, 20, placebo_photos=40),
+        )
     ]
     assert chances == sorted(chances, reverse=True)
     assert chances[0] - chances[-1] > 0.3

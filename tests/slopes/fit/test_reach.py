@@ -62,7 +62,9 @@ def test_groups_have_their_own_reach(answers) -> None:
     assert row["note"] == UNEVEN
     assert np.isnan([row["p"], row["p_test"], row["q"]]).all()
     assert row["per_reach_low"] < 0 < row["per_reach_high"]
-    alike = analyse(scores, asked, options=FAST, about=about, groups=["tone"], reach=reach.assign(reach=1.0))
+    alike = analyse(
+        scores, asked, options=FAST, about=about, groups=["tone"], reach=reach.assign(reach=1.0)
+    )
     assert alike.differences["q"].iloc[0] < 0.05
 
 

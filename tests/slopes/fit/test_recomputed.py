@@ -14,14 +14,17 @@ from gslopes.slopes.fit.frames import fit_slopes
 from .test_measures import answers_of, rows_of
 
 PHOTOS = 60
-PEOPLE = {f"p{photo:02d}": f"person {photo // 3 if photo < 45 else photo}" for photo in range(PHOTOS)}
+PEOPLE = {
+    f"p{photo:02d}": f"person {photo // 3 if photo < 45 else photo}" for photo in range(PHOTOS)
+}
 
 
 def own_lines(frame: pd.DataFrame) -> pd.Series:
     """Photo to the slope of its log-odds of “hire”, by numpy's least squares."""
     rows = frame[frame["label"] == "hire"]
     lines = {
-        photo: np.polyfit(part["value"], special.logit(part["score"]), 1)[0] for photo, part in rows.groupby("photo")
+        photo: np.polyfit(part["value"], special.logit(part["score"]), 1)[0]
+        for photo, part in rows.groupby("photo")
     }
     return pd.Series(lines)
 
@@ -42,14 +45,22 @@ def test_a_slope_of_log_odds_is_that_of_statsmodels(people) -> None:
     frame = rows_of(PHOTOS)
     about = pd.DataFrame({"person": pd.Series(PEOPLE)})
     more = {} if people is None else {"about": about, "cluster": "person"}
-    row = reading(fit_slopes(frame, options={"permutations": 0}, **more)).set_index("label").loc["hire"]
-    assert (row["slope"], row["se"]) == pytest.approx(by_statsmodels(own_lines(frame), people), abs=2e-5)
+    row = (
+        reading(fit_slopes(frame, options={"permutations": 0}, **more))
+        .set_index("label")
+        .loc["hire"]
+    )
+    assert (row["slope"], row["se"]) == pytest.approx(
+        by_statsmodels(own_lines(frame), people), abs=2e-5
+    )
 
 
 @pytest.mark.parametrize("people", [None, PEOPLE])
 def test_a_change_between_runs_is_that_of_statsmodels(people) -> None:
     before, after = rows_of(PHOTOS), rows_of(PHOTOS, seed=1)
-    found = paired_differences(answers_of(before), answers_of(after), permutations=0, cluster=people)
+    found = paired_differences(
+        answers_of(before), answers_of(after), permutations=0, cluster=people
+    )
     row = found.set_index("label").loc["hire"]
     change = own_lines(after) - own_lines(before)
     assert (row["difference"], row["se"]) == pytest.approx(by_statsmodels(change, people), abs=4e-5)

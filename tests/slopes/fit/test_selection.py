@@ -22,12 +22,16 @@ def lost_when(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tables in which the pictures of ``lost`` (n, K) were refused, or failed."""
     scores, asked = answers(present & ~lost[:, None, :], VALUES)
-    asked = asked.assign(status=np.where(lost.ravel(), status, "answered"), reason=np.where(lost.ravel(), "x", ""))
+    asked = asked.assign(
+        status=np.where(lost.ravel(), status, "answered"), reason=np.where(lost.ravel(), "x", "")
+    )
     return scores, asked
 
 
 @pytest.mark.parametrize(("status", "name", "losses"), LOSSES_BY_STATUS)
-def test_the_slope_of_lost_answers_is_reported_and_warned_of(answers, status: str, name: str, losses: str) -> None:
+def test_the_slope_of_lost_answers_is_reported_and_warned_of(
+    answers, status: str, name: str, losses: str
+) -> None:
     rng = np.random.default_rng(0)
     lost = rng.random((300, 5)) < 0.04 * np.arange(5)
     found = analyse(*lost_when(answers, rng.random((300, 1, 5)) < 0.4, lost, status), options=FAST)
@@ -41,7 +45,9 @@ def test_the_slope_of_lost_answers_is_reported_and_warned_of(answers, status: st
 
 @pytest.mark.parametrize("status", ["refused", "failed"])
 @pytest.mark.parametrize("permutations", [0, 999])
-def test_losses_at_one_value_of_every_photo_depend_on_it(answers, status: str, permutations: int) -> None:
+def test_losses_at_one_value_of_every_photo_depend_on_it(
+    answers, status: str, permutations: int
+) -> None:
     """All are lost at the upper end: t has no standard error, which says nothing for independence."""
     lost = np.zeros((40, 5), bool)
     lost[:, 4] = True
@@ -56,7 +62,9 @@ def test_losses_at_one_value_of_every_photo_depend_on_it(answers, status: str, p
 def test_photos_refused_at_all_values_are_no_dependence(answers) -> None:
     lost = np.repeat(np.arange(40) < 15, 5).reshape(40, 5)
     for options in (FAST, FitOptions(estimators=("photo-rate",), permutations=99)):
-        row = analyse(*lost_when(answers, np.ones((40, 1, 5), bool), lost), options=options).balance.iloc[0]
+        row = analyse(
+            *lost_when(answers, np.ones((40, 1, 5), bool), lost), options=options
+        ).balance.iloc[0]
         assert (row["refusal_p"], row["warning"]) == (1, "")
 
 
@@ -68,7 +76,15 @@ def test_a_finding_that_failures_may_have_made_is_open(answers) -> None:
     more = [answers(rng.random((600, 1, 5)) < 0.5, VALUES) for _ in range(3)]
     kinds = ("same", "light", "random")
     scores, asked = (
-        pd.concat([own, *(pair[at].assign(attribute=f"gender-{kind}") for pair, kind in zip(more, kinds, strict=True))])
+        pd.concat(
+            [
+                own,
+                *(
+                    pair[at].assign(attribute=f"gender-{kind}")
+                    for pair, kind in zip(more, kinds, strict=True)
+                ),
+            ]
+        )
         for at, own in enumerate((scores, asked))
     )
     slopes = analyse(scores, asked, options=FAST).slopes
@@ -81,7 +97,9 @@ def test_bounds_hold_the_slope_that_refusals_hid(answers) -> None:
     """Steep photos are refused at the end: the slope of the complete ones is far off."""
     rng = np.random.default_rng(1)
     steep = np.arange(400) < 200
-    present = rng.random((400, 1, 5)) < 0.4 + np.where(steep, 0.15, 0.0)[:, None, None] * np.array(VALUES)
+    present = rng.random((400, 1, 5)) < 0.4 + np.where(steep, 0.15, 0.0)[:, None, None] * np.array(
+        VALUES
+    )
     lost = (rng.random((400, 5)) < 0.5) & steep[:, None] & (np.array(VALUES) == 2)
     found = analyse(*lost_when(answers, present, lost), options=FAST).slopes.iloc[0]
     truth = 100 * present[:, 0].mean(axis=0) @ line_weights(np.array(VALUES))
@@ -128,12 +146,16 @@ def gating(answers, present: np.ndarray, gate: pd.Series, asked_about: np.ndarra
     gate.index = pd.Index(sorted(set(asked["photo"])))
     wanted = set(gate.index[asked_about])
     scores, asked = (frame[frame["photo"].isin(wanted)] for frame in (scores, asked))
-    found = analyse(scores, asked, values={"gender": SEVEN.tolist()}, options=FAST, gates={"gender": gate})
+    found = analyse(
+        scores, asked, values={"gender": SEVEN.tolist()}, options=FAST, gates={"gender": gate}
+    )
     assert found.slopes["slope"].iloc[0] == pytest.approx(found.gating["gated"].iloc[0])
     return found.gating.iloc[0]
 
 
-def test_an_error_shared_with_the_gate_makes_a_slope_that_the_ungated_one_does_not_have(answers) -> None:
+def test_an_error_shared_with_the_gate_makes_a_slope_that_the_ungated_one_does_not_have(
+    answers,
+) -> None:
     present, gate = shared_error(3000, 0)
     row = gating(answers, present, gate, np.ones(3000, bool))
     assert row["gated_low"] > 1
@@ -150,7 +172,10 @@ def test_a_sample_of_the_dropped_stands_for_all_of_them(answers) -> None:
     assert row["dropped"] == everything["dropped"] > row["sampled"]
     assert row["gated"] == pytest.approx(everything["gated"])
     assert row["ungated"] == pytest.approx(everything["ungated"], abs=0.7)
-    assert row["ungated_high"] - row["ungated_low"] > everything["ungated_high"] - everything["ungated_low"]
+    assert (
+        row["ungated_high"] - row["ungated_low"]
+        > everything["ungated_high"] - everything["ungated_low"]
+    )
 
 
 def test_what_was_refused_of_the_dropped_counts_for_no_bound(answers) -> None:

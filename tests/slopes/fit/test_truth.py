@@ -24,14 +24,28 @@ def world(photos: int, chance: np.ndarray, seed: int = 0) -> tuple[pd.DataFrame,
         for step, value in enumerate(VALUES):
             wrong = generator.random() < chance[step]
             high, low = (JOBS[1 - place % 2], job) if wrong else (job, JOBS[1 - place % 2])
-            head = {"photo": f"p{place:04d}", "attribute": "gender", "step": step, "value": value, "classifier": "c"}
+            head = {
+                "photo": f"p{place:04d}",
+                "attribute": "gender",
+                "step": step,
+                "value": value,
+                "classifier": "c",
+            }
             rows += [{**head, "label": high, "score": 0.9}, {**head, "label": low, "score": 0.1}]
-        about.append({"job": job.upper(), "is_chef": "yes" if job == "chef" else "no", "person": f"p{place // 3}"})
+        about.append(
+            {
+                "job": job.upper(),
+                "is_chef": "yes" if job == "chef" else "no",
+                "person": f"p{place // 3}",
+            }
+        )
     scores = pd.DataFrame(rows).astype({"step": "int16", "value": "float32", "score": "float32"})
     return scores, pd.DataFrame(about, index=[f"p{place:04d}" for place in range(photos)])
 
 
-def fitted(scores: pd.DataFrame, about: pd.DataFrame, *truth: str, whole: object = None, **more: object) -> FitTables:
+def fitted(
+    scores: pd.DataFrame, about: pd.DataFrame, *truth: str, whole: object = None, **more: object
+) -> FitTables:
     """whole: scores of all pictures that were asked about, if some of them have no label."""
     questions = asked(scores if whole is None else whole)
     return analyse(scores, questions, about=about, truth=truth, **{"options": OPTIONS, **more})
@@ -74,12 +88,16 @@ def test_planted_errors_come_back_by_value_and_by_class() -> None:
         ((), 0.0, "open"),
     ],
 )
-def test_a_finding_goes_further_than_every_placebo(kinds: tuple[str, ...], slope: float, decision: str) -> None:
+def test_a_finding_goes_further_than_every_placebo(
+    kinds: tuple[str, ...], slope: float, decision: str
+) -> None:
     scores, about = world(300, 0.3 + 0.1 * VALUES)
     more = []
     for seed, kind in enumerate(kinds, 1):
         moved = slope if kind == "random" else 0.0
-        more.append(world(300, 0.3 + moved * VALUES, seed=seed)[0].assign(attribute=f"gender-{kind}"))
+        more.append(
+            world(300, 0.3 + moved * VALUES, seed=seed)[0].assign(attribute=f"gender-{kind}")
+        )
     slopes = fitted(pd.concat([scores, *more]), about, "job").error_slopes
     found = row(slopes, label="all labels", attribute="gender")
     reasons = {"finding": "", "open": "no-placebo", "placebo": "placebo"}
@@ -88,9 +106,13 @@ def test_a_finding_goes_further_than_every_placebo(kinds: tuple[str, ...], slope
     assert len(fakes) == 3 * len(kinds)
     assert fakes["decision"].isna().all()
     if not slope:
-        chefs = [frame[frame["photo"].isin(about.index[::2])] for frame in more]  # a sample without a judge
+        chefs = [
+            frame[frame["photo"].isin(about.index[::2])] for frame in more
+        ]  # a sample without a judge
         one_class = fitted(pd.concat([scores, *chefs]), about, "job").error_slopes
-        assert row(one_class, label="JUDGE", attribute="gender")["decision"] == ("placebo" if kinds else "open")
+        assert row(one_class, label="JUDGE", attribute="gender")["decision"] == (
+            "placebo" if kinds else "open"
+        )
 
 
 def test_a_label_has_misses_and_false_alarms() -> None:
@@ -127,7 +149,9 @@ def test_rates_and_slopes_are_those_of_a_regression_with_robust_errors_over_peop
         ("all labels", best),
         *((job, best[best["photo"].map(about["job"]) == job]) for job in ("CHEF",)),
     ):
-        assert rates.loc[label, "rate"].tolist() == pytest.approx(rows.groupby("step")["wrong"].mean().tolist())
+        assert rates.loc[label, "rate"].tolist() == pytest.approx(
+            rows.groupby("step")["wrong"].mean().tolist()
+        )
         design = np.column_stack([np.ones(len(rows)), rows["value"]])
         codes = rows["person"].astype("category").cat.codes.to_numpy()
         fit = sm.GEE(100 * rows["wrong"].to_numpy(float), design, groups=codes).fit()
@@ -145,7 +169,10 @@ def test_rates_and_slopes_are_those_of_a_regression_with_robust_errors_over_peop
 def test_errors_that_are_alike_on_every_photo_are_decided_by_permutation() -> None:
     """Wrong at the two upper values of every photo: t has no standard error, and no answer."""
     scores, about = world(40, (VALUES > 0).astype(float))
-    more = [world(40, np.zeros(5))[0].assign(attribute=f"gender-{kind}") for kind in ("same", "light", "random")]
+    more = [
+        world(40, np.zeros(5))[0].assign(attribute=f"gender-{kind}")
+        for kind in ("same", "light", "random")
+    ]
     options = FitOptions(permutations=999, estimators=("photo-rate",))
     found = row(
         fitted(pd.concat([scores, *more]), about, "job", options=options).error_slopes,
@@ -158,17 +185,27 @@ def test_errors_that_are_alike_on_every_photo_are_decided_by_permutation() -> No
     untested = row(fitted(scores, about, "job").error_slopes, label="all labels")
     assert (untested["decision"], "permutations" in untested["note"]) == ("unjudged", True)
     middle = row(
-        fitted(*world(40, (VALUES == 0).astype(float)), "job", options=options).error_slopes, label="all labels"
+        fitted(*world(40, (VALUES == 0).astype(float)), "job", options=options).error_slopes,
+        label="all labels",
     )
     assert (middle["p_test"], middle["decision"]) == (1.0, "none")
 
 
-@pytest.mark.parametrize(("truth", "rows"), [("job", [("CHEF", 20), ("all labels", 20)]), ("judge=is_judge", [])])
-def test_a_label_that_a_classifier_never_returns_has_no_rate(truth: str, rows: list[tuple[str, int]]) -> None:
+@pytest.mark.parametrize(
+    ("truth", "rows"), [("job", [("CHEF", 20), ("all labels", 20)]), ("judge=is_judge", [])]
+)
+def test_a_label_that_a_classifier_never_returns_has_no_rate(
+    truth: str, rows: list[tuple[str, int]]
+) -> None:
     scores, about = world(40, np.full(5, 0.5))
     about = about.assign(is_judge=about["is_chef"].map({"yes": "no", "no": "yes"}))
     other = scores[scores["label"] == "chef"].assign(classifier="chefs")
-    found = fitted(pd.concat([scores[scores["score"] > 0.5], other]), about, truth, whole=pd.concat([scores, other]))
+    found = fitted(
+        pd.concat([scores[scores["score"] > 0.5], other]),
+        about,
+        truth,
+        whole=pd.concat([scores, other]),
+    )
     slopes = found.error_slopes[found.error_slopes["classifier"] == "chefs"].set_index("label")
     rates = found.error_rates[found.error_rates["classifier"] == "chefs"]
     assert list(rates.groupby("label")["n"].first().items()) == rows
@@ -176,14 +213,18 @@ def test_a_label_that_a_classifier_never_returns_has_no_rate(truth: str, rows: l
     assert never["note"] == f"chefs never returns “{never.name}”"
     assert never[["slope", "ci_low", "p", "q"]].isna().all()
     assert never["decision"] == "unjudged"
-    assert "never" not in "".join(found.error_slopes.loc[found.error_slopes["classifier"] == "c", "note"])
+    assert "never" not in "".join(
+        found.error_slopes.loc[found.error_slopes["classifier"] == "c", "note"]
+    )
 
 
 @pytest.mark.parametrize("words", [("True", "FALSE"), (" 1 ", "-1")])
 def test_yes_and_no_as_tables_write_them(words: tuple[str, str]) -> None:
     scores, about = world(40, np.zeros(5))
     cells = about["is_chef"].map({"yes": words[0], "no": words[1]})
-    found = fitted(scores[scores["score"] > 0.5], about.assign(is_chef=cells), "chef=is_chef", whole=scores)
+    found = fitted(
+        scores[scores["score"] > 0.5], about.assign(is_chef=cells), "chef=is_chef", whole=scores
+    )
     assert set(found.error_rates["rate"]) == {0.0}
     assert set(found.error_rates["n"]) == {20, 40}
 
@@ -193,12 +234,17 @@ def test_photos_of_one_person_are_one_unit() -> None:
     scores, about = world(60, np.full(5, 0.3))
     base = fitted(scores, about, "job")
     copies = pd.concat([scores.assign(photo=scores["photo"] + tail) for tail in "abc"])
-    people = pd.concat([about.assign(person=about.index).set_axis(about.index + tail) for tail in "abc"])
+    people = pd.concat(
+        [about.assign(person=about.index).set_axis(about.index + tail) for tail in "abc"]
+    )
     whole, each = (fitted(copies, people, "job", cluster=cluster) for cluster in ("person", ""))
     slopes = [row(one.error_slopes, label="all labels") for one in (base, whole, each)]
     assert slopes[1]["se"] == pytest.approx(slopes[0]["se"])
     assert slopes[2]["se"] < 0.65 * slopes[0]["se"]
-    widths = [one.error_rates["ci_high"].sub(one.error_rates["ci_low"]).mean() for one in (base, whole, each)]
+    widths = [
+        one.error_rates["ci_high"].sub(one.error_rates["ci_low"]).mean()
+        for one in (base, whole, each)
+    ]
     assert widths[1] == pytest.approx(widths[0], rel=0.1)
     assert widths[2] < 0.7 * widths[0]
 
@@ -214,7 +260,9 @@ def test_unknown_truth_is_left_out_and_equal_scores_are_the_highest_together() -
 
 def test_a_label_that_every_picture_has_is_not_judged() -> None:
     slopes = fitted(*world(40, np.full(5, 0.2)), "chef=is_chef").error_slopes
-    assert set(slopes["note"]) == {"given for every picture: say from which score it counts (--set fit.presence=0.5)"}
+    assert set(slopes["note"]) == {
+        "given for every picture: say from which score it counts (--set fit.presence=0.5)"
+    }
     assert slopes["p"].isna().all()
 
 
@@ -228,7 +276,9 @@ def test_a_label_that_every_picture_has_is_not_judged() -> None:
         ("chef=job", {}, "neither yes nor no"),
     ],
 )
-def test_a_truth_that_does_not_fit_is_refused_with_the_next_step(truth: str, change: dict, why: str) -> None:
+def test_a_truth_that_does_not_fit_is_refused_with_the_next_step(
+    truth: str, change: dict, why: str
+) -> None:
     scores, about = world(4, np.zeros(5))
     with pytest.raises(ConfigError, match=why) as error:
         fitted(scores, about.assign(**change), truth)

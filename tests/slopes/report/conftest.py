@@ -43,11 +43,18 @@ def picture(photo: int, value: float, size: tuple[int, int] = (96, 120)) -> Imag
     return Image.fromarray(pixels.astype(np.uint8))
 
 
-def answers(ids: list[str], attribute: str, classifier: str, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+def answers(
+    ids: list[str], attribute: str, classifier: str, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     rng = np.random.default_rng(seed)
     names = np.array([*LABELS, NEVER])
     centre, slope = np.array([*LABELS.values(), (0.0, 0.0)]).T
-    score = centre[:, None] + 0.6 * slope[:, None] * VALUES + rng.uniform(-0.5, 0.5, (len(ids), len(names), 1)) + 0.02
+    score = (
+        centre[:, None]
+        + 0.6 * slope[:, None] * VALUES
+        + rng.uniform(-0.5, 0.5, (len(ids), len(names), 1))
+        + 0.02
+    )
     score += rng.normal(0, 0.01, score.shape)
     present = np.clip(score, 0, 1) >= 0.5
     present[:, -1] = False
@@ -81,10 +88,23 @@ def answers(ids: list[str], attribute: str, classifier: str, seed: int) -> tuple
 
 def photos_table(ids: list[str]) -> pd.DataFrame:
     used = [
-        {"photo": photo, "path": f"people/{index:03d}.jpg", "status": "used", "reason": "", "faces": 1 + index % 2}
+        {
+            "photo": photo,
+            "path": f"people/{index:03d}.jpg",
+            "status": "used",
+            "reason": "",
+            "faces": 1 + index % 2,
+        }
         for index, photo in enumerate(ids)
     ]
-    paths = ["no face.jpg", "also none.png", "new\nline\x1b[31m.jpg", f"{SCRIPT}.jpg", "gebr\\xfc.jpg", "空.webp"]
+    paths = [
+        "no face.jpg",
+        "also none.png",
+        "new\nline\x1b[31m.jpg",
+        f"{SCRIPT}.jpg",
+        "gebr\\xfc.jpg",
+        "空.webp",
+    ]
     reasons = ["no face found"] * 2 + ["not an image"] * 2 + ["truncated", f"{SCRIPT}\n"]
     skipped = [
         {"photo": "", "path": path, "status": "skipped", "reason": reason, "faces": 0}
@@ -114,11 +134,20 @@ def make_run(run: Path, pairs: list[tuple[str, str]], photos: int = 80) -> Path:
     run.mkdir(parents=True)
     ids = sorted(sha256(str(index).encode()).hexdigest() for index in range(photos))
     attributes = sorted({attribute for _, attribute in pairs})
-    parts = [answers(ids, attribute, classifier, seed) for seed, (classifier, attribute) in enumerate(pairs)]
+    parts = [
+        answers(ids, attribute, classifier, seed)
+        for seed, (classifier, attribute) in enumerate(pairs)
+    ]
     scores, asked = (pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
     edits = pd.concat([edits_table(run, ids, attribute, photos) for attribute in attributes])
     slopes = paper_slopes(scores, asked)
-    frames = {"photos": photos_table(ids), "edits": edits, "asked": asked, "scores": scores, "slopes": slopes}
+    frames = {
+        "photos": photos_table(ids),
+        "edits": edits,
+        "asked": asked,
+        "scores": scores,
+        "slopes": slopes,
+    }
     for name, frame in frames.items():
         tables.write(tables.TABLES[name], frame, run / f"{name}.parquet")
     manifest = {
@@ -128,7 +157,12 @@ def make_run(run: Path, pairs: list[tuple[str, str]], photos: int = 80) -> Path:
         "facts": [],
         "notes": [],
         "created": "2026-11-21T04:00:00+00:00",
-        "config": {"photos": "/data/people", "attributes": attributes, "classifiers": [c for c, _ in pairs], "seed": 0},
+        "config": {
+            "photos": "/data/people",
+            "attributes": attributes,
+            "classifiers": [c for c, _ in pairs],
+            "seed": 0,
+        },
         "values": {attribute: VALUES.astype(np.float32).tolist() for attribute in attributes},
         "models": {"gender-field": {"sha256": "ab" * 32, "licence": "non-commercial research"}},
         "classifiers": {classifier: {"version": "cd" * 32} for classifier, _ in pairs},
@@ -144,7 +178,9 @@ def placebos_of(rows: pd.DataFrame, kind: str, slope: float, half: float) -> pd.
     head = rows[["classifier", "attribute", "label", "estimator", "slope"]].reset_index(drop=True)
     gap = head["slope"] - slope
     made = head.assign(placebo=kind, n=40, varying=40, placebo_slope=slope, difference=gap, note="")
-    return made.assign(ci_low=gap - half, ci_high=gap + half, **dict.fromkeys(("se", "p", "p_perm"), 0.5))
+    return made.assign(
+        ci_low=gap - half, ci_high=gap + half, **dict.fromkeys(("se", "p", "p_perm"), 0.5)
+    )
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -168,10 +204,16 @@ def make() -> Callable[..., Path]:
 
 def fit_groups(run: Path) -> None:
     """Fit a run again, with two groups of photos, one of them named by a stranger."""
-    scores, asked = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    scores, asked = (
+        tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED)
+    )
     photos = tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique()
-    about = pd.DataFrame({"team": np.where(np.arange(len(photos)) % 2, SCRIPT, "blue")}, index=photos)
-    found = analyse(scores, asked, options=FitOptions(permutations=200), about=about, groups=["team"])
+    about = pd.DataFrame(
+        {"team": np.where(np.arange(len(photos)) % 2, SCRIPT, "blue")}, index=photos
+    )
+    found = analyse(
+        scores, asked, options=FitOptions(permutations=200), about=about, groups=["team"]
+    )
     for table, frame in found.tables():
         tables.write(table, frame, run / f"{table.name}.parquet")
 

@@ -20,7 +20,9 @@ def test_curves_have_the_slopes_of_the_fit_and_their_lines_go_through_them(one: 
     np.testing.assert_allclose(fit_lines(VALUES, relative).slope, slopes[names], rtol=1e-9)
     lines = matrix.lines(answers, shares)
     np.testing.assert_allclose(lines[:, 1], fit_lines(VALUES, 100 * shares).slope, rtol=1e-9)
-    np.testing.assert_allclose(lines[:, 0] + lines[:, 1] * VALUES.mean(), 100 * shares.mean(1), rtol=1e-9)
+    np.testing.assert_allclose(
+        lines[:, 0] + lines[:, 1] * VALUES.mean(), 100 * shares.mean(1), rtol=1e-9
+    )
     assert (low <= shares).all()
     assert (high >= shares).all()
     assert ((low >= 0) & (high <= 1)).all()
@@ -49,14 +51,20 @@ def test_photos_that_moved_most_come_first_and_still_ones_never(one: Path) -> No
     assert len(matrix.strongest(answers, most=99)) == len(answers.score)
 
 
-def test_photos_refused_at_one_value_and_labels_below_the_cut_are_left_out(one: Path, tmp_path: Path) -> None:
+def test_photos_refused_at_one_value_and_labels_below_the_cut_are_left_out(
+    one: Path, tmp_path: Path
+) -> None:
     asked = tables.read(tables.ASKED, one / "asked.parquet")
     whole = matrix.read(one, "celeba-tagger", "gender", VALUES)
-    assert sorted(whole.photos) == sorted({*asked["photo"]} - {*asked.loc[asked["status"] == "refused", "photo"]})
+    assert sorted(whole.photos) == sorted(
+        {*asked["photo"]} - {*asked.loc[asked["status"] == "refused", "photo"]}
+    )
     assert matrix.cut_of(one, "celeba-tagger") == ALL
     for table in ("scores", "asked"):
         (tmp_path / f"{table}.parquet").symlink_to(one / f"{table}.parquet")
-    (tmp_path / "presence.json").write_text('{"limits": {"celeba-tagger": {"score": 0.9, "most": 3}}}')
+    (tmp_path / "presence.json").write_text(
+        '{"limits": {"celeba-tagger": {"score": 0.9, "most": 3}}}'
+    )
     assert matrix.cut_of(tmp_path, "celeba-tagger") == Cut(0.9, 3)
     fewer = matrix.read(tmp_path, "celeba-tagger", "gender", VALUES)
     assert fewer.score[fewer.present].min() >= np.float32(0.9)

@@ -25,10 +25,16 @@ SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 @pytest.fixture(scope="module")
 def report(make: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a run with two classifiers, one of them named by a stranger, and a placebo sweep."""
-    run = make(tmp_path_factory.mktemp("browser") / "run", [("celeba-tagger", "gender"), (SCRIPT, "gender")], photos=40)
+    run = make(
+        tmp_path_factory.mktemp("browser") / "run",
+        [("celeba-tagger", "gender"), (SCRIPT, "gender")],
+        photos=40,
+    )
     found = tables.read(tables.SLOPES, run / "slopes.parquet")
     rates = found.assign(
-        estimator="photo-rate", slope=100 * found["slope"] * found["y_centre"], unit="percentage points"
+        estimator="photo-rate",
+        slope=100 * found["slope"] * found["y_centre"],
+        unit="percentage points",
     )
     ends = rates[["y_centre", "y_centre"]].to_numpy() + np.outer(rates["slope"], [-0.02, 0.02])
     rates[["y_first", "y_last"]] = ends.clip(0, 1)
@@ -46,11 +52,19 @@ def page(chromium: Any, report: Path, request: pytest.FixtureRequest) -> Iterato
     context = chromium.new_context(viewport={"width": width, "height": height})
     page = context.new_page()
     wrong: list[str] = []
-    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on(
+        "console",
+        lambda message: (
+            wrong.append(message.text) if message.type in ("error", "warning") else None
+        ),
+    )
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
     folder = report.parent.as_uri()
-    page.on("request", lambda asked: None if asked.url.startswith(folder) else wrong.append(f"asked {asked.url}"))
+    page.on(
+        "request",
+        lambda asked: None if asked.url.startswith(folder) else wrong.append(f"asked {asked.url}"),
+    )
     page.goto(report.as_uri())
     page.evaluate("location.hash = 'findings'")
     page.wait_for_selector("#app-f0 table.labels")
@@ -70,11 +84,16 @@ def explorer(page: Any) -> Any:
 
 
 def slopes(page: Any) -> list[float]:
-    return [float(text.replace("−", "-")) for text in page.locator("#app-f0 tbody td.slope").all_inner_texts()]
+    return [
+        float(text.replace("−", "-"))
+        for text in page.locator("#app-f0 tbody td.slope").all_inner_texts()
+    ]
 
 
 @pytest.mark.slow
-def test_the_table_sorts_by_its_heads_and_filters_by_text_direction_and_the_papers_thresholds(page: Any) -> None:
+def test_the_table_sorts_by_its_heads_and_filters_by_text_direction_and_the_papers_thresholds(
+    page: Any,
+) -> None:
     head = page.locator("#app-f0 thead button", has_text="Slope")
     head.click()
     assert page.locator("#app-f0 th[aria-sort=descending]").inner_text().startswith("Slope")
@@ -110,7 +129,10 @@ def test_label_of_a_stranger_is_shown_as_text_and_opens_its_panel(page: Any) -> 
     assert panel.locator("svg.chart circle").count() == 7
     panel.locator(".moved-photo").first.wait_for()
     assert (
-        panel.locator(".moved-photo img").first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+        panel.locator(".moved-photo img").first.evaluate(
+            "image => image.decode().then(() => image.naturalWidth)"
+        )
+        > 0
     )
     assert "placebo: same picture" in panel.inner_text()
     assert "this label's slope against it, photo by photo: " in panel.inner_text()
@@ -141,7 +163,9 @@ def test_groups_are_compared_in_a_table_that_sorts_and_in_the_labels_panel(
     table.wait_for()
     head = table.get_by_role("button", name="Difference")
     head.click()
-    numbers = [float(text.replace("−", "-")) for text in table.locator("td.slope").all_inner_texts()]
+    numbers = [
+        float(text.replace("−", "-")) for text in table.locator("td.slope").all_inner_texts()
+    ]
     assert numbers == sorted(numbers, reverse=True)
     assert f"{SCRIPT} − blue (team)" in table.inner_text()
     page.locator("#app-f0").get_by_label("Find a label or group").fill("lips")
@@ -154,8 +178,13 @@ def test_groups_are_compared_in_a_table_that_sorts_and_in_the_labels_panel(
     page.close()
 
 
-def test_the_first_screen_has_the_finding_and_the_slider_moves_picture_and_scores(page: Any) -> None:
-    assert "of 100 photos between the feminine and the masculine end" in page.locator("h1").inner_text()
+def test_the_first_screen_has_the_finding_and_the_slider_moves_picture_and_scores(
+    page: Any,
+) -> None:
+    assert (
+        "of 100 photos between the feminine and the masculine end"
+        in page.locator("h1").inner_text()
+    )
     rows = page.locator(".levels").first.locator("li:not(.head)")
     assert rows.count() == 8
     assert page.locator(".lead tbody tr").count() == 2
@@ -172,7 +201,9 @@ def test_the_first_screen_has_the_finding_and_the_slider_moves_picture_and_score
     for step in (0, 6):
         slider.fill(str(step))
         place = app.locator(".frame .face").evaluate("image => image.style.transform")
-        seen.append((place, app.locator(".score").all_inner_texts(), slider.get_attribute("aria-valuetext")))
+        seen.append(
+            (place, app.locator(".score").all_inner_texts(), slider.get_attribute("aria-valuetext"))
+        )
     assert seen[0][0] != seen[1][0]
     assert seen[0][1] != seen[1][1]
     assert seen[0][2] == "−2, more feminine"
@@ -193,7 +224,9 @@ def test_scripts_and_terminal_write_the_same_numbers(chromium: Any) -> None:
     known = [17.46, -24.197, -0.04, 0.05, 2.25, -2.25, 0.35, 2.25 - 1e-15, 0.0, 100.05, 1e-9]
     script = (Path(words.__file__).parents[1] / "slopes/templates/page-base.js").read_text("utf-8")
     body = script[script.index("const nudged =") : script.index("// The paper's slopes")]
-    shown = chromium.new_page().evaluate(f"(numbers) => {{ {body}; return numbers.map(points); }}", known)
+    shown = chromium.new_page().evaluate(
+        f"(numbers) => {{ {body}; return numbers.map(points); }}", known
+    )
     assert shown == [numbers.points(number) for number in known]
 
 
@@ -204,7 +237,11 @@ def test_keyboard_reaches_labels_photos_and_slider(page: Any) -> None:
     page.locator("#app-f0 input[type=search]").focus()
     for _ in range(110):
         page.keyboard.press("Tab")
-        reached.add(page.evaluate("(document.activeElement.type || '') + '.' + document.activeElement.className"))
+        reached.add(
+            page.evaluate(
+                "(document.activeElement.type || '') + '.' + document.activeElement.className"
+            )
+        )
     assert {"button.sort", "button.label", "button.photo", "range.", "search."} <= {
         kind.replace("submit.", "button.") for kind in reached
     }
@@ -218,7 +255,9 @@ def test_keyboard_reaches_labels_photos_and_slider(page: Any) -> None:
     page.locator("button.photo").first.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"  # focus stays in the list
+    assert (
+        page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+    )  # focus stays in the list
     slider = page.get_by_role("slider")
     slider.focus()
     before = slider.input_value()
@@ -241,7 +280,9 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
         page.emulate_media(color_scheme=scheme)
         faults = axe.run(page).response["violations"]
         serious = [
-            (fault["id"], fault["nodes"][0]["html"]) for fault in faults if fault["impact"] in ("serious", "critical")
+            (fault["id"], fault["nodes"][0]["html"])
+            for fault in faults
+            if fault["impact"] in ("serious", "critical")
         ]
         assert serious == []
     wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
@@ -275,18 +316,30 @@ HOSTILE = (Path(__file__).parent / "hostile-labels.txt").read_text("utf-8").spli
 
 @pytest.mark.slow
 @pytest.mark.figures("none")
-def test_no_label_of_a_stranger_runs(make: Callable[..., Path], tmp_path: Path, chromium: Any) -> None:
+def test_no_label_of_a_stranger_runs(
+    make: Callable[..., Path], tmp_path: Path, chromium: Any
+) -> None:
     run = make(tmp_path / "run", [("celeba-tagger", "gender")], photos=40)
     for table in (tables.SLOPES, tables.SCORES):
         found = tables.read(table, run / f"{table.name}.parquet")
         copies = [found[found["label"] == "Lipstick"].assign(label=label) for label in HOSTILE]
-        tables.write(table, pd.concat([found, *copies], ignore_index=True), run / f"{table.name}.parquet")
+        tables.write(
+            table, pd.concat([found, *copies], ignore_index=True), run / f"{table.name}.parquet"
+        )
     wrong: list[str] = []
     page = chromium.new_page()
-    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on(
+        "console",
+        lambda message: (
+            wrong.append(message.text) if message.type in ("error", "warning") else None
+        ),
+    )
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
-    page.on("request", lambda asked: None if asked.url.startswith("file:") else wrong.append(f"asked {asked.url}"))
+    page.on(
+        "request",
+        lambda asked: None if asked.url.startswith("file:") else wrong.append(f"asked {asked.url}"),
+    )
     page.goto(write_report(run).as_uri())
     page.evaluate("location.hash = 'findings'")
     page.wait_for_selector("#app-f0 table.labels")

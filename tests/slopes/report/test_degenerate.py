@@ -38,9 +38,13 @@ CASES: dict[str, Callable[[pd.DataFrame, pd.DataFrame], Frames]] = {
     "no row": lambda scores, asked: (scores[:0], asked[:0]),
     "no label": lambda scores, asked: (scores[:0], asked),
     "all refused": lambda scores, asked: refused(scores, asked, asked["step"] >= 0),
-    "a third of every photo refused": lambda scores, asked: refused(scores, asked, asked["step"] % 3 == 0),
+    "a third of every photo refused": lambda scores, asked: refused(
+        scores, asked, asked["step"] % 3 == 0
+    ),
     "one photo": lambda scores, asked: only(scores, asked, 1),
-    "one of two classifiers refuses": lambda scores, asked: refused(scores, asked, asked["classifier"] == "second"),
+    "one of two classifiers refuses": lambda scores, asked: refused(
+        scores, asked, asked["classifier"] == "second"
+    ),
 }
 
 
@@ -50,13 +54,23 @@ CASES: dict[str, Callable[[pd.DataFrame, pd.DataFrame], Frames]] = {
 )
 def test_every_table_and_the_page_are_made(make, tmp_path: Path, name: str):
     run = make(tmp_path / "run", [("first", "gender"), ("second", "gender")], photos=12)
-    scores, asked = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    scores, asked = (
+        tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED)
+    )
     scores, asked = (frame.reset_index(drop=True) for frame in CASES[name](scores, asked))
     about = pd.DataFrame(
-        {"team": ["red", "blue"] * 6}, index=sorted(tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique())
+        {"team": ["red", "blue"] * 6},
+        index=sorted(tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique()),
     )
     options = FitOptions(estimators=ESTIMATORS, permutations=19)
-    found = analyse(scores, asked, values={"gender": VALUES.tolist()}, options=options, about=about, groups=["team"])
+    found = analyse(
+        scores,
+        asked,
+        values={"gender": VALUES.tolist()},
+        options=options,
+        about=about,
+        groups=["team"],
+    )
     for table, frame in [(tables.SCORES, scores), (tables.ASKED, asked), *found.tables()]:
         tables.write(table, frame, run / f"{table.name}.parquet")
     page = write_report(run).read_text("utf-8")
@@ -79,11 +93,17 @@ def test_all_refused_says_how_many_and_nothing_of_thresholds(make, tmp_path: Pat
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     _, asked = refused(tables.SCORES.empty(), asked, asked["step"] >= 0)
     slopes = analyse(tables.SCORES.empty(), asked, values={"gender": VALUES.tolist()}).slopes
-    for table, frame in ((tables.SCORES, tables.SCORES.empty()), (tables.ASKED, asked), (tables.SLOPES, slopes)):
+    for table, frame in (
+        (tables.SCORES, tables.SCORES.empty()),
+        (tables.ASKED, asked),
+        (tables.SLOPES, slopes),
+    ):
         tables.write(table, frame, run / f"{table.name}.parquet")
     page = write_report(run).read_text("utf-8")
     audit = gslopes.load(run)
-    assert audit.summary == "No classifier returned any label. first: 84 of 84 pictures were refused."
+    assert (
+        audit.summary == "No classifier returned any label. first: 84 of 84 pictures were refused."
+    )
     for text in (page, str(audit), audit._repr_html_(), audit.summary):
         assert "first: 84 of 84 pictures were refused" in text
         assert "threshold=0" not in text

@@ -31,10 +31,17 @@ def slopes() -> pd.DataFrame:
     present[:, 3, 4] = True
     present[:6, 3, 2] = True
     photo, label, step = np.nonzero(present)
-    names, ids = np.array(["Falling", "Flat\x1b[31m", "Rare", "Crooked"]), np.array([f"{i:064x}" for i in range(60)])
-    scores = pd.DataFrame({"photo": ids[photo], "attribute": "gender", "step": step, "value": VALUES[step]})
+    names, ids = (
+        np.array(["Falling", "Flat\x1b[31m", "Rare", "Crooked"]),
+        np.array([f"{i:064x}" for i in range(60)]),
+    )
+    scores = pd.DataFrame(
+        {"photo": ids[photo], "attribute": "gender", "step": step, "value": VALUES[step]}
+    )
     scores = scores.assign(classifier="c", label=names[label], score=0.5)
-    asked = pd.DataFrame({"photo": np.repeat(ids, 5), "attribute": "gender", "step": np.tile(range(5), 60)})
+    asked = pd.DataFrame(
+        {"photo": np.repeat(ids, 5), "attribute": "gender", "step": np.tile(range(5), 60)}
+    )
     asked = asked.assign(classifier="c", status="answered", reason="")
     return analyse(scores, asked, options=FitOptions(permutations=2000)).slopes
 
@@ -51,16 +58,26 @@ def test_a_row_has_slope_interval_unit_decision_and_photos_within_100_columns(sl
     assert "Photos: 70 found → 60 judged" in text
     known = slopes.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
     cells = row(text, "Falling")
-    assert " ".join(cells[1:4]) == numbers.with_interval(known["slope"], known["ci_low"], known["ci_high"])
+    assert " ".join(cells[1:4]) == numbers.with_interval(
+        known["slope"], known["ci_low"], known["ci_high"]
+    )
     assert cells[4:6] == ["points", "open"]  # there are no placebo sweeps to hold it against
     assert cells[-3:] == ["60", "of", "60"]
     assert max(map(len, text.splitlines())) <= 100
-    for word in ("photo-rate", "t over photos", "exchangeable", "Benjamini and Hochberg", "percentage points"):
+    for word in (
+        "photo-rate",
+        "t over photos",
+        "exchangeable",
+        "Benjamini and Hochberg",
+        "percentage points",
+    ):
         assert word in text
 
 
 def test_slopes_at_an_end_of_the_other_attribute_have_their_sentence_and_no_table(slopes) -> None:
-    text = print_evidence(pd.concat([slopes, slopes.assign(attribute="gender-x-race=-2")], ignore_index=True))
+    text = print_evidence(
+        pd.concat([slopes, slopes.assign(attribute="gender-x-race=-2")], ignore_index=True)
+    )
     main, end = text.split("c along perceived gender on darker-skinned faces\n")
     assert " Falling " in main
     assert end.startswith("“Crooked” rises from 0 to 100 of 100 photos")
@@ -83,7 +100,9 @@ def test_without_a_label_it_says_why() -> None:
 
 def test_placebo_sweeps_stand_beside_the_finding_and_decide_about_it(slopes) -> None:
     moved = slopes["label"] == "Falling"
-    plain = slopes.assign(decision="placebo", detail=np.where(moved, "light alone: −1; paired difference −14", ""))
+    plain = slopes.assign(
+        decision="placebo", detail=np.where(moved, "light alone: −1; paired difference −14", "")
+    )
     plain = plain[moved | (plain["label"] == "Flat\x1b[31m")]
     beside = plain.assign(attribute="gender-light")
     fakes = placebos_of(tables.reading(plain), "light", -1.0, 20.0)
@@ -96,11 +115,15 @@ def test_placebo_sweeps_stand_beside_the_finding_and_decide_about_it(slopes) -> 
     assert "placebos: how far slopes go" in text
     assert "placebos:" not in print_evidence(slopes)
     assert "like the placebo: “Falling”" not in text
-    assert "like the placebo: “Falling”, light alone: −1; paired difference" in print_evidence(plain, placebos=far)
+    assert "like the placebo: “Falling”, light alone: −1; paired difference" in print_evidence(
+        plain, placebos=far
+    )
 
 
 def test_a_label_has_one_line_however_long_its_name(slopes) -> None:
-    long = slopes.assign(label=slopes["label"].replace("Falling", "A long label of a stranger " * 9))
+    long = slopes.assign(
+        label=slopes["label"].replace("Falling", "A long label of a stranger " * 9)
+    )
     fakes = placebos_of(tables.reading(long), "light", 9.0, 1.0).assign(low=-99.0, high=9.0)
     text = print_evidence(long, placebos=fakes)
     (line,) = [line for line in text.splitlines() if line.startswith(" A long label")]
@@ -123,10 +146,14 @@ def test_labels_that_name_the_attribute_stand_last_and_are_said_to_be_expected(s
 SCRIPT = "<script>alert(1)</script>"
 
 
-def test_a_notebook_shows_the_finding_the_photos_and_nothing_of_strangers_as_html(one: Path, tmp_path: Path) -> None:
+def test_a_notebook_shows_the_finding_the_photos_and_nothing_of_strangers_as_html(
+    one: Path, tmp_path: Path
+) -> None:
     run = shutil.copytree(one, tmp_path / "run")
     found = tables.read(tables.SLOPES, run / "slopes.parquet")
-    rates = found.assign(estimator="photo-rate", decision="open", slope=100 * found["slope"] * found["y_centre"])
+    rates = found.assign(
+        estimator="photo-rate", decision="open", slope=100 * found["slope"] * found["y_centre"]
+    )
     rates[["ci_low", "ci_high"]] = rates[["slope", "slope"]].to_numpy() + np.array([-1.5, 1.5])
     tables.write(tables.SLOPES, pd.concat([found, rates]), run / "slopes.parquet")
     (run / "report").mkdir(exist_ok=True)  # other tests write a report of the run
@@ -135,7 +162,9 @@ def test_a_notebook_shows_the_finding_the_photos_and_nothing_of_strangers_as_htm
     assert len(repr(audit)) < 1000
     html = audit._repr_html_()
     assert escape(str(audit)) in html
-    assert "“Lipstick” falls between the feminine and the masculine end (slope −8.7" in " ".join(html.split())
+    assert "“Lipstick” falls between the feminine and the masculine end (slope −8.7" in " ".join(
+        html.split()
+    )
     assert SCRIPT not in html
     assert "&lt;script&gt;" in html
     assert "file://" in html

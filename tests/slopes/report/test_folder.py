@@ -35,7 +35,11 @@ def written(one: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def drawn(written: Path, tmp_path: Path) -> Path:
     """A run folder of the test's own, with the strips of an earlier report, which the next one keeps."""
     copy, report = tmp_path / "run", str(written / "report")
-    shutil.copytree(written, copy, ignore=lambda folder, names: {*names} - {"pictures"} if folder == report else set())
+    shutil.copytree(
+        written,
+        copy,
+        ignore=lambda folder, names: {*names} - {"pictures"} if folder == report else set(),
+    )
     return copy
 
 
@@ -52,7 +56,11 @@ FILES = sorted([*FIGURES, *PLAIN, "pictures"])
 
 
 def contents(run: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(run)): path.read_bytes() for path in (run / "report").rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(run)): path.read_bytes()
+        for path in (run / "report").rglob("*")
+        if path.is_file()
+    }
 
 
 @pytest.mark.slow
@@ -79,9 +87,12 @@ def test_thresholds_are_handed_down(drawn: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"p": 0}, {"p": float("nan")}, {"slope": -1}, {"slope": float("inf")}, {"embed": "full"}]
+    "wrong",
+    [{"p": 0}, {"p": float("nan")}, {"slope": -1}, {"slope": float("inf")}, {"embed": "full"}],
 )
-def test_options_out_of_range_are_refused_before_anything_is_written(run: Path, wrong: dict) -> None:
+def test_options_out_of_range_are_refused_before_anything_is_written(
+    run: Path, wrong: dict
+) -> None:
     with pytest.raises(UsageError, match=next(iter(wrong))):
         write_report(run, **wrong)
     assert not (run / "report").exists()
@@ -94,10 +105,16 @@ def test_report_needs_no_pictures(run: Path) -> None:
     assert not list((run / "report" / "pictures").rglob("*.webp"))
 
 
-def test_report_without_pictures_shows_none_and_names_nobody_and_no_folder(run: Path, written: Path) -> None:
+def test_report_without_pictures_shows_none_and_names_nobody_and_no_folder(
+    run: Path, written: Path
+) -> None:
     shutil.copytree(written / "report", run / "report")
     manifest = json.loads((run / "run.json").read_text())
-    manifest["config"] |= {"photos": "/home/anna/secret", "edit": {"attributes": ["gender"]}, "masks": "/mnt/m"}
+    manifest["config"] |= {
+        "photos": "/home/anna/secret",
+        "edit": {"attributes": ["gender"]},
+        "masks": "/mnt/m",
+    }
     (run / "run.json").write_text(json.dumps(manifest))
     write_report(run, embed="none")
     kept = contents(run)
@@ -111,9 +128,14 @@ def test_strip_shows_the_pictures_of_one_sweep_side_by_side(written: Path) -> No
     assert len(strips) == 80
     with Image.open(strips[0]) as image:
         assert image.size == (7 * image.height, image.height)
-        middles = np.asarray(image)[image.height // 2, image.height // 2 :: image.height].astype(float)
+        middles = np.asarray(image)[image.height // 2, image.height // 2 :: image.height].astype(
+            float
+        )
     assert (np.diff(middles[:, 2]) > 0).all()  # the synthetic face gets bluer
-    slopes, read = (tables.read(tables.SLOPES, written / "slopes.parquet"), pd.read_csv(written / "report/slopes.csv"))
+    slopes, read = (
+        tables.read(tables.SLOPES, written / "slopes.parquet"),
+        pd.read_csv(written / "report/slopes.csv"),
+    )
     assert len(read.columns) == 14
     pd.testing.assert_frame_equal(read, slopes[read.columns], check_dtype=False, rtol=1e-12)
 

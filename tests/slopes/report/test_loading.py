@@ -16,7 +16,9 @@ from gslopes.slopes.report.loading import load, with_units
 from tests.slopes.report.conftest import placebos_of
 
 
-def test_placebo_sweeps_are_no_findings_but_stand_beside_theirs(make: Callable[..., Path], tmp_path: Path) -> None:
+def test_placebo_sweeps_are_no_findings_but_stand_beside_theirs(
+    make: Callable[..., Path], tmp_path: Path
+) -> None:
     run = make(tmp_path / "run", [("a", "gender")], photos=12)
     slopes = tables.read(tables.SLOPES, run / "slopes.parquet").assign(estimator="photo-rate")
     floor = slopes.assign(attribute=placebo.name("gender", "light"))
@@ -28,17 +30,31 @@ def test_placebo_sweeps_are_no_findings_but_stand_beside_theirs(make: Callable[.
     assert len(finding.placebo) == 3 * len(slopes)
     ends = finding.placebo.drop_duplicates("placebo").set_index("placebo")[["low", "high"]]
     assert ends.loc["light"].tolist() == [-0.75, -0.25]
-    assert ends.loc["same"].tolist() == ends.loc["random"].tolist() == [-0.75, 0.75], "their sign says nothing"
+    assert ends.loc["same"].tolist() == ends.loc["random"].tolist() == [-0.75, 0.75], (
+        "their sign says nothing"
+    )
     assert len(source.real) == len(slopes)
 
 
-def test_a_cluster_counts_as_one_where_photos_are_counted(make: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_cluster_counts_as_one_where_photos_are_counted(
+    make: Callable[..., Path], tmp_path: Path
+) -> None:
     run = make(tmp_path / "run", [("a", "gender"), ("b", "gender")], photos=12)
     row = {"attribute": "gender", "used": 12, "refused": 0, "failed": 0, "missing": 0}
-    rows = [{**row, "classifier": name, "units": n, "effective_units": n - 0.4} for name, n in (("a", 12), ("b", 5))]
-    tables.write(tables.BALANCE, pd.DataFrame(rows).reindex(columns=tables.BALANCE.columns), run / "balance.parquet")
+    rows = [
+        {**row, "classifier": name, "units": n, "effective_units": n - 0.4}
+        for name, n in (("a", 12), ("b", 5))
+    ]
+    tables.write(
+        tables.BALANCE,
+        pd.DataFrame(rows).reindex(columns=tables.BALANCE.columns),
+        run / "balance.parquet",
+    )
     slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
-    assert slopes.groupby("classifier")["units"].unique().map(list).to_dict() == {"a": [11], "b": [4]}
+    assert slopes.groupby("classifier")["units"].unique().map(list).to_dict() == {
+        "a": [11],
+        "b": [4],
+    }
 
 
 # -- test tally -------------------------------------------------------------------------------------------------------
@@ -50,7 +66,9 @@ def read(run: Path, name: str) -> pd.DataFrame:
 
 def test_pictures_are_counted_by_what_became_of_them(one: Path) -> None:
     found = loading.outcomes_of(one)
-    assert found == {("celeba-tagger", "gender"): {"answered": (559, ""), "refused": (1, "too small")}}
+    assert found == {
+        ("celeba-tagger", "gender"): {"answered": (559, ""), "refused": (1, "too small")}
+    }
     assert loading.lost(one) == {"celeba-tagger": "1 refused (too small) of 560 pictures"}
 
 
@@ -65,16 +83,34 @@ def test_damaged_table_is_an_error(one: Path, tmp_path: Path, damage: bytes | No
 # -- test funnel ------------------------------------------------------------------------------------------------------
 
 
-def test_every_step_loses_the_photos_that_it_lost(make: Callable[..., Path], tmp_path: Path) -> None:
+def test_every_step_loses_the_photos_that_it_lost(
+    make: Callable[..., Path], tmp_path: Path
+) -> None:
     run = make(tmp_path / "run", [("c", "gender")], photos=20)
     (one,) = loading.funnels(run)
     # six files are no photos; one picture of one photo was refused
     assert one.counts == {"found": 26, "edited": 20, "asked": 20, "answered": 19, "judged": 19}
     ids = tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique()
-    plain = {"attribute": "gender", "reason": "", "detail": "", "looked": 2, "found": 2, "tau": 0.9, "shift": 0.5}
-    rest = {"off_target": None, "off_target_reading": "", "mask_area": 0.1, "mask_share": None, "change": None}
+    plain = {
+        "attribute": "gender",
+        "reason": "",
+        "detail": "",
+        "looked": 2,
+        "found": 2,
+        "tau": 0.9,
+        "shift": 0.5,
+    }
+    rest = {
+        "off_target": None,
+        "off_target_reading": "",
+        "mask_area": 0.1,
+        "mask_share": None,
+        "change": None,
+    }
     kept = [index >= 3 for index in range(len(ids))]
-    verdicts = pd.DataFrame({"photo": ids, "kept": kept, **plain, **rest}).reindex(columns=tables.VERDICTS.columns)
+    verdicts = pd.DataFrame({"photo": ids, "kept": kept, **plain, **rest}).reindex(
+        columns=tables.VERDICTS.columns
+    )
     tables.write(tables.VERDICTS, verdicts, run / "verdicts.parquet")
     assert "kept" not in loading.funnels(run)[0].counts  # judged, but not applied
     manifest = json.loads((run / "run.json").read_text()) | {"gate": {"applied": True}}
@@ -89,7 +125,8 @@ GOOD = "https://example.org/photo?id=1&size=2#top"
 
 
 @pytest.mark.parametrize(
-    "address", ["JaVaScRiPt:alert(1)", "//example.org", "https:///x", "https://[bad", f'{GOOD}"', ""]
+    "address",
+    ["JaVaScRiPt:alert(1)", "//example.org", "https:///x", "https://[bad", f'{GOOD}"', ""],
 )
 def test_other_addresses_are_none(address: str) -> None:
     assert link(address) == ""
@@ -98,13 +135,23 @@ def test_other_addresses_are_none(address: str) -> None:
 def test_what_slopes_must_be_read_with_is_said_once(tmp_path: Path) -> None:
     """Of a sweep, not of its placebos; a label that is never returned has one sentence with the others."""
     missing = dict.fromkeys(tables.BALANCE.columns) | {"effective_units": 9.0}
-    row = missing | dict.fromkeys(("used", "units", "refused", "failed", "missing"), 9) | {"classifier": "c"}
-    warned = [("gender", "failures depend on the value"), ("race", ""), ("gender-light", "refusals depend")]
+    row = (
+        missing
+        | dict.fromkeys(("used", "units", "refused", "failed", "missing"), 9)
+        | {"classifier": "c"}
+    )
+    warned = [
+        ("gender", "failures depend on the value"),
+        ("race", ""),
+        ("gender-light", "refusals depend"),
+    ]
     frame = pd.DataFrame([row | {"attribute": name, "warning": text} for name, text in warned])
     tables.write(tables.BALANCE, frame, tmp_path / "balance.parquet")
     row = dict.fromkeys(tables.ERROR_SLOPES.columns) | {"classifier": "c", "attribute": "gender"}
     row |= {"column": "job", "measure": "miss", "n": 9, "varying": 0}
-    notes = [(label, f"c never returns “{label}”") for label in ("pilot", SCRIPT)] + [("chef", "its errors change")]
+    notes = [(label, f"c never returns “{label}”") for label in ("pilot", SCRIPT)] + [
+        ("chef", "its errors change")
+    ]
     frame = pd.DataFrame([row | {"label": label, "note": note} for label, note in notes])
     tables.write(tables.ERROR_SLOPES, frame, tmp_path / "error_slopes.parquet")
     assert loading.cautions(tmp_path) == [
@@ -118,20 +165,32 @@ def sourced(run: Path) -> Path:
     """A run of which every photo but the last was collected, from hostile sources."""
     photos = sorted(tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique())[:-1]
     rows = pd.DataFrame(
-        {"photo": photos, "title": SCRIPT, "creator": "Ada\x1b[31m", "creator_url": "javascript:alert(1)"}
+        {
+            "photo": photos,
+            "title": SCRIPT,
+            "creator": "Ada\x1b[31m",
+            "creator_url": "javascript:alert(1)",
+        }
     )
     rows = rows.assign(
-        licence="CC BY 4.0", licence_url="https://creativecommons.org/licenses/by/4.0/", page=GOOD, source="s"
+        licence="CC BY 4.0",
+        licence_url="https://creativecommons.org/licenses/by/4.0/",
+        page=GOOD,
+        source="s",
     )
     tables.write(SOURCES, rows, run / "sources.parquet")
     return run
 
 
-def test_every_photo_shown_has_its_credit_and_no_picture_no_credit(make: Callable[..., Path], tmp_path: Path) -> None:
+def test_every_photo_shown_has_its_credit_and_no_picture_no_credit(
+    make: Callable[..., Path], tmp_path: Path
+) -> None:
     run = sourced(make(tmp_path / "run", [("c", "gender")], photos=12))
     html = write_report(run).read_text(encoding="utf-8")
     assert "javascript:" not in html
-    album = json.loads((run / "report/data/photos.js").read_text("ascii").removeprefix('gslopes("photos",')[:-3])
+    album = json.loads(
+        (run / "report/data/photos.js").read_text("ascii").removeprefix('gslopes("photos",')[:-3]
+    )
     assert len(album["credits"]) == 11
     assert album["credits"]["0"] == {
         "title": SCRIPT,

@@ -14,18 +14,53 @@ from gslopes.slopes.fit.options import FitOptions
 from gslopes.slopes.report import observed, write_report
 
 SCRIPT = "<script>alert(1)</script>"
-BASE = {"classifier": "model", "attribute": "gender", "column": "who", "group": "man", "other": SCRIPT, "note": ""}
-BASE |= {"measure": "presence", "n": 60, "n_other": 50, "mean": 40.0, "mean_other": 28.0, "observed": 12.0, "p": 1e-4}
-BASE |= {"ci_low": 5.0, "ci_high": 19.0, "q": 0.001, "slope": 1.0, "distance": 4.0, "distance_low": 3.5}
+BASE = {
+    "classifier": "model",
+    "attribute": "gender",
+    "column": "who",
+    "group": "man",
+    "other": SCRIPT,
+    "note": "",
+}
+BASE |= {
+    "measure": "presence",
+    "n": 60,
+    "n_other": 50,
+    "mean": 40.0,
+    "mean_other": 28.0,
+    "observed": 12.0,
+    "p": 1e-4,
+}
+BASE |= {
+    "ci_low": 5.0,
+    "ci_high": 19.0,
+    "q": 0.001,
+    "slope": 1.0,
+    "distance": 4.0,
+    "distance_low": 3.5,
+}
 BASE |= {"distance_high": 4.5}
 ODDS = {"observed": 0.18, "ci_low": 0.1, "ci_high": 0.3}
 ROWS = (
     {"label": "both", "agreement": "same sign"},
     {"label": "against", "agreement": "opposite signs"},
     {"label": "gap alone", "agreement": "observed only", "slope": 0.01},
-    {"label": "edit alone", "agreement": "edit only", "observed": 0.5, "ci_low": -6, "ci_high": 7, "q": 0.9},
+    {
+        "label": "edit alone",
+        "agreement": "edit only",
+        "observed": 0.5,
+        "ci_low": -6,
+        "ci_high": 7,
+        "q": 0.9,
+    },
     {"label": "odds", "agreement": "observed only", "measure": "log-odds", **ODDS},
-    {"label": "rare", "agreement": "", "note": "too few photos with it, or without it", "p": np.nan, "q": np.nan},
+    {
+        "label": "rare",
+        "agreement": "",
+        "note": "too few photos with it, or without it",
+        "p": np.nan,
+        "q": np.nan,
+    },
 )
 
 
@@ -41,7 +76,10 @@ def run(one: Path, tmp_path: Path) -> Path:
 def test_every_disagreement_has_its_sentence_and_agreement_none(run: Path) -> None:
     frame = tables.read(tables.OBSERVED, run / "observed.parquet")
     said = {row["label"]: observed.sentence(row) for row in frame.to_dict("records")}
-    assert "differ by +12.0 [+5.0, +19.0] points, and the edits move it the other way" in said["against"]
+    assert (
+        "differ by +12.0 [+5.0, +19.0] points, and the edits move it the other way"
+        in said["against"]
+    )
     assert "no slope is shown" in said["gap alone"]
     assert "no difference is shown (+0.5 [−6.0, +7.0] points)" in said["edit alone"]
     assert "+0.180 [+0.100, +0.300] log-odds" in said["odds"]
@@ -71,7 +109,9 @@ def wrong(one: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run whose label nurse is wrong more often at one end: the truth is its answer at the other."""
     run = tmp_path_factory.mktemp("truth") / "run"
     shutil.copytree(one, run)
-    scores, asked = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    scores, asked = (
+        tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED)
+    )
     photos = asked["photo"].unique()
     labels = scores["label"].value_counts().index.tolist()
     about = {SCRIPT: ["yes" if place % 2 else "no" for place in range(len(photos))]}
@@ -108,12 +148,18 @@ def test_the_page_has_every_rate_and_slope(wrong: Path) -> None:
     assert {"open", "not judged"} <= {row["decision"] for row in panel["rows"]}
 
 
-def test_a_classifier_that_is_as_wrong_at_every_value_gets_a_cautious_sentence(wrong: Path, tmp_path: Path) -> None:
+def test_a_classifier_that_is_as_wrong_at_every_value_gets_a_cautious_sentence(
+    wrong: Path, tmp_path: Path
+) -> None:
     copy = tmp_path / "run"
     copy.mkdir()
     slopes = tables.read(tables.ERROR_SLOPES, wrong / "error_slopes.parquet")
     rates = tables.read(tables.ERROR_RATES, wrong / "error_rates.parquet")
-    for code, words in (("none", "It cannot be said"), ("placebo", "A placebo"), ("open", "Not settled")):
+    for code, words in (
+        ("none", "It cannot be said"),
+        ("placebo", "A placebo"),
+        ("open", "Not settled"),
+    ):
         rows = slopes.assign(q=np.where(slopes["q"].notna(), 0.6, np.nan), note="", decision=code)
         tables.write(tables.ERROR_SLOPES, rows, copy / "error_slopes.parquet")
         tables.write(tables.ERROR_RATES, rates, copy / "error_rates.parquet")

@@ -20,14 +20,22 @@ WOMEN = women_by_title()
 TITLES = sorted(WOMEN, key=lambda title: (WOMEN[title], title))[::8]
 
 
-def finding(labels: list[str], slopes: list[float], measure: str = "presence", attribute: str = "gender") -> Finding:
+def finding(
+    labels: list[str], slopes: list[float], measure: str = "presence", attribute: str = "gender"
+) -> Finding:
     """A finding whose labels have these slopes by the paper's estimator, and others by the one that judges."""
     head = {"classifier": "mine", "attribute": attribute, "label": labels, "y_centre": 0.5}
-    own = pd.DataFrame({**head, "slope": 0.1, "decision": "finding", "measure": measure, "estimator": "photo-rate"})
+    own = pd.DataFrame(
+        {**head, "slope": 0.1, "decision": "finding", "measure": measure, "estimator": "photo-rate"}
+    )
     if measure != "presence":
         own["slope"] = slopes
-    paper = pd.DataFrame({**head, "slope": slopes, "decision": None, "measure": None, "estimator": "paper"})
-    return Finding("f0", "mine", attribute, np.linspace(-2, 2, 7), pd.concat([own, paper]), pd.DataFrame())
+    paper = pd.DataFrame(
+        {**head, "slope": slopes, "decision": None, "measure": None, "estimator": "paper"}
+    )
+    return Finding(
+        "f0", "mine", attribute, np.linspace(-2, 2, 7), pd.concat([own, paper]), pd.DataFrame()
+    )
 
 
 def panels(folder: Path, *findings: Finding) -> list[dict[str, object]]:
@@ -36,10 +44,14 @@ def panels(folder: Path, *findings: Finding) -> list[dict[str, object]]:
 
 
 @pytest.mark.row("slopes-4.3-gap")
-def test_titles_of_jobs_stand_at_their_share_of_women_with_the_paper_s_slope_and_its_rank_correlation(tmp_path) -> None:
+def test_titles_of_jobs_stand_at_their_share_of_women_with_the_paper_s_slope_and_its_rank_correlation(
+    tmp_path,
+) -> None:
     slopes = [0.3 - 0.5 * WOMEN[title] + 0.2 * (index % 3) for index, title in enumerate(TITLES)]
     labels = [title.title() for title in TITLES]
-    (panel,) = panels(tmp_path, finding([*labels, "Truck", "Hair", "Person"], [*slopes, 9.0, -9.0, 0.0]))
+    (panel,) = panels(
+        tmp_path, finding([*labels, "Truck", "Hair", "Person"], [*slopes, 9.0, -9.0, 0.0])
+    )
     table = pd.read_csv(tmp_path / "occupations.csv")
     assert table["label"].tolist() == labels
     assert table["slope"].tolist() == pytest.approx(slopes)
@@ -47,17 +59,32 @@ def test_titles_of_jobs_stand_at_their_share_of_women_with_the_paper_s_slope_and
     rank = pd.read_csv(tmp_path / "occupation_ranks.csv").iloc[0]
     assert rank["rho"] == pytest.approx(spearmanr(table["women"], slopes).statistic, abs=1e-5)
     assert rank["rho_low"] < rank["rho"] < rank["rho_high"] < 0
-    assert "chance in these photos" in str(panel["sentence"]), "without answers the photos say nothing"
+    assert "chance in these photos" in str(panel["sentence"]), (
+        "without answers the photos say nothing"
+    )
     assert len(panel["scatter"]["dots"]) == len(TITLES)
 
 
 def test_a_label_that_only_begins_like_a_title_is_none(tmp_path) -> None:
-    names = ["Truck", "Hair", "Bus", "Police", "Flight", "Chief", "Lawn", "Barber pole", "Graphic", "Real estate"]
+    names = [
+        "Truck",
+        "Hair",
+        "Bus",
+        "Police",
+        "Flight",
+        "Chief",
+        "Lawn",
+        "Barber pole",
+        "Graphic",
+        "Real estate",
+    ]
     assert occupations.titles_of(finding(names, [0.1] * 10)).empty
     assert panels(tmp_path, finding(names, [0.1] * 10)) == []
 
 
-def test_too_few_titles_or_another_attribute_have_no_figure_and_leave_no_old_table(tmp_path) -> None:
+def test_too_few_titles_or_another_attribute_have_no_figure_and_leave_no_old_table(
+    tmp_path,
+) -> None:
     slopes = [0.01 * index for index in range(len(TITLES))]
     assert panels(tmp_path, finding(TITLES, slopes))
     few = occupations.LEAST - 1
@@ -66,11 +93,16 @@ def test_too_few_titles_or_another_attribute_have_no_figure_and_leave_no_old_tab
     assert panels(tmp_path, finding(TITLES, slopes, attribute="race")) == []
 
 
-def test_titles_that_are_judged_by_their_score_have_its_slope_and_are_not_mixed_with_others(tmp_path) -> None:
+def test_titles_that_are_judged_by_their_score_have_its_slope_and_are_not_mixed_with_others(
+    tmp_path,
+) -> None:
     scored = finding(TITLES, [0.2] * (len(TITLES) - 1) + [0.4], "log-odds")
     slopes = [0.3 - 0.01 * index for index in range(len(TITLES))]
     shown = panels(tmp_path, finding(TITLES, slopes), scored)
-    assert [panel["unit"] for panel in shown] == [occupations.UNITS["presence"], occupations.UNITS["log-odds"]]
+    assert [panel["unit"] for panel in shown] == [
+        occupations.UNITS["presence"],
+        occupations.UNITS["log-odds"],
+    ]
     assert "not shown" in str(shown[1]["sentence"])
 
 
@@ -78,17 +110,34 @@ def answers(scores: np.ndarray, labels: list[str], threshold: float = 0.0) -> An
     """Of n photos: scores (n, L, K)."""
     n, many, steps = scores.shape
     photo, label = (index.ravel().astype(np.int32) for index in np.indices((n, many)))
-    names, photos = np.array(labels, object), np.array([f"{index:03}" for index in range(n)], object)
+    names, photos = (
+        np.array(labels, object),
+        np.array([f"{index:03}" for index in range(n)], object),
+    )
     flat = scores.reshape(-1, steps).astype(np.float32)
     values = np.linspace(-2, 2, steps)
-    return Answers("mine", "gender", values, names, photos, {}, photo, label, flat >= threshold, flat, threshold)
+    return Answers(
+        "mine",
+        "gender",
+        values,
+        names,
+        photos,
+        {},
+        photo,
+        label,
+        flat >= threshold,
+        flat,
+        threshold,
+    )
 
 
 def shared(rng: np.random.Generator, photos: int, effect: float) -> np.ndarray:
     """Scores of TITLES whose log-odds move, on each photo by chance, all by the share of women."""
     shares = np.array([WOMEN[title] for title in TITLES]) - 0.5
     way = effect + rng.normal(0, 0.5, (photos, 1))
-    odds = (way * shares)[..., None] * np.linspace(-2, 2, 7) + rng.normal(0, 0.3, (photos, len(TITLES), 1))
+    odds = (way * shares)[..., None] * np.linspace(-2, 2, 7) + rng.normal(
+        0, 0.3, (photos, len(TITLES), 1)
+    )
     return 1 / (1 + np.exp(-odds))
 
 
@@ -103,10 +152,14 @@ def ranked(folder: Path, scores: np.ndarray) -> tuple[str, pd.Series]:
 
 
 @pytest.mark.row("slopes-4.3-gap")
-def test_titles_that_move_together_by_chance_are_no_order_and_those_that_move_on_every_photo_are(tmp_path) -> None:
+def test_titles_that_move_together_by_chance_are_no_order_and_those_that_move_on_every_photo_are(
+    tmp_path,
+) -> None:
     rng = np.random.default_rng(1)
     sentence, rank = ranked(tmp_path, shared(rng, 30, 0.0))
-    assert max(abs(rank["rho_low"]), abs(rank["rho_high"])) > 0.8, "titles alone would call it an order"
+    assert max(abs(rank["rho_low"]), abs(rank["rho_high"])) > 0.8, (
+        "titles alone would call it an order"
+    )
     assert rank["line_low"] < 0 < rank["line_high"]
     assert "chance in these photos" in sentence
     sentence, rank = ranked(tmp_path, shared(rng, 30, -1.0))
@@ -129,7 +182,11 @@ def test_the_line_is_that_of_least_squares_through_the_slopes_of_the_table() -> 
     drawn = [np.random.default_rng(seed).integers(0, 20, 20) for seed in range(300)]
     apart = np.split(found.present, 20)
     again = [
-        line(replace(found, present=np.concatenate([apart[photo] for photo in rows])), own, "presence")
+        line(
+            replace(found, present=np.concatenate([apart[photo] for photo in rows])),
+            own,
+            "presence",
+        )
         for rows in drawn
     ]
     assert steep.se == pytest.approx(np.std([one.value for one in again]), rel=0.2)
@@ -140,7 +197,11 @@ def test_names_cover_neither_dots_nor_one_another() -> None:
     rows = finding(TITLES, [0.3 - 0.5 * WOMEN[title] for title in TITLES])
     drawn = occupations.scatter(occupations.titles_of(rows))
     assert drawn["names"]
-    lefts = [(x, x + occupations.LETTER * len(name)) for x, _, anchor, name in drawn["names"] if anchor == "start"]
+    lefts = [
+        (x, x + occupations.LETTER * len(name))
+        for x, _, anchor, name in drawn["names"]
+        if anchor == "start"
+    ]
     assert all(left >= 0 and right <= occupations.WIDE for left, right in lefts)
 
 

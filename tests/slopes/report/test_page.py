@@ -70,9 +70,20 @@ def test_labels_and_file_names_of_strangers_are_text(html: str) -> None:
 
 
 def test_manifest_of_strangers_is_text() -> None:
-    hostile = dict.fromkeys(("created", "gslopes", "config", "models", "classifiers", "versions"), SCRIPT)
-    nested = {"models": {SCRIPT: {SCRIPT: SCRIPT}}, "classifiers": {SCRIPT: {"version": SCRIPT}}, "config": {SCRIPT: 1}}
-    for manifest in (hostile, nested, {}, {"config": None, "models": [], "classifiers": {"c": "1"}, "created": 5}):
+    hostile = dict.fromkeys(
+        ("created", "gslopes", "config", "models", "classifiers", "versions"), SCRIPT
+    )
+    nested = {
+        "models": {SCRIPT: {SCRIPT: SCRIPT}},
+        "classifiers": {SCRIPT: {"version": SCRIPT}},
+        "config": {SCRIPT: 1},
+    }
+    for manifest in (
+        hostile,
+        nested,
+        {},
+        {"config": None, "models": [], "classifiers": {"c": "1"}, "created": 5},
+    ):
         reader = Reader(page.render(manifest, NO_PHOTOS, options=OPTIONS))
         assert (reader.tags.count("script"), reader.open) == (3, [])
 
@@ -83,7 +94,9 @@ def test_page_asks_nothing_of_any_server(html: str) -> None:
     files = {"slopes.csv", "tables/table1.csv", "figure3.pdf"}
     assert files < links
     assert not [link for link in links if link and ":" in link]
-    ours = html[: html.index("<script>")]  # the library holds such words, and asks for nothing: see the browser tests
+    ours = html[
+        : html.index("<script>")
+    ]  # the library holds such words, and asks for nothing: see the browser tests
     assert "url(" not in ours
     assert "@import" not in ours
 
@@ -133,7 +146,10 @@ def test_the_plots_are_drawn_by_the_very_files_that_npm_gives_with_their_licence
     }
     vendor = TEMPLATES.parent / "vendor"
     assert {name: sha256((vendor / name).read_bytes()).hexdigest() for name in digests} == digests
-    assert all("Permission to use" in (vendor / f"{name}.LICENSE").read_text("utf-8") for name in ("d3", "plot"))
+    assert all(
+        "Permission to use" in (vendor / f"{name}.LICENSE").read_text("utf-8")
+        for name in ("d3", "plot")
+    )
 
 
 def test_every_slope_and_its_interval_reach_the_page(one: Path, html: str) -> None:
@@ -145,7 +161,9 @@ def test_every_slope_and_its_interval_reach_the_page(one: Path, html: str) -> No
         place = content["labels"].index(words.printable(row["label"]))
         for column in ("slope", "ci_low", "ci_high", "q"):
             number = content["estimators"]["paper"][column][place]
-            assert number == (None if np.isnan(row[column]) else pytest.approx(row[column], rel=1e-3))
+            assert number == (
+                None if np.isnan(row[column]) else pytest.approx(row[column], rel=1e-3)
+            )
 
 
 def test_many_reasons_and_files_are_cut_and_say_so() -> None:

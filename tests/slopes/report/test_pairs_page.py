@@ -27,13 +27,20 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pixels = np.clip(face * light + lot.normal(0, 3, face.shape), 0, 255).astype(np.uint8)
             Image.fromarray(pixels).save(folder / f"{unit}-{value}.png")
             rows.append((f"{unit}-{value}.png", f"unit {unit}", "hour", value))
-    pd.DataFrame(rows, columns=["picture", "unit", "attribute", "value"]).to_csv(folder / "set.csv", index=False)
+    pd.DataFrame(rows, columns=["picture", "unit", "attribute", "value"]).to_csv(
+        folder / "set.csv", index=False
+    )
 
     def seen(pictures: Sequence[np.ndarray]) -> list[dict[str, float]]:
         return [{"light": float(one.mean()), "luck": float(lot.normal(40, 5))} for one in pictures]
 
     (folder / "few.toml").write_text("[fit]\npermutations = 50\n")
-    options = {"pairs": folder / "set.csv", "classifier": seen, "baseline": "day", "config": folder / "few.toml"}
+    options = {
+        "pairs": folder / "set.csv",
+        "classifier": seen,
+        "baseline": "day",
+        "config": folder / "few.toml",
+    }
     return gslopes.audit(None, folder / "run", **options).page
 
 
@@ -43,14 +50,23 @@ def test_the_page_says_what_no_reader_knows_and_what_else_moved_and_has_room(
 ) -> None:
     context = chromium.new_context(viewport={"width": width, "height": height})
     page, wrong = context.new_page(), list[str]()
-    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on(
+        "console",
+        lambda message: (
+            wrong.append(message.text) if message.type in ("error", "warning") else None
+        ),
+    )
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto(report.as_uri())
     text = page.locator("body").inner_text()
     assert "made by others" in text or "that others made" in text
-    assert f"pictures of {UNITS} units that others made, each from day to evening" in " ".join(text.split())
+    assert f"pictures of {UNITS} units that others made, each from day to evening" in " ".join(
+        text.split()
+    )
     assert "No reader knows perceived hour (evening against day)" in text
-    assert "An association under these pictures, which may differ in more" in report.read_text("utf-8")
+    assert "An association under these pictures, which may differ in more" in report.read_text(
+        "utf-8"
+    )
     assert page.locator(".strip.scores small").all_inner_texts()[:2] == ["day", "evening"]
     page.evaluate("document.getElementById('explorer').scrollIntoView()")
     page.locator("#app-explorer output.now").wait_for()
@@ -59,12 +75,21 @@ def test_the_page_says_what_no_reader_knows_and_what_else_moved_and_has_room(
     table = page.locator("#explained ~ .scroll table").first
     table.wait_for()
     rows = dict(
-        zip(table.locator("tbody th").all_inner_texts(), table.locator("tbody tr").all_inner_texts(), strict=True)
+        zip(
+            table.locator("tbody th").all_inner_texts(),
+            table.locator("tbody tr").all_inner_texts(),
+            strict=True,
+        )
     )
     assert "luminance" in rows["light"] or "background" in rows["light"]
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing is wider than the window"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+        "nothing is wider than the window"
+    )
     assert (
-        page.locator(".sweep .strip img").first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+        page.locator(".sweep .strip img").first.evaluate(
+            "image => image.decode().then(() => image.naturalWidth)"
+        )
+        > 0
     )
     assert wrong == []
     context.close()

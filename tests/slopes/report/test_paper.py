@@ -20,7 +20,11 @@ from gslopes.slopes.report.paper import pulled
 def test_tables_1_2_and_4_come_in_three_forms_in_the_order_that_the_paper_prints(
     make: Callable[..., Path], tmp_path: Path
 ) -> None:
-    run = make(tmp_path / "run", [("a_b", "gender"), ("c", "gender"), ("a_b", "race"), ("c", "race")], photos=60)
+    run = make(
+        tmp_path / "run",
+        [("a_b", "gender"), ("c", "gender"), ("a_b", "race"), ("c", "race")],
+        photos=60,
+    )
     write_report(run, embed="none")
     folder = run / "report" / "tables"
     assert {path.name for path in folder.iterdir()} == {
@@ -34,14 +38,20 @@ def test_tables_1_2_and_4_come_in_three_forms_in_the_order_that_the_paper_prints
         assert frame["API"].is_monotonic_increasing  # one API after the other
         assert all(rows["Slope"].is_monotonic_increasing for _, rows in frame.groupby("API"))
     assert fourth.columns.tolist() == ["API", "Black", "Slope", "API ", "White", "Slope "]
-    slopes = pd.read_parquet(run / "slopes.parquet").query("estimator == 'paper' and attribute == 'race'")
-    own = {(row.classifier, paper.words.printable(row.label)): row.slope for row in slopes.itertuples()}
+    slopes = pd.read_parquet(run / "slopes.parquet").query(
+        "estimator == 'paper' and attribute == 'race'"
+    )
+    own = {
+        (row.classifier, paper.words.printable(row.label)): row.slope for row in slopes.itertuples()
+    }
     for columns, sign in ((["API", "Black", "Slope"], -1), (["API ", "White", "Slope "], 1)):
         side = fourth[columns].dropna()
         assert len(side)
         assert (sign * side[columns[2]] > 0.03).all()
         assert side[columns[2]].abs().is_monotonic_decreasing
-        for api, label, slope in side.itertuples(index=False):  # each API's own slope, never another's
+        for api, label, slope in side.itertuples(
+            index=False
+        ):  # each API's own slope, never another's
             assert slope == pytest.approx(own[api, label.lstrip("'")], abs=1e-5)
     tex, text = (folder / "table1.tex").read_text(), (folder / "table1.md").read_text()
     assert tex.count("\\midrule") == 2  # below the heading, and between two classifiers
@@ -52,7 +62,9 @@ def test_tables_1_2_and_4_come_in_three_forms_in_the_order_that_the_paper_prints
 
 
 @pytest.mark.row("slopes-table-3")
-def test_table_3_of_a_census_in_the_run_folder_comes_in_three_forms(one: Path, tmp_path: Path) -> None:
+def test_table_3_of_a_census_in_the_run_folder_comes_in_three_forms(
+    one: Path, tmp_path: Path
+) -> None:
     run = tmp_path / "run"
     shutil.copytree(one, run, ignore=shutil.ignore_patterns("report", "edits"))
     rows = [
@@ -61,7 +73,9 @@ def test_table_3_of_a_census_in_the_run_folder_comes_in_three_forms(one: Path, t
         for name, female in (("judge", 0.5), ("=R&D_chef", 0.25), ("nurse", 0.95), ("", 0.6))
         for value, share in (("female", female), ("male", 1 - female))
     ]
-    nobody = [("poet", "any", "gender", value, 0, 0, None, None, None) for value in ("female", "male")]
+    nobody = [
+        ("poet", "any", "gender", value, 0, 0, None, None, None) for value in ("female", "male")
+    ]
     frame = pd.DataFrame([*rows, *nobody], columns=COMPOSITION.columns)
     tables.write(COMPOSITION, frame, run / "composition.parquet")
     page = write_report(run, embed="none").read_text(encoding="utf-8")
@@ -76,15 +90,22 @@ def test_table_3_of_a_census_in_the_run_folder_comes_in_three_forms(one: Path, t
     assert table.loc[0, ["Female", "Male"]].tolist() == pytest.approx([0.95, 0.75])
     text, tex = (folder / "table3.md").read_text(), (folder / "table3.tex").read_text()
     lines = [line for line in text.splitlines() if line.startswith("|")]
-    assert lines[:2] == ["| Occupation | Female | Occupation | Male |", "| --- | ---: | --- | ---: |"]
+    assert lines[:2] == [
+        "| Occupation | Female | Occupation | Male |",
+        "| --- | ---: | --- | ---: |",
+    ]
     assert lines[2:] == ["| nurse | .950 | =R\\&D\\_chef | .750 |"]
     assert "\\label{tab:table3}" in tex
     assert "nurse & .950 & =R\\&D\\_chef & .750" in tex
     assert tex.count("\\midrule") == 1
 
 
-def test_what_the_page_does_not_call_a_finding_is_marked_and_its_interval_is_named(tmp_path: Path) -> None:
-    slopes = pd.DataFrame({"classifier": "a", "attribute": "gender", "label": ["sure", "open"], "slope": [-0.5, -0.4]})
+def test_what_the_page_does_not_call_a_finding_is_marked_and_its_interval_is_named(
+    tmp_path: Path,
+) -> None:
+    slopes = pd.DataFrame(
+        {"classifier": "a", "attribute": "gender", "label": ["sure", "open"], "slope": [-0.5, -0.4]}
+    )
     found = slopes.assign(decision=["finding", "unjudged"])
     paper.write(tmp_path, tmp_path, slopes.assign(p=0.0001), found, p=0.001, slope=0.03)
     text, tex = ((tmp_path / f"tables/table1.{form}").read_text("utf-8") for form in ("md", "tex"))
@@ -97,16 +118,22 @@ def test_what_the_page_does_not_call_a_finding_is_marked_and_its_interval_is_nam
 
 @pytest.mark.row("slopes-4.3-plain")
 def test_plain_concepts_are_left_out_by_our_list_or_the_runs_own(tmp_path: Path) -> None:
-    slopes = pd.DataFrame({"label": ["Man", "nurse", "FACE", "Red color"], "slope": [-0.5, -0.4, -0.3, -0.2]})
+    slopes = pd.DataFrame(
+        {"label": ["Man", "nurse", "FACE", "Red color"], "slope": [-0.5, -0.4, -0.3, -0.2]}
+    )
     slopes = slopes.assign(classifier="a", attribute="gender", p=0.0001)
     for own, left in ((None, ["nurse"]), ("# ours\nnurse\n* color\n", ["Man", "FACE"])):
         if own:
             (tmp_path / paper.PLAIN).write_text(own)
-        paper.write(tmp_path, tmp_path, slopes, slopes.assign(decision="finding"), p=0.001, slope=0.03)
+        paper.write(
+            tmp_path, tmp_path, slopes, slopes.assign(decision="finding"), p=0.001, slope=0.03
+        )
         assert pd.read_csv(tmp_path / "tables/table1.csv")["Label"].tolist() == left
     ours = paper.plain_concepts(tmp_path / "nowhere")
     assert paper.is_plain("coal black Color", ours)
-    assert not any(paper.is_plain(word, ours) for word in ("black", "white", "Brown", "Red color guard"))
+    assert not any(
+        paper.is_plain(word, ours) for word in ("black", "white", "Brown", "Red color guard")
+    )
 
 
 def test_two_apis_with_one_label_have_a_row_each_in_table_4(tmp_path: Path) -> None:
@@ -117,16 +144,46 @@ def test_two_apis_with_one_label_have_a_row_each_in_table_4(tmp_path: Path) -> N
     assert to_latex(paper.as_text(frame), "c", "table4").count("\\midrule") == 1
 
 
-def test_services_come_as_the_paper_prints_them_then_others_by_name_and_ties_by_name(tmp_path: Path) -> None:
-    names = ["Clarifai", "google:max_results=10", "azure", "IBM Watson", "rekognition", "googlenet", "Amazon"]
-    printed = ["Amazon", "rekognition", "google:max_results=10", "IBM Watson", "Clarifai", "azure", "googlenet"]
-    rows = [(name, along, label, -0.5, 0.0) for name in names for along in ("gender", "race") for label in ("b", "a")]
+def test_services_come_as_the_paper_prints_them_then_others_by_name_and_ties_by_name(
+    tmp_path: Path,
+) -> None:
+    names = [
+        "Clarifai",
+        "google:max_results=10",
+        "azure",
+        "IBM Watson",
+        "rekognition",
+        "googlenet",
+        "Amazon",
+    ]
+    printed = [
+        "Amazon",
+        "rekognition",
+        "google:max_results=10",
+        "IBM Watson",
+        "Clarifai",
+        "azure",
+        "googlenet",
+    ]
+    rows = [
+        (name, along, label, -0.5, 0.0)
+        for name in names
+        for along in ("gender", "race")
+        for label in ("b", "a")
+    ]
     slopes = pd.DataFrame(rows, columns=["classifier", "attribute", "label", "slope", "p"])
     paper.write(tmp_path, tmp_path, slopes, slopes.assign(decision="finding"), p=0.001, slope=0.03)
     first, fourth = (pd.read_csv(tmp_path / f"tables/table{number}.csv") for number in (1, 4))
-    assert first[["API", "Label"]].to_numpy().tolist() == [[name, label] for name in printed for label in "ab"]
-    assert fourth[["API", "Black"]].to_numpy().tolist() == [[name, label] for label in "ab" for name in printed]
-    assert all("ties by name" in (tmp_path / f"tables/table{number}.md").read_text("utf-8") for number in (1, 2, 4))
+    assert first[["API", "Label"]].to_numpy().tolist() == [
+        [name, label] for name in printed for label in "ab"
+    ]
+    assert fourth[["API", "Black"]].to_numpy().tolist() == [
+        [name, label] for label in "ab" for name in printed
+    ]
+    assert all(
+        "ties by name" in (tmp_path / f"tables/table{number}.md").read_text("utf-8")
+        for number in (1, 2, 4)
+    )
 
 
 # -- test tables ------------------------------------------------------------------------------------------------------
@@ -154,7 +211,9 @@ def test_latex_leaves_no_special_character_bare(text: str) -> None:
 
 @pytest.mark.row("slopes-table-thresholds")
 def test_labels_past_both_thresholds_are_pulled_the_steepest_first() -> None:
-    slopes = pd.DataFrame(EXAMPLE, columns=["label", "slope", "p"]).assign(classifier="c", attribute="gender")
+    slopes = pd.DataFrame(EXAMPLE, columns=["label", "slope", "p"]).assign(
+        classifier="c", attribute="gender"
+    )
     slopes = slopes.reindex(columns=schemas.SLOPES.columns)
     negative, positive = pulled(slopes, p=0.001, slope=0.03)
     assert negative["label"].tolist() == ["steep down", "down"]

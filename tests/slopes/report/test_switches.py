@@ -31,10 +31,17 @@ def draw(run: Path, kind: str = "mention") -> Path:
                 scores += [(*key, value, NAME, label, 1.0) for label in names]
     asked[3] = (*asked[3][:4], "refused", "", "")
     scores = [row for row in scores if row[:3] != asked[3][:3]]
-    frames = [pd.DataFrame(rows, columns=t.columns) for rows, t in ((asked, tables.ASKED), (scores, tables.SCORES))]
+    frames = [
+        pd.DataFrame(rows, columns=t.columns)
+        for rows, t in ((asked, tables.ASKED), (scores, tables.SCORES))
+    ]
     slopes = analyse(frames[1], frames[0], options=FitOptions(permutations=99)).slopes
     run.mkdir()
-    for table, frame in ((tables.ASKED, frames[0]), (tables.SCORES, frames[1]), (tables.SLOPES, slopes)):
+    for table, frame in (
+        (tables.ASKED, frames[0]),
+        (tables.SCORES, frames[1]),
+        (tables.SLOPES, slopes),
+    ):
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")
     values = {"gender": steps.tolist(), "gender-same": steps.tolist()}
     runfolder.write_json(run / runfolder.MANIFEST, {"config": {}, "values": values})
@@ -45,12 +52,18 @@ def draw(run: Path, kind: str = "mention") -> Path:
 def test_a_captioner_switches_near_the_centre_and_along_a_placebo_never(tmp_path: Path):
     page = write_report(draw(tmp_path / "run"), embed="none").read_text("utf-8")
     rows = pd.read_csv(tmp_path / "run/report/switches.csv").set_index("attribute")
-    assert rows.loc["gender", ["photos", "switch", "mixed"]].tolist() == [11, 11, 0]  # one photo was refused once
+    assert rows.loc["gender", ["photos", "switch", "mixed"]].tolist() == [
+        11,
+        11,
+        0,
+    ]  # one photo was refused once
     assert rows.loc["gender-same", ["photos", "switch", "woman", "man"]].tolist() == [12, 0, 6, 6]
     own = rows.loc["gender"]
     # photos 1 to 11 change half-way between the two of seven values that their edge lies between
     steps, edges = np.linspace(-2, 2, 7), 0.1 + 0.1 * (np.arange(1, 12) - 6)
-    truth = np.mean([(steps[steps <= edge].max() + steps[steps > edge].min()) / 2 for edge in edges])
+    truth = np.mean(
+        [(steps[steps <= edge].max() + steps[steps > edge].min()) / 2 for edge in edges]
+    )
     assert own["value"] == pytest.approx(truth)
     assert own["value_low"] < own["value"] < own["value_high"]
     said = f"change from one gender's words to the other's on 11 of 11 photos, at +{truth:.3f} ["

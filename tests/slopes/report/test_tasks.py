@@ -14,18 +14,26 @@ def screen(task: str, rises: bool | None, model: str = "m", attribute: str = "ge
     decision = Decision(NONE if rises is None else FINDING, "")
     scale = Scale(task, model, "", "", decision, bool(rises), "")
     ends = ("feminine", "masculine") if attribute == "gender" else ("Black", "White")
-    return SimpleNamespace(scale=scale, attribute=attribute, ends=ends, perceived=f"perceived {attribute}")
+    return SimpleNamespace(
+        scale=scale, attribute=attribute, ends=ends, perceived=f"perceived {attribute}"
+    )
 
 
 @pytest.mark.parametrize(
     ("moves", "said"),
     [
-        ({"a": True, "b": True}, "2 of 2 tasks move and agree in sign: a, b rise toward masculine."),
+        (
+            {"a": True, "b": True},
+            "2 of 2 tasks move and agree in sign: a, b rise toward masculine.",
+        ),
         (
             {"a": True, "b": False},
             "2 of 2 tasks move and do not agree in sign: b rises toward feminine; a rises toward masculine.",
         ),
-        ({"a": False, "b": None}, "One of 2 tasks alone shows a move: a rises toward feminine; of b no move is shown."),
+        (
+            {"a": False, "b": None},
+            "One of 2 tasks alone shows a move: a rises toward feminine; of b no move is shown.",
+        ),
         ({"a": None, "b": None}, "No scale of 2 tasks is shown to move with perceived gender."),
     ],
 )
@@ -43,4 +51,9 @@ def test_each_model_and_attribute_has_its_own_sentence():
     each = [(model, attribute) for model in ("m", "n") for attribute in ("gender", "race")]
     found = sentences([screen(task, True, *one) for one in each for task in "ab"])
     assert [text.partition(":")[0] for text in found] == ["m", "m", "n", "n"]
-    assert [text.rpartition(" ")[2] for text in found] == ["masculine.", "White.", "masculine.", "White."]
+    assert [text.rpartition(" ")[2] for text in found] == [
+        "masculine.",
+        "White.",
+        "masculine.",
+        "White.",
+    ]
