@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from gslopes.slopes.audit import synthesise as synthesise
     from gslopes.slopes.compare import compare_runs as compare_runs
     from gslopes.slopes.demo import drawn_faces as drawn_faces
-    from gslopes.slopes.fit.frames import fit_slopes as fit_slopes
-    from gslopes.slopes.report import write_report as write_report
+    from gslopes.slopes.measures.frames import fit_slopes as fit_slopes
+    from gslopes.slopes.page import write_report as write_report
 
     __version__: str
 
@@ -50,11 +50,11 @@ _MODULES = {
     "compare_runs": "gslopes.slopes.compare",
     "drawn_faces": "gslopes.slopes.demo",
     "export": "gslopes.export",
-    "fit_slopes": "gslopes.slopes.fit.frames",
+    "fit_slopes": "gslopes.slopes.measures.frames",
     "load": "gslopes.frame.result",
     "score_photos": "gslopes.slopes.audit",
     "synthesise": "gslopes.slopes.audit",
-    "write_report": "gslopes.slopes.report",
+    "write_report": "gslopes.slopes.page",
 }
 
 __all__ = ["__version__", *_MODULES]

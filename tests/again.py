@@ -11,8 +11,8 @@ from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
 from gslopes.slopes.audit import SLOPES
 from gslopes.slopes.config import FitConfig
+from gslopes.slopes.page import ReportConfig
 from gslopes.slopes.plan import read_manifest
-from gslopes.slopes.report import ReportConfig
 
 SECTIONS = {"gate": GateConfig, "fit": FitConfig, "report": ReportConfig}
 

@@ -19,7 +19,7 @@ import pytest
 from gslopes.core import tables
 
 if TYPE_CHECKING:
-    from gslopes.slopes.fit.answers import Answers
+    from gslopes.slopes.measures.answers import Answers
 
 EMPTY = {
     "pdf": b"%PDF-1.4\n",
@@ -289,7 +289,7 @@ def sweeps_of(
     scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None
 ) -> list[Answers]:
     """The answers of each classifier along each attribute."""
-    from gslopes.slopes.fit.answers import gather, values_by_attribute
+    from gslopes.slopes.measures.answers import gather, values_by_attribute
 
     answers, questions = tables.check(tables.SCORES, scores), tables.check(tables.ASKED, asked)
     return list(gather(answers, questions, values_by_attribute(answers, questions, values)))
@@ -299,8 +299,8 @@ def paper_slopes(
     scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None
 ) -> pd.DataFrame:
     """The paper's rows alone, as a table."""
-    from gslopes.slopes.fit.analysis import checked
-    from gslopes.slopes.fit.estimators import paper
+    from gslopes.slopes.measures.analysis import checked
+    from gslopes.slopes.measures.estimators import paper
 
     return checked(tables.SLOPES, [paper(sweep) for sweep in sweeps_of(scores, asked, values)])
 

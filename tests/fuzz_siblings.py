@@ -23,7 +23,7 @@ from gslopes.captions.stimuli import read_groups, read_stages
 from gslopes.collect.census import read_answers as read_census_answers
 from gslopes.contexts.analysis import read_ratings
 from gslopes.contexts.people import read_reports, read_review
-from gslopes.contexts.pictures.backgrounds import read_contexts
+from gslopes.contexts.stimuli.backgrounds import read_contexts
 from gslopes.contexts.typology import read_typology
 from gslopes.core.errors import GslopesError
 from gslopes.crops.people import read_people as read_crop_people
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 PEOPLE = b"id,file,person,gender,ethnicity,age\n001,a.jpg,p1,female,A,30\n002,b.jpg,p2,male,B,41\n"
 PROMPT = b'name = "mine"\nkind = "choice"\nquestion = "Who is it?"\noptions = ["a nurse", "a chef", "neither"]\n'
-TYPOLOGY = b'name = "mine"\nversion = "1"\n[clusters.masculine]\ntags = ["man"]\n[clusters.feminine]\ntags = ["woman"]\n'
+TYPOLOGY = b'name = "mine"\nversion = "1"\n[clusters.masculine]\ntags = ["man"]\n'
+TYPOLOGY += b'[clusters.feminine]\ntags = ["woman"]\n'
 INSTANCES = {
     "images": [{"id": 1, "width": 10, "height": 20}],
     "categories": [{"id": 3, "name": "person"}],
@@ -304,7 +305,7 @@ def spelt(data: bytes) -> None:
 
 def presence(folder: Path, data: bytes) -> None:
     """Which labels counted, as the page reads it."""
-    from gslopes.slopes.report.answers import cut_of
+    from gslopes.slopes.page.answers import cut_of
 
     (folder / PRESENCE).write_bytes(data)
     cut = cut_of(folder, "c")

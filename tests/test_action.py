@@ -13,7 +13,7 @@ import yaml
 
 from gslopes.cli import main
 from gslopes.frame import conditions
-from gslopes.slopes.report import decisions
+from gslopes.slopes.page import decisions
 from tests.test_house import options_of, python, unknown_options
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -119,7 +119,8 @@ def test_the_values_that_pages_keep_are_those_of_the_files() -> None:
     pytest.importorskip(
         "mkdocs", reason="the site's builder is not installed: pip install -e '.[docs]'"
     )
-    code = "import hooks; print([one.name for one in hooks.PAGES.rglob('*.md') if hooks.kept(t := one.read_text()) != t])"
+    code = "import hooks; pages = hooks.PAGES.rglob('*.md'); "
+    code += "print([one.name for one in pages if hooks.kept(t := one.read_text()) != t])"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "docs/hooks"), str(ROOT)))}
     done = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True

@@ -15,10 +15,10 @@ from PIL import Image
 
 from gslopes.ask.answers import read_picture
 from gslopes.captions import tables as captions
-from gslopes.contexts import page as context_page
 from gslopes.contexts import tables as contexts
 from gslopes.contexts.audit import CONTEXTS
-from gslopes.contexts.pictures.cutting import read_cutout
+from gslopes.contexts.page import sections as context_page
+from gslopes.contexts.stimuli.cutting import read_cutout
 from gslopes.core import tables
 from gslopes.core.config import from_dict
 from gslopes.core.errors import GslopesError, PhotoError
@@ -29,7 +29,7 @@ from gslopes.crops.tables import TABLES as CROPS
 from gslopes.frame.page import write_page
 from gslopes.frame.run import Run
 from gslopes.photos.folder import open_photo
-from gslopes.slopes.report import pictures
+from gslopes.slopes.page import pictures
 from tests.contexts.conftest import folder, found
 
 __all__ = ["folder", "found"]  # fixtures

@@ -17,7 +17,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 import gslopes
-from gslopes.slopes.report import paper
+from gslopes.slopes.page import paper
 from tests.contexts.conftest import CONTEXTS, TAGGERS, golden
 from tests.published import COUNTS, OTHER_COUNTS, PRINTED, gender_slopes, in_order
 from tests.skewed import corrected_ends

@@ -27,8 +27,8 @@ from gslopes.photos.decode import decode
 from gslopes.photos.drawn.folder import FACES, MASKS
 from gslopes.slopes import audit as stages
 from gslopes.slopes.demo import SIZE, drawn_in_place
-from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.options import FitOptions
+from gslopes.slopes.measures.analysis import analyse
+from gslopes.slopes.measures.options import FitOptions
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_weights
 from training.data import CONFOUND

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from gslopes.contexts.pictures.backgrounds import ROOMS
+from gslopes.contexts.stimuli.backgrounds import ROOMS
 from gslopes.core.records import ByteArray
 
 Colour = tuple[int, ...]

@@ -271,7 +271,7 @@ def _grid(found: re.Match[str]) -> str:
 
 def glossary() -> str:
     """The terms of the report's page, which define each once."""
-    from gslopes.slopes.report import decisions
+    from gslopes.slopes.page import decisions
 
     source = (ROOT / "gslopes/slopes/templates/glossary.html.j2").read_text("utf-8")
     found = re.findall(r"<dt>([^<{]+)</dt><dd>([^<]+)</dd>", source)

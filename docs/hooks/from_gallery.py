@@ -12,7 +12,7 @@ from typing import Any
 from from_code import table
 
 from gslopes.report import numbers, units, words
-from gslopes.slopes.report import decisions
+from gslopes.slopes.page import decisions
 
 GALLERY = Path(__file__).resolve().parents[1] / "gallery"
 EVERYWHERE = (

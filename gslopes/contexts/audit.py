@@ -11,10 +11,12 @@ from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import limits_of
 from gslopes.ask.scoring.cost import Estimate, estimate_walk
 from gslopes.ask.scoring.trial import compare_alone, first_pictures
-from gslopes.contexts import lead, page, stimuli
 from gslopes.contexts.analysis import analyse_run
 from gslopes.contexts.config import ContextsConfig
-from gslopes.contexts.stimuli import check_anybody, compose, cut_out, decide, look, read
+from gslopes.contexts.page import lead
+from gslopes.contexts.page import sections as page
+from gslopes.contexts.stimuli import stages as stimuli
+from gslopes.contexts.stimuli.stages import check_anybody, compose, cut_out, decide, look, read
 from gslopes.contexts.tables import TABLES
 from gslopes.core import runfolder, tables
 from gslopes.core.executor import Executor

@@ -1,6 +1,6 @@
 """A grid of two attributes: each photo at every value of the first one, and there at every value of the second.
 
-Its pictures are one sweep of the tables, and its slopes are those of views of it, see ``slopes.fit.crossed``:
+Its pictures are one sweep of the tables, and its slopes are those of views of it, see ``slopes.measures.crossed``:
 ``gender-x-race`` names the sweep and the interaction, ``gender-x-race=-2`` the slope of gender where race is -2.
 """
 

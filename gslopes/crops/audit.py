@@ -16,7 +16,7 @@ from gslopes.crops.drawing import draw_pairs
 from gslopes.crops.measures import measure
 from gslopes.crops.parity import half_width
 from gslopes.crops.people import People, check_sizes, read_people
-from gslopes.crops.portraits import digest_of, look, with_groups
+from gslopes.crops.stimuli import digest_of, look, with_groups
 from gslopes.crops.tables import MEASURES, TABLES
 from gslopes.frame.ask import raise_if_no_use
 from gslopes.frame.brought import planned

@@ -153,7 +153,8 @@ def left_out(page: Page) -> Content:
     for row in _main(page, "positions").to_dict("records"):
         pairs = asked[asked["cropper"] == row["cropper"]]
         name = plain.printable(row["cropper"])
-        text = f"{name}: {plain.many(row['ties'], 'tie')}, {numbers.share(row['on_padding'])} of focal points on padding."
+        padding = numbers.share(row["on_padding"])
+        text = f"{name}: {plain.many(row['ties'], 'tie')}, {padding} of focal points on padding."
         text += (
             f" {numbers.share(row['centred'])} of maps are almost symmetric: their centre is cropped."
             * (row["centred"] > 0)

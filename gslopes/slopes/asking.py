@@ -1,4 +1,4 @@
-"""The photos as they were, for classifiers to be asked about next to their edits; see ``slopes.fit.observed``."""
+"""The photos as they were, for classifiers to be asked about next to their edits; see ``slopes.measures.observed``."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -36,16 +36,17 @@ from gslopes.photos.folder import passed_over, same_bytes
 from gslopes.photos.people import check_about, unmatched_rows
 from gslopes.report.choices import SLOPES as PAPER
 from gslopes.report.choices import Choice
-from gslopes.slopes import method, outcome, synthesis
+from gslopes.slopes import method, outcome
+from gslopes.slopes import stimuli as synthesis
 from gslopes.slopes.asking import as_they_were
 from gslopes.slopes.config import FitConfig, RunConfig, configure
-from gslopes.slopes.fit.options import LEAST_KEPT
 from gslopes.slopes.fitting import UNEDITED, fit_folder
+from gslopes.slopes.measures.options import LEAST_KEPT
 from gslopes.slopes.method import PRESENCE
 from gslopes.slopes.outcome import Walked
+from gslopes.slopes.page import ReportConfig
+from gslopes.slopes.page.decisions import CONDITION
 from gslopes.slopes.plan import Walk, complete_parts, look_at, missing_parts, outline, read_manifest
-from gslopes.slopes.report import ReportConfig
-from gslopes.slopes.report.decisions import CONDITION
 
 ASKS = {"score", UNEDITED}
 FITTED = (
@@ -377,7 +378,7 @@ def fit(run: Run) -> Made:
 
 def report(run: Run) -> Made:
     """Tables to a page.  Raises: StorageError."""
-    from gslopes.slopes.report import write_report
+    from gslopes.slopes.page import write_report
 
     config: ReportConfig = run.config.report
     with runfolder.storage(run.folder):

@@ -11,11 +11,11 @@ from gslopes.core.runfolder import show
 from gslopes.photos.people import read_about
 from gslopes.slopes import presence
 from gslopes.slopes.config import FitConfig
-from gslopes.slopes.fit.answers import Answers, gather, present
-from gslopes.slopes.fit.crossed import along
-from gslopes.slopes.fit.differences import COLUMNS, paired_differences
+from gslopes.slopes.measures.answers import Answers, gather, present
+from gslopes.slopes.measures.crossed import along
+from gslopes.slopes.measures.differences import COLUMNS, paired_differences
 from gslopes.slopes.method import PRESENCE
-from gslopes.slopes.report import answers as matrix
+from gslopes.slopes.page import answers as matrix
 
 
 def compare_runs(
@@ -26,7 +26,7 @@ def compare_runs(
     photos_csv: Path | None = None,
     cluster: str = "",
 ) -> pd.DataFrame:
-    """What changed from the first run to the second, label by label; see ``slopes.fit.differences.paired_differences``.
+    """What changed from the first run to the second, label by label; see ``differences.paired_differences``.
 
     pairs: classifiers of the first and the second run that are compared, or ``OLD=NEW``; those of the same name if none
         is given, and if each run has one alone, those two.
@@ -90,13 +90,13 @@ def split_pair(
 def write_page(
     one: Path | str, other: Path | str, changes: pd.DataFrame, out: Path | None = None
 ) -> Path:
-    """The page of a comparison, see ``slopes.report.changes.write_changes``; its path.
+    """The page of a comparison, see ``slopes.page.changes.write_changes``; its path.
 
     changes: of ``compare_runs``.  out: its folder, made if missing; ``compare`` in the second run by default.
 
     Raises: StorageError.
     """
-    from gslopes.slopes.report.changes import findings_table, headline, write_changes
+    from gslopes.slopes.page.changes import findings_table, headline, write_changes
 
     one = Path(one)
     other = Path(other)

@@ -32,8 +32,8 @@ from gslopes.core.runfolder import GIVEN
 from gslopes.core.runtime import check_device
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
 from gslopes.faces.gate.verdict import GateConfig
-from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.report import ReportConfig
+from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.page import ReportConfig
 
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
 # asked about the same pictures, and each is recorded with its own version.
@@ -65,7 +65,7 @@ PUBLISHED: Mapping[tuple[str, str], Any] = {
 
 @dataclass(frozen=True, slots=True)
 class FitConfig:
-    """What the fit computes; see ``slopes.fit.options.FitOptions``, ``slopes.presence`` and
+    """What the fit computes; see ``slopes.measures.options.FitOptions``, ``slopes.presence`` and
     ``photos.people.read_about``.
     """
 

@@ -22,8 +22,8 @@ from gslopes.slopes.method import PRESENCE
 from gslopes.stats.rounding import places
 
 if TYPE_CHECKING:
-    from gslopes.slopes.fit.analysis import FitTables
-    from gslopes.slopes.fit.answers import Answers, Cut
+    from gslopes.slopes.measures.analysis import FitTables
+    from gslopes.slopes.measures.answers import Answers, Cut
 
 TONES = ("darkest third", "middle third", "lightest third")
 UNEDITED = "unedited"  # the folder in a run of the photos as they were, and its name in place of an attribute
@@ -37,7 +37,7 @@ def fit_folder(
     *,
     watch: Watch | None = None,
 ) -> FitTables:
-    """Answers of a run folder to the tables of a fit in it, see ``slopes.fit.analysis.FitTables``.
+    """Answers of a run folder to the tables of a fit in it, see ``slopes.measures.analysis.FitTables``.
 
     Where the gate was applied, dropped sweeps that were asked about nevertheless stand next to the others in the table
     gating; where a reader read the pictures, slopes per unit of its log-odds stand in the table reach.
@@ -47,8 +47,8 @@ def fit_folder(
 
     Raises: TableError, ConfigError, StorageError.
     """
-    from gslopes.slopes.fit.analysis import analyse
-    from gslopes.slopes.fit.answers import ALL, present
+    from gslopes.slopes.measures.analysis import analyse
+    from gslopes.slopes.measures.answers import ALL, present
 
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
@@ -109,7 +109,7 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
 
     Columns: photo, attribute, reading, reach and odds.
     """
-    from gslopes.slopes.fit.reach import log_odds, photo_reach
+    from gslopes.slopes.measures.reach import log_odds, photo_reach
 
     keys = ["photo", "attribute", "reading"]
     rows = []
@@ -137,7 +137,7 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
 
 
 def moved_of(run: Path) -> pd.DataFrame | None:
-    """What else moved along sweeps that others made, as ``slopes.fit.explained`` takes it; None for our own edits."""
+    """What else moved along sweeps that others made, as ``measures.explained`` takes it; None for our own edits."""
     if not (run / "readings.parquet").exists() or not placebo.of_a_set(
         runfolder.read_manifest(run)
     ):
@@ -160,7 +160,7 @@ def verdicts_of(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str, p
 
 def unedited_answers(run: Path, limits: Mapping[str, Cut]) -> dict[str, Answers]:
     """Classifier to its answers about the photos as they were; empty if none was asked.  Raises: TableError."""
-    from gslopes.slopes.fit.answers import gather, present
+    from gslopes.slopes.measures.answers import gather, present
 
     paths = [run / UNEDITED / f"{table.name}.parquet" for table in (tables.SCORES, tables.ASKED)]
     if not all(path.is_file() for path in paths):

@@ -24,8 +24,8 @@ from gslopes.frame.spec import Headline
 class Walked(Result):
     """What an audit found; ``tables["slopes"]`` as in core.tables.SLOPES.
 
-    ``findings`` has one row a label and attribute: columns ``slopes.report.decisions.COLUMNS``. Where the truth is
-    known, see ``slopes.fit.truth``, the slopes of error rates come last.
+    ``findings`` has one row a label and attribute: columns ``slopes.page.decisions.COLUMNS``. Where the truth is
+    known, see ``slopes.measures.truth``, the slopes of error rates come last.
     """
 
     @property
@@ -57,7 +57,7 @@ class Walked(Result):
     def facts(self) -> dict[str, Any]:
         """Everything as JSON has it: run, page, photos, funnel and slopes."""
         from gslopes.frame.commands import rows
-        from gslopes.slopes.report.loading import funnels
+        from gslopes.slopes.page.loading import funnels
 
         photos = {
             "found": self.photos,
@@ -82,7 +82,7 @@ class Walked(Result):
     @property
     def places(self) -> list[str]:
         """What became of the photos and the answers, and where everything is, a line each."""
-        from gslopes.slopes.report.loading import lost
+        from gslopes.slopes.page.loading import lost
 
         lines = [f"photos     {self.used:,} edited of {self.photos:,}"]
         lines += [
@@ -118,7 +118,7 @@ def counts(found: Tables) -> tuple[int, int, int]:
 
 def judged(found: Tables) -> pd.DataFrame:
     """The slope to read of every label, decided.  Raises: UsageError before the fit."""
-    from gslopes.slopes.report.decisions import findings_table
+    from gslopes.slopes.page.decisions import findings_table
 
     if "slopes" not in found:
         hint = f"Fit it: gslopes audit {show(found.folder)} --only fit."
@@ -128,7 +128,7 @@ def judged(found: Tables) -> pd.DataFrame:
 
 def headline(found: Tables) -> Headline:
     """The finding in a sentence; empty before the fit."""
-    from gslopes.slopes.report.evidence import summary
+    from gslopes.slopes.page.evidence import summary
 
     slopes = found.folder / "slopes.parquet"
     return Headline(
@@ -139,8 +139,8 @@ def headline(found: Tables) -> Headline:
 def terminal(found: Tables) -> str:
     """The evidence; before the fit, how many photos were edited."""
     from gslopes.report.terminal import wrap
-    from gslopes.slopes.report.evidence import print_evidence
-    from gslopes.slopes.report.loading import (
+    from gslopes.slopes.page.evidence import print_evidence
+    from gslopes.slopes.page.loading import (
         cautions,
         drawings,
         funnels,
@@ -164,8 +164,8 @@ def terminal(found: Tables) -> str:
 
 def write_summary(result: Result) -> None:
     """Write ``summary.json`` of a finished audit.  Raises: TableError, StorageError."""
-    from gslopes.slopes.report import drawing, observed
-    from gslopes.slopes.report.decisions import summary_rows
+    from gslopes.slopes.page import drawing, observed
+    from gslopes.slopes.page.decisions import summary_rows
 
     real = observed.summary_rows(result.tables["observed"]) if "observed" in result.tables else None
     drawn = drawing.summary_rows(result.tables["drawing"]) if "drawing" in result.tables else None
@@ -182,7 +182,7 @@ def write_summary(result: Result) -> None:
 
 def answers(run: Path) -> dict[str, dict[str, int]]:
     """Classifier to status to number of pictures.  Raises: TableError."""
-    from gslopes.slopes.report.loading import outcomes_of
+    from gslopes.slopes.page.loading import outcomes_of
 
     counted = outcomes_of(run, ["classifier"])
     return {

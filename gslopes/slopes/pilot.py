@@ -8,7 +8,7 @@ import pandas as pd
 from gslopes.core import placebo, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
-from gslopes.slopes.fit.power import Measured, Presence, presence_of
+from gslopes.slopes.measures.power import Measured, Presence, presence_of
 
 
 def read_pilot(

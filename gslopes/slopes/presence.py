@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from gslopes.ask import names
 from gslopes.ask.classifiers.catalogue import SERVICES
 from gslopes.core.errors import ConfigError
-from gslopes.slopes.fit.answers import ALL, Cut
+from gslopes.slopes.measures.answers import ALL, Cut
 
 VENDOR = "vendor"
 NONE = "none"

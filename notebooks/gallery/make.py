@@ -28,9 +28,9 @@ from gslopes.frame.plan import plan
 from gslopes.frame.run import carry_out
 from gslopes.slopes.audit import SLOPES
 from gslopes.slopes import method
-from gslopes.slopes.report import ReportConfig, decisions, loading, paper
-from gslopes.slopes.report.decisions import findings_table
-from gslopes.slopes.report.loading import funnels
+from gslopes.slopes.page import ReportConfig, decisions, loading, paper
+from gslopes.slopes.page.decisions import findings_table
+from gslopes.slopes.page.loading import funnels
 
 GALLERY = Path(__file__).resolve().parents[2] / "docs/gallery"
 MOST_LABELS = 12  # of a table

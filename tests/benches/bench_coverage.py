@@ -43,7 +43,7 @@ from coverage_truth import CASES as CASES_OF_TRUTH
 from coverage_truth import LATER as CASES_OF_ERRORS
 from scipy import special
 
-from gslopes.slopes.fit.estimators import linear
+from gslopes.slopes.measures.estimators import linear
 from gslopes.stats.ols import fit_lines, line_weights
 from gslopes.stats.outcomes import dense, moments
 from gslopes.stats.permutation import permute

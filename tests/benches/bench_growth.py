@@ -81,8 +81,8 @@ def fit_tables(folder: Path, photos: int, labels: int) -> None:
 
 def fit(folder: Path, size: int) -> dict[str, Any]:
     from gslopes.core import tables
-    from gslopes.slopes.fit.analysis import analyse
-    from gslopes.slopes.fit.options import FitOptions
+    from gslopes.slopes.measures.analysis import analyse
+    from gslopes.slopes.measures.options import FitOptions
 
     pair = (tables.SCORES, tables.ASKED)
     scores, asked = (tables.read_arrow(table, folder / f"{table.name}.parquet") for table in pair)
@@ -102,7 +102,7 @@ def reported(folder: Path, photos: int) -> None:
 def report(folder: Path, size: int) -> dict[str, Any]:
     import bench_report
 
-    from gslopes.slopes.report import write_report
+    from gslopes.slopes.page import write_report
 
     page = write_report(folder / "run", embed="thumbs")
     return {

@@ -23,7 +23,7 @@ import measure  # noqa: E402
 import pandas as pd  # noqa: E402
 
 import gslopes  # noqa: E402
-from gslopes.slopes.report.loading import funnels  # noqa: E402
+from gslopes.slopes.page.loading import funnels  # noqa: E402
 
 RESULTS = ROOT / "tests/benches/results/london.json"
 CROPPERS = ("spectral-residual", "fine-grained", "centre")

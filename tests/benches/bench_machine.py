@@ -36,7 +36,7 @@ from gslopes.photos.folder import list_photos, open_photo, photo_bytes
 from gslopes.slopes import audit as stages
 from gslopes.slopes.config import configure
 from gslopes.slopes.plan import look_at
-from gslopes.slopes.synthesis import swept_on
+from gslopes.slopes.stimuli import swept_on
 from tests.benches.energy import Meter
 
 PAPER_PHOTOS = 64_500  # Joo & Kärkkäinen 2020, §1

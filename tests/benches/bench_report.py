@@ -30,7 +30,7 @@ from PIL import Image
 from gslopes.core import tables
 from gslopes.slopes.config import FitConfig
 from gslopes.slopes.fitting import fit_folder
-from gslopes.slopes.report import write_report
+from gslopes.slopes.page import write_report
 
 VALUES = np.linspace(-2, 2, 7)
 RETURNED, PICTURES, SIDE = 20, 60, 512

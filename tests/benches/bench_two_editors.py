@@ -4,7 +4,7 @@
 
 24 photos of a folder (LONDON: the neutral portraits of DeBruine and Jones 2017), edited along gender by either editor,
 exported, and audited as sets that others made (``gslopes audit --pairs``). WORK holds photos, sets and runs; called
-again, it goes on where it was. A share is what goes with readings that move besides, see ``slopes.fit.explained``.
+again, it goes on where it was. A share is what goes with readings that move besides, see ``slopes.measures.explained``.
 """
 
 from __future__ import annotations

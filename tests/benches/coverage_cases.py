@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import special, stats
 
-from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.differences import membership_test
-from gslopes.slopes.fit.estimators import linear
-from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.fit.reach import ratios
-from gslopes.slopes.fit.selection import Asked, Gate, bounds, gating_rows
+from gslopes.slopes.measures.answers import Answers
+from gslopes.slopes.measures.differences import membership_test
+from gslopes.slopes.measures.estimators import linear
+from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.reach import ratios
+from gslopes.slopes.measures.selection import Asked, Gate, bounds, gating_rows
 from gslopes.stats.clusters import effective_units
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.multiplicity import benjamini_hochberg

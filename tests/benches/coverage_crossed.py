@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from coverage_cases import Count, counted
 
-from tests.slopes.fit.crossed import GRID, audited, read
+from tests.slopes.measures.crossed import GRID, audited, read
 
 LABELS = 5
 

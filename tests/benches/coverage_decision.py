@@ -17,16 +17,16 @@ from coverage_cases import VALUES, Count, as_answers, counted
 from scipy import special
 
 from gslopes.core import placebo
-from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.decision import decide, placebo_differences
-from gslopes.slopes.fit.estimators import estimate
-from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.fit.power import SPREAD, Design, Measured, Presence, power, presence_of
+from gslopes.slopes.measures.analysis import analyse
+from gslopes.slopes.measures.answers import Answers
+from gslopes.slopes.measures.decision import decide, placebo_differences
+from gslopes.slopes.measures.estimators import estimate
+from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.power import SPREAD, Design, Measured, Presence, power, presence_of
 from gslopes.stats.multiplicity import LEVEL, benjamini_hochberg
 from gslopes.stats.ols import line_weights
 from gslopes.stats.permutation import below_floor
-from tests.slopes.fit.conftest import build
+from tests.slopes.measures.conftest import build
 
 OPTIONS = FitOptions(estimators=("photo-rate",), permutations=999)
 LABELS = 20

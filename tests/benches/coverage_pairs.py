@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from coverage_cases import Count, counted
 
-from gslopes.slopes.fit.explained import explained_rows
-from gslopes.slopes.fit.options import FitOptions
-from tests.slopes.fit.pairs import audited, drawn
+from gslopes.slopes.measures.explained import explained_rows
+from gslopes.slopes.measures.options import FitOptions
+from tests.slopes.measures.pairs import audited, drawn
 
 PARTS = {"all": (0.0, 2.0), "half": (2.0, 2.0), "a fifth": (2.0, 0.5), "nothing": (2.0, 0.0)}
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 from coverage_cases import Count, counted
 
-from gslopes.slopes.fit.measures import measured, numbers
-from gslopes.slopes.fit.titles import line
+from gslopes.slopes.measures.kinds import measured, numbers
+from gslopes.slopes.measures.titles import line
 from gslopes.stats.agreement import rank_correlation
 from gslopes.stats.ols import line_weights
-from tests.slopes.report.test_occupations import TITLES, WOMEN, answers, shared
+from tests.slopes.page.test_occupations import TITLES, WOMEN, answers, shared
 
 
 def ranks_titles(rng: np.random.Generator, sets: int) -> Iterator[Count]:

@@ -12,7 +12,7 @@ import numpy as np
 from coverage_cases import PERMUTATIONS, VALUES, Count, counted, sparse_units
 from scipy import stats
 
-from gslopes.slopes.fit.estimators import linear
+from gslopes.slopes.measures.estimators import linear
 from gslopes.stats.clusters import FEW
 from gslopes.stats.contrast import contrast
 from gslopes.stats.intervals import t_quantile

@@ -3,7 +3,7 @@
 A yes-or-no label is true of half of the photos. It is said where u + e_k + 1.5 (true) + slope * value passes 0.75, u
 the photo's own (variance 0.6; in clusters of three photos it is the cluster's), e_k new in every picture (0.4), values
 from -2 to 2 in 7 steps. Misses and false alarms then have a rate of 22.7 % at value 0. The tables are those of
-``slopes.fit.truth.error_tables``; the true rates and slopes are exact.
+``slopes.measures.truth.error_tables``; the true rates and slopes are exact.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import pandas as pd
 from coverage_cases import VALUES, Count, counted
 from scipy import special
 
-from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.fit.selection import Asked, loss_trend
-from gslopes.slopes.fit.truth import Truth, error_tables
+from gslopes.slopes.measures.answers import Answers
+from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.selection import Asked, loss_trend
+from gslopes.slopes.measures.truth import Truth, error_tables
 from gslopes.stats.ols import line_weights
 
 LIMIT, APART = 0.75, 1.5

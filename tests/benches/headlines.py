@@ -20,10 +20,10 @@ import pandas as pd
 from scipy import special
 
 from gslopes.core import placebo, tables
-from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.options import FitOptions
-from gslopes.slopes.report.evidence import summary
-from tests.slopes.fit.conftest import build
+from gslopes.slopes.measures.analysis import analyse
+from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.page.evidence import summary
+from tests.slopes.measures.conftest import build
 
 VALUES = np.linspace(-2, 2, 7)
 

@@ -63,7 +63,7 @@ LIES[1] += (
 NURSERY = """
 import os, pathlib, shlex, signal, sys, time, traceback
 import gslopes.faces.compose.masks, gslopes.faces.edit.editors, gslopes.faces.find
-import gslopes.slopes.fit.analysis, gslopes.ask.client
+import gslopes.slopes.measures.analysis, gslopes.ask.client
 import gslopes.slopes.audit, gslopes.faces.zoo
 from gslopes.slopes import audit as stages
 from gslopes.slopes.config import FitConfig

@@ -10,7 +10,7 @@ import pytest
 from gslopes.core import summary
 from gslopes.core.errors import UsageError
 from gslopes.frame.conditions import Condition
-from gslopes.slopes.report import changes, decisions
+from gslopes.slopes.page import changes, decisions
 
 COLUMNS = {"label": "", "slope": 0.0, "q": 0.0, "decision": "", "finding": False}
 ROWS = pd.DataFrame(

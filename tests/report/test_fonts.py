@@ -12,7 +12,7 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib.figure import Figure
 
 from gslopes.report import fonts
-from gslopes.slopes.report import paper_figures
+from gslopes.slopes.page import paper_figures
 
 ROOT = Path(__file__).resolve().parents[2]
 VALUES = np.linspace(-2, 2, 5)

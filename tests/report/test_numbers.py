@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gslopes.report import caution, inline, numbers, units, words
-from gslopes.slopes.report import loading
+from gslopes.slopes.page import loading
 
 
 @pytest.mark.parametrize("module", [caution, inline, loading, numbers, units, words])

@@ -6,11 +6,11 @@ import pytest
 
 from gslopes.core.tables import PLACEBOS, SLOPES
 from gslopes.report import units
-from gslopes.slopes.fit.answers import Answers
-from gslopes.slopes.fit.frames import fit_slopes
-from gslopes.slopes.report import page_data
-from gslopes.slopes.report.decisions import Decision, headline
-from gslopes.slopes.report.evidence import summary
+from gslopes.slopes.measures.answers import Answers
+from gslopes.slopes.measures.frames import fit_slopes
+from gslopes.slopes.page import page_data
+from gslopes.slopes.page.decisions import Decision, headline
+from gslopes.slopes.page.evidence import summary
 
 ROW = {
     "label": "nsfw",

@@ -9,7 +9,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.report import numbers
 from gslopes.slopes.compare import compare_runs, edits_differ, write_page
-from gslopes.slopes.report.changes import print_changes
+from gslopes.slopes.page.changes import print_changes
 
 VALUES = np.linspace(-1, 1, 3)
 

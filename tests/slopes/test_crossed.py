@@ -23,9 +23,9 @@ from gslopes.slopes.compare import compare_runs
 from gslopes.slopes.config import configure
 from gslopes.slopes.demo import astronaut
 from gslopes.slopes.expected import is_expected
+from gslopes.slopes.page.changes import print_changes
+from gslopes.slopes.page.decisions import effect_of
 from gslopes.slopes.plan import look_at
-from gslopes.slopes.report.changes import print_changes
-from gslopes.slopes.report.decisions import effect_of
 from tests.again import redo
 from tests.fixtures import assert_one_minute, assert_page_fits
 

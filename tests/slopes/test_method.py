@@ -11,8 +11,8 @@ from gslopes.core.config import to_dict
 from gslopes.report.choices import Choice, to_markdown
 from gslopes.slopes.config import PUBLISHED, configure
 from gslopes.slopes.method import choices, of_run
-from gslopes.slopes.report import write_report
-from tests.slopes.report.conftest import make_run
+from gslopes.slopes.page import write_report
+from tests.slopes.page.conftest import make_run
 
 ROOT = Path(__file__).resolve().parents[2]
 BOTH = ("gender", "race")

@@ -118,7 +118,7 @@ def test_every_file_that_the_report_opens_is_in_its_stamp(audit):
     """Whatever a later section reads must be there as well, or a rerun could show an old one."""
     code = (
         "import os, sys\nfrom pathlib import Path\n"
-        "from tests.again import redo\nimport gslopes.slopes.report.folder\n"
+        "from tests.again import redo\nimport gslopes.slopes.page.folder\n"
         "from gslopes.core import tables\n"
         "opened = set()\n"
         "sys.addaudithook(lambda event, args: event == 'open' and isinstance(args[0], (str, bytes)) "

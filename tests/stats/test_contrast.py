@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from gslopes.slopes.fit.measures import unit_slopes
+from gslopes.slopes.measures.kinds import unit_slopes
 from gslopes.stats.contrast import Units, contrast
 from tests.skewed import corrected
-from tests.slopes.fit.conftest import of
+from tests.slopes.measures.conftest import of
 
 VALUES = np.linspace(-2, 2, 5)
 

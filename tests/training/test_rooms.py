@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gslopes.contexts.pictures.backgrounds import ROOMS, read_contexts
+from gslopes.contexts.stimuli.backgrounds import ROOMS, read_contexts
 from gslopes.photos.folder import open_srgb
 from training.rooms import SCENES, draw_scene, main
 

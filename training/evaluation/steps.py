@@ -147,7 +147,8 @@ def solve(curve: Floats, end: float = 2) -> tuple[float, ...]:
     rising = np.maximum.accumulate(curve) + 1e-6 * np.arange(len(curve))
     step = min(-rising[0], rising[-1]) / 3
     if 12 * step < rising[-1] - rising[0]:
-        message = f"Log-odds run from {rising[0]:.2f} to {rising[-1]:+.2f} of those of photos: no value is neutral between."
+        message = f"Log-odds run from {rising[0]:.2f} to {rising[-1]:+.2f} of photos'"
+        message += " own: no value is neutral between."
         raise ModelError(message, "Train it for longer, or leave steps out of its spec.")
     wanted = [rising[0], -2 * step, -step, 0, step, 2 * step, rising[-1]]
     return tuple(round(float(value), 3) for value in np.interp(wanted, rising, end * FINE))

@@ -21,7 +21,7 @@ def encode(
     pixels: ByteArray,
     gray: bool,
     icc: bytes | None,
-    format: Format = "jpeg",
+    format: Format = "jpeg",  # noqa: A002
     quality: int = QUALITY,
 ) -> bytes:
     """A whole JPEG or PNG file.
@@ -64,7 +64,11 @@ class Variants:
     """
 
     def __init__(
-        self, pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "jpeg"
+        self,
+        pixels: ByteArray,
+        gray: bool,
+        icc: bytes | None,
+        format: Format = "jpeg",  # noqa: A002
     ) -> None:
         self.pixels = pixels
         self.gray = gray

@@ -82,7 +82,7 @@ def compare(
     from gslopes.frame.executors import OneProcess
     from gslopes.slopes.compare import compare_runs, edits_differ, write_page
     from gslopes.slopes.drift import check_drift, print_drift
-    from gslopes.slopes.report.changes import CONDITION, changed, print_changes
+    from gslopes.slopes.page.changes import CONDITION, changed, print_changes
 
     if drift is not None:
         idle: dict[str, object] = {

@@ -82,7 +82,7 @@ def power(
     hides, a small run over your own photos tells best: --pilot.
     """
     from gslopes.report import numbers, units
-    from gslopes.slopes.fit import power as planning
+    from gslopes.slopes.measures import power as planning
     from gslopes.slopes.pilot import read_pilot
 
     if photos is None and slope is None:

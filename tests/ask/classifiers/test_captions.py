@@ -13,8 +13,8 @@ from gslopes.ask.cache import AnswerCache
 from gslopes.ask.classifiers import load_classifier
 from gslopes.core import tables
 from gslopes.core.errors import AnswerError, ConfigError, ModelError
-from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.options import FitOptions
+from gslopes.slopes.measures.analysis import analyse
+from gslopes.slopes.measures.options import FitOptions
 from gslopes.words.labels import caption_labels
 from tests.ask import local_models
 from tests.ask.classifiers.test_http import Endpoint, Handler

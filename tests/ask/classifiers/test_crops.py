@@ -20,8 +20,8 @@ from gslopes.core.errors import AnswerError, BudgetReached, CredentialsError, Re
 from gslopes.core.records import Crop, Detections
 from gslopes.core.runfolder import read_manifest
 from gslopes.slopes import audit as stages
-from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.options import FitOptions
+from gslopes.slopes.measures.analysis import analyse
+from gslopes.slopes.measures.options import FitOptions
 from tests.crops.cropping_server import serve
 from tests.crops.drawn import a_face
 from tests.fake_provider.folder import write_run

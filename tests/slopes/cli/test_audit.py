@@ -13,7 +13,7 @@ from PIL import Image
 
 from gslopes.core import tables
 from gslopes.core.reasons import explained
-from gslopes.slopes.report.loading import STEPS
+from gslopes.slopes.page.loading import STEPS
 
 ROOT = Path(__file__).resolve().parents[3]
 SWEEPS = ("gender", "gender-same", "gender-light", "gender-random")

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from gslopes.core import placebo, runfolder, tables
-from gslopes.slopes.fit.analysis import analyse
-from gslopes.slopes.fit.options import FitOptions
-from tests.slopes.fit.conftest import build
+from gslopes.slopes.measures.analysis import analyse
+from gslopes.slopes.measures.options import FitOptions
+from tests.slopes.measures.conftest import build
 
 VALUES = np.linspace(-2, 2, 7)
 

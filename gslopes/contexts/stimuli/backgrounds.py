@@ -1,0 +1,203 @@
+"""The backgrounds of a run: the drawn rooms that ship, and folders of one's own, each with its contexts.toml."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from gslopes.contexts.stimuli.canvas import cover
+from gslopes.core.config import from_dict, read_toml
+from gslopes.core.errors import ConfigError, PhotoError, UsageError
+from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.records import ByteArray, Finder
+from gslopes.photos.decode import in_srgb
+from gslopes.photos.folder import list_files, open_photo
+
+ROOMS = Path(__file__).parents[1] / "data/rooms"  # drawn by training/rooms.py
+SMALLEST = 200
+_USED = SkipReason()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known of a context.
+
+    title: for people; the key if empty.  label: the literature's stereotype, never used in a test.
+    rating: 0 feminine, 5 neutral, 10 masculine; None if it is not known.  tags: that name it, normalised on use.
+    licence, creator, source: of the pictures, shown wherever they are.
+    """
+
+    title: str = ""
+    label: Literal["feminine", "masculine", "none"] = "none"
+    rating: float | None = None
+    tags: tuple[str, ...] = ()
+    licence: str = ""
+    creator: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if self.rating is not None and not (math.isfinite(self.rating) and 0 <= self.rating <= 10):
+            raise ConfigError(
+                f"The rating is {self.rating:g}; it must be between 0 (feminine) and 10 (masculine)."
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BackgroundPicture:
+    """One background, read.
+
+    key: ``<context>.<n>``, n from 1 in the order of the names.  photo: sha256 of its bytes.  path: for people.
+    pixels: (H, W, 3) sRGB at the canvas' size; None if it was skipped, which ``why`` explains.
+    """
+
+    key: str
+    context: str
+    path: str
+    record: Context
+    photo: str = ""
+    pixels: ByteArray | None = None
+    why: SkipReason = _USED
+
+    @property
+    def used(self) -> bool:
+        """Whether people are put in front of it."""
+        return self.pixels is not None
+
+
+def read_backgrounds(
+    wanted: tuple[str, ...],
+    canvas: tuple[int, int],
+    finder: Callable[[], Finder],
+    one_each: bool = False,
+) -> list[BackgroundPicture]:
+    """All backgrounds, those skipped too, in the order in which they were named.
+
+    finder: makes the detector that looks for faces in photographs.  one_each: a single picture of each drawn room.
+
+    Raises: UsageError if a folder is not there, none is usable, or one picture is in two contexts; ConfigError.
+    """
+    pictures: list[BackgroundPicture] = []
+    for name in wanted:
+        if name == "rendered":
+            pictures += [
+                one for one in _folder(ROOMS, canvas) if not one_each or one.key.endswith(".1")
+            ]
+        else:
+            pictures += _folder(Path(name), canvas, finder)
+    seen: dict[tuple[str, str], BackgroundPicture] = {}
+    for background in pictures:
+        for what, name in (("name", background.key), ("picture", background.photo)):
+            other = seen.setdefault((what, name), background)
+            if other is not background and name:
+                problem = f"The {what} of {other.path} is also that of {background.path}."
+                raise UsageError(problem, "Each background has one place.")
+    if not any(background.used for background in pictures):
+        raise UsageError(
+            f"No background can be used: {pictures[0].why}.",
+            "Name rendered, or a folder of pictures.",
+        )
+    return pictures
+
+
+def _folder(
+    folder: Path, canvas: tuple[int, int], finder: Callable[[], Finder] | None = None
+) -> list[BackgroundPicture]:
+    files = list_files(folder)
+    if not files:
+        raise UsageError(
+            f"There are no pictures in {folder}.",
+            "Name a folder of backgrounds: <context>/<picture>.",
+        )
+    records = (
+        read_contexts(folder / "contexts.toml") if (folder / "contexts.toml").is_file() else {}
+    )
+    pictures = []
+    detector = finder and finder()
+    for head in name_backgrounds([(file.relative, file.path) for file in files], records):
+        try:
+            photo = open_photo(Path(head.path))
+        except PhotoError as error:
+            pictures.append(replace(head, why=SkipReason.of(error.reason)))
+            continue
+        pixels = in_srgb(photo.pixels, photo.icc)
+        faces = detector is not None and len(detector([replace(photo, pixels=pixels)])[0].scores)
+        why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else SkipReason()
+        if (side := min(pixels.shape[:2])) < SMALLEST:
+            why = SkipReason(Reason.SHORTER_SIDE, f"{side} px, at least {SMALLEST}")
+        pictures.append(
+            replace(head, photo=photo.id, pixels=None if why else cover(pixels, *canvas), why=why)
+        )
+    return pictures
+
+
+def read_contexts(path: Path) -> dict[str, Context]:
+    """The records of a contexts.toml, by key.
+
+    Raises: ConfigError for an unknown key or label, or a rating out of range; UsageError if two names become one.
+    """
+    entries = read_toml(path)
+    keys = context_keys(entries, str(path))
+    try:
+        return {
+            keys[name]: from_dict(Context, entry, where=name) for name, entry in entries.items()
+        }
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error.message}", error.hint) from error
+
+
+def name_backgrounds(
+    files: Sequence[tuple[str, Path]], records: dict[str, Context]
+) -> list[BackgroundPicture]:
+    """The pictures below a folder with their keys and records, not yet read.
+
+    files: (name below the folder, path), in order: ``<context>/<picture>`` or ``<context>.<ending>``.
+    records: as from ``read_contexts``.
+
+    Raises: UsageError if two contexts' names become one, or a known context has no picture.
+    """
+    names = [
+        relative.partition("/")[0] if "/" in relative else relative.rpartition(".")[0]
+        for relative, _ in files
+    ]
+    keys = context_keys(names, "the folder")
+    counts = Counter[str]()
+    pictures = []
+    for name, (_, path) in zip(names, files, strict=True):
+        key = keys[name]
+        counts[key] += 1
+        pictures.append(
+            BackgroundPicture(
+                f"{key}.{counts[key]}", key, str(path), records.get(key, Context(key))
+            )
+        )
+    if missing := sorted(records.keys() - counts.keys()):
+        raise UsageError(
+            f"contexts.toml names {missing[0]!r}, which has no picture.", "Add one, or take it out."
+        )
+    return pictures
+
+
+def context_keys(names: Iterable[str], where: str) -> dict[str, str]:
+    """Contexts' names to what they are in tables: lower case, all but letters and digits a hyphen.
+
+    Raises: UsageError if nothing is left of one, or two become one.
+
+    >>> context_keys(["Baby Nursery (2)"], "the folder")
+    {'Baby Nursery (2)': 'baby-nursery-2'}
+    """
+    keys = {name: re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") for name in names}
+    first: dict[str, str] = {}
+    for name, key in keys.items():
+        if not key:
+            raise UsageError(
+                f"The context name {name!r} in {where} has no letter and no digit.", "Rename it."
+            )
+        if first.setdefault(key, name) != name:
+            raise UsageError(
+                f"The contexts {first[key]!r} and {name!r} of {where} both become {key!r}.",
+                "Rename one.",
+            )
+    return keys

@@ -1,0 +1,132 @@
+"""Every person cut out of the backdrop, checked, and kept as a PNG with an alpha channel."""
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from PIL import Image
+
+from gslopes.contexts.stimuli.cutout import Person, eraser, flaws, is_flat, matte, measure, studio
+from gslopes.core import runfolder
+from gslopes.core.errors import PhotoError
+from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
+from gslopes.core.tables import Row
+from gslopes.faces.find import tilted
+from gslopes.photos.decode import in_srgb, named_picture
+from gslopes.photos.folder import PhotoFile, photo_bytes, photo_of
+
+REPLACED = "another picture has its name"
+
+
+class Cutting(NamedTuple):
+    """Photos to cut-outs and rows of the ``cutouts`` table.
+
+    run: the run folder.  photos: relative name of each file to its photo.  method: of ``--cutout``.  finder: of faces.
+    """
+
+    run: Path
+    photos: Mapping[str, str]
+    method: str
+    finder: Finder
+
+    def row(self, file: PhotoFile) -> Row:
+        """Cut out one person, and the row about it."""
+        try:
+            data = photo_bytes(file.path)
+            photo = same_photo(data, file.path, self.photos[file.relative])
+        except PhotoError as error:
+            return _skipped(self.photos[file.relative], SkipReason.of(error.reason))
+        pixels = in_srgb(photo.pixels, photo.icc)
+        face = largest_face(self.finder, photo)
+        if isinstance(face, SkipReason):
+            return _skipped(photo.id, face)
+        person = self._cut(photo, data, pixels, face)
+        if person is None:
+            return _skipped(photo.id, SkipReason(Reason.NO_ALPHA), self.method)
+        colour, opacity = matte(pixels, person)
+        numbers = measure(person, face)
+        wrong = "; ".join(flaws(numbers))
+        name = f"cutouts/{photo.id[:16]}.png"
+        alpha = np.rint(255 * opacity).astype(np.uint8)
+        visible = np.where((alpha > 0)[..., None], colour, 0).astype(
+            np.uint8
+        )  # what is transparent is black
+        bgra = cv2.cvtColor(np.dstack([visible, alpha]), cv2.COLOR_RGBA2BGRA)
+        png = cv2.imencode(".png", bgra, [cv2.IMWRITE_PNG_COMPRESSION, 3])[1].tobytes()
+        runfolder.write_changed(self.run / name, png)
+        behind_it = (pixels if person.backdrop is None else person.backdrop.colour)[~person.mask]
+        middle = np.median(behind_it, axis=0) if len(behind_it) else np.full(3, 128)
+        why = SkipReason(Reason.CUTOUT_FLAGGED, wrong) if wrong else SkipReason()
+        row = {
+            "photo": photo.id,
+            "method": person.method,
+            "status": "flagged" if wrong else "used",
+            "file": name,
+        }
+        return {
+            **row,
+            **why.columns,
+            **numbers,
+            "backdrop": "#" + "".join(f"{round(float(level)):02x}" for level in middle),
+            "face": ",".join(f"{number:.1f}" for number in face),
+        }
+
+    def _cut(self, photo: Photo, data: bytes, pixels: ByteArray, face: FloatArray) -> Person | None:
+        """By the method that was asked for; ``auto``: the alpha channel, else the eraser if its checks pass, or studio.
+
+        None without an alpha channel that was asked for.
+        """
+        wanted = self.method
+        seed = int(photo.id[:8], 16)
+        if wanted in ("auto", "alpha"):
+            with Image.open(io.BytesIO(data)) as picture:
+                alpha = (
+                    np.asarray(picture.getchannel("A"), np.uint8)
+                    if "A" in picture.getbands()
+                    else None
+                )
+            if alpha is not None and alpha.min() < 255:
+                return Person(alpha >= 128, "alpha", 0.0)
+        if wanted == "alpha":
+            return None
+        if wanted == "eraser" or (wanted == "auto" and is_flat(pixels, face)):
+            erased = eraser(pixels, face)
+            if wanted == "eraser" or not flaws(measure(erased, face)):
+                return erased
+        return studio(pixels, face, seed)
+
+
+def largest_face(finder: Finder, photo: Photo) -> FloatArray | SkipReason:
+    """(4,) box of the largest face; or why there is none that is upright."""
+    found = finder([photo])[0]
+    boxes = found.boxes
+    if not len(boxes):
+        return SkipReason(Reason.NO_FACE)
+    index = int(np.argmax((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])))
+    return tilted(found, index) or np.asarray(boxes[index], np.float32)
+
+
+def same_photo(data: bytes, path: Path, photo: str) -> Photo:
+    """The photo of these bytes.  Raises: PhotoError, also if they are not those of ``photo``, its sha256."""
+    photo_read = photo_of(data, path)
+    if photo_read.id != photo:
+        raise PhotoError(path, SkipReason(Reason.GONE, REPLACED))
+    return photo_read
+
+
+def read_cutout(run: Path, file: str) -> tuple[ByteArray, FloatArray]:
+    """(colour (H, W, 3) uint8, alpha (H, W) float32) of a kept cut-out, in the photo's frame.
+
+    Raises: UsageError if it is no picture in the run folder.
+    """
+    picture = named_picture(file, folder=run, hint="Cut the people out again, in a new folder.")
+    rgba = np.asarray(picture.convert("RGBA"))
+    return np.ascontiguousarray(rgba[..., :3], np.uint8), (rgba[..., 3] / 255).astype(np.float32)
+
+
+def _skipped(photo: str, why: SkipReason, method: str = "") -> Row:
+    return {"photo": photo, "method": method, "status": "skipped", **why.columns}

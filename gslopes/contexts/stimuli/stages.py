@@ -1,0 +1,317 @@
+"""What a context audit is about: people and what they say of themselves, backgrounds, the values of a sweep.
+
+All of it is looked at and checked before any work; then people are cut out, and put in front of every background.
+"""
+
+import hashlib
+import importlib.util
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from gslopes.contexts.config import ContextsConfig, StageConfig
+from gslopes.contexts.people import cfd_person, read_reports, read_review, reviewed
+from gslopes.contexts.stimuli.backgrounds import BackgroundPicture, read_backgrounds
+from gslopes.contexts.stimuli.composing import Composing, Part, Sweeper
+from gslopes.contexts.stimuli.cutting import Cutting
+from gslopes.contexts.tables import TABLES, filled
+from gslopes.contexts.typology import read_typology
+from gslopes.core import runfolder, runtime
+from gslopes.core.config import to_dict
+from gslopes.core.csv_table import unmatched
+from gslopes.core.errors import UsageError
+from gslopes.core.files import sha256_of
+from gslopes.core.reasons import explained
+from gslopes.core.records import Finder
+from gslopes.core.runfolder import show
+from gslopes.core.tables import Row, frame_of
+from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
+from gslopes.faces.find import KnownFinder, MtcnnFinder
+from gslopes.frame.run import Run
+from gslopes.frame.spec import Inputs, Made, Tables
+from gslopes.photos.folder import PhotoFile, check_outside, list_photos, passed_over
+from gslopes.photos.people import names_of
+
+EXTRAS = ("statsmodels", "krippendorff")
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Looked at, and not yet worked on.
+
+    files: photos of people.  who: relative name to its row of people.csv.  backgrounds: skipped ones too.
+    values: (K,) of the sweep.  photos: relative name to the sha256 of its bytes, or of the name itself where the file
+    cannot be read.
+    """
+
+    files: tuple[PhotoFile, ...]
+    who: dict[str, Row]
+    backgrounds: tuple[BackgroundPicture, ...]
+    values: tuple[float, ...]
+    photos: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def used(self) -> tuple[BackgroundPicture, ...]:
+        """Backgrounds that people are put in front of."""
+        return tuple(background for background in self.backgrounds if background.used)
+
+    def pictures(self, kinds: Sequence[str]) -> int:
+        """Pictures that taggers are asked about, at most: P (B + 2) + B, and P (B + 1) K with a sweep."""
+        people = len(self.who)
+        backgrounds = len(self.used)
+        count = people * (backgrounds + ("original" in kinds) + ("canvas" in kinds))
+        return count + backgrounds + people * (backgrounds + 1) * len(self.values)
+
+
+# -- before any work --------------------------------------------------------------------------------------------------
+
+
+def look(people: Path, config: ContextsConfig) -> Inputs:
+    """People and backgrounds.  Raises: as ``audit_contexts``."""
+    if missing := [name for name in EXTRAS if importlib.util.find_spec(name) is None]:
+        raise UsageError(
+            f"The context audit needs {' and '.join(missing)}.", "pip install 'gslopes[contexts]'"
+        )
+    pictures = config.pictures
+    if config.analysis.typology:
+        read_typology(config.analysis.typology)
+    if not config.table:
+        raise UsageError(
+            "The context audit needs the self-reported gender of the people.",
+            "Give it with --people people.csv: columns id, gender and, where known, ethnicity and person.",
+        )
+    files = tuple(list_photos(people))
+    who, absent = self_reports(files, config.table, config.group_column)
+    published = config.preset == "published"
+    backgrounds = tuple(
+        read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: MtcnnFinder(20), published)
+    )
+    if published:
+        _check_published(backgrounds)
+    values: tuple[float, ...] = ()
+    models: dict[str, dict[str, str]] = {}
+    if pictures.sweep:
+        from gslopes.faces.components import model_records
+        from gslopes.faces.config import values_for
+
+        values = tuple(
+            float(str(value))
+            for value in values_for(pictures.sweep, steps=pictures.steps, extent=None)
+        )
+        models = model_records(swept_faces(people, pictures))
+    if config.review is not None and not config.review.is_file():
+        raise UsageError(
+            f"There is no file {show(config.review)}.",
+            "Name the CSV that the page of cut-outs saves.",
+        )
+    material = Material(
+        files, who, backgrounds, values, {file.relative: _digest(file) for file in files}
+    )
+    lines = [f"{name}\0{photo}\0{who.get(name)}\n" for name, photo in material.photos.items()]
+    lines += [f"{room.key}\0{room.photo}\0{asdict(room.record)}\n" for room in material.used]
+    digest = hashlib.sha256("".join(lines).encode()).hexdigest()
+    conditions = [*(room.key for room in material.used), "canvas"] if values else []
+    facts = {
+        **identity(config),
+        "values": {f"{condition}~{pictures.sweep}": list(values) for condition in conditions},
+        "models": models,
+        "inputs": {"photos": len(files) + len(material.used), "digest": digest},
+    }
+    return Inputs(material, facts, notes=tuple(filter(None, (passed_over(people), absent))))
+
+
+def identity(config: ContextsConfig) -> dict[str, Any]:
+    """What of the options makes it another run."""
+    return {"pictures": to_dict(config.pictures), "seed": config.seed}
+
+
+def _check_published(backgrounds: Sequence[BackgroundPicture]) -> None:
+    several = sorted(
+        name
+        for name, many in Counter(one.context for one in backgrounds if one.used).items()
+        if many > 1
+    )
+    if several:
+        problem = f"As published, a context has one photograph; {several[0]} has several."
+        raise UsageError(problem, "Leave one of them in the folder.")
+
+
+def self_reports(
+    files: Sequence[PhotoFile], people: str | Path, group_column: str = ""
+) -> tuple[dict[str, Row], str]:
+    """Relative name to its person's row, and a sentence on rows without a photo.
+
+    Raises: UsageError if no photo has a row.
+    """
+    absent = ""
+    if str(people) == "cfd":
+        rows = {file.relative: row for file in files if (row := cfd_person(file.relative))}
+    else:
+        table = read_reports(Path(people), group_column)
+        same = {name: (row["gender"], row["group"]) for name, row in table.items()}
+        names = {file.relative: found for file in files if (found := names_of(same, file))}
+        rows = {photo: table[found[0]] for photo, found in names.items()}
+        present = {name for found in names.values() for name in found}
+        absent = unmatched(Path(people), [name for name in table if name not in present])
+    if not rows:
+        raise UsageError(
+            f"{people} says nothing about any of the photos.",
+            f"The first photo is {files[0].relative}.",
+        )
+    return rows, absent
+
+
+def _digest(file: PhotoFile) -> str:
+    try:
+        return sha256_of(file.path)
+    except (OSError, ValueError):
+        return hashlib.sha256(file.relative.encode()).hexdigest()
+
+
+# -- stages -----------------------------------------------------------------------------------------------------------
+
+
+def _people(run: Run) -> Path:
+    return Path(runfolder.read_manifest(run.folder)["source"])
+
+
+def read(run: Run) -> Made:
+    """The tables ``people`` and ``backgrounds``."""
+    check_outside(run.folder, _people(run))
+    material: Material = run.inputs
+    rows = [{"photo": material.photos[name], **row} for name, row in material.who.items()]
+    return {"people": rows, "backgrounds": background_rows(material.backgrounds)}
+
+
+def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
+    """The ``backgrounds`` table."""
+    rows = [
+        {
+            **{name: getattr(background, name) for name in ("key", "photo", "context", "path")},
+            "status": "used" if background.used else "skipped",
+            **background.why.columns,
+            **{
+                name: getattr(background.record, name)
+                for name in ("rating", "label", "licence", "creator", "source")
+            },
+            "words": "|".join(background.record.tags),
+        }
+        for background in backgrounds
+    ]
+    return frame_of(TABLES["backgrounds"], rows)
+
+
+def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
+    """Rows of the ``cutouts`` table, and the pictures that they name."""
+    work = run.once(_cutting)
+    rows = []
+    for file in files:
+        rows.append(work.row(file))
+        run.tick(1)
+    runfolder.settle(run.folder / row["file"] for row in rows if "file" in row)
+    return {"cutouts": filled("cutouts", rows)}
+
+
+def _cutting(run: Run) -> Cutting:
+    known = run.config.pictures.landmarks
+    finder: Finder = MtcnnFinder(40) if known is None else KnownFinder(known, _people(run))
+    return Cutting(run.folder, run.inputs.photos, run.config.pictures.cutout, finder)
+
+
+def decide(run: Run, parts: Tables) -> Made:
+    """The ``cutouts`` table with people's decisions."""
+    cutouts = parts["cutouts"]
+    review = run.config.review
+    decisions = read_review(review) if review is not None else {}
+    if unknown := decisions.keys() - set(cutouts["photo"]):
+        note = f"{len(unknown):,} of its {len(decisions):,} decisions are about photos that are not in this run"
+        run.note(f"{show(review)}: {note}, such as {show(min(unknown)[:40])}.")
+    return {"cutouts": reviewed(cutouts, decisions)}
+
+
+def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
+    """Every person in front of every background, and the backgrounds alone."""
+    made = Part(run.once(_composing), items, run.tick)
+    runfolder.settle(run.folder / row["file"] for row in made.edits)
+    composites = filled("composites", made.composites)
+    return {
+        "edits": made.edits,
+        "composites": composites,
+        "verdicts": made.verdicts,
+        "photos": made.photos,
+    }
+
+
+def _composing(run: Run) -> Composing:
+    material: Material = run.inputs
+    rows: list[Row] = run.table("cutouts").to_dict("records")  # type: ignore[assignment]
+    names = {name: photo for name, photo in material.photos.items() if name in material.who}
+    colours = [
+        [int(row["backdrop"][at : at + 2], 16) for at in (1, 3, 5)]
+        for row in rows
+        if row["backdrop"]
+    ]
+    red, green, blue = np.median(colours, axis=0) if colours else (128, 128, 128)
+    return Composing(
+        *(
+            run.folder,
+            material.used,
+            {str(row["photo"]): row for row in rows},
+            names,
+            run.config.pictures,
+        ),
+        backdrop=(int(red), int(green), int(blue)),
+        sweeper=load_sweeper(run) if material.values else None,
+        known=frozenset(material.who),
+    )
+
+
+def check_anybody(run: Run) -> None:
+    """Raises: UsageError if no person has a composite."""
+    photos = run.table("photos")
+    people = photos[~photos["path"].str.startswith("background ")]
+    if not (people["status"] == "used").any():
+        first = photos[photos["status"] != "used"].iloc[0]
+        why = explained(first["reason"], first["detail"])
+        raise UsageError(
+            f"No person can be put in front of a background: {why}.", "Look at the cut-outs."
+        )
+
+
+# -- a sweep of the face ----------------------------------------------------------------------------------------------
+
+
+class SweptFaces(NamedTuple):
+    """By what the counterfactuals of a sweep are made, see ``faces.config.FacesConfig``: the attribute's own editor."""
+
+    photos: Path
+    find: FindConfig
+    edit: EditConfig
+    compose: ComposeConfig = ComposeConfig()
+
+
+def swept_faces(people: Path, pictures: StageConfig) -> SweptFaces:
+    """The configuration of an audit's sweep."""
+    return SweptFaces(
+        people, FindConfig(landmarks=pictures.landmarks), EditConfig(attributes=(pictures.sweep,))
+    )
+
+
+def load_sweeper(run: Run) -> Sweeper:
+    """The sweeper of a run, its models loaded.  Raises: ModelError."""
+    from gslopes.faces.components import default_components
+    from gslopes.faces.gate.sweep_measurer import SweepMeasurer
+    from gslopes.faces.zoo.reader import FaceReader
+
+    pictures = run.config.pictures
+    device = runtime.pick_device(run.config.device)
+    config = swept_faces(_people(run), pictures)
+    least = config.find.min_face
+    measurer = SweepMeasurer(FaceReader.load(device), device, least)
+    components = default_components(config, device)
+    return Sweeper(components, pictures.sweep, run.inputs.values, least, device, measurer)

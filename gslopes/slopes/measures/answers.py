@@ -1,0 +1,416 @@
+"""Answers of one classifier along one sweep, photo by photo: what every estimator is computed from.
+
+A photo's *answers* for a label are K numbers. Almost all of them are zero for almost all labels, so only pairs of photo
+and label that occur are kept, sorted by label. ``values_by_attribute`` says the value of each step.
+
+Which of the returned labels count as present is decided when slopes are fitted (``Cut``, ``present``): services are
+asked for all that one price buys, but a label that every picture has, with some score, has no slope. Rows below the cut
+are as if they had not been returned, so asking for more never changes a slope (but where scores are equal at the last
+place that counts: a service that is asked for no more leaves some of them out).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of
+from gslopes.core.errors import ConfigError, TableError
+from gslopes.core.records import FloatArray
+from gslopes.core.tables import EVERY
+from gslopes.stats.rounding import STORED, exceeds, settled
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """One classifier's answers for one attribute, over the photos answered at all K values.
+
+    values: (K,) float64, increasing; the centre is ``core.arrays.centre_of`` them.
+    labels: (L,) str, sorted: every label returned for this attribute, those on dropped photos too.
+    photos: (n,) str, sorted, answered at all K values; the others drop out whole and are counted in ``dropped``.
+    dropped: reason (refused, failed, missing: not asked at some value) to number of photos, each counted once, under
+        the first of the reasons that holds.
+    photo: (P,) int32 into photos.  label: (P,) int32 into labels; pairs are sorted by label, then photo.
+    present: (P, K) bool, whether the label was returned.  score: (P, K) float32, 0 where it was not; in [0, 1] but for
+        numbers in a unit of their own.
+    threshold: the smallest score that the classifier returned; 0 if it returned none.
+    measures: label to measure, of the labels that are not judged by presence; see ``slopes.measures.kinds``.
+    orders: (T, K) of the K answers, from which permutations are drawn; None for all of them.
+    ends: (2, K) weights of the answers that make y_first and y_last; None for those of the first and the last value.
+    units: (n,) codes of the clusters that photos belong to; None where each photo is its own unit.
+    """
+
+    classifier: str
+    attribute: str
+    values: Array
+    labels: Objects
+    photos: Objects
+    dropped: Mapping[str, int]
+    photo: NDArray[np.int32]
+    label: NDArray[np.int32]
+    present: Flags
+    score: FloatArray
+    threshold: float
+    measures: Mapping[str, str] = field(default_factory=dict)
+    orders: NDArray[np.int8] | None = None
+    ends: Array | None = None
+    units: Integers | None = None
+
+    def only(self, keep: Flags) -> "Answers":
+        """The same for some of the photos; ``keep`` is (n,) bool. All labels stay."""
+        pairs = keep[self.photo]
+        new_code = (np.cumsum(keep) - 1).astype(np.int32)
+        return replace(
+            self,
+            photos=self.photos[keep],
+            units=None if self.units is None else self.units[keep],
+            photo=new_code[self.photo[pairs]],
+            label=self.label[pairs],
+            present=self.present[pairs],
+            score=self.score[pairs],
+        )
+
+    def frame(self, **columns: Any) -> pd.DataFrame:
+        """A row a label, with its classifier and attribute: the named columns, (L,) each or one value for all.
+
+        Labels may be other ones, as of two sweeps together.
+        """
+        named = {"classifier": self.classifier, "attribute": self.attribute, "label": self.labels}
+        return pd.DataFrame(named | columns)
+
+    def measures_of(self, labels: Objects) -> list[str]:
+        """By what each of the labels is judged."""
+        return [self.measures.get(label, "presence") for label in labels.tolist()]
+
+    @property
+    def active(self) -> Integers:
+        """(L,) photos with the label at one step at least."""
+        return np.bincount(self.label, minlength=len(self.labels))
+
+    def counts(self) -> Integers:
+        """(L, K) photos with the label at each step."""
+        size = len(self.labels)
+        return np.stack(
+            [np.bincount(self.label[column], minlength=size) for column in self.present.T], axis=1
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Columns that hold for every estimator; y_centre is the share of photos with the label at the centre."""
+        centre = self.counts()[:, centre_of(self.values)] / max(len(self.photos), 1)
+        return {"n": len(self.photos), "active": self.active, "y_centre": centre}
+
+    def labelled(self) -> "Answers":
+        """The same without the labels that none of the photos has."""
+        seen = np.bincount(self.label, minlength=len(self.labels)) > 0
+        new_code = (np.cumsum(seen) - 1).astype(np.int32)
+        return replace(self, labels=self.labels[seen], label=new_code[self.label])
+
+
+def columns_of(found: Any, *left_out: str) -> dict[str, Any]:
+    """The fields of a dataclass as columns, ``low`` and ``high`` as ci_low and ci_high; not skew and error."""
+    names = [
+        field.name for field in fields(found) if field.name not in (*left_out, "skew", "error")
+    ]
+    return {
+        f"ci_{name}" if name in ("low", "high") else name: getattr(found, name) for name in names
+    }
+
+
+def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The frames below one another; an empty one of none."""
+    if frames:
+        return pd.concat(frames, ignore_index=True)
+    return pd.DataFrame()
+
+
+def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> Iterator[Answers]:
+    """Answers of each pair of classifier and attribute that has scores, in that order.
+
+    A label counts for a picture if its row is there, whatever its score; of two rows the higher score counts.
+
+    scores, asked: Arrow tables of the schemas in core.tables, texts plain or dictionary-encoded; ``asked`` decides
+        which photos count.
+    values: attribute to its (K,) values.
+    """
+    codes = [
+        encode(asked.column(name), scores.column(name))
+        for name in ("classifier", "attribute", "photo")
+    ]
+    (classifier, classifiers), (attribute, attributes), (photo, photos) = codes
+    cut, (label, labels), status = (
+        len(asked),
+        encode(scores.column("label")),
+        encode(asked.column("status")),
+    )
+    asked_step = asked.column("step").to_numpy()
+    step, score = (scores.column(name).to_numpy() for name in ("step", "score"))
+    pair = classifier.astype(np.int32) * len(attributes) + attribute
+    names = {
+        int(code): (classifiers[code // len(attributes)], attributes[code % len(attributes)])
+        for code in np.flatnonzero(np.bincount(pair[cut:]))
+    }
+    for code, (name, edit) in sorted(names.items(), key=lambda item: item[1]):
+        own_asked = pair[:cut] == code
+        rows = np.flatnonzero(pair[cut:] == code)
+        statuses = status[1][status[0][own_asked]]
+        complete, dropped = _complete(
+            photo[:cut][own_asked], asked_step[own_asked], statuses, len(photos), len(values[edit])
+        )
+        threshold = float(score[rows].min(initial=1.0)) if len(rows) else 0.0
+        own, label_codes = _ranks(labels, np.bincount(label[rows], minlength=len(labels)) > 0)
+        ids, photo_codes = _ranks(photos, complete)
+        rows = rows[complete[photo[cut:][rows]]]
+        at = step[rows]
+        number = score[rows]
+        size = max(len(ids), 1)
+        # pairs of label and photo that occur, sorted
+        key = label_codes[label[rows]].astype(np.int64) * size + photo_codes[photo[cut:][rows]]
+        row, pairs = pd.factorize(key, sort=True)
+        table = np.full((len(pairs), len(values[edit])), np.nan, dtype=np.float32)
+        table[row, at] = number
+        higher = np.flatnonzero(number > table[row, at])  # a label returned twice for one picture
+        np.maximum.at(table, (row[higher], at[higher]), number[higher])
+        present = ~np.isnan(table)
+        np.nan_to_num(table, copy=False)
+        codes_of_pairs = (pairs % size).astype(np.int32), (pairs // size).astype(np.int32)
+        yield Answers(
+            name, edit, values[edit], own, ids, dropped, *codes_of_pairs, present, table, threshold
+        )
+
+
+def encode(*columns: pa.ChunkedArray) -> tuple[NDArray[np.int32], Objects]:
+    """The columns, one after the other, as (rows,) codes into (names,) the texts in them."""
+    chunks: list[Any] = []
+    for column in (
+        columns
+    ):  # of one dictionary for all chunks, or each of them would be looked through for each chunk
+        chunks += (
+            [column.combine_chunks()] if pa.types.is_dictionary(column.type) else column.chunks
+        )
+    encoded = [c if pa.types.is_dictionary(c.type) else c.dictionary_encode() for c in chunks]
+    if not encoded:
+        return np.empty(0, dtype=np.int32), np.empty(0, dtype=object)
+    kind = pa.dictionary(pa.int32(), pa.string())
+    joined = pa.chunked_array(
+        [chunk.cast(kind) for chunk in encoded], type=kind
+    ).unify_dictionaries()
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in joined.chunks])
+    return codes.astype(np.int32, copy=False), np.array(
+        joined.chunk(0).dictionary.to_pylist(), dtype=object
+    )
+
+
+def _complete(
+    photo: NDArray[np.int32], step: NDArray[np.int16], said: Objects, photos: int, steps: int
+) -> tuple[Flags, dict[str, int]]:
+    """(photos,) whether the photo was answered at every one of the steps, and why the other photos were not."""
+    answered = said == "answered"
+    pairs = np.unique(photo[answered].astype(np.int64) * steps + step[answered])
+    complete = np.bincount(pairs // steps, minlength=photos) == steps
+    rest = np.zeros(photos, dtype=bool)
+    rest[photo] = True
+    rest &= ~complete
+    dropped = {}
+    for reason in ("refused", "failed"):
+        hit = np.zeros(photos, dtype=bool)
+        hit[photo[said == reason]] = True
+        dropped[reason] = int((hit & rest).sum())
+        rest &= ~hit
+    return complete, {**dropped, "missing": int(rest.sum())}
+
+
+def _ranks(names: Objects, keep: Flags) -> tuple[Objects, NDArray[np.int32]]:
+    """The kept names, sorted, and each old code's new one (-1 for the others)."""
+    codes = np.flatnonzero(keep)
+    order = np.asarray(pc.sort_indices(pa.array(names[codes], pa.string())), dtype=np.int64)
+    new_codes = np.full(len(names), -1, dtype=np.int32)
+    new_codes[codes[order]] = np.arange(len(codes), dtype=np.int32)
+    return names[codes][order], new_codes
+
+
+def same_photos(one: Answers, other: Answers) -> tuple[Answers, Answers]:
+    """Both, cut to the photos that both have; the units are those of the first."""
+    keep = [
+        np.isin(sweep.photos.astype(str), rest.photos.astype(str))
+        for sweep, rest in ((one, other), (other, one))
+    ]
+    first = one.only(keep[0])
+    return first, replace(other.only(keep[1]), units=first.units)
+
+
+def all_labels(one: Answers, other: Answers) -> Objects:
+    """The labels of either sweep, sorted."""
+    return np.array(sorted({*one.labels.tolist(), *other.labels.tolist()}), dtype=object)
+
+
+def active_photos(one: Answers, other: Answers, labels: Objects) -> Integers:
+    """(L,) photos with the label at one value of either sweep at least."""
+    index = pd.Index(labels)
+    photos = max(len(one.photos), 1)
+    pairs = [
+        index.get_indexer(pd.Index(sweep.labels))[sweep.label] * photos + sweep.photo
+        for sweep in (one, other)
+    ]
+    return np.bincount(np.unique(np.concatenate(pairs)) // photos, minlength=len(labels))
+
+
+def differing_photos(one: Answers, other: Answers, labels: Objects) -> Array:
+    """(L,) photos about which the answers to the label differ at some value, scores by more than rounding.
+
+    one, other: about the same photos.  labels: those of either.  NaN where their values are not the same.
+    """
+    if not np.array_equal(one.values, other.values):
+        return np.full(len(labels), np.nan)
+    index = pd.Index(labels)
+    photos = max(len(one.photos), 1)
+    frames = []
+    for sweep in (one, other):
+        pairs = index.get_indexer(pd.Index(sweep.labels))[sweep.label] * photos + sweep.photo
+        frames.append(pd.DataFrame(np.where(sweep.present, sweep.score, np.nan), index=pairs))
+    first, second = frames[0].align(frames[1])
+    gap = settled(first - second, first.abs() + second.abs(), STORED)
+    same = ((gap == 0) | (first.isna() & second.isna())).all(axis=1)
+    return np.bincount(first.index.to_numpy()[~same] // photos, minlength=len(labels)).astype(
+        np.float64
+    )
+
+
+# -- which value each step stands for -----------------------------------------------------------------------------
+
+
+def values_by_attribute(
+    scores: pa.Table, asked: pa.Table, given: Mapping[str, Sequence[float]] | None = None
+) -> dict[str, Array]:
+    """The K values of every attribute that has scores, (K,) float64, increasing.
+
+    scores, asked: Arrow tables of the schemas in core.tables.
+    given: attribute to its K values; one that is not in it takes its values from the scores table.
+
+    Raises: ConfigError if given values are fewer than two, or do not increase; TableError if the tables'
+        are so, or contradict the given ones, or leave the values of some step unknown.
+    """
+    ends = [("value", "min"), ("value", "max")]
+    pairs = scores.group_by(["attribute", "step"]).aggregate(ends).to_pandas().sort_values("step")
+    last = (
+        asked.group_by("attribute")
+        .aggregate([("step", "max")])
+        .to_pandas()
+        .set_index("attribute")["step_max"]
+    )
+    by_attribute = {}
+    for name, rows in pairs.groupby("attribute", observed=True):
+        attribute, (least, most) = (
+            str(name),
+            rows[["value_min", "value_max"]].to_numpy(np.float64).T,
+        )
+        in_table = (least + most) / 2
+        steps = rows["step"].tolist()
+        given_here = (given or {}).get(attribute)
+        count = max(int(last.get(name, 0)), *steps) + 1
+        values = in_table if given_here is None else np.asarray(given_here, dtype=np.float64)
+        error: type[ConfigError | TableError] = TableError if given_here is None else ConfigError
+        if values.ndim != 1 or len(values) < 2:
+            hint = "Pass the values of the sweep, two or more."
+            raise error(f"The sweep of {attribute} has {len(values)} values.", hint)
+        if not np.isfinite(values).all() or (np.diff(values) <= 0).any():
+            raise error(
+                f"The values of {attribute} do not increase: {values.tolist()}.", "Sort them."
+            )
+        several = settled(most - least, np.maximum(np.abs(most), 1), STORED).any()
+        if several or min(steps) < 0 or count > len(values):
+            problem = f"The tables have steps 0 to {count - 1} of {attribute} and {len(values)} values for them."
+            raise TableError(problem, "Give each step one value, and pass all values of the sweep.")
+        if settled(values[steps] - in_table, np.maximum(np.abs(in_table), 1), STORED).any():
+            raise TableError(
+                f"The scores table has other values of {attribute}: {in_table.tolist()}.",
+                "Pass those.",
+            )
+        line = np.linspace(
+            values[0], values[-1], len(values)
+        )  # freed from the rounding to float32 where it is even
+        even = not settled(line - values, max(1.0, float(np.abs(values).max())), STORED).any()
+        by_attribute[attribute] = line if even else values
+    return by_attribute
+
+
+# -- which labels count as present --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What counts as present.
+
+    score: the least, in [0, 1]; 0: any.  most: labels a picture, those with the highest scores; 0: all.
+        Labels that are tied at the last place all count.
+    """
+
+    score: float = 0.0
+    most: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.score <= 1 or self.most < 0:
+            raise ConfigError(
+                f"A presence of {self} is none.",
+                "A score is in [0, 1], a number of labels 0 or more.",
+            )
+
+    def __str__(self) -> str:
+        parts = [f"score at least {self.score:g}"] if self.score else []
+        parts += [f"the {self.most} highest of a picture"] if self.most else []
+        return ", ".join(parts) or EVERY
+
+
+ALL = Cut()
+
+
+def present(scores: pa.Table, cuts: Mapping[str, Cut]) -> pa.Table:
+    """The rows of the labels that count.
+
+    scores: an Arrow table of ``core.tables.SCORES``, rows in any order.  cuts: by classifier; others keep every row.
+    Returns: the same rows in the same order, fewer of them.
+    """
+    cuts = {name: cut for name, cut in cuts.items() if cut != ALL}
+    if not cuts or not len(scores):
+        return scores
+    classifier = scores.column("classifier")
+    score = scores.column("score").to_numpy()
+    keep = np.ones(len(scores), dtype=bool)
+    for name, cut in cuts.items():
+        rows = np.flatnonzero(
+            pc.equal(classifier.cast(pa.string()), name).to_numpy(zero_copy_only=False)
+        )
+        # Scores are stored with 24 bits: one that was cut at 0.55 by the service is not lost to rounding here.
+        counts = ~exceeds(cut.score, score[rows])
+        if cut.most:
+            counts &= _places(scores, rows) <= cut.most
+        beyond = exceeds(np.abs(score[rows] - 0.5), 0.5)
+        if beyond.any():  # a number of its own unit has no cut
+            label = scores.column("label").take(pa.array(rows)).cast(pa.string())
+            counts |= pc.is_in(label, label.filter(pa.array(beyond)).combine_chunks()).to_numpy()
+        keep[rows[~counts]] = False
+    return scores.filter(pa.array(keep))
+
+
+def _places(scores: pa.Table, rows: Integers) -> Array:
+    """(rows,) place of each label among its picture's, from 1; tied labels have the best place of them."""
+    frame = scores.take(pa.array(rows)).select(["photo", "attribute", "step", "score"]).to_pandas()
+    picture = (
+        frame.groupby(["photo", "attribute", "step"], observed=True, sort=False).ngroup().to_numpy()
+    )
+    score = frame["score"].to_numpy(np.float64)
+    order = np.lexsort((-score, picture))
+    picture = picture[order]
+    score = score[order]
+    first = np.r_[True, np.diff(picture) > 0][: len(order)]
+    place = np.arange(len(order))
+    tied = ~first & ~np.r_[True, exceeds(score[:-1], score[1:])][: len(order)]
+    place -= np.maximum.accumulate(np.where(first, place, 0))
+    best = np.maximum.accumulate(np.where(tied, 0, np.arange(len(order))))
+    result = np.empty(len(order))
+    result[order] = 1 + place[best]
+    return result

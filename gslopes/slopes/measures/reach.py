@@ -1,0 +1,156 @@
+"""Slopes per unit of what is seen: how far did the edit move an independent reader, and the label for each such unit?
+
+Editors differ in how far one unit of the attribute goes, and one editor goes further on some faces than on others, so
+raw slopes of two editors, or of two groups of people, do not compare.  Here the mean slope of a label is divided by the
+*reach*, the mean slope of an independent reader's log-odds over the same photos: points per unit of log-odds.
+
+The interval is Fieller's, from the covariance of both means over units.  Where the interval of the reach contains 0 the
+edit may not have moved the reader at all; then the ratio does not exist.  The delta method is too narrow there, and
+regression of the label on the readings estimates something else (the readings err).
+
+Where one group's reach is below half of another's, raw slopes would compare how far the edit goes: then nothing but the
+difference of the ratios is given.  Its interval joins Fieller's of both groups (MOVER).
+
+What the ratio cannot mend: what else the edit moves, and a reader that errs as the classifier does.
+
+Sources: Fieller 1954, Journal of the Royal Statistical Society B 16, 175-185; Zou & Donner 2008,
+doi 10.1002/sim.3095.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import special
+
+from gslopes.core.arrays import Array
+from gslopes.slopes.measures.answers import Answers, joined
+from gslopes.slopes.measures.estimators import KINDS
+from gslopes.slopes.measures.kinds import unit_slopes
+from gslopes.slopes.measures.options import FitOptions
+from gslopes.stats.clusters import codes_of
+from gslopes.stats.contrast import Units
+from gslopes.stats.intervals import fieller, t_quantile
+from gslopes.stats.ols import line_slopes
+from gslopes.stats.rounding import STORED, exceeds, settled
+
+UNREACHED = "the interval of the reach contains 0: the edit may not move the reader here"
+HALF = 0.5
+UNEVEN = "one group's reach is below half of the other's: compared per unit of reach alone"
+FEW_UNITS = "fewer than 3 units were read"
+_CLIP = 1e-4  # of a reader's probabilities: what it says beyond is not to be believed
+
+
+def photo_reach(scores: Array, values: Sequence[float]) -> Array:
+    """(n,) slope of each photo's log-odds along the sweep; NaN where a value was not read.
+
+    scores: (n, K) the reader's probabilities.  values: (K,).
+
+    >>> photo_reach(np.array([[0.5, 0.5, 0.5], [0.2, 0.5, 0.8]]), [-1, 0, 1]).round(3).tolist()
+    [0.0, 1.386]
+    """
+    return line_slopes(log_odds(scores), values)
+
+
+def log_odds(scores: ArrayLike) -> Array:
+    """Log-odds of a reader's probabilities, of which it is not believed what lies within 1e-4 of 0 and 1."""
+    return np.asarray(
+        special.logit(np.clip(np.asarray(scores, dtype=np.float64), _CLIP, 1 - _CLIP)),
+        dtype=np.float64,
+    )
+
+
+def ratios(units: Units, reach: Array) -> dict[str, Array]:
+    """Ratios of every label's mean slope to the mean reach: slope, reach and ratio with its ends, (L,) each.
+
+    units: sums of slopes over the photos of each unit.  reach: (U,) sums of the photos' reaches.
+    The ratio and its ends are NaN where the interval of the reach contains 0.
+    """
+    sizes = units.sizes
+    count = len(units.sizes)
+    n = max(float(sizes.sum()), 1.0)
+    found = units.spread()
+    mean = float(settled(reach.sum(), np.abs(reach).sum(), STORED)) / n
+    slope = found.mean
+    left = settled(reach - mean * sizes, np.abs(reach) + abs(mean) * sizes, STORED)
+    factor = count / max(count - 1, 1) / n**2
+    spread = float(np.square(left).sum()) * factor
+    shared = (units.sums @ left - slope * float(sizes @ left)) * factor
+    limit = float(t_quantile(max(count - 1, 1)))
+    half = limit * np.sqrt(spread)
+    low, high = fieller(slope, mean, found.squares * factor, spread, shared, limit)
+    reached = np.full(len(slope), mean**2 > limit**2 * spread and count > 2)
+    vary = reached & (
+        np.diff(units.sums.indptr) > 0
+    )  # or they say nothing about how sure a ratio of 0 is
+    columns = {
+        "slope": slope,
+        "reach": mean,
+        "reach_low": mean - half,
+        "reach_high": mean + half,
+        "ratio": np.divide(slope, mean, out=np.full(len(slope), np.nan), where=reached),
+        "ratio_low": np.where(vary, low, np.nan),
+        "ratio_high": np.where(vary, high, np.nan),
+    }
+    return {name: np.broadcast_to(value, slope.shape) for name, value in columns.items()}
+
+
+def reach_rows(
+    answers: Answers,
+    reach: pd.Series,
+    options: FitOptions,
+    groups: Sequence[tuple[str, Sequence[str]]] = (),
+) -> pd.DataFrame:
+    """Rows of core.tables.REACH of one classifier and attribute, without the column reading.
+
+    reach: by photo, as ``photo_reach`` gives it.
+    groups: names of columns with (n,) each photo's group there; photos with an empty text are in none.
+    """
+    reaches = reach.reindex(answers.photos).to_numpy(float)
+    read = np.isfinite(reaches)
+    parts = [("", "", read)]
+    for column, texts in groups:
+        names = np.array(list(texts), dtype=object)
+        parts += [(column, name, read & (names == name)) for name in sorted(set(names)) if name]
+    frames = []
+    for column, group, keep in parts:
+        part = answers.only(keep)
+        codes = codes_of(part.units, len(part.photos))
+        unit_reach: Array = np.bincount(
+            codes, reaches[keep], int(codes.max(initial=-1)) + 1
+        ).astype(np.float64)
+        for estimator in options.of_photos:
+            units = unit_slopes(part, KINDS[estimator])
+            columns = ratios(units, unit_reach)
+            note = np.where(
+                np.isnan(columns["ratio"]), FEW_UNITS if len(unit_reach) < 3 else UNREACHED, ""
+            )
+            head = {"estimator": estimator, "column": column, "group": group, "n": int(keep.sum())}
+            frames.append(answers.frame(**head, **columns, note=note))
+    return joined(frames)
+
+
+def per_reach(differences: pd.DataFrame, reached: pd.DataFrame | None) -> pd.DataFrame:
+    """Rows of core.tables.DIFFERENCES with those per unit of reach; without a test where raw slopes do not compare.
+
+    reached: of ``reach_rows`` with the same groups, of the reading of the edited attribute; None if nothing was read.
+    """
+    if reached is None or differences.empty:
+        return differences
+    known = reached.set_index(["estimator", "column", "group", "label"])[
+        ["reach", "ratio", "ratio_low", "ratio_high"]
+    ]
+    keys = (differences[["estimator", "column", side, "label"]] for side in ("group", "other"))
+    one, other = (known.reindex(pd.MultiIndex.from_frame(key)).to_numpy(float).T for key in keys)
+    least = np.minimum(one[0], other[0])
+    most = np.maximum(one[0], other[0])
+    share = np.divide(least, most, out=np.full(len(most), np.nan), where=most > 0)
+    gap = one[1] - other[1]
+    uneven = exceeds(HALF, share)
+    low = gap - np.hypot(one[1] - one[2], other[3] - other[1])
+    high = gap + np.hypot(one[3] - one[1], other[1] - other[2])
+    columns = {"reach_share": share, "per_reach": gap, "per_reach_low": low, "per_reach_high": high}
+    tested = [name for name in ("p", "p_perm", "p_test", "q") if name in differences]
+    tests = {name: differences[name].mask(uneven) for name in tested}
+    return differences.assign(**columns, **tests, note=differences["note"].mask(uneven, UNEVEN))

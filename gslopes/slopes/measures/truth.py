@@ -1,0 +1,324 @@
+"""Where the truth about photos is known: how often is the classifier wrong, at each value of the edit?
+
+What is asked of a photo is true whatever its face looks like, so every edit of it has the same right answer.
+
+    error        the label with the highest score is not the true one, or of a yes-or-no label: either of the next two
+    miss         among photos with the true label: it is not given (false negatives)
+    false alarm  among photos without it: it is given (false positives; of yes-or-no labels alone)
+
+A *rate* is the share of photos that are wrong at one value; interval: Wilson's, over clusters by their design effect.
+A *slope* is the mean over photos of the least squares line through each photo's K zeros and ones, in percentage points
+per unit; interval and p: t over photos (clusters), null hypothesis: errors do not depend on the value.  p_perm permutes
+the errors within photos (clusters) and so decides where all of them change alike and t cannot, see
+``stats.permutation``.  q is p_test, p_perm or t's below its floor, over the slopes of one classifier along one
+attribute; a finding also goes further than every placebo, as in ``slopes.measures.decision``.
+
+Source: Liang & Zeger 1986, doi 10.1093/biomet/73.1.13; ``stats.shares``, ``stats.clusters``.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core.arrays import Array, Flags, Objects
+from gslopes.core.errors import ConfigError
+from gslopes.core.tables import READING
+from gslopes.core.text import many
+from gslopes.slopes.measures.answers import Answers
+from gslopes.slopes.measures.decision import further, placebo_differences, placebo_q, rule
+from gslopes.slopes.measures.kinds import outcomes
+from gslopes.slopes.measures.options import NEVER, FitOptions
+from gslopes.stats.clusters import clustered_mean, codes_of, effective_units, few
+from gslopes.stats.multiplicity import are_findings, benjamini_hochberg
+from gslopes.stats.ols import line_slopes
+from gslopes.stats.outcomes import varying
+from gslopes.stats.permutation import below_floor, permute
+from gslopes.stats.rounding import exceeds
+from gslopes.stats.shares import share_interval
+
+ERROR = "error"
+MISS = "miss"
+ALARM = "false alarm"
+ALL = "all labels"
+_NAMES = ("column", "label", "measure")
+YES = frozenset({"1", "1.0", "true", "yes", "y"})
+NO = frozenset({"0", "0.0", "-1", "-1.0", "false", "no", "n"})
+ALIKE = (
+    "all photos have this slope, which takes permutations to test (--set fit.permutations=10000)"
+)
+EVERYWHERE = "given for every picture: say from which score it counts (--set fit.presence=0.5)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """What is true of photos.
+
+    column: of the table about photos.  label: that its cells affirm or deny; empty if they name the true label.
+    cells: photo to text; empty where it is not known.
+    """
+
+    column: str
+    label: str
+    cells: pd.Series
+
+
+def split_truth(text: str) -> tuple[str, str]:
+    """(column, label) of ``COLUMN`` or ``LABEL=COLUMN``.
+
+    >>> split_truth("job"), split_truth("Smiling=smiles")
+    (('job', ''), ('smiles', 'Smiling'))
+    """
+    label, equals, column = text.rpartition("=")
+    if equals:
+        return (column.strip(), label.strip())
+    return (text.strip(), "")
+
+
+def plain(text: str) -> str:
+    """A label as compared: case, blanks, minus and underscore do not matter.
+
+    >>> plain(" Fire_Fighter"), plain("fire-fighter")
+    ('fire fighter', 'fire fighter')
+    """
+    return " ".join(str(text).replace("_", " ").replace("-", " ").split()).casefold()
+
+
+def check_truths(truths: Sequence[Truth], labels: Collection[str]) -> None:
+    """Raises: ConfigError for a truth that fits no label, or for a cell that is neither yes nor no.
+
+    labels: all that any classifier returned.
+    """
+    by_plain = {plain(label): label for label in labels}
+    for truth in truths:
+        cells = [text for text in dict.fromkeys(truth.cells) if text]
+        some = ", ".join(sorted(by_plain.values())[:8])
+        if not cells:
+            raise ConfigError(
+                f"The column {truth.column} is empty for all photos.",
+                "Name another one with --truth.",
+            )
+        if truth.label:
+            if plain(truth.label) not in by_plain:
+                raise ConfigError(
+                    f"No classifier returned the label {truth.label!r}.",
+                    f"It may be one of {some}.",
+                )
+            if odd := [text for text in cells if _answer(text) not in YES | NO]:
+                hint = "Write yes or no, true or false, 1 or 0, 1 or -1; leave it empty where it is not known."
+                raise ConfigError(
+                    f"{odd[0]!r} in the column {truth.column} is neither yes nor no.", hint
+                )
+        elif not any(plain(text) in by_plain for text in cells):
+            hint = f"Its cells name the right label, such as {some}; for one label write --truth LABEL={truth.column}."
+            raise ConfigError(
+                f"{cells[0]!r} in the column {truth.column} is not a label that was returned.", hint
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Row:
+    """One measure of one label.
+
+    names: its column, label and measure.  keep: (n,) photos that it is about.  wrong: (n, K).  note: why there is no
+    test.  never: whether the classifier never returns the label.
+    """
+
+    names: tuple[str, str, str]
+    keep: Flags
+    wrong: Flags
+    note: str = ""
+    never: bool = False
+
+
+def error_tables(
+    answers: Answers,
+    truths: Sequence[Truth],
+    options: FitOptions,
+    placebos: Mapping[str, Answers] | None = None,
+    returned: Collection[str] | None = None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Error rates at every value, and their slopes; the columns of core.tables.ERROR_RATES and ERROR_SLOPES.
+
+    Photos of which the truth is not known are left out.  Labels with equal scores count as the highest together.  A
+    label that is given for every picture has rates, and no slope.  One that the classifier never returns has neither,
+    and the photos of which it is true count for no other row.
+
+    answers: of one classifier and attribute.
+    placebos: kind of placebo to the answers along it, whose photos may be a sample; None for a placebo itself, whose
+        slopes have no decision.
+    returned: all labels that the classifier returned, along other sweeps as well; the answers' own if None.
+    """
+    known = {plain(str(label)) for label in (answers.labels if returned is None else returned)}
+    units = codes_of(answers.units, len(answers.photos))
+    middle = len(answers.values) // 2
+    rows = [row for one in truths for row in _judged(answers, one, known)]
+    there = [bool(row.keep.any()) for row in rows]
+    rates = []
+    slopes = []
+    for row in compress(rows, there):
+        head: dict[str, object] = {
+            "classifier": answers.classifier,
+            "attribute": answers.attribute,
+            **dict(zip(_NAMES, row.names, strict=True)),
+            "n": int(row.keep.sum()),
+        }
+        wrong = row.wrong[row.keep]
+        codes = np.unique(units[row.keep], return_inverse=True)[1]
+        sizes = np.bincount(codes).astype(np.float64)
+        for step, value in enumerate([] if row.never else answers.values.tolist()):
+            low, high = share_interval(np.bincount(codes, wrong[:, step]).astype(np.float64), sizes)
+            facts = {
+                "step": step,
+                "value": value,
+                "wrong": int(wrong[:, step].sum()),
+                "ci_low": low,
+                "ci_high": high,
+            }
+            rates.append({**head, **facts, "rate": float(wrong[:, step].mean())})
+        lines = _lines(row.wrong, answers.values)[row.keep]
+        mean = (
+            [np.nan] * 6 if row.never else [*clustered_mean(lines, codes), wrong[:, middle].mean()]
+        )
+        head |= dict(
+            zip(("slope", "se", "ci_low", "ci_high", "p", "centre"), mean, strict=True)
+        ) | {"note": row.note}
+        slopes.append({**head, "units": len(sizes), "trusted": not few(effective_units(sizes))})
+    if not slopes:
+        return pd.DataFrame(), pd.DataFrame()
+    errors = _as_answers(answers, compress(rows, there))
+    frame = _tested(pd.DataFrame(slopes), errors, options)
+    if placebos is not None:
+        fakes = {}
+        for kind, fake in placebos.items():
+            others = (row for one in truths for row in _judged(fake, one, known))
+            fakes[kind] = _as_answers(fake, compress(others, there))
+        frame = _decided(frame, errors, fakes, options)
+    return pd.DataFrame(rates), frame.drop(columns=["units", "trusted"])
+
+
+def _lines(wrong: Flags, values: Array) -> Array:
+    """(n,) each photo's slope in points per unit; exactly 0 where its answers do not change."""
+    return 100 * line_slopes(wrong, values)
+
+
+def _as_answers(answers: Answers, rows: Iterable[_Row]) -> Answers:
+    """The errors as answers: the place of each row is a label, which a photo has where it is wrong.
+
+    A photo that a row is not about never has it.
+    """
+    wrongs = [row.wrong & row.keep[:, None] & (not row.never) for row in rows]
+    photos = [np.flatnonzero(wrong.any(axis=1)) for wrong in wrongs]
+    present = np.concatenate([wrong[photo] for wrong, photo in zip(wrongs, photos, strict=True)])
+    return replace(
+        answers,
+        labels=np.array([f"{place:09}" for place in range(len(wrongs))], dtype=object),
+        photo=np.concatenate(photos).astype(np.int32),
+        label=np.repeat(np.arange(len(wrongs)), list(map(len, photos))).astype(np.int32),
+        present=present,
+        score=present.astype(np.float32),
+        measures={},
+    )
+
+
+def _tested(frame: pd.DataFrame, errors: Answers, options: FitOptions) -> pd.DataFrame:
+    """With varying, p_perm, p_test and q, and the notes of the slopes that are not tested."""
+    found = outcomes(errors)
+    varies = varying(found)
+    least = options.min_varying
+    m = options.permutations
+    each = zip(varies.tolist(), frame["units"].tolist(), frame["n"].tolist(), strict=True)
+    counts = [f"{number} of {many(of, 'photo' if of == n else 'unit')}" for number, of, n in each]
+    few = [f"its errors change on {count}; {least} are needed" for count in counts]
+    note = frame["note"].mask((frame["note"] == "") & (varies < least), pd.Series(few))
+    judged = (note == "").to_numpy(bool)
+    p = frame["p"].where(judged).to_numpy(float)
+    p_perm = permute(found, judged, m, options.seed).p if m else np.full(len(p), np.nan)
+    p_test, _ = below_floor(p_perm, p, m, trusted=frame["trusted"].to_numpy(bool))
+    note = note.mask(judged & np.isnan(p_test), ALIKE)
+    frame = frame.assign(**{name: frame[name].where(judged) for name in ("ci_low", "ci_high")})
+    return frame.assign(
+        varying=varies, p=p, p_perm=p_perm, p_test=p_test, q=benjamini_hochberg(p_test), note=note
+    )
+
+
+def _decided(
+    frame: pd.DataFrame, errors: Answers, fakes: Mapping[str, Answers], options: FitOptions
+) -> pd.DataFrame:
+    """With q_placebo, decision and reason; see ``slopes.measures.decision``."""
+    differences = placebo_differences(errors, fakes, replace(options, estimators=(READING,)))
+    slopes, trusted = (frame[name].to_numpy() for name in ("slope", "trusted"))
+    parts = [differences[differences["placebo"] == kind] for kind in fakes]
+    largest = np.max(
+        [further(part, slopes, options, trusted) for part in parts]
+        or [np.full(len(frame), np.nan)],
+        axis=0,
+    )
+    q_placebo = placebo_q(are_findings(frame), largest)
+    ends = zip(frame["ci_low"], frame["ci_high"], strict=True)
+    cells = zip(frame["note"], frame["q"], q_placebo, ends, strict=True)
+    decided = [rule(bool(note), q, worst, fakes, interval) for note, q, worst, interval in cells]
+    return frame.assign(q_placebo=q_placebo).join(
+        pd.DataFrame(decided, columns=["decision", "reason"])
+    )
+
+
+def _judged(answers: Answers, one: Truth, known: Collection[str]) -> Iterator[_Row]:
+    """The rows of one truth, the same ones in the same order along every sweep.  known: labels ever returned, plain."""
+    cells = one.cells.reindex(answers.photos).fillna("").to_numpy(dtype=object)
+    labelled = np.array([bool(text) for text in cells], dtype=bool)
+
+    def never(what: str) -> str:
+        return f"{answers.classifier}{NEVER}{what}"
+
+    if one.label:
+        named = _said(answers, one.label)
+        true = np.array([_answer(text) in YES for text in cells], dtype=bool)
+        absent = plain(one.label) not in known
+        note = never(f"“{one.label}”") if absent else EVERYWHERE if named.all() else ""
+        parts = [(ERROR, labelled, named != true[:, None])]
+        parts += (
+            [] if absent else [(MISS, labelled & true, ~named), (ALARM, labelled & ~true, named)]
+        )
+        for measure, keep, wrong in parts:
+            yield _Row((one.column, one.label, measure), keep, wrong, note, absent)
+        return
+    texts = np.array([plain(text) for text in cells], dtype=object)
+    wrong = ~_right(answers, texts)
+    able = labelled & np.isin(texts.astype(str), list(known))
+    note = "" if able.any() else never("any of the true labels")
+    yield _Row((one.column, ALL, ERROR), able if able.any() else labelled, wrong, note, bool(note))
+    # of all photos: a placebo's sample may lack a class, which is spelled alike along every sweep
+    spelling = {plain(text): text for text in sorted({*map(str, one.cells)} - {""}, reverse=True)}
+    for name, label in sorted(spelling.items()):
+        note = "" if name in known else never(f"“{label}”")
+        yield _Row((one.column, label, MISS), texts == name, wrong, note, bool(note))
+
+
+def _answer(text: object) -> str:
+    return str(text).strip().casefold()
+
+
+def _said(answers: Answers, label: str) -> Flags:
+    """(n, K) whether a label was returned."""
+    returned = np.zeros((len(answers.photos), len(answers.values)), dtype=bool)
+    pairs = np.array([plain(name) == plain(label) for name in answers.labels], dtype=bool)[
+        answers.label
+    ]
+    np.logical_or.at(returned, answers.photo[pairs], answers.present[pairs])
+    return returned
+
+
+def _right(answers: Answers, texts: Objects) -> Flags:
+    """(n, K) whether the true label has the highest score."""
+    best = np.full((len(answers.photos), len(answers.values)), -np.inf)
+    score = np.where(answers.present, answers.score, -np.inf)
+    np.maximum.at(best, answers.photo, score)
+    names = np.array([plain(name) for name in answers.labels], dtype=object)
+    pairs = names[answers.label] == texts[answers.photo] if len(names) else np.zeros(0, dtype=bool)
+    right = np.zeros(best.shape, dtype=bool)
+    top = answers.present[pairs] & ~exceeds(best[answers.photo[pairs]], score[pairs])
+    np.logical_or.at(right, answers.photo[pairs], top)
+    return right

@@ -1,0 +1,242 @@
+"""Two runs compared, for terminal and page: slopes side by side, differences with intervals, photos that changed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gslopes.core import runfolder
+from gslopes.frame.findings import decide
+from gslopes.report import caution, numbers, units, words
+from gslopes.report.inline import render
+from gslopes.report.terminal import Column, table, wrap
+from gslopes.slopes.page import decisions
+from gslopes.stats.multiplicity import LEVEL, are_findings
+from gslopes.stats.rounding import highest, ranked
+
+COLUMNS = (
+    Column("label", number=False, gives_way=True),
+    *(
+        Column("first"),
+        Column("second"),
+        Column("difference"),
+        Column("95 % interval", number=False),
+    ),
+    *(Column("unit", number=False), Column("differing"), Column("changed", number=False)),
+)
+MOST_LINES = 60  # labels of one pair on a terminal
+PAIR = ["first_classifier", "classifier", "attribute"]
+_TEXTS = ("first_classifier", "classifier", "attribute", "label")
+_NUMBERS = (
+    "n",
+    "active",
+    "differing",
+    "slope",
+    "other_slope",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "p",
+    "p_test",
+    "q",
+)
+# What a condition on the changes may name, each with a value of its type; see ``changed``.
+CONDITION: dict[str, float | str | bool] = {
+    **dict.fromkeys(_TEXTS, ""),
+    **dict.fromkeys(_NUMBERS, 0.0),
+    "changed": False,
+}
+NOTE = """\
+first, second: slopes in the two runs per unit of the attribute, over the photos that both answered at
+all values; difference: second minus first, with its 95 % interval, t over the photos' own differences.
+changed: q < 0.05 and an interval without 0; q: p of the test by changes of their signs (of that t
+where no change of signs reaches the difference), adjusted over the classifier's labels; null
+hypothesis: nothing changed.
+differing: photos whose answers to the label differ at some value."""
+
+
+def print_changes(changes: pd.DataFrame) -> str:
+    """The changes as tables, a block for each classifier and attribute, the surest change first.
+
+    changes: the columns of ``slopes.measures.differences.COLUMNS``.
+    """
+    blocks = []
+    for name, attribute, part in _by_pair(changes):
+        judged = part[part["q"].notna()]
+        t = (judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0)
+        printed = ranked(judged, "q", -t, "label")[:MOST_LINES]
+        styles = ["bold" if found else "dim" for found in are_findings(printed)]
+        lines = [f"{name}: change of each label's slope along {words.perceived(attribute)}"]
+        lines.append(wrap(sentence(part, attribute)))
+        rows = []
+        for row in map(_row, printed.to_dict("records")):
+            changed = "yes" if row["changed"] else "no"
+            unit = row["short"].removeprefix("of the ")
+            rows.append(
+                [row["label"], *row["texts"], row["interval"], unit, row["differing"], changed]
+            )
+        lines += ["", table(COLUMNS, rows, styles)] if rows else []
+        if len(part) > len(judged):
+            lines.append(
+                f"  and {words.many(len(part) - len(judged), 'label')} on too few photos to judge"
+            )
+        if len(judged) > MOST_LINES:
+            lines.append(f"  and {len(judged) - MOST_LINES:,} more, see --json")
+        blocks.append("\n".join(lines))
+    return "\n\n".join([*blocks, NOTE])
+
+
+def _by_pair(changes: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """(both classifiers as shown, attribute, its changes), sorted."""
+    for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
+        yield words.both(str(first), str(second)), str(attribute), part
+
+
+def changed(changes: pd.DataFrame) -> pd.DataFrame:
+    """The changes with the column ``changed``, whether each is a finding; a row's names stand first."""
+    names = ["classifier", "attribute", "label"]
+    return changes.assign(changed=are_findings(changes))[
+        [*names, *changes.columns.drop(names), "changed"]
+    ]
+
+
+def findings_table(changes: pd.DataFrame) -> pd.DataFrame:
+    """The changes as the rows of ``core.summary.FINDINGS``; decided by the rule of every audit."""
+    pairs = zip(changes["first_classifier"], changes["classifier"], strict=True)
+    names = {"attribute": "contrast", "difference": "value", "note": "reason"}
+    rows = changes.rename(columns=names).assign(
+        model=[words.both(str(old), str(new)) for old, new in pairs]
+    )
+    return decide(rows)
+
+
+def headline(changes: pd.DataFrame) -> str:
+    """What changed, a sentence for each pair of classifiers along each attribute, named where there are several."""
+    said = [(name, sentence(part, attribute)) for name, attribute, part in _by_pair(changes)]
+    if len(said) == 1:
+        return said[0][1]
+    return " ".join(f"{name}: {text}" for name, text in said)
+
+
+def sentence(part: pd.DataFrame, attribute: str) -> str:
+    """What changed; that no answer differs; or what changes of slopes are ruled out, by ``report.caution``.
+
+    part: the changes of one pair of classifiers along the attribute.
+    """
+    judged = part[part["q"].notna()]
+    along = f" along {words.perceived(attribute)}"
+    photos = words.many(int(part["n"].max()), "photo")
+    most = part["differing"].max()
+    if most == 0:
+        return f"No answer differs on {photos}."
+    differ = f"Answers to a label differ on up to {most:,.0f} of {photos}. " if most > 0 else ""
+    if judged.empty:
+        return f"{differ}No label is on enough photos to say whether its slope{along} changed."
+    changed = judged[are_findings(judged)]
+    if len(changed):
+        first = changed.iloc[highest(changed["difference"].abs())]
+        write = units.writer_of(first)
+        unit = units.after(first)
+        by = numbers.of_row(first, "difference", write)
+        text = f"The slope of “{words.readable(first['label'])}”{along} went from {write(first['slope'])} to"
+        text += f" {write(first['other_slope'])} {unit}, a change of {by} ({photos})"
+        return text + (
+            f"; {len(changed):,} of {len(judged):,} labels changed." if len(judged) > 1 else "."
+        )
+    unchanged = []
+    one = f"“{words.readable(str(judged['label'].iloc[0]))}”" if len(judged) == 1 else ""
+    for row in judged.to_dict("records"):
+        name = "its change" if one else f"the change of “{words.readable(row['label'])}”"
+        unchanged.append(
+            decisions.nothing(row, name, row["share"], int(row["units"]), f"q {row['q']:.2g}")
+        )
+    widest = caution.widest(unchanged)
+    things = decisions.over(judged)
+    if widest.clear:
+        which = f"{one} did not change" if one else f"None of {len(judged):,} labels changed"
+        return f"{differ}{which} its slope{along} more than chance explains ({caution.widely(widest, *things)})."
+    which = one or f"any of {len(judged):,} labels"
+    return f"{differ}{caution.cannot_tell(widest, f'whether {which} changed its slope{along}', *things)}."
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+HERE = Path(__file__).parents[1] / "templates"
+
+MOST_LABELS = 40
+
+
+def write_changes(out: Path, changes: pd.DataFrame, names: tuple[str, str], note: str = "") -> Path:
+    """Write OUT/index.html; it opens from the disk and asks nothing of any server.
+
+    changes: the columns of ``slopes.measures.differences.COLUMNS``.  names: of the two runs.  note: about both.
+
+    Returns the path of the page.
+
+    Raises: StorageError.
+    """
+    runfolder.make_folder(out)
+    pairs = [_pair(*pair) for pair in _by_pair(changes)]
+    html = render(
+        "changes.html.j2",
+        house=HERE,
+        scripts=("page-base.js", "page-plots.js", "page-changes.js"),
+        data={
+            "changes": [{"ends": pair["ends"], "rows": pair["rows"]} for pair in pairs],
+            "decisions": {},
+        },
+        plots=True,
+        headline=headline(changes),
+        note=note,
+        pairs=pairs,
+        first=words.printable(names[0]),
+        second=words.printable(names[1]),
+        level=LEVEL,
+        most=MOST_LABELS,
+    )
+    page = out / "index.html"
+    runfolder.write_bytes(page, html.encode("utf-8", "backslashreplace"))
+    return page
+
+
+def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> dict[str, Any]:
+    """One classifier and attribute on the page: title, ends, sentence, rows, and how many labels are left out."""
+    judged = part[part["q"].notna()]
+    order = ranked(judged, "q", -judged["difference"].abs(), "label")
+    rows = [_row(row) for row in order[:MOST_LABELS].to_dict("records")]
+    title = words.perceived(attribute)
+    return {
+        "title": f"{classifiers} along {title}",
+        "ends": words.ends(attribute),
+        "rows": rows,
+        "sentence": sentence(part, attribute),
+        "left": len(part) - len(rows),
+    }
+
+
+def _row(row: dict[Any, Any]) -> dict[str, Any]:
+    keys = {
+        "slope": "slope",
+        "other": "other_slope",
+        "difference": "difference",
+        "low": "ci_low",
+        "high": "ci_high",
+    }
+    cells: dict[str, Any] = dict(
+        zip(keys, numbers.rounded([row[name] for name in keys.values()], 8), strict=True)
+    )
+    write = units.writer_of(row)
+    return cells | {
+        "label": words.label(row["label"]),
+        "read": words.readable(row["label"]),
+        "changed": bool(are_findings(row)),
+        "texts": [write(row[name]) for name in ("slope", "other_slope", "difference")],
+        "interval": numbers.ends_of(row, write),
+        "unit": units.unit_of(row),
+        "short": units.short(row),
+        "differing": f"{row['differing']:,.0f} of {row['n']:,}"
+        if row["differing"] >= 0
+        else numbers.NONE,
+        "q": numbers.probability(row["q"]),
+    }

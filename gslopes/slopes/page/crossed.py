@@ -1,0 +1,95 @@
+"""What crossing two attributes adds to the page: interactions, grids of photos, a heat map a finding, its slopes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core import tables
+from gslopes.core.crossed import Grid, grid_of, split
+from gslopes.report import numbers, units, words
+from gslopes.slopes.measures.answers import Answers
+from gslopes.slopes.measures.crossed import views
+from gslopes.slopes.page import answers as matrix
+from gslopes.slopes.page import decisions, loading
+from gslopes.slopes.page.page_data import Album
+from gslopes.stats.rounding import ranked
+
+MAPS = 6  # heat maps of a classifier
+PHOTOS = 12  # whose grids are shown
+
+
+def panels(source: loading.Source, album: Album, known: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A part of the page for each classifier; none for a run of plain sweeps.
+
+    known: photo to credit.
+
+    Raises: TableError.
+    """
+    if (grid := grid_of(source.manifest.get("values"))) is None:
+        return []
+    rows = tables.reading(source.real)
+    made = []
+    at = [view for view in views(grid) if split(view)[2]]
+    for name, own in rows.groupby("classifier", sort=True):
+        part = own[own["attribute"] == grid.name]
+        answers = matrix.read(source.run, str(name), grid.name, source.values[grid.name])
+        found = own[
+            own["decision"].isin([decisions.FINDING, decisions.OPEN])
+            & own["label"].isin(answers.labels)
+        ]
+        order = ranked(
+            found, "expected", found["attribute"] != grid.name, -found["t"].abs(), "label"
+        )
+        chosen = list(dict.fromkeys(order["label"]))
+        shown = [photo for photo in album.photos if (photo, grid.name) in album.files]
+        made.append(
+            {
+                "classifier": words.printable(name),
+                "sentence": decisions.headline(part, decisions.decide(part), grid.name).sentence,
+                "photos": [
+                    (album.files[photo, grid.name], known.get(photo)) for photo in shown[:PHOTOS]
+                ],
+                "names": [words.perceived(name) for name in grid.names],
+                "ends": [words.ends(name) for name in grid.names],
+                "values": [
+                    [numbers.value(value, sign=True) for value in values] for values in grid.values
+                ],
+                "at": list(map(words.perceived, at)),
+                "maps": [
+                    _heat(answers, own[own["label"] == label], grid, at) for label in chosen[:MAPS]
+                ],
+            }
+        )
+    return made
+
+
+def _heat(answers: Answers, own: pd.DataFrame, grid: Grid, at: Sequence[str]) -> dict[str, Any]:
+    """A label at every pair of values, and its slopes where one attribute is at an end.  own: its rows.  at: views.
+
+    cells: a text and a shade in [0, 1], of each step.
+    """
+    by_view = {row["attribute"]: row for _, row in own.iterrows()}
+    row = by_view[grid.name]
+    label = row["label"]
+    measure = units.measure_of(row)
+    by_number = measure != "presence"
+    shares = matrix.heights(answers, {label} if by_number else ())[0][
+        answers.labels.tolist().index(label)
+    ]
+    low, high = (float(np.nanmin(shares)), float(np.nanmax(shares))) if by_number else (0.0, 1.0)
+    texts = numbers.apart(shares) if by_number else [f"{100 * share:.0f}" for share in shares]
+    shades = np.nan_to_num((shares - low) / ((high - low) or 1)).round(3).tolist()
+    return {
+        "label": words.readable(label),
+        "unit": {"presence": "of 100 photos", "log-odds": "mean score"}.get(measure, "mean"),
+        "slope": decisions.slope_of(row),
+        "decision": decisions.SHOWN.get(row["decision"], ""),
+        "cells": list(zip(texts, shades, strict=True)),
+        "of": units.short(row),
+        "slopes": [
+            decisions.interval_of(by_view[view]) if view in by_view else "never returned"
+            for view in at
+        ],
+    }

@@ -1,0 +1,178 @@
+"""What is printed after a fit: the finding in a sentence, then one line a label."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from gslopes.core import placebo, tables
+from gslopes.core.crossed import split
+from gslopes.report import numbers, units, words
+from gslopes.report.terminal import Column, table, wrap
+from gslopes.slopes.expected import WORD
+from gslopes.slopes.page import decisions, drawing
+from gslopes.slopes.page.decisions import Decision, headline
+from gslopes.slopes.page.loading import Drawn, Funnel, drawings, unanswered, with_units
+from gslopes.slopes.page.paper import no_label
+from gslopes.stats.rounding import ranked
+
+_TEXTS = ("95 % interval", "unit", "decision")
+_STYLES = {
+    decisions.FINDING: "bold",
+    decisions.PLACEBO: "yellow",
+    decisions.NONE: "dim",
+    decisions.OPEN: "",
+}
+
+NOTE = """\
+slope: per unit of the attribute, the mean of each photo's own slope. unit: percentage points of
+photos with the label (photo-rate); of a label on practically every picture, % of the odds of its
+score, or the unit of its number (photo-measure).
+interval: 95 %, t over photos, corrected for skewness. decision: by q in findings.csv,
+{q}, over the classifier's labels; null hypothesis: a photo's
+answers are exchangeable over the values.{floor}
+{last}
+Other estimators, the paper's among them: slopes.parquet, or gslopes audit RUN --json."""
+PHOTOS_NOTE = "photos: those with the label at one value at least, of those in the slopes."
+FLOOR_NOTE = "placebos: how far slopes go where the attribute does not change (95 %, paired photo by photo): {kinds}."
+
+
+def print_evidence(
+    slopes: pd.DataFrame,
+    *,
+    limit: int = 15,
+    funnels: Iterable[Funnel] = (),
+    unanswered: Sequence[str] = (),
+    drawn: Mapping[tuple[str, str], Drawn] | None = None,
+    placebos: pd.DataFrame | None = None,
+) -> str:
+    """Each label's slope by its measure as a table of at most 100 columns, one block for a classifier and attribute.
+
+    slopes: a data frame with the columns of core.tables.SLOPES.
+    limit: rows of all blocks together, the judged ones with the most evidence; each block has one.
+    funnels: what became of the photos, see ``loading.funnels``.  unanswered: see ``loading.unanswered``.
+    drawn: see ``loading.drawings``.  placebos: see ``loading.placebos``.
+    """
+    fakes = tables.PLACEBOS.empty() if placebos is None else placebos
+    reading = tables.reading(slopes)
+    if reading.empty:
+        return no_label(unanswered)
+    by_pair = {(funnel.classifier, funnel.attribute): funnel for funnel in funnels}
+    blocks = []
+    kinds: set[str] = set()
+    pairs = list(decisions.by_pair(reading))
+    limit = max(limit // max(sum(not split(attribute)[2] for _, attribute, _, _ in pairs), 1), 1)
+    for classifier, attribute, part, _ in pairs:
+        floor = fakes[(fakes["classifier"] == classifier) & (fakes["attribute"] == attribute)]
+        kinds |= set(floor["placebo"])
+        own = (drawn or {}).get((classifier, attribute), {})
+        blocks.append(
+            _block(part, floor, limit, by_pair.get((words.printable(classifier), attribute)), own)
+        )
+    adjusted = f"p{'_perm' * bool(reading['p_perm'].notna().any())} after Benjamini and Hochberg"
+    named = ", ".join(text for kind, text in placebo.TEXTS.items() if kind in kinds)
+    lines = "\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else ""
+    last = drawing.NOTE if drawn else PHOTOS_NOTE
+    note = NOTE.format(q=adjusted, floor=lines, last=last)
+    return "\n\n".join([*blocks, *unanswered, note])
+
+
+def _block(
+    part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None, drawn: Drawn
+) -> str:
+    first = part.iloc[0]
+    attribute = first["attribute"]
+    decided = decisions.decide(part)
+    lines = [
+        f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
+        wrap(headline(part, decided, attribute, drawn).sentence),
+    ]
+    if split(attribute)[
+        2
+    ]:  # a slope at an end of the other attribute: its labels stand in findings.csv
+        return "\n".join(lines)
+    if present := decisions.cut(part):
+        lines.append(f"Present: {present}.")
+    if funnel is not None:
+        lines.append(f"Photos: {funnel.text()}")
+    judged = part[[decided[label].code != decisions.UNJUDGED for label in part["label"]]]
+    if len(judged):
+        lines.append("\n" + _table(judged, decided, floor, limit, drawn))
+        lines += [
+            wrap(f"  like the placebo: {text}", "    ")
+            for text in decisions.apart(part, decided, floor)
+        ]
+        named = [words.label(label) for label in judged["label"] if decided[label].expected]
+        lines += [wrap(f"  {WORD}: {', '.join(named)}", "    ")] if named else []
+    if len(judged) > limit:
+        lines.append(
+            f"  and {words.many(len(judged) - limit, 'label')} with less evidence: see findings.csv"
+        )
+    return "\n".join([*lines, *_unjudged(part, decided)])
+
+
+def _table(
+    judged: pd.DataFrame,
+    found: Mapping[str, Decision],
+    floor: pd.DataFrame,
+    limit: int,
+    drawn: Drawn,
+) -> str:
+    codes = [found[label] for label in judged["label"]]
+    order = judged.assign(
+        _plain=[not code.moves for code in codes], _named=[code.expected for code in codes]
+    )
+    first = ranked(order, "_plain", "_named", -order["t"].abs(), "label")[:limit]
+    printed = ranked(first, "_named", "slope", "label")
+    ends = floor.groupby("label").agg({"low": "min", "high": "max"}) if len(floor) else None
+    more = ["placebos"] * (ends is not None) + ["drawing"] * bool(drawn)
+    heads = ["slope", "95 % interval", "unit", "decision", *more, *([] if drawn else ["photos"])]
+    rows = []
+    for _, row in printed.iterrows():
+        write = units.writer_of(row)
+        cells = [words.label(row["label"]), write(row["slope"]), numbers.ends_of(row, write)]
+        cells += [units.short(row).removeprefix("of the "), found[row["label"]].shown]
+        if ends is not None:
+            low, high = ends.loc[row["label"]]
+            cells.append(f"{write(low)} to {write(high)}")
+        if drawn:
+            cells.append(
+                drawing.written(drawn[row["label"]]) if row["label"] in drawn else numbers.NONE
+            )
+        else:
+            cells.append(f"{row['active']:,} of {row['n']:,}")
+        rows.append(cells)
+    columns = [Column("label", number=False, gives_way=True)]
+    columns += [Column(head, number=head not in _TEXTS) for head in heads]
+    styles = [_STYLES.get(found[label].code, "") for label in printed["label"]]
+    return table(columns, rows, styles)
+
+
+def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:
+    """One line for each kind of reason, naming its labels; the page has the numbers."""
+    reasons: dict[str, list[str]] = {}
+    for label in part["label"]:
+        decision = found[label]
+        if decision.code == decisions.UNJUDGED:
+            kind = (decision.why or "not judged").partition(" (")[0]
+            reasons.setdefault(kind, []).append(words.label(label))
+    lines = []
+    for why, labels in reasons.items():
+        more = f" and {len(labels) - 10:,} more" if len(labels) > 10 else ""
+        lines.append(wrap(f"  {why}: {', '.join(labels[:10])}{more}", "    "))
+    return lines
+
+
+def summary(run: Path, slopes: pd.DataFrame) -> str:
+    """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES."""
+    silent = unanswered(run)
+    drawn = drawings(run)
+    sentences = []
+    for classifier, attribute, rows, _ in decisions.by_pair(
+        tables.reading(with_units(slopes, run))
+    ):
+        said = headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute)))
+        sentences.append(f"{words.printable(classifier)}: {said.sentence}")
+    if sentences:
+        return " ".join([*sentences, *silent])
+    return no_label(silent)

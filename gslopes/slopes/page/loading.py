@@ -1,0 +1,354 @@
+"""What a report is made of, read from a run folder: only the columns and rows that it needs."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+
+from gslopes.core import placebo, runfolder, tables
+from gslopes.core.arrays import Array
+from gslopes.core.crossed import grid_of
+from gslopes.core.files import read_json
+from gslopes.core.reasons import counted
+from gslopes.core.tables import SOURCES
+from gslopes.report import fonts, words
+from gslopes.report.words import link
+from gslopes.slopes.measures.options import NEVER
+
+Embed = Literal["thumbs", "none"]
+PAPER = "paper"
+Drawn = Mapping[str, Mapping[Any, Any]]  # label to its row of core.tables.DRAWING
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finding:
+    """One classifier along one attribute.
+
+    key: names its data files.  values: (K,), or none if unknown.
+    rows: of the slopes table, all estimators.  placebo: see ``placebos``.
+    outcomes: see ``outcomes_of``.  drawn: label to row of core.tables.DRAWING, where faces are drawn.
+    """
+
+    key: str
+    classifier: str
+    attribute: str
+    values: Array
+    rows: pd.DataFrame
+    placebo: pd.DataFrame
+    outcomes: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    drawn: Drawn = field(default_factory=dict)
+
+    def of(self, estimator: str) -> pd.DataFrame:
+        """The rows of one estimator."""
+        return self.rows[self.rows["estimator"] == estimator]
+
+    @property
+    def read(self) -> pd.DataFrame:
+        """The row of each label that is to be read, by the label's measure."""
+        return tables.reading(self.rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A run folder as a report sees it.
+
+    slopes: the whole table.  values: attribute to (K,), placebo sweeps aside.
+    """
+
+    run: Path
+    manifest: Mapping[str, Any]
+    slopes: pd.DataFrame
+    values: Mapping[str, Array]
+    findings: Sequence[Finding]
+
+    @property
+    def real(self) -> pd.DataFrame:
+        """The slopes, without those of placebo sweeps."""
+        return self.slopes[~placebo.among(self.slopes["attribute"])]
+
+
+def load(run: Path) -> Source:
+    """Read a run folder.
+
+    Raises: UsageError if it is none; TableError if it has no slopes table, or a damaged one.
+    """
+    manifest = runfolder.read_manifest(run)
+    slopes = with_units(tables.read(tables.SLOPES, run / "slopes.parquet"), run)
+    real = slopes[~placebo.among(slopes["attribute"])]
+    grid = grid_of(manifest.get("values"))
+    by_attribute = (
+        {grid.name: manifest["values"][grid.name]} if grid else manifest.get("values", {})
+    )
+    values = {
+        name: np.array(by_attribute.get(name) or (), np.float64)
+        for name in sorted(set(real["attribute"]))
+    }
+    outcomes = outcomes_of(run)
+    drawn = drawings(run)
+    placebo_rows = placebos(run, slopes)
+    findings = []
+    plain = real[~real["attribute"].str.contains(placebo.CROSS, regex=False)]
+    for index, (pair, rows) in enumerate(plain.groupby(["classifier", "attribute"], sort=True)):
+        classifier, attribute = key = str(pair[0]), str(pair[1])
+        fake = placebo_rows[
+            (placebo_rows["classifier"] == classifier) & (placebo_rows["attribute"] == attribute)
+        ]
+        asked = outcomes.get((classifier, grid.name) if grid else key, {})
+        facts = values[attribute], rows, fake, asked, drawn.get(key, {})
+        findings.append(Finding(f"f{index}", classifier, attribute, *facts))
+    return Source(run, manifest, slopes, values, findings)
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+LONGEST_TEXT = 200  # characters: a service's own reason, or a photo's title, may be a page
+
+
+def outcomes_of(
+    run: Path, by: Sequence[str] = ("classifier", "attribute")
+) -> dict[tuple[str, ...], dict[str, tuple[int, str]]]:
+    """For each classifier and attribute: status to how many pictures have it, and why, the most frequent first."""
+    asked = tables.read_rows(tables.ASKED, run, [*by, "status", "reason", "detail"])
+    result: dict[tuple[str, ...], dict[str, tuple[int, str]]] = {}
+    for key, of_key in asked.groupby(list(by), sort=False):
+        statuses = result.setdefault(tuple(map(str, key)), {})
+        for status, rows in of_key.groupby("status"):
+            why = (
+                ""
+                if status == "answered"
+                else counted(zip(rows["reason"], rows["detail"], strict=True))
+            )
+            statuses[str(status)] = len(rows), words.shorten(why, LONGEST_TEXT)
+    return result
+
+
+def lost(run: Path) -> dict[str, str]:
+    """Classifier to how many of its pictures were refused or failed and why; those that answered all are left out.
+
+    'planted' to '5 refused (no face found) of 120 pictures'
+    """
+    result = {}
+    for (name,), statuses in sorted(outcomes_of(run, ["classifier"]).items()):
+        missed = [
+            (*statuses[status], status) for status in ("refused", "failed") if status in statuses
+        ]
+        if missed:
+            parts = [f"{number:,} {status} ({why})" for number, why, status in missed]
+            asked = sum(number for number, _ in statuses.values())
+            result[name] = f"{' and '.join(parts)} of {words.many(asked, 'picture')}"
+    return result
+
+
+def unanswered(run: Path) -> list[str]:
+    """A sentence for each classifier that answered no picture: how many were refused, and how many failed."""
+    ends = {"failed": "pictures failed", "refused": "pictures were refused"}
+    sentences = []
+    for (name,), statuses in outcomes_of(run, ["classifier"]).items():
+        if "answered" not in statuses:
+            asked = sum(number for number, _ in statuses.values())
+            texts = [
+                f"{number:,} of {asked:,} {ends[status]}"
+                for status, (number, _) in statuses.items()
+            ]
+            sentences.append(f"{words.printable(name)}: {' and '.join(texts)}.")
+    return sentences
+
+
+def notes(run: Path) -> list[str]:
+    """What a user should know of how the classifiers were asked, a sentence each; none if the stamp is damaged."""
+    with suppress(OSError, ValueError, AttributeError, TypeError):
+        return [
+            words.printable(note)
+            for note in read_json(run / "parts" / "score.json").get("notes", [])
+        ]
+    return []
+
+
+def cautions(run: Path) -> list[str]:
+    """What each classifier's slopes must be read with, which true labels it never returns, which fonts are missing."""
+    warned = tables.read_rows(tables.BALANCE, run, ["classifier", "attribute", "warning"])
+    warned = warned[~placebo.among(warned["attribute"]) & warned["warning"].fillna("").ne("")]
+    sentences = [
+        f"{words.printable(name)} along {words.perceived(str(attribute))}: {words.printable(warning)}."
+        for name, attribute, warning in warned.itertuples(index=False)
+    ]
+    notes = tables.read_rows(tables.ERROR_SLOPES, run, ["classifier", "note"]).drop_duplicates()
+    for name, never in notes[notes["note"].str.contains(NEVER, regex=False)].groupby("classifier")[
+        "note"
+    ]:
+        labels = words.shorten(", ".join(never.str.split(NEVER, n=1).str[1]), LONGEST_TEXT)
+        sentences.append(words.printable(f"{name}{NEVER}{labels}: no error rate is given."))
+    drawn = tables.read_rows(tables.SLOPES, run, ["classifier", "label"])
+    return [*sentences, *fonts.advice(map(words.label, {*drawn["classifier"], *drawn["label"]}))]
+
+
+def face_box(value: object) -> tuple[float, float, float, float] | None:
+    """A box of the photos table as four numbers, or None if it is none."""
+    numbers = (
+        []
+        if value is None
+        else [float(number) for number in np.ravel(np.asarray(value, dtype=float))]
+    )
+    if (
+        len(numbers) != 4
+        or not np.isfinite(numbers).all()
+        or numbers[2] <= numbers[0]
+        or numbers[3] <= numbers[1]
+    ):
+        return None
+    return numbers[0], numbers[1], numbers[2], numbers[3]
+
+
+def drawings(run: Path) -> dict[tuple[str, str], Drawn]:
+    """For each classifier and attribute: what drawing the faces does by itself.  Raises: TableError."""
+    frame = tables.read_rows(tables.DRAWING, run)
+    return {
+        (str(pair[0]), str(pair[1])): {row["label"]: row for row in rows.to_dict("records")}
+        for pair, rows in frame.groupby(["classifier", "attribute"])
+    }
+
+
+def placebos(run: Path, slopes: pd.DataFrame) -> pd.DataFrame:
+    """Rows of core.tables.PLACEBOS to read, and low and high: how far slopes go in the sweep, 95 %.
+
+    They lie about its own over the same photos, as near as the paired difference's interval is wide; and about its
+    opposite, where its sign says nothing.  Raises: TableError if the table is damaged.
+    """
+    keys = ["classifier", "attribute", "label", "estimator"]
+    rows = tables.reading(slopes)[keys].merge(tables.read_rows(tables.PLACEBOS, run), on=keys)
+    half = (rows["ci_high"] - rows["ci_low"]).fillna(0.0) / 2
+    signed = rows["placebo"].isin(placebo.SIGNED)
+    size = rows["placebo_slope"].where(signed, rows["placebo_slope"].abs())
+    return rows.assign(low=size.where(signed, -size) - half, high=size + half)
+
+
+def with_units(slopes: pd.DataFrame, run: Path) -> pd.DataFrame:
+    """The slopes with the column units: as how many units of equal size their photos count, rounded down.
+
+    Raises: TableError if the table balance is damaged.
+    """
+    keys = ["classifier", "attribute"]
+    known = tables.read_rows(
+        tables.BALANCE, run, [*keys, "units", "used", "effective_units"]
+    ).query("units < used")
+    worth = slopes[keys].merge(known, how="left", on=keys)["effective_units"].set_axis(slopes.index)
+    return slopes.assign(units=(worth.fillna(slopes["n"]) + 1e-9).astype(int))
+
+
+def of_pair(classifier: str, attribute: str) -> pc.Expression:
+    """The rows of one classifier along one attribute."""
+    return (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+
+
+# -- what became of the photos ----------------------------------------------------------------------------------------
+
+# Step to what it counts, in the order of an audit.
+STEPS = {
+    "found": "photos found in the folder",
+    "edited": "with a usable face, edited",
+    "kept": "kept: the edit did what it should",
+    "asked": "shown to the classifier",
+    "answered": "answered at every value",
+    "judged": "in the slopes",
+}
+
+
+PAIRED = {
+    **STEPS,
+    "found": "units of the set",
+    "edited": "with pictures at every value",
+    "kept": "kept by the gate",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """Photos of one classifier and attribute.
+
+    counts: step of ``STEPS`` to number of photos; a step that the run does not have (no gate, no answers) is left out.
+    """
+
+    classifier: str
+    attribute: str
+    counts: dict[str, int]
+
+    def text(self) -> str:
+        """In one line.
+
+        >>> Funnel("c", "gender", {"found": 40, "edited": 38, "answered": 36}).text()
+        '40 found → 38 edited → 36 answered'
+        """
+        return " → ".join(f"{number:,} {step}" for step, number in self.counts.items())
+
+
+def funnels(run: Path) -> list[Funnel]:
+    """A funnel for each classifier and attribute of a run folder, placebo sweeps aside.
+
+    Raises: TableError if a table is damaged.
+    """
+    photos = tables.read_rows(tables.PHOTOS, run, ["photo", "status"])
+    edits = tables.read_rows(
+        tables.EDITS, run, ["photo", "attribute", "step"], pc.field("step") == 0
+    )
+    verdicts = tables.read_rows(tables.VERDICTS, run, ["photo", "attribute", "kept"])
+    asked = tables.read_rows(
+        tables.ASKED, run, ["photo", "attribute", "classifier", "step", "status"]
+    )
+    slopes = tables.read_rows(tables.SLOPES, run, ["classifier", "attribute", "n"])
+    judged: dict[Any, int] = slopes.groupby(["classifier", "attribute"])["n"].max().to_dict()
+    gated = runfolder.is_gated(run)
+    edited = edits.groupby("attribute")["photo"].nunique().to_dict()
+    kept_sweeps = (
+        verdicts[verdicts["kept"].astype(bool)].groupby("attribute")["photo"].nunique().to_dict()
+        if gated
+        else {}
+    )
+    about = asked[["classifier", "attribute"]].drop_duplicates().itertuples(index=False, name=None)
+    pairs: list[tuple[str, str]] = sorted({*judged, *about})
+    listed = []
+    grid = grid_of(runfolder.read_manifest(run).get("values"))
+    for classifier, attribute in pairs:
+        if placebo.is_placebo(str(attribute)) or placebo.CROSS in attribute:
+            continue
+        sweep = grid.name if grid else attribute
+        rows = asked[(asked["classifier"] == classifier) & (asked["attribute"] == sweep)]
+        answered = rows[rows["status"] == "answered"].groupby("photo")["step"].nunique()
+        steps = rows["step"].nunique()
+        counts: dict[str, int | None] = {
+            "found": len(photos) or None,
+            "edited": edited.get(sweep),
+            "kept": kept_sweeps.get(attribute),
+            "asked": rows["photo"].nunique() or None,
+            "answered": int((answered == steps).sum()) if len(rows) else None,
+            "judged": judged.get((classifier, attribute)),
+        }
+        reached = {step: int(number) for step, number in counts.items() if number is not None}
+        listed.append(Funnel(words.printable(classifier), str(attribute), reached))
+    return listed
+
+
+# -- who made a photo -------------------------------------------------------------------------------------------------
+
+
+def read_credits(run: Path) -> dict[str, dict[str, str]]:
+    """Photo to credit: title, creator, licence as texts that can be shown, creator_url, licence_url, page as addresses.
+
+    Empty where the source does not say; no photo if they were not collected.
+
+    Raises: TableError if the table is damaged.
+    """
+    texts = ("title", "creator", "licence")
+    links = ("creator_url", "licence_url", "page")
+    rows = tables.read_rows(SOURCES, run, ["photo", *texts, *links]).to_dict("records")
+    return {
+        row["photo"]: {
+            name: words.shorten(words.printable(row[name]), LONGEST_TEXT) for name in texts
+        }
+        | {name: link(row[name]) for name in links}
+        for row in rows
+    }

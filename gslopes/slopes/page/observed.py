@@ -1,0 +1,222 @@
+"""Error rates by value, and differences between real groups next to the slopes: for page, terminal and summary."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gslopes.core import summary, tables
+from gslopes.report import numbers, units, words
+from gslopes.report.numbers import Format
+from gslopes.slopes.page import decisions
+from gslopes.stats.multiplicity import are_findings
+from gslopes.stats.rounding import ranked, sort_key
+
+MOST_ROWS = 40
+UNITS = {"presence": "points", "log-odds": "log-odds"}
+MEANING = {  # in the order in which they are shown
+    "opposite signs": "they disagree: the edits move it the other way",
+    "observed only": "real groups differ, the edits are not shown to move it",
+    "edit only": "the edits move it, real groups are not shown to differ",
+    "same sign": "both, in the same direction",
+    "neither": "neither is shown",
+    "": "cannot be said",
+}
+ORDER = list(MEANING)
+
+
+def panels(run: Path) -> list[dict[str, Any]]:
+    """One panel of observed.html.j2 a classifier, attribute and pair of groups; none without unedited photos.
+
+    Raises: TableError if the table is damaged.
+    """
+    frame = tables.read_rows(tables.OBSERVED, run)
+    keys = ["classifier", "attribute", "column", "group", "other"]
+    return [_panel(part) for _, part in frame.groupby(keys, sort=True)]
+
+
+def summary_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table of observed differences as the rows of ``core.summary.OBSERVED``, those that disagree first."""
+    names = {"classifier": "model", "attribute": "contrast", "observed": "value"}
+    clear = frame[frame["agreement"].isin(ORDER[:4])]
+    order = ranked(clear, clear["agreement"].map(ORDER.index), "q", "label")
+    return order.rename(columns=names)[summary.OBSERVED.columns]
+
+
+def writer(row: dict[Any, Any]) -> Format:
+    """What writes a difference between groups: points, or the measure's own number; odds would grow beyond reading."""
+    if units.measure_of(row) == "presence":
+        return numbers.points
+    return numbers.signed
+
+
+def sentence(row: dict[Any, Any]) -> str:
+    """Where slope and observed difference disagree, or one is shown alone: what that means; else empty.
+
+    row: of core.tables.OBSERVED.
+    """
+    label, group, other = (words.readable(row[name]) for name in ("label", "group", "other"))
+    write = writer(row)
+    gap = f"{write(row['observed'])} {numbers.ends_of(row, write)}"
+    unit = f" {UNITS.get(units.measure_of(row), '')}".rstrip()
+    if row["agreement"] == "opposite signs":
+        return f"“{label}”: {group} and {other} differ by {gap}{unit}, and the edits move it the other way."
+    if row["agreement"] == "observed only":
+        return (
+            f"“{label}”: {group} and {other} differ by {gap}{unit}, and no slope is shown: what makes the difference "
+            "is not what the editor changes, or the classifier was tuned to such edits."
+        )
+    if row["agreement"] == "edit only":
+        return f"“{label}”: the edits move it, and between {group} and {other} no difference is shown ({gap}{unit})."
+    return ""
+
+
+def _panel(part: pd.DataFrame) -> dict[str, Any]:
+    """Two groups by one classifier and attribute.  rows: cells as texts, see ``_row``.  left: rows left out."""
+    by = part["note"] != "", part["agreement"].map(ORDER.index), part["q"].fillna(1), "label"
+    printed = ranked(part, *by)[:MOST_ROWS].to_dict("records")
+    first = printed[0]
+    count = part["agreement"].value_counts()
+    judged = int((part["note"] == "").sum())
+    counts = [f"{int(count.get(name, 0)):,} {name}" for name in ORDER if name]
+    lead = f"Slope and observed difference, {judged:,} labels: {', '.join(counts)}."
+    apart = numbers.of_row(first, "distance", numbers.signed, "distance")
+    lead += (
+        f" The reader sees the groups {apart} log-odds apart."
+        if first["distance"] == first["distance"]
+        else ""
+    )
+    sentences = [text for text in map(sentence, printed) if text]
+    return {
+        "classifier": words.printable(first["classifier"]),
+        "perceived": words.perceived(first["attribute"]),
+        "groups": [words.printable(first[side]) for side in ("group", "other")],
+        "column": words.printable(first["column"]),
+        "sentences": [lead, *sentences[:3]],
+        "rows": list(map(_row, printed)),
+        "left": len(part) - len(printed),
+    }
+
+
+def _row(row: dict[Any, Any]) -> dict[str, Any]:
+    measure = units.measure_of(row)
+    write = writer(row)
+    means = [
+        numbers.share(m / 100) if measure == "presence" else write(m)
+        for m in (row["mean"], row["mean_other"])
+    ]
+    return {
+        "label": words.label(row["label"]),
+        "unit": UNITS.get(measure, "of its number"),
+        "means": " and ".join(means),
+        "observed": write(row["observed"]),
+        "ends": numbers.ends_of(row, write),
+        "q": numbers.probability(row["q"]),
+        "slope": write(row["slope"]),
+        "meaning": words.printable(row["note"]) if row["note"] else MEANING[row["agreement"]],
+        "code": row["agreement"] or ("not judged" if row["note"] else numbers.NONE),
+        "shown": bool(are_findings(row)),
+        "n": f"{row['n']:,} and {row['n_other']:,}",
+    }
+
+
+# -- error rates ------------------------------------------------------------------------------------------------------
+
+MOST_ERRORS = 40
+NAMES = {"error": "wrong", "miss": "missed", "false alarm": "false alarm"}
+
+
+def error_panels(run: Path) -> list[dict[str, Any]]:
+    """One panel of errors.html.j2 a classifier and attribute, placebos aside; none without a truth.
+
+    Raises: TableError if a table is damaged.
+    """
+    slopes = tables.read_rows(tables.ERROR_SLOPES, run)
+    rates = tables.read_rows(tables.ERROR_RATES, run)
+    built = []
+    for classifier, attribute, part, fake in decisions.by_pair(slopes):
+        own_rates = rates[(rates["classifier"] == classifier) & (rates["attribute"] == attribute)]
+        built.append(_error_panel(classifier, attribute, part, own_rates, fake))
+    return built
+
+
+def _error_panel(
+    classifier: str, attribute: str, slopes: pd.DataFrame, rates: pd.DataFrame, fake: pd.DataFrame
+) -> dict[str, Any]:
+    """Error rates along one attribute.  heads: the values.  rows: see ``_error_row``.  left: rows left out."""
+    by = "column", slopes["measure"].map(list(NAMES).index), -slopes["slope"].abs(), "label"
+    printed = ranked(slopes, *by)[:MOST_ERRORS]
+    values = rates.drop_duplicates("step").set_index("step").sort_index()["value"]
+    rows = [
+        _error_row(row, _of(rates, row).set_index("step").reindex(values.index), _of(fake, row))
+        for row in printed.to_dict("records")
+    ]
+    first = (
+        printed[printed["measure"] == "error"]
+        .sort_values("q", kind="stable", key=sort_key)
+        .to_dict("records")[0]
+    )
+    return {
+        "classifier": words.printable(classifier),
+        "perceived": words.perceived(attribute),
+        "sentence": _error_sentence(
+            first, _of(rates, first).sort_values("step"), words.ends(attribute)
+        ),
+        "heads": [numbers.value(value, sign=True) for value in values],
+        "rows": rows,
+        "left": len(slopes) - len(printed),
+    }
+
+
+def _of(frame: pd.DataFrame, row: dict[Any, Any]) -> pd.DataFrame:
+    keep = (
+        (frame["column"] == row["column"])
+        & (frame["label"] == row["label"])
+        & (frame["measure"] == row["measure"])
+    )
+    return frame[keep]
+
+
+def _error_row(row: dict[Any, Any], rates: pd.DataFrame, fake: pd.DataFrame) -> dict[str, Any]:
+    fakes = fake["slope"].tolist()
+    return {
+        "name": f"{words.label(row['label'])}: {NAMES[row['measure']]}",
+        "rates": [numbers.share(rate) for rate in rates["rate"]],
+        "ranges": [
+            numbers.share_range(*ends)
+            for ends in zip(rates["ci_low"], rates["ci_high"], strict=True)
+        ],
+        "slope": numbers.points(row["slope"]),
+        "ends": numbers.ends_of(row),
+        "q": numbers.probability(row["q"]),
+        "placebos": ", ".join(map(numbers.points, fakes)) or numbers.NONE,
+        "n": f"{row['n']:,}",
+        "note": words.printable(row["note"]),
+        "decision": decisions.SHOWN[row["decision"]],
+    }
+
+
+def _error_sentence(row: dict[Any, Any], rates: pd.DataFrame, ends: Sequence[str]) -> str:
+    if rates.empty:
+        return f"Not judged: {words.printable(row['note'])}."
+    first, last = (
+        numbers.share_with_range(rate["rate"], rate["ci_low"], rate["ci_high"])
+        for rate in (rates.iloc[0], rates.iloc[-1])
+    )
+    size = f"{numbers.of_row(row, 'slope')} points per unit"
+    size += " (no interval: all photos change alike)" if row["se"] == 0 and row["slope"] else ""
+    about = "" if row["label"] == "all labels" else f" about “{words.readable(row['label'])}”"
+    text = f"Wrong{about} on {first} of {row['n']:,} photos at the {ends[0]} end, "
+    text += f"on {last} at the {ends[1]} end: {size}."
+    if row["note"]:
+        return f"{text} Not judged: {words.printable(row['note'])}."
+    if row["decision"] == decisions.NONE:
+        return f"{text} It cannot be said from these photos whether errors depend on the face (q {row['q']:.2g})."
+    if row["decision"] == decisions.PLACEBO:
+        return (
+            f"{text} A placebo, in which the attribute does not change, may move the errors as far."
+        )
+    if row["decision"] == decisions.FINDING:
+        return text
+    return f"{text} Not settled: some placebo sweeps are missing."

@@ -1,0 +1,235 @@
+"""The tables of Joo & Kärkkäinen (2020) from a run, laid out as the paper prints them: CSV, Markdown, LaTeX (booktabs).
+
+Tables 1 and 2: API, label and slope of the labels pulled to the feminine and to the masculine end, slopes rising in
+each API; the paper's four come as it prints them, then others by name.  Table 3: the ten occupations most female next
+to the ten most male.  Table 4: API, label and slope of those pulled to Black next to those pulled to White, the
+steepest first.  Ties are by name.  Plain concepts ("face", "Red color") are left out as in the paper.  The paper's
+estimator has no interval to judge by: labels that are no finding are marked in Markdown and LaTeX; what is judged, with
+intervals, is in ``findings.csv`` and ``findings.tex``.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from gslopes.core import runfolder
+from gslopes.core.files import csv_bytes, read_text
+from gslopes.core.tables import COMPOSITION, read_rows
+from gslopes.report import numbers, words
+from gslopes.report.composition import TITLE, by_occupation, table3
+from gslopes.report.layouts import RACES, TEXTS, to_latex, to_markdown
+from gslopes.slopes.page.decisions import FINDING
+from gslopes.stats.rounding import exceeds, ranked
+
+FOLDER = "tables"
+MARK = "†"
+COLUMNS = ("API", "Label", "Slope")
+PLAIN = "plain-concepts.txt"
+# The paper's services in the order of its Tables 1 and 2; Amazon's and IBM's by the names of what was asked, too.
+_PRINTED = {"amazon": 0, "rekognition": 0, "google": 1, "ibm": 2, "watson": 2, "clarifai": 3}
+
+
+def write(
+    report: Path, run: Path, slopes: pd.DataFrame, found: pd.DataFrame, *, p: float, slope: float
+) -> list[str]:
+    """Write the tables that the run has the data for; a table of an earlier report that it has not is removed.
+
+    slopes: rows of the estimator ``paper`` of real sweeps.  found: as ``decisions.findings_table`` gives it.
+    p, slope: thresholds.
+
+    Returns their file names relative to the report, without ending: ``tables/table1`` and so on.
+
+    Raises: StorageError.
+    """
+    folder = report / FOLDER
+    folder.mkdir(exist_ok=True)
+    plain = plain_concepts(run)
+    pale = slopes["label"].map(lambda label: is_plain(label, plain)).astype(bool)
+    frames = _frames(run, slopes[~pale], p, slope)
+    for old in folder.iterdir():
+        if old.stem not in frames:
+            old.unlink()
+    sure = found[found["decision"] == FINDING]
+    for name, (frame, caption, attribute) in frames.items():
+        runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(frame, digits=6))
+        names = (
+            sure.loc[sure["attribute"] == attribute, ["classifier", "label"]].to_numpy().tolist()
+        )
+        pairs = {(words.printable(api), words.label(label)) for api, label in names}
+        printed, marked = _marked(as_text(frame), pairs)
+        caption += (
+            f" {MARK}: no finding; findings.tex has what is judged, with intervals."
+            if marked
+            else ""
+        )
+        for form, text in (
+            ("md", to_markdown(printed, caption)),
+            ("tex", to_latex(printed, caption, name)),
+        ):
+            runfolder.write_bytes(folder / f"{name}.{form}", text.encode("utf-8", "replace"))
+    return [f"{FOLDER}/{name}" for name in frames]
+
+
+def _marked(shown: pd.DataFrame, pairs: set[tuple[str, str]]) -> tuple[pd.DataFrame, bool]:
+    """The table with a mark at labels that are not among the pairs of API and label, and whether there is one."""
+    marked = shown.copy()
+    any_marked = False
+    for api, label, _ in _sides_of(shown):
+        sure_rows = [
+            pair in pairs or not pair[1] for pair in zip(shown[api], shown[label], strict=True)
+        ]
+        marked[label] = [
+            text if sure else f"{text} {MARK}"
+            for text, sure in zip(shown[label], sure_rows, strict=True)
+        ]
+        any_marked |= not all(sure_rows)
+    return marked, any_marked
+
+
+def _frames(
+    run: Path, slopes: pd.DataFrame, p: float, slope: float
+) -> dict[str, tuple[pd.DataFrame, str, str]]:
+    """Name to table, caption and attribute."""
+    frames: dict[str, tuple[pd.DataFrame, str, str]] = {}
+    thresholds = (
+        f"p < {p:g}, |slope| > {slope:g}; paper's estimator, without plain concepts; ties by name"
+    )
+    gender, race = (slopes[slopes["attribute"] == name] for name in ("gender", "race"))
+    if len(gender):
+        ends = zip(pulled(gender, p=p, slope=slope), words.ends("gender"), strict=True)
+        for number, (rows, end) in enumerate(ends, 1):
+            caption = f"Labels returned more often the more {end} the face looks ({thresholds})."
+            frames[f"table{number}"] = _layout(rows), caption, "gender"
+    composition = read_rows(COMPOSITION, run)
+    if len(composition):
+        frames["table3"] = table3(by_occupation(composition, {})), TITLE, ""
+    if len(race):
+        black, white = pulled(race, p=p, slope=slope)
+        frames["table4"] = (
+            _races(black, white),
+            f"Labels pulled along perceived race ({thresholds}).",
+            "race",
+        )
+    for attribute, rows in slopes.groupby("attribute", sort=True):
+        if attribute not in ("gender", "race"):
+            both = pd.concat(pulled(rows, p=p, slope=slope))
+            caption = f"Labels pulled along {words.perceived(str(attribute))} ({thresholds})."
+            frames[f"table-{runfolder.slug(str(attribute))}"] = (
+                _layout(both),
+                caption,
+                str(attribute),
+            )
+    return frames
+
+
+def _layout(rows: pd.DataFrame) -> pd.DataFrame:
+    rows = ranked(
+        rows, rows["classifier"].map(printed_place), "classifier", "slope", "label"
+    ).reset_index(drop=True)
+    columns = [
+        rows["classifier"].map(words.printable),
+        rows["label"].map(words.printable),
+        rows["slope"],
+    ]
+    return pd.concat(columns, axis=1).set_axis(list(COLUMNS), axis=1)
+
+
+def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
+    """A row for each API and label with its own slope, by |slope|; Black next to White."""
+    sides = []
+    for rows in (black, white):
+        rows = ranked(
+            rows, -rows["slope"].abs(), "label", rows["classifier"].map(printed_place), "classifier"
+        )
+        shown = {name: rows[name].map(words.printable) for name in ("classifier", "label")}
+        sides.append(rows.assign(**shown)[["classifier", "label", "slope"]].reset_index(drop=True))
+    return pd.concat(sides, axis=1).set_axis(list(RACES), axis=1)
+
+
+def printed_place(classifier: str) -> int:
+    """Where the paper prints a service: Amazon 0, Google 1, IBM 2, Clarifai 3, every other 4.
+
+    classifier: its name in the run; only its first word counts, in any case.
+
+    >>> printed_place("rekognition:min_confidence=55"), printed_place("IBM Watson"), printed_place("azure")
+    (0, 2, 4)
+    """
+    return _PRINTED.get(re.split(r"[\W_]", classifier.casefold(), maxsplit=1)[0], 4)
+
+
+def plain_concepts(run: Path) -> frozenset[str]:
+    """The run's own list where it has one, else ours; lower case."""
+    in_run = run / PLAIN
+    file = in_run if in_run.is_file() else Path(__file__).parents[1] / "data" / PLAIN
+    lines = [line.strip().casefold() for line in read_text(file).splitlines()]
+    return frozenset(line for line in lines if line and not line.startswith("#"))
+
+
+def is_plain(label: str, plain: frozenset[str]) -> bool:
+    """Whether a label is a plain concept.
+
+    plain: lower case; one that begins with * means all labels that end as it does.
+
+    >>> is_plain("Red color", frozenset({"* color"}))
+    True
+    """
+    label = label.casefold()
+    return label in plain or any(
+        concept[0] == "*" and label.endswith(concept[1:]) for concept in plain
+    )
+
+
+def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
+    """The columns of each list of labels in a table; none in Table 3, which is of occupations."""
+    columns = [str(column) for column in frame]
+    if columns == list(RACES):
+        return [columns[:3], columns[3:]]
+    if "Label" in columns:
+        return [columns]
+    return []
+
+
+def as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """Every cell as printed: slopes with their sign, shares as in Table 3, a dash where it is empty."""
+    texts = frame.astype(object)
+    for column in map(str, frame):
+        if column.strip() in TEXTS:
+            texts[column] = [str(text) if pd.notna(text) else "" for text in frame[column]]
+        else:
+            texts[column] = frame[column].map(
+                numbers.signed if column.strip() == "Slope" else numbers.fraction
+            )
+    return texts
+
+
+# -- Tables 1 and 2 ---------------------------------------------------------------------------------------------------
+
+NO_LABEL = (
+    "No classifier returned any label, so no slope is fitted. If its scores are below its threshold, give threshold=0: "
+    "every label is then returned, and judged by its score."
+)
+
+
+def no_label(unanswered: Sequence[str] = ()) -> str:
+    """Why all slopes are missing.  unanswered: see ``loading.unanswered``."""
+    if unanswered:
+        return " ".join(["No classifier returned any label.", *unanswered])
+    return NO_LABEL
+
+
+def pulled(slopes: pd.DataFrame, *, p: float, slope: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tables 1 and 2 of the paper: the labels pulled to the negative and to the positive end of the attribute.
+
+    slopes: a data frame with the columns of core.tables.SLOPES.  p, slope: thresholds.
+
+    Returns two data frames with the same columns, in each classifier and attribute the steepest label first.
+
+    Source: Joo & Kärkkäinen 2020, section 4.3 and Tables 1 and 2.
+    """
+    rows = slopes[(slopes["p"] < p) & exceeds(slopes["slope"].abs(), slope)]
+    rows = ranked(rows, "classifier", "attribute", -rows["slope"].abs(), "label")
+    negative = rows[rows["slope"] < 0]
+    positive = rows[rows["slope"] > 0]
+    return negative.reset_index(drop=True), positive.reset_index(drop=True)

@@ -1,0 +1,130 @@
+"""The photos' pictures for the page: one strip of small squares for each sweep, or none at all."""
+
+import io
+import shutil
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from gslopes.core import runfolder
+from gslopes.core.errors import UsageError
+from gslopes.core.records import ByteArray
+from gslopes.photos.decode import named_picture, to_srgb
+from gslopes.slopes.page.loading import Embed
+
+FOLDER = "pictures"
+_PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
+_WIDE = 224
+_NARROW = 128
+_MANY = 500  # pixels of a square; the narrow one where there are more sweeps than _MANY
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One sweep: the photo's id, the attribute, its face's box or None, and the K files of its pictures."""
+
+    photo: str
+    attribute: str
+    box: tuple[float, float, float, float] | None
+    files: tuple[Path, ...]
+
+
+def write(
+    report: Path,
+    run: Path,
+    sweeps: Sequence[Wanted],
+    embed: Embed,
+    tick: Callable[[int], None] | None = None,
+) -> dict[tuple[str, str], str]:
+    """Write the pictures, and remove those that an earlier report left and this one does not name.
+
+    Strips: K squares around the face side by side, WebP.  A strip that is newer than its pictures is kept.
+
+    tick: called with 1 for every sweep.
+
+    Returns, by (photo, attribute), the strip relative to the report.
+
+    Raises: StorageError.
+    """
+    if embed == "none":
+        shutil.rmtree(report / FOLDER, ignore_errors=True)
+        return {}
+    side = (
+        _WIDE if len(sweeps) <= _MANY else _NARROW
+    )  # smaller where there are many, so that the folder stays small
+    for attribute in {sweep.attribute for sweep in sweeps}:
+        runfolder.make_folder(report / FOLDER / runfolder.slug(attribute))
+    with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
+        made = workers.map(lambda sweep: _make(report, run, sweep, side), sweeps)
+        written: dict[tuple[str, str], str] = {}
+        for sweep, name in zip(sweeps, made, strict=True):
+            if name:
+                written[sweep.photo, sweep.attribute] = name
+            if tick is not None:
+                tick(1)
+    keep = {report / name for name in written.values()}
+    for file in (report / FOLDER).rglob("*"):
+        if file.is_file() and file not in keep:
+            file.unlink()
+    return written
+
+
+def _make(report: Path, run: Path, sweep: Wanted, side: int) -> str:
+    name = f"{FOLDER}/{runfolder.slug(sweep.attribute)}/{sweep.photo[:16]}.webp"
+    if _fresh(report / name, sweep.files, side * len(sweep.files)):
+        return name
+    squares = [picture(file, sweep.box, run, side) for file in sweep.files]
+    if all(square is None for square in squares):
+        return ""
+    grey = np.full((side, side, 3), 128, np.uint8)
+    strip = np.concatenate([grey if square is None else square for square in squares], axis=1)
+    buffer = io.BytesIO()
+    Image.fromarray(strip).save(buffer, "WEBP", method=2, quality=76)
+    runfolder.write_bytes(report / name, buffer.getvalue())
+    return name
+
+
+def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:
+    """Whether a strip is there, of this width, and newer than all its pictures."""
+    try:
+        made = strip.stat().st_mtime
+        if any(file.stat().st_mtime > made for file in files):
+            return False
+        return named_picture(strip, load=False).width == width
+    except (OSError, UsageError):
+        return False
+
+
+def picture(
+    path: Path, box: tuple[float, float, float, float] | None, run: Path, side: int = _PIXELS
+) -> ByteArray | None:
+    """A square (S, S, 3) uint8 RGB of the picture around the face, or None if it cannot be read.
+
+    path: the file.  box: the face, in the photo frame, None: the middle of the picture.
+    run: the run folder, which a table that came from somewhere else may not leave.  side: S.
+    """
+    try:
+        image = named_picture(path.relative_to(run), folder=run)
+    except (UsageError, ValueError):
+        return None
+    region = window(image.size, box)
+    image = to_srgb(image, image.info.get("icc_profile"))
+    return np.asarray(
+        image.resize((side, side), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0)
+    )
+
+
+def window(
+    size: tuple[int, int], box: tuple[float, float, float, float] | None
+) -> tuple[float, float, float, float]:
+    """The square to show: four faces wide, where the photo has so much, and never outside the photo."""
+    wide, high = size
+    x0, y0, x1, y1 = box or (0.0, 0.0, wide, high)
+    side = min(wide, high, 4 * max(x1 - x0, y1 - y0))
+    left = min(max((x0 + x1 - side) / 2, 0), wide - side)
+    top = min(max((y0 + y1 - side) / 2, 0), high - side)
+    return left, top, left + side, top + side

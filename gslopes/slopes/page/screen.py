@@ -1,0 +1,257 @@
+"""The first screen: for each classifier and attribute the finding, one face, the labels; and what it is about."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from gslopes.core import placebo
+from gslopes.core.text import nudged
+from gslopes.report import numbers, units, words
+from gslopes.report.quote import LIMITS, SOURCE, About
+from gslopes.slopes.measures.answers import Answers
+from gslopes.slopes.page import answers as matrix
+from gslopes.slopes.page import decisions
+from gslopes.slopes.page.decisions import Decision, Headline, headline
+from gslopes.slopes.page.loading import PAIRED, STEPS, Finding, Funnel
+from gslopes.slopes.page.page_data import Album
+from gslopes.slopes.page.tasks import Scale
+from gslopes.stats.rounding import places
+
+MOST = 40
+LEAST = (
+    12  # rows of the chart: labels that move, at most; and at least, where there are other labels
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One photo's sweep with the scores of one label.
+
+    photo: its id.  file: a picture with K squares.  cells: (value, score) as texts.
+    credit: of a collected photo.
+    """
+
+    photo: str
+    name: str
+    label: str
+    file: str
+    cells: tuple[tuple[str, str], ...]
+    credit: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One label of the chart: where its answers stand at both ends of the sweep, whatever their unit.
+
+    place: of the label among all.  label, exact: to read, and as the classifier returned it.  decision, side: see
+        ``decisions``; neg or pos, the end that the label goes with.
+    first, last: share of photos, or mean, at the first and the last value, in per cent of the row's scale.
+    levels, of: both as texts, and their unit.  slope, unit: with its 95 % interval.
+    """
+
+    place: int
+    label: str
+    exact: str
+    decision: Decision
+    side: str
+    first: float
+    last: float
+    levels: tuple[str, str]
+    of: str
+    slope: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What the page says first about one classifier and attribute.
+
+    labels: how many there are.  decided: (decision in words, labels with it), those that occur.
+    chart: see ``chart``.  unjudged: labels.  steps: of the funnel, (what, how many).
+    placebo: whether there were placebo sweeps.  drawn: whether faces are drawn.
+    values: as texts.  asked: what became of the pictures.  scale: of a language model's task.
+    """
+
+    key: str
+    classifier: str
+    attribute: str
+    perceived: str
+    ends: tuple[str, str]
+    headline: Headline
+    labels: int
+    decided: tuple[tuple[str, int], ...]
+    chart: Sequence[Row]
+    unjudged: Sequence[str]
+    strip: Strip | None
+    steps: tuple[tuple[str, int], ...]
+    placebo: bool
+    drawn: bool
+    values: tuple[str, ...]
+    asked: str
+    scale: Scale | None = None
+
+
+def screen(
+    finding: Finding,
+    decided: Mapping[str, Decision],
+    answers: Answers,
+    album: Album,
+    funnel: Funnel | None,
+    known: Mapping[str, Mapping[str, str]],
+    scale: Scale | None = None,
+    pairs: bool = False,
+) -> Screen:
+    """The first screen of one finding.
+
+    decided: label to decision.  answers: its own.  known: photo to credit.  scale: see ``tasks``.
+    pairs: whether others made the pictures.
+    """
+    named = PAIRED if pairs else STEPS
+    head = headline(finding.read, decided, finding.attribute, finding.drawn)
+    return Screen(
+        key=finding.key,
+        classifier=words.printable(finding.classifier),
+        attribute=finding.attribute,
+        perceived=words.perceived(finding.attribute),
+        ends=words.ends(finding.attribute),
+        headline=head,
+        labels=finding.rows["label"].nunique(),
+        decided=tuple(
+            (decisions.SHOWN[code], many)
+            for code, many in decisions.counts(decided).items()
+            if many
+        ),
+        chart=chart(finding, decided, answers),
+        unjudged=[
+            words.readable(label)
+            for label, one in decided.items()
+            if one.code == decisions.UNJUDGED
+        ],
+        strip=strip(finding, head.strongest or matrix.steepest(answers), answers, album, known),
+        steps=()
+        if funnel is None
+        else tuple((named[step], number) for step, number in funnel.counts.items()),
+        placebo=len(finding.placebo) > 0,
+        drawn=bool(finding.drawn),
+        values=tuple(map(numbers.value, finding.values)),
+        asked=", ".join(
+            f"{number:,} {words.printable(status)}{f' ({why})' if why else ''}"
+            for status, (number, why) in finding.outcomes.items()
+        ),
+        scale=scale,
+    )
+
+
+def chart(finding: Finding, decided: Mapping[str, Decision], answers: Answers) -> list[Row]:
+    """Labels that move, at most ``MOST``, then those like a placebo and others, as long as there are ``LEAST`` rows.
+
+    Of equal decisions the one that goes furthest first; expected ones last.  A share or a score is drawn on a scale of
+    0 to 1, a number in a unit of its own on one from the lowest to the highest that any picture got.
+    """
+    rows = finding.read
+    rows = rows[rows[["slope", "y_first", "y_last"]].notna().all(axis=1)]
+    index = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
+    scores = matrix.scores(answers)
+    drawn = []
+    for row in rows.to_dict("records"):
+        label = row["label"]
+        measure = units.measure_of(row)
+        if decided[label].code == decisions.UNJUDGED:
+            continue
+        ends = np.array([row["y_first"], row["y_last"]])
+        low = 0.0
+        high = 1.0
+        if measure == "value":
+            of_label = scores[answers.labels[answers.label] == label]
+            low, high = (float(f(np.append(of_label, ends))) for f in (np.nanmin, np.nanmax))
+        first, last = (100 * (ends - low) / ((high - low) or 1)).tolist()
+        own = f"{units.short(row)}, on a scale of {' to '.join(numbers.apart([low, high]))}".lstrip(
+            " ,"
+        )
+        drawn.append(
+            Row(
+                index[label],
+                words.readable(label),
+                words.label(label),
+                decided[label],
+                "neg" if row["slope"] < 0 else "pos",
+                round(nudged(first), 1),
+                round(nudged(last), 1),
+                numbers.change(*(ends * (100 if measure == "presence" else 1))),
+                {"presence": "of 100", "value": own}.get(measure, "score"),
+                decisions.interval_of(row),
+                units.short(row),
+            )
+        )
+    far = places([-abs(row.last - row.first) for row in drawn]).tolist()
+    order = {id(row): place for row, place in zip(drawn, far, strict=True)}
+    drawn.sort(key=lambda row: (*_rank(row.decision), order[id(row)], row.exact))
+    return drawn[: max(LEAST, min(MOST, sum(row.decision.moves for row in drawn)))]
+
+
+def _rank(decision: Decision) -> tuple[bool, int, bool]:
+    return (
+        not decision.moves,
+        0 if decision.moves else decisions.CODES.index(decision.code),
+        decision.expected,
+    )
+
+
+def strip(
+    finding: Finding,
+    label: str,
+    answers: Answers,
+    album: Album,
+    known: Mapping[str, Mapping[str, str]],
+) -> Strip | None:
+    """One photo with the scores of a label; None without a label or a picture."""
+    row = matrix.typical(answers, label) if label else None
+    if row is None:
+        return None
+    photo = answers.photos[answers.photo[row]]
+    file = album.files.get((photo, finding.attribute), "")
+    if not file:
+        return None
+    named = placebo.ends_of(finding.attribute)
+    values = (
+        named[:0:-1] if named else [numbers.value(value, sign=True) for value in finding.values]
+    )
+    scores = numbers.apart(matrix.scores(answers)[row].tolist())
+    cells = tuple(zip(values, scores, strict=True))
+    return Strip(
+        photo, album.names[album.index[photo]], words.readable(label), file, cells, known.get(photo)
+    )
+
+
+# -- what others may quote ---------------------------------------------------------------------------------------------
+
+
+def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
+    """What the walk says of itself where it is quoted.  manifest: the content of run.json.  attributes: of the run."""
+    edit = manifest.get("config", {}).get("edit")
+    own = str(edit.get("model") or "") if isinstance(edit, Mapping) else ""
+    starts = tuple(f"{attribute}-" for attribute in attributes)
+    editors = []
+    for name, facts in manifest.get("models", {}).items():
+        if name.startswith(starts) or (own and PurePath(own).name == PurePath(name).name):
+            digest = str(facts.get("sha256", ""))[:8]
+            editors.append(words.printable(f"{name} {digest}".strip()))
+    who = f"by {', '.join(editors)}" if editors else "by an editor that run.json does not name"
+    looks = " and ".join(
+        f"from {' to '.join(words.ends(attribute))}-looking" for attribute in attributes
+    )
+    title = f"Answers and {' and '.join(map(words.perceived, attributes))} of the face"
+    what = f"faces edited {looks} {who}"
+    limits = LIMITS
+    if placebo.of_a_set(manifest):
+        what = f"pictures {looks.replace('-looking', '')} that others made"
+        limits = (
+            LIMITS[0].replace(
+                "this edit of these photos", "these pictures, which may differ in more"
+            ),
+            *LIMITS[1:],
+        )
+    return About(title, ("photo", "photos"), what, limits, SOURCE)

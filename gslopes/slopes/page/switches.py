@@ -1,0 +1,96 @@
+"""Where along a sweep a captioner changes from one gender's words for people to the other's.
+
+R2 of Wang et al. 2022, arXiv 2206.07173; the measure is ours. Units are photos that were answered at all values.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gslopes.core import placebo, runfolder
+from gslopes.core.arrays import Array, Flags
+from gslopes.core.files import csv_bytes
+from gslopes.report import numbers, words
+from gslopes.slopes.measures.answers import Answers
+from gslopes.slopes.page import answers as matrix
+from gslopes.slopes.page.loading import Finding
+from gslopes.stats.intervals import mean_t, wilson
+
+KINDS = ("switch", "woman", "man", "none", "mixed")
+FAR = 1e9  # beyond any value
+
+
+def kinds(woman: Flags, man: Flags, values: Array) -> tuple[NDArray[Any], Array]:
+    """(n,) what the captions of each photo do, of ``KINDS``, and the value half-way where they switch, else NaN.
+
+    They switch if all captions with *woman* lie on one side of all with *man*.
+
+    woman, man: (n, K) captions with such a word.  values: (K,), increasing.
+
+    >>> kinds(np.array([[True, False, False]]), np.array([[False, False, True]]), np.array([-1.0, 0.0, 1.0]))
+    (array(['switch'], dtype='<U6'), array([0.]))
+    """
+    first = [np.where(has, values, FAR).min(1) for has in (woman, man)]
+    last = [np.where(has, values, -FAR).max(1) for has in (woman, man)]
+    both = woman.any(1) & man.any(1)
+    up = both & (last[0] < first[1])
+    down = both & (last[1] < first[0])
+    found = np.select(
+        [up | down, both, woman.any(1), man.any(1)], ["switch", "mixed", "woman", "man"], "none"
+    )
+    return found, np.select(
+        [up, down], [(last[0] + first[1]) / 2, (last[1] + first[0]) / 2], np.nan
+    )
+
+
+def write(report: Path, run: Path, findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Write switches.csv, a row a sweep of each captioner and its placebos; the same for the page, one a captioner."""
+    (report / "switches.csv").unlink(missing_ok=True)
+    sweeps = []
+    for one in findings:
+        if one.rows["label"].str.startswith("mention:").any() and len(one.values):
+            names = (one.attribute, *placebo.names(one.attribute))
+            answers = [matrix.read(run, one.classifier, name, one.values) for name in names]
+            sweeps.append([_row(sweep) for sweep in answers if len(sweep.photos)])
+    if rows := [row for own in sweeps for row in own]:
+        runfolder.write_bytes(report / "switches.csv", csv_bytes(pd.DataFrame(rows)))
+    return [_panel(own) for own in sweeps if own]
+
+
+def _row(answers: Answers) -> dict[str, Any]:
+    """Of one sweep: photos by what their captions do, the share that switch, and the mean value of the switch."""
+    n = len(answers.photos)
+    has = np.zeros((2, len(answers.photos), len(answers.values)), dtype=bool)
+    for place, word in enumerate(("woman", "man")):
+        own = answers.labels[answers.label] == f"mention:{word}"
+        has[place, answers.photo[own]] = answers.present[own]
+    found, at = kinds(has[0], has[1], answers.values)
+    counts = {kind: int((found == kind).sum()) for kind in KINDS}
+    mean = mean_t(at)
+    row = {"classifier": answers.classifier, "attribute": answers.attribute, "photos": n, **counts}
+    row |= dict(zip(("share_low", "share_high"), wilson(counts["switch"] / n, n), strict=True))
+    return row | {"value": mean.value, "value_low": mean.low, "value_high": mean.high}
+
+
+def _panel(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A sentence, and a grid with a row a sweep."""
+    what = words.perceived(rows[0]["attribute"])
+    name = words.printable(rows[0]["classifier"])
+    grid = []
+    for row in rows:
+        share = numbers.share_with_range(
+            row["switch"] / row["photos"], row["share_low"], row["share_high"]
+        )
+        value = numbers.of_row(row, "value", numbers.signed, "value")
+        sweep = placebo.TEXTS.get(placebo.split(row["attribute"])[1], what)
+        grid.append([sweep, *(f"{row[one]:,}" for one in ("photos", *KINDS)), share, value])
+    text = f"Along {what}, captions by {name} change from one gender's words to the other's "
+    text += f"on {rows[0]['switch']:,} of "
+    text += words.many(rows[0]["photos"], "photo") + f", at {grid[0][-1]} on average" * bool(
+        rows[0]["switch"]
+    )
+    return {"name": name, "text": f"{text}.", "rows": grid}

@@ -1,0 +1,202 @@
+"""What refusals and a gate hide: bounds, the slope of refusal, and slopes of all sweeps next to those kept."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.core import tables
+from gslopes.core.errors import TableError
+from gslopes.slopes.measures.analysis import analyse
+from gslopes.slopes.measures.options import FitOptions
+from gslopes.slopes.measures.selection import Asked, bounds
+from gslopes.stats.ols import line_weights
+from tests.skewed import corrected
+
+VALUES = [-2.0, -1.0, 0.0, 1.0, 2.0]
+LOSSES_BY_STATUS = [("refused", "refusal", "refusals"), ("failed", "failed", "failures")]
+FAST = FitOptions(estimators=("photo-rate",), permutations=0)
+
+
+def lost_when(
+    answers, present: np.ndarray, lost: np.ndarray, status: str = "refused"
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tables in which the pictures of ``lost`` (n, K) were refused, or failed."""
+    scores, asked = answers(present & ~lost[:, None, :], VALUES)
+    asked = asked.assign(
+        status=np.where(lost.ravel(), status, "answered"), reason=np.where(lost.ravel(), "x", "")
+    )
+    return scores, asked
+
+
+@pytest.mark.parametrize(("status", "name", "losses"), LOSSES_BY_STATUS)
+def test_the_slope_of_lost_answers_is_reported_and_warned_of(
+    answers, status: str, name: str, losses: str
+) -> None:
+    rng = np.random.default_rng(0)
+    lost = rng.random((300, 5)) < 0.04 * np.arange(5)
+    found = analyse(*lost_when(answers, rng.random((300, 1, 5)) < 0.4, lost, status), options=FAST)
+    row = found.balance.iloc[0]
+    slopes = 100 * lost @ line_weights(np.array(VALUES))
+    names = [f"{name}_{part}" for part in ("slope", "low", "high", "p")]
+    assert row[names].tolist() == pytest.approx([slopes.mean(), *corrected(slopes)])
+    assert f"{losses} depend on the value" in row["warning"]
+    assert row[[f"{other}_p" for _, other, _ in LOSSES_BY_STATUS if other != name]].isna().all()
+
+
+@pytest.mark.parametrize("status", ["refused", "failed"])
+@pytest.mark.parametrize("permutations", [0, 999])
+def test_losses_at_one_value_of_every_photo_depend_on_it(
+    answers, status: str, permutations: int
+) -> None:
+    """All are lost at the upper end: t has no standard error, which says nothing for independence."""
+    lost = np.zeros((40, 5), bool)
+    lost[:, 4] = True
+    options = FitOptions(estimators=("photo-rate",), permutations=permutations)
+    tables_of = lost_when(answers, np.random.default_rng(0).random((40, 1, 5)) < 0.4, lost, status)
+    row = analyse(*tables_of, options=options, values={"gender": VALUES}).balance.iloc[0]
+    p = row["refusal_p" if status == "refused" else "failed_p"]
+    assert np.isnan(p) if not permutations else p == 0.001
+    assert "depend on the value" in row["warning"]
+
+
+def test_photos_refused_at_all_values_are_no_dependence(answers) -> None:
+    lost = np.repeat(np.arange(40) < 15, 5).reshape(40, 5)
+    for options in (FAST, FitOptions(estimators=("photo-rate",), permutations=99)):
+        row = analyse(
+            *lost_when(answers, np.ones((40, 1, 5), bool), lost), options=options
+        ).balance.iloc[0]
+        assert (row["refusal_p"], row["warning"]) == (1, "")
+
+
+def test_a_finding_that_failures_may_have_made_is_open(answers) -> None:
+    rng = np.random.default_rng(3)
+    present = rng.random((600, 1, 5)) < 0.5 + 0.07 * np.array(VALUES)
+    lost = rng.random((600, 5)) < 0.75 * (np.array(VALUES) == 2)
+    scores, asked = lost_when(answers, present, lost, "failed")
+    more = [answers(rng.random((600, 1, 5)) < 0.5, VALUES) for _ in range(3)]
+    kinds = ("same", "light", "random")
+    scores, asked = (
+        pd.concat(
+            [
+                own,
+                *(
+                    pair[at].assign(attribute=f"gender-{kind}")
+                    for pair, kind in zip(more, kinds, strict=True)
+                ),
+            ]
+        )
+        for at, own in enumerate((scores, asked))
+    )
+    slopes = analyse(scores, asked, options=FAST).slopes
+    row = slopes[(slopes["attribute"] == "gender") & (slopes["estimator"] == "photo-rate")].iloc[0]
+    assert (row["decision"], row["reason"]) == ("open", "refusals")
+    assert row["detail"].startswith("failures depend on the value; of all photos")
+
+
+def test_bounds_hold_the_slope_that_refusals_hid(answers) -> None:
+    """Steep photos are refused at the end: the slope of the complete ones is far off."""
+    rng = np.random.default_rng(1)
+    steep = np.arange(400) < 200
+    present = rng.random((400, 1, 5)) < 0.4 + np.where(steep, 0.15, 0.0)[:, None, None] * np.array(
+        VALUES
+    )
+    lost = (rng.random((400, 5)) < 0.5) & steep[:, None] & (np.array(VALUES) == 2)
+    found = analyse(*lost_when(answers, present, lost), options=FAST).slopes.iloc[0]
+    truth = 100 * present[:, 0].mean(axis=0) @ line_weights(np.array(VALUES))
+    assert abs(found["slope"] - truth) > 1
+    assert found["worst_low"] <= truth <= found["worst_high"]
+
+
+def test_without_losses_both_bounds_are_the_slope(answers) -> None:
+    status = np.ones((30, 5), np.int8)
+    asked = Asked(np.arange(30).astype(object), np.array(VALUES), status)
+    present = np.array([[3.0, 5, 8, 9, 12]])
+    expected = 100 * present[0] / 30 @ line_weights(np.array(VALUES))
+    np.testing.assert_allclose([end[0] for end in bounds(present, asked)], expected)
+    found = analyse(*answers(np.ones((30, 1, 5), bool), VALUES), options=FAST)
+    assert found.slopes["worst_low"].isna().all()
+    assert found.balance["refusal_slope"].isna().all()
+
+
+def test_a_status_nobody_knows_and_percentages_are_refused(answers) -> None:
+    present = np.ones((3, 1, 5), bool)
+    present[1] = False
+    scores, asked = answers(present, VALUES)
+    with pytest.raises(TableError, match="'Answered'"):
+        analyse(scores, asked.assign(status="Answered"), options=FAST)
+    with pytest.raises(TableError, match="Divide them by 100"):
+        analyse(scores.assign(score=np.float32(87)), asked, options=FAST)
+    assert analyse(tables.SCORES.empty(), tables.ASKED.empty(), options=FAST).slopes.empty
+
+
+SEVEN = np.linspace(-2, 2, 7)
+
+
+def shared_error(photos: int, seed: int) -> tuple[np.ndarray, pd.Series]:
+    """A classifier without any association, and a reader that errs with it; the gate asks for a trend."""
+    rng = np.random.default_rng(seed)
+    error = rng.normal(size=(photos, 7))
+    present = rng.normal(size=(photos, 7)) + error > 0
+    reading = 0.35 * SEVEN + error + 0.5 * rng.normal(size=(photos, 7))
+    return present[:, None], pd.Series(reading @ line_weights(SEVEN) > 0.4)
+
+
+def gating(answers, present: np.ndarray, gate: pd.Series, asked_about: np.ndarray) -> pd.Series:
+    scores, asked = answers(present, SEVEN)
+    gate.index = pd.Index(sorted(set(asked["photo"])))
+    wanted = set(gate.index[asked_about])
+    scores, asked = (frame[frame["photo"].isin(wanted)] for frame in (scores, asked))
+    found = analyse(
+        scores, asked, values={"gender": SEVEN.tolist()}, options=FAST, gates={"gender": gate}
+    )
+    assert found.slopes["slope"].iloc[0] == pytest.approx(found.gating["gated"].iloc[0])
+    return found.gating.iloc[0]
+
+
+def test_an_error_shared_with_the_gate_makes_a_slope_that_the_ungated_one_does_not_have(
+    answers,
+) -> None:
+    present, gate = shared_error(3000, 0)
+    row = gating(answers, present, gate, np.ones(3000, bool))
+    assert row["gated_low"] > 1
+    assert row["ungated_low"] < 0 < row["ungated_high"]
+    assert row["kept"] < 0.8
+    assert "read the ungated slope" in row["note"]
+
+
+def test_a_sample_of_the_dropped_stands_for_all_of_them(answers) -> None:
+    present, gate = shared_error(2000, 1)
+    everything = gating(answers, present, gate.copy(), np.ones(2000, bool))
+    sample = gate.to_numpy() | (np.random.default_rng(2).random(2000) < 0.3)
+    row = gating(answers, present, gate.copy(), sample)
+    assert row["dropped"] == everything["dropped"] > row["sampled"]
+    assert row["gated"] == pytest.approx(everything["gated"])
+    assert row["ungated"] == pytest.approx(everything["ungated"], abs=0.7)
+    assert (
+        row["ungated_high"] - row["ungated_low"]
+        > everything["ungated_high"] - everything["ungated_low"]
+    )
+
+
+def test_what_was_refused_of_the_dropped_counts_for_no_bound(answers) -> None:
+    """60 sweeps kept, which rise; 40 dropped, which fall, and of which two photos were refused."""
+    present = np.zeros((100, 1, 5), bool)
+    present[:60, 0, 3:] = present[60:, 0, :2] = True
+    lost = np.zeros((100, 5), bool)
+    lost[[0, 60, 61], 4] = True
+    scores, asked = lost_when(answers, present, lost)
+    gate = pd.Series(np.arange(100) < 60, index=sorted(set(asked["photo"])))
+    given = {"values": {"gender": VALUES}, "options": FAST}
+    found = analyse(scores, asked, gates={"gender": gate}, **given)
+    alone = analyse(scores, asked, photos=gate.index[:60], **given)
+    pd.testing.assert_frame_equal(found.balance, alone.balance)
+    assert found.balance[["used", "refused", "missing"]].iloc[0].tolist() == [59, 1, 0]
+    row = found.slopes.iloc[0]
+    assert row["worst_low"] < row["slope"] == pytest.approx(row["worst_high"])
+
+
+def test_without_a_sample_the_dropped_are_unknown(answers) -> None:
+    present, gate = shared_error(300, 3)
+    row = gating(answers, present, gate, gate.to_numpy())
+    assert np.isnan(row["ungated"])
+    assert "no dropped one was asked about" in row["note"]
