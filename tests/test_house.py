@@ -20,6 +20,7 @@ from gslopes.core import options
 from gslopes.frame.result import AUDITS, find_audit
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.outcome import Walked
+from tests import english
 from training.commands import train
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -405,29 +406,18 @@ def test_our_words_are_the_ones_we_promised():
     assert [str(path) for path in pages if banned.search(path.read_text("utf-8"))] == []
 
 
-# Words that read translated. Write: next to, again, this many, no one, given or distinguished, correlates, untrusted.
-STILTED = re.compile(
-    r"\b(?:besides?|anew|so many|nobody|told|go(?:es|ing)? along with|as good as|strangers?|gone on with|hears?)\b",
-    flags=re.IGNORECASE,
-)
-PREPOSITIONS = ROOT / "gslopes/words/pos_tagger.py"  # a list of English words
+def test_our_english_is_within_its_measure():
+    assert english.excesses() == []
 
 
-def test_our_english_is_edited():
-    texts = {
-        *MODULES,
-        *(ROOT / "models").rglob("*.md"),
-        *(ROOT / "training").glob("*.*"),
-        *ROOT.glob("*.md"),
-    }
-    texts |= {path for path in (ROOT / "gslopes").rglob("templates/*") if path.is_file()}
-    found = []
-    for path in sorted(texts - {PREPOSITIONS}):
-        lines = enumerate(path.read_text("utf-8").splitlines(), 1)
-        found += [
-            f"{path.relative_to(ROOT)}:{number}" for number, line in lines if STILTED.search(line)
-        ]
-    assert found == []
+def test_the_measure_of_english_counts_idioms_in_prose_and_vague_names_in_code(tmp_path):
+    (tmp_path / "one.py").write_text(
+        '"""Says what stands alone."""\nfound = says = 1  # that of it\n'
+    )
+    rates = english.idioms(english.prose(tmp_path))
+    assert rates["stands"] == rates["alone"] == rates["that of"] > 0
+    assert rates["where"] == 0
+    assert english.vague(tmp_path) == 500
 
 
 # --- Models ---

@@ -23,7 +23,7 @@ class Commands(LazyGroup):
     together: ClassVar[dict[tuple[str, ...], str]] = {}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does it; a recipe's name alone means ``train``."""
+        """As click does it; a recipe's name without a verb means ``train``."""
         named = bool(args) and not args[0].startswith("-") and args[0] not in self.verbs
         return super().parse_args(ctx, ["train", *args] if named else args)
 

@@ -15,8 +15,8 @@ class Augmentation:
     """How photos vary.
 
     zoom, turn, shift: as of ``random_affine``.  color: strength of the colour jitter.
-    mirrored: share of the chips that are cut to a tight rectangle and mirrored beyond it, as those of a tightly cropped
-        photo are.
+    mirrored: share of the chips that are cut to a tight rectangle and mirrored beyond it, like the chips of a
+        tightly cropped photo.
     """
 
     zoom: float = 0.04
@@ -72,16 +72,16 @@ CUT = (
 )  # over which a mask comes down to 0 before the edge of a cut photo, as at a chip's border
 HIDDEN = 0.3  # side of the square that is hidden from a critic, of the picture's
 
-# The tightest rectangle that a face is cut to, in units of the chip's side: where UTKFace's own rectangles end.
+# The tightest rectangle that a face is cut to, in units of the chip's side: UTKFace's own rectangles end there.
 TIGHTEST = (0.17, 0.30, 0.83, 0.93)  # left, top, right, bottom
 
 
 def random_rectangle(batch: int, generator: torch.Generator, *, share: float) -> Tensor:
     """(B, 4) left, top, right, bottom in [0, 1]: between the whole chip and ``TIGHTEST``; the whole for 1 - share."""
     u = torch.rand(batch, 5, generator=generator, device=generator.device)
-    whole, tightest = _rectangles(u.device)
+    full, tightest = _rectangles(u.device)
     inwards = u[:, :4] * (u[:, 4:] < share)
-    return whole + inwards * (tightest - whole)
+    return full + inwards * (tightest - full)
 
 
 @cache

@@ -50,7 +50,7 @@ ZONES: dict[str, tuple[tuple[tuple[int, int, int, int], ...], int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """One label: returned where tone + cue * (its reading) + amount * confounder + offset is above 0.
+    """One label: returned if tone + cue * (its reading) + amount * confounder + offset is above 0.
 
     Readings run from about -2 to 2. tone, the skin's, is drawn evenly from (-2, 2) and no part of the edit, so the
     share of photos with the label is a straight line in the cue.
@@ -78,7 +78,7 @@ GRID: tuple[Bias, ...] = (
 
 
 class PlantedClassifier:
-    """A records.Classifier with the biases of ``GRID``: it reads cue, tone and confounders from the pixels alone."""
+    """A records.Classifier with the biases of ``GRID``: it reads cue, tone and confounders only from the pixels."""
 
     name = "planted"
     version = "2"
@@ -110,7 +110,7 @@ class PlantedClassifier:
 
 
 def totals(readings: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Readings (n, 5) to (n, labels): a label is there where its sum is above 0."""
+    """Readings (n, 5) to (n, labels): a label is present if its sum is above 0."""
     cue, tone, *others = readings.T
     side = dict(zip(CONFOUNDERS, others, strict=True))
     return np.stack(
@@ -170,7 +170,7 @@ def calibrate(
     seed: int = 0,
     device: str = "auto",
 ) -> tuple[pd.DataFrame, dict[str, float]]:
-    """Draw faces, audit them, compare with the truth; called again, it goes on where it was stopped.
+    """Draw faces, audit them, compare with the truth; called again, it resumes.
 
     faces: how many are drawn.  sets: into how many audits they are dealt, each fitted by itself.
 
@@ -252,7 +252,7 @@ def fit_sets(run: Path, sets: int, seed: int, seen: pd.DataFrame) -> pd.DataFram
 
     seen: as ``cue_by_photo`` gives it.
     """
-    scores, asked = (
+    scores, asked_rows = (
         tables.read_arrow(table, run / f"{table.name}.parquet")
         for table in (tables.SCORES, tables.ASKED)
     )
@@ -262,9 +262,11 @@ def fit_sets(run: Path, sets: int, seed: int, seen: pd.DataFrame) -> pd.DataFram
     options = FitOptions(estimators=(READING,), permutations=2000, seed=seed)
     frames = []
     for index in range(sets):
-        found = analyse(scores, asked, options=options, photos=set(photos[index::sets]), reach=seen)
-        slopes = found.slopes[found.slopes["attribute"] == ATTRIBUTE]
-        ratios = found.reach[["label", "ratio_low", "ratio_high"]]
+        analysis = analyse(
+            scores, asked_rows, options=options, photos=set(photos[index::sets]), reach=seen
+        )
+        slopes = analysis.slopes[analysis.slopes["attribute"] == ATTRIBUTE]
+        ratios = analysis.reach[["label", "ratio_low", "ratio_high"]]
         frames.append(slopes.merge(ratios, on="label", how="left").assign(set=index))
     return pd.concat(frames, ignore_index=True)
 
@@ -309,7 +311,7 @@ def compare(
         cue as it is seen.  covered: share of the audits whose 95 % t interval holds the truth; covered_per_reach: the
         same of Fieller's interval per unit of the cue as it is seen.  flagged: share of the audits with q < 0.05.
     decided: share of the audits that call the label a finding, placebos and all.
-    redrawn: slope of the cue where faces are drawn again.
+    redrawn: slope of the cue when faces are drawn again.
     naive: mean over the audits of what comparing men's and women's photos gives; naive_flagged: share with p < 0.05.
     """
     rows = []
@@ -346,7 +348,7 @@ def compare(
 def summarise(labels: pd.DataFrame) -> dict[str, float]:
     """One number a line: errors in percentage points per unit, shares of audits.
 
-    Coverage is over labels with a planted cue: where nothing moves, an interval of no width misses a truth of 0.002.
+    Coverage is over labels with a planted cue: if nothing moves, an interval of no width misses a truth of 0.002.
     """
     no_cue = labels["cue"] == 0
     confounded = labels["confounder"] != ""

@@ -44,7 +44,7 @@ class Chips:
     def part(self, chosen: NDArray[np.bool_]) -> Chips:
         """The chosen ones, in memory."""
         photos = self.photos
-        paths = tuple(path for path, wanted in zip(photos.paths, chosen, strict=True) if wanted)
+        paths = tuple(path for path, selected in zip(photos.paths, chosen, strict=True) if selected)
         labelled = LabelledPhotos(photos.set, paths, photos.names, photos.values[chosen])
         return Chips(labelled, self.pixels[chosen], self.outside[chosen])
 
@@ -72,12 +72,12 @@ def aligned(
         folder.mkdir(parents=True, exist_ok=True)
         _make(photos, folder, crop, size, device)
     with np.load(folder / "kept.npz") as file:
-        kept = file["kept"]
+        indices = file["kept"]
         share = file["outside"]
     pixels = np.load(folder / "pixels.npy", mmap_mode="r")
-    paths = tuple(photos.paths[i] for i in kept)
+    paths = tuple(photos.paths[i] for i in indices)
     return Chips(
-        LabelledPhotos(photos.set, paths, photos.names, photos.values[kept]), pixels, share
+        LabelledPhotos(photos.set, paths, photos.names, photos.values[indices]), pixels, share
     )
 
 
@@ -88,20 +88,21 @@ def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: st
     else:
         points = find_points(photos.paths, folder, device)
     matrices = [
-        None if found is None else similarity(found, FRAMES[crop] * size - 0.5) for found in points
+        None if landmarks is None else similarity(landmarks, FRAMES[crop] * size - 0.5)
+        for landmarks in points
     ]
-    kept = [(index, matrix) for index, matrix in enumerate(matrices) if matrix is not None]
-    shape = (len(kept), size, size, 3)
+    with_face = [(index, matrix) for index, matrix in enumerate(matrices) if matrix is not None]
+    shape = (len(with_face), size, size, 3)
     pixels = np.lib.format.open_memmap(
         folder / "pixels.npy", mode="w+", dtype=np.uint8, shape=shape
     )
-    share = np.zeros(len(kept), np.float32)
-    for row, (index, matrix) in enumerate(tqdm(kept, desc=f"align {photos.set}", unit="face")):
+    share = np.zeros(len(with_face), np.float32)
+    for row, (index, matrix) in enumerate(tqdm(with_face, desc=f"align {photos.set}", unit="face")):
         picture = open_srgb(photos.paths[index])
         pixels[row] = warp(picture, matrix, size)
         share[row] = outside(matrix, picture.shape[1], picture.shape[0], size)
     pixels.flush()
-    _save(folder / "kept.npz", kept=np.array([index for index, _ in kept]), outside=share)
+    _save(folder / "kept.npz", kept=np.array([index for index, _ in with_face]), outside=share)
 
 
 def _save(file: Path, **arrays: NDArray[Any]) -> None:
@@ -116,9 +117,9 @@ def _save(file: Path, **arrays: NDArray[Any]) -> None:
 def find_points(
     paths: tuple[Path, ...], folder: Path, device: str
 ) -> list[NDArray[np.float32] | None]:
-    """The five points of the face nearest each picture's centre, None where there is none; kept in ``folder``.
+    """The five points of the face nearest each picture's centre, or None; cached in ``folder``.
 
-    A file that is no picture has no face; how many there are is said on stderr.
+    A file that is no picture has no face; their number is printed on stderr.
     """
     key = "\n".join(_files(paths))
     file = folder.parent / f"points-{hashlib.sha256(key.encode()).hexdigest()[:12]}.npz"
@@ -135,13 +136,13 @@ def find_points(
                     rows.append(row)
                 except PhotoError:
                     broken.append(path)
-            for row, picture, found in zip(
+            for row, picture, landmarks in zip(
                 rows, pictures, detector(pictures) if pictures else [], strict=True
             ):
-                if len(found.scores):
-                    centres = (found.boxes[:, :2] + found.boxes[:, 2:]) / 2
+                if len(landmarks.scores):
+                    centres = (landmarks.boxes[:, :2] + landmarks.boxes[:, 2:]) / 2
                     middle = np.array([picture.shape[1], picture.shape[0]]) / 2
-                    points[row] = found.points[np.argmin(((centres - middle) ** 2).sum(1))]
+                    points[row] = landmarks.points[np.argmin(((centres - middle) ** 2).sum(1))]
         if broken:
             say(
                 f"{many(len(broken), 'file')} left out, no pictures: {', '.join(map(str, broken[:3]))}.",

@@ -125,7 +125,7 @@ def evaluate(
     "--end",
     type=click.FloatRange(min=0.1),
     default=2.0,
-    help="Own value that 2 stands for. [default: 2]",
+    help="Own value that 2 means. [default: 2]",
 )
 @click.option(
     "--write/--no-write",
@@ -133,7 +133,7 @@ def evaluate(
     help="Also write to spec, weights and card. [default: write]",
 )
 def steps(model: str, data: Path, photos: int, end: float, write: bool) -> int:
-    """Find where MODEL, an editor, stands at each value so that 0 is neutral and steps are even; again for new weights.
+    """Find the own values of an editor, MODEL, so that 0 is neutral and steps are even; again for new weights.
 
     Readers that are not the judge choose it on one half of the held-out people; the judge reads the other half.
     """

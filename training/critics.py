@@ -189,9 +189,9 @@ class FeatureCritic(nn.Module):
         share = (attributes[:, :1] + 1) / 2
         both = torch.cat([1 - share, share], 1)
         logits = []
-        for seen, ends, others in zip(features, self.ends, self.others, strict=True):
-            held = (others(attributes[:, 1:]) * seen).sum(1) / 4
-            logits.append((ends(seen) * both).sum(1) + held)
+        for features_here, ends, others in zip(features, self.ends, self.others, strict=True):
+            agreement = (others(attributes[:, 1:]) * features_here).sum(1) / 4
+            logits.append((ends(features_here) * both).sum(1) + agreement)
         return torch.stack(logits)
 
 

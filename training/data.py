@@ -61,7 +61,7 @@ SETS = {
 
 
 def made(name: str, spec: ModelSpec, data: Path, device: str) -> TrainingSet:
-    """The set of this name; where ``data`` holds ``<model>.npz`` of ``python -m training pack``, that.
+    """The set of this name; if ``data`` holds ``<model>.npz`` of ``python -m training pack``, that.
 
     Raises: DataMissing.
     """
@@ -73,9 +73,9 @@ def made(name: str, spec: ModelSpec, data: Path, device: str) -> TrainingSet:
 def found(name: str, spec: ModelSpec, data: Path) -> list[dict[str, Any]]:
     """What there is for a set in a folder, a dictionary of numbers a source; no photo is opened.
 
-    Of an editor's sources it counts the faces at either end, if the set says which they are.
+    Of an editor's sources it counts the faces at either end, if the set names them.
 
-    Raises: DataMissing where a set is absent, or says of too few photos what is edited.
+    Raises: DataMissing if a set is absent, or labels too few photos.
     """
     if packed_file(spec, data).is_file():
         chips = packed(spec, data)
@@ -132,5 +132,7 @@ def sentence(spec: ModelSpec, facts: dict[str, Any]) -> str:
     if "learnt_from" not in facts:
         return f"{text}, {facts['held_out']:,} of them held out."
     ends = [f"{facts[word]:,} {word}" for word in spec.ends if word in facts]
-    known = f" ({' and '.join(ends)})" if ends else f", whose {spec.labels[0]} a model will read"
-    return f"{text}: {facts['learnt_from']:,} to learn from{known}, {facts['held_out']:,} held out."
+    counts = f" ({' and '.join(ends)})" if ends else f", whose {spec.labels[0]} a model will read"
+    return (
+        f"{text}: {facts['learnt_from']:,} to learn from{counts}, {facts['held_out']:,} held out."
+    )

@@ -99,10 +99,10 @@ def train_edit_ends(
         # Both ends, the face's most, and the differences between neighbours; as shares of the teacher's variance.
         ends = _difference_of_ends(ratios, target, face)
         moves = _difference_of_ends(motion[:, None], target_motion[:, None], face)
-        left = (ratios - target) * (
+        error = (ratios - target) * (
             (face / face.max() + BEYOND) / target.square().mean().sqrt().clamp(min=1e-6)
         )
-        rough = ROUGH * sum(left.diff(dim=axis).square().mean() for axis in (3, 4))
+        rough = ROUGH * sum(error.diff(dim=axis).square().mean() for axis in (3, 4))
         loss = ends.sum() + optimisation.motion * moves.sum() + rough
         descend(optimiser, loss, clip=1.0)
         average.update(network, step)

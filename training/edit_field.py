@@ -1,4 +1,4 @@
-"""Train an edit field: a network that says how a face changes, against a critic that knows photos of both ends.
+"""Train an edit field: a network that predicts how a face changes, against a critic that knows photos of both ends.
 
 A photo of one end is edited to the other and pasted as the walk pastes it (``train.composites``); the critic sees its
 inner face without tone and cast, next to photos of that end. What changes with it, such as age, smile or race, is
@@ -145,8 +145,8 @@ def inner_face(masks: Tensor) -> Tensor:
 def as_critic_sees(chips: Tensor, masks: Tensor, inner: Tensor, gray: bool) -> Tensor:
     """What a critic may go by: the inner face of chips (B, 3, S, S) in [0, 1] without its tone and cast.
 
-    Returns (B, 3, S, S), or (B, 1, S, S) where gray. What an editor must not change, hair, light and exposure, must not
-    decide. gray: luminance alone, its spread made equal as well: an edit of lightness alone cannot change colours, and
+    Returns (B, 3, S, S), or (B, 1, S, S) if gray. What an editor must not change, hair, light and exposure, must not
+    decide. gray: only luminance, its spread made equal as well: an edit of lightness cannot change colours, and
     tone of skin is set apart from form.
     """
     window = inner * masks
@@ -180,7 +180,7 @@ class Optimisation:
 
     steps: of the field.  batch: photos a step, half of them of each end.
     lr, critic_lr: Adam, beta1 0; ``rise`` steps of warming up, constant, linear to a twentieth over the last 40 %.
-    ema: share of the averaged weights that each step keeps.  warm: steps that the critic learns alone at first.
+    ema: share of the averaged weights that each step keeps.  warm: steps in which only the critic learns at first.
     clip: longest gradient of the field, L2, so that one odd batch of a few faces does not throw it; 0 for any.
     """
 
@@ -200,10 +200,10 @@ class LossWeights:
 
     size: of the squared field.  rough: of its differences between neighbours.  rim: of the squared field at the mask's
     rim and beyond the inner face.  colour: how much more colour weighs than lightness.
-    broad: of the squared field of lightness where it varies slowly, beyond ``BROAD``: dark chins and foreheads.
+    broad: of the squared field of lightness that varies slowly, beyond ``BROAD``: dark chins and foreheads.
     moved: of squared pixels.  fold: of a motion steeper than ``FOLD``, squared.
     others: of what labeller and tagger see change in age, smile, and race or gender.
-    beard: what beard, stubble and goatee count among these; 0 where they belong to the attribute.
+    beard: what beard, stubble and goatee count among these; 0 if they belong to the attribute.
     r1: of the critic's squared gradient at photos.  wrong: of photos under a false label that it accepts.
     """
 
@@ -224,7 +224,7 @@ def train_edit_field(
     spec: ModelSpec,
     pixels: ByteArray,  # (n, S, S, 3) uint8 RGB, aligned chips
     labels: NDArray[np.float32],  # (n, A) -1 to 1, the edited attribute first
-    weights: NDArray[np.float64],  # (n,) how often each photo is drawn among those of its end
+    weights: NDArray[np.float64],  # (n,) how often each photo is drawn among photos of its end
     folder: Path,  # checkpoint and log
     *,
     optimisation: Optimisation = Optimisation(),
@@ -242,7 +242,7 @@ def train_edit_field(
 
     Raises: UnknownName, ModelError for a trunk that is no edit field.
     """
-    # What is trained, and where it stands.
+    # What is trained, and the step reached.
     torch.manual_seed(seed)
     cuda = torch.device(device).type == "cuda"
     network = cast(EditField, build(spec)).to(device).to(memory_format=torch.channels_last).train()
@@ -295,8 +295,8 @@ def train_edit_field(
         target = torch.cat([-a[:, :1], a[:, 1:]], 1)
         with half():
             form, motion = network(2 * x - 1)
-        made = composite(x, m, form, motion, units, face, config.lightness)
-        seen = as_critic_sees(made, m, inner, not config.colours)
+        composites = composite(x, m, form, motion, units, face, config.lightness)
+        views = as_critic_sees(composites, m, inner, not config.colours)
 
         # The critic: photos, composites, photos under one false label; now and then its gradient at photos.
         real = disturbed(as_critic_sees(real, real_m, inner, not config.colours), generator)
@@ -306,7 +306,7 @@ def train_edit_field(
             on_photos, on_lies = (
                 critic.answer(seen_in_photos, each).float() for each in (real_a, false_labels)
             )
-            on_made = critic(disturbed(seen.detach(), generator), target).float()
+            on_made = critic(disturbed(views.detach(), generator), target).float()
         critic_loss = F.softplus(-on_photos).mean() + F.softplus(on_made).mean()
         critic_loss = critic_loss + loss_weights.wrong * (certainty * F.softplus(on_lies)).mean()
         if loss_weights.r1 and step % EVERY == 0:
@@ -319,10 +319,10 @@ def train_edit_field(
         if step >= optimisation.warm:
             critic.requires_grad_(False)
             with half():
-                judged = critic(disturbed(seen, generator), target).float()
+                judged = critic(disturbed(views, generator), target).float()
             critic.requires_grad_(True)
             costs = _costs(form, motion, m, inner, face, loss_weights.colour)
-            leak = preserved.change(x, made, a)
+            leak = preserved.change(x, composites, a)
             loss = F.softplus(-judged).mean() + loss_weights.others * leak
             loss = loss + sum(getattr(loss_weights, name) * cost for name, cost in costs.items())
             descend(optimiser, loss, clip=optimisation.clip)
@@ -429,14 +429,14 @@ class _Preserved:
         what these count.
         """
         chips = chips.clamp(0, 1)
-        said = self.labeller.model.module(normalised(self.labeller.model, chips)).float()
+        answers = self.labeller.model.module(normalised(self.labeller.model, chips)).float()
         spec = self.tagger.spec
         mean, std = (chips.new_tensor(v)[:, None, None] for v in (spec.mean, spec.std))
         tags = self.tagger.module((cropped(chips, spec.crop, spec.size) - mean) / std).float()
         read = {
-            "young": said[:, self.column["young"]],
-            "gender": said[:, self.column["masculine"]],
-            "race": said[:, self.column["white"]] - said[:, self.column["black"]],
+            "young": answers[:, self.column["young"]],
+            "gender": answers[:, self.column["masculine"]],
+            "race": answers[:, self.column["white"]] - answers[:, self.column["black"]],
         }
         first = torch.stack([read[self.held[0]], tags[:, self.smile], read[self.held[1]]], 1)
         return torch.cat([first, self.share * tags[:, self.beard]], 1)
@@ -444,11 +444,11 @@ class _Preserved:
     def change(self, before: Tensor, after: Tensor, labels: Tensor) -> Tensor:
         """What changes with the attribute: of each face a little, of all faces of an end on average the more."""
         with torch.no_grad():
-            said = self.logits(before)
-        along = (self.logits(after) - said) * -labels[:, :1]
+            logits = self.logits(before)
+        along = (self.logits(after) - logits) * -labels[:, :1]
         means = torch.stack([half.mean(0) for half in along.chunk(2)])
-        each = F.smooth_l1_loss(along, torch.zeros_like(along), reduction="none").mean(0).sum() / 3
-        return 0.2 * each + means.square().sum()
+        drift = F.smooth_l1_loss(along, torch.zeros_like(along), reduction="none").mean(0).sum() / 3
+        return 0.2 * drift + means.square().sum()
 
 
 def _costs(

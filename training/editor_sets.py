@@ -40,7 +40,7 @@ LEAST = 10  # faces at each end of an attribute without which photos are no trai
 GROWN = (18, 27)
 OLD = 56  # years at the ends of age: from, and below; from
 SURE_OF_AGE = 0.9  # the labeller's, which reads 60 at the median of those it holds for old, and 25 of the young
-SHARES = {"utkface": 0.35}  # how often a set is drawn where there are two; another 0.65
+SHARES = {"utkface": 0.35}  # how often a set is drawn if there are two; another 0.65
 
 
 def read_people_sets(data: Path) -> list[LabelledPhotos]:
@@ -55,17 +55,17 @@ def read_people_sets(data: Path) -> list[LabelledPhotos]:
         "img_align_celeba": read_celeba,
         "UTKFace": read_utkface,
     }
-    there = [name for name in readers if unpacked(data, name).is_dir()]
-    if there[:2] == ["celeba-wide", "img_align_celeba"]:  # the same people twice
-        there.remove("img_align_celeba")
-    if there:
-        return [readers[name](data) for name in there]
+    present = [name for name in readers if unpacked(data, name).is_dir()]
+    if present[:2] == ["celeba-wide", "img_align_celeba"]:  # the same people twice
+        present.remove("img_align_celeba")
+    if present:
+        return [readers[name](data) for name in present]
     if people_tables(data):
         return [read_table(data)]
     raise DataMissing(
         f"{data} holds no photos that an editor can learn from.",
         "It may be a folder of gslopes census; or hold celeba-wide, or img_align_celeba and list_attr_celeba.txt; or "
-        "UTKFace; or photos and a CSV whose columns say file and gender, or file and race, as FairFace's do.",
+        "UTKFace; or photos and a CSV with columns for file and gender, or file and race, as FairFace's do.",
     )
 
 
@@ -76,9 +76,9 @@ def fader(
 
     Faces with glasses are left out, unless the editor knows glasses as an attribute.
 
-    The edited attribute is as the set says. Where a set says nothing of it, it is as the tagger and the labeller see
-    it, where they are certain (Joo and Kärkkäinen label their photos by a model in the same way). The other attributes
-    that are held fixed are the set's where it has them, else the tagger's and the labeller's.
+    The edited attribute is read from the set. If the set lacks it, it is as the tagger and the labeller see
+    it, if they are certain (Joo and Kärkkäinen label their photos by a model in the same way). The other attributes
+    that are held fixed are the set's if it has them, else the tagger's and the labeller's.
 
     tone: draw evenly over beards and the measured tone of the skin, in place of the race that the labeller reads.
 
@@ -110,16 +110,16 @@ def check_ends(
     low, high = (int(((edited == end) & ~held_out).sum()) for end in (-1, 1))
     aside = int((held_out & np.isfinite(edited)).sum())
     if min(low, high) < LEAST or not aside:
-        known = f"{low:,} {spec.ends[0]} and {high:,} {spec.ends[1]}"
+        counts = f"{low:,} {spec.ends[0]} and {high:,} {spec.ends[1]}"
         raise DataMissing(
-            f"Among the {what}, {known} are left to learn from, and {aside:,} are held out.",
-            f"It takes {LEAST} of each, and one held out: add photos, or say the {spec.labels[0]} of more of them; in "
+            f"Among the {what}, {counts} are left to learn from, and {aside:,} are held out.",
+            f"It takes {LEAST} of each, and one held out: add photos, or name the {spec.labels[0]} of more of them; in "
             f"a census, answer the review of gslopes census --unsure {spec.labels[0]}.",
         )
 
 
 def said(photos: LabelledPhotos) -> dict[str, NDArray[np.float32]]:
-    """What a set itself says of an editor's attributes, each (n,): 1, 0, NaN where unknown; only those it has."""
+    """A set's own labels of an editor's attributes, each (n,): 1, 0, NaN if unknown; only those it has."""
     columns = {
         "gender": ("masculine", "Male"),
         "young": ("young", "Young"),
@@ -130,21 +130,21 @@ def said(photos: LabelledPhotos) -> dict[str, NDArray[np.float32]]:
         attribute: [name for name in names if name in photos.names]
         for attribute, names in columns.items()
     }
-    found = {attribute: photos.column(names[0]) for attribute, names in named.items() if names}
+    values = {attribute: photos.column(names[0]) for attribute, names in named.items() if names}
     if "No_Beard" in photos.names:
-        found["beard"] = 1 - photos.column("No_Beard")
+        values["beard"] = 1 - photos.column("No_Beard")
     if "age" in photos.names:
         age = photos.column("age")
-        found["young"] = np.where(np.isfinite(age), age < YOUNG, np.nan).astype(np.float32)
-        found["age"] = ends_of_age(age)
+        values["young"] = np.where(np.isfinite(age), age < YOUNG, np.nan).astype(np.float32)
+        values["age"] = ends_of_age(age)
     if "white" in photos.names:
         either = photos.column("white") + photos.column("black")
-        found["race"] = np.where(either > 0, photos.column("white"), np.nan).astype(np.float32)
-    return found
+        values["race"] = np.where(either > 0, photos.column("white"), np.nan).astype(np.float32)
+    return values
 
 
 def ends_of_age(years: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Years (n,) to 0 for a young adult, 1 for an old face, and NaN between, below and where unknown.
+    """Years (n,) to 0 for a young adult, 1 for an old face, and NaN between, below and if unknown.
 
     >>> ends_of_age(np.array([15, 20, 40, 60, np.nan], np.float32)).tolist()
     [nan, 0.0, nan, 1.0, nan]
@@ -154,7 +154,7 @@ def ends_of_age(years: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def seen_age(read: NDArray[np.float32], tagged: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Two models' probabilities of young, (n,), to what ``ends_of_age`` gives: known where one is sure and both agree.
+    """Two models' probabilities of young, (n,), to what ``ends_of_age`` gives: known if one is sure and both agree.
 
     read: the labeller's.  tagged: the tagger's.
     """
@@ -195,7 +195,7 @@ def _part(spec: ModelSpec, source: LabelledPhotos, device: str, tone: bool) -> T
         )
     for name, values in said(photos).items():
         if name == edited:
-            known[name] = values  # also where it is unknown: such a photo is left out
+            known[name] = values  # also NaN: such a photo is left out
         elif name != "race" and (name, photos.set) != (
             "gender",
             "utkface",

@@ -51,7 +51,7 @@ def train_face_parser(
 
     Loss: cross-entropy over all pixels.
     """
-    # What is trained, and where it stands.
+    # What is trained, and the step reached.
     torch.manual_seed(seed)
     generator = torch.Generator()
     network = build(spec)
@@ -79,7 +79,7 @@ def train_face_parser(
         rate = one_cycle(optimiser, lr, step, steps)
         optimiser.param_groups[1]["lr"] = encoder_lr * rate
 
-        # A batch: photo and classes moved in the same way, some cut tight, left and right swapped where it is mirrored.
+        # A batch: photo and classes moved in the same way, some cut tight, left and right swapped if it is mirrored.
         index = torch.multinomial(odds, batch, replacement=True, generator=generator).to(device)
         affine = random_affine(batch, generator, zoom=0.12, turn=0.2, shift=0.04)
         rectangle = random_rectangle(batch, generator, share=mirrored)

@@ -37,7 +37,7 @@ from training.loop import Captured, Ema, Steps, descend, seed_step, set_rate
 
 SIGMA = (
     12 / 128
-)  # of the Gaussian between slowly varying colour and that of lips and brows, of the chip's side
+)  # of the Gaussian between slowly varying colour and the colour of lips and brows, of the chip's side
 
 # -- the training ------------------------------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ class Optimisation:
 
     steps: of the encoder and decoder.  batch: photos a step.
     lr: of encoder and decoder, Adam, beta1 0.5; constant, then linear to a tenth over the last third.
-    ema: share of the averaged weights that each step keeps; 0 for those of the last step themselves.
+    ema: share of the averaged weights that each step keeps; 0 for the last step's own weights.
     """
 
     steps: int = 4000
@@ -137,7 +137,7 @@ def train_fader(
 
     On CUDA in bfloat16 autocast, each step a replayed graph.
     """
-    # What is trained, and where it stands.
+    # What is trained, and the step reached.
     steps = optimisation.steps
     lr = optimisation.lr
     torch.manual_seed(seed)
@@ -159,8 +159,8 @@ def train_fader(
     average = Ema(network, build(spec).to(device), optimisation.ema)
 
     def adam(module: torch.nn.Module, rate: float, betas: tuple[float, float]) -> torch.optim.Adam:
-        held = torch.tensor(rate, device=device) if cuda else rate
-        return torch.optim.Adam(module.parameters(), held, betas, fused=cuda, capturable=cuda)
+        optimizer = torch.tensor(rate, device=device) if cuda else rate
+        return torch.optim.Adam(module.parameters(), optimizer, betas, fused=cuda, capturable=cuda)
 
     optimiser = adam(network, lr, (0.5, 0.999))
     critic_optimiser = adam(critic, adversary.critic_lr, (0.5, 0.999))
@@ -175,8 +175,8 @@ def train_fader(
     if pictures.critic:
         parts |= {"picture_critic": picture_critic, "picture_optimiser": picture_optimiser}
     loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
-    for held in (optimiser, critic_optimiser, picture_optimiser):
-        for group in held.param_groups:  # a checkpoint is read to the CPU
+    for optimizer in (optimiser, critic_optimiser, picture_optimiser):
+        for group in optimizer.param_groups:  # a checkpoint is read to the CPU
             group["lr"] = group["lr"].to(device) if isinstance(group["lr"], Tensor) else group["lr"]
 
     # The whole set stays on the device. All that is random there comes from its one generator, as a graph wants it.
@@ -202,10 +202,10 @@ def train_fader(
             z = network.encode(x)
             wanted = a[:0]
             if judged:  # half of the faces at another value as well
-                other = pictures.farthest * (
+                opposite = pictures.farthest * (
                     2 * torch.rand(half, 1, generator=generator, device=device) - 1
                 )
-                wanted = torch.cat([other, a[:half, 1:]], 1)
+                wanted = torch.cat([opposite, a[:half, 1:]], 1)
             decoded = network.decode(
                 torch.cat([z, z[: len(wanted)]]), torch.cat([a, wanted])
             ).float()
@@ -235,19 +235,21 @@ def train_fader(
             picture_loss = None
             if judged:
                 targets = torch.cat([a[half:], faded(wanted, fading)])
-                made = torch.cat([rebuilt[half:], changed])
+                pictures_made = torch.cat([rebuilt[half:], changed])
                 false_labels, certainty = false_label(a, generator)
                 seen = picture_critic.features(disturbed(x, generator))
                 on_photos, on_lies = (
-                    picture_critic.answer(seen, said).float() for said in (a, false_labels)
+                    picture_critic.answer(seen, labels).float() for labels in (a, false_labels)
                 )
-                on_made = picture_critic(disturbed(made.detach(), generator), targets).float()
+                on_made = picture_critic(
+                    disturbed(pictures_made.detach(), generator), targets
+                ).float()
                 picture_loss = F.softplus(-on_photos).mean() + F.softplus(on_made).mean()
                 picture_loss = (
                     picture_loss + pictures.wrong * (certainty * F.softplus(on_lies)).mean()
                 )
                 picture_critic.requires_grad_(False)
-                answer = picture_critic(disturbed(made, generator), targets).float()
+                answer = picture_critic(disturbed(pictures_made, generator), targets).float()
                 picture_critic.requires_grad_(True)
                 same = (changed - rebuilt[:half].detach()).abs().mean()
                 loss = (
@@ -360,7 +362,7 @@ def with_template(
 def with_less_tint(template: Tensor, tint: float) -> Tensor:
     """A template (3, S, S) that keeps the share ``tint`` of the colour that varies slowly within the face.
 
-    Colour is what is left of a logarithm when that of luminance is taken away; slow is what a Gaussian of ``SIGMA``
+    Colour is what is left of a logarithm when the luminance's is taken away; slow is what a Gaussian of ``SIGMA``
     lets through.
     """
     logs = template.permute(1, 2, 0).numpy()

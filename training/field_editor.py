@@ -1,4 +1,4 @@
-"""Edit aligned chips by an edit field: a network looks at the face and says what a unit of the attribute changes in it.
+"""Edit aligned chips by an edit field: a network predicts from the face what a unit of the attribute changes.
 
 The field is read once for a photo and is the same for all values: from the photo's own value o to a, a - o units of it
 are applied (``train.field_template``), in logarithms, on the photo's own texture. How parts of the face move comes
@@ -8,7 +8,7 @@ A unit takes some faces further than others: at -2 one may be read as surely as 
 unedited. So a spec may name what is to be read at -2 or at +2 (``reach``). The chip is then edited to that end in the
 usual length and read by the reader of own values. Between the photo's reading and this one log-odds are taken to move
 along a line; where that line meets the named reading is the face's length, from ``SHORTEST`` to ``LONGEST`` times the
-usual one, for all values on that side. It depends on the photo alone, not on which values are asked for. Motion, which
+usual one, for all values on that side. It depends only on the photo, not on which values are asked for. Motion, which
 comes later, is not in the picture that is read.
 
 Towards -2 units may count more than once (``downward``), and the first ones less than the last (``downward_exponent``),
@@ -49,7 +49,7 @@ EYE_REGION = tuple(
 class FieldEditor:
     """What one of the zoo's edit fields makes of chips: the teacher of ``train.ends``.
 
-    model: its name, such as ``gender-teacher``, or the model itself, loaded on the device.  device: where it runs.
+    model: its name, such as ``gender-teacher``, or the model itself, loaded on the device.  device: that it runs on.
     reader: the model that reads a face's own value.
 
     Raises: UnknownName, ModelError.

@@ -22,7 +22,7 @@ class EditFieldConfig:
 
     attributes: what the editor knows, the edited one first.  size: side of the chip, pixels; a multiple of 16.
     widths: channels at the chip's side, and at its half, quarter, eighth and sixteenth.
-    colours: 2 for an edit with colour, red and blue; 0 for one of lightness alone.
+    colours: 2 for an edit with colour, red and blue; 0 for one of only lightness.
     lightness: log-odds of luminance that the whole face moves a unit in addition to the field, see
         ``training.field_template``.
     gain: how far form, colour and motion go for each unit of the attribute; training sees 1.
@@ -31,13 +31,13 @@ class EditFieldConfig:
     darkest: log-odds of luminance that darkening, the tone not counted, approaches and does not pass, so that lids do
         not turn black; 0 for none.
     brightest: the same of lightening, so that the rims of dark eyes do not turn pale.
-    darkest_by_part, brightest_by_part: the same where the tone darkens, one for each part of a face
+    darkest_by_part, brightest_by_part: the same if the tone darkens, one for each part of a face
         (``training.face_parts``), 0 for none there; both empty to go by the bounds above. On skin that
         grows darker deep shadows look like dirt and pale patches like chalk; and people are recognised by their eyes
         and noses.
     evenly: share of darkening that is uniform over light and shade.
-    slow: share of what varies slowly in the field's lightness that stays where the tone darkens.
-    darker_form: factor of the field's lightness where the tone darkens.  darker_motion: the same of its motion.
+    slow: share of what varies slowly in the field's lightness that stays if the tone darkens.
+    darker_form: factor of the field's lightness if the tone darkens.  darker_motion: the same of its motion.
     colour: share of the field's colour that stays.  motion: share of its motion that stays.
     steady_eyes: share of the motion of eyes and brows that is left out of a face whose own value is 1; of others less,
         and none at -1.
@@ -91,8 +91,8 @@ class EditField(FaceTrunk):
         form = enlarged(self.to_form(fine).float(), self.config.size)
         motion = self.to_motion(coarse)
         limits = form.new_tensor([LIGHTNESS] + [COLOUR] * self.config.colours)[:, None, None]
-        whole = enlarged(motion.float(), self.config.size)
-        return limits * torch.tanh(form / limits), MOTION * torch.tanh(whole / MOTION)
+        enlarged_motion = enlarged(motion.float(), self.config.size)
+        return limits * torch.tanh(form / limits), MOTION * torch.tanh(enlarged_motion / MOTION)
 
 
 def trunk_of(network: EditField) -> dict[str, Tensor]:

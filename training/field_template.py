@@ -1,6 +1,6 @@
 """Edit a face by a template: the change of each pixel's lightness and colour for a unit of the attribute.
 
-The template says where a face changes (``train.field_editor``, in log-odds of luminance and logarithms of colour), the
+The template holds where a face changes (``train.field_editor``, in log-odds of luminance and logarithms of colour), the
 chip how: what is bright already hardly becomes brighter, and what is dark keeps its texture. Where skin darkens, a
 share of the change is the same factor for all of it, for in log-odds alone shadows would darken several times as much
 as cheeks in the light; highlights, which are no skin, are left out of that. An attribute that is a tone of skin, as
@@ -10,7 +10,7 @@ race is, moves the whole face as well:
 - Where the face grows darker no part of it grows lighter by more than ``GLOW`` a unit: lids and lips would shine. And
   what varies slowly over the face may count for less there: chins darker than cheeks look like dirt.
 - Colour goes along as skin's does (``train.skin_colour``). Where a face grows lighter each pixel stays as usual, or
-  unusual, as it was; where it grows darker each moves as the whole face would if it darkened as much, and comes
+  unusual, as it was; if it grows darker each moves as the whole face would if it darkened as much, and comes
   nearer to its colour.
 
 The template's own mean over the face is not used: it would hold the exposure of its training photos.
@@ -54,7 +54,7 @@ def over_parts(numbers: tuple[float, ...], like: Tensor) -> Tensor:
 
 
 def inverse_over_parts(bounds: tuple[float, ...], like: Tensor) -> Tensor:
-    """(S, S) 1 / bound over a chip, likewise; 0 where a part has none.
+    """(S, S) 1 / bound over a chip, likewise; 0 if a part has none.
 
     bounds: one of each of ``PARTS``, 0 for none.  like: as of ``over_parts``.
     """
@@ -99,12 +99,12 @@ class TemplateUse:
     lightness: log-odds of luminance that the whole face moves a unit; 0 for an attribute that is no tone of skin.
     darkest, brightest: log-odds that darkening and lightening, the tone not counted, approach and do not pass; 0 for
         no bound.
-    darkest_by_part, brightest_by_part: take the place of both where the tone darkens, one for each of
+    darkest_by_part, brightest_by_part: take the place of both if the tone darkens, one for each of
         ``train.face_parts.PARTS``, 0 for no bound there; both empty to go by the others. All that lies near together is
         shortened by one factor, so that form keeps its shape.
     evenly: share of darkening that is uniform over light and shade.
-    slow: share of what varies slowly in the form that stays where the tone darkens.
-    darker_form: factor of the form where the tone darkens.
+    slow: share of what varies slowly in the form that stays if the tone darkens.
+    darker_form: factor of the form if the tone darkens.
     """
 
     lightness: float = 0.0
@@ -122,7 +122,7 @@ class TemplateEdits:
 
     chips: (b, 3, S, S) RGB in [0, 1].
     template: (3, S, S), or (b, 3, S, S) one for each chip, per unit; its luminance in log-odds, what else it has in
-        logarithms, see ``train.field_editor``. One channel in place of three for lightness alone.
+        logarithms, see ``train.field_editor``. One channel in place of three for an edit of lightness.
     face: (S, S) weights of the face's place in a chip.
     """
 
@@ -135,12 +135,14 @@ class TemplateEdits:
         self.use = use
         luma = template.new_tensor(LUMA)[:, None, None]
         self.logs = (255 * chips + OFFSET).log()
-        each = template.expand(len(chips), -1, -1, -1)
-        form = each[:, 0] if each.shape[1] == 1 else (each * luma).sum(1)  # (b, S, S)
+        templates = template.expand(len(chips), -1, -1, -1)
+        form = (
+            templates[:, 0] if templates.shape[1] == 1 else (templates * luma).sum(1)
+        )  # (b, S, S)
         self.form = form - _mean(form, face)
         self.colour = None
-        if each.shape[1] == 3:
-            colour = each - form[:, None]
+        if templates.shape[1] == 3:
+            colour = templates - form[:, None]
             self.colour = colour - _mean(colour, face)
         smooth = blurred(chips, SMOOTH)
         bright = (smooth * luma).sum(1)  # (b, S, S)
@@ -163,14 +165,14 @@ class TemplateEdits:
     def pictures(self, distances: Tensor, out: Tensor | None = None) -> Tensor:
         """(b, K, 3, S, S) levels at K distances (b, K), 0 to 255 or a little beyond; in memory channels come last.
 
-        out: where they are written, on the same device; new memory by default.
+        out: memory that takes them, on the same device; new memory by default.
         """
         return self._each(
             distances, lambda rows, edits: (self.logs[rows] + edits).exp_().sub_(OFFSET), out
         )
 
     def __call__(self, distances: Tensor) -> Tensor:
-        """(b, K, 3, S, S) to add to logarithms of levels plus ``OFFSET`` at K distances (b, K); 0 where they are 0."""
+        """(b, K, 3, S, S) to add to logarithms of levels plus ``OFFSET`` at K distances (b, K); 0 if they are 0."""
         return self._each(distances, lambda rows, edits: edits)
 
     def _each(
@@ -191,8 +193,8 @@ class TemplateEdits:
                         rows, edited(rows, distances[rows, columns, None, None])
                     )
                 continue
-            for row, asked in enumerate(way):
-                columns = asked.nonzero()[:, 0]
+            for row, towards in enumerate(way):
+                columns = towards.nonzero()[:, 0]
                 one = slice(row, row + 1)
                 if len(columns):
                     pictures = finished(one, edited(one, distances[row, columns, None, None]))
@@ -216,7 +218,7 @@ class TemplateEdits:
         return self._with_colour(rows, units, colour.add_(moved[:, None]))
 
     def _paler(self, rows: Rows, units: Tensor) -> Tensor:
-        """The same where it lightens, or where there is none."""
+        """The same if it lightens, or without a tone."""
         use = self.use
         moved = self._moved(
             rows,
@@ -257,8 +259,8 @@ def _bounded(odds: Tensor, darkest: float, brightest: float) -> Tensor:
 def _bounded_by_part(odds: Tensor, use: TemplateUse) -> Tensor:
     """Log-odds (n, S, S) kept between the bounds of each part of a face.
 
-    x / (1 + G(|x| / b)) with b the bound of its part and sign, G a Gaussian of ``NEAR``: where all around goes far it
-    ends at the bound, and what stands out among its neighbours still does. Bounded pixel by pixel, little would be left
+    x / (1 + G(|x| / b)) with b the bound of its part and sign, G a Gaussian of ``NEAR``: if all around goes far it
+    ends at the bound, and what differs from its neighbours still does. Bounded pixel by pixel, little would be left
     of a long way but its sign, flat patches with steep rims.
     """
     none = (0.0,) * len(PARTS)
@@ -294,7 +296,7 @@ def _logarithm(light: Tensor) -> Tensor:
 def blurred(pictures: Tensor, sigma: float) -> Tensor:
     """Smoothed by a Gaussian.  pictures: (b, C, S, S).  sigma: in units of the side.
 
-    As two products of matrices: on a CPU a tenth of the time of a wide convolution, and no more than that of a narrow.
+    As two products of matrices: on a CPU a tenth of the time of a wide convolution, and no more than a narrow one.
     """
     along = _along(pictures.shape[-1], sigma).to(pictures)
     return along @ pictures @ along.T

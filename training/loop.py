@@ -1,4 +1,4 @@
-"""What the training loops share: steps that resume where they stopped, one descent, averaged weights, a schedule."""
+"""What the training loops share: steps that resume, one descent, averaged weights, a schedule."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, device: str) -
     of a reconstruction, ``edit_size`` and ``farthest_moved`` of an edit.
     """
     module = load_folder(folder, device).module
-    of = {
+    readings = {
         "tagger": _tagger,
         "feature-pyramid": _parser,
         "fader": _fader,
@@ -49,7 +49,7 @@ def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, device: str) -
         "edit-ends": _edit_ends,
     }[spec.network]
     with torch.inference_mode():
-        return {"held_out": len(held_out.pixels), **of(spec, module, held_out, device)}
+        return {"held_out": len(held_out.pixels), **readings(spec, module, held_out, device)}
 
 
 def cell(number: Estimate) -> Number:
@@ -78,16 +78,16 @@ def _tagger(spec: ModelSpec, module: nn.Module, data: TrainingSet, device: str) 
     )
     areas = {}
     for column, label in enumerate(spec.labels):
-        known = np.isfinite(data.labels[:, column])
-        area = _area(data.labels[known, column] > 0.5, logits[known, column])
-        areas[label] = cell(manipulation.interval(area, int(known.sum()), RESAMPLES))
+        usable = np.isfinite(data.labels[:, column])
+        area = _area(data.labels[usable, column] > 0.5, logits[usable, column])
+        areas[label] = cell(manipulation.interval(area, int(usable.sum()), RESAMPLES))
     gender = "Male" if "Male" in spec.labels else "masculine"
     column = spec.labels.index(gender)
     names = group_names(spec.labels, data.labels)
-    known = np.isfinite(data.labels[:, column]) & (names != "")
-    if known.any():
-        area = _area(data.labels[known, column] > 0.5, logits[known, column])
-        groups = manipulation.by_group(area, names[known], LEAST, RESAMPLES).each
+    usable = np.isfinite(data.labels[:, column]) & (names != "")
+    if usable.any():
+        area = _area(data.labels[usable, column] > 0.5, logits[usable, column])
+        groups = manipulation.by_group(area, names[usable], LEAST, RESAMPLES).each
         areas |= {
             f"{gender}, {name}": cell(group.number)
             for name, group in groups.items()
@@ -101,7 +101,7 @@ def _area(truth: NDArray[np.bool_], scores: NDArray[np.float32]) -> Callable[[Ro
 
 
 def group_names(labels: tuple[str, ...], values: NDArray[np.float32]) -> NDArray[np.object_]:
-    """(n,) race and age where the set knows them (UTKFace), age alone otherwise; empty where nothing is known."""
+    """(n,) race and age if the set has them (UTKFace), else only age; empty if unknown."""
     young = values[:, labels.index("young" if "young" in labels else "Young")]
     age = np.where(np.isfinite(young), np.where(young > 0.5, "young", "not young"), "").astype(
         object
@@ -152,7 +152,7 @@ def _parser(spec: ModelSpec, module: nn.Module, data: TrainingSet, device: str) 
 
 
 def _fader(spec: ModelSpec, module: Any, data: TrainingSet, device: str) -> dict[str, Any]:
-    """The reconstruction alone; what others read on composites is ``evaluation.editor``'s to say."""
+    """Only the reconstruction; ``evaluation.editor`` tells what others read on composites."""
     error = []
     for rows, x in _batches(spec, data.pixels, device):
         a = torch.from_numpy(data.labels[rows]).to(device)

@@ -66,15 +66,15 @@ def run_recipe(
     device: str = "cpu",
     out: Path | None = None,
 ) -> Path:
-    """Train what a recipe says and write weights, metrics.json and log; returns the folder of weights.
+    """Train by a recipe and write weights, metrics.json and log; returns the folder of weights.
 
     recipe: a name in training/ or a path.  data: the folder that holds the data sets.
-    steps: fewer or more than the recipe says.  dry_run: resolve and check everything, then stop.
-    out: where the weights go, weights/<model> of the first home by default; the checkpoint is in ``out/training`` and
+    steps: fewer or more than the recipe's.  dry_run: resolve and check everything, then stop.
+    out: folder of the weights, weights/<model> of the first home by default; the checkpoint is in ``out/training`` and
         a second call with the same options goes on from it.
 
-    Raises: ConfigError for unknown options, UnknownName for an unknown recipe, DataMissing where a set is absent,
-        UsageError or ModelError where the weights that training begins with are not there.
+    Raises: ConfigError for unknown options, UnknownName for an unknown recipe, DataMissing if a set is absent,
+        UsageError or ModelError if the weights that training begins with are not there.
     """
     path = find_recipe(recipe)
     plan = load_toml(Recipe, path)
@@ -111,18 +111,20 @@ def run_recipe(
             if everything.calibration is None
             else everything.held_out | everything.calibration
         )
-        seen = everything.part(~aside)
-        state = loop(spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
+        learned = everything.part(~aside)
+        state = loop(
+            spec, learned.pixels, learned.labels, learned.weights, work, device=device, **options
+        )
         if plan.template:
-            subset = slice(None, None, max(1, len(seen.pixels) // plan.template))
+            subset = slice(None, None, max(1, len(learned.pixels) // plan.template))
             state = with_template(
-                spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint
+                spec, state, learned.pixels[subset], learned.labels[subset], device, plan.tint
             )
         if everything.calibration is not None:
             state = calibrated(spec, state, everything.part(everything.calibration), device)
         digest = save_weights(folder, spec, state, eight_bits=plan.eight_bits)
         numbers = measure(spec, folder, everything.part(everything.held_out), device)
-        facts = {"recipe": path.name, "trained_on": len(seen.pixels), "sha256": digest}
+        facts = {"recipe": path.name, "trained_on": len(learned.pixels), "sha256": digest}
         runfolder.write_json(folder / "metrics.json", {**facts, **numbers})
     return folder
 
@@ -131,37 +133,37 @@ def find_recipe(recipe: str | Path) -> Path:
     """The file of a recipe.  Raises: UnknownName, naming the nearest."""
     if Path(recipe).is_file():
         return Path(recipe)
-    found = find_asset("training", f"{recipe}.toml")
-    if found is None:
-        known = [
+    path = find_asset("training", f"{recipe}.toml")
+    if path is None:
+        names = [
             name.removesuffix(".toml") for name in asset_names("training") if name.endswith(".toml")
         ]
-        raise UnknownName("recipe", str(recipe), known)
-    return found
+        raise UnknownName("recipe", str(recipe), names)
+    return path
 
 
 def loop_options(plan: Recipe, loop: Loop, path: Path, steps: int | None = None) -> dict[str, Any]:
-    """The keywords of the loop: its defaults, with what the recipe says.  steps: instead.  Raises: ConfigError."""
+    """The keywords of the loop: its defaults, with the recipe's options.  steps: instead.  Raises: ConfigError."""
     parameters = inspect.signature(loop).parameters.values()
-    known = {
+    defaults = {
         p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "device"
     }
-    unknown = sorted(set(plan.train) - set(known))
+    unknown = sorted(set(plan.train) - set(defaults))
     if unknown:
         raise ConfigError(
             f"{path} has an unknown option {unknown[0]!r} under [train].",
-            f"Known: {', '.join(known)}.",
+            f"Known: {', '.join(defaults)}.",
         )
-    found = known | plan.train
-    for name, default in known.items():
+    options = defaults | plan.train
+    for name, default in defaults.items():
         if is_dataclass(default):
             section = to_dict(default) | plan.train.get(name, {})
-            found[name] = from_dict(type(default), section, where=f"train.{name}")
-    if steps is not None and "optimisation" in found:
-        found["optimisation"] = replace(found["optimisation"], steps=steps)
+            options[name] = from_dict(type(default), section, where=f"train.{name}")
+    if steps is not None and "optimisation" in options:
+        options["optimisation"] = replace(options["optimisation"], steps=steps)
     elif steps is not None:
-        found["steps"] = steps
-    return found
+        options["steps"] = steps
+    return options
 
 
 def check_template(plan: Recipe, spec: ModelSpec, path: Path) -> None:
@@ -183,7 +185,7 @@ def check_template(plan: Recipe, spec: ModelSpec, path: Path) -> None:
 
 
 def check_beginning(begin: ModelSpec, spec: ModelSpec) -> None:
-    """Raises: ConfigError if a model's weights are none that the training of ``spec`` can go on from."""
+    """Raises: ConfigError if a model's weights are not ones that the training of ``spec`` can go on from."""
     if (begin.network, begin.config, begin.labels) != (spec.network, spec.config, spec.labels):
         raise ConfigError(
             f"{spec.name} cannot begin with the weights of {begin.name}: their networks differ.",
@@ -192,7 +194,7 @@ def check_beginning(begin: ModelSpec, spec: ModelSpec) -> None:
 
 
 def check_trunk(begin: ModelSpec, spec: ModelSpec) -> None:
-    """Raises: ConfigError if a model's trunk is none that the training of ``spec`` can begin with."""
+    """Raises: ConfigError if a model's trunk is not one that the training of ``spec`` can begin with."""
     if (begin.network, begin.config.get("widths")) != (spec.network, spec.config.get("widths")):
         raise ConfigError(
             f"{spec.name} cannot begin with the trunk of {begin.name}: their networks differ.",
@@ -207,8 +209,12 @@ def check_teacher(teacher: str, spec: ModelSpec, path: Path) -> None:
             f"{path} names no teacher for {spec.name}.",
             "Set teacher under [train] to an edit field.",
         )
-    known = find_spec(teacher)
-    if (known.network, known.size, known.labels) != ("edit-field", spec.size, spec.labels):
+    taught_by = find_spec(teacher)
+    if (taught_by.network, taught_by.size, taught_by.labels) != (
+        "edit-field",
+        spec.size,
+        spec.labels,
+    ):
         raise ConfigError(
             f"{teacher} cannot teach {spec.name}: it is no edit field of the same size and attributes.",
             "Set teacher under [train] to one that is.",

@@ -1,7 +1,7 @@
 """The rooms that ship: conventional drawings of the eight contexts of Barlas et al. 2020, two layouts each.
 
-Context cues stand in the outer thirds and at the top; the middle, where a person will stand, is free.  They are
-drawings and say nothing about rooms, nor about who works in them.
+Context cues are in the outer thirds and at the top; the middle, which a person will take, is free.  They are
+drawings and tell nothing about rooms, nor about who works in them.
 
     python -m training.rooms    # writes the pictures in gslopes/contexts/data/rooms
 """

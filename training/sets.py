@@ -90,7 +90,7 @@ def packed(spec: ModelSpec, data: Path) -> TrainingSet:
 
 
 TONE = 8.0  # degrees of the typology angle within which skin tones count as the same
-CERTAIN = 0.85  # a model labels an editor's photos only where its probability is at least this, or at most 1 less it
+CERTAIN = 0.85  # a model labels an editor's photos only if its probability is at least this, or at most 1 less it
 
 
 def balanced(*columns: NDArray[Any], most: float = 8) -> NDArray[np.float64]:
@@ -103,7 +103,7 @@ def balanced(*columns: NDArray[Any], most: float = 8) -> NDArray[np.float64]:
 
 
 def evened(angles: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights (n,) that grow where few have such an angle: one over the root of their density."""
+    """Weights (n,) that grow the fewer have such an angle: one over the root of their density."""
     density = np.exp(-0.5 * ((angles[:, None] - angles) / TONE) ** 2).mean(1)
     return np.asarray(density**-0.5, np.float64)
 
@@ -162,7 +162,7 @@ def utkface_fold(utkface: LabelledPhotos, fold: str, device: str) -> Chips:
 
 
 def where_certain(probability: NDArray[np.float32]) -> NDArray[np.float32]:
-    """1 or 0 where a model is certain, NaN elsewhere."""
+    """1 or 0 if a model is certain, NaN elsewhere."""
     return np.where(
         probability >= CERTAIN, 1, np.where(probability <= 1 - CERTAIN, 0, np.nan)
     ).astype(np.float32)
@@ -190,11 +190,11 @@ def parser(spec: ModelSpec, photos: Sequence[LabelledPhotos], device: str) -> Tr
     masks = []
     names = []
     angles = []
-    for photo, found in zip(paths, points, strict=True):
+    for photo, landmarks in zip(paths, points, strict=True):
         matrix = (
             None
-            if found is None
-            else similarity(found, FRAMES[spec.crop] * spec.size - 0.5 + spec.size / 4)
+            if landmarks is None
+            else similarity(landmarks, FRAMES[spec.crop] * spec.size - 0.5 + spec.size / 4)
         )
         if matrix is not None:
             classes = np.asarray(named_picture(mask_of(photo)))
@@ -244,13 +244,13 @@ def drawn_faces(
     """Drawn faces aligned by their known landmarks, with the spec's labels from -1 to 1; they need no photos."""
     del photos, device
     sampled = drawn.sample(faces, seed, confound=confound)
-    # A third of the faces at the two ends, where there is most to learn, the others evenly between.
+    # A third of the faces at the two ends, with most to learn, the others evenly between.
     sampled = sampled.replace(gender=np.clip(0.75 * sampled.gender, -1, 1).astype(np.float32))
     chips = np.concatenate(
         [drawn_chips(sampled.take(slice(i, i + 500)), spec.size) for i in range(0, faces, 500)]
     )
-    known = {"gender": sampled.gender, "smiling": 2 * sampled.smile - 1}
-    labels = np.stack([known[name] for name in spec.labels], 1).astype(np.float32)
+    columns = {"gender": sampled.gender, "smiling": 2 * sampled.smile - 1}
+    labels = np.stack([columns[name] for name in spec.labels], 1).astype(np.float32)
     return TrainingSet(chips, labels, np.ones(faces), np.arange(faces) % 10 == 0)
 
 

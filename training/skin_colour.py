@@ -1,8 +1,8 @@
 """Which colours skin has at each lightness, and how a pixel's colour moves as its skin grows lighter or darker.
 
 ``TABLE`` describes 720,000 pixels of skin: 300 of each of 2,400 faces of those that the race editor is trained on,
-Black and White as often, where the parser sees skin. A colour is the logarithms of red and blue, each level plus
-``OFFSET``, less that of luminance. Light skin is pale and its colours lie close together; dark skin has more colour,
+Black and White as often, on what the parser sees as skin. A colour is the logarithms of red and blue, each level plus
+``OFFSET``, less the luminance's. Light skin is pale and its colours lie close together; dark skin has more colour,
 and more kinds of it.
 """
 
@@ -20,8 +20,8 @@ from gslopes.core.geometry import LUMA, OFFSET
 DESATURATION = 0.8
 DEPTH = 0.3
 
-# How much further colour goes than the table's medians do where a face darkens: exposures differ in the table as well,
-# so that from light skin to darker one its colours change less than those of faces under one lamp.
+# How much further colour goes than the table's medians do if a face darkens: exposures differ in the table as well,
+# so that from light skin to darker one its colours change less than among faces under one lamp.
 SATURATION_GAIN = 2.4
 
 # Logarithm of luminance; then, of the colours found there, medians of red and blue, their standard deviations without
@@ -38,10 +38,10 @@ TABLE = (
 
 
 def standardise_colour(colours: Tensor, light: Tensor) -> Tensor:
-    """Colours standardised among those of their lightness, (b, 2, S, S).
+    """Colours standardised among colours of their lightness, (b, 2, S, S).
 
-    Standard deviations from the median of red, and those of blue among the colours with that red.
-    colours: (b, 3, S, S), logarithms of levels plus ``OFFSET`` less those of luminance.
+    Standard deviations from the median of red, and from blue's among the colours with that red.
+    colours: (b, 3, S, S), logarithms of levels plus ``OFFSET`` less the luminance's.
     light: (b, S, S) logarithms of luminance.
     """
     red, blue, red_sd, blue_sd, rho = _at(light)
@@ -70,7 +70,7 @@ def darkened(colours: Tensor, face: Tensor, before: Tensor, after: Tensor) -> Te
 
     colours: (b, 3, S, S), as in ``standardise_colour``, smoothed: what is smaller keeps its own.
     face: (b, 3, 1, 1), their mean over the face.  before: (b, 1, 1), the mean of the logarithms of luminance.
-    after: (n, S, S), or (n, 1, 1) where all pixels darken by as much, b being n or 1.
+    after: (n, S, S), or (n, 1, 1) if all pixels darken by as much, b being n or 1.
 
     Returns (n, 3, S, S). What is unusual becomes less so: noses that are red already would become redder than any
     photo's, and chins gray.
@@ -117,5 +117,5 @@ def _hinges(dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor, T
 
 
 def _without_luminance(red: Tensor, blue: Tensor) -> Tensor:
-    """Changes of red and blue (n, S, S) to those of all channels, (n, 3, S, S)."""
+    """Changes of red and blue (n, S, S) to changes of all channels, (n, 3, S, S)."""
     return torch.stack([red, -(LUMA[0] * red + LUMA[2] * blue) / LUMA[1], blue], 1)

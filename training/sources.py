@@ -26,7 +26,7 @@ class LabelledPhotos:
     """Photos of one set and what is known of them.
 
     set: the set's short name.  paths: n files.  names: the columns of ``values``.
-    values: (n, len(names)) float32; 1 and 0 for yes and no, years for ages, NaN where unknown.
+    values: (n, len(names)) float32; 1 and 0 for yes and no, years for ages, NaN if unknown.
     """
 
     set: str
@@ -71,7 +71,7 @@ def held_out(name: str, share: float = 0.1) -> bool:
 
 
 def fold(name: str) -> str:
-    """Which models may learn from a photo, where editors and those who judge them must not share any.
+    """Which models may learn from a photo: editors and their judges share none.
 
     held-out (a tenth): none.  judges (35 %): the judge, which measures editors.  editors (55 %): editors, and the
     guide of their training.
@@ -137,13 +137,15 @@ def read_celeba(data: Path) -> LabelledPhotos:
         what = f"{listed} is not CelebA's list: it names {len(table.columns)} attributes, not 40."
         raise DataMissing(what, "Take it as CelebA publishes it.")
     paths = [folder / str(name) for name in table.index]
-    there = np.array([path.is_file() for path in paths], bool)
-    if not there.any():
+    exists = np.array([path.is_file() for path in paths], bool)
+    if not exists.any():
         raise DataMissing(
             f"{folder} holds none of the pictures of its list.", "Unpack img_align_celeba there."
         )
-    kept = tuple(path for path, is_there in zip(paths, there, strict=True) if is_there)
-    return LabelledPhotos("celeba", kept, tuple(table.columns), values[there].astype(np.float32))
+    present = tuple(path for path, is_there in zip(paths, exists, strict=True) if is_there)
+    return LabelledPhotos(
+        "celeba", present, tuple(table.columns), values[exists].astype(np.float32)
+    )
 
 
 def read_celeba_wide(data: Path) -> LabelledPhotos:
@@ -199,11 +201,11 @@ def is_census(data: Path) -> bool:
 
 
 def read_census(data: Path) -> LabelledPhotos:
-    """The photos that the census read: 1, 0, or NaN where neither the reader is sure nor a person said.
+    """The photos that the census read: 1, 0, or NaN if the reader is unsure and no person told.
 
-    data: the census folder, which knows where its photos are.
+    data: the census folder, which has the paths of its photos.
 
-    Raises: UsageError where its photos.csv is broken; DataMissing if its photos are not there.
+    Raises: UsageError if its photos.csv is broken; DataMissing if its photos are not there.
     """
     manifest = runfolder.read_manifest(data)
     photos = Path(str(manifest["photos"]))
@@ -214,7 +216,7 @@ def read_census(data: Path) -> LabelledPhotos:
     ).rows():
         path = photos / without_guard(row["path"])
         if is_file(path):
-            said = [
+            words = [
                 row[CENSUS_COLUMNS[1]],
                 row[CENSUS_COLUMNS[2]],
                 row[CENSUS_COLUMNS[2]],
@@ -223,7 +225,7 @@ def read_census(data: Path) -> LabelledPhotos:
             values.append(
                 [
                     float(word == one) if word else np.nan
-                    for word, one in zip(said, CENSUS_VALUES, strict=True)
+                    for word, one in zip(words, CENSUS_VALUES, strict=True)
                 ]
             )
             paths.append(path)
@@ -245,9 +247,9 @@ LONDON_NAMES = ("masculine", "age", *RACES)
 def read_london(
     data: Path, expression: Literal["neutral", "smiling"] = "neutral"
 ) -> LabelledPhotos:
-    """Portraits of the London set (DeBruine & Jones 2017) with one expression, and what people said of themselves.
+    """Portraits of the London set (DeBruine & Jones 2017) with one expression, and people's reports of themselves.
 
-    Labels: masculine 1 or 0, age in years, each ethnicity 1 or 0; NaN where a person gave none, or several ethnicities.
+    Labels: masculine 1 or 0, age in years, each ethnicity 1 or 0; NaN if a person gave none, or several ethnicities.
 
     Raises: DataMissing if the folder or the table is not there.
     """
@@ -312,7 +314,7 @@ def parse_utkface(name: str) -> tuple[float, ...] | None:
 
 
 GENDERS = {"male": 1.0, "man": 1.0, "masculine": 1.0, "female": 0.0, "woman": 0.0, "feminine": 0.0}
-TABLE_COLUMNS = {  # what a column says, by the usual names of columns
+TABLE_COLUMNS = {  # what a column holds, by the usual names of columns
     "gender": ("perceived_gender", "gender", "sex"),
     "race": ("perceived_race", "race", "ethnicity"),
     "age": ("age", "age_years"),
@@ -321,12 +323,12 @@ TABLE_COLUMNS = {  # what a column says, by the usual names of columns
 
 def people_tables(data: Path) -> list[People]:
     """The CSVs in a folder that have a column of gender or race, by name.  Raises: DataMissing for one not readable."""
-    found = [read_people(path, raises=DataMissing) for path in sorted(data.glob("*.csv"))]
-    return [table for table in found if any(_column(table, what) for what in ("gender", "race"))]
+    tables = [read_people(path, raises=DataMissing) for path in sorted(data.glob("*.csv"))]
+    return [table for table in tables if any(_column(table, what) for what in ("gender", "race"))]
 
 
 def read_table(data: Path) -> LabelledPhotos:
-    """Photos in a folder and its sub-folders, and what its CSVs say of them: gender, race, age.
+    """Photos in a folder and its sub-folders, and what its CSVs hold about them: gender, race, age.
 
     A row names its photo as ``photos.people.name_in`` understands it. A gender is male or female, man or woman,
     masculine or feminine; a race white, black or another; an age as ``young`` takes it. A photo that no row names is
@@ -338,20 +340,23 @@ def read_table(data: Path) -> LabelledPhotos:
     """
     tables = people_tables(data)
     if not tables:
-        what = f"{data} holds no CSV with a column that says a gender or a race."
+        what = f"{data} holds no CSV with a column of genders or races."
         raise DataMissing(
             what, f"Call it {' or '.join(TABLE_COLUMNS['gender'] + TABLE_COLUMNS['race'])}."
         )
     known: dict[str, list[float]] = {}
     for table in tables:
-        said = {what: _cells(table, what) for what in TABLE_COLUMNS}
-        for name, row in table.by_photo(said).items():
-            race = said["race"][row]
-            races = [float(race == one) if race else np.nan for one in ("white", "black")]
+        cells = {what: _cells(table, what) for what in TABLE_COLUMNS}
+        for name, row in table.by_photo(cells).items():
+            race = cells["race"][row]
+            races = [
+                float(race == name_of_race) if race else np.nan
+                for name_of_race in ("white", "black")
+            ]
             known[name] = [
-                GENDERS.get(said["gender"][row], np.nan),
+                GENDERS.get(cells["gender"][row], np.nan),
                 *races,
-                young(said["age"][row]),
+                young(cells["age"][row]),
             ]
     photos = list_files(data)
     named = [(photo.path, name_in(known, photo.relative)) for photo in photos]
@@ -372,11 +377,11 @@ def young(text: str) -> float:
     >>> young("31"), young("20-29"), young("30-39"), young("more than 70"), young("unknown")
     (1.0, 1.0, nan, 0.0, nan)
     """
-    found = re.fullmatch(r"(?:more than )?(\d+(?:\.\d+)?)(?:-(\d+)|\+)?", text)
-    if found is None:
+    match = re.fullmatch(r"(?:more than )?(\d+(?:\.\d+)?)(?:-(\d+)|\+)?", text)
+    if match is None:
         return np.nan
-    low = float(found[1])
-    high = float(found[2] or found[1])
+    low = float(match[1])
+    high = float(match[2] or match[1])
     if high < YOUNG:
         return 1.0
     if low >= YOUNG:
@@ -390,7 +395,7 @@ def _column(table: People, what: str) -> str | None:
 
 
 def _cells(table: People, what: str) -> list[str]:
-    """The words of a column in lower case, "" where a cell or the column is missing."""
+    """The words of a column in lower case, "" if a cell or the column is missing."""
     column = _column(table, what)
     if column is None:
         return [""] * len(table.lines)

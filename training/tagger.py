@@ -21,7 +21,7 @@ from training.sets import TrainingSet
 def train_tagger(
     spec: ModelSpec,
     pixels: ByteArray,  # (n, S, S, 3) uint8 RGB, S = spec.size
-    labels: NDArray[np.float32],  # (n, L) 1, 0 or NaN where unknown
+    labels: NDArray[np.float32],  # (n, L) 1, 0 or NaN if unknown
     weights: NDArray[np.float64],  # (n,) how often each photo is drawn, any scale
     folder: Path,  # checkpoint and log
     *,
@@ -40,7 +40,7 @@ def train_tagger(
 
     Loss: binary cross-entropy averaged over the known labels of a batch.
     """
-    # What is trained, and where it stands.
+    # What is trained, and the step reached.
     torch.manual_seed(seed)
     generator = torch.Generator()
     network = build(spec).to(device).to(memory_format=torch.channels_last).train()
@@ -68,10 +68,10 @@ def train_tagger(
 
         # One step on the known labels.
         y = y_all[index]
-        known = y.isfinite()
-        target = torch.where(known, y, 0.5) * (1 - 2 * smooth) + smooth
+        labelled = y.isfinite()
+        target = torch.where(labelled, y, 0.5) * (1 - 2 * smooth) + smooth
         losses = F.binary_cross_entropy_with_logits(network(x), target, reduction="none")
-        loss = (losses * known).sum() / known.sum()
+        loss = (losses * labelled).sum() / labelled.sum()
         descend(optimiser, loss)
         average.update(network, step)
         loop.end(loss=loss, lr=rate)
@@ -119,10 +119,10 @@ def calibrated(
 def _scale_and_shift(
     logits: NDArray[np.float64], truth: NDArray[np.float32]
 ) -> tuple[float, float]:
-    """(scale, shift) of least cross-entropy over the known labels; (1, 0) where there are too few of either kind."""
-    known = np.isfinite(truth)
-    z = logits[known]
-    y = truth[known].astype(np.float64)
+    """(scale, shift) of least cross-entropy over the known labels; (1, 0) if there are too few of either kind."""
+    labelled = np.isfinite(truth)
+    z = logits[labelled]
+    y = truth[labelled].astype(np.float64)
     if min(int(y.sum()), int((1 - y).sum())) < 10:
         return 1.0, 0.0
     scale, shift = fit_weighted(np.column_stack([z, np.ones(len(z))]), y, np.ones(len(z)))

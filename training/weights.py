@@ -44,7 +44,7 @@ def write_weights(folder: Path, spec: ModelSpec, tensors: dict[str, torch.Tensor
     partial = folder / f".{FILE}.partial"
     # one entry: safetensors writes several in a random order, and the same weights had one of two checksums
     save_file(tensors, partial, metadata={"spec": json.dumps(asdict(spec))})
-    partial.chmod(0o644)  # safetensors makes them readable by their owner alone
+    partial.chmod(0o644)  # safetensors makes them readable only by their owner
     digest = sha256_of(partial)
     partial.replace(folder / FILE)
     write_bytes(folder / DIGEST, f"{digest}  {FILE}\n".encode("ascii"))

@@ -1,1 +1,1 @@
-"""What a model reaches on people that no model has learned from, and the card that says it."""
+"""What a model reaches on people that no model has learned from, and its card."""

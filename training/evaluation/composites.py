@@ -81,16 +81,16 @@ class HeldOut:
         )
 
     def take(self, rows: NDArray[np.intp]) -> HeldOut:
-        """These faces alone."""
+        """Only these faces."""
         labels = {name: values[rows] for name, values in self.labels.items()}
         return HeldOut(
             self.name, [self.photos[i] for i in rows], [self.faces[i] for i in rows], labels
         )
 
     def half(self, which: Half) -> HeldOut:
-        """The people of one half: ``choose`` for choosing settings and looking at sheets, ``card`` for cards alone.
+        """The people of one half: ``choose`` for choosing settings and looking at sheets, ``card`` only for cards.
 
-        Divided once, by a digest of seed and file name; UTKFace does not say which photos show one person.
+        Divided once, by a digest of seed and file name; UTKFace does not tell which photos show one person.
         """
         digests = (
             hashlib.sha256(f"{SPLIT_SEED} {photo.path.stem}".encode()).digest()[0]
@@ -103,8 +103,10 @@ class HeldOut:
         """(n,) names of perceived gender, race, age and their combination, as annotated."""
         gender = np.where(self.labels["masculine"] > 0.5, "men", "women").astype(object)
         names = [name for name in self.labels if name not in ("masculine", "age")]
-        known = np.nan_to_num(np.stack([self.labels[name] for name in names], 1))
-        race = np.where(known.any(1), np.array(names, object)[np.argmax(known, 1)], "race unknown")
+        shares = np.nan_to_num(np.stack([self.labels[name] for name in names], 1))
+        race = np.where(
+            shares.any(1), np.array(names, object)[np.argmax(shares, 1)], "race unknown"
+        )
         age = np.where(self.labels["age"] < 35, *AGES).astype(object)
         return {
             "gender": gender,
@@ -115,9 +117,9 @@ class HeldOut:
 
 
 def sets(data: Path, attribute: str, most: int | None, device: str, half: Half) -> list[HeldOut]:
-    """One half of UTKFace's held-out faces, for race those of White and Black people, and of London's, if it is there.
+    """One half of UTKFace's held-out faces, for race only White and Black people, and of London's, if it is there.
 
-    most: of UTKFace's photos, chosen by seed; London's are the neutral portraits, with what people said of themselves.
+    most: of UTKFace's photos, chosen by seed; London's are the neutral portraits, with people's reports of themselves.
 
     Raises: DataMissing.
     """
@@ -126,15 +128,15 @@ def sets(data: Path, attribute: str, most: int | None, device: str, half: Half) 
     if attribute == "race":
         held = held.take(np.flatnonzero(held.labels["white"] + held.labels["black"] > 0))
     held = held.half(half)
-    found = [held.take(np.sort(np.random.default_rng(0).permutation(len(held))[:most]))]
+    samples = [held.take(np.sort(np.random.default_rng(0).permutation(len(held))[:most]))]
     with contextlib.suppress(DataMissing):
         london = read_london(data, "neutral")
-        found.append(
+        samples.append(
             _aligned("London", london, np.ones(len(london), bool), "london-neutral", device).half(
                 half
             )
         )
-    return found
+    return samples
 
 
 def _aligned(
@@ -151,19 +153,19 @@ def _aligned(
     photos = []
     faces = []
     aligned = []
-    for row, known in zip(rows, points, strict=True):
+    for row, landmarks in zip(rows, points, strict=True):
         matrices = [
-            None if known is None else similarity(known, frame * SIZE - 0.5)
+            None if landmarks is None else similarity(landmarks, frame * SIZE - 0.5)
             for frame in (CHIP, TIGHT)
         ]
-        if known is None or matrices[0] is None or matrices[1] is None:
+        if landmarks is None or matrices[0] is None or matrices[1] is None:
             continue
         photo = open_photo(every.paths[row])
         height, width = photo.pixels.shape[:2]
         if outside(matrices[1], width, height, SIZE) <= beyond:
             photos.append(photo)
             faces.append(
-                Face(np.array([0, 0, width, height], np.float32), known, 1.0, 1, matrices[0])
+                Face(np.array([0, 0, width, height], np.float32), landmarks, 1.0, 1, matrices[0])
             )
             aligned.append(row)
     return HeldOut(
@@ -188,11 +190,11 @@ def edited(
     editor: FaderEditor, chips: ByteArray, values: FloatArray, blend: Blend, published: bool
 ) -> EditedChips:
     """The sweep of chips for a blend.  published: at the values themselves, whatever the spec's table says."""
-    other = copy(editor)
-    other.blend = blend
-    other.odd_part = editor.spec.odd_part and blend != "paste"
-    other.calibrated = not published
-    return other.sweep(chips, values)
+    plain = copy(editor)
+    plain.blend = blend
+    plain.odd_part = editor.spec.odd_part and blend != "paste"
+    plain.calibrated = not published
+    return plain.sweep(chips, values)
 
 
 def swept(
@@ -240,10 +242,10 @@ def swept(
                     masks[region][i],
                     face.matrix,
                 )
-                whole = compose(
+                picture = compose(
                     *given, blend, motion=edits.motion_of(i), tone=edits.tone_of(i), head=head
                 )
-                pictures[region, blend].append([whole.picture(k) for k in range(len(values))])
+                pictures[region, blend].append([picture.picture(k) for k in range(len(values))])
         yield Swept(rows, masks, pictures)
 
 
@@ -257,7 +259,7 @@ def contact_sheets(
     """Write sheets of twelve faces of each set, chosen by seed from the half that may be looked at.
 
     A row is a face: the photo, then its composites at -2, -1, 0, 1, 2, cells of ``side`` pixels. One sheet in an
-    editor's default way, and one as published where ``ways`` has that.
+    editor's default way, and one as published if ``ways`` has it.
 
     Raises: DataMissing, ModelError.
     """

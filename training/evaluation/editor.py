@@ -60,7 +60,7 @@ class Judges:
 
         pictures: B lists of K photos, (H, W, 3) uint8 RGB.  masks: (B, S, S), for luminance and sharpness.
 
-        Probabilities in [0, 1]; race is that of White among White and Black; luminance is mean L* in 0 to 100 and
+        Probabilities in [0, 1]; race is White among White and Black; luminance is mean L* in 0 to 100 and
         sharpness the logarithm of the Laplacian's variance, both within the mask.
         """
         size = masks.shape[1]
@@ -99,7 +99,7 @@ class Composites:
     readings: way to reading to (n, K).  plain: reading to (n,), of the unedited photos.
     chips: way to (n, K, S, S, 3), of the default region with both blends.
     masks: region to (n, S, S).  found: (m, K) whether a face is found again, default way, in the
-        photos where it is found unedited.
+        photos in which it is found unedited.
     photos: of the first m faces the composites at every value, default way.
     default: the way of an audit.
     """
@@ -164,20 +164,20 @@ def reached(attribute: str, way: str, tables: dict[str, Table]) -> Table:
             continue
         edits = of_set["what it edits"]
         natural = of_set["how natural"]
-        own = edits[f"{way}: reader"]
+        shift = edits[f"{way}: reader"]
         published = edits.get("skin, paste: reader")
         found = {
-            f"shift of {target} from -2 to 2": own["shift"],
-            f"shift of {target} from -1 to 1": own["shift, -1 to 1"],
-            "faces whose reading follows the values (tau 0.8)": own["monotone"],
+            f"shift of {target} from -2 to 2": shift["shift"],
+            f"shift of {target} from -1 to 1": shift["shift, -1 to 1"],
+            "faces whose reading follows the values (tau 0.8)": shift["monotone"],
         }
         for value in ("-2", "-1", "+1", "+2"):
             found[f"two-sample AUC at {value}"] = natural[f"{way} at {value}"]["two-sample AUC"]
-        for other, row in of_set["what else moves"].items():
-            if other != "sharpness" and (
-                other != "luminance" or attribute == "gender"
+        for reading, row in of_set["what else moves"].items():
+            if reading != "sharpness" and (
+                reading != "luminance" or attribute == "gender"
             ):  # race moves it by design
-                found[f"{other}, share of the target's slope"] = row[way]
+                found[f"{reading}, share of the target's slope"] = row[way]
         for group, row in of_set["for whom"].items():
             if group in ("gap by gender", "gap by race", "gap by age", "gap by skin tone"):
                 found[f"{group} of the shift"] = row["shift"]
@@ -326,7 +326,7 @@ def realism_table(composites: Composites, held: HeldOut) -> Table:
 
 
 def identity_tables(held: HeldOut, composites: Composites, data: Path) -> dict[str, Table]:
-    """Cosines of a third party's face embedding, next to those of real pairs; empty without the extra or the set."""
+    """Cosines of a third party's face embedding, next to real pairs; empty without the extra or the set."""
     try:
         embed = recogniser.face_embedder()
         pairs = london_pairs(data)
@@ -366,14 +366,14 @@ def london_pairs(data: Path) -> list[tuple[list[ByteArray], FloatArray]]:
         )
     paths = [tuple(side[name] for name in names) for side in sides.values()]
     points = [
-        find_points(each, cache_folder() / f"london-{kind}", "cpu")
-        for kind, each in zip(sides, paths, strict=True)
+        find_points(landmarks, cache_folder() / f"london-{kind}", "cpu")
+        for kind, landmarks in zip(sides, paths, strict=True)
     ]
-    good = [i for i in range(len(names)) if all(each[i] is not None for each in points)]
+    good = [i for i in range(len(names)) if all(landmarks[i] is not None for landmarks in points)]
     return [
         (
-            [open_photo(each[i]).pixels for i in good],
+            [open_photo(landmarks[i]).pixels for i in good],
             np.stack([np.asarray(known[i], np.float32) for i in good]),
         )
-        for each, known in zip(paths, points, strict=True)
+        for landmarks, known in zip(paths, points, strict=True)
     ]

@@ -29,10 +29,12 @@ def nearest_itself(edited: ArrayLike, photos: ArrayLike) -> Estimate:
 
     edited, photos: (n, D) embeddings, row by row of the same person, two persons or more.
     """
-    each = np.nan_to_num(cosine(np.asarray(edited)[:, None], np.asarray(photos)[None]), nan=-np.inf)
-    own = np.diag(each).copy()
-    np.fill_diagonal(each, -np.inf)
-    return manipulation.mean((own > each.max(1)).astype(np.float64))
+    similarities = np.nan_to_num(
+        cosine(np.asarray(edited)[:, None], np.asarray(photos)[None]), nan=-np.inf
+    )
+    to_self = np.diag(similarities).copy()
+    np.fill_diagonal(similarities, -np.inf)
+    return manipulation.mean((to_self > similarities.max(1)).astype(np.float64))
 
 
 # -- does it look like a photo? A small network that learns to tell them apart, as a two-sample test -------------------

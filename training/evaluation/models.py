@@ -67,8 +67,8 @@ def measure_model(
         }
     if write and folder is not None:
         file = folder / "metrics.json"
-        known = read_json(file) if file.is_file() else {}
-        write_bytes(file, (json.dumps({**known, **new}, indent=2) + "\n").encode())
+        previous = read_json(file) if file.is_file() else {}
+        write_bytes(file, (json.dumps({**previous, **new}, indent=2) + "\n").encode())
         card = folder.parents[1] / "models" / spec.name / "card.md"
         if card.is_file():
             write_bytes(card, fill(folder.parents[1], spec.name).encode())
@@ -136,7 +136,7 @@ def fill(home: Path, name: str) -> str:
 
 
 def _measured_on(metrics: dict[str, Any]) -> str:
-    """On which photos: those of ``evaluate`` for an editor, for others all that were held out."""
+    """On which photos: ``evaluate``'s for an editor, for others all that were held out."""
     on, composited, _ = metrics.get("evaluation", {}).get("note", "").partition(", composited")
     if composited:
         return on
@@ -188,11 +188,13 @@ def _by_group(metrics: dict[str, Any]) -> list[str]:
     """How far an editor reaches in each group, a line for each kind of groups and set of faces."""
     lines = []
     for title, groups in metrics.get("evaluation", {}).get("tables", {}).items():
-        held = title.partition("for whom, ")[2]
-        for kind, names in KINDS.items() if held in FRAMING else ():
-            found = [f"{name} {_cell(groups[name]['shift'])}" for name in names if name in groups]
-            if len(found) > 1:
-                lines.append(f"Shift from -2 to 2 by {kind}, {FRAMING[held]}: {'; '.join(found)}.")
+        people = title.partition("for whom, ")[2]
+        for kind, names in KINDS.items() if people in FRAMING else ():
+            shifts = [f"{name} {_cell(groups[name]['shift'])}" for name in names if name in groups]
+            if len(shifts) > 1:
+                lines.append(
+                    f"Shift from -2 to 2 by {kind}, {FRAMING[people]}: {'; '.join(shifts)}."
+                )
     return lines
 
 

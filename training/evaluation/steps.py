@@ -1,4 +1,4 @@
-"""Where an editor is to stand at each value: at 0 neutral, and equal steps of the value are equal steps of readings."""
+"""An editor's own value at each step: at 0 neutral, and equal steps of the value are equal steps of readings."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def find_steps(
 ) -> dict[str, Any]:
     """The table of an editor, chosen on one half of the held-out people and judged on the other.
 
-    most: faces of either end of the attribute, of each set.  end: where it stands at 2, in the unit of own values; a
+    most: faces of either end of the attribute, of each set.  end: its value at 2, in the unit of own values; a
         Fader Network has seen none beyond 1.  write: into spec, weights and card as well.
 
-    Raises: UnknownName, DataMissing; ModelError where no table serves, see ``solve``.
+    Raises: UnknownName, DataMissing; ModelError if no table serves, see ``solve``.
     """
     loaded = load(model)
     plain = replace(loaded, spec=replace(loaded.spec, steps=()))
@@ -81,7 +81,7 @@ def read(
     """
     editor = editor_of(model)
     attribute = model.spec.labels[0]
-    found = {}
+    curves = {}
     way = PUBLISHED if isinstance(editor, FaderEditor) else ways(editor)[0]
     for held in sets(data, attribute, None, "cpu", half):
         women = held.labels["masculine"] == 0
@@ -101,12 +101,12 @@ def read(
             rows = zip(
                 batch.pictures[way], few.photos[batch.rows], few.faces[batch.rows], strict=True
             )
-            seen = [
+            readings = [
                 warp(picture, f.matrix, SIZE)
                 for row, photo, f in rows
                 for picture in (*row, photo.pixels)
             ]
-            x = torch.from_numpy(np.stack(seen)).permute(0, 3, 1, 2).float() / 255
+            x = torch.from_numpy(np.stack(readings)).permute(0, 3, 1, 2).float() / 255
             for reader in map(load, readers):
                 if reader.spec.name != "celeba-tagger":
                     reading = FaceReader(reader).attributes(x, (attribute,))[:, 0]
@@ -120,8 +120,8 @@ def read(
                 parts.append(
                     reading.double().numpy().reshape(-1, len(values) + 1).clip(0.001, 0.999)
                 )
-        found[held.name] = np.concatenate(parts)
-    return found
+        curves[held.name] = np.concatenate(parts)
+    return curves
 
 
 def small(photo: Photo, face: Face) -> tuple[Photo, Face]:
@@ -138,7 +138,7 @@ def small(photo: Photo, face: Face) -> tuple[Photo, Face]:
 
 
 def solve(curve: Floats, end: float = 2) -> tuple[float, ...]:
-    """The table for mean log-odds above those of photos, at ``end * FINE``: neutral at 0, even steps, the same ends.
+    """The table for mean log-odds above the photos' own, at ``end * FINE``: neutral at 0, even steps, the same ends.
 
     A step is a third of the way from the middle to the nearer end, so that on the farther side the last step is longer.
 
@@ -150,8 +150,8 @@ def solve(curve: Floats, end: float = 2) -> tuple[float, ...]:
         message = f"Log-odds run from {rising[0]:.2f} to {rising[-1]:+.2f} of photos'"
         message += " own: no value is neutral between."
         raise ModelError(message, "Train it for longer, or leave steps out of its spec.")
-    wanted = [rising[0], -2 * step, -step, 0, step, 2 * step, rising[-1]]
-    return tuple(round(float(value), 3) for value in np.interp(wanted, rising, end * FINE))
+    targets = [rising[0], -2 * step, -step, 0, step, 2 * step, rising[-1]]
+    return tuple(round(float(value), 3) for value in np.interp(targets, rising, end * FINE))
 
 
 def write_steps(model: str, table: tuple[float, ...]) -> None:
