@@ -28,7 +28,7 @@ def shown(page: str) -> str:
 def broken(text: str) -> list[str]:
     """What is wrong with a text, each with what stands around it."""
     return [
-        f"{name}: …{text[max(0, one.start() - 60) : one.end() + 40]}…"
+        f"{name}: …{text[max(0, item.start() - 60) : item.end() + 40]}…"
         for name, pattern in BROKEN.items()
-        for one in re.finditer(pattern, text)
+        for item in re.finditer(pattern, text)
     ]

@@ -53,8 +53,8 @@ class Faces:
 
     @property
     def args(self) -> list[str]:
-        known = [("--set", f"{name}={self.known[name]}") for name in ("landmarks", "masks")]
-        return [*known[0], *known[1], "--no-placebo"]
+        expected = [("--set", f"{name}={self.known[name]}") for name in ("landmarks", "masks")]
+        return [*expected[0], *expected[1], "--no-placebo"]
 
 
 def write_tiny_models(home: Path) -> Path:
@@ -370,10 +370,10 @@ SIBLINGS = [
 
 def questions(html: str) -> list[str]:
     """The headings of a page that ask its questions, in order; each is a link of its contents, in the same order."""
-    found = re.findall(r'<h2 class="question" id="(\w+)">([^<]+)</h2>', html)
+    matches = re.findall(r'<h2 class="question" id="(\w+)">([^<]+)</h2>', html)
     contents = html[html.index("<nav") : html.index("</nav>")]
-    assert re.findall(r'href="#(\w+)"', contents)[: len(found)] == [name for name, _ in found]
-    return [title for _, title in found]
+    assert re.findall(r'href="#(\w+)"', contents)[: len(matches)] == [name for name, _ in matches]
+    return [title for _, title in matches]
 
 
 @pytest.fixture(scope="session")

@@ -153,11 +153,11 @@ def pictures() -> tuple[bytes, ...]:
         *("JPEG RGB", "JPEG CMYK", "PNG RGBA", "PNG P", "WEBP RGB"),
         *("TIFF RGB", "BMP RGB", "GIF RGB"),
     )
-    found = []
+    result = []
     for kind, mode in map(str.split, kinds):
         Image.fromarray(noise).convert(mode).save(buffer := io.BytesIO(), kind)
-        found.append(buffer.getvalue())
-    return tuple(found)
+        result.append(buffer.getvalue())
+    return tuple(result)
 
 
 def parquet(folder: Path) -> tuple[bytes, ...]:
@@ -239,9 +239,11 @@ def mutated(data: bytes, other: bytes, lot: random.Random) -> bytes:
             case 2:
                 data = data[:start] + lot.choice(BITS) + data[end:]
             case 3 if data:
-                place = start % len(data)
+                position = start % len(data)
                 data = (
-                    data[:place] + bytes([data[place] ^ 1 << lot.randrange(8)]) + data[place + 1 :]
+                    data[:position]
+                    + bytes([data[position] ^ 1 << lot.randrange(8)])
+                    + data[position + 1 :]
                 )
             case 4:
                 data = data[:start] + lot.randbytes(end - start) + data[end:]
@@ -257,13 +259,13 @@ def fuzz(seconds: float, seed: int, only: str = "") -> tuple[Counter[str], list[
 
     only: what the name of a target must hold.
     """
-    lot, rounds, found = random.Random(seed), Counter[str](), list[str]()
+    lot, rounds, result = random.Random(seed), Counter[str](), list[str]()
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("error")
-        known = [target for target in every_target(Path(name)) if only in target.name]
+        expected = [target for target in every_target(Path(name)) if only in target.name]
         ends = time.monotonic() + seconds
-        while time.monotonic() < ends and len(found) < 20:
-            for target in known:
+        while time.monotonic() < ends and len(result) < 20:
+            for target in expected:
                 seedling = lot.choice(target.corpus)
                 data = (
                     mutated(seedling, lot.choice(target.corpus), lot)
@@ -275,15 +277,15 @@ def fuzz(seconds: float, seed: int, only: str = "") -> tuple[Counter[str], list[
                     with contextlib.suppress(*EXPECTED):
                         target.read(data)
                 except Exception as error:
-                    found.append(
+                    result.append(
                         f"{target.name}: {type(error).__name__}: {str(error)[:200]} for {data[:300]!r}"
                     )
                 if time.monotonic() - began > SLOW:
-                    found.append(
+                    result.append(
                         f"{target.name}: {time.monotonic() - began:.1f} seconds for {data[:300]!r}"
                     )
                 rounds[target.name] += 1
-    return rounds, found
+    return rounds, result
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         vxm.Layer(vxm.CONVOLUTION, np.ones((1, 3, 1, 1), "f4"), np.zeros(1, "f4"), 4, 1.0),
         vxm.Layer(vxm.POOL),
     )
-    known = (
+    expected = (
         ("people of contexts", (PEOPLE,), written("people.csv", read_reports)),
         (
             "ratings",
@@ -138,7 +138,7 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         ("vxm", (build(layers),), vxm.parse),
         (
             "captions JSON",
-            tuple(json.dumps(one).encode() for one in files),
+            tuple(json.dumps(file).encode() for file in files),
             written("stage.json", stage),
         ),
         (
@@ -175,7 +175,7 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
             said,
         ),
         ("llm letters", (json.dumps(LETTERS).encode(),), spelt),
-        ("chat bodies", tuple(json.dumps(one).encode() for one in CHATS), chat_body),
+        ("chat bodies", tuple(json.dumps(file).encode() for file in CHATS), chat_body),
         (
             "conditions",
             (b"finding and abs(slope) > 5", b"decision == 'open' or not q < 0.05"),
@@ -187,7 +187,7 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
             lambda data: presence(folder, data),
         ),
     )
-    return [target(name, corpus, read) for name, corpus, read in known]
+    return [target(name, corpus, read) for name, corpus, read in expected]
 
 
 def audited_stages(folder: Path) -> tuple[bytes, ...]:
@@ -201,14 +201,14 @@ def audited_stages(folder: Path) -> tuple[bytes, ...]:
     labels["annotations"] = [
         box | {"image_id": i, "category_id": kind} for i in range(24) for kind in (3, 1)
     ]
-    said = (
+    text = (
         "A boy with a dog.",
         "A lazy man. <script>alert(1)</script>",
         "Two women in red dresses hold a gun.",
         "",
         "The female sat on a bench.",
     )
-    system = [{"image_id": i, "caption": said[i % 5]} for i in range(24)]
+    system = [{"image_id": i, "caption": text[i % 5]} for i in range(24)]
     groups = "image,gender,skin\n" + "".join(
         f"{i},{'fe' * (i % 2)}male,{'dl'[i % 3 // 2]}\n" for i in range(24)
     )
@@ -255,9 +255,9 @@ def _prompt() -> object:
 def said(data: bytes) -> None:
     """Replies of a language model: one label at least, whatever it says."""
     prompt, text = _prompt(), data.decode("utf-8", "replace")
-    found = shares(prompt, (0, 1, 2), [{"text": text, "finish": "stop"}])  # type: ignore[arg-type]
-    assert found
-    assert all(0 < share <= 1 for share in found.values())
+    result = shares(prompt, (0, 1, 2), [{"text": text, "finish": "stop"}])  # type: ignore[arg-type]
+    assert result
+    assert all(0 < share <= 1 for share in result.values())
 
 
 def chat_body(data: bytes) -> None:
@@ -281,15 +281,15 @@ def chat_body(data: bytes) -> None:
 def condition(data: bytes) -> None:
     """--fail-if: judged for a row, it is a truth."""
     row = {"finding": True, "slope": -5.0, "decision": "open", "q": math.nan}
-    found = Condition(data.decode("utf-8", "replace"), row).rows(pd.DataFrame([row]))
-    assert len(found) <= 1
+    result = Condition(data.decode("utf-8", "replace"), row).rows(pd.DataFrame([row]))
+    assert len(result) <= 1
 
 
 def spelt(data: bytes) -> None:
     """Log-probabilities of a language model; what makes no sense is an error that the client maps to its own."""
     prompt = _prompt()
     try:
-        found = letters(json.loads(data), prompt.answers((0, 1, 2)))  # type: ignore[attr-defined]
+        result = letters(json.loads(data), prompt.answers((0, 1, 2)))  # type: ignore[attr-defined]
     except (
         ValueError,
         TypeError,
@@ -299,7 +299,7 @@ def spelt(data: bytes) -> None:
         AttributeError,
     ) as error:
         raise GslopesError("as the client says") from error
-    reply = {"text": '{"answer": "A"}', "finish": "stop", "letters": found}
+    reply = {"text": '{"answer": "A"}', "finish": "stop", "letters": result}
     assert probabilities(prompt, (0, 1, 2), reply)  # type: ignore[arg-type]
 
 

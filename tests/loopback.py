@@ -73,17 +73,17 @@ def write_certificate(file: Path) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.now(UTC)
-    made = (
+    result = (
         x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
     )
-    made = (
-        made.serial_number(1)
+    result = (
+        result.serial_number(1)
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
     )
-    made = made.add_extension(
+    result = result.add_extension(
         x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
     )
     private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    file.write_bytes(private + made.sign(key, SHA256()).public_bytes(Encoding.PEM))
+    file.write_bytes(private + result.sign(key, SHA256()).public_bytes(Encoding.PEM))
     return file

@@ -33,8 +33,8 @@ def seen_in(space: str, rgb: np.ndarray) -> np.ndarray:
     """Levels (…, 3) of this space for what sRGB calls ``rgb``: the same colour in other numbers, within 0 to 255."""
     level = rgb / 255
     linear = np.where(level <= 0.04045, level / 12.92, ((level + 0.055) / 1.055) ** 2.4)
-    other = linear @ (np.linalg.inv(to_xyz(space)) @ to_xyz("srgb")).T
-    return np.rint(255 * np.clip(other, 0, 1) ** (1 / GAMMA[space])).astype(np.uint8)
+    second = linear @ (np.linalg.inv(to_xyz(space)) @ to_xyz("srgb")).T
+    return np.rint(255 * np.clip(second, 0, 1) ** (1 / GAMMA[space])).astype(np.uint8)
 
 
 def rgb_profile(space: str) -> bytes:
@@ -59,7 +59,7 @@ def cmyk_profile() -> bytes:
         light = (1 - k) * (1 - 0.3 * c - 0.4 * m - 0.1 * y)
         a, b = (1 - k) * (m - c), (1 - k) * (y - c / 2)
         grid += bytes([round(255 * light), 128 + round(60 * a), 128 + round(60 * b)])
-    matrix = struct.pack(">9i", *(65536 * one for one in (1, 0, 0, 0, 1, 0, 0, 0, 1)))
+    matrix = struct.pack(">9i", *(65536 * item for item in (1, 0, 0, 0, 1, 0, 0, 0, 1)))
     table = b"mft1" + bytes(4) + bytes([4, 3, 2, 0]) + matrix + 4 * ramp + bytes(grid) + 3 * ramp
     return _profile(b"prtr", b"CMYK", b"Lab ", {b"A2B0": table})
 
@@ -76,13 +76,13 @@ def _profile(kind: bytes, space: bytes, between: bytes, tags: dict[bytes, bytes]
         b"wtpt": _xyz(D50),
         **tags,
     }
-    at, directory, body = 128 + 4 + 12 * len(tags), b"", b""
+    start, directory, body = 128 + 4 + 12 * len(tags), b"", b""
     for name, data in tags.items():
         data += bytes(-len(data) % 4)
-        directory += name + struct.pack(">II", at + len(body), len(data))
+        directory += name + struct.pack(">II", start + len(body), len(data))
         body += data
     head = struct.pack(
-        ">I4sI4s4s4s12x4s28x", at + len(body), b"none", 0x02400000, kind, space, between, b"acsp"
+        ">I4sI4s4s4s12x4s28x", start + len(body), b"none", 0x02400000, kind, space, between, b"acsp"
     )
     head += struct.pack(">3i", *np.rint(D50 * 65536).astype(int))
     return head.ljust(128, b"\0") + struct.pack(">I", len(tags)) + directory + body

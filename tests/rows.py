@@ -91,7 +91,7 @@ def marks_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
             for mark in marks.intersection(node.decorator_list):
                 marks.discard(mark)
-                yield from ((ast.literal_eval(one), node.name) for one in mark.args)
+                yield from ((ast.literal_eval(arg), node.name) for arg in mark.args)
     if marks:
         raise ValueError(
             f"line {min(mark.lineno for mark in marks)}: mark.row belongs on a test function."
@@ -100,12 +100,12 @@ def marks_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 def read_marks() -> dict[str, list[str]]:
     """Id to the tests that show it, as ``tests/test_file.py::name``, sorted."""
-    found: dict[str, list[str]] = {}
+    facts: dict[str, list[str]] = {}
     for file in sorted(TESTS.rglob("test_*.py")):
         text = file.read_text("utf-8")
         for row, test in marks_of(ast.parse(text)) if "mark.row" in text else ():
-            found.setdefault(row, []).append(f"{file.relative_to(ROOT).as_posix()}::{test}")
-    return found
+            facts.setdefault(row, []).append(f"{file.relative_to(ROOT).as_posix()}::{test}")
+    return facts
 
 
 def code(text: str) -> str:
@@ -148,8 +148,8 @@ def page(papers: dict[str, list[Row]], marks: dict[str, list[str]]) -> str:
             ]
             for row in rows
         ]
-        shown = table(["where", "the paper", "here", "state", "shown by"], cells)
-        parts.append(f'<div class="rows" markdown>\n\n{shown}\n\n</div>')
+        text = table(["where", "the paper", "here", "state", "shown by"], cells)
+        parts.append(f'<div class="rows" markdown>\n\n{text}\n\n</div>')
     return re.sub(r"\n{3,}", "\n\n", "\n\n".join(parts)) + "\n"
 
 

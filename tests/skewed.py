@@ -37,5 +37,5 @@ def corrected_parts(value: float, se: float, dof: float, skew: float) -> tuple[f
         return corrected_ends(value, se, dof, skew, np.exp(log_level))[int(value < 0)]
 
     none = value * end(-1e-9) < 0  # nearer than the middle of the narrowest
-    found = 0.0 if none else optimize.brentq(end, -60, -1e-9, xtol=1e-12)
-    return *corrected_ends(value, se, dof, skew), float(np.exp(found))
+    result = 0.0 if none else optimize.brentq(end, -60, -1e-9, xtol=1e-12)
+    return *corrected_ends(value, se, dof, skew), float(np.exp(result))

@@ -23,29 +23,29 @@ GATE = (ROOT / "docs/pages/howto/gate.md").read_text("utf-8")
 
 def fenced(kind: str, holding: str) -> str:
     """The block of the gate page that holds a text."""
-    (found,) = [
+    (result,) = [
         text
         for text in re.findall(rf"```{kind}\n(.*?)```", GATE, flags=re.DOTALL)
         if holding in text
     ]
-    return found
+    return result
 
 
 def step(name: str) -> dict[str, Any]:
-    (found,) = [one for one in ACTION["runs"]["steps"] if one.get("name") == name]
-    return found
+    (result,) = [step for step in ACTION["runs"]["steps"] if step.get("name") == name]
+    return result
 
 
 def run_step(
     name: str, folder: Path, tools: dict[str, str], **inputs: str
 ) -> tuple[subprocess.CompletedProcess, dict]:
     """A step as a runner runs it, with the action's defaults: what it did, and its outputs."""
-    given = {key: one.get("default", "") for key, one in ACTION["inputs"].items()} | inputs
+    options = {key: item.get("default", "") for key, item in ACTION["inputs"].items()} | inputs
     names = {
         key: re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", text)[1]
         for key, text in step(name)["env"].items()
     }
-    env = {key: given[one] for key, one in names.items()}
+    env = {key: options[item] for key, item in names.items()}
     shims = folder / "bin"
     shims.mkdir(exist_ok=True)
     for tool, command in tools.items():
@@ -78,18 +78,18 @@ def run_step(
 
 def test_the_action_is_composite_pinned_and_pastes_no_input_into_a_script() -> None:
     assert ACTION["runs"]["using"] == "composite"
-    for one in ACTION["runs"]["steps"]:
-        assert "uses" in one or (one["shell"], "${{" in one["run"]) == ("bash", False)
+    for step in ACTION["runs"]["steps"]:
+        assert "uses" in step or (step["shell"], "${{" in step["run"]) == ("bash", False)
     uses = re.findall(r"uses: (.+)", (ROOT / "action.yml").read_text("utf-8"))
     assert uses
     assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", use) for use in uses)
 
 
 def test_the_action_calls_options_that_every_command_of_it_has() -> None:
-    given = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", step("Audit")["run"]))
-    assert given == {"--out", "--fail-if", "--junit"}
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", step("Audit")["run"]))
+    assert options == {"--out", "--fail-if", "--junit"}
     for verb in re.findall(r"\w+", ACTION["inputs"]["command"]["description"].replace(" or ", " ")):
-        assert given <= options_of(main.get_command(None, verb)), verb
+        assert options <= options_of(main.get_command(None, verb)), verb
 
 
 @pytest.fixture
@@ -98,11 +98,11 @@ def set_of_captions(tmp_path: Path) -> str:
     folder = tmp_path / "stages of ours"
     folder.mkdir()
     human, system, groups = ["image,caption"], ["image,caption"], ["image,gender"]
-    for place in range(60):
-        word = "woman" if place % 2 else "man"
-        human += [f"{place},A {word} on a bench.", f"{place},A {word} with a dog."]
-        system.append(f"{place},A {'bench' if place % 4 == 1 else f'{word} on a bench'}.")
-        groups.append(f"{place},{'female' if place % 2 else 'male'}")
+    for index in range(60):
+        word = "woman" if index % 2 else "man"
+        human += [f"{index},A {word} on a bench.", f"{index},A {word} with a dog."]
+        system.append(f"{index},A {'bench' if index % 4 == 1 else f'{word} on a bench'}.")
+        groups.append(f"{index},{'female' if index % 2 else 'male'}")
     (folder / "human-captions.csv").write_text("\n".join(human) + "\n")
     (folder / "system-captions.csv").write_text("\n".join(system) + "\n")
     (tmp_path / "groups.csv").write_text("\n".join(groups) + "\n")
@@ -112,27 +112,27 @@ def set_of_captions(tmp_path: Path) -> str:
 @pytest.mark.slow
 def test_the_audit_step_is_red_and_green(tmp_path: Path, set_of_captions: str) -> None:
     tools = {"gslopes": f"{sys.executable} -m gslopes", "python": sys.executable}
-    given = {"command": "captions", "arguments": set_of_captions}
-    red, outputs = run_step("Audit", tmp_path, tools, **given)
+    options = {"command": "captions", "arguments": set_of_captions}
+    red, outputs = run_step("Audit", tmp_path, tools, **options)
     assert red.returncode == conditions.FAILED, red.stderr
     assert outputs["code"] == "4"
     summary = json.loads((tmp_path / outputs["summary"]).read_text("utf-8"))
     assert outputs["said"].strip() == summary["headline"]
     assert "<failure" in (tmp_path / outputs["junit"]).read_text("utf-8")
     green, outputs = run_step(
-        "Audit", tmp_path, tools, **given, **{"fail-if": "finding and abs(value) > 90"}
+        "Audit", tmp_path, tools, **options, **{"fail-if": "finding and abs(value) > 90"}
     )
     assert (green.returncode, outputs["code"]) == (0, "0"), green.stderr
-    off, outputs = run_step("Audit", tmp_path, tools, **given, **{"fail-if": "$(touch hacked)"})
+    off, outputs = run_step("Audit", tmp_path, tools, **options, **{"fail-if": "$(touch hacked)"})
     assert (off.returncode, outputs["code"], (tmp_path / "hacked").exists()) == (2, "2", False)
 
 
 def test_the_workflow_of_the_page_uses_inputs_outputs_and_options_that_exist() -> None:
     workflow = yaml.safe_load(fenced("yaml", "runs-on"))
     (job,) = workflow["jobs"].values()
-    (ours,) = [one for one in job["steps"] if "/gslopes@" in one.get("uses", "")]
+    (ours,) = [step for step in job["steps"] if "/gslopes@" in step.get("uses", "")]
     assert set(ours["with"]) <= set(ACTION["inputs"])
-    assert {key for key, one in ACTION["inputs"].items() if one.get("required")} <= set(
+    assert {key for key, step in ACTION["inputs"].items() if step.get("required")} <= set(
         ours["with"]
     )
     conditions.Condition(ours["with"]["fail-if"], decisions.CONDITION)
@@ -157,13 +157,13 @@ def test_the_fixture_of_the_page_is_red_and_green(
     assert "> 5" in text
     text = text.replace("== 'finding'", "!= ''").replace("> 5", limit)
     (tmp_path / "test_gate.py").write_text(text)
-    known = {
+    expected = {
         name: str(value) if isinstance(value, Path) else value
         for name, value in faces.known.items()
     }
     (tmp_path / "conftest.py").write_text(
         "from functools import partial\n\nimport gslopes\n\n"
-        f"gslopes.audit = partial(gslopes.audit, steps=3, **{known!r})\n"
+        f"gslopes.audit = partial(gslopes.audit, steps=3, **{expected!r})\n"
     )
     done = python(
         "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=tmp_path, PYTHONPATH=str(ROOT)

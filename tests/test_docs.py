@@ -31,8 +31,8 @@ def place(heading: str) -> str:
 
 
 def anchors(path: Path) -> set[str]:
-    found = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), flags=re.MULTILINE)
-    return {place(re.sub(r"[`*\[\]]|\([^)]*\)", "", one)) for one in found}
+    matches = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), flags=re.MULTILINE)
+    return {place(re.sub(r"[`*\[\]]|\([^)]*\)", "", item)) for item in matches}
 
 
 def dead_links(text: str, path: Path) -> list[str]:
@@ -41,12 +41,12 @@ def dead_links(text: str, path: Path) -> list[str]:
     wrong = []
     for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)]+))?\)", text):
         file = (path.parent / target).resolve() if target else path
-        made = path in PAGES and re.search(
+        result = path in PAGES and re.search(
             r"(models|notebooks|benchmarks|reference|method/differences|help/(security|changelog))",
             str(file),
         )
         if not file.exists():
-            wrong += [] if made else [target]
+            wrong += [] if result else [target]
         elif anchor and file.suffix == ".md" and anchor not in anchors(file):
             wrong.append(f"{target}#{anchor}")
     return wrong
@@ -76,27 +76,28 @@ def test_readme_fits_on_a_page() -> None:
 
 
 def test_the_table_of_the_readme_is_what_the_bench_wrote() -> None:
-    def cell(one: dict[str, float]) -> str:
+    def cell(sweep: dict[str, float]) -> str:
         ends = [
-            f"{one[name]:+.1f}".replace("-", "−")
+            f"{sweep[name]:+.1f}".replace("-", "−")
             for name in ("value", "low", "high")
-            if one[name] is not None
+            if sweep[name] is not None
         ]
         return (
             f"{ends[0]} [{ends[1]}, {ends[2]}]" if len(ends) == 3 else f"{ends[0]} (too few change)"
         )
 
-    found = LONDON["gender"]
-    sweeps = {"gender": found["labels"], "the same picture (placebo)": found["placebos"]["same"]}
-    sweeps |= {"light alone (placebo)": found["placebos"]["light"]}
-    sweeps |= {"a random change as large (placebo)": found["placebos"]["random"]}
+    gender = LONDON["gender"]
+    sweeps = {"gender": gender["labels"], "the same picture (placebo)": gender["placebos"]["same"]}
+    sweeps |= {"light alone (placebo)": gender["placebos"]["light"]}
+    sweeps |= {"a random change as large (placebo)": gender["placebos"]["random"]}
     rows = dict(re.findall(r"^\| ([^|]+) \| \d+ \| (.+) \|$", README, flags=re.MULTILINE))
     assert rows == {
-        name: f"{cell(one['Male'])} | {cell(one['Heavy_Makeup'])}" for name, one in sweeps.items()
+        name: f"{cell(sweep['Male'])} | {cell(sweep['Heavy_Makeup'])}"
+        for name, sweep in sweeps.items()
     }
-    assert f"on {found['counts']['found']} portraits" in README
+    assert f"on {gender['counts']['found']} portraits" in README
     assert set(re.findall(r"^\| [^|]+ \| (\d+) \|", README, flags=re.MULTILINE)) == {
-        str(found["counts"]["judged"])
+        str(gender["counts"]["judged"])
     }
 
 
@@ -138,12 +139,12 @@ def test_without_its_packages_the_site_ends_with_one_sentence() -> None:
 
 def test_the_longest_table_of_the_benches_is_short_until_it_is_unfolded() -> None:
     text = (ROOT / "tests/benches/results/coverage-cases.md").read_text("utf-8")
-    shown, _, folded = text.partition("<details")
+    displayed, _, folded = text.partition("<details")
     cases = json.loads((ROOT / "tests/benches/results/coverage-cases.json").read_text("utf-8"))[
         "cases"
     ]
-    assert len(shown.replace("|", " ").split()) < 1300
-    assert [name for name in cases if f"\n| {name} | " not in shown] == []
+    assert len(displayed.replace("|", " ").split()) < 1300
+    assert [name for name in cases if f"\n| {name} | " not in displayed] == []
     assert folded.count(" ± ") + folded.count("| - |") == sum(
         len(case["rows"]) for case in cases.values()
     )

@@ -61,10 +61,10 @@ def a_person(run: Path, name: str) -> Path:
 
 def a_sheet(run: Path, name: str) -> object:
     """Of the walk's page."""
-    found = pictures.picture(run / name, None, run)
-    if found is None:
+    result = pictures.picture(run / name, None, run)
+    if result is None:
         raise PhotoError(name, "not shown")
-    return found
+    return result
 
 
 READERS: dict[str, Callable[[Path, str], object]] = {
@@ -88,19 +88,19 @@ def hostile(run: Path) -> list[str]:
 
 
 def test_every_column_that_may_name_a_file_is_known():
-    found = set()
+    result = set()
     for module in (vars(tables), vars(contexts), {"": CROPS}, vars(captions)):
         for value in module.values():
-            several = list(value.values()) if isinstance(value, dict) else value
-            listed = several if isinstance(several, tuple | list) else [several]
+            values = list(value.values()) if isinstance(value, dict) else value
+            listed = values if isinstance(values, tuple | list) else [values]
             for table in listed:
                 if isinstance(table, Table):
-                    found |= {
+                    result |= {
                         f"{table.name}.{name}"
                         for name in table.columns
                         if name in ("file", "path", "src")
                     }
-    assert found == SHOWN | OPENED
+    assert result == SHOWN | OPENED
 
 
 @pytest.mark.parametrize("reader", READERS)

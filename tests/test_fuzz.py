@@ -10,8 +10,8 @@ from tests.fuzz import Target, fuzz, targets
 
 @pytest.mark.slow
 def test_no_mutated_input_raises_anything_but_our_own_errors():
-    rounds, found = fuzz(float(os.environ.get("GSLOPES_FUZZ_SECONDS", "60")), seed=20)
-    assert found == []
+    rounds, result = fuzz(float(os.environ.get("GSLOPES_FUZZ_SECONDS", "60")), seed=20)
+    assert result == []
     assert min(rounds.values()) > 10
 
 

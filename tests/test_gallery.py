@@ -51,7 +51,7 @@ def light(pictures):
 
 
 def test_every_model_has_all_facts_and_every_page_a_small_picture() -> None:
-    assert {name: FACTS - set(one) for name, one in MODELS.items() if FACTS - set(one)} == {}
+    assert {name: FACTS - set(item) for name, item in MODELS.items() if FACTS - set(item)} == {}
     assert set(RESULTS) <= set(MODELS)
     sizes = {path.stem: path.stat().st_size for path in GALLERY.glob("*.jpg")}
     assert set(RESULTS) <= set(sizes)
@@ -62,13 +62,16 @@ def test_every_model_has_all_facts_and_every_page_a_small_picture() -> None:
 def test_a_page_says_what_its_run_found(hook, name: str) -> None:
     page = hook.page(name)
     for run in json.loads((GALLERY / f"{name}.json").read_text("utf-8"))["runs"].values():
-        for found in run["attributes"].values():
-            assert found["sentence"] in page
-            assert all(f"| `{one['label']}` | {hook.slope(one)}" in page for one in found["labels"])
-            assert found["findings"] == sum(
-                one["decision"] == "finding" for one in found["labels"]
-            ) or (found["judged"] > len(found["labels"]))
-            assert not [one for one in found["labels"] if " %" in hook.slope(one)], (
+        for attribute in run["attributes"].values():
+            assert attribute["sentence"] in page
+            assert all(
+                f"| `{label['label']}` | {hook.slope(label)}" in page
+                for label in attribute["labels"]
+            )
+            assert attribute["findings"] == sum(
+                label["decision"] == "finding" for label in attribute["labels"]
+            ) or (attribute["judged"] > len(attribute["labels"]))
+            assert not [label for label in attribute["labels"] if " %" in hook.slope(label)], (
                 "a number is parted from its unit"
             )
     assert f"--classifier {MODELS[name]['classifier']}" in page
@@ -86,11 +89,11 @@ def test_the_paid_audit_shows_what_was_planted_service_by_service_and_says_that_
     (run,) = json.loads((GALLERY / "paid-audit.json").read_text("utf-8"))["runs"].values()
     services = ["rekognition", "google", "clarifai", "azure", "imagga"]
     assert list(run["attributes"]) == [f"gender, {service}" for service in services]
-    for service, found in zip(services, run["attributes"].values(), strict=True):
-        slopes = {one["label"]: one["slope"] for one in found["labels"]}
+    for service, attribute in zip(services, run["attributes"].values(), strict=True):
+        slopes = {item["label"]: item["slope"] for item in attribute["labels"]}
         planted = {label: 100 * CENTRE * PLANTED[service][label] for label in ("Nurse", "Engineer")}
         assert slopes == pytest.approx(planted, abs=0.3)
-        assert {one["placebo"] for one in found["labels"]} == {0}
+        assert {item["placebo"] for item in attribute["labels"]} == {0}
     page = hook.page("paid-audit")
     for number in (1, 2):
         rows = page.partition(f"**Table {number}.**")[2].splitlines()[4:9]
@@ -107,17 +110,17 @@ def test_the_script_writes_the_slopes_of_a_run_folder(make, hook, tmp_path, monk
     monkeypatch.setattr(make, "GALLERY", tmp_path)
     monkeypatch.setattr(sys, "argv", ["make.py", "imagenet", f"Drawn={run}", "--no-picture"])
     make.main()
-    (found,) = json.loads((tmp_path / "imagenet.json").read_text("utf-8"))["runs"]["Drawn"][
+    (result,) = json.loads((tmp_path / "imagenet.json").read_text("utf-8"))["runs"]["Drawn"][
         "attributes"
     ].values()
     table = gslopes.load(run).findings.set_index("label")
-    assert {one["label"] for one in found["labels"]} == {"light", "age"}
-    for one in found["labels"]:
-        assert [one["slope"], one["ci_low"], one["ci_high"]] == pytest.approx(
-            table.loc[one["label"], ["slope", "ci_low", "ci_high"]].tolist(), rel=1e-5
+    assert {label["label"] for label in result["labels"]} == {"light", "age"}
+    for label in result["labels"]:
+        assert [label["slope"], label["ci_low"], label["ci_high"]] == pytest.approx(
+            table.loc[label["label"], ["slope", "ci_low", "ci_high"]].tolist(), rel=1e-5
         )
-        assert one["decision"] == table.loc[one["label"], "decision"]
-    assert {one["measure"] for one in found["labels"]} == {"log-odds", "value"}
+        assert label["decision"] == table.loc[label["label"], "decision"]
+    assert {label["measure"] for label in result["labels"]} == {"log-odds", "value"}
     monkeypatch.setattr(hook, "GALLERY", tmp_path)
     hook.models.cache_clear()
     page = hook.page("imagenet")

@@ -40,15 +40,15 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Photos of several sizes, colour and gray, one without a face."""
-    place = tmp_path_factory.mktemp("photos")
-    write_variants(place, 10)
+    position = tmp_path_factory.mktemp("photos")
+    write_variants(position, 10)
     for index, side in enumerate((90, 160, 300, 700)):
-        with Image.open(place / f"{index:06d}.jpg") as photo:
+        with Image.open(position / f"{index:06d}.jpg") as photo:
             photo.resize((side, side)).convert("L" if index == 3 else "RGB").save(
-                place / f"{index:06d}.jpg"
+                position / f"{index:06d}.jpg"
             )
-    Image.new("RGB", (200, 100), (90, 120, 90)).save(place / "no-face.jpg")
-    return place
+    Image.new("RGB", (200, 100), (90, 120, 90)).save(position / "no-face.jpg")
+    return position
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +57,13 @@ def photos(folder: Path) -> list[Photo]:
 
 
 def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
-    found = [
+    result = [
         choose(f, p.pixels.shape[1], p.pixels.shape[0], 20, 128)
         for p, f in zip(photos, MtcnnFinder(20)(photos), strict=True)
     ]
     used = [
         (photo, face)
-        for photo, face in zip(photos, found, strict=True)
+        for photo, face in zip(photos, result, strict=True)
         if not isinstance(face, str)
     ]
     chips = np.stack([warp(photo.pixels, face.matrix, 128) for photo, face in used])
@@ -76,16 +76,16 @@ def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
     assert np.abs(masks[0] - masks[1]).mean() < 0.002
     for name in ("gender-field", "race-field"):
         sweeps = [editor_of(name, device).sweep(chips, VALUES) for device in ("cpu", DEVICE)]
-        here, there = (swept.edited - swept.neutral[:, None] for swept in sweeps)
-        assert np.abs(here - there).max() <= 1
-        assert np.abs(here - there).mean() < 0.1
+        first, present = (swept.edited - swept.neutral[:, None] for swept in sweeps)
+        assert np.abs(first - present).max() <= 1
+        assert np.abs(first - present).mean() < 0.1
     for name in ("gender-fader", "race-fader"):
         for blend in (None, "paste"):
-            here, there = (
-                editor_of(name, one, blend=blend).sweep(chips, VALUES).edited
-                for one in ("cpu", DEVICE)
+            first, present = (
+                editor_of(name, item, blend=blend).sweep(chips, VALUES).edited
+                for item in ("cpu", DEVICE)
             )
-            assert np.abs(here - there).max() <= 1
+            assert np.abs(first - present).max() <= 1
 
 
 def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tmp_path):
@@ -106,11 +106,11 @@ def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tm
     assert_frame_equal(edits.drop(columns="mask_area"), made.drop(columns="mask_area"))
     np.testing.assert_allclose(edits["mask_area"], made["mask_area"], atol=1e-4)
     for file in edits["file"]:
-        here, there = (
-            np.asarray(Image.open(place / file).convert("RGB")).astype(int)
-            for place in (run, other)
+        first, present = (
+            np.asarray(Image.open(position / file).convert("RGB")).astype(int)
+            for position in (run, other)
         )
-        assert np.abs(here - there).mean() < 0.5, file
+        assert np.abs(first - present).mean() < 0.5, file
 
 
 def test_a_training_goes_down_on_the_device(tmp_path):

@@ -60,9 +60,9 @@ def loaded(statement: str) -> set[str]:
 
 def fenced(marker: str) -> str:
     """The code block that follows ``<!-- marker -->`` in the README."""
-    found = re.search(rf"<!-- {marker} -->\s*```bash\n(.*?)```", README, flags=re.DOTALL)
-    assert found, f"README.md has no code block after <!-- {marker} -->"
-    return found[1].strip()
+    match = re.search(rf"<!-- {marker} -->\s*```bash\n(.*?)```", README, flags=re.DOTALL)
+    assert match, f"README.md has no code block after <!-- {marker} -->"
+    return match[1].strip()
 
 
 # --- What is printed ---
@@ -71,14 +71,14 @@ def fenced(marker: str) -> str:
 def test_everything_is_printed_by_functions_that_make_it_printable():
     """A server's or a file's control characters would clear a screen: ``say`` and ``tell`` escape them."""
     doors = {"frame/commands.py", "ask/scoring/cost.py", "core/progress.py"}
-    found = {
+    result = {
         str(path.relative_to(ROOT / "gslopes"))
         for path in MODULES
         for node in ast.walk(parsed(path))
         if isinstance(node, ast.Call)
         and ast.unparse(node.func) in ("print", "click.echo", "sys.stdout.write")
     }
-    assert found == doors
+    assert result == doors
 
 
 # --- Layers and sizes ---
@@ -109,19 +109,21 @@ def parsed(path: Path) -> ast.Module:
 
 def words_of(node: ast.AST) -> set[str]:
     """Every identifier of a piece of code; those in texts, too: tables name functions as ``module:function``."""
-    found: set[str] = set()
-    for one in ast.walk(node):
-        if isinstance(one, ast.Name):
-            found.add(one.id)
-        elif isinstance(one, ast.Attribute):
-            found.add(one.attr)
-        elif isinstance(one, ast.alias):
-            found |= set(one.name.split("."))
-        elif isinstance(one, ast.keyword):
-            found.add(one.arg or "")
-        elif isinstance(one, ast.Constant) and isinstance(one.value, str) and len(one.value) < 200:
-            found |= set(re.findall(r"\w+", one.value))
-    return found
+    result: set[str] = set()
+    for item in ast.walk(node):
+        if isinstance(item, ast.Name):
+            result.add(item.id)
+        elif isinstance(item, ast.Attribute):
+            result.add(item.attr)
+        elif isinstance(item, ast.alias):
+            result |= set(item.name.split("."))
+        elif isinstance(item, ast.keyword):
+            result.add(item.arg or "")
+        elif (
+            isinstance(item, ast.Constant) and isinstance(item.value, str) and len(item.value) < 200
+        ):
+            result |= set(re.findall(r"\w+", item.value))
+    return result
 
 
 def test_every_public_function_is_reached_by_a_test():
@@ -135,7 +137,7 @@ def test_every_public_function_is_reached_by_a_test():
                 defined.setdefault(node.name, set()).update(words_of(node) - {node.name})
                 where[node.name] = path.relative_to(ROOT)
                 if any(
-                    ".command(" in ast.unparse(one) for one in node.decorator_list
+                    ".command(" in ast.unparse(item) for item in node.decorator_list
                 ):  # the door has it
                     reached.add(node.name)
             elif not isinstance(node, ast.Import | ast.ImportFrom):
@@ -303,10 +305,10 @@ def missing(text: str) -> list[str]:
     paths = {path.rstrip(".,:;") for path in PATH.findall(text)}
     wrong = [path for path in paths if not set("<>{}*") & set(path) and not (ROOT / path).exists()]
     for name in {name.removeprefix("gslopes.") for name in DOTTED.findall(text)}:
-        place, parts = ROOT / "gslopes", name.split(".")
-        while parts and ((place / parts[0]).is_dir() or (place / f"{parts[0]}.py").is_file()):
-            place /= parts.pop(0)
-        file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+        position, parts = ROOT / "gslopes", name.split(".")
+        while parts and ((position / parts[0]).is_dir() or (position / f"{parts[0]}.py").is_file()):
+            position /= parts.pop(0)
+        file = position / "__init__.py" if position.is_dir() else position.with_suffix(".py")
         is_file = (
             len(name.split(".")) == 2
             and parts
@@ -318,10 +320,10 @@ def missing(text: str) -> list[str]:
 
 
 def test_every_path_and_name_in_the_papers_exists():
-    found = missing(
+    result = missing(
         "gslopes/no.py, slopes.plan.Nothing, gslopes/stats/ols.py, gslopes.datasets.drawn"
     )
-    assert found == ["datasets.drawn", "gslopes/no.py", "slopes.plan.Nothing"]
+    assert result == ["datasets.drawn", "gslopes/no.py", "slopes.plan.Nothing"]
     wrong = {page: missing((ROOT / page).read_text("utf-8")) for page in PAPERS + CARDS}
     assert {page: names for page, names in wrong.items() if names} == {}
 
@@ -335,19 +337,19 @@ def test_every_path_and_name_in_the_docstrings_exists():
             for node in ast.walk(tree)
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
         ]
-        found = missing("\n".join(ast.get_docstring(node) or "" for node in nodes))
-        wrong |= {str(path.relative_to(ROOT)): found} if found else {}
+        result = missing("\n".join(ast.get_docstring(node) or "" for node in nodes))
+        wrong |= {str(path.relative_to(ROOT)): result} if result else {}
     assert wrong == {}
 
 
 def options_of(command: click.Command) -> set[str]:
     """The long options of a command and of those below it."""
-    found = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+    result = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
     for name in (
         command.list_commands(click.Context(command)) if isinstance(command, click.Group) else ()
     ):
-        found |= options_of(command.get_command(click.Context(command), name))
-    return found | {"--help", "--help-all"}
+        result |= options_of(command.get_command(click.Context(command), name))
+    return result | {"--help", "--help-all"}
 
 
 OPTION = re.compile(r"(?<![\w(-])--(?:set [a-z_.]+(?==)|[a-z][a-z-]*[a-z](?![\w:-]))")
@@ -361,7 +363,7 @@ def every_option() -> set[str]:
     """Of all verbs; ``--set NAME`` of what audits can set."""
     every = [options.options_of(find_audit(name).config).items() for name in AUDITS]
     names = {
-        one for some in every for name, option in some for one in (name, ".".join(option.path))
+        item for some in every for name, option in some for item in (name, ".".join(option.path))
     }
     return options_of(main) | options_of(train) | {f"--set {name}" for name in names}
 
@@ -373,8 +375,8 @@ def unknown_options(text: str, bare: bool = True) -> list[str]:
         command = (
             train if verb == "train" else main.get_command(click.Context(main), verb)
         )  # a door has none itself
-        given = re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", rest) if command else []
-        wrong |= {f"{verb} {name}" for name in given if name not in options_of(command)}
+        options = re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", rest) if command else []
+        wrong |= {f"{verb} {name}" for name in options if name not in options_of(command)}
     return sorted(wrong)
 
 
@@ -397,7 +399,7 @@ def test_every_option_that_papers_docstrings_and_errors_give_to_a_verb_exists():
         str(path): unknown_options(text, "CHANGELOG" not in path.name)
         for path, text in texts.items()
     }
-    assert {name: found for name, found in wrong.items() if found} == {}
+    assert {name: result for name, result in wrong.items() if result} == {}
 
 
 def test_our_words_are_the_ones_we_promised():
@@ -460,8 +462,8 @@ def test_an_installed_wheel_holds_models_and_weights_bit_for_bit(wheel_install: 
     ours = {
         path.relative_to(ROOT): path
         for name in read
-        for one in read[name]
-        for path in (ROOT / name).glob(one)
+        for item in read[name]
+        for path in (ROOT / name).glob(item)
     }
     theirs = {path.relative_to(assets): path for path in assets.rglob("*") if path.is_file()}
     assert len(ours) > 50

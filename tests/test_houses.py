@@ -32,10 +32,10 @@ def difference(found: Any, known: Any) -> str:
     if isinstance(known, dict) != isinstance(found, dict):
         return "is thinned" if isinstance(found, dict) else "is kept whole"
     scale = known["scale"] if isinstance(known, dict) else houses.scale_of(known)
-    rows = [one["first"] if isinstance(one, dict) else one for one in (found, known)]
-    for row, (one, other) in enumerate(zip(*rows, strict=True)):
-        if not same(one, other, scale):
-            return f"row {row} is {one!r}, was {other!r}"
+    rows = [item["first"] if isinstance(item, dict) else item for item in (found, known)]
+    for row, (item, other) in enumerate(zip(*rows, strict=True)):
+        if not same(item, other, scale):
+            return f"row {row} is {item!r}, was {other!r}"
     if isinstance(known, dict):
         digests = found["sha256"] == known["sha256"] and same(found["sums"], known["sums"], scale)
         return (
@@ -46,17 +46,17 @@ def difference(found: Any, known: Any) -> str:
 
 def of_tables(found: dict[str, Any], golden: Path) -> list[str]:
     """What differs from the tables in a golden file."""
-    known = json.loads(golden.read_text("utf-8"))
-    wrong = [f"{table}: only one of them has it" for table in sorted(found.keys() ^ known.keys())]
-    for table in sorted(found.keys() & known.keys()):
-        columns, there = known[table]["columns"], found[table]["columns"]
-        if list(there) != list(columns):
-            wrong.append(f"{table}: columns {list(there)}, were {list(columns)}")
-        elif found[table]["rows"] != known[table]["rows"]:
-            wrong.append(f"{table}: {found[table]['rows']} rows, were {known[table]['rows']}")
+    content = json.loads(golden.read_text("utf-8"))
+    wrong = [f"{table}: only one of them has it" for table in sorted(found.keys() ^ content.keys())]
+    for table in sorted(found.keys() & content.keys()):
+        columns, present = content[table]["columns"], found[table]["columns"]
+        if list(present) != list(columns):
+            wrong.append(f"{table}: columns {list(present)}, were {list(columns)}")
+        elif found[table]["rows"] != content[table]["rows"]:
+            wrong.append(f"{table}: {found[table]['rows']} rows, were {content[table]['rows']}")
         else:
             differing = {
-                column: difference(there[column], values) for column, values in columns.items()
+                column: difference(present[column], values) for column, values in columns.items()
             }
             wrong += [f"{table}, {column}: {what}" for column, what in differing.items() if what]
     return wrong
@@ -94,12 +94,15 @@ def test_a_difference_is_named():
     assert same([1.0, [None, {"a": 2}]], [1.0 + 1e-10, [None, {"a": 2}]], 1.0)
     assert not same([1, "a"], [1.0, "a"], 1.0)
     assert difference([1.0, 2.0], [1.0, 2.1]) == "row 1 is 2.0, was 2.1"
-    known = houses.thinned([float(number) for number in range(300)], part=False)
-    assert difference(known | {"sums": [number + 1e-8 for number in known["sums"]]}, known) == ""
-    assert difference(known | {"sums": [number + 1 for number in known["sums"]]}, known).startswith(
-        "a row after"
+    expected = houses.thinned([float(number) for number in range(300)], part=False)
+    assert (
+        difference(expected | {"sums": [number + 1e-8 for number in expected["sums"]]}, expected)
+        == ""
     )
-    assert difference(known | {"sha256": "a"}, known).startswith("a row after")
+    assert difference(
+        expected | {"sums": [number + 1 for number in expected["sums"]]}, expected
+    ).startswith("a row after")
+    assert difference(expected | {"sha256": "a"}, expected).startswith("a row after")
     assert not list(differences("## A\n1,234.50 of −2", "## A\n1,234.5000001 of −2"))
     assert list(differences("## A\n1 b", "## A\n2 b")) == [
         "line 2, below '## A':\n  - 2 b\n  + 1 b"

@@ -48,9 +48,9 @@ def test_no_text_says_what_an_output_below_or_above_it_may_deny(path: Path) -> N
         if cell["cell_type"] == "markdown"
     ]
     does = r"(?:comes?|changes?|appears?|moves?|varies|does|is judged|(?:cannot|can) be judged|is (?:not )?a finding)"
-    said = re.compile(rf"[*`](\w+)[*`],? (?:far |hardly |never )?{does}\b")
+    text = re.compile(rf"[*`](\w+)[*`],? (?:far |hardly |never )?{does}\b")
     assert [
-        match.group() for cell in cells for match in said.finditer("".join(cell["source"]))
+        match.group() for cell in cells for match in text.finditer("".join(cell["source"]))
     ] == []
 
 
@@ -72,7 +72,7 @@ def test_notebook_runs_and_its_outputs_are_kept(
     )  # figures are outputs
     monkeypatch.delenv("GSLOPES_PORTRAITS", raising=False)  # nobody's portrait is kept in an output
     notebook = nbformat.read(path, as_version=4)
-    kept = [bool(cell.get("outputs")) for cell in notebook.cells if cell.cell_type == "code"]
+    retained = [bool(cell.get("outputs")) for cell in notebook.cells if cell.cell_type == "code"]
     NotebookClient(
         notebook,
         timeout=600,
@@ -92,6 +92,6 @@ def test_notebook_runs_and_its_outputs_are_kept(
             "utf-8",
         )
         return
-    assert not any(kept) or kept == [
+    assert not any(retained) or retained == [
         bool([out for out in cell["outputs"] if out.get("name") != "stderr"]) for cell in cells
     ]

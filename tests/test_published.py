@@ -87,9 +87,9 @@ def favoured() -> pd.DataFrame:
         for name, won in runs().items()
     ]
     draws = pd.concat(rows).assign(label="favoured")
-    asked = pd.concat([rows.assign(value=value) for rows in rows_of(draws) for value in (0, 1)])
-    found = gslopes.fit_slopes(draws, asked, options=QUICK | {"estimators": ("photo-rate",)})
-    return of(found, "photo-rate").set_index("classifier")
+    table = pd.concat([rows.assign(value=value) for rows in rows_of(draws) for value in (0, 1)])
+    slopes = gslopes.fit_slopes(draws, table, options=QUICK | {"estimators": ("photo-rate",)})
+    return of(slopes, "photo-rate").set_index("classifier")
 
 
 def rows_of(draws: pd.DataFrame) -> Iterable[pd.DataFrame]:
@@ -142,8 +142,8 @@ def inferred() -> pd.DataFrame:
     rows = []
     for tagger in TAGGERS:
         for context in CONTEXTS:
-            for value, place in enumerate(("B", context)):
-                counts = [int(part) for part in str(table.loc[place, tagger]).split("-")]
+            for value, position in enumerate(("B", context)):
+                counts = [int(part) for part in str(table.loc[position, tagger]).split("-")]
                 words = np.repeat(SAID, counts)
                 about = {"classifier": tagger, "attribute": context, "value": value, "label": words}
                 rows.append(pd.DataFrame({"photo": np.arange(597), **about}))
@@ -156,16 +156,16 @@ def inferred() -> pd.DataFrame:
 @pytest.mark.slow
 def test_the_shares_inferred_woman_and_man_are_those_of_table_7(inferred: pd.DataFrame):
     table = golden("table7.csv").set_index("context")
-    found = inferred.set_index(["classifier", "attribute", "label"])
+    result = inferred.set_index(["classifier", "attribute", "label"])
     for tagger in TAGGERS:
         before = [int(part) for part in str(table.loc["B", tagger]).split("-")]
         for context in CONTEXTS:
             after = [int(part) for part in str(table.loc[context, tagger]).split("-")]
             for word, old, new in zip(SAID, before, after, strict=True):
                 if not old and not new:
-                    assert (tagger, context, word) not in found.index
+                    assert (tagger, context, word) not in result.index
                     continue
-                row = found.loc[tagger, context, word]
+                row = result.loc[tagger, context, word]
                 assert 597 * row["y_centre"] == pytest.approx(old)
                 assert 5.97 * row["slope"] == pytest.approx(new - old, abs=1e-6)
 
@@ -180,8 +180,8 @@ def test_a_published_pair_of_surveys_gives_mcnemars_test():
     first, second = (np.repeat(answers, table.ravel()) for answers in ([1, 1, 0, 0], [1, 0, 1, 0]))
     rows = pd.DataFrame({"photo": np.tile(np.arange(1600), 2), "value": np.repeat([0, 1], 1600)})
     rows["label"] = np.where(np.concatenate([first, second]), "approve", None)
-    found = gslopes.fit_slopes(rows, options=QUICK).set_index("estimator")
-    rate, n = found.loc["photo-rate"], 1600
+    result = gslopes.fit_slopes(rows, options=QUICK).set_index("estimator")
+    rate, n = result.loc["photo-rate"], 1600
     assert rate["slope"] == pytest.approx(-4)
     assert rate[["ci_low", "ci_high"]].tolist() == pytest.approx([-5.9, -2.1], abs=0.05)
     under_null = (
@@ -190,7 +190,7 @@ def test_a_published_pair_of_surveys_gives_mcnemars_test():
     assert under_null == pytest.approx(mcnemar(table, exact=False, correction=False).statistic)
     corrected = (n * abs(rate["slope"]) / 100 - 1) ** 2 / (150 + 86)
     assert corrected == pytest.approx(16.818, abs=5e-4)  # as printed in R's help of mcnemar.test
-    assert found.loc["paper", ["se", "t", "p"]].isna().all()
+    assert result.loc["paper", ["se", "t", "p"]].isna().all()
 
 
 # -- generalised estimating equations by R's geepack ------------------------------------------------------------------
@@ -209,19 +209,19 @@ def agrees(found: pd.DataFrame, case: dict, patients: int) -> None:
 @pytest.mark.parametrize("visits", [(0, 1, 2, 3, 4), (0, 4)])
 def test_respiratory_illness_over_visits(arm: str, visits: tuple[int, ...]):
     """Stokes, Davis & Koch: good or poor at baseline and four visits; all of them, or the first and the last."""
-    known = GEE[f"respiratory {arm}"]
-    patterns = [pattern for pattern, count in known["patterns"].items() for _ in range(count)]
+    expected = GEE[f"respiratory {arm}"]
+    patterns = [pattern for pattern, count in expected["patterns"].items() for _ in range(count)]
     rows = [
-        (f"p{place}", visit, "good" if one[visit] == "1" else None)
-        for place, one in enumerate(patterns)
+        (f"p{index}", visit, "good" if item[visit] == "1" else None)
+        for index, item in enumerate(patterns)
         for visit in visits
     ]
-    case = known if len(visits) == 5 else known["two visits"]
-    assert [sum(one[visit] == "1" for one in patterns) for visit in visits] == case["present"]
-    found = gslopes.fit_slopes(
+    case = expected if len(visits) == 5 else expected["two visits"]
+    assert [sum(item[visit] == "1" for item in patterns) for visit in visits] == case["present"]
+    slopes = gslopes.fit_slopes(
         pd.DataFrame(rows, columns=["photo", "value", "label"]), options=QUICK
     )
-    agrees(found, case, known["patients"])
+    agrees(slopes, case, expected["patients"])
 
 
 def test_onycholysis_over_visits_where_the_table_is():
@@ -234,6 +234,6 @@ def test_onycholysis_over_visits_where_the_table_is():
     table = pd.read_csv(named).rename(columns={"patientID": "photo", "visit": "value"})
     table["label"] = np.where(table["outcome"] == "moderate or severe", "severe", None)
     for arm, rows in table.groupby("treatment"):
-        known = GEE[f"toenail {arm}"]
-        found = gslopes.fit_slopes(rows, rows[["photo", "value"]], options=QUICK)
-        agrees(found, known, known["patients"])
+        expected = GEE[f"toenail {arm}"]
+        slopes = gslopes.fit_slopes(rows, rows[["photo", "value"]], options=QUICK)
+        agrees(slopes, expected, expected["patients"])

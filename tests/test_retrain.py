@@ -41,9 +41,9 @@ def test_it_runs_from_photos_to_the_table(
     )
     for _ in range(2):  # a second call goes on from the first
         script.main(unpacked("UTKFace"), tmp_path / "out")
-    found = json.loads((tmp_path / "out/retrain.json").read_text("utf-8"))
-    assert (found["photos"], found["test"]) == (20, 16)
-    rows = found["rows"]
+    content = json.loads((tmp_path / "out/retrain.json").read_text("utf-8"))
+    assert (content["photos"], content["test"]) == (20, 16)
+    rows = content["rows"]
     assert len(rows) == 2 * 2 * 2 * 3  # editors, networks, ways, seeds and their mean
     assert {row["editor"] for row in rows} == {"field", "fader"}
     assert {row["network"] for row in rows} == {"linear head", "whole network"}

@@ -59,9 +59,9 @@ def test_verbs_options_and_names_of_each_row_exist_and_its_english_is_edited() -
         }
         recipes = set(re.findall(r"python -m training ([a-z-]+)", text)) - set(VERBS)
         gone = {
-            one
-            for one in recipes
-            if not ((ROOT / f"training/{one}.toml").is_file() or command(one))
+            recipe
+            for recipe in recipes
+            if not ((ROOT / f"training/{recipe}.toml").is_file() or command(recipe))
         }
         wrong[row.id] = [
             *sorted(verbs | gone),
@@ -78,7 +78,7 @@ def command(name: str) -> bool:
 
 def test_every_choice_of_the_method_is_a_row_of_its_paper() -> None:
     texts = tomllib.loads((ROOT / "gslopes/slopes/data/method.toml").read_text("utf-8"))
-    choices = {one["what"] for one in (texts["values"], *texts["editor"], *texts["choice"])}
+    choices = {item["what"] for item in (texts["values"], *texts["editor"], *texts["choice"])}
     assert {row.method for row in EVERY} - {""} == choices
 
 
@@ -100,7 +100,7 @@ NUMBERS = re.compile(r"golden|published|planted|interval|(?:\b|_)low\b")
 def forgotten(text: str) -> list[str]:
     """The slow tests of a file that speak of such a number, or read the end of an interval, without the mark."""
     tree = ast.parse(text)
-    whole = [
+    full = [
         ast.unparse(node)
         for node in tree.body
         if isinstance(node, ast.Assign) and "mark." in ast.unparse(node)
@@ -109,7 +109,7 @@ def forgotten(text: str) -> list[str]:
     for node in ast.walk(tree):
         if not (isinstance(node, ast.FunctionDef) and node.name.startswith("test_")):
             continue
-        marks = " ".join([*whole, *map(ast.unparse, node.decorator_list)])
+        marks = " ".join([*full, *map(ast.unparse, node.decorator_list)])
         marked = "mark.evidence" in marks or "mark.row" in marks
         if "mark.slow" in marks and not marked and NUMBERS.search(ast.unparse(node)):
             names.append(node.name)
@@ -123,5 +123,5 @@ def test_every_slow_test_of_a_golden_a_published_number_or_an_interval_is_marked
     assert forgotten(slow) == ["test_a"]
     assert forgotten(slow.replace("def", "@pytest.mark.evidence\ndef")) == []
     texts = {file: file.read_text("utf-8") for file in sorted(TESTS.rglob("test_*.py"))}
-    found = {file.name: forgotten(text) for file, text in texts.items() if "mark.slow" in text}
-    assert {name: names for name, names in found.items() if names} == {}
+    result = {file.name: forgotten(text) for file, text in texts.items() if "mark.slow" in text}
+    assert {name: names for name, names in result.items() if names} == {}

@@ -71,12 +71,12 @@ class Child:
             pid, status = os.waitpid(self.number, os.WNOHANG)
             now = time.monotonic()
             if pid:
-                with os.fdopen(self._reading, encoding="utf-8", errors="replace") as said:
+                with os.fdopen(self._reading, encoding="utf-8", errors="replace") as text:
                     return End(
                         os.waitstatus_to_exitcode(status),
                         now - self.began,
                         now - self.last,
-                        said.read(),
+                        text.read(),
                     )
             if todo and now - self.last > todo[0][0]:
                 self.send(todo.pop(0)[1])
@@ -97,14 +97,14 @@ def ended(
 
 def made(run: Path) -> dict[str, bytes]:
     """Tables of a run folder, or the files of an export, by name; a table as it is read."""
-    found = {}
+    facts = {}
     for path in sorted(run.rglob("*")):
         inner = path.relative_to(run)
         if path.suffix == ".parquet" and inner.parts[0] != "parts" and path.stem in tables.TABLES:
-            found[str(inner)] = tables.read(tables.TABLES[path.stem], path).to_json().encode()
+            facts[str(inner)] = tables.read(tables.TABLES[path.stem], path).to_json().encode()
         elif (
             path.suffix in (".parquet", ".jpg", ".tar", ".md", ".safetensors")
             and inner.parts[0] != "parts"
         ):
-            found[str(inner)] = path.read_bytes()
-    return found
+            facts[str(inner)] = path.read_bytes()
+    return facts

@@ -35,7 +35,7 @@ def attacked(tiny_models: Path) -> Attacked:
     """Runs ``python -m gslopes …``, or a program, in a process of its own."""
 
     def run(*args: object, program: str = "") -> Ended:
-        known = {"GSLOPES_HOME": str(tiny_models), "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)}
+        options = {"GSLOPES_HOME": str(tiny_models), "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)}
         line = [
             sys.executable,
             *(("-c", program) if program else ("-m", "gslopes")),
@@ -43,7 +43,7 @@ def attacked(tiny_models: Path) -> Attacked:
         ]
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             process = subprocess.Popen(
-                line, stdout=out, stderr=err, env=os.environ | known, cwd=ROOT
+                line, stdout=out, stderr=err, env=os.environ | options, cwd=ROOT
             )
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)

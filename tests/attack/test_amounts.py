@@ -60,10 +60,10 @@ class Large(QuietHandler):
     """Each path is a way to be large."""
 
     def do_POST(self) -> None:  # noqa: N802
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        content = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.service.asked += 1
         answer = b'{"answers": [%s]}' % b", ".join(
-            [b'{"labels": {"tag": 0.5}}'] * len(asked["pictures"])
+            [b'{"labels": {"tag": 0.5}}'] * len(content["pictures"])
         )
         kind, headers, name = "application/json", {}, self.path.strip("/")
         if name == "long":

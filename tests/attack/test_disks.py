@@ -103,7 +103,7 @@ def test_a_folder_that_may_not_be_written_is_a_sentence_before_anything_is_asked
 ):
     asking("run")()  # here, for nobody may not read what this process has installed
     work = asking("other")
-    asked = (tmp_path / "log").read_text()
+    text = (tmp_path / "log").read_text()
     for path in (tmp_path, *tmp_path.parents):
         if path.stat().st_mode & 0o005 != 0o005:
             path.chmod(path.stat().st_mode | 0o005)
@@ -113,7 +113,7 @@ def test_a_folder_that_may_not_be_written_is_a_sentence_before_anything_is_asked
     end = ended(work, before=read_only(tmp_path / ("other" if which == "run" else "cache")))
     assert end.code == 1
     assert_a_sentence(end.said)
-    assert (tmp_path / "log").read_text() == asked
+    assert (tmp_path / "log").read_text() == text
 
 
 def flipped(data: bytes, seed: int) -> bytes:
@@ -162,7 +162,7 @@ def test_a_damaged_cache_is_a_sentence_or_is_asked_again_and_changes_no_number(
         assert end.code == 1
         assert_a_sentence(end.said)
         assert ended(asking("run", tmp_path / "another")).code == 0
-    one, other = (
+    item, second = (
         tables.read(tables.SCORES, tmp_path / name / "scores.parquet") for name in ("calm", "run")
     )
-    assert one.equals(other)
+    assert item.equals(second)

@@ -67,8 +67,8 @@ def test_a_clock_that_goes_back_asks_nothing_twice_and_ends(clock, tmp_path):
     assert end.code == 0, end.said
     assert ended(scoring(runs[1], "log", "cache")).code == 0
     assert len((tmp_path / "log").read_text().splitlines()) == PICTURES
-    one, other = (tables.read(tables.SCORES, run / "scores.parquet") for run in runs)
-    assert one.equals(other)
+    item, second = (tables.read(tables.SCORES, run / "scores.parquet") for run in runs)
+    assert item.equals(second)
 
 
 KEY = "sk-0123456789abcdefABCDEF0123456789"
@@ -89,10 +89,10 @@ PROXIES += (
 
 @pytest.mark.parametrize("proxy", PROXIES)
 def test_a_dead_proxy_is_a_sentence_without_its_key(proxy):
-    said = of_asking(
+    text = of_asking(
         "http://127.0.0.2:9", {"HTTPS_PROXY": proxy, "HTTP_PROXY": proxy, "https_proxy": proxy}
     )
-    assert KEY not in said
+    assert KEY not in text
 
 
 @pytest.mark.parametrize("fault", ["self-signed", "expired", "wrong host", "not yet", "no TLS"])

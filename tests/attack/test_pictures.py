@@ -31,42 +31,44 @@ def chunk(name: bytes, data: bytes) -> bytes:
 
 def png_with(*chunks: bytes) -> bytes:
     """A PNG with chunks after its header."""
-    whole = saved("PNG")
-    return whole[:33] + b"".join(chunks) + whole[33:]
+    full = saved("PNG")
+    return full[:33] + b"".join(chunks) + full[33:]
 
 
 def many_scans(count: int) -> bytes:
     """A progressive JPEG of 16 million pixels in 100 kB, whose last scan comes again and again."""
     file = io.BytesIO()
     Image.new("L", (4000, 4000), 128).save(file, "JPEG", progressive=True)
-    whole = file.getvalue()
-    scan = whole[whole.rindex(b"\xff\xda") : -2]
-    return whole[:-2] + count * scan + b"\xff\xd9"
+    content = file.getvalue()
+    scan = content[content.rindex(b"\xff\xda") : -2]
+    return content[:-2] + count * scan + b"\xff\xd9"
 
 
 def segments(marker: bytes, head: bytes, megabytes: int) -> bytes:
     """A JPEG with so much metadata."""
-    one = b"\xff" + marker + struct.pack(">H", 65_000) + head.ljust(64_998, b"\x2a")
-    return b"\xff\xd8" + one * (megabytes * 1_000_000 // len(one)) + saved("JPEG")[2:]
+    item = b"\xff" + marker + struct.pack(">H", 65_000) + head.ljust(64_998, b"\x2a")
+    return b"\xff\xd8" + item * (megabytes * 1_000_000 // len(item)) + saved("JPEG")[2:]
 
 
 def endless_tiff() -> bytes:
     """A TIFF whose directory is followed by itself."""
-    whole = bytearray(saved("TIFF"))
-    at = int.from_bytes(whole[4:8], "little")
-    entries = int.from_bytes(whole[at : at + 2], "little")
-    whole[at + 2 + 12 * entries : at + 6 + 12 * entries] = struct.pack("<I", at)
-    return bytes(whole)
+    full = bytearray(saved("TIFF"))
+    start = int.from_bytes(full[4:8], "little")
+    entries = int.from_bytes(full[start : start + 2], "little")
+    full[start + 2 + 12 * entries : start + 6 + 12 * entries] = struct.pack("<I", start)
+    return bytes(full)
 
 
 def greedy_tiff() -> bytes:
     """A TIFF of 90 million pixels that are not there."""
-    whole = bytearray(saved("TIFF"))
-    at = int.from_bytes(whole[4:8], "little")
-    for entry in range(at + 2, at + 2 + 12 * int.from_bytes(whole[at : at + 2], "little"), 12):
-        if int.from_bytes(whole[entry : entry + 2], "little") in (256, 257):  # width, height
-            whole[entry + 2 : entry + 12] = struct.pack("<HII", 4, 1, 9_400)
-    return bytes(whole)
+    full = bytearray(saved("TIFF"))
+    start = int.from_bytes(full[4:8], "little")
+    for entry in range(
+        start + 2, start + 2 + 12 * int.from_bytes(full[start : start + 2], "little"), 12
+    ):
+        if int.from_bytes(full[entry : entry + 2], "little") in (256, 257):  # width, height
+            full[entry + 2 : entry + 12] = struct.pack("<HII", 4, 1, 9_400)
+    return bytes(full)
 
 
 DAMAGED = ("unreadable: damaged",)

@@ -55,29 +55,29 @@ def test_nothing_is_asked_twice_and_nobody_spends_more_than_agreed(
     service = partial(Service, log, batch, concurrency=concurrency)
 
     def scoring(number: int, usd: float):
-        given = {"cache": tmp_path / "cache", "budget": usd, "yes": True}
-        return lambda: stages.score_photos(runs[number], service(str(number)), **given)
+        options = {"cache": tmp_path / "cache", "budget": usd, "yes": True}
+        return lambda: stages.score_photos(runs[number], service(str(number)), **options)
 
     children = [Child(scoring(number, budget)) for number in range(processes)]
     if kill:
         time.sleep(0.3)
         children[0].send(signal.SIGKILL)
     ends = [child.end() for child in children]
-    said = "".join(end.said for end in ends)
-    assert {end.code for end in ends} <= {0, 1, 2, -signal.SIGKILL}, said
-    assert "Traceback" not in said
-    asked = [line.split() for line in log.read_text().splitlines()]
-    assert max(Counter(who for who, _ in asked).values()) <= budget, said
+    text = "".join(end.said for end in ends)
+    assert {end.code for end in ends} <= {0, 1, 2, -signal.SIGKILL}, text
+    assert "Traceback" not in text
+    questions = [line.split() for line in log.read_text().splitlines()]
+    assert max(Counter(who for who, _ in questions).values()) <= budget, text
     in_flight = batch * concurrency if kill else 0
-    assert len(asked) - len({picture for _, picture in asked}) <= in_flight
+    assert len(questions) - len({picture for _, picture in questions}) <= in_flight
     for number in range(processes):  # and with enough money, each ends with the same answers
         assert ended(scoring(number, PICTURES)).code == 0
-    asked = [line.split()[1] for line in log.read_text().splitlines()]
-    assert len(set(asked)) == PICTURES
-    assert len(asked) <= PICTURES + in_flight
+    questions = [line.split()[1] for line in log.read_text().splitlines()]
+    assert len(set(questions)) == PICTURES
+    assert len(questions) <= PICTURES + in_flight
     first, *others = (tables.read(tables.SCORES, run / "scores.parquet") for run in runs)
-    for other in others:
-        pd.testing.assert_frame_equal(first, other)
+    for second in others:
+        pd.testing.assert_frame_equal(first, second)
 
 
 def test_two_in_one_run_folder_are_a_sentence(tmp_path):

@@ -42,19 +42,23 @@ CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 def opened(chromium: Any, page_file: Path) -> list[str]:
     """What went on that should not, while the page was read to its end and all in it was clicked."""
-    seen: list[str] = []
+    recorded: list[str] = []
     page = chromium.new_page()
-    page.on("dialog", lambda dialog: (seen.append(f"dialog {dialog.message}"), dialog.dismiss()))
-    page.on("pageerror", lambda error: seen.append(f"error {error}"))
+    page.on(
+        "dialog", lambda dialog: (recorded.append(f"dialog {dialog.message}"), dialog.dismiss())
+    )
+    page.on("pageerror", lambda error: recorded.append(f"error {error}"))
     page.on(
         "console",
-        lambda message: seen.append(message.text) if message.type in ("error", "warning") else None,
+        lambda message: (
+            recorded.append(message.text) if message.type in ("error", "warning") else None
+        ),
     )
     outside = ("file:", "data:", "blob:")
     page.on(
         "request",
         lambda asked: (
-            None if asked.url.startswith(outside) else seen.append(f"asked {asked.url[:80]}")
+            None if asked.url.startswith(outside) else recorded.append(f"asked {asked.url[:80]}")
         ),
     )
     page.goto(page_file.as_uri())
@@ -67,16 +71,16 @@ def opened(chromium: Any, page_file: Path) -> list[str]:
             await rest()
         }"""
     )
-    seen += ["owned"] if page.evaluate("typeof owned !== 'undefined'") else []
+    recorded += ["owned"] if page.evaluate("typeof owned !== 'undefined'") else []
     bad = "[...document.querySelectorAll('*')].flatMap(e => [...e.attributes].filter(a => /^on/.test(a.name) || "
     bad += "(/^(href|src|action)$/.test(a.name) && /^\\s*(javascript|https?:..evil)/.test(a.value)))).map(a => a.value)"
-    seen += [
+    recorded += [
         f"attribute {value[:60]}"
         for value in page.evaluate(bad)
         if "owned" in value or "evil" in value
     ]
     page.close()
-    return seen
+    return recorded
 
 
 def assert_texts_are_quiet(run: Path) -> None:
@@ -171,8 +175,8 @@ def test_labels_names_and_people_of_an_audit(gslopes, draw, make_onnx, tmp_path,
     assert not CONTROL.search(done.out + done.err + again.err)
     assert opened(chromium, run / "report/index.html") == []
     assert_texts_are_quiet(run)
-    shown = library.load(run)._repr_html_()
-    assert not re.search("<(script|img|svg|b )", shown)
+    displayed = library.load(run)._repr_html_()
+    assert not re.search("<(script|img|svg|b )", displayed)
     for form, name in (("parquet", "set"), ("answers", "answers.csv")):
         exported = gslopes("export", run, "--form", form, "--out", tmp_path / "out" / name)
         assert exported.code == 0, exported.err
@@ -214,10 +218,10 @@ def test_a_cell_of_a_table_is_shown_as_it_is(text):
     frame = pd.DataFrame({"Label": [words.label(text)] * 2, "Slope": ["−1.0"] * 2})
     assert_latex(to_latex(frame, words.label(text), "x"))
     assert_latex(to_latex(frame.rename(columns={"Label": "API"}), "", "x"))
-    shown = to_markdown(frame, "")
-    assert len(shown.strip().splitlines()) == 4
+    displayed = to_markdown(frame, "")
+    assert len(displayed.strip().splitlines()) == 4
     assert not re.search(
-        r"(?<!\\)[<>`\[\]$|](?! )", "".join(shown.splitlines()[3:]).replace(" |", "")
+        r"(?<!\\)[<>`\[\]$|](?! )", "".join(displayed.splitlines()[3:]).replace(" |", "")
     )
 
 
@@ -247,13 +251,13 @@ def test_columns_and_groups_of_people(name, tmp_path, chromium):
     people = AUDITS[name].prepare(tmp_path)
     table = tmp_path / "people.csv"
     frame = pd.read_csv(table, dtype=str)
-    one = [
+    item = [
         text for text in HOSTILE if not set(SEVERAL) & set(text)
     ]  # others stand for several groups
     column = "team" if name == "crops" else "gender"
     if name == "crops":
-        frame[column] = frame[column].map(dict(zip(sorted(set(frame[column])), one, strict=False)))
-    frame[HOSTILE[1]] = [one[i % 2 + 2] for i in range(len(frame))]
+        frame[column] = frame[column].map(dict(zip(sorted(set(frame[column])), item, strict=False)))
+    frame[HOSTILE[1]] = [item[i % 2 + 2] for i in range(len(frame))]
     frame.to_csv(table, index=False)
     run = tmp_path / "run"
     more = {"groups": (column, HOSTILE[1])} if name == "crops" else {}

@@ -72,7 +72,7 @@ def ours(
         claimed = spread(lambda: claim_and_keep(cache, classifier_id, lot), 1)
         cache.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         size = cache.path.stat().st_size
-        found = spread(
+        result = spread(
             lambda: cache.find(classifier_id, [key(int(n)) for n in lot.integers(0, count, BATCH)]),
             BATCH,
         )
@@ -85,7 +85,7 @@ def ours(
             "scrubbed, packed and kept by 500, answers a second": round(len(pool) / cached),
             "file, MiB": round(size / 2**20, 1),
             "file, bytes an answer": round(size / count),
-            "found and unpacked, answers a second": found,
+            "found and unpacked, answers a second": result,
             "looked up, answers a second": pictures,
             f"claimed and kept durably, requests of {BATCH} a second": claimed,
         }
@@ -108,7 +108,7 @@ def claim_and_keep(cache: AnswerCache, classifier_id: int, lot: np.random.Genera
     keys = [lot.bytes(32) for _ in range(BATCH)]
     cache.claim(classifier_id, keys)
     cache.put(
-        classifier_id, {one: CachedAnswer("answered", {"labels": [["tag", 0.5]]}) for one in keys}
+        classifier_id, {key: CachedAnswer("answered", {"labels": [["tag", 0.5]]}) for key in keys}
     )
 
 

@@ -85,7 +85,7 @@ NOTHING = Planted(
 def truths(planted: Planted) -> dict[str, float]:
     """What is true by construction, in the units of the rows that recover it."""
     person = [1 - chance for chance in planted.unmentioned]
-    shown = DARKER * person[0] + (1 - DARKER) * person[1]
+    text = DARKER * person[0] + (1 - DARKER) * person[1]
     added = [
         COMMON * (1 - early) * late
         for early, late in zip(planted.early, planted.added, strict=True)
@@ -98,7 +98,7 @@ def truths(planted: Planted) -> dict[str, float]:
         "S1 umbrella, association": DARKER * (1 - DARKER) * (1 - RARE) * inserted / 100,
         "S3 dog in human captions, pp": 100 * COMMON * (planted.early[0] - planted.early[1]),
         "S4 change of dog, pp": 100 * (added[0] - added[1]),
-        "R1 woman by dress, pp": 100 * shown * (planted.gendered[0] - planted.gendered[1]),
+        "R1 woman by dress, pp": 100 * text * (planted.gendered[0] - planted.gendered[1]),
         "E1 unmentioned, pp": unmentioned,
         "D1 lazy, pp": 100 * (planted.lazy[0] * person[0] - planted.lazy[1] * person[1]),
         "D2 unmentioned, pp": unmentioned,
@@ -132,9 +132,9 @@ def scenes(planted: Planted, images: int, seed: int) -> tuple[Material, Counter[
         darker, female = happens(DARKER), happens(FEMALE)
         side = 0 if darker else 1
         skin[image], gender[image] = ("darker", "lighter")[side], "female" if female else "male"
-        there = [name for name in NOUNS if happens(COMMON if name in ("bench", "dog") else RARE)]
+        present = [name for name in NOUNS if happens(COMMON if name in ("bench", "dog") else RARE)]
         boxes[image], words = [], []
-        for name in there:
+        for name in present:
             width, height = rng.uniform(0.1, 0.7, 2)
             x, y = rng.uniform(0, 1 - width), rng.uniform(0, 1 - height)
             boxes[image].append(Box(thing(name).concept, x, y, x + width, y + height))
@@ -143,9 +143,11 @@ def scenes(planted: Planted, images: int, seed: int) -> tuple[Material, Counter[
                 words.append(name)
         areas[image] = float(rng.uniform(0.05, 0.6))
         dress = female and happens(0.4)
-        early = "dog" in there and happens(planted.early[side])
-        words += ["dog"] if early or ("dog" in there and happens(planted.added[side])) else []
-        words += ["umbrella"] if "umbrella" not in there and happens(planted.inserted[side]) else []
+        early = "dog" in present and happens(planted.early[side])
+        words += ["dog"] if early or ("dog" in present and happens(planted.added[side])) else []
+        words += (
+            ["umbrella"] if "umbrella" not in present and happens(planted.inserted[side]) else []
+        )
         if "chair" in words and happens(planted.hyponym, "S1 armchair"):
             words[words.index("chair")] = "armchair"
         words += ["gun"] if darker and happens(planted.weapons, "D3 weapons") else []
@@ -168,7 +170,7 @@ def scenes(planted: Planted, images: int, seed: int) -> tuple[Material, Counter[
                 Fact("attribute", "lazy", person, synset=sense, subject_synset=thing(person).synset)
             )
 
-        labels = [label, *there, *(["dress"] if dress else [])]
+        labels = [label, *present, *(["dress"] if dress else [])]
         human = tuple(map(thing, [label, *(["dog"] if early else [])]))
         stages[TRUTH][image] = [Caption(-1, tuple(map(thing, labels)))]
         stages[HUMAN][image] = [Caption(number, human) for number in range(int(rng.integers(1, 6)))]
@@ -217,18 +219,18 @@ def recover(planted: Planted, images: int, seed: int) -> dict[str, dict[str, flo
         "D1 lazy, pp": {"concept": "estimate", "unit": "pp"},
         "D2 unmentioned, pp": {"concept": "unmentioned", "unit": "pp"},
     }
-    found = {key: first(results[key[:2]].measures, **facts) for key, facts in rows.items()}
+    result = {key: first(results[key[:2]].measures, **facts) for key, facts in rows.items()}
     inclusion = first(results["S1"].inclusions, scenario="hallucination", concept=umbrella)
     if inclusion:
         sign = 1 if inclusion["towards"] == "darker" else -1
-        found["S1 umbrella, association"] = {"value": sign * inclusion["association"]}
+        result["S1 umbrella, association"] = {"value": sign * inclusion["association"]}
     for name in names[:-2]:
         tested = [
             row["q"]
             for row in results[name].measures
             if row["unit"] == "pp" and not math.isnan(row["q"])
         ]
-        found[f"any {name}"] = {"q": min(tested, default=math.nan)}
+        result[f"any {name}"] = {"q": min(tested, default=math.nan)}
     concepts = {
         "D1 lazy": "estimate",
         "D4 female": "female",
@@ -241,7 +243,7 @@ def recover(planted: Planted, images: int, seed: int) -> dict[str, dict[str, flo
     counted["S1 armchair"] = first(results["S1"].measures, concept=f"too-specific:{armchair}").get(
         "active", 0
     )
-    return found | {
+    return result | {
         f"{key}, cases": {"planted": counts[key], "value": float(counted[key])} for key in COUNTS
     }
 
@@ -255,27 +257,27 @@ def summarise(
     of it.  flagged, p_flagged: share with q and with p below 0.05.
     """
     table, truth_of = [], truths(planted)
-    for key in dict.fromkeys(key for one in sets for key in one):
-        rows = [one[key] for one in sets if one.get(key)]
+    for key in dict.fromkeys(key for item in sets for key in item):
+        rows = [item[key] for item in sets if item.get(key)]
         row = dict.fromkeys(("truth", "mean", "covered", "low", "high", "flagged", "p_flagged"))
         row |= {"set": name, "planted": key, "sets": len(rows)}
         inside = []
         if "value" in rows[0]:
             row |= {
                 "truth": truth_of.get(key),
-                "mean": float(np.mean([one["value"] for one in rows])),
+                "mean": float(np.mean([item["value"] for item in rows])),
             }
         if key.endswith("cases"):
-            row["truth"] = float(np.mean([one["planted"] for one in rows]))
-            inside = [one["value"] == one["planted"] for one in rows]
+            row["truth"] = float(np.mean([item["planted"] for item in rows]))
+            inside = [item["value"] == item["planted"] for item in rows]
         elif "ci_low" in rows[0]:
-            inside = [one["ci_low"] <= truth_of[key] <= one["ci_high"] for one in rows]
+            inside = [item["ci_low"] <= truth_of[key] <= item["ci_high"] for item in rows]
         if inside:
             low, high = wilson(float(np.mean(inside)), len(inside))
             row |= {"covered": float(np.mean(inside)), "low": float(low), "high": float(high)}
         for flag, column in (("flagged", "q"), ("p_flagged", "p")):
             if column in rows[0]:
-                row[flag] = float(np.mean([one[column] < 0.05 for one in rows]))
+                row[flag] = float(np.mean([item[column] < 0.05 for item in rows]))
         table.append(row)
     return table
 
@@ -295,8 +297,8 @@ def main() -> None:
         table += summarise(
             name, planted, [recover(planted, args.images, seed) for seed in range(args.sets)]
         )
-    found = {"images": args.images, "table": table}
-    sys.stdout.write(json.dumps(found, indent=1, default=float) + "\n")
+    facts = {"images": args.images, "table": table}
+    sys.stdout.write(json.dumps(facts, indent=1, default=float) + "\n")
 
 
 if __name__ == "__main__":

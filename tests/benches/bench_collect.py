@@ -83,10 +83,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    here, there = multiprocessing.Pipe()
-    server = multiprocessing.Process(target=serve, args=(options.photos, there), daemon=True)
+    first, present = multiprocessing.Pipe()
+    server = multiprocessing.Process(target=serve, args=(options.photos, present), daemon=True)
     server.start()
-    pairs = here.recv()
+    pairs = first.recv()
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         addresses = root / "list.csv"
@@ -95,9 +95,9 @@ def main() -> None:
         aim("/".join(pairs[0][0].split("/")[:3]))
         runs = {"ours": ours(addresses, root), "plain loop": peer([url for url, _ in pairs], root)}
         seconds = measure.in_turn(runs, options.rounds)
-    here.send("enough")
+    first.send("enough")
     server.join(5)
-    found = {
+    facts = {
         "photos": len(pairs),
         "megabytes": round(sum(file.stat().st_size for file in files(options.photos)) / 1e6, 1),
         "rounds": options.rounds,
@@ -108,7 +108,7 @@ def main() -> None:
         "ours_is_faster_by": measure.ratios(seconds)["plain loop"],
         "machine": measure.machine(),
     }
-    measure.say(found, options.out)
+    measure.say(facts, options.out)
 
 
 if __name__ == "__main__":

@@ -75,17 +75,17 @@ def killed(provider: FakeProvider, after: int, *arguments: str) -> int:
 def recovered(run: Path) -> list[list[object]]:
     """Each service's planted and found slope in points per unit of congruence, with its interval."""
     rows = tables.read(TABLES["congruence"], run / "congruence.parquet")
-    at = (rows["measure"] == "correct") & (rows["group"] == "all") & (rows["tags"] == "gross")
-    rows = rows[at & (rows["gender"] == "all") & (rows["estimator"] == "person")].set_index(
+    start = (rows["measure"] == "correct") & (rows["group"] == "all") & (rows["tags"] == "gross")
+    rows = rows[start & (rows["gender"] == "all") & (rows["estimator"] == "person")].set_index(
         "classifier"
     )
-    found = []
+    result = []
     for service, slope in SLOPES.items():
         row = rows.loc[service]
         numbers = [round(float(row[name]), 2) for name in ("slope", "ci_low", "ci_high")]
-        held = numbers[0] == slope == 0 or bool(numbers[1] <= 100 * slope <= numbers[2])
-        found.append([service, 100 * slope, *numbers, held])
-    return found
+        holds = numbers[0] == slope == 0 or bool(numbers[1] <= 100 * slope <= numbers[2])
+        result.append([service, 100 * slope, *numbers, holds])
+    return result
 
 
 def services(run: Path, cache: Path) -> dict[str, object]:
@@ -112,9 +112,9 @@ def services(run: Path, cache: Path) -> dict[str, object]:
 
 def main(people: str, table: str, folder: Path) -> dict[str, object]:
     """Each step once: what an earlier start of the bench measured stands in FOLDER/steps.json."""
-    run, cache, kept = folder / "run", folder / "cache", folder / "steps.json"
+    run, cache, retained = folder / "run", folder / "cache", folder / "steps.json"
     folder.mkdir(parents=True, exist_ok=True)
-    steps: dict[str, object] = json.loads(kept.read_text()) if kept.exists() else {}
+    steps: dict[str, object] = json.loads(retained.read_text()) if retained.exists() else {}
     work = {
         "cut out and compose": lambda: timed(STAGE, people, table, str(run)),
         "services": lambda: services(run, cache),
@@ -124,7 +124,7 @@ def main(people: str, table: str, folder: Path) -> dict[str, object]:
     for name, step in work.items():
         if name not in steps:
             steps[name] = step()
-            kept.write_text(json.dumps(steps))
+            retained.write_text(json.dumps(steps))
     cutouts = tables.read(TABLES["cutouts"], run / "cutouts.parquet")
     return {
         "bench": "contexts",

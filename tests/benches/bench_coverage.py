@@ -96,8 +96,8 @@ def truth(kind: str, rate: float, effect: float) -> dict[str, float]:
     limit = deviations[3] * special.ndtri(1 - rate)
     shares = special.ndtr((effect * VALUES - limit) / deviations)
     slope = float(line_weights(VALUES) @ shares)
-    found = {"photo-rate": 100 * slope, "paper": slope / shares[3]}
-    return found
+    facts = {"photo-rate": 100 * slope, "paper": slope / shares[3]}
+    return facts
 
 
 def cell(
@@ -105,18 +105,18 @@ def cell(
 ) -> list[dict[str, object]]:
     """One row for each estimator and method: false positives (no effect) and coverage, over the judged data sets."""
     generator = np.random.default_rng([SEED, seed])
-    known = truth(kind, rate, effect)
+    expected = truth(kind, rate, effect)
     limit = np.sqrt(variances(kind)[3, 3]) * special.ndtri(1 - rate)
     tally: dict[tuple[str, str], list[np.ndarray]] = {}
     judged = 0
-    each = max(1, min(sets, 3_000_000 // (photos * 7) or 1, 500))
+    item = max(1, min(sets, 3_000_000 // (photos * 7) or 1, 500))
     done = 0
     while done < sets:
-        excess = latent(generator, (min(each, sets - done), photos), kind, effect) - np.float32(
+        excess = latent(generator, (min(item, sets - done), photos), kind, effect) - np.float32(
             limit
         )
         done += len(excess)
-        judged += study(excess, known, effect, tally, seed + done)
+        judged += study(excess, expected, effect, tally, seed + done)
     head = {
         "null": kind,
         "rate": rate,
@@ -219,17 +219,17 @@ def markdown(rows: list[dict], facts: dict) -> str:
             for kind in KINDS_OF_NULL:
                 for photos in SIZES:
                     for rate in RATES:
-                        here = [
+                        first = [
                             r
                             for r in rows
                             if (r["null"], r["photos"], r["rate"], r["effect"])
                             == (kind, photos, rate, effect)
                         ]
                         cells = [
-                            _cell(next((r for r in here if _is(r, pair)), None), field, low, high)
+                            _cell(next((r for r in first if _is(r, pair)), None), field, low, high)
                             for pair in listed
                         ]
-                        judged = f"{100 * here[0]['judged']:.0f}" if here else "-"
+                        judged = f"{100 * first[0]['judged']:.0f}" if first else "-"
                         lines.append(
                             f"| {kind} | {photos:,} | {rate:g} | {judged} | "
                             + " | ".join(cells)
@@ -363,17 +363,22 @@ def run_cases(names: list[str], sets: int, portion: int, out: Path) -> None:
         "permutations": PERMUTATIONS_OF_CASES,
     }
     for name in names:
-        known = facts["cases"].setdefault(
+        expected = facts["cases"].setdefault(
             name, {"sets": 0, "portions": 0, "seconds": 0.0, "rows": {}}
         )
-        while known["sets"] < sets:
-            size, begun = min(portion, sets - known["sets"]), time.process_time()
-            generator = np.random.default_rng([SEED, zlib.crc32(name.encode()), known["portions"]])
+        while expected["sets"] < sets:
+            size, begun = min(portion, sets - expected["sets"]), time.process_time()
+            generator = np.random.default_rng(
+                [SEED, zlib.crc32(name.encode()), expected["portions"]]
+            )
             for what, method, hits, number in CASES[name](generator, size):
-                row = known["rows"].setdefault(f"{what} | {method}", [0, 0])
-                known["rows"][f"{what} | {method}"] = [row[0] + hits, row[1] + number]
-            known["sets"], known["portions"] = known["sets"] + size, known["portions"] + 1
-            known["seconds"] = round(known["seconds"] + time.process_time() - begun, 1)
+                row = expected["rows"].setdefault(f"{what} | {method}", [0, 0])
+                expected["rows"][f"{what} | {method}"] = [row[0] + hits, row[1] + number]
+            expected["sets"], expected["portions"] = (
+                expected["sets"] + size,
+                expected["portions"] + 1,
+            )
+            expected["seconds"] = round(expected["seconds"] + time.process_time() - begun, 1)
             path.write_text(json.dumps(facts, indent=1) + "\n")
             out.with_suffix(".md").write_text(markdown_of_cases(facts))
 
@@ -405,22 +410,22 @@ that are not given have fewer, single labels more. More on each cell is in tests
 def markdown_of_cases(facts: dict) -> str:
     short, rows = [], []
     for name, case in facts["cases"].items():
-        held = []
+        holds = []
         for key, (hits, number) in case["rows"].items():
             what, method = key.split(" | ", 1)
             share = hits / number if number else 0.0
             error = 100 * np.sqrt(share * (1 - share) / number) if number else 0.0
             digits = 1 if share > 5e-4 or not share else 4
-            shown = f"{100 * share:.{digits}f} ± {error:.{digits}f}" if number else "-"
-            rows.append(f"| {name} | {what} | {method} | {shown} | {number:,} |")
+            text = f"{100 * share:.{digits}f} ± {error:.{digits}f}" if number else "-"
+            rows.append(f"| {name} | {what} | {method} | {text} | {number:,} |")
             if (
                 re.search(r"\b(covered|held|holds)\b", what)
                 and "as it was" not in method
                 and number >= 100
             ):
-                held.append(round(100 * share))
+                holds.append(round(100 * share))
         about = getattr(CASES[name], "func", CASES[name]).__doc__.partition("\n\n")[0]
-        ends = " to ".join(map(str, sorted({min(held), max(held)}))) if held else "-"
+        ends = " to ".join(map(str, sorted({min(holds), max(holds)}))) if holds else "-"
         short.append(f"| {name} | {' '.join(about.split())} | {ends} | {len(case['rows'])} |")
     return ABOUT_CASES.format(
         seed=facts["seed"], short="\n".join(short), many=len(rows), rows="\n".join(rows)

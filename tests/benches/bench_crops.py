@@ -80,9 +80,9 @@ def main() -> None:
     }
     start = time.process_time()
     scores = generator.normal(size=M + N)
-    found = parity(compared(scores[:M], scores[M:]))
+    results = parity(compared(scores[:M], scores[M:]))
     result["alone"] = {
-        "pairs": found.pairs,
+        "pairs": results.pairs,
         "processor_seconds": round(time.process_time() - start, 4),
     }
     result["peak_mib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

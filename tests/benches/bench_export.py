@@ -55,12 +55,12 @@ def main() -> None:
     files = [encode(render(sample(1, seed), SIDE).pixels[0], False, None) for seed in range(DRAWN)]
     measured = []
     for pictures in (args.pictures // 10, args.pictures):
-        with tempfile.TemporaryDirectory() as place:
-            run = make_run(Path(place), files, pictures // (len(VALUES) + 1))
+        with tempfile.TemporaryDirectory() as folder:
+            run = make_run(Path(folder), files, pictures // (len(VALUES) + 1))
             for form in args.forms:
-                out = Path(place) / form
+                out = Path(folder) / form
                 measured.append(
-                    {"form": form, **exported(run, form, out), **copied(out, Path(place) / "copy")}
+                    {"form": form, **exported(run, form, out), **copied(out, Path(folder) / "copy")}
                 )
     measure.say(
         {"bench": "export", "machine": measure.machine(), "side": SIDE, "exports": measured},
@@ -73,7 +73,7 @@ def make_run(place: Path, files: list[bytes], photos: int) -> Path:
     run = place / "run"
     for folder in (place / "photos", run / "edits" / "gender"):
         folder.mkdir(parents=True)
-    seen, edits = [], []
+    recorded, edits = [], []
     for index in range(photos):
         data = (
             files[index % len(files)] + b"%d" % index
@@ -88,15 +88,15 @@ def make_run(place: Path, files: list[bytes], photos: int) -> Path:
             "status": "used",
             "faces": 1,
         }
-        seen.append(
+        recorded.append(
             {**about, "reason": "", "detail": "", "box": None, "points": None, "detection": None}
         )
         for step, value in enumerate(VALUES):
             file = f"edits/gender/{photo[:16]}-{step}.jpg"
             (run / file).write_bytes(files[(index + step) % len(files)])
-            known = {"photo": photo, "attribute": "gender", "step": step, "value": value}
-            edits.append({**known, "file": file, "mask_area": 0.1})
-    for table, rows in ((tables.PHOTOS, seen), (tables.EDITS, edits)):
+            options = {"photo": photo, "attribute": "gender", "step": step, "value": value}
+            edits.append({**options, "file": file, "mask_area": 0.1})
+    for table, rows in ((tables.PHOTOS, recorded), (tables.EDITS, edits)):
         tables.write(table, pd.DataFrame(rows)[list(table.columns)], run / f"{table.name}.parquet")
     config = {"photos": str(place / "photos")}
     (run / "run.json").write_text(json.dumps({"seed": 0, "config": config, "models": {}}))
@@ -107,11 +107,11 @@ def exported(run: Path, form: str, out: Path) -> dict[str, float]:
     """Pictures, seconds and peak of one export."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", EXPORT, str(run), form, str(out)]
-    said = subprocess.run(
+    output = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=True
     ).stdout
-    found: dict[str, float] = json.loads(said.splitlines()[-1])
-    return found
+    content: dict[str, float] = json.loads(output.splitlines()[-1])
+    return content
 
 
 def copied(out: Path, copy: Path) -> dict[str, float]:

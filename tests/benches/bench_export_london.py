@@ -34,7 +34,7 @@ import gslopes  # noqa: E402
 def hub(out: Path) -> int:
     parts = import_module("datasets").load_dataset(str(out), cache_dir=str(out.parent / "cache"))
     return sum(
-        1 for part in parts.values() for one in part if (one.get("image") or one.get("jpg")).size
+        1 for part in parts.values() for item in part if (item.get("image") or item.get("jpg")).size
     )
 
 
@@ -49,33 +49,33 @@ def tars(out: Path) -> int:
     return sum(
         1
         for shard in shards
-        for one in read(shard, shardshuffle=False).decode("pil")
-        if one["jpg"].size
+        for item in read(shard, shardshuffle=False).decode("pil")
+        if item["jpg"].size
     )
 
 
 def coco(out: Path) -> int:
     count = 0
     for path in out.glob("annotations/*.json"):
-        for one in json.loads(path.read_text("utf-8"))["images"]:
-            Image.open(next(place for place in out.glob(f"**/{one['file_name']}"))).load()
+        for image in json.loads(path.read_text("utf-8"))["images"]:
+            Image.open(next(position for position in out.glob(f"**/{image['file_name']}"))).load()
             count += 1
     return count
 
 
 def croissant(out: Path) -> int:
-    found = import_module("mlcroissant").Dataset(jsonld=str(out / "croissant.json"))
-    return len(found.metadata.record_sets)
+    result = import_module("mlcroissant").Dataset(jsonld=str(out / "croissant.json"))
+    return len(result.metadata.record_sets)
 
 
 def fiftyone(out: Path) -> int:
     """FiftyOne's own import, every picture opened."""
     library = import_module("fiftyone")
-    found = library.Dataset.from_dir(
+    result = library.Dataset.from_dir(
         str(out), dataset_type=library.types.FiftyOneImageClassificationDataset
     )
-    count = sum(1 for one in found.values("filepath") if Image.open(one).load())
-    found.delete()
+    count = sum(1 for item in result.values("filepath") if Image.open(item).load())
+    result.delete()
     return count
 
 
@@ -98,21 +98,22 @@ def main() -> None:
     args = parser.parse_args()
     rows = []
     for form, readers in READERS.items():
-        with tempfile.TemporaryDirectory() as place:
+        with tempfile.TemporaryDirectory() as folder:
             began = time.perf_counter()
-            found = gslopes.export(args.run, form, Path(place) / "out")
+            result = gslopes.export(args.run, form, Path(folder) / "out")
             seconds = round(time.perf_counter() - began, 1)
             size = (
-                sum(path.stat().st_size for path in found.path.rglob("*") if path.is_file()) / 2**20
+                sum(path.stat().st_size for path in result.path.rglob("*") if path.is_file())
+                / 2**20
             )
-            row = {"form": form, "pictures": found.rows, "seconds": seconds, "mib": round(size, 1)}
+            row = {"form": form, "pictures": result.rows, "seconds": seconds, "mib": round(size, 1)}
             for name, package, read in readers:
                 try:
                     version = metadata.version(package)
                 except metadata.PackageNotFoundError:
                     rows.append({**row, "read by": name, "read": "not installed"})
                     continue
-                rows.append({**row, "read by": f"{name} {version}", "read": read(found.path)})
+                rows.append({**row, "read by": f"{name} {version}", "read": read(result.path)})
     measure.say({"bench": "export-london", "machine": measure.machine(), "exports": rows}, args.out)
 
 

@@ -66,7 +66,7 @@ def write(folder: Path, photos: int, labels: int) -> None:
             }
             out.write_table(pa.table(columns).cast(out.schema))
     count = photos * 7
-    asked = {
+    facts = {
         "photo": np.repeat(ids, 7),
         "attribute": np.full(count, "gender"),
         "step": np.tile(np.arange(7, dtype=np.int16), photos),
@@ -76,25 +76,29 @@ def write(folder: Path, photos: int, labels: int) -> None:
         "detail": np.full(count, ""),
     }
     pq.write_table(
-        pa.table(asked).cast(tables.ASKED.schema.remove_metadata()), folder / "asked.parquet"
+        pa.table(facts).cast(tables.ASKED.schema.remove_metadata()), folder / "asked.parquet"
     )
 
 
 def ours(folder: Path) -> dict[str, object]:
     start, processor = time.perf_counter(), time.process_time()
     pair = (tables.SCORES, tables.ASKED)
-    scores, asked = (tables.read_arrow(table, folder / f"{table.name}.parquet") for table in pair)
+    scores, questions = (
+        tables.read_arrow(table, folder / f"{table.name}.parquet") for table in pair
+    )
     read = time.perf_counter() - start
     options = FitOptions(permutations=REPLICATES, seed=SEED)
-    found = analyse(scores, asked, options=options)
+    analysis = analyse(scores, questions, options=options)
     return {
         "seconds": round(time.perf_counter() - start, 1),
         "of_which_reading": round(read, 1),
         "processor_seconds": round(time.process_time() - processor, 1),
         "peak_gib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
-        "rows_of_slopes": len(found.slopes),
-        "labels": int(found.slopes["label"].nunique()),
-        "labels_judged": int((found.slopes.query("estimator == 'photo-rate'")["note"] == "").sum()),
+        "rows_of_slopes": len(analysis.slopes),
+        "labels": int(analysis.slopes["label"].nunique()),
+        "labels_judged": int(
+            (analysis.slopes.query("estimator == 'photo-rate'")["note"] == "").sum()
+        ),
     }
 
 
@@ -114,12 +118,12 @@ def loop(photos: int = 1000, labels: int = 3, replicates: int = 100) -> dict[str
             sm.OLS(drawn.mean(axis=0), design).fit()
             permuted = generator.permuted(present, axis=1)
             sm.OLS(permuted.mean(axis=0), design).fit()
-    each = (time.perf_counter() - start) / labels
+    item = (time.perf_counter() - start) / labels
     return {
         "photos": photos,
         "labels": labels,
         "replicates": replicates,
-        "seconds_a_label": round(each, 3),
+        "seconds_a_label": round(item, 3),
     }
 
 

@@ -85,8 +85,10 @@ def fit(folder: Path, size: int) -> dict[str, Any]:
     from gslopes.slopes.measures.options import FitOptions
 
     pair = (tables.SCORES, tables.ASKED)
-    scores, asked = (tables.read_arrow(table, folder / f"{table.name}.parquet") for table in pair)
-    analyse(scores, asked, options=FitOptions(permutations=200))
+    scores, questions = (
+        tables.read_arrow(table, folder / f"{table.name}.parquet") for table in pair
+    )
+    analyse(scores, questions, options=FitOptions(permutations=200))
     return {"rows": pq.read_metadata(folder / "scores.parquet").num_rows}
 
 
@@ -171,8 +173,8 @@ def http(folder: Path, size: int) -> dict[str, Any]:
             began, busy = time.perf_counter(), time.process_time()
             if name == "ours":
                 os.environ["GSLOPES_CACHE"] = str(folder / "cache")
-                asked = f"http:{url},batch=1,concurrency=1"
-                stages.score_photos(folder / "run", asked, device="cpu", yes=True)
+                text = f"http:{url},batch=1,concurrency=1"
+                stages.score_photos(folder / "run", text, device="cpu", yes=True)
             else:
                 with httpx.Client() as client:
                     for file in files:
@@ -195,8 +197,8 @@ def http(folder: Path, size: int) -> dict[str, Any]:
 def finished(folder: Path, photos: int) -> None:
     import gslopes
 
-    given = gslopes.drawn_faces(folder / "drawn", photos)
-    gslopes.audit(out=folder / "run", classifier=instant, placebo=False, steps=3, **given)
+    options = gslopes.drawn_faces(folder / "drawn", photos)
+    gslopes.audit(out=folder / "run", classifier=instant, placebo=False, steps=3, **options)
 
 
 def again(folder: Path, size: int) -> None:
@@ -206,9 +208,13 @@ def again(folder: Path, size: int) -> None:
     from gslopes.slopes import audit as stages
 
     drawn = folder / "drawn"
-    given = {"photos": drawn / "photos", "landmarks": drawn / "faces.csv", "masks": drawn / "masks"}
-    given |= {"editor": "drawn-confounded", "gate": False}
-    done = stages.audit(out=folder / "run", classifier=instant, placebo=False, steps=3, **given)
+    options = {
+        "photos": drawn / "photos",
+        "landmarks": drawn / "faces.csv",
+        "masks": drawn / "masks",
+    }
+    options |= {"editor": "drawn-confounded", "gate": False}
+    done = stages.audit(out=folder / "run", classifier=instant, placebo=False, steps=3, **options)
     with contextlib.redirect_stdout(io.StringIO()):
         print(done)  # noqa: T201 - as the command does
 
@@ -332,11 +338,11 @@ def once(kind: Kind, folder: Path, size: int) -> dict[str, Any]:
 
 def measured(name: str, kind: Kind, rounds: int) -> dict[str, Any]:
     """All sizes in turn, so that a busy minute meets them all."""
-    found: dict[int, list[dict[str, Any]]] = {size: [] for size in kind.sizes}
-    with tempfile.TemporaryDirectory() as place:
+    result: dict[int, list[dict[str, Any]]] = {size: [] for size in kind.sizes}
+    with tempfile.TemporaryDirectory() as position:
         for turn in range(rounds):
             for size in kind.sizes:
-                folder = Path(place) / (str(size) if kind.command else f"{size}-{turn}")
+                folder = Path(position) / (str(size) if kind.command else f"{size}-{turn}")
                 for part, count in (("warm", kind.sizes[0]), ("sized", size)):
                     if not (folder / part).exists():
                         (folder / part).mkdir(parents=True)
@@ -357,17 +363,17 @@ def measured(name: str, kind: Kind, rounds: int) -> dict[str, Any]:
                     after = resource.getrusage(resource.RUSAGE_CHILDREN)
                     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
                     facts |= {"seconds": time.perf_counter() - began, "processor": spent}
-                found[size].append(facts)
-    return grown(kind.unit, found)
+                result[size].append(facts)
+    return grown(kind.unit, result)
 
 
 def grown(unit: str, found: dict[int, list[dict[str, Any]]]) -> dict[str, Any]:
     """Medians of each size, the exponents, and what a unit more costs."""
     middle = {
-        size: {key: float(np.median([one[key] for one in runs])) for key in runs[0]}
+        size: {key: float(np.median([item[key] for item in runs])) for key in runs[0]}
         for size, runs in found.items()
     }
-    sizes, spent = list(middle), [one["processor"] for one in middle.values()]
+    sizes, spent = list(middle), [item["processor"] for item in middle.values()]
     (near, far), (before, after) = sizes[-2:], spent[-2:]
     return {
         "exponent": round(float(np.polyfit(np.log(sizes), np.log(spent), 1)[0]), 3),
@@ -375,8 +381,8 @@ def grown(unit: str, found: dict[int, list[dict[str, Any]]]) -> dict[str, Any]:
         "a_unit": round(1e6 * (after - before) / (far - near), 1),
         "unit": unit,
         "sizes": {
-            str(size): {key: round(value, 4) for key, value in one.items()}
-            for size, one in middle.items()
+            str(size): {key: round(value, 4) for key, value in item.items()}
+            for size, item in middle.items()
         },
     }
 
@@ -403,8 +409,9 @@ def main() -> None:
     for name in args.only:
         machine = measure.machine(packages=("numpy", "pandas", "pyarrow"))
         facts[name] = measured(name, KINDS[name], args.rounds) | {"machine": machine}
-        one = facts[name]
-        line = f"{name:<12} n^{one['exponent']:<6} last n^{one['last']:<6} {one['a_unit']:,.1f} us a {one['unit']}\n"
+        kind = facts[name]
+        line = f"{name:<12} n^{kind['exponent']:<6} last n^{kind['last']:<6} "
+        line += f"{kind['a_unit']:,.1f} us a {kind['unit']}\n"
         sys.stderr.write(line)
         if args.out:
             args.out.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")

@@ -32,8 +32,8 @@ def reported(name: str) -> bool:
 
 def agreement(ratings: Path, synsets: Path) -> dict[str, Any]:
     """Of each band of words, and of photographed synsets, how many there are and the share that the rule lists."""
-    known, senses, rule = wordnet(), Senses(wordnet()), shipped()["non-imageable-synsets"]
-    photographed = filter(None, map(known.by_id, synsets.read_text("utf-8").split()))
+    expected, senses, rule = wordnet(), Senses(wordnet()), shipped()["non-imageable-synsets"]
+    photographed = filter(None, map(expected.by_id, synsets.read_text("utf-8").split()))
     groups: dict[str, list[str]] = {
         "photographed": [name for name in photographed if reported(name)]
     }
@@ -42,8 +42,8 @@ def agreement(ratings: Path, synsets: Path) -> dict[str, Any]:
             word = row["Word"]
             noun = (
                 word.islower()
-                and known.knows(word, "n")
-                and not any(known.knows(word, part) for part in "var")
+                and expected.knows(word, "n")
+                and not any(expected.knows(word, part) for part in "var")
             )
             sense = senses.of(word, "object").synset
             if noun and " " not in word and reported(word) and row["Brysbaert"] and sense:
@@ -51,7 +51,10 @@ def agreement(ratings: Path, synsets: Path) -> dict[str, Any]:
                 band = next(name for name, (low, high) in BANDS.items() if low <= rating < high)
                 groups.setdefault(band, []).append(sense)
     return {
-        name: {"n": len(some), "listed": sum(rule.holds(one, known) for one in some) / len(some)}
+        name: {
+            "n": len(some),
+            "listed": sum(rule.holds(item, expected) for item in some) / len(some),
+        }
         for name, some in groups.items()
     }
 

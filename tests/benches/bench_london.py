@@ -31,10 +31,12 @@ CROPPERS = ("spectral-residual", "fine-grained", "centre")
 
 def faces(attribute: str, photos: Path, people: Path, out: Path) -> dict[str, Any]:
     """A whole audit along an attribute: how many photos, how many findings, every slope and its placebos."""
-    found = gslopes.audit(photos, out / attribute, attribute=attribute, progress=True)
-    slopes = found.tables["slopes"].query("estimator == 'photo-rate'")
+    result = gslopes.audit(photos, out / attribute, attribute=attribute, progress=True)
+    slopes = result.tables["slopes"].query("estimator == 'photo-rate'")
     own = slopes[slopes["attribute"] == attribute]
-    (counts,) = (one.counts for one in funnels(found.folder) if one.attribute == attribute)
+    (counts,) = (
+        funnel.counts for funnel in funnels(result.folder) if funnel.attribute == attribute
+    )
     judged = own[own["decision"] != "unjudged"]
     rows = slopes[
         slopes["attribute"].str.startswith(f"{attribute}-") & slopes["label"].isin(judged["label"])
@@ -60,29 +62,29 @@ def labels(rows: pd.DataFrame) -> dict[str, Any]:
 
 def crops(photos: Path, people: Path, out: Path) -> dict[str, Any]:
     """Women over men by each cropper: how often the focal point falls on the woman."""
-    found = gslopes.audit_crops(
+    result = gslopes.audit_crops(
         photos, out / "crops", people=people, groups=["gender"], cropper=list(CROPPERS)
     )
-    rows = found.tables["parity"].query(
+    rows = result.tables["parity"].query(
         "outcome == 'favoured' and variant == 'native' and policy in ('argmax', 'rectangle')"
     )
-    made = {}
+    facts = {}
     for _, row in rows.iterrows():
         flipped = row["group"] not in ("woman", "female")
         ends = {"value": row["p"], "low": row["ci_low"], "high": row["ci_high"]}
         if flipped:
             ends = {"value": 1 - row["p"], "low": 1 - row["ci_high"], "high": 1 - row["ci_low"]}
-        made[str(row["cropper"])] = {
+        facts[str(row["cropper"])] = {
             name: round(100 * float(share), 2) if pd.notna(share) else None
             for name, share in ends.items()
         }
-    return {"women over men, %": made, "pairs": int(rows["pairs"].max())}
+    return {"women over men, %": facts, "pairs": int(rows["pairs"].max())}
 
 
 def contexts(photos: Path, people: Path, out: Path) -> dict[str, Any]:
     """How much more often the inferred gender is the self-reported one where the room fits it by one unit more."""
-    found = gslopes.audit_contexts(photos, out / "contexts", people=people, backgrounds="rendered")
-    rows = found.tables["congruence"].query(
+    result = gslopes.audit_contexts(photos, out / "contexts", people=people, backgrounds="rendered")
+    rows = result.tables["congruence"].query(
         "measure == 'correct' and tags == 'gross' and group == 'all' and estimator == 'person'"
     )
     return {
@@ -117,10 +119,10 @@ def main() -> None:
     parser.add_argument("people", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--part", choices=PARTS, action="append")
-    given = parser.parse_args()
+    options = parser.parse_args()
     content = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {"bench": "london"}
-    for part in given.part or PARTS:
-        content[part] = PARTS[part](given.photos, given.people, given.folder)
+    for part in options.part or PARTS:
+        content[part] = PARTS[part](options.photos, options.people, options.folder)
         content["machine"] = measure.machine()
         RESULTS.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
 

@@ -122,17 +122,17 @@ def bench(
 
     Raises: UsageError if there is no photo with a usable face; as ``slopes.audit.synthesise``.
     """
-    with tempfile.TemporaryDirectory(prefix="gslopes-bench-") as place:
-        there = Path(place)
-        folder = there / "photos"
+    with tempfile.TemporaryDirectory(prefix="gslopes-bench-") as position:
+        present = Path(position)
+        folder = present / "photos"
         folder.mkdir()
         if photos is None:
             write_variants(folder, count)
         else:
             link_photos(Path(photos), folder, count)
         device = runtime.pick_device(device)
-        clock, faces = time_steps(folder, there, attribute, device, executor)
-        seconds, meter = time_walk(folder, there / "run", attribute, device, executor)
+        clock, faces = time_steps(folder, present, attribute, device, executor)
+        seconds, meter = time_walk(folder, present / "run", attribute, device, executor)
     return Bench(device, cores(), count, faces, clock, count / seconds, meter.watts, meter.source)
 
 
@@ -165,12 +165,12 @@ def time_steps(
         with clock("read and decode"):
             opened = [open_photo(path) for path in paths]
         with clock("find"):
-            found = components.finder(opened)
+            result = components.finder(opened)
         with clock("align"):
             sizes = [photo.pixels.shape for photo in opened]
             chosen = [
-                (photo, choose(seen, width, height, 20, editor.size))
-                for photo, seen, (height, width, _) in zip(opened, found, sizes, strict=True)
+                (photo, choose(recorded, width, height, 20, editor.size))
+                for photo, recorded, (height, width, _) in zip(opened, result, sizes, strict=True)
             ]
             usable: list[tuple[Photo, Face]] = [
                 (photo, face) for photo, face in chosen if not isinstance(face, str)
@@ -185,24 +185,26 @@ def time_steps(
         with clock("mask"):
             photos, faces_there = [photo for photo, _ in usable], [face for _, face in usable]
             masks = components.masker(photos, faces_there, chips, editor.border)
-            kept = [index for index, mask in enumerate(masks) if not mask_is_degenerate(mask)]
-        if not kept:
+            retained = [index for index, mask in enumerate(masks) if not mask_is_degenerate(mask)]
+        if not retained:
             return 0
-        edited = [usable[index] for index in kept]
+        edited = [usable[index] for index in retained]
         with clock("edit"):
-            swept = swept_on(device, editor, chips[kept], values)
+            swept = swept_on(device, editor, chips[retained], values)
         with clock("compose"):
-            seen, found = [photo for photo, _ in edited], [face for _, face in edited]
-            heads = [None] * len(kept)
-            wholes = list(compose_all(seen, found, swept, masks[kept], editor.blend, device, heads))
-        for photo, whole in zip(seen, wholes, strict=True):
+            recorded, result = [photo for photo, _ in edited], [face for _, face in edited]
+            heads = [None] * len(retained)
+            wholes = list(
+                compose_all(recorded, result, swept, masks[retained], editor.blend, device, heads)
+            )
+        for photo, full in zip(recorded, wholes, strict=True):
             with clock("encode"):
                 files = Variants(photo.pixels, photo.gray, photo.icc)
-                encoded = [files.encode(patch, whole.box) for patch in whole.patches]
+                encoded = [files.encode(patch, full.box) for patch in full.patches]
             with clock("write"):
                 for step, data in enumerate(encoded):
                     runfolder.write_bytes(place / f"picture-{step}", data)
-        return len(kept)
+        return len(retained)
 
     executor.note(f"bench      {len(files)} photos, step by step, on {device}")
     with one_thread_each():
@@ -292,7 +294,7 @@ def main() -> None:
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     args = parser.parse_args()
-    found = bench(
+    result = bench(
         args.photos,
         OneProcess(progress=True),
         count=args.count,
@@ -300,24 +302,24 @@ def main() -> None:
         device=args.device,
     )
     if args.json:
-        named = {"planned": found.planned, "bound": found.bound, "busy": found.busy}
-        return say(json.dumps({**asdict(found), "paper_minutes": found.paper_minutes, **named}))
-    total = sum(found.steps.values())
-    say(f"{'step':<18} {'photos/s':>9} {'ms/photo':>9} {'share':>6}   one core, on {found.device}")
-    for step, seconds in found.steps.items():
-        rate, cost = found.photos / seconds, seconds / found.photos * 1000
+        named = {"planned": result.planned, "bound": result.bound, "busy": result.busy}
+        return say(json.dumps({**asdict(result), "paper_minutes": result.paper_minutes, **named}))
+    total = sum(result.steps.values())
+    say(f"{'step':<18} {'photos/s':>9} {'ms/photo':>9} {'share':>6}   one core, on {result.device}")
+    for step, seconds in result.steps.items():
+        rate, cost = result.photos / seconds, seconds / result.photos * 1000
         say(f"{step:<18} {rate:>9,.1f} {cost:>9.1f} {seconds / total:>6.0%}")
-    say(f"\n{found.faces} of {found.photos} photos had a face to edit.")
-    say(f"Files to counterfactual files, all cores: {found.walk:,.1f} photos a second.")
-    say(f"At most {found.planned:,.1f} if no step waited; what bounds them: {found.bound}.")
+    say(f"\n{result.faces} of {result.photos} photos had a face to edit.")
+    say(f"Files to counterfactual files, all cores: {result.walk:,.1f} photos a second.")
+    say(f"At most {result.planned:,.1f} if no step waited; what bounds them: {result.bound}.")
     energy = (
-        f", {found.paper_watt_hours:,.0f} Wh ({found.metered})"
-        if found.paper_watt_hours is not None
+        f", {result.paper_watt_hours:,.0f} Wh ({result.metered})"
+        if result.paper_watt_hours is not None
         else ""
     )
     without = "" if energy else " The machine has no meter of its power that can be read."
     say(
-        f"The paper's {PAPER_PHOTOS:,} photos would take {found.paper_minutes:,.1f} minutes{energy}.{without}"
+        f"The paper's {PAPER_PHOTOS:,} photos would take {result.paper_minutes:,.1f} minutes{energy}.{without}"
     )
 
 

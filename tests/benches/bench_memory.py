@@ -60,16 +60,16 @@ def main() -> None:
 
 
 def walk(source: Path, count: int, steps: int) -> dict[str, float]:
-    with tempfile.TemporaryDirectory() as place:
-        photos = Path(place) / "photos"
+    with tempfile.TemporaryDirectory() as folder:
+        photos = Path(folder) / "photos"
         prepare(source, photos, count, 0)
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-c", WALK, str(photos), str(Path(place) / "run"), str(steps)]
-        said = subprocess.run(
+        command = [sys.executable, "-c", WALK, str(photos), str(Path(folder) / "run"), str(steps)]
+        output = subprocess.run(
             command, env=environment, capture_output=True, text=True, check=True
         ).stdout
-    found: dict[str, float] = json.loads(said.splitlines()[-1])
-    return found
+    content: dict[str, float] = json.loads(output.splitlines()[-1])
+    return content
 
 
 if __name__ == "__main__":

@@ -59,8 +59,10 @@ def make(run: Path, photos: int, classifiers: int, labels: int) -> None:
     edits["mask_area"] = 0.2
     tables.write(tables.EDITS, edits, run / "edits.parquet")
     names = [f"classifier-{index}" for index in range(classifiers)]
-    asked = edits[["photo", "attribute", "step"]].assign(status="answered", reason="", detail="")
-    everything = pd.concat([asked.assign(classifier=name) for name in names])
+    questions = edits[["photo", "attribute", "step"]].assign(
+        status="answered", reason="", detail=""
+    )
+    everything = pd.concat([questions.assign(classifier=name) for name in names])
     tables.write(tables.ASKED, everything[tables.ASKED.columns], run / "asked.parquet")
     parts = [scores(rng, ids, labels, name) for name in names]
     pq.write_table(pa.concat_tables(parts), run / "scores.parquet")
@@ -97,15 +99,15 @@ def scores(rng: np.random.Generator, ids: list[str], labels: int, classifier: st
     ]
     score = rng.random((photos, 2 * RETURNED, 1)) + rng.normal(0, 0.15, (photos, 2 * RETURNED, 7))
     score += np.linspace(-0.3, 0.3, labels)[returned][..., None] * VALUES * 0.3
-    photo, place, step = np.nonzero(score > 0.5)
+    photo, position, step = np.nonzero(score > 0.5)
     frame = pd.DataFrame(
         {"photo": np.array(ids)[photo], "attribute": "gender", "step": step, "value": VALUES[step]}
     )
     frame["classifier"] = classifier
     frame["label"] = np.array([f"label {index:04d}" for index in range(labels)])[
-        returned[photo, place]
+        returned[photo, position]
     ]
-    frame["score"] = np.clip(score[photo, place, step], 0, 1)
+    frame["score"] = np.clip(score[photo, position, step], 0, 1)
     frame = frame.sort_values(["photo", "step", "label"])
     return tables.check(tables.SCORES, frame[tables.SCORES.columns])
 
@@ -130,7 +132,7 @@ def opened(page_file: Path, times: int) -> dict[str, list[float]]:
             page.wait_for_selector(".levels svg")
             first.append(time.perf_counter() - start)
             measured = session.send("Performance.getMetrics")["metrics"]
-            busy.append(next(one["value"] for one in measured if one["name"] == "TaskDuration"))
+            busy.append(next(item["value"] for item in measured if item["name"] == "TaskDuration"))
             page.evaluate("location.hash = 'findings'")
             page.wait_for_selector("#app-f0 table.labels tbody tr")
             table.append(time.perf_counter() - start)
@@ -158,34 +160,34 @@ def main() -> None:
     parser.add_argument("--embed", nargs="*", default=["none", "thumbs"])
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    found: dict[str, object] = {
+    result: dict[str, object] = {
         name: getattr(options, name) for name in ("photos", "classifiers", "labels")
     }
     with tempfile.TemporaryDirectory() as folder:
         run = (options.folder or Path(folder)) / "run"
         if not (run / "slopes.parquet").exists():
             make(run, options.photos, options.classifiers, options.labels)
-        found["scores"] = pq.read_metadata(run / "scores.parquet").num_rows
+        result["scores"] = pq.read_metadata(run / "scores.parquet").num_rows
         for embed in options.embed:
             start = time.perf_counter()
             page = write_report(run, embed=embed)
-            found[f"{embed}_seconds"] = round(time.perf_counter() - start, 1)
-            found[f"{embed}_megabytes"] = megabytes(page.parent)
-        found["page_megabytes"] = round(page.stat().st_size / 1e6, 2)
-        found["data_megabytes"] = megabytes(page.parent / "data")
-        found["pictures_megabytes"] = megabytes(page.parent / "pictures")
+            result[f"{embed}_seconds"] = round(time.perf_counter() - start, 1)
+            result[f"{embed}_megabytes"] = megabytes(page.parent)
+        result["page_megabytes"] = round(page.stat().st_size / 1e6, 2)
+        result["data_megabytes"] = megabytes(page.parent / "data")
+        result["pictures_megabytes"] = megabytes(page.parent / "pictures")
         for name, times in opened(page, options.times).items():
             low, middle, high = statistics.quantiles(times, n=4)
-            found[f"{name}_seconds"] = {
+            result[f"{name}_seconds"] = {
                 "median": round(middle, 3),
                 "iqr": [round(low, 3), round(high, 3)],
             }
-    found["machine"] = {
+    result["machine"] = {
         "cores": os.cpu_count(),
         "load": os.getloadavg()[0],
         "system": platform.platform(),
     }
-    text = json.dumps(found, indent=2)
+    text = json.dumps(result, indent=2)
     print(text)  # noqa: T201
     if options.out:
         options.out.write_text(text + "\n")

@@ -66,7 +66,8 @@ def about(
     sent = sum(weight(service, call) for call in calls[:-1])
     window = window_of(service)
     windows = [
-        [one for one in calls if first.began <= one.began < first.began + window] for first in calls
+        [item for item in calls if first.began <= item.began < first.began + window]
+        for first in calls
     ]
     most = max(sum(weight(service, call) for call in window) for window in windows)
     return {
@@ -105,11 +106,11 @@ def main() -> dict[str, object]:
         slopes = redo(run, "fit").tables["slopes"]
         tables.check(tables.SLOPES, slopes)
     paper = slopes[slopes["estimator"] == "paper"]
-    found = paper.set_index(["classifier", "label"])
+    table = paper.set_index(["classifier", "label"])
     planted = []
     for service, labels in PLANTED.items():
         for label, slope in labels.items():
-            row = found.loc[(service, label)]
+            row = table.loc[(service, label)]
             inside = bool(row["ci_low"] - 1e-9 <= slope <= row["ci_high"] + 1e-9)
             ends = [round(float(row[end]), 4) for end in ("ci_low", "ci_high")]
             planted.append([service, label, slope, round(float(row["slope"]), 4), *ends, inside])

@@ -42,8 +42,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        measure.say(everything(Path(place), args.photos, args.rounds), args.out)
+    with tempfile.TemporaryDirectory() as folder:
+        measure.say(everything(Path(folder), args.photos, args.rounds), args.out)
 
 
 def everything(place: Path, count: int, rounds: int) -> dict[str, object]:
@@ -67,8 +67,8 @@ def everything(place: Path, count: int, rounds: int) -> dict[str, object]:
     walk(recorded)
     share = 1 / len(ON_DEVICE)
     devices = {
-        f"{each:g} ms": StandIn(dict.fromkeys(ON_DEVICE, share * each / 1000), recorded.known)
-        for each in MILLISECONDS
+        f"{item:g} ms": StandIn(dict.fromkeys(ON_DEVICE, share * item / 1000), recorded.known)
+        for item in MILLISECONDS
     }
     runs = {"cpu": lambda: walk(None)} | {
         name: lambda one=one: walk(one) for name, one in devices.items()
@@ -79,7 +79,7 @@ def everything(place: Path, count: int, rounds: int) -> dict[str, object]:
         folder, place, "gender", "cpu", OneProcess()
     )  # the machine may have been busier by then
     steps = {step: (steps[step] + again[step]) / 2 for step in steps}
-    found: dict[str, object] = {}
+    facts: dict[str, object] = {}
     for name, times in seconds.items():
         mine = (
             steps
@@ -87,8 +87,8 @@ def everything(place: Path, count: int, rounds: int) -> dict[str, object]:
             else steps | {k: count * v for k, v in devices[name].seconds.items()}
         )
         plan = Bench("cpu" if name == "cpu" else NAME, cores(), count, faces, mine, 1.0, None)
-        rates = [count / each for each in times]
-        found[name] = {
+        rates = [count / item for item in times]
+        facts[name] = {
             "planned": round(plan.planned, 1),
             "bound": plan.bound,
             "walk": measure.spread(rates, 1),
@@ -100,7 +100,7 @@ def everything(place: Path, count: int, rounds: int) -> dict[str, object]:
         "machine": measure.machine(),
         "photos": count,
         "ms_a_photo": per_photo,
-        "walks": found,
+        "walks": facts,
     }
 
 

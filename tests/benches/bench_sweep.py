@@ -87,7 +87,7 @@ class Plain:
         latents = net.encode((x - mean) / std)
 
         def ahead_and_behind(condition: Tensor) -> tuple[Tensor, Tensor]:
-            rgb = (net.decode(latents, each) for each in (condition, net.mirrored(condition)))
+            rgb = (net.decode(latents, item) for item in (condition, net.mirrored(condition)))
             levels = [((one * std + mean) * 255).clamp(0, 255) for one in rgb]
             return tuple((one + OFFSET).log() for one in levels) if ratio else tuple(levels)
 
@@ -123,14 +123,14 @@ def main() -> None:
         torch.rand(args.chips, 3, 9, 9), size=128, mode="bicubic"
     ).clamp(0, 1)
     chips = np.ascontiguousarray((smooth * 255).round().byte().permute(0, 2, 3, 1).numpy())
-    found = {name: compared(name, chips, args) for name in EDITORS}
+    results = {name: compared(name, chips, args) for name in EDITORS}
     result = {
         "bench": "sweep",
         "machine": measure.machine(args.device),
         "chips": args.chips,
         "values": len(VALUES),
     }
-    measure.say(result | {"rounds": args.rounds, "editors": found}, args.out)
+    measure.say(result | {"rounds": args.rounds, "editors": results}, args.out)
 
 
 def compared(name: str, chips: np.ndarray, args: argparse.Namespace) -> dict[str, Any]:
@@ -144,15 +144,15 @@ def compared(name: str, chips: np.ndarray, args: argparse.Namespace) -> dict[str
     if hasattr(editor, "sweep_ends"):
         runs["ours as a walk has it"] = partial(editor.sweep_ends, chips, values)
     runs |= {"batched": partial(plain.batched, chips), "one by one": partial(plain.one_by_one, few)}
-    there = plain.batched(few).permute(0, 1, 3, 4, 2).cpu().numpy()
+    present = plain.batched(few).permute(0, 1, 3, 4, 2).cpu().numpy()
     clock = time.process_time if args.device == "cpu" else time.perf_counter
     seconds = measure.in_turn(runs, args.rounds, args.device, clock)
-    seconds["one by one"] = [each * len(chips) / len(few) for each in seconds["one by one"]]
+    seconds["one by one"] = [second * len(chips) / len(few) for second in seconds["one by one"]]
     return {
         "seconds": {run: measure.spread(times) for run, times in seconds.items()},
         "times_faster_than": measure.ratios(seconds),
         "levels_apart_at_most": round(
-            float(np.abs(editor.sweep(few, values).edited - there).max()), 4
+            float(np.abs(editor.sweep(few, values).edited - present).max()), 4
         ),
     }
 

@@ -92,8 +92,8 @@ class Plain:
         if mask.mean() < 0.02:
             return
         photo = self.editor.photo_values(x)[:, :1]
-        place = (pixels.shape[1], pixels.shape[0])
-        weight = self.back(mask, matrix, scale, place, cv2.INTER_LINEAR, cv2.BORDER_CONSTANT)[
+        position = (pixels.shape[1], pixels.shape[0])
+        weight = self.back(mask, matrix, scale, position, cv2.INTER_LINEAR, cv2.BORDER_CONSTANT)[
             ..., None
         ]
         weight[weight < 1 / 255] = 0
@@ -103,12 +103,12 @@ class Plain:
         towards, share = way(photo, values)
         distances = torch.from_numpy(values).to(self.device)[None] - photo
         unit = within(Motion(moving[0].cpu().numpy(), distances[0].cpu().numpy()), mask)
-        unit = self.back(unit, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
+        unit = self.back(unit, matrix, scale, position, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
         move = Mover(np.where(weight > 0, in_photo(unit, matrix), 0).astype(np.float32))
         for step in range(len(VALUES)):
             distance = distances[:, step : step + 1]
             logs = (share[0, step] * ratios[0, towards[0, step]]).permute(1, 2, 0).cpu().numpy()
-            layer = self.back(logs, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
+            layer = self.back(logs, matrix, scale, position, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
             mixed = pixels + (pixels + OFFSET) * np.expm1(weight * layer)
             edited = np.clip(
                 np.rint(move(mixed.astype(np.float32), float(distance))), 0, 255
@@ -155,8 +155,8 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        measure.say(run(args, Path(place)), args.out)
+    with tempfile.TemporaryDirectory() as folder:
+        measure.say(run(args, Path(folder)), args.out)
 
 
 def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
@@ -167,7 +167,7 @@ def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
     torch.set_num_threads(cores())
     runs = {"ours": walk, "plain": lambda: plain(few, place / "plain")}
     seconds = measure.in_turn(runs, args.rounds, args.device)
-    seconds["plain"] = [each * len(files) / len(few) for each in seconds["plain"]]
+    seconds["plain"] = [item * len(files) / len(few) for item in seconds["plain"]]
     used = result().used
     median = float(np.median(seconds["ours"]))
     return {
@@ -189,34 +189,34 @@ def ours(
     options = {"min_face": min_face, "device": args.device, "placebo": False}
     components = default_components(configure(place / "photos", options), args.device)
     executor = OneProcess(threads=args.workers)
-    found: list[Walked] = []
+    result: list[Walked] = []
 
     def walk() -> None:
         shutil.rmtree(place / "run", ignore_errors=True)
         run = place / "run"
-        found[:] = [
+        result[:] = [
             stages.synthesise(
                 place / "photos", run, components=components, executor=executor, **options
             )
         ]
 
-    return walk, lambda: found[0]
+    return walk, lambda: result[0]
 
 
 def prepare(source: Path, folder: Path, count: int, side: int) -> list[Path]:
     """So many photos as JPEG; the same one twice is mirrored, so that no two are equal."""
     folder.mkdir()
-    there = sorted(source.rglob("*.jpg"))
-    there = there[:: max(1, len(there) // count)][:count]
+    present = sorted(source.rglob("*.jpg"))
+    present = present[:: max(1, len(present) // count)][:count]
     for index in range(count):
-        file, target = there[index % len(there)], folder / f"{index:06d}.jpg"
-        if not side and index < len(there):
+        file, target = present[index % len(present)], folder / f"{index:06d}.jpg"
+        if not side and index < len(present):
             shutil.copy(file, target)
             continue
         photo = Image.open(file).convert("RGB")
-        if index // len(there) % 2:
+        if index // len(present) % 2:
             photo = photo.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-        shift = index // len(there) // 2
+        shift = index // len(present) // 2
         photo = photo.crop((shift, 0, photo.width, photo.height))
         photo.resize((side or photo.width, side or photo.height), Image.Resampling.BICUBIC).save(
             target, quality=92
@@ -243,11 +243,11 @@ def differences(place: Path) -> list[tuple[str, float]]:
     edits = tables.read(tables.EDITS, place / "run" / "edits.parquet")
     means = []
     for photo, step, file in edits[["photo", "step", "file"]].itertuples(index=False):
-        other = place / "plain" / f"{Path(photos[photo]).stem}-{step}.jpg"
-        if other.exists():
+        second = place / "plain" / f"{Path(photos[photo]).stem}-{step}.jpg"
+        if second.exists():
             pair = [
                 np.asarray(Image.open(path).convert("RGB"), np.int16)
-                for path in (place / "run" / file, other)
+                for path in (place / "run" / file, second)
             ]
             means.append((photos[photo], float(np.abs(pair[0] - pair[1]).mean())))
     return means

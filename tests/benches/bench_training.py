@@ -85,7 +85,7 @@ def peer(
     """Seconds of so many steps of the reference, after those that warm up."""
     network = Reference().to(device).train()
     critic = LatentCritic(WIDTHS[-1], 128 >> len(WIDTHS), 1).to(device).train()
-    one = torch.optim.Adam(network.parameters(), 2e-4, betas=(0.5, 0.999))
+    item = torch.optim.Adam(network.parameters(), 2e-4, betas=(0.5, 0.999))
     two = torch.optim.Adam(critic.parameters(), 2e-4, betas=(0.5, 0.999))
     pictures = torch.from_numpy(chips).permute(0, 3, 1, 2)
     data = torch.utils.data.TensorDataset(pictures, torch.from_numpy(labels))
@@ -103,9 +103,9 @@ def peer(
         two.step()
         loss = F.mse_loss(network.decode(z, a), x)
         loss = loss + 1e-4 * F.binary_cross_entropy_with_logits(critic(z), (1 - a) / 2)
-        one.zero_grad()
+        item.zero_grad()
         loss.backward()
-        one.step()
+        item.step()
         loss.item()  # the reference keeps every loss
     measure.wait_for(device)
     return time.perf_counter() - began
@@ -155,7 +155,7 @@ def main() -> None:
     result = {
         "bench": "training", "machine": measure.machine(args.device), "size": 128, "batch": args.batch,
         "images_per_second": {
-            name: measure.spread([images / each for each in times], 1) for name, times in seconds.items()
+            name: measure.spread([images / time for time in times], 1) for name, times in seconds.items()
         },
         "times_faster_than": measure.ratios(seconds),
         "matrix_rate_gflops": round(measure.matrix_rate(args.device) / 1e9, 1),

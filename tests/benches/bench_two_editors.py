@@ -35,10 +35,10 @@ COUNT, CLASSIFIER = 24, "celeba-tagger"
 
 def audited(photos: Path, kind: str, work: Path) -> Any:
     """The audit of a set by one editor."""
-    made = gslopes.synthesise(
+    result = gslopes.synthesise(
         photos, work / f"made-{kind}", attribute="gender", editor=kind, placebo=False
     )
-    gslopes.export(made.folder, "imagefolder", work / f"set-{kind}")
+    gslopes.export(result.folder, "imagefolder", work / f"set-{kind}")
     return gslopes.audit(
         None, work / f"run-{kind}", pairs=work / f"set-{kind}", classifier=CLASSIFIER
     )
@@ -46,14 +46,14 @@ def audited(photos: Path, kind: str, work: Path) -> Any:
 
 def rows_of(audit: Any) -> pd.DataFrame:
     """What is judged of each label: slope, interval, decision, and the share that goes with other readings."""
-    found = tables.reading(audit.tables["slopes"])
-    found = found[(found["attribute"] == "gender") & (found["decision"] != "unjudged")].set_index(
-        "label"
-    )
+    result = tables.reading(audit.tables["slopes"])
+    result = result[
+        (result["attribute"] == "gender") & (result["decision"] != "unjudged")
+    ].set_index("label")
     shares = audit.tables["explained"].set_index("label")[
         ["share", "share_low", "share_high", "reading"]
     ]
-    return found[["measure", "slope", "ci_low", "ci_high", "decision"]].join(shares)
+    return result[["measure", "slope", "ci_low", "ci_high", "decision"]].join(shares)
 
 
 def moved(audit: Any) -> dict[str, float]:
@@ -73,8 +73,8 @@ def strips(work: Path) -> Image.Image:
         folder.mkdir(exist_ok=True)
         Image.fromarray(np.asarray(astronaut())).save(folder / "astronaut.png")
         options = {"attribute": "gender", "editor": kind, "steps": 5, "placebo": False}
-        made = gslopes.synthesise(folder, work / f"astronaut-{kind}", **options)
-        files = sorted((made.folder / "edits" / "gender").iterdir())
+        result = gslopes.synthesise(folder, work / f"astronaut-{kind}", **options)
+        files = sorted((result.folder / "edits" / "gender").iterdir())
         rows.append(
             np.hstack(
                 [np.asarray(Image.open(file).convert("RGB"))[20:260, 90:330] for file in files]
@@ -101,7 +101,7 @@ def main() -> None:
     both = pd.concat(
         {kind: rows_of(audit) for kind, audit in audits.items()}, names=["editor"]
     ).reset_index()
-    found = {
+    result = {
         kind: {*both[(both["editor"] == kind) & (both["decision"] == "finding")]["label"]}
         for kind in EDITORS
     }
@@ -110,9 +110,9 @@ def main() -> None:
         "classifier": CLASSIFIER,
         "kept": {k: int(a.tables["verdicts"]["kept"].sum()) for k, a in audits.items()},
     }
-    facts |= {"findings": {kind: len(labels) for kind, labels in found.items()}}
+    facts |= {"findings": {kind: len(labels) for kind, labels in result.items()}}
     facts |= {
-        "shared": sorted(found["fader"] & found["field"]),
+        "shared": sorted(result["fader"] & result["field"]),
         "moved": {k: moved(a) for k, a in audits.items()},
     }
     facts |= {"rows": json.loads(both.round(3).to_json(orient="records"))}

@@ -66,11 +66,11 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as folder:
         if args.share:
             return walk_share(args.share, args)
-        prepare(args.folder, Path(place) / "photos", args.photos, args.side)
-        facts = agreement(Path(place), args) if args.agree else walk(Path(place), args)
+        prepare(args.folder, Path(folder) / "photos", args.photos, args.side)
+        facts = agreement(Path(folder), args) if args.agree else walk(Path(folder), args)
         measure.say({"bench": "walk", "machine": measure.machine(args.device), **facts}, args.out)
     return None
 
@@ -112,7 +112,7 @@ def walk(place: Path, args: argparse.Namespace) -> dict[str, Any]:
         (share / "photos").mkdir(parents=True)
         for file in sorted((place / "photos").iterdir())[number :: args.workers]:
             file.rename(share / "photos" / file.name)
-    known = [
+    expected = [
         sys.executable,
         __file__,
         str(args.folder),
@@ -121,10 +121,10 @@ def walk(place: Path, args: argparse.Namespace) -> dict[str, Any]:
         "--workers",
         str(args.workers),
     ]
-    known += ["--placebo"] * args.placebo
+    expected += ["--placebo"] * args.placebo
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     lines = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
-    workers = [subprocess.Popen([*known, "--share", str(share)], **lines) for share in shares]
+    workers = [subprocess.Popen([*expected, "--share", str(share)], **lines) for share in shares]
     for worker in workers:
         if worker.stdout.readline() != "ready\n":
             raise SystemExit("A process could not begin.")
@@ -151,9 +151,9 @@ def walk(place: Path, args: argparse.Namespace) -> dict[str, Any]:
 @contextmanager
 def busy(wanted: bool) -> Iterator[list[float]]:
     """Shares of time in which the first GPU computed, one each tenth of a second or so."""
-    found: list[float] = []
+    result: list[float] = []
     if not wanted:
-        yield found
+        yield result
         return
     line = [
         "nvidia-smi",
@@ -161,13 +161,13 @@ def busy(wanted: bool) -> Iterator[list[float]]:
         "--format=csv,noheader,nounits",
         "--loop-ms=100",
     ]
-    with tempfile.TemporaryFile("w+") as said:
-        watcher = subprocess.Popen(line, stdout=said)
-        yield found
+    with tempfile.TemporaryFile("w+") as text:
+        watcher = subprocess.Popen(line, stdout=text)
+        yield result
         watcher.terminate()
         watcher.wait()
-        said.seek(0)
-        found += [float(one.split()[0]) / 100 for one in said if one.strip()]
+        text.seek(0)
+        result += [float(item.split()[0]) / 100 for item in text if item.strip()]
 
 
 @contextmanager
@@ -217,13 +217,13 @@ def agreement(place: Path, args: argparse.Namespace) -> dict[str, Any]:
     edits = tables.read(tables.EDITS, runs[0] / "edits.parquet")
     apart = []
     for file in edits["file"]:
-        here, there = (np.asarray(Image.open(run / file)).astype(int) for run in runs)
-        apart.append(np.abs(here - there))
+        first, present = (np.asarray(Image.open(run / file)).astype(int) for run in runs)
+        apart.append(np.abs(first - present))
     return {
         "photos": args.agree, "photos_tables_equal": equal[0], "edits_tables_equal": equal[1], "pictures": len(apart),
-        "levels_apart_at_most": int(max(each.max() for each in apart)),
-        "share_of_values_apart": float(np.mean([(each > 0).mean() for each in apart])),
-        "share_apart_by_more_than_one": float(np.mean([(each > 1).mean() for each in apart])),
+        "levels_apart_at_most": int(max(item.max() for item in apart)),
+        "share_of_values_apart": float(np.mean([(item > 0).mean() for item in apart])),
+        "share_apart_by_more_than_one": float(np.mean([(item > 1).mean() for item in apart])),
     }  # fmt: skip
 
 

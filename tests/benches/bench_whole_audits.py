@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--audits", type=int, default=400)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    found, sets = (
+    result, sets = (
         {"nothing moves": 0, "one label moves: found": 0, "one label moves: another found": 0},
         [0, 0],
     )
@@ -78,35 +78,38 @@ def main() -> None:
         gslopes.synthesise(args.folder, base, **common)
         edits = tables.read(tables.EDITS, base / "edits.parquet")
         photos = {photo: number for number, photo in enumerate(sorted(edits["photo"].unique()))}
-        known = {}
+        options = {}
         for row in edits.itertuples():
             moved = row.value if row.attribute == "gender" else 0.0
-            known[hashlib.sha256((base / row.file).read_bytes()).digest()] = (
+            options[hashlib.sha256((base / row.file).read_bytes()).digest()] = (
                 photos[row.photo],
                 moved,
             )
         for start in range(args.first, end := args.first + args.audits, BATCH):
-            classifiers = [Anew(number, known) for number in range(start, min(start + BATCH, end))]
+            classifiers = [
+                Anew(number, options) for number in range(start, min(start + BATCH, end))
+            ]
             run = Path(folder) / f"run-{start}"
             shutil.copytree(base, run)
             audit = gslopes.audit(args.folder, run, classifier=classifiers, **common)
             rows = audit.findings[
-                audit.findings["classifier"].isin([one.name for one in classifiers])
+                audit.findings["classifier"].isin([classifier.name for classifier in classifiers])
             ]
-            for one in classifiers:
+            for classifier in classifiers:
                 labels = set(
                     rows.loc[
-                        (rows["classifier"] == one.name) & (rows["decision"] == "finding"), "label"
+                        (rows["classifier"] == classifier.name) & (rows["decision"] == "finding"),
+                        "label",
                     ]
                 )
-                moves = bool(one.slopes.any())
+                moves = bool(classifier.slopes.any())
                 sets[moves] += 1
-                found["nothing moves"] += bool(labels) and not moves
-                found["one label moves: found"] += moves and "label 00" in labels
-                found["one label moves: another found"] += moves and bool(labels - {"label 00"})
+                result["nothing moves"] += bool(labels) and not moves
+                result["one label moves: found"] += moves and "label 00" in labels
+                result["one label moves: another found"] += moves and bool(labels - {"label 00"})
             shutil.rmtree(run)
-            sys.stderr.write(f"{sum(sets)} audits, {found}, {time.time() - begun:.0f} s\n")
-    facts = {"bench": "whole audits", "photos": len(photos), "audits": sets, "found": found}
+            sys.stderr.write(f"{sum(sets)} audits, {result}, {time.time() - begun:.0f} s\n")
+    facts = {"bench": "whole audits", "photos": len(photos), "audits": sets, "found": result}
     facts |= {
         "seconds": round(time.time() - begun),
         "python": platform.python_version(),

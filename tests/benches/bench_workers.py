@@ -81,8 +81,8 @@ def main() -> None:
         "machine": measure.machine(packages=("torch", "ray")),
     }
     facts["photos"] = args.limit
-    with tempfile.TemporaryDirectory() as place:
-        home = Path(place)
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
         facts["one process, one thread"] = walked(
             args.photos, home / "one", args.limit, OneProcess(threads=1)
         )
@@ -94,9 +94,9 @@ def main() -> None:
             facts[f"workers: {name}"] = walked(
                 args.photos, run, args.limit, RayCluster(workers, "cpu")
             )
-            found = files(run)
-            assert [name for name in expected if found.get(name) != expected[name]] == [], name
-            assert len(found) == len(expected), name
+            result = files(run)
+            assert [name for name in expected if result.get(name) != expected[name]] == [], name
+            assert len(result) == len(expected), name
     assert killed, "the walk ended before a worker was killed"
     facts["files"] = f"{len(expected)} a run, tables and pictures, equal to the byte in all runs"
     measure.say(facts, args.out)

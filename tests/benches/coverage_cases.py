@@ -38,8 +38,8 @@ def answers(
 ) -> np.ndarray:
     """(sets, photos, 7) presence.  slope: of the latent score, broadcast against (sets, photos, 1)."""
     person_effect = np.sqrt(0.6) * rng.standard_normal((sets, photos, 1), dtype=np.float32)
-    each = np.sqrt(0.4) * rng.standard_normal((sets, photos, 7), dtype=np.float32)
-    return person_effect + each + slope * VALUES.astype(np.float32) > special.ndtri(1 - rate)
+    item = np.sqrt(0.4) * rng.standard_normal((sets, photos, 7), dtype=np.float32)
+    return person_effect + item + slope * VALUES.astype(np.float32) > special.ndtri(1 - rate)
 
 
 def judge(present: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -145,17 +145,17 @@ def unequal_groups(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 def compared_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """20 persons of 5 photos in two runs between which each person's slope changes, by 0 on average."""
     persons = np.repeat(0.2 * rng.standard_normal((sets, 20, 1)), 5, axis=1)
-    one, other = (
+    item, second = (
         answers(rng, sets, 100, 0.3, sign * persons.astype(np.float32)) for sign in (0, 1)
     )
-    change = (other.astype(float) - one) @ WEIGHTS
+    change = (second.astype(float) - item) @ WEIGHTS
     yield counted(
         "p < 0.05", "photos as units, as it was", stats.ttest_1samp(change, 0, axis=1).pvalue < 0.05
     )
     units = sparse_units(change.reshape(sets, 20, 5).sum(axis=2))
-    found = contrast(Units(units.sums, np.full(20, 5.0)), permutations=PERMUTATIONS)
-    yield counted("p < 0.05", "persons as units, t", found.p < 0.05)
-    yield counted("p < 0.05", "persons as units, signs", found.p_perm < 0.05)
+    result = contrast(Units(units.sums, np.full(20, 5.0)), permutations=PERMUTATIONS)
+    yield counted("p < 0.05", "persons as units, t", result.p < 0.05)
+    yield counted("p < 0.05", "persons as units, signs", result.p_perm < 0.05)
 
 
 def placebo_decision(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -171,9 +171,9 @@ def placebo_decision(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         units = [sparse_units(part) for part in slopes]
         test_of_edit = contrast(units[0], permutations=PERMUTATIONS)
         p = test_of_edit.p_perm.copy()
-        for place, signed in ((1, False), (2, True), (3, False)):
+        for position, signed in ((1, False), (2, True), (3, False)):
             for sign in (1,) if signed else (1, -1):
-                test = contrast(units[0].minus(units[place], sign), permutations=PERMUTATIONS)
+                test = contrast(units[0].minus(units[position], sign), permutations=PERMUTATIONS)
                 ahead = np.sign(test.difference) == np.sign(test_of_edit.difference)
                 p = np.maximum(p, np.where(ahead, test.p_perm, 1.0))
         yield counted("starred", f"own test alone, {title}", test_of_edit.p_perm < 0.05)
@@ -190,18 +190,18 @@ def refusals(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     lost = rng.random(present.shape) < chance
     flags = {name: np.zeros(sets, bool) for name in ("complete", "refused", "worst", "decided")}
     photos = np.arange(300).astype(object)
-    for place in range(sets):
-        whole = ~lost[place].any(axis=1)
-        test = contrast(sparse_units((present[place] @ WEIGHTS)[None, whole]))
-        refused = contrast(sparse_units((lost[place] @ WEIGHTS)[None]))
-        asked = Asked(photos, VALUES, np.where(lost[place], 2, 1).astype(np.int8))
-        shown = (present[place] & ~lost[place]).sum(axis=0)[None].astype(float)
-        low, high = (float(end[0]) for end in bounds(shown, asked))
-        truth = float(present[place].mean(axis=0) @ WEIGHTS)
-        flags["complete"][place] = test.p[0] < 0.05
-        flags["refused"][place] = refused.p[0] < 0.05
-        flags["worst"][place] = low <= truth <= high
-        flags["decided"][place] = test.p[0] < 0.05 and not (
+    for index in range(sets):
+        full = ~lost[index].any(axis=1)
+        test = contrast(sparse_units((present[index] @ WEIGHTS)[None, full]))
+        refused = contrast(sparse_units((lost[index] @ WEIGHTS)[None]))
+        questions = Asked(photos, VALUES, np.where(lost[index], 2, 1).astype(np.int8))
+        text = (present[index] & ~lost[index]).sum(axis=0)[None].astype(float)
+        low, high = (float(end[0]) for end in bounds(text, questions))
+        truth = float(present[index].mean(axis=0) @ WEIGHTS)
+        flags["complete"][index] = test.p[0] < 0.05
+        flags["refused"][index] = refused.p[0] < 0.05
+        flags["worst"][index] = low <= truth <= high
+        flags["decided"][index] = test.p[0] < 0.05 and not (
             refused.p[0] < 0.05 and low <= 0 <= high
         )
     yield counted("p < 0.05", "complete photos, t", flags["complete"])
@@ -216,16 +216,16 @@ def shared_error(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     options = FitOptions(estimators=("photo-rate",), permutations=0)
     names = ("gated", "ungated")
     flags = {name: np.zeros(sets, bool) for name in names}
-    for place in range(sets):
+    for index in range(sets):
         error = rng.standard_normal((400, 7))
         present = rng.standard_normal((400, 7)) + 0.4 * error > 0.5
         reading = 0.35 * VALUES + error + 0.5 * rng.standard_normal((400, 7))
-        kept = reading @ line > 0.25
-        asked = kept | (rng.random(400) < 0.5)
-        gate = Gate(kept[asked], dropped=int((~kept).sum()), total=400)
-        row = gating_rows(as_answers(present[asked][None]), gate, options).iloc[0]
+        retained = reading @ line > 0.25
+        questions = retained | (rng.random(400) < 0.5)
+        gate = Gate(retained[questions], dropped=int((~retained).sum()), total=400)
+        row = gating_rows(as_answers(present[questions][None]), gate, options).iloc[0]
         for name in names:
-            flags[name][place] = not row[f"{name}_low"] <= 0 <= row[f"{name}_high"]
+            flags[name][index] = not row[f"{name}_low"] <= 0 <= row[f"{name}_high"]
     for name in names:
         yield counted("0 outside of the interval", name, flags[name])
 
@@ -233,23 +233,23 @@ def shared_error(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 def weak_reach(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """30 photos whose reach has mean 1 and standard deviation 1.8: the ratio's interval, of the ratios given."""
     hits: dict[str, list[bool]] = {"Fieller": [], "delta method": []}
-    given = 0
+    options = 0
     for _ in range(sets):
         reach = 1.0 + 1.8 * rng.standard_normal(30)
         present = rng.random((30, 7)) < np.clip(0.5 + 0.05 * reach[:, None] * VALUES, 0, 1)
         truth = 5.0
         read = reach + 0.3 * rng.standard_normal(30)
         units = sparse_units((present @ WEIGHTS)[None])
-        found = ratios(units, read)
+        result = ratios(units, read)
         slopes = present @ WEIGHTS
         ratio = slopes.mean() / read.mean()
         se = np.std(slopes - ratio * read, ddof=1) / abs(read.mean()) / np.sqrt(30)
         half = stats.t.ppf(0.975, 29) * se
         hits["delta method"].append(bool(abs(ratio - truth) <= half))
-        if np.isfinite(found["ratio"][0]):
-            given += 1
-            hits["Fieller"].append(bool(found["ratio_low"][0] <= truth <= found["ratio_high"][0]))
-    yield "given", "Fieller", given, sets
+        if np.isfinite(result["ratio"][0]):
+            options += 1
+            hits["Fieller"].append(bool(result["ratio_low"][0] <= truth <= result["ratio_high"][0]))
+    yield "given", "Fieller", options, sets
     for name, part in hits.items():
         yield "covered", name, sum(part), len(part)
 
@@ -275,12 +275,12 @@ def many_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     alone = p.copy()
     rows, columns = np.nonzero(p < 1e-3)
     present = np.zeros((len(rows), 200, 7), np.float32)
-    for place, (row, column) in enumerate(zip(rows, columns, strict=True)):
+    for index, (row, column) in enumerate(zip(rows, columns, strict=True)):
         photo = 0
         for code, number in zip(values, counts[row, column], strict=True):
-            known = np.flatnonzero(codes == code)
-            drawn = rng.choice(known, size=number, p=chance[known] / chance[known].sum())
-            present[place, photo : photo + number] = patterns[drawn]
+            expected = np.flatnonzero(codes == code)
+            drawn = rng.choice(expected, size=number, p=chance[expected] / chance[expected].sum())
+            present[index, photo : photo + number] = patterns[drawn]
             photo += number
     permuted = permute(dense(present, VALUES), np.ones(len(rows), bool), 10_000, 1).p
     p[rows, columns] = below_floor(permuted, p[rows, columns], 10_000)[0]
@@ -296,28 +296,28 @@ def many_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     profile = dense(real, VALUES)
     sums = moments(profile)
     line = linear("rate", sums, VALUES).p
-    one = permute(profile, np.ones(sets, bool), 10_000, 2).p
+    item = permute(profile, np.ones(sets, bool), 10_000, 2).p
     for method, others, last_p in (
-        ("permutations alone, as it was", np.maximum(p, 1 / 10_001), one),
-        ("permutations, t below their floor", p, below_floor(one, line, 10_000)[0]),
+        ("permutations alone, as it was", np.maximum(p, 1 / 10_001), item),
+        ("permutations, t below their floor", p, below_floor(item, line, 10_000)[0]),
     ):
-        found = [
+        result = [
             benjamini_hochberg(np.append(part, last))[-1] < 0.05
             for part, last in zip(others, last_p, strict=True)
         ]
-        yield counted("one planted label found", method, np.array(found))
+        yield counted("one planted label found", method, np.array(result))
 
 
 def correlated_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """40 labels of 200 photos, rate 0.3, correlation 0.8 in every picture, no slope."""
     any_false = 0
-    for place in range(sets):
+    for index in range(sets):
         shared = rng.standard_normal((1, 200, 7), dtype=np.float32)
         noise = rng.standard_normal((40, 200, 7), dtype=np.float32)
         present = np.sqrt(0.8) * shared + np.sqrt(0.2) * noise > special.ndtri(0.7)
         profile = dense(present.astype(np.float32), VALUES)
-        found = permute(profile, np.ones(40, bool), 999, place)
-        any_false += int((benjamini_hochberg(found.p) < 0.05).any())
+        result = permute(profile, np.ones(40, bool), 999, index)
+        any_false += int((benjamini_hochberg(result.p) < 0.05).any())
     yield "any q < 0.05", "bh", any_false, sets
 
 

@@ -60,7 +60,7 @@ SMALL = {
 def each(rng: np.random.Generator, sets: int, designs: Mapping[str, Groups]) -> Iterator[Count]:
     """Of all pairs of groups of all sets."""
     for title, groups in designs.items():
-        held = judged = 0
+        holds = judged = 0
         for _ in range(sets):
             scores = {
                 name: rng.normal(mean, spread, size)
@@ -68,14 +68,14 @@ def each(rng: np.random.Generator, sets: int, designs: Mapping[str, Groups]) -> 
             }
             for a, b in combinations(groups, 2):
                 h = compared(scores[a], scores[b])
-                found = parity(
+                result = parity(
                     np.where(rng.random(h.shape) < 0.5, h, np.nan) if "half" in title else h
                 )
                 truth = special.ndtr(
                     (groups[a][1] - groups[b][1]) / np.hypot(groups[a][2], groups[b][2])
                 )
-                held, judged = held + (found.ci_low <= truth <= found.ci_high), judged + 1
-        yield f"the share of a pair of groups, {title}", "logit, t", int(held), judged
+                holds, judged = holds + (result.ci_low <= truth <= result.ci_high), judged + 1
+        yield f"the share of a pair of groups, {title}", "logit, t", int(holds), judged
 
 
 def crops_pairs(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -103,17 +103,17 @@ def crops_pairs_small(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 ("argmax", compared(*scores), float(special.ndtr((a - b) / spread))),
                 ("sample", special.expit(np.subtract.outer(*scores)), by_chance),
             ):
-                found = parity(h)
+                result = parity(h)
                 ends = {
-                    "logit, t": (found.ci_low, found.ci_high),
+                    "logit, t": (result.ci_low, result.ci_high),
                     "percentiles, as it was": interval(resampled(h, *draws)),
                 }
                 for method, (low, high) in ends.items():
                     tally[policy, method, "held"] += bool(low <= truth <= high)
                     tally[policy, method, "given"] += bool(low <= high)
         for policy, method in dict.fromkeys(key[:2] for key in tally):
-            held, given = (tally[policy, method, what] for what in ("held", "given"))
-            yield f"the share of a pair of groups held, {title}, {policy}", method, held, given
+            holds, options = (tally[policy, method, what] for what in ("held", "given"))
+            yield f"the share of a pair of groups held, {title}, {policy}", method, holds, options
 
 
 # -- the walk with a cropper ------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def crops_opponents(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         "opponents": (0.02, 0.2, 0.0),
         "both, skewed": (0.1, 0.1, 0.05),
     }
-    for photos, people, place in (
+    for photos, people, position in (
         (24, 24, "the same"),
         (100, 100, "the same"),
         (24, 128, "others"),
@@ -141,18 +141,20 @@ def crops_opponents(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                     else rng.standard_normal
                 )
                 start = (
-                    np.arange(photos) if place == "the same" else rng.integers(people, size=photos)
+                    np.arange(photos)
+                    if position == "the same"
+                    else rng.integers(people, size=photos)
                 )
                 met, of_others = (start[:, None] + np.arange(1, 9)) % people, other * draw(people)
                 slopes = own * draw(photos) + (
                     of_others[met] + each * draw(photos * 8).reshape(photos, 8)
                 ).mean(1)
-                found = mean_t(slopes)
+                result = mean_t(slopes)
                 for truth, about in ((of_others.mean(), "these opponents"), (0.0, "any opponents")):
-                    tally[about] += bool(found.low <= truth <= found.high)
-            for about, held in tally.items():
-                what = f"{photos} photos next to {people} people, {place}, varying by {title}"
-                yield f"slope covered, {what}", f"t over photos, next to {about}", held, sets
+                    tally[about] += bool(result.low <= truth <= result.high)
+            for about, holds in tally.items():
+                what = f"{photos} photos next to {people} people, {position}, varying by {title}"
+                yield f"slope covered, {what}", f"t over photos, next to {about}", holds, sets
 
 
 CASES = {
@@ -180,7 +182,7 @@ def crops_averages(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         ends = np.cumsum([size for size, _ in sizes])
         groups = [np.arange(end - size, end) for end, (size, _) in zip(ends, sizes, strict=True)]
         for design, draws in (("all pairs", 0), ("200 draws", 200)):
-            held = 0
+            holds = 0
             for _ in range(sets):
                 h = np.concatenate([rng.normal(mean, 1, size) for size, mean in sizes])
                 h = compared(h, h)
@@ -189,9 +191,9 @@ def crops_averages(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                     counts[np.ix_(groups[a], groups[b])] = drawn(
                         rng, len(groups[a]), len(groups[b]), draws
                     )
-                found = average(np.where(counts > 0, h, np.nan), counts, groups, CELLS)
-                held += found.ci_low <= truth <= found.ci_high
-            yield f"the mean of four shares held, {title}, {design}", "logit, t", int(held), sets
+                result = average(np.where(counts > 0, h, np.nan), counts, groups, CELLS)
+                holds += result.ci_low <= truth <= result.ci_high
+            yield f"the mean of four shares held, {title}, {design}", "logit, t", int(holds), sets
 
 
 def crops_draws(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -203,18 +205,18 @@ def crops_draws(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         ((30, 40), 10_000),
         ((100, 120), 1000),
     ):
-        held, truth = 0, special.ndtr(0.5 / np.sqrt(2))
+        holds, truth = 0, special.ndtr(0.5 / np.sqrt(2))
         for _ in range(sets):
             h, counts = (
                 compared(rng.normal(0.5, 1, m), rng.normal(0, 1, n)),
                 drawn(rng, m, n, draws),
             )
-            found = parity(np.where(counts > 0, h, np.nan), counts)
-            held += found.ci_low <= truth <= found.ci_high
+            result = parity(np.where(counts > 0, h, np.nan), counts)
+            holds += result.ci_low <= truth <= result.ci_high
         yield (
             f"the share of a pair of groups held, {m} and {n}, {draws:,} draws",
             "logit, t",
-            int(held),
+            int(holds),
             sets,
         )
 
@@ -223,18 +225,18 @@ def crops_attached(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """How often the same person wins in both layouts."""
     truth = 0.5 + np.arcsin(1 / np.sqrt(1.25)) / np.pi
     for m, n in ((8, 8), (12, 30), (60, 60)):
-        held, place = 0, np.ix_(np.arange(m), np.arange(m, m + n))
+        holds, position = 0, np.ix_(np.arange(m), np.arange(m, m + n))
         for _ in range(sets):
             scores = rng.normal(0, 1, m + n)
             same = (
                 compared(scores, scores) == compared(*[scores + rng.normal(0, 0.5, m + n)] * 2)
             ).astype(float)
             h = np.full(same.shape, np.nan)
-            h[place] = same[place]
-            h.T[place] = same[place]
-            found = average(h, np.ones_like(h), [np.arange(m + n)], [(0, 0)])
-            held += found.ci_low <= truth <= found.ci_high
-        yield f"the same person wins, held, {m} and {n}", "logit, t", int(held), sets
+            h[position] = same[position]
+            h.T[position] = same[position]
+            result = average(h, np.ones_like(h), [np.arange(m + n)], [(0, 0)])
+            holds += result.ci_low <= truth <= result.ci_high
+        yield f"the same person wins, held, {m} and {n}", "logit, t", int(holds), sets
 
 
 def drawn(rng: np.random.Generator, m: int, n: int, draws: int) -> np.ndarray:

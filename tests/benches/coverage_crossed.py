@@ -19,15 +19,15 @@ def crossed_findings(rng: np.random.Generator, audits: int) -> Iterator[Count]:
     """
     designs = ((40, 0.06, 0.0), (40, 0.03, 0.02), (100, 0.03, 0.02), (40, 0.03, 0.04))
     for photos, main, interaction in designs:
-        found = np.zeros((audits, LABELS), bool)
+        result = np.zeros((audits, LABELS), bool)
         ends = np.zeros(audits, bool)
         for audit in range(audits):
             made = audited(rng, photos, LABELS, main, interaction, permutations=399)
-            found[audit] = (read(made)["decision"] == "finding").to_numpy()
+            result[audit] = (read(made)["decision"] == "finding").to_numpy()
             ends[audit] = (read(made, f"{GRID.name}=2")["decision"] == "finding").any()
         name = f"{photos} photos, {100 * interaction:.0f} points per unit of both"
-        yield counted(f"{name}: a label is found", "q and placebos", found.ravel())
-        yield counted(f"{name}: any of five is found", "q and placebos", found.any(axis=1))
+        yield counted(f"{name}: a label is found", "q and placebos", result.ravel())
+        yield counted(f"{name}: any of five is found", "q and placebos", result.any(axis=1))
         yield counted(
             f"{name}: any slope of gender at an end of race is found", "q and placebos", ends
         )

@@ -183,23 +183,35 @@ def numbered(rows: np.ndarray) -> Answers:
 
 def planned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """What power promises next to what becomes a finding, of six kinds of classifiers; one label moves."""
-    known = np.random.default_rng(66)  # of the pilots, the same in every portion
+    expected = np.random.default_rng(66)  # of the pilots, the same in every portion
     plans = [
-        ("anew, 272 photos, 1 label, pilot", anew, 272, 2.5, Design(seen(known, anew, 1000, 2.5))),
+        (
+            "anew, 272 photos, 1 label, pilot",
+            anew,
+            272,
+            2.5,
+            Design(seen(expected, anew, 1000, 2.5)),
+        ),
         (
             "anew, 272 photos, 20 labels, pilot",
             anew,
             272,
             2.5,
-            Design(seen(known, anew, 1000, 2.5), 20),
+            Design(seen(expected, anew, 1000, 2.5), 20),
         ),
-        ("kept, 272 photos, 1 label, pilot", kept, 272, 1.0, Design(seen(known, kept, 1000, 1.0))),
+        (
+            "kept, 272 photos, 1 label, pilot",
+            kept,
+            272,
+            1.0,
+            Design(seen(expected, kept, 1000, 1.0)),
+        ),
         (
             "logistic, 60 photos, 20 labels, pilot",
             logistic,
             60,
             0.4,
-            Design(seen(known, logistic, 400, 0.4), 20),
+            Design(seen(expected, logistic, 400, 0.4), 20),
         ),
         ("rare, 1,000 photos, 200 with placebos, 20 labels, pilot", rare, 1000, 0.3, None),
         (
@@ -207,24 +219,27 @@ def planned(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             heavy,
             40,
             0.2,
-            Design(seen(known, heavy, 400, 0.2), 20),
+            Design(seen(expected, heavy, 400, 0.2), 20),
         ),
     ]
-    for title, classifier, photos, slope, given in plans:
-        design = given or Design(seen(known, classifier, 2000, slope), 20, placebo_photos=200)
-        promised = power(design, photos, true_slope(known, classifier, slope))
-        found = 0
+    for title, classifier, photos, slope, options in plans:
+        design = options or Design(seen(expected, classifier, 2000, slope), 20, placebo_photos=200)
+        promised = power(design, photos, true_slope(expected, classifier, slope))
+        result = 0
         made = numbered if classifier is heavy else as_answers
         for _ in range(sets):
             edit, *fakes = classifier(rng, photos, design.labels, slope)
-            asked = design.placebo_photos or photos
+            questions = design.placebo_photos or photos
             rows = decided(
                 made(edit),
-                {k: made(part[:, :asked]) for k, part in zip(placebo.KINDS, fakes, strict=True)},
+                {
+                    k: made(part[:, :questions])
+                    for k, part in zip(placebo.KINDS, fakes, strict=True)
+                },
             )
-            found += int(rows.set_index("label")["decision"].get("000000") == "finding")
+            result += int(rows.set_index("label")["decision"].get("000000") == "finding")
         yield title, "promised", round(1000 * promised), 1000
-        yield title, "finding", found, sets
+        yield title, "finding", result, sets
 
 
 def _tallied(title: str, audits: Iterator[pd.DataFrame], moving: int, sets: int) -> Iterator[Count]:
@@ -233,8 +248,8 @@ def _tallied(title: str, audits: Iterator[pd.DataFrame], moving: int, sets: int)
     for rows in audits:
         part = rows.iloc[:moving] if moving else rows
         hits = [part["q"] < 0.05, part["was"], part["decision"] == "finding"]
-        one, two, three = (int(hit.sum()) if moving else int(hit.any()) for hit in hits)
-        own, was, now = own + one, was + two, now + three
+        item, two, three = (int(hit.sum()) if moving else int(hit.any()) for hit in hits)
+        own, was, now = own + item, was + two, now + three
     number = sets * max(moving, 1)
     yield title, "own test", own, number
     yield title, "finding, as it was", was, number
@@ -298,23 +313,23 @@ def refused_by_value(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """60 photos, 20 labels that do not move; a picture with the first is refused more often towards the upper end."""
     chance = np.clip(0.1 + 0.1 * VALUES, 0, 1)
     hits = {"own test": np.zeros(sets, bool), "finding": np.zeros(sets, bool)}
-    for place in range(sets):
+    for index in range(sets):
         own = special.logit(0.3) + rng.standard_normal((LABELS, 60, 1))
         parts = []
         for name in ("gender", *placebo.names("gender")):
             present = drawn(rng, own, np.zeros(LABELS)).transpose(1, 0, 2)
-            scores, asked = build(present, VALUES, attribute=name)
+            scores, questions = build(present, VALUES, attribute=name)
             lost = rng.random((60, 7)) < chance * present[:, 0] * (name == "gender")
-            asked = asked.assign(status=np.where(lost.ravel(), "refused", "answered"))
-            kept = ~lost[scores["photo"].str[-8:].apply(int, base=16), scores["step"]]
-            parts.append((scores[kept], asked))
+            questions = questions.assign(status=np.where(lost.ravel(), "refused", "answered"))
+            retained = ~lost[scores["photo"].str[-8:].apply(int, base=16), scores["step"]]
+            parts.append((scores[retained], questions))
         tables = [pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)]
         rows = analyse(*tables, options=OPTIONS).slopes
         rows = rows[rows["attribute"] == "gender"]
-        hits["own test"][place] = (rows["q"] < LEVEL).any()
-        hits["finding"][place] = (rows["decision"] == "finding").any()
-    for method, found in hits.items():
-        yield counted("60 photos, 20 labels, nothing moves, refused by value: any", method, found)
+        hits["own test"][index] = (rows["q"] < LEVEL).any()
+        hits["finding"][index] = (rows["decision"] == "finding").any()
+    for method, hit in hits.items():
+        yield counted("60 photos, 20 labels, nothing moves, refused by value: any", method, hit)
 
 
 CASES: dict[str, Cell] = {

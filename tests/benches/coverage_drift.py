@@ -18,7 +18,7 @@ def drift_by_photo(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     for photos, sample in ((10, 70), (40, 280), (300, 2100), (40, 50)):
         codes = np.repeat(np.arange(photos), 7)
         flagged = {"photos": np.zeros(sets, bool), "pictures": np.zeros(sets, bool)}
-        for place in range(sets):
+        for index in range(sets):
             moved = 0.1 * rng.standard_normal((photos, 1)) + 0.05 * rng.standard_normal((photos, 7))
             rows = np.sort(rng.permutation(len(codes))[:sample])
             change = moved.ravel()[rows]
@@ -26,7 +26,7 @@ def drift_by_photo(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                 ("photos", codes_of(codes[rows], sample)),
                 ("pictures", np.arange(sample)),
             ):
-                flagged[name][place] = clustered_mean(change, units).p < 0.05
+                flagged[name][index] = clustered_mean(change, units).p < 0.05
         for name, hits in flagged.items():
             yield counted(
                 "flagged as drift", f"{photos} photos, {sample} pictures, t over {name}", hits
@@ -36,13 +36,13 @@ def drift_by_photo(rng: np.random.Generator, sets: int) -> Iterator[Count]:
 def drift_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     """Another design: 25 photos, changes by photo skewed (t with 5 degrees, a tenth of them large), slopes by photo."""
     hits = np.zeros(sets, bool)
-    for place in range(sets):
+    for index in range(sets):
         own = rng.standard_t(5, (25, 1)) * np.where(rng.random((25, 1)) < 0.1, 0.3, 0.05)
         tilt = 0.05 * rng.standard_normal((25, 1))
         rows = np.sort(rng.permutation(175)[: rng.integers(40, 176)])
         change = (own + tilt * VALUES + 0.02 * rng.standard_normal((25, 7))).ravel()[rows]
         units = codes_of(np.repeat(np.arange(25), 7)[rows], len(rows))
-        hits[place] = clustered_mean(change, units).p < 0.05
+        hits[index] = clustered_mean(change, units).p < 0.05
     yield counted("flagged as drift", "t over photos", hits)
 
 
@@ -80,13 +80,13 @@ def flags(
     order = rng.permutation(len(photo))
     rows = order[:SAMPLE]
     codes = codes_of(photo[rows], SAMPLE)
-    p = np.array([clustered_mean(each, codes).p for each in change[rows].T])
+    p = np.array([clustered_mean(item, codes).p for item in change[rows].T])
     rounds = pd.Series(photo[order]).groupby(photo[order]).cumcount().sort_values(kind="stable")
     rows = order[rounds.index[:SAMPLE]]
-    made = changes_of(
+    result = changes_of(
         pd.DataFrame(0 * change[rows]), pd.DataFrame(change[rows]), codes_of(photo[rows], SAMPLE)
     )
-    was, now = (bool((q < LEVEL).any()) for q in (benjamini_hochberg(p), made["q"]))
+    was, now = (bool((q < LEVEL).any()) for q in (benjamini_hochberg(p), result["q"]))
     return ("pictures by lot, t over photos", was), (
         "as many photos as can be, changes of signs",
         now,
@@ -111,23 +111,23 @@ def checks(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     ]
     for what, noise, drift in designs:
         for photos in (10, 50, 300):
-            each = (
+            item = (
                 2.0 ** rng.uniform(0, 5.3, photos)
                 if "1 to 40" in noise
                 else 2
                 if "2 a photo" in noise
                 else 7
             )
-            photo = np.repeat(np.arange(photos), np.broadcast_to(each, photos).astype(int))
+            photo = np.repeat(np.arange(photos), np.broadcast_to(item, photos).astype(int))
             if len(photo) < SAMPLE:
                 continue
-            said: dict[str, list[bool]] = {}
+            facts: dict[str, list[bool]] = {}
             for _ in range(sets):
                 change = changed(rng, noise, photo)
                 change[:, 0] += drift
                 for method, flagged in flags(rng, change, photo):
-                    said.setdefault(method, []).append(flagged)
-            for method, hits in said.items():
+                    facts.setdefault(method, []).append(flagged)
+            for method, hits in facts.items():
                 yield counted(f"{what}, {photos} photos, {noise}", method, np.array(hits))
 
 

@@ -26,7 +26,7 @@ def explained(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             [explained_rows(*drawn(rng, units, count, *about), options) for _ in range(sets)]
         )
         rows = rows[NUMBERS].astype(float)
-        given, name = (
+        inputs, name = (
             rows["share"].notna().to_numpy(),
             f"{units} units at {count} values, {part} with light",
         )
@@ -34,11 +34,11 @@ def explained(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             ("share", rows, about[1] / sum(about)),
             ("adjusted", rows, about[0]),
         ):
-            held = (number[f"{what}_low"] <= truth) & (truth <= number[f"{what}_high"])
-            judged = given if what == "share" else number["adjusted_low"].notna().to_numpy()
-            yield counted(f"{name}: {what} covered", "jackknife", held.to_numpy(), judged)
+            holds = (number[f"{what}_low"] <= truth) & (truth <= number[f"{what}_high"])
+            judged = inputs if what == "share" else number["adjusted_low"].notna().to_numpy()
+            yield counted(f"{name}: {what} covered", "jackknife", holds.to_numpy(), judged)
         yield counted(
-            f"{name}: the share is above 0", "jackknife", (rows["share_low"] > 0).to_numpy(), given
+            f"{name}: the share is above 0", "jackknife", (rows["share_low"] > 0).to_numpy(), inputs
         )
 
 
@@ -52,11 +52,11 @@ def pairs_findings(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         (0.1, "one moves on 17 %"),
         (0.25, "one moves on 37 %"),
     ):
-        found = [
+        result = [
             audited(rng, effect).set_index("label")["decision"] == "finding" for _ in range(sets)
         ]
-        first = np.array([bool(row.get("l0")) for row in found])
-        others = np.array([bool(row.drop("l0", errors="ignore").any()) for row in found])
+        first = np.array([bool(row.get("l0")) for row in result])
+        others = np.array([bool(row.drop("l0", errors="ignore").any()) for row in result])
         if effect:
             yield counted(f"{name}: found", "q and placebos", first)
         yield counted(

@@ -27,17 +27,17 @@ def ranks_titles(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             slopes = correlation * shares + math.sqrt(1 - correlation**2) * rng.normal(
                 size=(sets, titles)
             )
-            found = [
+            result = [
                 rank_correlation(*pair, permutations=199)
                 for pair in zip(shares, slopes, strict=True)
             ]
             name = f"{titles} titles, correlated by {correlation:g}"
-            covered = np.array([one.rho_low <= rho <= one.rho_high for one in found])
+            covered = np.array([item.rho_low <= rho <= item.rho_high for item in result])
             yield counted(f"{name}: rho covered", "Fisher z", covered)
-            covered = np.array([one.tau_low <= tau <= one.tau_high for one in found])
+            covered = np.array([item.tau_low <= tau <= item.tau_high for item in result])
             yield counted(f"{name}: tau covered", "Fisher z", covered)
             yield counted(
-                f"{name}: p below .05", "permutation", np.array([one.p < 0.05 for one in found])
+                f"{name}: p below .05", "permutation", np.array([item.p < 0.05 for item in result])
             )
 
 
@@ -48,13 +48,13 @@ def ranks_photos(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         for effect in (0.0, -0.5):
             covered, alone, both = np.zeros((3, sets), bool)
             for number in range(sets):
-                found = answers(shared(rng, photos, effect), TITLES)
-                odds = measured(found, dict.fromkeys(TITLES, "log-odds"))
+                result = answers(shared(rng, photos, effect), TITLES)
+                odds = measured(result, dict.fromkeys(TITLES, "log-odds"))
                 slopes = numbers(odds, np.arange(len(odds.label)))[0] @ line_weights(odds.values)
                 by_title = np.bincount(odds.label, slopes, len(TITLES))
                 shares = [WOMEN[title] for title in odds.labels]
                 rank = rank_correlation(shares, by_title, permutations=9)
-                steep = line(found, own, "log-odds")
+                steep = line(result, own, "log-odds")
                 covered[number] = steep.low <= effect <= steep.high
                 alone[number] = rank.rho_high < 0 or rank.rho_low > 0
                 both[number] = alone[number] and (steep.high < 0 or steep.low > 0)

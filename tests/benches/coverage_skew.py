@@ -78,18 +78,18 @@ def _held(
             numbers = draw(rng, (sets, units))
             if name.startswith("presence"):
                 numbers = numbers[(numbers != 0).sum(axis=1) >= 10]
-            found = contrast(sparse_units(numbers))
-            half = t_quantile(units - 1) * found.se
-            within = np.abs(found.difference - mean)
+            result = contrast(sparse_units(numbers))
+            half = t_quantile(units - 1) * result.se
+            within = np.abs(result.difference - mean)
             yield counted(f"covered, {name}, {units} units", "t, as it was", within <= half)
             yield counted(
                 f"covered, {name}, {units} units",
                 "corrected",
-                (found.low <= mean) & (mean <= found.high),
+                (result.low <= mean) & (mean <= result.high),
             )
             for level in (0.05, 0.001):
                 p = contrast(sparse_units(numbers - mean)).p
-                t = 2 * stats.t.sf(within / found.se, units - 1)
+                t = 2 * stats.t.sf(within / result.se, units - 1)
                 yield counted(f"p < {level:g}, {name}, {units} units", "t, as it was", t < level)
                 yield counted(f"p < {level:g}, {name}, {units} units", "corrected", p < level)
 

@@ -46,14 +46,14 @@ def drawn(
         + APART * true[:, None]
         + slope * VALUES
     )
-    said = level > LIMIT
-    names = np.array([f"{place:04}" for place in range(photos)], dtype=object)
-    rows = np.flatnonzero(said.any(axis=1))
+    text = level > LIMIT
+    names = np.array([f"{index:04}" for index in range(photos)], dtype=object)
+    rows = np.flatnonzero(text.any(axis=1))
     pairs = (
         rows.astype(np.int32),
         np.zeros(len(rows), np.int32),
-        said[rows],
-        said[rows].astype(np.float32),
+        text[rows],
+        text[rows].astype(np.float32),
     )
     answers = Answers(
         "c", "gender", VALUES, np.array(["smile"], dtype=object), names, {}, *pairs, 0.5
@@ -71,35 +71,35 @@ def error_rates(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     for photos, size in ((20, 1), (60, 1), (300, 1), (60, 3), (300, 3)):
         for slope in (0.0, 0.3):
             truth = true_rates(slope)
-            held: dict[str, list[bool]] = {}
+            facts: dict[str, list[bool]] = {}
             for _ in range(sets):
-                answers, known, clusters = drawn(rng, photos, slope, size)
+                answers, expected, clusters = drawn(rng, photos, slope, size)
                 rates, slopes = error_tables(
-                    replace(answers, units=clusters if size > 1 else None), [known], options
+                    replace(answers, units=clusters if size > 1 else None), [expected], options
                 )
                 for row in rates.to_dict("records"):
                     if row["step"] in (3, 6):
-                        at = truth[row["measure"]][row["step"]]
+                        start = truth[row["measure"]][row["step"]]
                         name = f"{row['measure']}, rate at {row['value']:g} held"
-                        held.setdefault(name, []).append(row["ci_low"] <= at <= row["ci_high"])
+                        facts.setdefault(name, []).append(row["ci_low"] <= start <= row["ci_high"])
                 for row in slopes.to_dict("records"):
                     if not row["note"]:
-                        at = 100 * float(weights @ truth[row["measure"]])
-                        held.setdefault(f"{row['measure']}, slope held", []).append(
-                            row["ci_low"] <= at <= row["ci_high"]
+                        start = 100 * float(weights @ truth[row["measure"]])
+                        facts.setdefault(f"{row['measure']}, slope held", []).append(
+                            row["ci_low"] <= start <= row["ci_high"]
                         )
                         if not slope:
-                            held.setdefault(f"{row['measure']}, p < 0.05", []).append(
+                            facts.setdefault(f"{row['measure']}, p < 0.05", []).append(
                                 row["p"] < 0.05
                             )
             what = f"{photos} photos{f', {size} a cluster' * (size > 1)}, slope {slope:g}"
-            for name, hits in held.items():
+            for name, hits in facts.items():
                 yield counted(f"{what}: {name}", "error_tables", np.array(hits))
 
 
 def answered(wrong: np.ndarray) -> tuple[Answers, Truth]:
     """Answers about photos that all have the label; it is missed where ``wrong`` (n, K) says."""
-    names = np.array([f"{place:04}" for place in range(len(wrong))], dtype=object)
+    names = np.array([f"{index:04}" for index in range(len(wrong))], dtype=object)
     rows = np.flatnonzero(~wrong.all(axis=1))
     pairs = (
         rows.astype(np.int32),
@@ -107,16 +107,16 @@ def answered(wrong: np.ndarray) -> tuple[Answers, Truth]:
         ~wrong[rows],
         (~wrong[rows]).astype(np.float32),
     )
-    known = Truth("smiles", "smile", pd.Series("yes", index=names))
+    expected = Truth("smiles", "smile", pd.Series("yes", index=names))
     return Answers(
         "c", "gender", VALUES, np.array(["smile"], dtype=object), names, {}, *pairs, 0.5
-    ), known
+    ), expected
 
 
 def missed(wrong: np.ndarray, options: FitOptions, clusters: np.ndarray | None = None) -> pd.Series:
     """The row of the slope of misses."""
-    answers, known = answered(wrong)
-    slopes = error_tables(replace(answers, units=clusters), [known], options, {}, ["smile"])[1]
+    answers, expected = answered(wrong)
+    slopes = error_tables(replace(answers, units=clusters), [expected], options, {}, ["smile"])[1]
     return slopes.set_index("measure").loc["miss"]
 
 
@@ -142,11 +142,11 @@ def rare_errors(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             f"{what}: judged", "error_tables", np.array([not row["note"] for row in rows])
         )
         if len(judged):
-            at = 100 * float(weights @ chance)
+            start = 100 * float(weights @ chance)
             yield counted(
                 f"{what}: held",
                 "t",
-                ((judged["ci_low"] <= at) & (at <= judged["ci_high"])).to_numpy(),
+                ((judged["ci_low"] <= start) & (start <= judged["ci_high"])).to_numpy(),
             )
             for name, method in (("p", "t, as it was"), ("p_test", "permutation")):
                 yield counted(f"{what}: p < 0.05", method, (judged[name] < 0.05).to_numpy())
@@ -190,9 +190,9 @@ def failures(rng: np.random.Generator, sets: int) -> Iterator[Count]:
         for number in range(sets):
             own = rng.beta(0.5, 2, codes[-1] + 1)[codes][:, None]
             status = np.where(rng.random((photos, 7)) < chance(own), 3, 1).astype(np.int8)
-            found = Asked(np.arange(photos), VALUES, status)
+            result = Asked(np.arange(photos), VALUES, status)
             trend = loss_trend(
-                found, "failed", codes.take, FitOptions(permutations=999, seed=number)
+                result, "failed", codes.take, FitOptions(permutations=999, seed=number)
             )
             old.append(False)
             new.append(not trend.p >= 0.05 and bool((status == 3).any()))

@@ -74,10 +74,10 @@ def gpu_watts(index: str) -> float | None:
         "--format=csv,noheader,nounits",
     ]
     try:
-        said = subprocess.run(
+        output = subprocess.run(
             command, capture_output=True, text=True, timeout=10, check=True
         ).stdout
-        return float(said.strip())
+        return float(output.strip())
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
 

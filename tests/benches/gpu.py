@@ -82,8 +82,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="what begins with this")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        folder = args.folder or Path(place)
+    with tempfile.TemporaryDirectory() as position:
+        folder = args.folder or Path(position)
         if args.folder is None:
             write_variants(folder, 400)
         measure.say(everything(folder, args), args.out)

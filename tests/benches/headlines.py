@@ -95,35 +95,39 @@ def tables_of(audit: Audit, rng: np.random.Generator) -> tuple[pd.DataFrame, pd.
             if audit.by == "presence"
             else np.full(latent.shape, True)
         )
-        scores, asked = build(present, VALUES, names, attribute=attribute)
+        scores, questions = build(present, VALUES, names, attribute=attribute)
         if audit.by != "presence":
             numbers = special.expit(latent) if audit.by == "score" else 20 + np.exp(1.2 * latent)
             scores["score"] = numbers[np.nonzero(present)]
-        lost = rng.random(len(asked)) < audit.refused * (asked["step"] / 6) ** 3
-        asked.loc[lost, ["status", "reason"]] = ["refused", "refused"]
-        gone = pd.MultiIndex.from_frame(asked.loc[lost, ["photo", "step"]])
+        lost = rng.random(len(questions)) < audit.refused * (questions["step"] / 6) ** 3
+        questions.loc[lost, ["status", "reason"]] = ["refused", "refused"]
+        gone = pd.MultiIndex.from_frame(questions.loc[lost, ["photo", "step"]])
         parts.append(
-            (scores[~pd.MultiIndex.from_frame(scores[["photo", "step"]]).isin(gone)], asked)
+            (scores[~pd.MultiIndex.from_frame(scores[["photo", "step"]]).isin(gone)], questions)
         )
-    scores, asked = (pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
-    return scores, asked
+    scores, questions = (
+        pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)
+    )
+    return scores, questions
 
 
 def said(audit: Audit, seed: int) -> str:
     """The headline."""
-    scores, asked = tables_of(audit, np.random.default_rng([66, seed]))
-    photos = sorted(set(asked["photo"]))
+    scores, questions = tables_of(audit, np.random.default_rng([66, seed]))
+    photos = sorted(set(questions["photo"]))
     person = np.arange(audit.photos) % (audit.people or audit.photos)
     about = pd.DataFrame({"person": person.astype(str)}, index=photos)
     options = FitOptions(estimators=("photo-rate", "photo-measure"), permutations=2000)
-    values = dict.fromkeys(set(asked["attribute"]), VALUES.tolist())
+    values = dict.fromkeys(set(questions["attribute"]), VALUES.tolist())
     cluster = "person" * bool(audit.people)
-    found = analyse(scores, asked, values=values, options=options, about=about, cluster=cluster)
+    analysis = analyse(
+        scores, questions, values=values, options=options, about=about, cluster=cluster
+    )
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder)
-        for table, frame in [*found.tables(), (tables.ASKED, asked)]:
+        for table, frame in [*analysis.tables(), (tables.ASKED, questions)]:
             tables.write(table, frame, run / f"{table.name}.parquet")
-        return summary(run, found.slopes)
+        return summary(run, analysis.slopes)
 
 
 if __name__ == "__main__":

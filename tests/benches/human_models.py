@@ -43,29 +43,29 @@ class Graph:
         model = json.loads(file.read_text("utf-8"))
         self.nodes = {node["name"]: node for node in model["modelTopology"]["node"]}
         self.weights, data, start = {}, file.with_suffix(".bin").read_bytes(), 0
-        for one in (one for group in model["weightsManifest"] for one in group["weights"]):
-            kind = np.dtype(one.get("quantization", {}).get("dtype", one["dtype"]))
-            count = int(np.prod(one["shape"]))
-            values = np.frombuffer(data, kind, count, start).reshape(one["shape"])
-            self.weights[one["name"]] = torch.from_numpy(values.astype(one["dtype"]))
+        for item in (item for group in model["weightsManifest"] for item in group["weights"]):
+            kind = np.dtype(item.get("quantization", {}).get("dtype", item["dtype"]))
+            count = int(np.prod(item["shape"]))
+            values = np.frombuffer(data, kind, count, start).reshape(item["shape"])
+            self.weights[item["name"]] = torch.from_numpy(values.astype(item["dtype"]))
             start += count * kind.itemsize
 
     @torch.inference_mode()
     def __call__(self, x: Tensor, *outputs: str) -> list[FloatArray]:
         """Pictures (n, H, W, C) to what the named nodes say, each (n, ...)."""
-        known: dict[str, Tensor] = {}
+        options: dict[str, Tensor] = {}
 
         def value(name: str) -> Tensor:
             node = self.nodes[name]
             if node["op"] == "Const":
                 return self.weights[name]
-            if name not in known:
-                known[name] = (
+            if name not in options:
+                options[name] = (
                     x
                     if node["op"] == "Placeholder"
                     else _carried_out(node, [value(i) for i in node["input"]])
                 )
-            return known[name]
+            return options[name]
 
         return [value(name).numpy() for name in outputs]
 
@@ -162,22 +162,22 @@ def _read(models: Path, faces: ByteArray) -> dict[str, FloatArray]:
     names = ("gear", "faceres", "age", "emotion")
     gear, faceres, ssrnet, emotion = (_graph(models / f"{name}.json") for name in names)
     low, left, high, right = (round(share * SIDE) for share in (0, 0.1, 0.9, 0.9))
-    seen = _sized(faces[:, low:high, left:right], 198) / 255
-    gender, group, ages = gear(seen, "Identity_1", "Identity_2", "Identity")
+    recorded = _sized(faces[:, low:high, left:right], 198) / 255
+    gender, group, ages = gear(recorded, "Identity_1", "Identity_2", "Identity")
     (years,) = ssrnet(_sized(faces, 64), "Identity")
-    told = faceres(
+    text = faceres(
         _sized(faces, 224), "gender_pred/Sigmoid", "age_pred/Softmax", "global_pooling/Mean"
     )
     gray = (_sized(faces, 64) / 255 @ torch.tensor([0.2989, 0.587, 0.114]))[..., None]
     (emotions,) = emotion(2 * (gray - 0.5), "Identity")
-    found = {"gear": gender[:, 0], "white": group[:, 0] / (group[:, 0] + group[:, 1]).clip(1e-6)}
-    found |= {
-        "faceres": told[0][:, 0],
-        "age": told[1] @ np.arange(100, dtype=np.float32),
-        "descriptor": told[2],
+    facts = {"gear": gender[:, 0], "white": group[:, 0] / (group[:, 0] + group[:, 1]).clip(1e-6)}
+    facts |= {
+        "faceres": text[0][:, 0],
+        "age": text[1] @ np.arange(100, dtype=np.float32),
+        "descriptor": text[2],
     }
-    found |= {"gear_age": ages @ np.array(YEARS, np.float32), "ssrnet_age": years[:, 0]}
-    return found | dict(zip(EMOTIONS, emotions.T, strict=True))
+    facts |= {"gear_age": ages @ np.array(YEARS, np.float32), "ssrnet_age": years[:, 0]}
+    return facts | dict(zip(EMOTIONS, emotions.T, strict=True))
 
 
 def _sized(faces: ByteArray, side: int) -> Tensor:

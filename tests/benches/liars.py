@@ -80,11 +80,11 @@ class Liar:
 
 class LiarHandler(QuietHandler):
     def do_POST(self) -> None:  # noqa: N802
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        content = json.loads(self.rfile.read(int(self.headers["content-length"])))
         with self.service.lock:
             status, reply = (
-                self.service.judge(len(asked["pictures"]))
-                if "pictures" in asked
+                self.service.judge(len(content["pictures"]))
+                if "pictures" in content
                 else self.service.chat()
             )
         time.sleep(0.05)

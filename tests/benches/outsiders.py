@@ -57,8 +57,8 @@ SHEET = {"dark": 4, "bearded": 4, "glasses": 3, "profile": 1}
 
 def chosen(given: argparse.Namespace) -> None:
     """Copy the photos, by seed, to OUT/photos/FRAMING."""
-    place, finder = given.out / "photos", MtcnnFinder()
-    if place.is_dir():
+    position, finder = given.out / "photos", MtcnnFinder()
+    if position.is_dir():
         return
     fresh = given.out / "photos-partial"
     utk, london = composites.sets(given.data, "gender", given.photos, "cpu", "card")
@@ -72,8 +72,8 @@ def chosen(given: argparse.Namespace) -> None:
     wild = sorted(given.wild.rglob("*.jpg"))
     for row in draw.permutation(len(wild)):
         photo = open_photo(wild[row])
-        (found,) = finder([photo])
-        face = choose(found, photo.pixels.shape[1], photo.pixels.shape[0], 40)
+        (result,) = finder([photo])
+        face = choose(result, photo.pixels.shape[1], photo.pixels.shape[0], 40)
         clear = isinstance(face, Face) and face.faces == 1 and face.score > 0.99
         if clear and len(composites.HeldOut("wild", [photo], [face], {}).half("card")):
             files["wild"].append(photo.path)
@@ -83,7 +83,7 @@ def chosen(given: argparse.Namespace) -> None:
         (fresh / framing).mkdir(parents=True, exist_ok=True)
         for path in paths:
             shutil.copyfile(path, fresh / framing / path.name)
-    fresh.rename(place)
+    fresh.rename(position)
 
 
 def slug(editor: str) -> str:
@@ -143,43 +143,43 @@ def faces(
 
 def readings(given: argparse.Namespace, editor: str) -> dict[str, FloatArray]:
     """Each reading (n, 1 + 7), the photo's first; ``chips`` (n, 1 + 4, 64, 64, 3) of photo, -2, -1, 1, 2; and who."""
-    kept = given.out / "readings" / f"{slug(editor)}.npz"
-    if not kept.is_file():
+    retained = given.out / "readings" / f"{slug(editor)}.npz"
+    if not retained.is_file():
         photos, values, run = made(given, editor, 7, 2)
         small, _, ends = made(given, editor, 3, 1)
         assert list(small["path"]) == list(photos["path"])
         every = [(None, 0), *((run, step) for step in range(len(values)))]
         read = [
             human_models.read(
-                given.models, faces(given, photos, *one, human_models.FRAME, human_models.SIDE)
+                given.models, faces(given, photos, *item, human_models.FRAME, human_models.SIDE)
             )
-            for one in every
+            for item in every
         ]
-        found = {name: np.stack([one[name] for one in read], 1) for name in read[0]}
-        at = ((None, 0), (run, 0), (ends, 0), (ends, 2), (run, len(values) - 1))
-        found["chips"] = np.stack([faces(given, photos, *one, CHIP, 64) for one in at], 1)
-        whole = [faces(given, photos, *one, CHIP, 128) for one in every]
+        result = {name: np.stack([item[name] for item in read], 1) for name in read[0]}
+        start = ((None, 0), (run, 0), (ends, 0), (ends, 2), (run, len(values) - 1))
+        result["chips"] = np.stack([faces(given, photos, *item, CHIP, 64) for item in start], 1)
+        full = [faces(given, photos, *item, CHIP, 128) for item in every]
         skin, face = (
-            ParserMasker(load("face-parser"), region)([], [], whole[0])
+            ParserMasker(load("face-parser"), region)([], [], full[0])
             for region in ("skin", "face")
         )
-        found["sharpness"] = np.exp(
-            sharpness(whole[1 + len(values) // 2], face) - sharpness(whole[0], face)
+        result["sharpness"] = np.exp(
+            sharpness(full[1 + len(values) // 2], face) - sharpness(full[0], face)
         )
-        found["lightness"] = np.stack([luminance(chips, skin) for chips in whole], 1)
+        result["lightness"] = np.stack([luminance(chips, skin) for chips in full], 1)
         blue = np.array(
             [
                 cielab(chip)[within >= 0.5, 2].mean()
-                for chip, within in zip(whole[0], skin, strict=True)
+                for chip, within in zip(full[0], skin, strict=True)
             ]
         )
-        found["tone"] = np.degrees(
-            np.arctan2(found["lightness"][:, 0] - 50, blue)
+        result["tone"] = np.degrees(
+            np.arctan2(result["lightness"][:, 0] - 50, blue)
         )  # typology angle
-        found |= {"path": photos["path"].to_numpy(str), "values": values}
-        kept.parent.mkdir(exist_ok=True)
-        np.savez(kept, **found)
-    with np.load(kept) as file:
+        result |= {"path": photos["path"].to_numpy(str), "values": values}
+        retained.parent.mkdir(exist_ok=True)
+        np.savez(retained, **result)
+    with np.load(retained) as file:
         return dict(file)
 
 
@@ -187,32 +187,32 @@ def row_of(editor: str, read: dict[str, FloatArray], rows: Any, every: bool) -> 
     """The table's row for some faces.  every: also the two-sample test."""
     values = read["values"]
     target = ("gear", "faceres") if editor.startswith("gender") else ("white",)
-    found: dict[str, Any] = {"faces": len(rows)}
+    facts: dict[str, Any] = {"faces": len(rows)}
     for name in target:
         own, swept = read[name][rows, 0], read[name][rows, 1:]
-        found[name] = {"shift": cell(manipulation.shift(swept)), "photo": round(float(own.mean()), 3),
+        facts[name] = {"shift": cell(manipulation.shift(swept)), "photo": round(float(own.mean()), 3),
                        "even": cell(manipulation.share_monotone(swept, values)),
                        "means": swept.mean(0).round(3).tolist(),
                        "centre - photo": cell(manipulation.mean(swept[:, len(values) // 2] - own))}  # fmt: skip
-    found["sharpness"] = cell(manipulation.mean(read["sharpness"][rows]))
+    facts["sharpness"] = cell(manipulation.mean(read["sharpness"][rows]))
     alike = recogniser.cosine(read["descriptor"][rows, 1:], read["descriptor"][rows, :1])
-    found["identity"] = {
+    facts["identity"] = {
         f"{v:+.2f}": round(float(c), 3) for v, c in zip(values, alike.mean(0), strict=True)
     }
     for name in ALSO:
         moved = read[name][rows, 1:] - read[name][rows, :1]
-        found[name] = {
+        facts[name] = {
             f"{values[k]:+g}": cell(manipulation.mean(moved[:, k]))
             for k in (0, len(values) // 2, -1)
         }
     if every and len(rows) >= 20:
-        chips, at = read["chips"][rows], ("-2", "-1", "+1", "+2")
+        chips, start = read["chips"][rows], ("-2", "-1", "+1", "+2")
         tests = {
             v: measures.two_sample_auc(chips[:, 0], chips[:, k + 1], draws=2)
-            for k, v in enumerate(at)
+            for k, v in enumerate(start)
         }
-        found["two-sample AUC"] = {v: cell(test) for v, test in tests.items()}
-    return found
+        facts["two-sample AUC"] = {v: cell(test) for v, test in tests.items()}
+    return facts
 
 
 def table(editor: str, read: dict[str, FloatArray]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -231,20 +231,20 @@ def table(editor: str, read: dict[str, FloatArray]) -> Iterator[tuple[str, dict[
 def pairs(given: argparse.Namespace, read: dict[str, FloatArray]) -> dict[str, Any]:
     """faceres' cosine of one person neutral and smiling, and of two persons, among the portraits."""
     rows = [i for i, path in enumerate(read["path"]) if path.startswith("portraits/")]
-    finder, known, smiling = MtcnnFinder(200), [], []
+    finder, expected, smiling = MtcnnFinder(200), [], []
     for row in rows:
         photo = open_photo(given.data / "smiling" / Path(read["path"][row]).name)
         face = choose(finder([photo])[0], photo.pixels.shape[1], photo.pixels.shape[0], 40)
         if isinstance(face, Face):
-            known.append(row)
+            expected.append(row)
             smiling.append(cut(photo.pixels, face.points, human_models.FRAME, human_models.SIDE))
-    first = read["descriptor"][known, 0]
+    first = read["descriptor"][expected, 0]
     second = human_models.read(given.models, np.stack(smiling))["descriptor"]
     cosines = {
         "one person": recogniser.cosine(first, second),
         "two persons": recogniser.cosine(first, np.roll(second, 1, 0)),
     }
-    return {name: cell(manipulation.mean(each)) for name, each in cosines.items()}
+    return {name: cell(manipulation.mean(cosine)) for name, cosine in cosines.items()}
 
 
 def sheet(given: argparse.Namespace, editor: str, side: int = 224) -> list[str]:
@@ -257,8 +257,8 @@ def sheet(given: argparse.Namespace, editor: str, side: int = 224) -> list[str]:
         torch.from_numpy(faces(given, photos, None, 0, CHIP, 128)).permute(0, 3, 1, 2).float() / 255
     )
     with torch.inference_mode():
-        shown = reader.normalised(tagger, reader.cropped(chips, tagger.spec.crop, tagger.spec.size))
-        tags = tagger.module(shown).sigmoid().numpy()
+        text = reader.normalised(tagger, reader.cropped(chips, tagger.spec.crop, tagger.spec.size))
+        tags = tagger.module(text).sigmoid().numpy()
     points = np.stack([np.reshape(p, (5, 2)) for p in photos["points"]]).astype(float)
     turned = np.abs(2 * points[:, 2, 0] - points[:, :2, 0].sum(1)) / np.ptp(
         points[:, :2, 0], axis=1
@@ -272,12 +272,12 @@ def sheet(given: argparse.Namespace, editor: str, side: int = 224) -> list[str]:
     few = photos.iloc[taken]
     frame = 0.5 + (CHIP - 0.5) * 0.8
     cells = [
-        faces(given, few, *one, frame, side)
-        for one in ((None, 0), *((run, step) for step in range(len(values))))
+        faces(given, few, *item, frame, side)
+        for item in ((None, 0), *((run, step) for step in range(len(values))))
     ]
-    place = given.out / "sheets"
-    place.mkdir(exist_ok=True)
-    Image.fromarray(np.concatenate(np.concatenate(cells, 2))).save(place / f"{slug(editor)}.png")
+    position = given.out / "sheets"
+    position.mkdir(exist_ok=True)
+    Image.fromarray(np.concatenate(np.concatenate(cells, 2))).save(position / f"{slug(editor)}.png")
     return few["path"].tolist()
 
 
@@ -292,31 +292,31 @@ def main() -> None:
     parser.add_argument("--editor", action="append")
     parser.add_argument("--photos", type=int, default=40)
     parser.add_argument("--sheets", action="store_true")
-    given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
-    if given.weights:
-        home = given.out / "home"
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    if options.weights:
+        home = options.out / "home"
         home.mkdir(exist_ok=True)
         (home / "weights").unlink(missing_ok=True)
-        (home / "weights").symlink_to(given.weights.resolve())
+        (home / "weights").symlink_to(options.weights.resolve())
         os.environ[HOME_VARIABLE] = str(home)
-    chosen(given)
+    chosen(options)
     result: dict[str, Any] = {
         "bench": "outsiders",
         "machine": measure.machine(),
-        "photos": given.photos,
+        "photos": options.photos,
         "editors": {},
     }
-    for editor in given.editor or EDITORS:
-        read = readings(given, editor)
-        result.setdefault("identity of pairs", pairs(given, read))
+    for editor in options.editor or EDITORS:
+        read = readings(options, editor)
+        result.setdefault("identity of pairs", pairs(options, read))
         result["editors"][editor] = {
             "sha256": identify(editor.removesuffix(PUBLISHED))[1],
             **dict(table(editor, read)),
         }
-        if given.sheets:
-            result["sheet"] = sheet(given, editor)
-        (given.out / "outsiders.json").write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+        if options.sheets:
+            result["sheet"] = sheet(options, editor)
+        (options.out / "outsiders.json").write_text(json.dumps(result, indent=1) + "\n", "utf-8")
         sys.stdout.write("\n".join([editor, *lines(result["editors"][editor]), ""]))
         sys.stdout.flush()
 

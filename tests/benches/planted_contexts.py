@@ -53,7 +53,7 @@ def plant(
         )
     }
     ranks = _ranks(people)
-    found: dict[str, dict[str, Labels]] = {service: {} for service in slopes}
+    result: dict[str, dict[str, Labels]] = {service: {} for service in slopes}
     for row in edits.to_dict("records"):
         digest = sha256((run / row["file"]).read_bytes()).hexdigest()
         context = str(composites.loc[(row["photo"], row["attribute"], row["step"]), "context"])
@@ -67,8 +67,8 @@ def plant(
                 labels += _person(
                     gender, ranks[row["photo"]], rating, float(row["value"]), slope, face
                 )
-            found[service][digest] = labels
-    return found
+            result[service][digest] = labels
+    return result
 
 
 def _person(
@@ -82,8 +82,8 @@ def _person(
 
 def _ranks(people: pd.DataFrame) -> dict[str, float]:
     """Photo to its place in (0, 1) among those of its gender, evenly spread."""
-    found = {}
+    facts = {}
     for _, part in people.groupby("gender"):
         photos = sorted(part.index)
-        found |= dict(zip(photos, (np.arange(len(photos)) + 0.5) / len(photos), strict=True))
-    return {str(photo): float(rank) for photo, rank in found.items()}
+        facts |= dict(zip(photos, (np.arange(len(photos)) + 0.5) / len(photos), strict=True))
+    return {str(photo): float(rank) for photo, rank in facts.items()}

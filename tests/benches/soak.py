@@ -153,7 +153,9 @@ def main() -> int:
                 wrong = differences(
                     provider, made(run) if codes[-1] == 0 else ({}, {}), expected, kills
                 )
-                differing += [f"round {counts['rounds']}, ends {codes[1:]}: {one}" for one in wrong]
+                differing += [
+                    f"round {counts['rounds']}, ends {codes[1:]}: {item}" for item in wrong
+                ]
                 counts.update(rounds=1, kills=kills, requests=len(provider.log.calls))
                 stops = codes.count(130)
                 counts.update(interrupts=stops)
@@ -210,9 +212,9 @@ def lied_to(
         while codes[-1] != 0 and len(codes) < 30:
             seconds = lot.uniform(0.5, 4.0) if len(codes) < 13 else HANGS
             codes.append(attempt(nursery, folder, run, seconds, signal.SIGINT, names))
-    said = Path(f"{run}-notes").read_text()
+    text = Path(f"{run}-notes").read_text()
     spent = dict.fromkeys(("http", "llm"), 0.0)
-    for name, usd in re.findall(r"score +(http|llm):.*? ([\d,]+\.\d\d) USD spent", said):
+    for name, usd in re.findall(r"score +(http|llm):.*? ([\d,]+\.\d\d) USD spent", text):
         spent[name] += float(usd.replace(",", ""))
     counts.update({"lying rounds": 1, "interrupts among lies": codes.count(130) - 1})
     counts.update({"sent to liars": sum(liar.judged.values()), "redirected": liar.redirected})

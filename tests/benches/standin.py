@@ -66,10 +66,10 @@ class StandIn:
             photos: Any, swept: Any, masks: Any, matrices: Any, blend: Any, name: Any, heads: Any
         ) -> Any:
             self.wait("compose", len(photos))
-            shown = [pixels.ravel()[:4096].astype(np.float32) for pixels, _ in photos]
-            inputs = np.concatenate([*shown, swept.edited[:, 0].ravel()])
-            given = photos, swept, masks, matrices, blend, "cpu", heads
-            return self.of("compose", "", inputs, lambda: batch(*given))
+            text = [pixels.ravel()[:4096].astype(np.float32) for pixels, _ in photos]
+            inputs = np.concatenate([*text, swept.edited[:, 0].ravel()])
+            options = photos, swept, masks, matrices, blend, "cpu", heads
+            return self.of("compose", "", inputs, lambda: batch(*options))
 
         on_device.compose_batch, plan.pick_device = standing_in, lambda device: NAME
         try:
@@ -114,10 +114,10 @@ class _Editor:
         self.device.wait("edit", len(chips))
         who = self.real.sha256
         swept = [
-            self.device.of("edit", who, chip, lambda one=chip: self.real.sweep(one[None], values))
+            self.device.of("edit", who, chip, lambda chip=chip: self.real.sweep(chip[None], values))
             for chip in chips
         ]
-        motions = [one.motion for one in swept]
+        motions = [item.motion for item in swept]
         motion = None
         if motions[0] is not None:
             motion = Motion(*(_joined(motions, name) for name in ("field", "distances")))

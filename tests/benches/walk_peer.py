@@ -109,14 +109,14 @@ class Peer:
     @torch.inference_mode()
     def walk(self, files: list[Path], out: Path, each: Callable) -> None:
         photos = list(each(read, files))
-        found = [
-            self.nearest(*one)
-            for one in zip(photos, *self.mtcnn.detect(np.stack(photos), True)[::2], strict=True)
+        result = [
+            self.nearest(*item)
+            for item in zip(photos, *self.mtcnn.detect(np.stack(photos), True)[::2], strict=True)
         ]
-        used = [index for index, matrix in enumerate(found) if matrix is not None]
+        used = [index for index, matrix in enumerate(result) if matrix is not None]
         if not used:
             return
-        chips = np.stack(list(each(lambda i: warp(photos[i], found[i], SIZE), used)))
+        chips = np.stack(list(each(lambda i: warp(photos[i], result[i], SIZE), used)))
         x = torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 255
         masks = list(each(soft_mask, self.likely(x)))
         own = self.reader(x)[:, :1]
@@ -135,11 +135,11 @@ class Peer:
             index, moves = used[row], Motion(fields[row], distances[row])
             near = chips[row].astype(np.float32)
             gray = not np.ptp(photos[index], axis=2).any()
-            whole = compose(
-                photos[index], gray, edited, near, masks[row], found[index], "ratio", motion=moves
+            full = compose(
+                photos[index], gray, edited, near, masks[row], result[index], "ratio", motion=moves
             )
             for step in range(len(VALUES)):
-                write(out / f"{files[index].stem}-{step}.jpg", whole.picture(step), gray)
+                write(out / f"{files[index].stem}-{step}.jpg", full.picture(step), gray)
 
         list(each(finish, range(len(used))))
 
@@ -147,9 +147,9 @@ class Peer:
         spec = self.parser.spec
         mean, std = (torch.tensor(v).view(1, 3, 1, 1) for v in (spec.mean, spec.std))
         normal = ((x - mean) / std).contiguous(memory_format=torch.channels_last)
-        seen = self.parser.module(normal).softmax(1)
-        there = self.parser.module(normal.flip(3)).softmax(1).flip(3)[:, self.mirrored]
-        return ((seen + there) / 2)[:, self.region].sum(1).clamp(0, 1).numpy()
+        recorded = self.parser.module(normal).softmax(1)
+        present = self.parser.module(normal.flip(3)).softmax(1).flip(3)[:, self.mirrored]
+        return ((recorded + present) / 2)[:, self.region].sum(1).clamp(0, 1).numpy()
 
     @staticmethod
     def nearest(
@@ -173,8 +173,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=0, help="threads of ours; 0: one a core")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        measure.say(run(args, Path(place)), args.out)
+    with tempfile.TemporaryDirectory() as folder:
+        measure.say(run(args, Path(folder)), args.out)
 
 
 def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
@@ -229,7 +229,7 @@ def apart(place: Path) -> dict[str, float]:
     facenet-pytorch takes the last of these, our walk the first, so that two pictures show two faces of one photo.
     """
     means = differences(place)
-    largest = {photo: max(mean for other, mean in means if other == photo) for photo, _ in means}
+    largest = {photo: max(mean for second, mean in means if second == photo) for photo, _ in means}
     others = {photo for photo, mean in largest.items() if mean > OTHER}
     same = [mean for photo, mean in means if photo not in others]
     return {
@@ -240,13 +240,13 @@ def apart(place: Path) -> dict[str, float]:
 
 def quartiles(seconds: list[float], photos: int) -> list[float]:
     """First quartile, median and third, in milliseconds a photo."""
-    return [round(1000 * float(each) / photos, 2) for each in np.percentile(seconds, [25, 50, 75])]
+    return [round(1000 * float(item) / photos, 2) for item in np.percentile(seconds, [25, 50, 75])]
 
 
 def paired(seconds: dict[str, list[float]], peer: str) -> list[float]:
     """How many times as long the peer took, round by round: first quartile, median and third."""
     ratios = np.array(seconds[peer]) / np.array(seconds["ours"])
-    return [round(float(each), 2) for each in np.percentile(ratios, [25, 50, 75])]
+    return [round(float(item), 2) for item in np.percentile(ratios, [25, 50, 75])]
 
 
 if __name__ == "__main__":

@@ -93,30 +93,30 @@ class Chat(Service):
         if (request.method, request.path) != ("POST", "/v1/chat/completions"):
             raise Bad("invalid", "Unknown request URL.")
         try:
-            asked = json.loads(request.body)
-            image, text = _conversation(asked["messages"])
+            content = json.loads(request.body)
+            image, text = _conversation(content["messages"])
         except (ValueError, KeyError, TypeError, binascii.Error) as error:
             raise Bad(
                 "invalid", f"We could not parse the JSON body of your request: {error!r}"
             ) from error
-        _check(asked)
-        for name in sorted(self.settings.unsupported & set(asked)):
+        _check(content)
+        for name in sorted(self.settings.unsupported & set(content)):
             raise Unsupported(name)
         self.check(image)
-        kept = {
+        retained = {
             key: value
-            for key, value in asked.items()
+            for key, value in content.items()
             if key not in ("messages", *self.settings.ignored)
         }
-        return Job([image], kept | {"text": text})
+        return Job([image], retained | {"text": text})
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
-        place = dict(whole(results))
-        asked, text = job.parameters, str(job.parameters["text"])
+        position = dict(whole(results))
+        questions, text = job.parameters, str(job.parameters["text"])
         sha256 = hashlib.sha256(job.images[0]).hexdigest()
-        lot = random.Random(f"{sha256} {asked.get('seed')}")
-        choice = self._choice(text, asked, place["a"], place["u"], lot)
-        said = max(1, len(str(choice["message"]["content"] or "")) // 4)
+        lot = random.Random(f"{sha256} {questions.get('seed')}")
+        choice = self._choice(text, questions, position["a"], position["u"], lot)
+        message = max(1, len(str(choice["message"]["content"] or "")) // 4)
         asked_for = 85 + len(text) // 4
         content = {
             "id": f"chatcmpl-{sha256[:12]}",
@@ -127,8 +127,8 @@ class Chat(Service):
             "choices": [choice],
             "usage": {
                 "prompt_tokens": asked_for,
-                "completion_tokens": said,
-                "total_tokens": asked_for + said,
+                "completion_tokens": message,
+                "total_tokens": asked_for + message,
             },
         }
         return Reply.of(200, content)
@@ -156,17 +156,17 @@ class Chat(Service):
         lot.random()
         options = _options(text)
         if not options:
-            there = [
+            second = [
                 name for name, planted in settings.slopes.items() if present(planted, a, u) > 0
             ]
             if '"labels"' in text:
-                return _message(json.dumps({"labels": ["person", *there]}))
+                return _message(json.dumps({"labels": ["person", *second]}))
             if "a number of" in text:
                 centre, slope = settings.number
-                said = centre * (1 + slope * a) * (0.8 + 0.4 * u) * lot.uniform(0.98, 1.02)
-                return _message(json.dumps({"answer": round(said, 2)}))
+                message = centre * (1 + slope * a) * (0.8 + 0.4 * u) * lot.uniform(0.98, 1.02)
+                return _message(json.dumps({"answer": round(message, 2)}))
             key = "text" if '"text"' in text else "caption"
-            return _message(json.dumps({key: _sentence(there)}))
+            return _message(json.dumps({key: _sentence(second)}))
         weights = self.weights(list(options.values()), a, u)
         keys = list(options)
         chosen = max(keys, key=lambda key: weights[options[key]])
@@ -182,18 +182,21 @@ class Chat(Service):
     def weights(self, options: list[str], a: float, u: float) -> dict[str, float]:
         """Each option with its probability."""
         settings = self.settings
-        planted = [one for one in options if one in settings.slopes]
-        liked = [one for one in planted if present(settings.slopes[one], a, u) > 0]
+        planted = [option for option in options if option in settings.slopes]
+        liked = [option for option in planted if present(settings.slopes[option], a, u) > 0]
         if not liked:
-            liked = [one for one in options if one == settings.otherwise] or [
-                one for one in options if one not in planted
+            liked = [option for option in options if option == settings.otherwise] or [
+                option for option in options if option not in planted
             ]
-        rest = [one for one in options if one not in liked]
-        found = {one: SURE / len(liked) for one in liked} | {
-            one: (1 - SURE) / len(rest) for one in rest
+        rest = [option for option in options if option not in liked]
+        result = {option: SURE / len(liked) for option in liked} | {
+            option: (1 - SURE) / len(rest) for option in rest
         }
         first = settings.first
-        return {one: (1 - first) * found[one] + first * (one == options[0]) for one in options}
+        return {
+            option: (1 - first) * result[option] + first * (option == options[0])
+            for option in options
+        }
 
 
 def _sentence(there: list[str]) -> str:
@@ -222,8 +225,8 @@ def _tokens(chosen: str, chances: Mapping[str, float], most: int) -> list[dict[s
 
     ranked = sorted(chances.items(), key=lambda pair: -pair[1])[:most]
     top = [
-        {key: one[key] for key in ("token", "logprob", "bytes")}
-        for one in (token(*pair, []) for pair in ranked)
+        {key: item[key] for key in ("token", "logprob", "bytes")}
+        for item in (token(*pair, []) for pair in ranked)
     ]
     parts = [token(text, 1.0, []) for text in ('{"', "answer", '":', ' "')]
     return [*parts, token(chosen, chances[chosen], top), token('"}', 1.0, [])]
@@ -231,7 +234,7 @@ def _tokens(chosen: str, chances: Mapping[str, float], most: int) -> list[dict[s
 
 def _conversation(messages: list[dict[str, Any]]) -> tuple[bytes, str]:
     """The one picture and the one question.  Raises: Bad, KeyError, ValueError, binascii.Error."""
-    roles = [one["role"] for one in messages]
+    roles = [message["role"] for message in messages]
     if roles not in (["user"], ["system", "user"]):
         raise Bad("invalid", f"The conversation has the roles {roles}.")
     parts = messages[-1]["content"]

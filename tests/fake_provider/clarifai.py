@@ -102,7 +102,7 @@ def _read(
     config = request.model.output_info.output_config
     if not 0 <= config.max_concepts <= 200 or not 0 <= config.min_value <= 1:
         raise Bad("invalid", "max_concepts or min_value is out of its range.")
-    images = [one.data.image.base64 for one in request.inputs]
+    images = [item.data.image.base64 for item in request.inputs]
     return Job(images, {"max_concepts": config.max_concepts or 20, "min_value": config.min_value})
 
 

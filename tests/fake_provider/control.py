@@ -253,8 +253,8 @@ class FakeProvider:
             return Bad("policy", "The picture is not judged: content policy.")
         if service == chat.NAME:
             return [*zip("au", pictures.place(pixels), strict=True)]
-        known = self.known.get(service, {}).get(sha256)
-        return pictures.labels(pixels, self.slopes[service]) if known is None else known
+        expected = self.known.get(service, {}).get(sha256)
+        return pictures.labels(pixels, self.slopes[service]) if expected is None else expected
 
     def _draw(self, service: str) -> str:
         share, kinds, services = self._trouble

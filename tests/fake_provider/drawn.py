@@ -44,23 +44,23 @@ def planted(run: Path) -> dict[str, dict[str, Labels]]:
     """
     edits = tables.read(tables.EDITS, run / "edits.parquet")
     photos = sorted(set(edits["photo"]))
-    known: dict[str, dict[str, Labels]] = {}
+    options: dict[str, dict[str, Labels]] = {}
     for service, slopes in PLANTED.items():
-        place = {label: _places(f"{service} {label}", photos) for label in slopes}
-        known[service] = {}
+        position = {label: _places(f"{service} {label}", photos) for label in slopes}
+        options[service] = {}
         for photo, along, value, file in edits[["photo", "attribute", "value", "file"]].itertuples(
             index=False
         ):
             a = value if along == "gender" else 0.0
             margins = {
-                label: present(slope, a, place[label][photo]) for label, slope in slopes.items()
+                label: present(slope, a, position[label][photo]) for label, slope in slopes.items()
             }
-            found = ALWAYS | {
+            result = ALWAYS | {
                 label: 0.6 + 0.4 * margin for label, margin in margins.items() if margin > 0
             }
             name = hashlib.sha256((run / file).read_bytes()).hexdigest()
-            known[service][name] = sorted(found.items(), key=lambda pair: -pair[1])
-    return known
+            options[service][name] = sorted(result.items(), key=lambda pair: -pair[1])
+    return options
 
 
 def _places(seed: str, photos: list[str]) -> dict[str, float]:
@@ -70,9 +70,9 @@ def _places(seed: str, photos: list[str]) -> dict[str, float]:
 
 def commands(run: Path) -> list[list[str]]:
     """The arguments of ``gslopes`` that ask all five services in one audit, and make its page."""
-    asked = [f"{name}:rate={rate}" for name, rate in SERVICES.items() if name != "google"]
-    asked.insert(1, "google:images_per_minute=3600")
-    named = [part for name in asked for part in ("--classifier", name)]
+    questions = [f"{name}:rate={rate}" for name, rate in SERVICES.items() if name != "google"]
+    questions.insert(1, "google:images_per_minute=3600")
+    named = [part for name in questions for part in ("--classifier", name)]
     again = ["audit", str(run), "--only"]
     return [[*again, "score", *named, "--yes"], [*again, "fit"], [*again, "report"]]
 

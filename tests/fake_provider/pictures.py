@@ -41,10 +41,10 @@ def labels(pixels: np.ndarray, slopes: Mapping[str, float]) -> list[tuple[str, f
     """
     a, u = place(pixels)
     margins = {name: present(slope, a, u) for name, slope in slopes.items()}
-    found = FURNITURE | {
+    result = FURNITURE | {
         name: 0.5 + 0.2 * min(margin, 0.5) for name, margin in margins.items() if margin > 0
     }
-    return sorted(found.items(), key=lambda pair: -pair[1])
+    return sorted(result.items(), key=lambda pair: -pair[1])
 
 
 def place(pixels: np.ndarray) -> tuple[float, float]:

@@ -103,15 +103,16 @@ class Google(Service):
         self._authenticate(request, accounts)
         if request.path != "/v1/images:annotate" or len(request.body) > 10_485_760:
             raise Bad("invalid", "Unknown method, or a payload that exceeds the limit.")
-        asked = _content(request.body)["requests"]
-        images = [_decoded(one["image"]["content"]) for one in asked]
+        requests = _content(request.body)["requests"]
+        images = [_decoded(item["image"]["content"]) for item in requests]
         if not 0 < len(images) <= 16:
             raise Bad("invalid", f"Too many images per request: {len(images)} > 16.")
-        features = [feature.get("type") for one in asked for feature in one["features"]]
+        features = [feature.get("type") for item in requests for feature in item["features"]]
         if len(features) != len(images) or not set(features) <= {"LABEL_DETECTION", 4}:
             raise Bad("invalid", "Feature must be specified.")
         return Job(
-            images, {"max_results": [one["features"][0].get("maxResults", 10) for one in asked]}
+            images,
+            {"max_results": [item["features"][0].get("maxResults", 10) for item in requests]},
         )
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
@@ -128,10 +129,11 @@ class Google(Service):
     def _response(self, result: Labels | Bad, count: int) -> dict[str, Any]:
         if isinstance(result, Bad):
             return {"error": {"code": 3 if result.kind == "format" else 7, "message": str(result)}}
-        found = result[: min(count, 50)]
+        results = result[: min(count, 50)]
         return {
             "labelAnnotations": [
-                {"description": name, "score": score, "topicality": score} for name, score in found
+                {"description": name, "score": score, "topicality": score}
+                for name, score in results
             ]
         }
 
@@ -180,8 +182,8 @@ class Imagga(Service):
             if name := re.search(rb'name="([^"]*)"', head):
                 fields[name[1].decode()] = content.removesuffix(b"\r\n")
         image = fields.pop("image", b"")
-        asked = {name: value.decode() for name, value in fields.items()}
-        if not image or asked != {"limit": "-1", "threshold": "0.0", "language": "en"}:
+        questions = {name: value.decode() for name, value in fields.items()}
+        if not image or questions != {"limit": "-1", "threshold": "0.0", "language": "en"}:
             raise Bad("invalid", "Please provide content, and parameters that the fake knows.")
         return Job([image], {"limit": -1, "threshold": 0, "language": "en"})
 
@@ -232,15 +234,15 @@ class Rekognition(Service):
             raise Bad("invalid", "Unknown operation.")
         if request.headers.get("content-type") != "application/x-amz-json-1.1":
             raise Bad("invalid", "The request is no JSON 1.1.")
-        asked = _content(request.body)
-        count, least = asked.get("MaxLabels", 1000), float(asked.get("MinConfidence", 55))
+        questions = _content(request.body)
+        count, least = questions.get("MaxLabels", 1000), float(questions.get("MinConfidence", 55))
         if (
             count < 1
             or not 0 <= least <= 100
-            or set(asked) - {"Image", "MaxLabels", "MinConfidence"}
+            or set(questions) - {"Image", "MaxLabels", "MinConfidence"}
         ):
             raise Bad("invalid", "Request has invalid parameters.")
-        image = _decoded(asked["Image"]["Bytes"])
+        image = _decoded(questions["Image"]["Bytes"])
         if len(image) > self.BYTES:
             raise Bad("large", f"Image size is over {self.BYTES}.")
         return Job([image], {"max_labels": count, "min_confidence": least})
@@ -264,12 +266,12 @@ class Rekognition(Service):
 
     def _authenticate(self, request: Request, accounts: Accounts) -> None:
         """Signature Version 4, computed anew from the request as it came."""
-        found = _SIGNED.fullmatch(request.headers.get("authorization", ""))
-        if not found or found["key"] != accounts.aws_key:
+        match = _SIGNED.fullmatch(request.headers.get("authorization", ""))
+        if not match or match["key"] != accounts.aws_key:
             raise Bad("credentials", "The security token included in the request is invalid.")
-        signed, stamp = found["headers"].split(";"), request.headers.get("x-amz-date", "")
+        signed, stamp = match["headers"].split(";"), request.headers.get("x-amz-date", "")
         if not {"host", "x-amz-date", "x-amz-target"} <= set(signed) or not stamp.startswith(
-            found["day"]
+            match["day"]
         ):
             raise Bad("credentials", "The request is not signed as it has to be.")
         age = datetime.now(UTC) - datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
@@ -281,21 +283,21 @@ class Rekognition(Service):
         )
         digest = hashlib.sha256(request.body).hexdigest()
         canonical = "\n".join(
-            [request.method, request.path, query, *lines, "", found["headers"], digest]
+            [request.method, request.path, query, *lines, "", match["headers"], digest]
         )
         text = "\n".join(
             [
                 "AWS4-HMAC-SHA256",
                 stamp,
-                found["scope"],
+                match["scope"],
                 hashlib.sha256(canonical.encode()).hexdigest(),
             ]
         )
         key = f"AWS4{accounts.aws_secret}".encode()
-        for part in found["scope"].split("/"):
+        for part in match["scope"].split("/"):
             key = hmac.digest(key, part.encode(), "sha256")
         if not hmac.compare_digest(
-            hmac.new(key, text.encode(), "sha256").hexdigest(), found["signature"]
+            hmac.new(key, text.encode(), "sha256").hexdigest(), match["signature"]
         ):
             raise Bad(
                 "credentials",

@@ -61,7 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
             Imagga(),
             Chat(self.fake.chat),
         )
-        service = next((one for one in services if one.owns(request)), None)
+        service = next((item for item in services if item.owns(request)), None)
         if service is None:
             self._send(Reply.of(404, {"error": "No service here."}))
             return

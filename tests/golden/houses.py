@@ -44,8 +44,8 @@ def contexts(folder: Path) -> Tables:
     draw(folder, 24, rooms=3, ending="bmp")
     answers = ["context,rater,gender,rating,coding"]
     for rater in range(6):
-        for place, (name, middle) in enumerate((("bridal", 1), ("garage", 8), ("field", 5))):
-            coding = "partial" if (rater + place) % 5 == 4 else "correct"
+        for index, (name, middle) in enumerate((("bridal", 1), ("garage", 8), ("field", 5))):
+            coding = "partial" if (rater + index) % 5 == 4 else "correct"
             answers.append(
                 f"{name},r{rater},{'male' if rater % 2 else 'female'},{middle + rater % 3 - 1},{coding}"
             )
@@ -123,16 +123,16 @@ def captions(folder: Path) -> Tables:
     runs = folder / "runs"
     quick = {"splits": 20, "min_active": 3}
     groups = {"groups": folder / "groups.csv", "columns": ("gender", "skin")}
-    found = gslopes.audit_captions(
+    result = gslopes.audit_captions(
         stages, runs / "whole", **groups, options=AuditOptions(**quick, types=4)
     )
     review = folder / "review.csv"
     with review.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["case", "answer", "reviewer", "note"])
-        for place, case in enumerate(found.tables["cases"]["case"]):
+        for index, case in enumerate(result.tables["cases"]["case"]):
             writer.writerow(
-                [case, ("harm", "not-a-harm", "unsure")[place % 3], "AB"[place % 2], ""]
+                [case, ("harm", "not-a-harm", "unsure")[index % 3], "AB"[index % 2], ""]
             )
     gslopes.audit_captions(runs / "whole", runs / "whole", review=review)
     options = AuditOptions(**quick, as_published=True)
@@ -150,45 +150,45 @@ def draw_captions(folder: Path) -> Path:
     stages.mkdir()
     human, system = ["image,caption"], ["image,caption"]
     groups, boxes = ["image,gender,skin,photographer,years"], []
-    for place in range(IMAGES):
-        word = "woman" if place % 2 else "man"
-        thing = ("dog", "bench", "umbrella")[place % 3]
-        size = 20 + 7 * (place % 11)
+    for index in range(IMAGES):
+        word = "woman" if index % 2 else "man"
+        item = ("dog", "bench", "umbrella")[index % 3]
+        size = 20 + 7 * (index % 11)
         boxes.append(
             {
-                "image_id": place,
+                "image_id": index,
                 "category_id": 1,
-                "bbox": [10 + place % 13, 20, size, 2 * size],
+                "bbox": [10 + index % 13, 20, size, 2 * size],
                 "area": 900,
             }
         )
-        number = next(key for key, name in CATEGORIES.items() if name == thing)
+        number = next(key for key, name in CATEGORIES.items() if name == item)
         boxes.append(
             {
-                "image_id": place,
+                "image_id": index,
                 "category_id": number,
-                "bbox": [place, 99, size, 30 + place],
+                "bbox": [index, 99, size, 30 + index],
                 "area": 400,
             }
         )
         human += [
-            f"{place},A {word} with a {thing}.",
-            f"{place},A {'young ' * (place % 5 == 0)}{word} on a bench.",
+            f"{index},A {word} with a {item}.",
+            f"{index},A {'young ' * (index % 5 == 0)}{word} on a bench.",
         ]
-        said = f"{word} with a {thing}" if place % 7 else f"beautiful {word}"
-        said = (
-            thing
-            if place % 4 == 1
-            else f"{('girl', 'lady')[place % 2]} holding a {thing}"
-            if place % 9 == 7
-            else said
+        text = f"{word} with a {item}" if index % 7 else f"beautiful {word}"
+        text = (
+            item
+            if index % 4 == 1
+            else f"{('girl', 'lady')[index % 2]} holding a {item}"
+            if index % 9 == 7
+            else text
         )
-        said = f"black boy on a {thing}" if place % 10 == 6 else said
-        system.append(f"{place},A {said}{' under an umbrella' * (place % 6 == 3)}.")
-        row = f"{place},{'female' if place % 2 else 'male'},{('dark', 'light', 'medium')[place // 2 % 3]}"
-        groups.append(f"{row},p{place // 4},{10 + place}")
+        text = f"black boy on a {item}" if index % 10 == 6 else text
+        system.append(f"{index},A {text}{' under an umbrella' * (index % 6 == 3)}.")
+        row = f"{index},{'female' if index % 2 else 'male'},{('dark', 'light', 'medium')[index // 2 % 3]}"
+        groups.append(f"{row},p{index // 4},{10 + index}")
     labels = {
-        "images": [{"id": place, "width": 240, "height": 240} for place in range(IMAGES)],
+        "images": [{"id": index, "width": 240, "height": 240} for index in range(IMAGES)],
         "annotations": [{"id": key, "iscrowd": 0, **box} for key, box in enumerate(boxes)],
         "categories": [{"id": key, "name": name} for key, name in CATEGORIES.items()],
     }
@@ -262,7 +262,7 @@ def floats(value: Any) -> list[float]:
     if isinstance(value, dict):
         return floats(list(value.values()))
     if isinstance(value, list | tuple | np.ndarray):
-        return [number for one in value for number in floats(one)]
+        return [number for item in value for number in floats(item)]
     return [float(value)] if isinstance(value, float | np.floating) and math.isfinite(value) else []
 
 
@@ -282,9 +282,9 @@ def plain(value: Any, scale: float) -> Any:
     scale: of the column; a float that is less than a 1e-12 of it is 0.
     """
     if isinstance(value, dict):
-        return {str(key): plain(one, scale) for key, one in value.items()}
+        return {str(key): plain(item, scale) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [plain(one, scale) for one in value]
+        return [plain(item, scale) for item in value]
     if value is None or pd.isna(value):
         return None
     if isinstance(value, float | np.floating):

@@ -133,26 +133,31 @@ def masked(text: str) -> str:
 
 def differences(text: str, golden: str, relative: float = 1e-7) -> Iterator[str]:
     """Lines that differ, in words, in order; numbers may by a relative difference, or by 1e-9."""
-    lines, known = text.splitlines(), golden.splitlines()
-    words = [[NUMBER.sub("0", line) for line in side] for side in (known, lines)]
+    lines, expected = text.splitlines(), golden.splitlines()
+    words = [[NUMBER.sub("0", line) for line in side] for side in (expected, lines)]
     for kind, start, end, first, last in SequenceMatcher(
         None, *words, autojunk=False
     ).get_opcodes():
-        changes = [(start, known[start:end], lines[first:last])]
+        changes = [(start, expected[start:end], lines[first:last])]
         if kind == "equal":
-            pairs = enumerate(zip(known[start:end], lines[first:last], strict=True), start)
+            pairs = enumerate(zip(expected[start:end], lines[first:last], strict=True), start)
             changes = [
-                (place, [old], [new])
-                for place, (old, new) in pairs
+                (position, [old], [new])
+                for position, (old, new) in pairs
                 if not same_line(new, old, relative)
             ]
-        for place, old, new in changes:
+        for position, old, new in changes:
             section = next(
-                (line for line in reversed(known[: place + 1]) if line.startswith(("==", "#"))), ""
+                (
+                    line
+                    for line in reversed(expected[: position + 1])
+                    if line.startswith(("==", "#"))
+                ),
+                "",
             )
             yield "\n".join(
                 [
-                    f"line {place + 1}, below {section!r}:",
+                    f"line {position + 1}, below {section!r}:",
                     *map("  - {}".format, old),
                     *map("  + {}".format, new),
                 ]
@@ -165,4 +170,4 @@ def same_line(line: str, known: str, relative: float) -> bool:
         return False
     pairs = zip(NUMBER.findall(line), NUMBER.findall(known), strict=True)
     numbers = ([float(text.replace(",", "").replace("−", "-")) for text in pair] for pair in pairs)
-    return all(abs(one - other) <= 1e-9 + relative * abs(other) for one, other in numbers)
+    return all(abs(item - second) <= 1e-9 + relative * abs(second) for item, second in numbers)

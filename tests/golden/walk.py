@@ -151,12 +151,12 @@ def audited(run: str, config: str) -> gslopes.audit:
         "cache": "cache",
     }
     Path("options.toml").write_text(config, encoding="utf-8")
-    made = gslopes.synthesise(out=run, **options)
-    paths = made.tables["photos"].set_index("photo")["path"]
+    result = gslopes.synthesise(out=run, **options)
+    paths = result.tables["photos"].set_index("photo")["path"]
     thrown = {
         of_pixels(f"photos/{index:02}.bmp"): (index, "unedited", 0.0) for index in range(PEOPLE)
     }
-    for row in made.tables["edits"].to_dict("records"):
+    for row in result.tables["edits"].to_dict("records"):
         key = of_pixels(f"{run}/{row['file']}")
         thrown.setdefault(
             key, (int(paths[row["photo"]][:2]), row["attribute"], float(row["value"]))
