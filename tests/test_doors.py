@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from gslopes import contexts
 from gslopes.ask.answers import read_picture
 from gslopes.captions import tables as captions
-from gslopes.contexts import tables as contexts
 from gslopes.contexts.audit import CONTEXTS
 from gslopes.contexts.page import sections as context_page
 from gslopes.contexts.stimuli.cutting import read_cutout

@@ -27,7 +27,7 @@ AUDITS = {
         "The face: gslopes audit",
         [one for one in tables.TABLES.values() if one not in COLLECTION],
     ),
-    "contexts": ("The background: gslopes contexts", "gslopes.contexts.tables"),
+    "contexts": ("The background: gslopes contexts", "gslopes.contexts"),
     "crops": ("The crop: gslopes crops", "gslopes.crops.tables"),
     "captions": ("The caption: gslopes captions", "gslopes.captions.tables"),
     "collection": ("Photos: gslopes collect and census", COLLECTION),

@@ -6,24 +6,30 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import limits_of
 from gslopes.ask.scoring.cost import Estimate, estimate_walk
 from gslopes.ask.scoring.trial import compare_alone, first_pictures
-from gslopes.contexts.analysis import analyse_run
+from gslopes.contexts import HOME, TABLES
 from gslopes.contexts.config import ContextsConfig
+from gslopes.contexts.measures.analysis import analyse, notes_of, typology_of
+from gslopes.contexts.measures.describe import answered_tags, describe_all
+from gslopes.contexts.measures.ratings import rated, ratings_of
 from gslopes.contexts.page import lead
 from gslopes.contexts.page import sections as page
 from gslopes.contexts.stimuli import stages as stimuli
 from gslopes.contexts.stimuli.stages import check_anybody, compose, cut_out, decide, look, read
-from gslopes.contexts.tables import TABLES
 from gslopes.core import runfolder, tables
 from gslopes.core.executor import Executor
 from gslopes.core.files import read_json, sha256_of
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import SYNTHESIS
+from gslopes.core.text import many
 from gslopes.frame.ask import Questions, ask, asked_before, check_models, check_versions
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
@@ -159,9 +165,51 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
 
 
 def measure(run: Run) -> Made:
-    """All tables of the answers.  Raises: UsageError if there is no person with a composite."""
+    """Every table that the answers allow.
+
+    Raises: UsageError if no person has a composite; UsageError, ConfigError of typologies and ratings.
+    """
     check_anybody(run)
-    return analyse_run(run)
+    options = run.config.analysis
+    scores = run.table("scores")
+    people = run.table("people")
+    backgrounds = run.table("backgrounds")
+    tables: dict[str, pd.DataFrame] = {}
+    if options.ratings is not None:
+        tables["ratings"] = ratings_of(options, backgrounds, run.note)
+        backgrounds = rated(backgrounds, tables["ratings"])
+    used = backgrounds[backgrounds["status"] == "used"]
+    described = []
+    tagged = {}
+    for classifier, questions in run.table("asked").groupby("classifier", sort=True):
+        name = str(classifier)
+        typology = typology_of(name, options, used)
+        answers = answered_tags(scores[scores["classifier"] == name], questions)
+        tagged[name] = frozenset(key for key, tags in typology.contexts.items() if tags)
+        for note in notes_of(name, answers, typology, questions):
+            run.note(note)
+        described.append(describe_all(name, answers, used, typology, options))
+    sweep = None
+    if run.config.pictures.sweep:
+        assert run.plan is not None
+        values = np.array(next(iter(run.plan.facts["values"].values())), float)
+        sweep = run.config.pictures.sweep, values
+    tables["described"] = pd.concat(described, ignore_index=True)
+    tables |= analyse(tables["described"], people, used, tagged, options, sweep)
+    _note_gate(run)
+    return {name: frame[TABLES[name].columns] for name, frame in tables.items()}
+
+
+def _note_gate(run: Run) -> None:
+    """How many sweeps the gate dropped, and why."""
+    verdicts = run.table("verdicts").drop_duplicates("photo")
+    if verdicts.empty:
+        return  # nothing was judged
+    judged = many(len(verdicts), "person", "people")
+    parts = [f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {judged}"]
+    dropped = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
+    parts += [f"{count} dropped: {reason}" for reason, count in dropped.items()]
+    run.note("; ".join(parts) + ".")
 
 
 def counts(found: Tables) -> tuple[int, int, int]:
@@ -175,7 +223,7 @@ def counts(found: Tables) -> tuple[int, int, int]:
 
 CONTEXTS = Audit(
     name="contexts",
-    home=page.HOME,
+    home=HOME,
     config=ContextsConfig,
     tables=ALL_TABLES,
     inputs=look,

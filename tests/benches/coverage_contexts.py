@@ -56,7 +56,8 @@ def grid(inferred: np.ndarray, person: np.ndarray, places: list[str], **more: np
     }
     photos = np.array([f"{index:05d}" for index in range(shape[0])], object)
     return Grid(
-        *("planted", "gross", photos, person, more["gender"], np.full(shape[0], "", object)),
+        {"classifier": "planted", "tags": "gross"},
+        *(photos, person, more["gender"], np.full(shape[0], "", object)),
         conditions=tuple(names),
         contexts=tuple(places),
         answered=np.ones(shape, bool),
@@ -186,7 +187,7 @@ def contexts_f1(rng: np.random.Generator, sets: int) -> Iterator[Count]:
                     gender=gender,
                     recognised=named,
                 )
-                rows = accuracy_table(made, ContextOptions(permutations=1))
+                rows = accuracy_table(made, {}, ContextOptions(permutations=1))
                 row = rows[(rows["context"] == "room") & (rows["gender"] == "woman")].iloc[0]
                 draws = multinomial_counts(people, DRAWS, rng)
                 tops, bottoms = 2.0 * (said & woman), said.astype(float) + woman
@@ -343,7 +344,7 @@ def f1_of_rooms(
             gender=gender,
             recognised=np.ones(woman.shape, bool),
         )
-        rows = accuracy_table(made, ContextOptions(permutations=199))
+        rows = accuracy_table(made, {}, ContextOptions(permutations=199))
         row = rows[(rows["context"] == "room") & (rows["gender"] == "woman")].iloc[0]
         for what, true, names in (
             ("F1", truth, ("ci", "rooms")),

@@ -8,10 +8,10 @@ from urllib.parse import quote
 import pandas as pd
 from PIL import Image
 
+from gslopes.contexts import HOME, TABLES
 from gslopes.contexts.page import charts, tables
 from gslopes.contexts.page.lead import counts, credit_line, results_of
-from gslopes.contexts.people import DECISIONS
-from gslopes.contexts.tables import TABLES
+from gslopes.contexts.stimuli.people import DECISIONS
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_regular
@@ -24,7 +24,6 @@ from gslopes.report import fonts, words
 from gslopes.report.inline import data_uri, jpeg_uri, render
 from gslopes.report.review import review_data
 
-HOME = Path(__file__).parents[1]
 TEMPLATES = HOME / "templates"
 THUMB = 240  # pixels of a picture on the page
 WRAPPED = ("table4", "table14")  # whose cells are long

@@ -1,7 +1,7 @@
 """Tables 7 to 14 of Barlas et al. 2020 in their layout, and more, from the tables of a run.
 
 In Table 14 an effect is found where q < 0.05 in its table; which contexts are feminine and masculine is as in the stars
-of Tables 7 and 9: see ``contexts.tables.sides``.  As published, RQ1 and RQ3 have a second answer, which counts these
+of Tables 7 and 9: see ``measures.ratings.sides``.  As published, RQ1 and RQ3 have a second answer, which counts these
 stars as the paper does.
 """
 
@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
+from gslopes.contexts import SENTENCES, TABLES
 from gslopes.contexts.measures.describe import EMPTY
-from gslopes.contexts.tables import SENTENCES, TABLES, sides
-from gslopes.contexts.typology import normalise
+from gslopes.contexts.measures.ratings import sides
+from gslopes.contexts.measures.typology import normalise
 from gslopes.core.files import csv_bytes
 from gslopes.core.tables import Record, Row
 from gslopes.frame.spec import Tables

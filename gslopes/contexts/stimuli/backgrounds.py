@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from gslopes.contexts import HOME
 from gslopes.contexts.stimuli.canvas import cover
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
@@ -16,7 +17,7 @@ from gslopes.core.records import ByteArray, Finder
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import list_files, open_photo
 
-ROOMS = Path(__file__).parents[1] / "data/rooms"  # drawn by training/rooms.py
+ROOMS = HOME / "data/rooms"  # drawn by training/rooms.py
 SMALLEST = 200
 _USED = SkipReason()
 

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from gslopes.contexts import TABLES, filled
 from gslopes.contexts.config import ContextsConfig, StageConfig
-from gslopes.contexts.people import cfd_person, read_reports, read_review, reviewed
+from gslopes.contexts.measures.typology import read_typology
 from gslopes.contexts.stimuli.backgrounds import BackgroundPicture, read_backgrounds
 from gslopes.contexts.stimuli.composing import Composing, Part, Sweeper
 from gslopes.contexts.stimuli.cutting import Cutting
-from gslopes.contexts.tables import TABLES, filled
-from gslopes.contexts.typology import read_typology
+from gslopes.contexts.stimuli.people import cfd_person, read_reports, read_review, reviewed
 from gslopes.core import runfolder, runtime
 from gslopes.core.config import to_dict
 from gslopes.core.csv_table import unmatched

@@ -13,13 +13,14 @@ from functools import reduce
 from pathlib import Path
 from typing import Literal
 
+from gslopes.contexts import HOME
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import is_file, read_text, without_guard
 from gslopes.core.text import plain
 
-DATA = Path(__file__).parent / "data"
+DATA = HOME / "data"
 SHIPPED = {
     "barlas-2020": ("barlas-2020",),
     "celeba": ("celeba",),
