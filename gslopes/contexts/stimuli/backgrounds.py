@@ -19,7 +19,7 @@ from gslopes.photos.folder import list_files, open_photo
 
 ROOMS = HOME / "data/rooms"  # drawn by training/rooms.py
 SMALLEST = 200
-_USED = SkipReason()
+USED = SkipReason()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class BackgroundPicture:
     record: Context
     photo: str = ""
     pixels: ByteArray | None = None
-    why: SkipReason = _USED
+    why: SkipReason = USED
 
     @property
     def used(self) -> bool:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from gslopes.core.arrays import Flags
-from gslopes.core.errors import GslopesError
+from gslopes.core.errors import PhotoError
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, FloatArray
 
 OPAQUE = 0.5
@@ -22,14 +22,13 @@ TOLERANCE = 0.002  # of the share
 LARGEST_SCALE = 1.5
 
 
-class DoesNotFit(GslopesError):
-    """A person would be larger than the canvas, or enlarged too far; it says the largest share that fits."""
+class DoesNotFit(PhotoError):
+    """A person would be larger than the canvas, or enlarged too far; it names the largest share that fits."""
 
     def __init__(self, share: float, largest: float, larger: str) -> None:
-        floor = math.floor(largest * 100) / 100
-        super().__init__(
-            f"a person share of {share:.3g} needs a cut-out {larger}; at most {floor:.2f} fits"
-        )
+        fits = f"at most {math.floor(largest * 100) / 100:.2f} fits"
+        why = f"a person share of {share:.3g} needs a cut-out {larger}; {fits}"
+        super().__init__("a cut-out", SkipReason(Reason.DOES_NOT_FIT, why))
 
 
 class Placement(NamedTuple):
@@ -83,14 +82,13 @@ def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Pl
         most = min(opaque(fits), opaque(min(fits, LARGEST_SCALE)))
         raise DoesNotFit(share, most / area, "larger than the canvas")
     scale = math.sqrt(share * area / max(float((alpha >= OPAQUE).sum()), 1.0))
-    low = 0.0
-    high = fits
+    ends = [0.0, fits]
     for _ in range(30):
         reached = opaque(scale) / area if scale <= fits else math.inf
         if abs(reached - share) <= TOLERANCE:
             break
-        low, high = (scale, high) if reached < share else (low, scale)
-        scale = (low + high) / 2
+        ends[reached >= share] = scale
+        scale = sum(ends) / 2
     if scale > LARGEST_SCALE:
         larger = f"enlarged {scale:.1f} times, more than {LARGEST_SCALE}"
         raise DoesNotFit(share, opaque(LARGEST_SCALE) / area, larger)
@@ -132,17 +130,14 @@ def paste(
     result = background.copy()
     at = slice(where.y, where.y + where.height), slice(where.x, where.x + where.width)
     mixed = layer + (1 - alpha)[..., None] * background[at].astype(np.float32)
-    result[at] = np.where(
-        (alpha > 0)[..., None], np.clip(np.rint(mixed), 0, 255).astype(np.uint8), background[at]
-    )
+    person = alpha > 0
+    result[at][person] = np.clip(np.rint(mixed), 0, 255)[person]
     return result
 
 
 def box(alpha: FloatArray, least: float = 0.02) -> tuple[int, int, int, int]:
     """x0 y0 x1 y1 (exclusive) of what is not transparent.  Raises: ValueError if nothing is."""
-    seen: Flags = alpha > least
-    if not seen.any():
+    rows, columns = np.nonzero(alpha > least)
+    if not len(rows):
         raise ValueError("nothing of the picture is opaque")
-    rows = np.flatnonzero(seen.any(axis=1))
-    columns = np.flatnonzero(seen.any(axis=0))
-    return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
+    return int(columns.min()), int(rows.min()), int(columns.max()) + 1, int(rows.max()) + 1

@@ -236,38 +236,25 @@ def decide(run: Run, parts: Tables) -> Made:
 
 def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
     """Every person in front of every background, and the backgrounds alone."""
-    made = Part(run.once(_composing), items, run.tick)
-    runfolder.settle(run.folder / row["file"] for row in made.edits)
-    composites = filled("composites", made.composites)
-    return {
-        "edits": made.edits,
-        "composites": composites,
-        "verdicts": made.verdicts,
-        "photos": made.photos,
-    }
+    rows = Part(run.once(_composing), items, run.tick).rows
+    runfolder.settle(run.folder / row["file"] for row in rows["edits"])
+    return {**rows, "composites": filled("composites", rows["composites"])}
 
 
 def _composing(run: Run) -> Composing:
     material: Material = run.inputs
     rows: list[Row] = run.table("cutouts").to_dict("records")  # type: ignore[assignment]
-    names = {name: photo for name, photo in material.photos.items() if name in material.who}
-    colours = [
-        [int(row["backdrop"][at : at + 2], 16) for at in (1, 3, 5)]
-        for row in rows
-        if row["backdrop"]
-    ]
-    red, green, blue = np.median(colours, axis=0) if colours else (128, 128, 128)
+    backdrops = [row["backdrop"] for row in rows if row["backdrop"]] or ["#808080"]
+    red, green, blue = np.median([list(bytes.fromhex(one[1:])) for one in backdrops], axis=0)
     return Composing(
-        *(
-            run.folder,
-            material.used,
-            {str(row["photo"]): row for row in rows},
-            names,
-            run.config.pictures,
-        ),
+        run=run.folder,
+        config=run.config.pictures,
+        backgrounds=material.used,
+        cutouts={row["photo"]: row for row in rows},
+        names={name: material.photos[name] for name in material.who},
+        known=frozenset(material.who),
         backdrop=(int(red), int(green), int(blue)),
         sweeper=load_sweeper(run) if material.values else None,
-        known=frozenset(material.who),
     )
 
 
