@@ -1,15 +1,19 @@
-"""``gslopes list``: the classifiers that can be audited, and the models that ship."""
+"""``gslopes list`` and ``train``: the classifiers to audit, the models that ship, and the door to their trainings."""
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
 
-from gslopes.frame.commands import examples, json_option, print_json, say
+from gslopes.core.errors import UnknownName, UsageError
+from gslopes.faces.zoo.spec import PACKAGE
+from gslopes.frame.commands import examples, json_option, print_json, say, verb
 
 if TYPE_CHECKING:
     from gslopes.ask.classifiers import ClassifierEntry
@@ -33,7 +37,6 @@ def list_() -> None:
 def classifiers(name: str | None, as_json: bool) -> int:
     """List every classifier: gslopes' own and those of installed packages; with NAME, that one, and how it is used."""
     from gslopes.ask.classifiers import list_classifiers, manual_of
-    from gslopes.core.errors import UnknownName
 
     entries = list_classifiers()
     if name is not None:
@@ -120,3 +123,25 @@ def _wrapped(start: str, parameters: Sequence[str]) -> list[str]:
             lines.append("    ")
         lines[-1] += text
     return lines
+
+
+@verb(
+    "gslopes train gender-field --data data --dry-run",
+    "gslopes train celeba-tagger --data data --device cuda --out weights/celeba-tagger",
+    "gslopes train training/judge.toml --data data --steps 200 --out trial",
+    context_settings={"ignore_unknown_options": True},
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def train(arguments: tuple[str, ...]) -> int:
+    """Train a model from its recipe. It needs a checkout: python -m training train --help lists the options.
+
+    An installed package has no trainings, only what came out of them.
+    """
+    checkout = PACKAGE.parent
+    if not (checkout / "training" / "commands.py").is_file():
+        raise UsageError(
+            "Trainings are not in the installed package.", "Clone the repository and run it there."
+        )
+    sys.path.append(str(checkout))
+    command: click.Command = import_module("training.commands").train
+    return command.main(list(arguments), prog_name="gslopes train", standalone_mode=False)

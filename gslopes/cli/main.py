@@ -29,7 +29,8 @@ from gslopes.frame.commands import examples, say
 INTERRUPTED = 130
 ENDING = 3.0  # seconds that a process may take to end after its work
 
-# The module that holds a verb, imported when it is needed, and what the verb does: first those to begin with.
+AUDIT = "an audit"
+# The module that holds a verb, imported when it is needed, or AUDIT; and what the verb does. First those to begin with.
 VERBS = {
     "demo": ("gslopes.slopes.cli.demo", "See it work: recover a planted bias, edit a real face."),
     "try": ("gslopes.cli.try_", "What a classifier is sent, and what it answers."),
@@ -38,9 +39,9 @@ VERBS = {
         "gslopes.slopes.cli.compare",
         "Compare two runs, or a service with its earlier answers.",
     ),
-    "contexts": ("gslopes.cli.audits", "Does the background decide who is seen?"),
-    "crops": ("gslopes.cli.audits", "Whom does an automatic crop keep?"),
-    "captions": ("gslopes.cli.audits", "What captions do to the people depicted."),
+    "contexts": (AUDIT, "Does the background decide who is seen?"),
+    "crops": (AUDIT, "Whom does an automatic crop keep?"),
+    "captions": (AUDIT, "What captions do to the people depicted."),
     "collect": ("gslopes.collect.cli", "Find and download photos of people at work."),
     "census": ("gslopes.collect.cli", "How the faces in a folder are read, by occupation."),
     "list": ("gslopes.cli.list_", "The classifiers you can audit, and the models that ship."),
@@ -48,7 +49,7 @@ VERBS = {
     "synthesise": ("gslopes.slopes.cli.audit", "Make the edited (counterfactual) photos."),
     "export": ("gslopes.export.cli", "The pictures or answers of a run, for other programs."),
     "cache": ("gslopes.cli.cache", "Show, export or prune cached answers."),
-    "train": ("gslopes.cli.train", "Train a model from its recipe, in a checkout."),
+    "train": ("gslopes.cli.list_", "Train a model from its recipe, in a checkout."),
 }
 # Those that share a line of the help, which fits a screen of 24 lines.
 TOGETHER = {
@@ -77,7 +78,13 @@ class LazyGroup(click.Group):
         """The verb, imported."""
         if cmd_name not in self.verbs:
             return None
-        module = import_module(self.verbs[cmd_name][0])
+        place, _ = self.verbs[cmd_name]
+        if place == AUDIT:
+            from gslopes.frame.result import find_audit
+            from gslopes.frame.verb import verb
+
+            return verb(find_audit(cmd_name))
+        module = import_module(place)
         return getattr(module, cmd_name if hasattr(module, cmd_name) else f"{cmd_name}_")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

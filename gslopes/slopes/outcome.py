@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from gslopes.core import runfolder, summary, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason, listed
-from gslopes.core.result import Tables
 from gslopes.core.runfolder import show
+from gslopes.core.tables import Tables
 from gslopes.core.text import many
 from gslopes.frame.result import Result
 from gslopes.frame.spec import Headline
