@@ -73,10 +73,10 @@ def read_csv(
         line = text.count("\n", 0, text.index("\0")) + 1
         raise raises(f"{show(path)}, line {line}: it has a zero byte.", hint)
     lines = io.StringIO(text, newline="")
-    names = next(
-        (line for line in text.splitlines() if line.strip() and not (comments and line[0] == "#")),
-        "",
+    full = (
+        line for line in text.splitlines() if line.strip() and not (comments and line[0] == "#")
     )
+    names = next(full, "")
     mark = next((mark for mark in _OTHER_MARKS if mark in names and "," not in names), ",")
     if mark != ",":
         _say_once(
@@ -112,33 +112,20 @@ def read_csv(
         raise raises(f"{show(path)} has two columns {twice[:40]!r}.", "Keep one of them.")
     if lacking := [name for name in needed if name not in head]:
         raise raises(f"{show(path)} has no column {lacking[0]}.", hint)
-    cells = zip(*rows[1:], strict=True) if rows[1:] else ((),) * len(head)
-    table = CsvTable(
-        Path(path),
-        {name: list(own) for name, own in zip(head, cells, strict=True) if name},
-        starts[1:],
-    )
-    for name, allowed in (values or {}).items():
-        for line, cell in zip(table.lines, table.columns.get(name, ()), strict=False):
-            if cell not in allowed:
-                choices = ", ".join(cell or "nothing" for cell in allowed)
-                raise raises(
-                    f"{show(table.path)}, line {line}: {name} is {cell[:40]!r}.",
-                    f"It may be {choices}.",
-                )
+    columns = {name: [row[at] for row in rows[1:]] for at, name in enumerate(head) if name}
+    table = CsvTable(Path(path), columns, starts[1:])
     seen: dict[tuple[str, ...], int] = {}
-    for line, key in zip(
-        table.lines, zip(*(table.columns[name] for name in unique), strict=True), strict=False
-    ):
-        first = seen.setdefault(key, line)
-        if first != line:
-            named = " and ".join(
-                f"{name} {cell[:40]!r}" for name, cell in zip(unique, key, strict=True)
-            )
-            raise raises(
-                f"{show(table.path)}, line {line}: {named} is in line {first} as well.",
-                "Keep one row.",
-            )
+    for line, cells in table.rows() if unique or values else ():
+        for name, allowed in (values or {}).items():
+            if name in cells and cells[name] not in allowed:
+                choices = ", ".join(choice or "nothing" for choice in allowed)
+                problem = f"{name} is {cells[name][:40]!r}"
+                raise raises(f"{show(path)}, line {line}: {problem}.", f"It may be {choices}.")
+        first = seen.setdefault(tuple(cells[name] for name in unique), line)
+        if unique and first != line:
+            named = " and ".join(f"{name} {cells[name][:40]!r}" for name in unique)
+            problem = f"{named} is in line {first} as well"
+            raise raises(f"{show(path)}, line {line}: {problem}.", "Keep one row.")
     return table
 
 

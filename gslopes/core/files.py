@@ -240,28 +240,24 @@ def csv_bytes(frame: pd.DataFrame, digits: int | None = None) -> bytes:
     """
     plain = frame.copy()
     for column in plain.select_dtypes(exclude="number"):
-        cells = plain[column].astype(str)
-        broken = cells.str.contains("\r", regex=False).eq(
-            True
-        )  # the csv module quotes no bare carriage return
-        if broken.any():
-            cells = cells.str.replace("\r\n", "\n", regex=False).str.replace(
-                "\r", "\n", regex=False
-            )
-            plain[column] = plain[column].astype(object).where(~broken, cells)
-        text = plain[column].astype(object).map(lambda cell: isinstance(cell, str)).astype(bool)
-        risky = cells.str.match(_FORMULA).eq(True) & text
-        if risky.any():
-            plain[column] = plain[column].astype(object).where(~risky, "'" + cells)
-    plain.columns = [f"'{name}" if _is_formula(name) else name for name in plain.columns]
+        plain[column] = plain[column].map(_guarded)
+    plain.columns = [_guarded(name) for name in plain.columns]
     number = None if digits is None else f"%.{digits}f"
-    return plain.to_csv(index=False, lineterminator="\n", float_format=number).encode(
-        "utf-8", "replace"
-    )
+    text = plain.to_csv(index=False, lineterminator="\n", float_format=number)
+    return text.encode("utf-8", "replace")
 
 
 _FORMULA = r"'*[ \u00a0]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
 
 
-def _is_formula(name: object) -> bool:
-    return isinstance(name, str) and re.match(_FORMULA, name) is not None
+def _guarded(cell: object) -> object:
+    if not isinstance(cell, str):
+        return cell
+    text = cell.replace("\r\n", "\n").replace(
+        "\r", "\n"
+    )  # the csv module quotes no bare carriage return
+    return f"'{text}" if _is_formula(text) else text
+
+
+def _is_formula(text: str) -> bool:
+    return re.match(_FORMULA, text) is not None
