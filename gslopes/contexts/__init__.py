@@ -13,7 +13,7 @@ from gslopes.core.tables import read_tables
 
 HOME = Path(__file__).parent
 TABLES = read_tables(HOME / "tables.toml")
-SENTENCES = tomllib.loads((HOME / "sentences.toml").read_text("utf-8"))
+SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
 _EMPTY: dict[pa.DataType, Any] = {pa.float64(): math.nan, pa.int64(): 0, pa.bool_(): False}
 
 
