@@ -171,7 +171,12 @@ def congruence_table(
         weights = slope_weights(outcome, fit) * SCALE.get(measure, 100.0)
         each = levelled(slopes(outcome, weights))
         for gender, group, one, other in _compared(genders, groups):
-            row: Row = {**grid.head, "measure": measure, "gender": gender, "group": group}
+            row: Row = {
+                **grid.head,
+                "measure": measure,
+                "gender": gender,
+                "group": group,
+            }
             row |= _contrasted(each, one, other, rooms, weights)
             if other is None and row["se"] > 0:
                 row["p_perm"] = slope_permutation_p(
@@ -212,7 +217,12 @@ def _contrasted(
     if other is None:
         mean = mean_t(each[one])
         note = ALIKE * (mean.se == 0) if n else NEEDS_TWO
-        row: Row = {"n": n, "estimator": "person", "note": note, "df": n - 1.0}
+        row: Row = {
+            "n": n,
+            "estimator": "person",
+            "note": note,
+            "df": n - 1.0,
+        }
         row |= dict(zip(("slope", "se", "ci_low", "ci_high", "p"), mean, strict=True))
     else:
         m = int((known & other).sum())

@@ -37,7 +37,12 @@ def distances_table(grid: Grid) -> pd.DataFrame:
         for gender in grid.genders():
             for group in sorted(set(groups[genders == gender].tolist())):
                 at = (genders == gender) & (groups == group)
-                row: Row = {**grid.head, "context": name, "gender": gender, "group": group}
+                row: Row = {
+                    **grid.head,
+                    "context": name,
+                    "gender": gender,
+                    "group": group,
+                }
                 rows.append({**row, "undefined": int(undefined[at].sum()), **_mean(distances[at])})
     return filled("distances", rows)
 
@@ -45,7 +50,12 @@ def distances_table(grid: Grid) -> pd.DataFrame:
 def _mean(values: Array) -> Row:
     numbers = levelled(values[np.isfinite(values)])
     mean = mean_t(numbers)
-    row: Row = {"n": len(numbers), "mean": mean.value, "ci_low": mean.low, "ci_high": mean.high}
+    row: Row = {
+        "n": len(numbers),
+        "mean": mean.value,
+        "ci_low": mean.low,
+        "ci_high": mean.high,
+    }
     if len(numbers) < 2:
         return {**row, "note": "no interval: fewer than two people"}
     return {**row, "sd": float(numbers.std(ddof=1)), "note": ALIKE * (mean.se == 0)}

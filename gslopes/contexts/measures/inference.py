@@ -59,7 +59,12 @@ def _inferred(grid: Grid, name: str, gender: str, inferred: str, options: Contex
     hits = grid.inferred == INFERRED.index(inferred)
     asked = grid.answered & grid.of_gender(gender)
     columns = grid.of(name)
-    row: Row = {**grid.head, "context": name, "gender": gender, "inferred": inferred}
+    row: Row = {
+        **grid.head,
+        "context": name,
+        "gender": gender,
+        "inferred": inferred,
+    }
     row |= _share(grid, hits[:, columns], asked[:, columns])
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
@@ -117,7 +122,14 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
         head = {**grid.head, "context": name}
         if name not in grid.tagged:
             n = int(answered.sum())
-            rows.append({**head, "given": ALL, "n": n, "note": NOT_APPLICABLE})
+            rows.append(
+                {
+                    **head,
+                    "given": ALL,
+                    "n": n,
+                    "note": NOT_APPLICABLE,
+                }
+            )
             continue
         shares = {ALL: _share(grid, named, answered)}
         for word in GIVEN:
@@ -212,7 +224,12 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     columns = grid.of(name)
     keep, note = _counted(grid, name)
     n = int((keep & np.isin(grid.gender, GENDERS)[:, None]).sum())
-    row: Row = {**grid.head, "context": name, "gender": gender, "f1": math.nan}
+    row: Row = {
+        **grid.head,
+        "context": name,
+        "gender": gender,
+        "f1": math.nan,
+    }
     if not keep.any():
         return {**row, "n": n, "note": note}
     hits = _hits(grid, columns, keep, gender)

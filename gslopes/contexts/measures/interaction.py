@@ -59,7 +59,14 @@ def interaction_table(
         for index, background in enumerate(conditions[1:], start=1):
             use = answered[:, [0, index]].all(axis=(1, 2))
             row = compare(present[use, 0], present[use, index], values, person[use])
-            compared.append({**head, "background": background, "label": label, **row})
+            compared.append(
+                {
+                    **head,
+                    "background": background,
+                    "label": label,
+                    **row,
+                }
+            )
     return filled("interaction", compared)
 
 
@@ -80,7 +87,12 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[Any]
     rare = len(np.unique(codes[varied])) < FEW
     gap = mean_t(settled(slope - base, np.abs(slope) + np.abs(base)))
     moved = mean_t(effect)
-    row: Row = {"n": len(base), "difference": gap.value, "ci_low": gap.low, "ci_high": gap.high}
+    row: Row = {
+        "n": len(base),
+        "difference": gap.value,
+        "ci_low": gap.low,
+        "ci_high": gap.high,
+    }
     row |= {"p": gap.p, "effect_p": moved.p}
     for name, one in (("slope", mean_t(slope)), ("baseline", mean_t(base)), ("effect", moved)):
         row |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}

@@ -121,7 +121,14 @@ def paper(page: Page) -> Content | None:
         listed = [_grid(name, papers[name]) for name in part["tables"] if name in papers]
         figure = picture if "shares" in part["charts"] else ""
         if panels or listed or figure:
-            parts.append({**part, "charts": panels, "tables": listed, "figure": figure})
+            parts.append(
+                {
+                    **part,
+                    "charts": panels,
+                    "tables": listed,
+                    "figure": figure,
+                }
+            )
     if parts:
         return {"parts": parts, "figure_title": charts.FIGURE}
     return None
@@ -130,7 +137,12 @@ def paper(page: Page) -> Content | None:
 def _grid(name: str, table: pd.DataFrame) -> Content:
     rows = table.map(words.printable).to_numpy().tolist()
     title = tables.TITLES[name]
-    return {"title": title, "wrapped": name in WRAPPED, "head": list(table.columns), "rows": rows}
+    return {
+        "title": title,
+        "wrapped": name in WRAPPED,
+        "head": list(table.columns),
+        "rows": rows,
+    }
 
 
 SECTIONS = (

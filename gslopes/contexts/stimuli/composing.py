@@ -193,7 +193,12 @@ class Part:
         x0, y0, x1, y1 = box(differ, 0) if differ.any() else (0, 0, 1, 1)
         cut = _inside((x0, y0, x1, y1))
         where = cutout.where
-        inner = where._replace(x=where.x + x0, y=where.y + y0, width=x1 - x0, height=y1 - y0)
+        inner = where._replace(
+            x=where.x + x0,
+            y=where.y + y0,
+            width=x1 - x0,
+            height=y1 - y0,
+        )
         at = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height)
         for key, context, background in self.conditions:
             attribute = f"{key}~{self.config.sweep}"
@@ -253,17 +258,41 @@ class Part:
         path = self.work.run / file
         runfolder.make_folder(path.parent)
         runfolder.write_changed(path, data)
-        head: Row = {"photo": photo, "attribute": attribute, "step": step, "file": file}
+        head: Row = {
+            "photo": photo,
+            "attribute": attribute,
+            "step": step,
+            "file": file,
+        }
         kind = condition if condition in KINDS else "context"
         share = opaque / math.prod(self.config.canvas)
         self.rows["composites"].append(
-            {**head, "kind": kind, "context": context, "person_share": share}
+            {
+                **head,
+                "kind": kind,
+                "context": context,
+                "person_share": share,
+            }
         )
         value = self.work.sweeper.values[step] if self.work.sweeper and sweep else 0.0
         self.rows["edits"].append({**head, "value": value, "mask_area": 0.0})
 
     def _photo(self, photo: str, path: str, why: SkipReason = USED, **more: Any) -> None:
         """A row of the ``photos`` table.  more: width, height and, of a person, the face's box."""
-        row: Row = {"photo": photo, "path": path, **why.columns, "width": 0, "height": 0}
+        row: Row = {
+            "photo": photo,
+            "path": path,
+            **why.columns,
+            "width": 0,
+            "height": 0,
+        }
         row |= {"status": "skipped" if why else "used", "faces": int("box" in more)}
-        self.rows["photos"].append({**row, "box": None, "points": None, "detection": None, **more})
+        self.rows["photos"].append(
+            {
+                **row,
+                "box": None,
+                "points": None,
+                "detection": None,
+                **more,
+            }
+        )

@@ -129,4 +129,9 @@ def read_cutout(run: Path, file: str) -> tuple[ByteArray, FloatArray]:
 
 
 def _skipped(photo: str, why: SkipReason, method: str = "") -> Row:
-    return {"photo": photo, "method": method, "status": "skipped", **why.columns}
+    return {
+        "photo": photo,
+        "method": method,
+        "status": "skipped",
+        **why.columns,
+    }
