@@ -93,7 +93,9 @@ def kappa(rating: float, gender: str) -> float:
 
 
 def _mean_of(values: Array, known: Flags) -> Array:
-    return np.asarray(np.where(known, values, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+    """(U, 1) means of each row's known values; 0 without any."""
+    total = np.where(known, values, 0).sum(axis=1, keepdims=True)
+    return total / known.sum(axis=1, keepdims=True).clip(1)
 
 
 def slope_weights(values: Array, congruence: Array) -> Array:
@@ -102,10 +104,10 @@ def slope_weights(values: Array, congruence: Array) -> Array:
     values, congruence: (U, C), NaN where unknown.
     """
     known = np.isfinite(values) & np.isfinite(congruence)
-    mean = _mean_of(congruence, known)[:, None]
+    mean = _mean_of(congruence, known)
     centred = np.where(known, settled(congruence - mean, np.abs(congruence) + np.abs(mean)), 0)
     squares = (centred**2).sum(axis=1)[:, None]
-    return np.divide(centred, squares, out=np.full(known.shape, np.nan), where=squares > 0)
+    return centred / np.where(squares > 0, squares, np.nan)
 
 
 def slopes(values: Array, weights: Array) -> Array:
@@ -248,8 +250,8 @@ def rooms_source(values: list[Array], weights: Array, each: Array) -> Source:
     variances = []
     for context, rooms in enumerate(values):
         known = np.isfinite(rooms)
-        mean = _mean_of(rooms, known)[:, None]
+        mean = _mean_of(rooms, known)
         away = np.where(known, settled(rooms - mean, np.abs(rooms) + mean), 0)
-        moved = counted[:, context] @ (away / known.sum(axis=1).clip(1)[:, None])
+        moved = counted[:, context] @ (away / known.sum(axis=1, keepdims=True).clip(1))
         variances.append(float(np.square(moved).sum()))
     return pooled_source(numbers / (numbers - 1) * np.array(variances), numbers - 1)

@@ -37,9 +37,7 @@ def cosine_distances(first: Array, second: Array) -> Array:
     [0.127128]
     """
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    cosines = np.divide(
-        (first * second).sum(axis=1), lengths, out=np.full(len(lengths), np.nan), where=lengths > 0
-    )
+    cosines = (first * second).sum(axis=1) / np.where(lengths > 0, lengths, np.nan)
     return np.maximum(0.0, settled(1 - cosines, 1))
 
 
@@ -251,9 +249,7 @@ def means_of(values: Array, person: Integers) -> Array:
     numbers = np.where(known, values, 0)
     total, size = (np.bincount(person, part.sum(axis=1)) for part in (numbers, np.abs(numbers)))
     counts = np.bincount(person, known.sum(axis=1))
-    return np.divide(
-        settled(total, size), counts, out=np.full(len(counts), np.nan), where=counts > 0
-    )
+    return settled(total, size) / np.where(counts > 0, counts, np.nan)
 
 
 def sums(values: Array | Flags, person: Integers) -> Array:

@@ -159,15 +159,12 @@ def cramers_v(recognised: Flags, inferred: Codes) -> float:
 def f1(tp: Any, fp: Any, fn: Any) -> Any:
     """F1 of counts, numbers or arrays; 0 if nothing was right, NaN where all three are 0.
 
-    >>> f1(80, 5, 20)
+    >>> float(f1(80, 5, 20))
     0.8648648648648649
     """
     hits = 2 * np.asarray(tp, float)
     total = hits + fp + fn
-    result = np.divide(hits, total, out=np.full(np.shape(total), np.nan), where=total > 0)
-    if result.ndim == 0:
-        return float(result)
-    return result
+    return hits / np.where(total > 0, total, np.nan)
 
 
 def accuracy_table(grid: Grid, labels: Mapping[str, str], options: ContextOptions) -> pd.DataFrame:
@@ -246,9 +243,9 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     one = moves_of(top, photos)
     other = moves_of(base, others)
     moves = settled(one - other, np.abs(one) + np.abs(other))
-    change = f1(*after.sum(axis=(1, 2))) - f1(*before.sum(axis=(1, 2)))
     before = before.sum(axis=2)
     after = after.sum(axis=2)
+    change = f1(*after.sum(axis=1)) - f1(*before.sum(axis=1))
     discordant = int((before != after).any(axis=0).sum())
     rare = discordant < FEW
     row |= {

@@ -140,4 +140,5 @@ def box(alpha: FloatArray, least: float = 0.02) -> tuple[int, int, int, int]:
     rows, columns = np.nonzero(alpha > least)
     if not len(rows):
         raise ValueError("nothing of the picture is opaque")
-    return int(columns.min()), int(rows.min()), int(columns.max()) + 1, int(rows.max()) + 1
+    x0, y0, x1, y1 = map(int, (columns.min(), rows.min(), columns.max(), rows.max()))
+    return x0, y0, x1 + 1, y1 + 1

@@ -52,27 +52,22 @@ class Cutting(NamedTuple):
         wrong = "; ".join(flaws(numbers))
         name = f"cutouts/{photo.id[:16]}.png"
         alpha = np.rint(255 * opacity).astype(np.uint8)
-        visible = np.where((alpha > 0)[..., None], colour, 0).astype(
-            np.uint8
-        )  # what is transparent is black
-        bgra = cv2.cvtColor(np.dstack([visible, alpha]), cv2.COLOR_RGBA2BGRA)
+        visible = colour * (alpha > 0)[..., None]  # what is transparent is black
+        bgra = np.dstack([visible[..., ::-1], alpha])
         png = cv2.imencode(".png", bgra, [cv2.IMWRITE_PNG_COMPRESSION, 3])[1].tobytes()
         runfolder.write_changed(self.run / name, png)
         behind_it = (pixels if person.backdrop is None else person.backdrop.colour)[~person.mask]
-        middle = np.median(behind_it, axis=0) if len(behind_it) else np.full(3, 128)
+        middle = np.median(behind_it, axis=0).tolist() if len(behind_it) else [128] * 3
         why = SkipReason(Reason.CUTOUT_FLAGGED, wrong) if wrong else SkipReason()
-        row = {
+        return {
             "photo": photo.id,
             "method": person.method,
             "status": "flagged" if wrong else "used",
             "file": name,
-        }
-        return {
-            **row,
             **why.columns,
             **numbers,
-            "backdrop": "#" + "".join(f"{round(float(level)):02x}" for level in middle),
-            "face": ",".join(f"{number:.1f}" for number in face),
+            "backdrop": f"#{bytes(map(round, middle)).hex()}",
+            "face": ",".join(map("{:.1f}".format, face)),
         }
 
     def _cut(self, photo: Photo, data: bytes, pixels: ByteArray, face: FloatArray) -> Person | None:
@@ -84,12 +79,8 @@ class Cutting(NamedTuple):
         seed = int(photo.id[:8], 16)
         if wanted in ("auto", "alpha"):
             with Image.open(io.BytesIO(data)) as picture:
-                alpha = (
-                    np.asarray(picture.getchannel("A"), np.uint8)
-                    if "A" in picture.getbands()
-                    else None
-                )
-            if alpha is not None and alpha.min() < 255:
+                alpha = np.asarray(picture.getchannel("A") if "A" in picture.getbands() else 255)
+            if alpha.min() < 255:
                 return Person(alpha >= 128, "alpha", 0.0)
         if wanted == "alpha":
             return None
@@ -106,7 +97,8 @@ def largest_face(finder: Finder, photo: Photo) -> FloatArray | SkipReason:
     boxes = found.boxes
     if not len(boxes):
         return SkipReason(Reason.NO_FACE)
-    index = int(np.argmax((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])))
+    sides = boxes[:, 2:] - boxes[:, :2]
+    index = int(sides.prod(axis=1).argmax())
     return tilted(found, index) or np.asarray(boxes[index], np.float32)
 
 
