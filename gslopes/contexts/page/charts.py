@@ -1,6 +1,6 @@
 """The charts of the page: intervals in strips, a row a context, a panel a tagger; and the paper's own figures."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -75,7 +75,7 @@ def _share(name: str, row: Record, value: str) -> Mark:
     return _mark(name, COLOURS[row["gender"]], row, (value, "ci_low", "ci_high"), 100, write)
 
 
-def _sorted(rows: pd.DataFrame, *by: str) -> list[Record]:
+def _sorted(rows: pd.DataFrame, *by: str) -> Sequence[Record]:
     return rows.sort_values(["classifier", *by], kind="stable").to_dict("records")
 
 

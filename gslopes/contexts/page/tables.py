@@ -9,6 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -225,7 +226,7 @@ def _table11(rows: pd.DataFrame) -> pd.DataFrame:
         cells[(rows["analysis"] == analysis).to_numpy()].add_prefix(sign)
         for analysis, sign in analyses.items()
     ]
-    return pd.concat(filter(len, parts), axis=1).fillna("").reset_index()
+    return pd.concat([part for part in parts if len(part)], axis=1).fillna("").reset_index()
 
 
 # -- Table 14: the answers to the paper's questions -------------------------------------------------------------------
@@ -339,10 +340,10 @@ def _who_changes(rows: pd.DataFrame) -> str:
     significant = rows[rows["paper_significant"].astype(bool)]
     more = significant["one"].where(significant["difference"] > 0, significant["other"])
     places = significant.assign(more=more).groupby(["factor", "more"], sort=False)["context"]
-    plurals = {"woman": "women", "man": "men"}
+    plurals: dict[Any, str] = {"woman": "women", "man": "men"}
     answers = [
         f"{plurals.get(level, printable(level))} in {count} of {contexts}"
-        for (_, level), count in places.nunique().items()
+        for level, count in places.nunique().droplevel("factor").items()
     ]
     return ", ".join(answers) or f"no difference found in {many(contexts, 'context')}"
 

@@ -66,7 +66,9 @@ class Sweeper(NamedTuple):
         if editor.region == "head":
             heads = heads_of(masker, [photo], [face], chip, editor.border)
         swept = editor.sweep(chip, np.asarray(self.values, np.float32))
-        (composite,) = compose_all([photo], [face], swept, masks, editor.blend, self.device, heads)
+        (composite,) = compose_all(
+            [photo], [face], swept, [*masks], editor.blend, self.device, heads
+        )
         from gslopes.faces.gate.sweep_measurer import Sweep
 
         sweep = Sweep(
@@ -137,7 +139,9 @@ class Part:
         self.config = work.config
         self.rows = {name: list[Row]() for name in ("photos", "edits", "composites", "verdicts")}
         # attribute, context and pixels of the plain canvas and every background
-        self.conditions = [(one.key, one.context, one.pixels) for one in work.backgrounds]
+        self.conditions = [
+            (one.key, one.context, one.pixels) for one in work.backgrounds if one.pixels is not None
+        ]
         if "canvas" in self.config.kinds or work.sweeper is not None:
             width, height = self.config.canvas
             plain = np.full((height, width, 3), work.backdrop, np.uint8)
@@ -187,8 +191,8 @@ class Part:
             edited = cutout.colour.copy()
             change = in_srgb(np.ascontiguousarray(patch), photo.icc) - base
             edited[face] = np.clip(edited[face] + change, 0, 255)
-            layer, opacity = cutout.layer(edited)
-            layers.append(layer)
+            layers.append(cutout.layer(edited)[0])
+        _, opacity = cutout.layer(cutout.colour)
         differ = np.ptp(layers, axis=0).max(axis=2)
         x0, y0, x1, y1 = box(differ, 0) if differ.any() else (0, 0, 1, 1)
         cut = _inside((x0, y0, x1, y1))

@@ -60,7 +60,7 @@ def fit_backdrop(pixels: ByteArray, lowest: int) -> Backdrop:
         if near.sum() < 0.01 * near.size:
             break
         surface, residual = _fit(lab, terms, near)
-    colour = np.clip(255 * cv2.cvtColor(surface, cv2.COLOR_LAB2RGB), 0, 255)
+    colour: FloatArray = np.clip(255 * cv2.cvtColor(surface, cv2.COLOR_LAB2RGB), 0, 255)
     return Backdrop(colour, residual, lab - surface)
 
 
@@ -140,7 +140,7 @@ def eraser(pixels: ByteArray, face: FloatArray) -> Person:
 
     Source: Barlas et al. 2020, section 4.3, "Magic Eraser"; the tolerance is not stated there.
     """
-    gone = _floods(pixels).any(axis=0)
+    gone: Flags = np.logical_or(*_floods(pixels))
     return _whole(~gone, "eraser", behind(pixels, face) if gone.any() else None)
 
 
@@ -177,12 +177,12 @@ def studio(pixels: ByteArray, face: FloatArray, seed: int = 0) -> Person:
     size = max(1, round(width * scale)), max(1, round(height * scale))
     contrast = np.clip(128 + _GAIN * backdrop.difference, 0, 255)
     small, residual = (
-        cv2.resize(layer, size, interpolation=cv2.INTER_AREA)
+        np.asarray(cv2.resize(layer, size, interpolation=cv2.INTER_AREA), np.float32)
         for layer in (contrast, backdrop.residual)
     )
     guess = _guess(residual, np.asarray(face, float) * scale)
     cv2.setRNGSeed(seed & 0x7FFFFFFF)
-    models = np.zeros((2, 1, 65))
+    models = np.zeros((1, 65)), np.zeros((1, 65))
     levels = np.rint(small).astype(np.uint8)
     cv2.grabCut(levels, guess, (0, 0, 1, 1), *models, _ITERATIONS, cv2.GC_INIT_WITH_MASK)
     person = np.isin(guess, (cv2.GC_FGD, cv2.GC_PR_FGD)).astype(np.float32)
