@@ -35,7 +35,7 @@ def list_() -> None:
 @click.argument("name", required=False)
 @json_option
 def classifiers(name: str | None, as_json: bool) -> int:
-    """List every classifier: gslopes' own and those of installed packages; with NAME, that one, and how it is used."""
+    """List every classifier: of gslopes and of installed packages; with NAME, that one, and how it is used."""
     from gslopes.ask.classifiers import list_classifiers, manual_of
 
     entries = list_classifiers()
@@ -90,7 +90,7 @@ def models(as_json: bool) -> int:
 
 
 def _conditions(entry: ClassifierEntry) -> list[str]:
-    """Extra, credentials, limits and price, as far as there is something to say."""
+    """Extra, credentials, limits and price, as far as there are any."""
     limits = entry.limits
     lines = [f"extra        pip install '{entry.extra}'"] if entry.extra else []
     if not limits.remote:
@@ -115,7 +115,7 @@ def _conditions(entry: ClassifierEntry) -> list[str]:
 
 
 def _wrapped(start: str, parameters: Sequence[str]) -> list[str]:
-    """A name with its parameters in lines of at most 100 columns, broken behind commas alone."""
+    """A name with its parameters in lines of at most 100 columns, broken only behind commas."""
     lines = [f"  {start}"]
     for index, parameter in enumerate(parameters):
         text = parameter + ("," if index < len(parameters) - 1 else "")

@@ -1,4 +1,4 @@
-"""The group of all verbs, and the one place where errors become sentences and exit codes."""
+"""The group of all verbs, and the only place that turns errors into sentences and exit codes."""
 
 import atexit
 import ctypes
@@ -78,13 +78,13 @@ class LazyGroup(click.Group):
         """The verb, imported."""
         if cmd_name not in self.verbs:
             return None
-        place, _ = self.verbs[cmd_name]
-        if place == AUDIT:
+        home, _ = self.verbs[cmd_name]
+        if home == AUDIT:
             from gslopes.frame.result import find_audit
             from gslopes.frame.verb import verb
 
             return verb(find_audit(cmd_name))
-        module = import_module(place)
+        module = import_module(home)
         return getattr(module, cmd_name if hasattr(module, cmd_name) else f"{cmd_name}_")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -153,7 +153,7 @@ class Interrupts:
         self.final = False
 
     def install(self) -> None:
-        """Take Ctrl-C from now on, also where a library does not give control back, as a model with an endless loop."""
+        """Take Ctrl-C from now on, also if a library does not give control back, such as a model in an endless loop."""
         signal.signal(signal.SIGINT, self)
         # last of all, before Python would let the signal end the process: what is left takes no time
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
@@ -210,7 +210,7 @@ def _end(code: int) -> None:
 
 
 def _take_debug(args: list[str]) -> tuple[list[str], bool]:
-    """``--debug`` may stand before or after the verb."""
+    """``--debug`` may come before or after the verb."""
     end = args.index("--") if "--" in args else len(args)
     return [arg for arg in args[:end] if arg != "--debug"] + args[end:], "--debug" in args[:end]
 
@@ -251,7 +251,7 @@ def _explain(error: Exception, debug: bool) -> int:
 
 
 def _open_streams() -> None:
-    """Let nothing be read from, or written to, where the caller closed a stream: our files would get its number."""
+    """Open what the caller closed of the standard streams: one of our files would get its number."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
@@ -262,14 +262,14 @@ def _open_streams() -> None:
 
 
 def _say(message: str, hint: str) -> None:
-    """On stderr; where that cannot be written, the exit code says it alone."""
+    """On stderr; if that cannot be written, only the exit code tells."""
     with suppress(OSError):
         lines = [f"gslopes: {message}", *([f"  {hint}"] if hint else [])]
         say("\n".join(map(printable_lines, lines)), err=True)
 
 
-def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _version(ctx: click.Context, param: click.Parameter, asked_for: bool) -> None:
+    if asked_for:
         from gslopes.core.runtime import gslopes_version
 
         say(f"gslopes {gslopes_version()}")

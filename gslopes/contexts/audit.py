@@ -52,15 +52,15 @@ def taggers(plan: Plan) -> dict[str, Classifier]:
         (DEFAULT_CLASSIFIER,) if plan.given is None and not plan.again else ()
     )
     return {
-        one.name: one
-        for one in (*load_classifiers(names, config.device, plan.trust), *(plan.given or ()))
+        classifier.name: classifier
+        for classifier in (*load_classifiers(names, config.device, plan.trust), *(plan.given or ()))
     }
 
 
 def estimates(classifiers: Iterable[Classifier], pictures: int, photos: int) -> list[Estimate]:
     """Upper bounds of the cost of asking each of them about every picture."""
-    each = PART * max(1, pictures // max(1, photos))
-    return [estimate_walk(one, pictures, each) for one in classifiers]
+    part = PART * max(1, pictures // max(1, photos))
+    return [estimate_walk(classifier, pictures, part) for classifier in classifiers]
 
 
 def check_before(run: Run, executor: Executor) -> None:
@@ -70,24 +70,24 @@ def check_before(run: Run, executor: Executor) -> None:
     """
     check_versions(run.folder, run.models.values())
     if not run.has("photos"):  # later what is due is confirmed when it is asked
-        paid = [one for one in run.models.values() if not limits_of(one).free]
+        paid = [model for model in run.models.values() if not limits_of(model).free]
         pictures = run.inputs.pictures(run.config.pictures.kinds)
         check_models(run, estimates(paid, pictures, len(run.inputs.files)), executor)
         first = first_pictures(run.inputs.files)
-        for one in run.models.values():
-            compare_alone(one, first)
+        for model in run.models.values():
+            compare_alone(model, first)
 
 
 def composed(run: Run) -> Questions:
     """The composites; answers about others are forgotten."""
     assert run.plan is not None
     answers = run.folder / "parts" / "score"
-    kept = answers / "asked.json"
+    stamp = answers / "asked.json"
     edits = {"edits": sha256_of(run.folder / "edits.parquet")}
-    if kept.is_file() and read_json(kept) != edits:
+    if stamp.is_file() and read_json(stamp) != edits:
         shutil.rmtree(answers)
     runfolder.make_folder(answers)
-    runfolder.write_json(kept, edits)
+    runfolder.write_json(stamp, edits)
     size = next(stage.part for stage in run.audit.stages if stage.name == runfolder.SYNTHESIS)
     parts = count_parts(run.plan.facts["inputs"]["photos"], size)
     return Questions(
@@ -138,11 +138,11 @@ def audit_contexts(
         beforehand before any work.
     """
     names, objects = split_classifiers(classifier)
-    given = objects if objects or (isinstance(classifier, Sequence) and not names) else None
-    made = planned(
-        CONTEXTS, photos, out, {**options, "classifier": names}, trust=trust, given=given
+    ready = objects if objects or (isinstance(classifier, Sequence) and not names) else None
+    plan = planned(
+        CONTEXTS, photos, out, {**options, "classifier": names}, trust=trust, given=ready
     )
-    return carry_out(made, executor or OneProcess(progress=progress))
+    return carry_out(plan, executor or OneProcess(progress=progress))
 
 
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
@@ -159,9 +159,9 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     }
     lines = [
         *(f"{name:<13}{count:,}" for name, count in facts.items()),
-        *(f"ask          {one}" for one in due),
+        *(f"ask          {estimate}" for estimate in due),
     ]
-    return lines, {**facts, "usd": {one.name: one.usd for one in due}}
+    return lines, {**facts, "usd": {estimate.name: estimate.usd for estimate in due}}
 
 
 def measure(run: Run) -> Made:
@@ -212,12 +212,12 @@ def _note_gate(run: Run) -> None:
     run.note("; ".join(parts) + ".")
 
 
-def counts(found: Tables) -> tuple[int, int, int]:
+def counts(results: Tables) -> tuple[int, int, int]:
     """Photos of people, those before a background; those that cannot be read, and questions that failed."""
-    photos = found["photos"]
+    photos = results["photos"]
     people = photos[~photos["path"].str.startswith("background ")]
     unreadable = int(people["reason"].str.startswith(Reason.UNREADABLE).sum())
-    failed = int((found["asked"]["status"] == "failed").sum()) if "asked" in found else 0
+    failed = int((results["asked"]["status"] == "failed").sum()) if "asked" in results else 0
     return len(people), int((people["status"] == "used").sum()), unreadable + failed
 
 

@@ -61,7 +61,7 @@ def read_csv(
 ) -> CsvTable:
     """A CSV in UTF-8 whose first line names the columns; empty lines and columns without a name are left out.
 
-    Where that line has semicolons or tabs and no comma, these part the cells, which stderr says.
+    If that line has semicolons or tabs and no comma, these part the cells, and a line on stderr tells so.
 
     needed: columns that must be there.
     unique: columns whose cells, together, no two rows may share.  values: column to the cells that it may have.
@@ -112,16 +112,16 @@ def read_csv(
         raise raises(f"{show(path)} has two columns {twice[:40]!r}.", "Keep one of them.")
     if lacking := [name for name in needed if name not in head]:
         raise raises(f"{show(path)} has no column {lacking[0]}.", hint)
-    columns = {name: [row[at] for row in rows[1:]] for at, name in enumerate(head) if name}
+    columns = {name: [row[column] for row in rows[1:]] for column, name in enumerate(head) if name}
     table = CsvTable(Path(path), columns, starts[1:])
-    seen: dict[tuple[str, ...], int] = {}
+    lines_by_key: dict[tuple[str, ...], int] = {}
     for line, cells in table.rows() if unique or values else ():
         for name, allowed in (values or {}).items():
             if name in cells and cells[name] not in allowed:
                 choices = ", ".join(choice or "nothing" for choice in allowed)
                 problem = f"{name} is {cells[name][:40]!r}"
                 raise raises(f"{show(path)}, line {line}: {problem}.", f"It may be {choices}.")
-        first = seen.setdefault(tuple(cells[name] for name in unique), line)
+        first = lines_by_key.setdefault(tuple(cells[name] for name in unique), line)
         if unique and first != line:
             named = " and ".join(f"{name} {cells[name][:40]!r}" for name in unique)
             problem = f"{named} is in line {first} as well"
@@ -141,7 +141,7 @@ _WHY = {
 def read_frame(
     path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE
 ) -> pd.DataFrame:
-    """A table by its ending: ``.parquet`` with its own types, any other as ``read_csv``."""
+    """A table by its ending: ``.parquet`` with the types in it, any other as ``read_csv``."""
     if path.suffix != ".parquet":
         return read_csv(path, raises=raises, limit=limit).frame()
     import pyarrow as pa
@@ -174,7 +174,7 @@ def read_frame(
 
 
 def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:
-    """A sentence on the rows of a table that name none of the photos; empty if there is none.
+    """A sentence on the rows of a table that name none of the photos; empty if all name one.
 
     >>> unmatched(Path("people.csv"), ["z.jpg"]), unmatched(Path("people.csv"), [])
     ("1 row of people.csv is about none of the photos looked at: 'z.jpg'.", '')
@@ -192,16 +192,16 @@ _MISSING = frozenset({"", "nan", "none", "null", "n/a", "na", "<na>"})
 
 
 def normal_names(cells: Iterable[object]) -> list[str]:
-    """Cells of a column of groups: those that differ in case or blanks alone are one, by the most frequent spelling.
+    """Cells of a column of groups: those that differ only in case or blanks are one, by the most frequent spelling.
 
-    What is missing, and a text that says so, is empty: in no group.
+    What is missing, and a text that means so, is empty: in no group.
 
     >>> normal_names(["male", "Male ", "male", "NaN", None])
     ['male', 'male', 'male', '', '']
     """
     texts = [
         " ".join(str(cell).split()) for cell in cells
-    ]  # None, NaN and pandas' own NA are texts that say so
+    ]  # None, NaN and the NA of pandas become texts that mean it
     keys = [text.casefold() for text in texts]
     counts: dict[str, Counter[str]] = {}
     for key, text in sorted(zip(keys, texts, strict=True)):

@@ -28,11 +28,11 @@ LARGEST_TABLE = 1 << 30  # bytes of a table, a list or JSON
 
 
 class NotRegular(OSError):
-    """A pipe, a device, a socket or a folder where a file should be."""
+    """A pipe, a device, a socket or a folder in the place of a file."""
 
 
 class TooLarge(OSError):
-    """A file of more bytes than may be read; ``size`` and ``limit`` say how many."""
+    """A file of more bytes than may be read; ``size`` and ``limit`` are their numbers."""
 
     def __init__(self, size: int, limit: int) -> None:
         super().__init__(errno.EFBIG, f"{size:,} bytes, limit {limit:,}")
@@ -68,7 +68,7 @@ def read_regular(
 ) -> bytes:
     """The bytes of a regular file, which is opened without blocking and measured before it is read.
 
-    limit: bytes; more is refused unread.  known: of a file of whose first 32 bytes it says nothing no more is read.
+    limit: bytes; more is refused unread.  known: given the first 32 bytes; if it returns nothing, no more is read.
 
     Raises: NotRegular, TooLarge, and as ``open``.
     """
@@ -123,7 +123,7 @@ def read_text(
 
 
 def resolved(folder: Path, name: Path | str) -> Path:
-    """Where a table of a folder says that a file is: below that folder, links followed.
+    """The file that a table of a folder names: below that folder, links followed.
 
     Raises: PermissionError if it is absolute or leads out of the folder; ValueError for a name that no file can have.
     """
@@ -139,7 +139,7 @@ def why_unreadable(error: OSError | ValueError) -> str:
     if isinstance(error, TooLarge):
         return f"it has {error.size:,} bytes, and at most {error.limit:,} are read"
     text = str(getattr(error, "strerror", None) or error).lower()
-    if "embedded null" in text:  # as Python before 3.14 says it
+    if "embedded null" in text:  # in Python before 3.14
         return "embedded null byte"
     return text
 
@@ -172,11 +172,11 @@ def read_json(path: Path) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise ValueError(f"an object has the key {twice[:40]!r} twice")
-    return made
+    return mapping
 
 
 def _no_number(text: str) -> float:
@@ -219,7 +219,7 @@ def inside(folder: Path, path: Path) -> bool:
 
 
 def without_guard(cell: str) -> str:
-    """A cell of a CSV that ``csv_bytes`` wrote, as it was before.
+    """A cell of a CSV that ``csv_bytes`` wrote, without its guard.
 
     >>> [without_guard(cell) for cell in ("'=a", "''=a", "'tis", "b")]
     ['=a', "'=a", "'tis", 'b']

@@ -60,7 +60,7 @@ def write(
     """Write the summary of an audit into its folder, whole or not at all; its path.
 
     findings, observed, drawing: the columns of ``FINDINGS``, ``OBSERVED``, ``DRAWING``, in the order of showing them.
-    counts: found and used, see ``SUMMARY``.  began: the folder whose ``run.json`` says when; the same by default.
+    counts: found and used, see ``SUMMARY``.  began: the folder whose ``run.json`` has the date; the same by default.
 
     Raises: TableError if it is not of its form; StorageError.
     """
@@ -91,26 +91,28 @@ def write(
 
 
 def check(content: dict[str, Any]) -> None:
-    """Raises: TableError if a value is not of the type that ``SUMMARY`` says, or is missing."""
+    """Raises: TableError if a value is not of its type in ``SUMMARY``, or is missing."""
     try:
-        made = pa.Table.from_pylist([content], schema=SUMMARY.schema)
+        table = pa.Table.from_pylist([content], schema=SUMMARY.schema)
     except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
         raise TableError(f"The summary has a value of the wrong type: {error}.") from error
     if lacking := [
-        field.name for field in SUMMARY.schema if not field.nullable and made[field.name].null_count
+        field.name
+        for field in SUMMARY.schema
+        if not field.nullable and table[field.name].null_count
     ]:
         raise TableError(f"The summary has no {', '.join(lacking)}.")
 
 
 def began_on(run: Path) -> str:
-    """The day on which a run began, YYYY-MM-DD, UTC: as its ``run.json`` says, or when that was written."""
+    """The day on which a run began, YYYY-MM-DD, UTC: from its ``run.json``, or when that was written."""
     manifest = run / runfolder.MANIFEST
     created = str(runfolder.read_manifest(run).get("created", ""))[:10]
     return created or datetime.fromtimestamp(manifest.stat().st_mtime, UTC).date().isoformat()
 
 
 def _rows(frame: pd.DataFrame | None, form: Table) -> list[dict[str, Any]]:
-    """The first of a table, none if there is none."""
+    """The first rows of a table; empty without one."""
     if frame is None:
         return []
     return [_plain(row, form) for row in frame[:MOST_ROWS].to_dict("records")]

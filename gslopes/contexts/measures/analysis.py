@@ -77,7 +77,7 @@ def analyse(
 
 
 def adjusted(tested: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Each table with q over its own tests of one kind of tags.
+    """Each table with q over all of its tests of one kind of tags.
 
     Benjamini & Hochberg 1995: the false discovery rate.  Slopes on congruence are judged by their permutations.
     """

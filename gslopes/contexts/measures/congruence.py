@@ -92,20 +92,20 @@ def kappa(rating: float, gender: str) -> float:
     return (rating - 5) / 5 * side
 
 
-def _mean_of(values: Array, known: Flags) -> Array:
+def _mean_of(values: Array, finite: Flags) -> Array:
     """(U, 1) means of each row's known values; 0 without any."""
-    total = np.where(known, values, 0).sum(axis=1, keepdims=True)
-    return total / known.sum(axis=1, keepdims=True).clip(1)
+    total = np.where(finite, values, 0).sum(axis=1, keepdims=True)
+    return total / finite.sum(axis=1, keepdims=True).clip(1)
 
 
 def slope_weights(values: Array, congruence: Array) -> Array:
     """(U, C) by which each person's known values add up to their slope; all NaN for people without one.
 
-    values, congruence: (U, C), NaN where unknown.
+    values, congruence: (U, C), NaN if unknown.
     """
-    known = np.isfinite(values) & np.isfinite(congruence)
-    mean = _mean_of(congruence, known)
-    centred = np.where(known, settled(congruence - mean, np.abs(congruence) + np.abs(mean)), 0)
+    finite = np.isfinite(values) & np.isfinite(congruence)
+    mean = _mean_of(congruence, finite)
+    centred = np.where(finite, settled(congruence - mean, np.abs(congruence) + np.abs(mean)), 0)
     squares = (centred**2).sum(axis=1)[:, None]
     return centred / np.where(squares > 0, squares, np.nan)
 
@@ -127,17 +127,17 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
         return math.nan
     values = values[use]
     weights = weights[use]
-    known = np.isfinite(values) & np.isfinite(congruence[use])
-    own = slopes(values, weights)
-    limit = as_extreme(np.abs(own.mean()), float(np.linalg.norm(own)) / len(own))
-    answers = np.where(known, values, 0)[None]
-    first = np.argsort(~known, axis=1, kind="stable")  # unknown answers come last
+    finite = np.isfinite(values) & np.isfinite(congruence[use])
+    observed = slopes(values, weights)
+    limit = as_extreme(np.abs(observed.mean()), float(np.linalg.norm(observed)) / len(observed))
+    answers = np.where(finite, values, 0)[None]
+    first = np.argsort(~finite, axis=1, kind="stable")  # unknown answers come last
     weights = np.take_along_axis(weights, first, axis=1)
     generator = np.random.default_rng([seed, 5])
     hits = 0
     for part in slices(permutations, _CHUNK):
         keys = generator.random((len(range(permutations)[part]), *values.shape))
-        order = np.argsort(np.where(known, keys, 2), axis=2, kind="stable")
+        order = np.argsort(np.where(finite, keys, 2), axis=2, kind="stable")
         drawn = np.abs((np.take_along_axis(answers, order, 2) * weights).sum(axis=2).mean(axis=1))
         hits += int((drawn >= limit).sum())
     return float(permutation_p(hits, permutations))
@@ -152,7 +152,7 @@ def congruence_table(
     a rating, backgrounds and photos averaged first; in points per unit of congruence (tags per unit for ``n_tags``).
     Null hypothesis: the answers do not depend on the contexts (p of t; ``p_perm`` by permuting each person's answers
     over the contexts).  Interval: t over people, before these rooms; ``rooms``: for other rooms of such contexts as
-    well, where each context has several.  ``difference``: Welch's t of two genders' or groups' slopes.  ``correct`` is
+    well, if each context has several.  ``difference``: Welch's t of two genders' or groups' slopes.  ``correct`` is
     whether the inferred gender is the self-reported one.
     """
     rated = [name for name in grid.names if math.isfinite(ratings.get(name, math.nan))]
@@ -165,24 +165,24 @@ def congruence_table(
     for measure, values in {"correct": answers, **grid.measures}.items():
         outcome = np.empty_like(fit)
         rooms = []
-        for at, name in enumerate(rated):
-            outcome[:, at] = grid.by_person(values, grid.of(name))
+        for column, name in enumerate(rated):
+            outcome[:, column] = grid.by_person(values, grid.of(name))
             rooms.append(
                 np.stack([grid.by_person(values, [room]) for room in grid.of(name)], axis=1)
             )
         weights = slope_weights(outcome, fit) * SCALE.get(measure, 100.0)
-        each = levelled(slopes(outcome, weights))
-        for gender, group, one, other in _compared(genders, groups):
+        slope = levelled(slopes(outcome, weights))
+        for gender, group, people, others in _compared(genders, groups):
             row: Row = {
                 **grid.head,
                 "measure": measure,
                 "gender": gender,
                 "group": group,
             }
-            row |= _contrasted(each, one, other, rooms, weights)
-            if other is None and row["se"] > 0:
+            row |= _contrasted(slope, people, others, rooms, weights)
+            if others is None and row["se"] > 0:
                 row["p_perm"] = slope_permutation_p(
-                    outcome[one], fit[one], options.permutations, options.seed
+                    outcome[people], fit[people], options.permutations, options.seed
                 )
             rows.append(row)
     return filled("congruence", rows)
@@ -201,23 +201,23 @@ def _compared(genders: Objects, groups: Objects) -> list[tuple[str, str, Flags, 
     ]
     if len(members) > 1:
         compared += [(ALL, name, people, None) for name, people in members.items()]
-    for one, other in combinations(members, 2):
-        compared.append((ALL, f"{one} - {other}", members[one], members[other]))
+    for first, second in combinations(members, 2):
+        compared.append((ALL, f"{first} - {second}", members[first], members[second]))
     return compared
 
 
 def _contrasted(
-    each: Array, one: Flags, other: Flags | None, rooms: list[Array], weights: Array
+    slope: Array, people: Flags, others: Flags | None, rooms: list[Array], weights: Array
 ) -> Row:
-    """The mean slope of some people, or less the mean slope of others, with its intervals.  each: (U,) slopes.
+    """The mean slope of some people, or less the mean slope of others, with its intervals.  slope: (U,).
 
     rooms, weights: as of ``rooms_source``.
     """
-    known = np.isfinite(each)
-    n = int((known & one).sum())
-    counts = np.where(known & one, 1 / max(n, 1), 0.0)  # what each person's slope counts
-    if other is None:
-        mean = mean_t(each[one])
+    finite = np.isfinite(slope)
+    n = int((finite & people).sum())
+    counts = np.where(finite & people, 1 / max(n, 1), 0.0)  # what each person's slope counts
+    if others is None:
+        mean = mean_t(slope[people])
         note = ALIKE * (mean.se == 0) if n else NEEDS_TWO
         row: Row = {
             "n": n,
@@ -227,31 +227,31 @@ def _contrasted(
         }
         row |= dict(zip(("slope", "se", "ci_low", "ci_high", "p"), mean, strict=True))
     else:
-        m = int((known & other).sum())
-        counts[known & other] = -1 / max(m, 1)
-        row = {"n": n + m, "estimator": "difference", **welch(each[one], each[other])}
+        m = int((finite & others).sum())
+        counts[finite & others] = -1 / max(m, 1)
+        row = {"n": n + m, "estimator": "difference", **welch(slope[people], slope[others])}
         row["slope"] = row["difference"]
     ends = row["ci_low"], row["ci_high"]
-    people = Source(row["se"], row["df"])
-    limits = crossed(row["slope"], ends, people, rooms_source(rooms, weights, counts))
+    of_people = Source(row["se"], row["df"])
+    limits = crossed(row["slope"], ends, of_people, rooms_source(rooms, weights, counts))
     return row | dict(zip(("rooms_low", "rooms_high", "p_rooms"), limits, strict=True))
 
 
-def rooms_source(values: list[Array], weights: Array, each: Array) -> Source:
+def rooms_source(values: list[Array], weights: Array, counts: Array) -> Source:
     """What rooms add to the error of a weighted sum of people's slopes; NaN unless every context has two rooms.
 
-    values: of each context, (U, B): people's answers before its B rooms, NaN where unknown.  weights: (U, C), of
-    ``slope_weights``.  each: (U,) what each person's slope counts, such as 1 / U for a mean.
+    values: of each context, (U, B): people's answers before its B rooms, NaN if unknown.  weights: (U, C), of
+    ``slope_weights``.  counts: (U,) what each person's slope counts, such as 1 / U for a mean.
     """
     if not values or min(rooms.shape[1] for rooms in values) < 2:
         return Source(math.nan, math.nan)
-    counted = np.where(np.isfinite(weights), weights * each[:, None], 0.0)
+    counted = np.where(np.isfinite(weights), weights * counts[:, None], 0.0)
     numbers = np.array([float(rooms.shape[1]) for rooms in values])
     variances = []
     for context, rooms in enumerate(values):
-        known = np.isfinite(rooms)
-        mean = _mean_of(rooms, known)
-        away = np.where(known, settled(rooms - mean, np.abs(rooms) + mean), 0)
-        moved = counted[:, context] @ (away / known.sum(axis=1, keepdims=True).clip(1))
+        finite = np.isfinite(rooms)
+        mean = _mean_of(rooms, finite)
+        away = np.where(finite, settled(rooms - mean, np.abs(rooms) + mean), 0)
+        moved = counted[:, context] @ (away / finite.sum(axis=1, keepdims=True).clip(1))
         variances.append(float(np.square(moved).sum()))
     return pooled_source(numbers / (numbers - 1) * np.array(variances), numbers - 1)

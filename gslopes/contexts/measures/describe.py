@@ -29,7 +29,7 @@ Key = tuple[str, str, int]
 
 
 def cosine_distances(first: Array, second: Array) -> Array:
-    """(N,) 1 minus the cosine of each pair of vectors, equation (6); NaN where one has length 0.
+    """(N,) 1 minus the cosine of each pair of vectors, equation (6); NaN if one has length 0.
 
     first, second: (N, 3) vectors of descriptions, equation (5).
 
@@ -70,12 +70,12 @@ def describe(tags: Collection[str], typology: Typology, context: Collection[str]
     }
 
 
-def answered_tags(scores: pd.DataFrame, asked: pd.DataFrame) -> dict[Key, frozenset[str]]:
-    """Every answered picture to its tags, normalised; some have none.  scores, asked: of one classifier."""
+def answered_tags(scores: pd.DataFrame, questions: pd.DataFrame) -> dict[Key, frozenset[str]]:
+    """Every answered picture to its tags, normalised; some have none.  Both are of one classifier."""
     plain = {label: normalise(label) for label in scores["label"].unique()}
     tags = scores["label"].map(plain).groupby([scores[name] for name in KEY]).agg(frozenset)
     by_picture = tags.to_dict()
-    answered = asked.loc[asked["status"] == "answered", KEY]
+    answered = questions.loc[questions["status"] == "answered", KEY]
     keys = answered.itertuples(index=False, name=None)
     return {key: by_picture.get(key, frozenset()) for key in keys}
 
@@ -95,7 +95,7 @@ def describe_all(
     """
     key_of = lookup(backgrounds, "photo", "key")
     context_of = lookup(backgrounds, "key", "context")
-    # without complements: a label that the empty picture did not get is no word for it
+    # without complements: a label that the empty picture did not get does not describe it
     empty = {
         key_of[key[0]]: tags
         for key, tags in answers.items()
@@ -175,7 +175,7 @@ class Grid:
 
     def of(self, name: str) -> list[int]:
         """Columns of a context's backgrounds, or of a baseline."""
-        columns = [at for at, context in enumerate(self.contexts) if context == name]
+        columns = [column for column, context in enumerate(self.contexts) if context == name]
         return columns or [self.conditions.index(name)]
 
     @property
@@ -245,10 +245,10 @@ def means_of(values: Array, person: Integers) -> Array:
 
     values: (P, A), NaN if unknown.  person: (P,) codes.
     """
-    known = np.isfinite(values)
-    numbers = np.where(known, values, 0)
+    finite = np.isfinite(values)
+    numbers = np.where(finite, values, 0)
     total, size = (np.bincount(person, part.sum(axis=1)) for part in (numbers, np.abs(numbers)))
-    counts = np.bincount(person, known.sum(axis=1))
+    counts = np.bincount(person, finite.sum(axis=1))
     return settled(total, size) / np.where(counts > 0, counts, np.nan)
 
 

@@ -36,14 +36,16 @@ def distances_table(grid: Grid) -> pd.DataFrame:
         undefined = missing[:, columns].sum(axis=1)
         for gender in grid.genders():
             for group in sorted(set(groups[genders == gender].tolist())):
-                at = (genders == gender) & (groups == group)
+                cell = (genders == gender) & (groups == group)
                 row: Row = {
                     **grid.head,
                     "context": name,
                     "gender": gender,
                     "group": group,
                 }
-                rows.append({**row, "undefined": int(undefined[at].sum()), **_mean(distances[at])})
+                rows.append(
+                    {**row, "undefined": int(undefined[cell].sum()), **_mean(distances[cell])}
+                )
     return filled("distances", rows)
 
 
@@ -65,7 +67,7 @@ def anova(values: Array, gender: Objects, group: Objects) -> pd.DataFrame:
     """Two-way analysis of variance of one number a person: columns term, df, sum_sq, F, p, eta_sq (partial).
 
     Null hypotheses: the means do not differ by gender, by group, nor by their interaction.  An empty cell drops the
-    interaction.  Where no one differs from the others of a cell, F and p are NaN.  By statsmodels, with sum contrasts.
+    interaction.  If all people of each cell are alike, F and p are NaN.  By statsmodels, with sum contrasts.
     """
     import statsmodels.api as sm
     from statsmodels.formula.api import ols
@@ -95,7 +97,7 @@ def anova(values: Array, gender: Objects, group: Objects) -> pd.DataFrame:
 def tukey(values: Array, factor: Objects) -> pd.DataFrame:
     """Tukey-Kramer comparisons of the levels of a factor: columns one, other, difference, ci_low, ci_high, p.
 
-    The variance is that within the levels, as in the paper; where there is none, there is no test.
+    The variance is taken within the levels, as in the paper; without any, p and the interval are NaN.
 
     Source: Kramer 1956, doi 10.2307/3001469.
     """

@@ -57,7 +57,7 @@ def inferred_table(grid: Grid, labels: Mapping[str, str], options: ContextOption
 
 def _inferred(grid: Grid, name: str, gender: str, inferred: str, options: ContextOptions) -> Row:
     hits = grid.inferred == INFERRED.index(inferred)
-    asked = grid.answered & grid.of_gender(gender)
+    answered = grid.answered & grid.of_gender(gender)
     columns = grid.of(name)
     row: Row = {
         **grid.head,
@@ -65,20 +65,20 @@ def _inferred(grid: Grid, name: str, gender: str, inferred: str, options: Contex
         "gender": gender,
         "inferred": inferred,
     }
-    row |= _share(grid, hits[:, columns], asked[:, columns])
+    row |= _share(grid, hits[:, columns], answered[:, columns])
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
     start = grid.of(options.baseline)
     after = hits[:, columns].astype(float)
     before = np.broadcast_to(hits[:, start], after.shape).astype(float)
-    both = asked[:, columns] & asked[:, start]
+    both = answered[:, columns] & answered[:, start]
     moved = share_change(before, after, both, grid.person, options)
     return {**row, **moved, "note": noted(row["note"], moved["note"])}
 
 
-def _share(grid: Grid, hits: Flags, asked: Flags) -> Row:
+def _share(grid: Grid, hits: Flags, answered: Flags) -> Row:
     """``paired.share_of`` the pictures asked about, (P, B)."""
-    return share_of(sums(hits & asked, grid.person), sums(asked, grid.person))
+    return share_of(sums(hits & answered, grid.person), sums(answered, grid.person))
 
 
 def _mark(
@@ -111,7 +111,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
 
     Estimator: shares, see ``paired.share_of``.  Null hypothesis of the test, in the row of all: whether the context is
     named does not depend on the inferred gender (Pearson's X² without continuity correction; Rao and Scott's correction
-    where people have several pictures).  v is Cramér's.
+    if people have several pictures).  v is Cramér's.
     """
     rows: list[Row] = []
     for name in grid.names:
@@ -133,8 +133,8 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
             continue
         shares = {ALL: _share(grid, named, answered)}
         for word in GIVEN:
-            asked = answered & (inferred == INFERRED.index(word))
-            shares[word] = _share(grid, named, asked)
+            members = answered & (inferred == INFERRED.index(word))
+            shares[word] = _share(grid, named, members)
         if 0 < shares["woman"]["n"] + shares["man"]["n"] < FEW:
             shares[ALL]["note"] = noted(shares[ALL]["note"], "a gender is inferred of too few")
         else:
@@ -146,7 +146,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
 
 
 def cramers_v(recognised: Flags, inferred: Codes) -> float:
-    """Cramér's V of R and the inferred genders that occur; NaN where one of them never varies."""
+    """Cramér's V of R and the inferred genders that occur; NaN if one of them never varies."""
     table = pd.crosstab(recognised, inferred).to_numpy()
     if min(table.shape) > 1:
         return float(contingency.association(table))
@@ -157,7 +157,7 @@ def cramers_v(recognised: Flags, inferred: Codes) -> float:
 
 
 def f1(tp: Any, fp: Any, fn: Any) -> Any:
-    """F1 of counts, numbers or arrays; 0 if nothing was right, NaN where all three are 0.
+    """F1 of counts, numbers or arrays; 0 if nothing was right, NaN if all three are 0.
 
     >>> float(f1(80, 5, 20))
     0.8648648648648649
@@ -173,7 +173,7 @@ def accuracy_table(grid: Grid, labels: Mapping[str, str], options: ContextOption
     A neutral answer is a miss; people of other genders are in no F1.  In contexts it is over pictures whose context was
     recognised, and NaN for both genders if less than ``LEAST`` were, as in the paper.  Interval: ``share_of`` of F1
     as the share 2 tp of 2 tp + fp + fn; of its change, Newcombe's for two shares of the same people.  ``rooms``: as
-    ``over_rooms``.  Change: against the baseline over the same pictures, so that it is no gain of selection; null
+    ``over_rooms``.  Change: against the baseline over the same pictures, so that selection cannot cause it; null
     hypothesis: each person's two answers are exchangeable; p by exchanging them.  A change of fewer than ten people is
     not judged.
 
@@ -191,10 +191,10 @@ def accuracy_table(grid: Grid, labels: Mapping[str, str], options: ContextOption
 
 def _hits(grid: Grid, columns: list[int], keep: Flags, gender: str) -> Array:
     """(3, U, B): true positives, false positives and false negatives of each person.  keep: (P, B), which count."""
-    own = grid.of_gender(gender)
+    reported = grid.of_gender(gender)
     either = np.isin(grid.gender, GENDERS)[:, None]
     called = grid.inferred[:, columns] == INFERRED.index(gender)
-    parts = (own & called, either & ~own & called, own & ~called)
+    parts = (reported & called, either & ~reported & called, reported & ~called)
     return np.stack([sums(part & keep, grid.person) for part in parts])
 
 
@@ -240,9 +240,9 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     before = _hits(grid, start, both, gender)
     after = _hits(grid, columns, both, gender)
     (top, photos), (base, others) = _as_share(*after), _as_share(*before)
-    one = moves_of(top, photos)
-    other = moves_of(base, others)
-    moves = settled(one - other, np.abs(one) + np.abs(other))
+    moved = moves_of(top, photos)
+    moved_before = moves_of(base, others)
+    moves = settled(moved - moved_before, np.abs(moved) + np.abs(moved_before))
     before = before.sum(axis=2)
     after = after.sum(axis=2)
     change = f1(*after.sum(axis=1)) - f1(*before.sum(axis=1))

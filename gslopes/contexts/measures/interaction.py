@@ -39,13 +39,13 @@ def interaction_table(
         return pd.DataFrame()
     photos = sorted(set(rows["photo"]))
     conditions = [CANVAS, *sorted(set(rows["condition"]) - {CANVAS})]
-    at = (
+    cells = (
         pd.Index(photos).get_indexer(pd.Index(rows["photo"])),
         pd.Index(conditions).get_indexer(pd.Index(rows["condition"])),
         rows["step"].to_numpy(int),
     )
     answered = np.zeros((len(photos), len(conditions), len(values)), bool)
-    answered[at] = True
+    answered[cells] = True
     person = people.set_index("photo")["person"][photos].to_numpy(str)
     head = {name: str(rows[name].iloc[0]) for name in ("classifier", "tags")}
     compared: list[Row] = []
@@ -55,7 +55,7 @@ def interaction_table(
         ("recognised", rows["recognised"]),
     ):
         present = np.zeros(answered.shape)
-        present[at] = flags
+        present[cells] = flags
         for index, background in enumerate(conditions[1:], start=1):
             use = answered[:, [0, index]].all(axis=(1, 2))
             row = compare(present[use, 0], present[use, index], values, person[use])
@@ -94,8 +94,8 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[Any]
         "ci_high": gap.high,
     }
     row |= {"p": gap.p, "effect_p": moved.p}
-    for name, one in (("slope", mean_t(slope)), ("baseline", mean_t(base)), ("effect", moved)):
-        row |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
+    for name, estimate in (("slope", mean_t(slope)), ("baseline", mean_t(base)), ("effect", moved)):
+        row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
     for end in ("", "_low", "_high"):
         row[f"face{end}"] = 2 * row[f"baseline{end}"]  # from value -1 to 1
     if rare:

@@ -22,7 +22,7 @@ from gslopes.stats.shares import share_interval
 
 RARE = "too few people change their answer"
 ALIKE = "no interval: the same for everybody"
-FEW = 10  # discordant people, or people inferred, under which there is no test
+FEW = 10  # discordant people, or people inferred, fewer are not tested
 
 
 def noted(*notes: str) -> str:
@@ -88,7 +88,7 @@ def share_change(
     """How much a share moves between two pictures of the same photos, over pairs that were both answered.
 
     Null hypothesis: each person's change before these rooms is as likely with the other sign; p by changes of signs.
-    Interval: t over people.  With several rooms, those of ``rooms`` are as ``over_rooms``; the null hypothesis is
+    Interval: t over people.  With several rooms, ``rooms`` is as ``over_rooms``; the null hypothesis is
     then that rooms of such contexts change nothing on average.  Fewer than ten discordant people are not judged: they
     have neither p nor interval.
 
@@ -98,13 +98,13 @@ def share_change(
     """
     change = np.where(keep, after - before, 0)
     moved, changed, pairs = (sums(part, person) for part in (change, np.abs(change), keep))
-    asked = pairs.sum(axis=1) > 0
+    counted = pairs.sum(axis=1) > 0
     discordant = int((changed.sum(axis=1) > 0).sum())
     rare = discordant < FEW
-    units = Units(sparse.csr_array(moved.sum(axis=1)[None, asked]), pairs.sum(axis=1)[asked])
+    units = Units(sparse.csr_array(moved.sum(axis=1)[None, counted]), pairs.sum(axis=1)[counted])
     mean = contrast(units, permutations=0 if rare else options.permutations, seed=options.seed)
-    alike = bool(asked.sum() > 1 and not mean.se[0] > 0)
-    value = float(mean.difference[0]) if asked.any() else math.nan
+    alike = bool(counted.sum() > 1 and not mean.se[0] > 0)
+    value = float(mean.difference[0]) if counted.any() else math.nan
     ends = float(mean.low[0]), float(mean.high[0])
     return {
         "change": value,
@@ -161,17 +161,17 @@ def exchanged(
 # -- means ------------------------------------------------------------------------------------------------------------
 
 
-def welch(one: Array, other: Array) -> dict[str, float]:
+def welch(first: Array, second: Array) -> dict[str, float]:
     """Two groups by ``stats.contrast.difference``: difference, se, t, df, ci_low, ci_high and p; NaN ones are left out.
 
-    All are NaN under two numbers in either group, or where none varies.
+    All are NaN under two numbers in either group, or if neither varies.
     """
 
     def mean(values: Array) -> tuple[Array, Array, int]:
-        found = mean_t(levelled(values))
-        return np.array([found.value]), np.array([found.se]), int(np.isfinite(values).sum())
+        estimate = mean_t(levelled(values))
+        return np.array([estimate.value]), np.array([estimate.se]), int(np.isfinite(values).sum())
 
-    gap, df = difference(mean(one), mean(other))
+    gap, df = difference(mean(first), mean(second))
     names = ("difference", "se", "t", "df", "ci_low", "ci_high", "p")
     if not gap.se > 0:
         return dict.fromkeys(names, math.nan)

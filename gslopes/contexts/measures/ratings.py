@@ -58,8 +58,8 @@ def read_ratings(path: Path) -> tuple[pd.DataFrame, list[str]]:
     path: a CSV with context, rater, rating and, if known, gender and coding (correct, partial, incorrect).  Of two
     answers of a rater about one context the last counts.
 
-    Raises: UsageError as ``read_csv``; for a table without a row; with the line of a rating that is no number from 0 to
-        10, or of an unknown coding.
+    Raises: UsageError as ``read_csv``; for a table without a row; with the line of a rating outside of 0 to 10, or an
+        unknown coding.
     """
     hint = "It needs context, rater and rating."
     table = read_csv(path, ("context", "rater", "rating"), strip=True, hint=hint)
@@ -99,17 +99,17 @@ def summarise_ratings(answers: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     """Rows of the ``ratings`` table.
 
     Estimator: the median of the answers that are not coded incorrect.  Interval: percentile bootstrap over a context's
-    raters; missing if all answers are equal.  Category: feminine or masculine if the interval, or what several raters
-    all say, lies on one side of 5, else neutral.  alpha: Krippendorff's, of all contexts, interval level.
+    raters; missing if all answers are equal.  Category: feminine or masculine if the interval, or the one answer of
+    several raters, lies on one side of 5, else neutral.  alpha: Krippendorff's, of all contexts, interval level.
     """
     counted = answers[answers["coding"] != "incorrect"]
     alpha = krippendorff_alpha(counted)
     rows: list[Row] = []
     for context, size in answers.groupby("context").size().items():
-        own = counted[counted["context"] == context]
-        ratings = own["rating"].to_numpy(float)
-        by_gender = own.groupby("gender")["rating"].median()
-        q1, median, q3 = own["rating"].quantile([0.25, 0.5, 0.75])
+        part = counted[counted["context"] == context]
+        ratings = part["rating"].to_numpy(float)
+        by_gender = part.groupby("gender")["rating"].median()
+        q1, median, q3 = part["rating"].quantile([0.25, 0.5, 0.75])
         low = high = math.nan
         least = most = median if len(ratings) > 1 else math.nan
         if len(ratings) and np.ptp(ratings):

@@ -48,10 +48,10 @@ def charts_of(results: Tables) -> dict[str, list[Content]]:
 
 def _panels(marks: Iterable[Titled], unit: str, middle: float) -> list[Content]:
     """A panel a title, of the marks whose number is known."""
-    known = [(title, mark) for title, mark in marks if np.isfinite(mark.number[0])]
+    finite = [(title, mark) for title, mark in marks if np.isfinite(mark.number[0])]
     return [
         panel([mark for _, mark in part], unit, words.printable(title), middle)
-        for title, part in groupby(known, key=itemgetter(0))
+        for title, part in groupby(finite, key=itemgetter(0))
     ]
 
 
@@ -117,10 +117,11 @@ def _congruence(inferred: pd.DataFrame, backgrounds: pd.DataFrame) -> list[Title
 
 def _accuracy(accuracy: pd.DataFrame) -> list[Titled]:
     """F1 of each gender at the baselines and in each context."""
-    rows = accuracy.assign(context_last=~accuracy["context"].isin(["original", "canvas"]))
+    is_baseline = accuracy["context"].isin(["original", "canvas"])
+    rows = accuracy.assign(man_last=accuracy["gender"] == "man", context_last=~is_baseline)
     return [
         (f"{row['classifier']}: F1 of {row['gender']}", _share(row["context"], row, "f1"))
-        for row in _sorted(rows, "gender", "context_last")
+        for row in _sorted(rows, "man_last", "context_last")
     ]
 
 
@@ -179,8 +180,8 @@ def draw_shares(results: Tables) -> dict[Form, bytes]:
             means = means.sort_index(level=["group", "gender"], ascending=[True, False])
             places = np.arange(len(means))
             for index, (series, colour) in enumerate(SERIES.items()):
-                left = places + 0.27 * (index - 1)
-                axis.bar(left, means[series], 0.26, color=colour, label=series)
+                offsets = places + 0.27 * (index - 1)
+                axis.bar(offsets, means[series], 0.26, color=colour, label=series)
             axis.axhline(0, color=LIGHT.ink, linewidth=0.8)
             axis.set_title(words.printable(context), fontsize=9, parse_math=False)
             tidy(axis, size=7)

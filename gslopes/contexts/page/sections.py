@@ -40,8 +40,8 @@ def differently(page: Page) -> Content | None:
 
 
 def typical(page: Page) -> Content | None:
-    """A background alone, one person as photographed, and both together, from the most feminine room to the most
-    masculine; Figure 3 of the paper.
+    """A background without a person, one person as photographed, and both together, from the most feminine room to the
+    most masculine; Figure 3 of the paper.
     """
     content = show(page)
     if content is None or not content["strips"][0]["tiles"]:
@@ -52,7 +52,7 @@ def typical(page: Page) -> Content | None:
     tiles = [photo]
     if rooms:
         tiles = [*_without_person(page, rooms[0]["at"]), photo]
-    tiles += [rooms[place] for place in dict.fromkeys((0, len(rooms) // 2, len(rooms) - 1))]
+    tiles += [rooms[index] for index in dict.fromkeys((0, len(rooms) // 2, len(rooms) - 1))]
     return {**content, "strips": [{**strip, "tiles": tiles}]}
 
 
@@ -90,8 +90,8 @@ def show(page: Page) -> Content | None:
     ratings = results["backgrounds"].set_index("key")["rating"].astype(float)
     plain = results["composites"].query("kind in ('original', 'canvas', 'context')")
     plain = plain[~plain["attribute"].str.contains("~")]
-    place = plain["attribute"].map(ratings).fillna(-1) - (plain["kind"] == "original")
-    pictures = plain.assign(place=place).sort_values(["place", "attribute"])
+    order = plain["attribute"].map(ratings).fillna(-1) - (plain["kind"] == "original")
+    pictures = plain.assign(place=order).sort_values(["place", "attribute"])
     people = results["people"]
     people = people[people["photo"].isin(pictures.loc[pictures["kind"] == "context", "photo"])]
     described = results.get("described", TABLES["described"].empty()).query("tags == 'gross'")
@@ -100,9 +100,9 @@ def show(page: Page) -> Content | None:
     strips = []
     for gender, photos in people.sort_values("photo").groupby("gender")["photo"]:
         photo = photos.iloc[len(photos) // 2]
-        own = pictures[pictures["photo"] == photo].drop_duplicates(["kind", "context"])
+        composites = pictures[pictures["photo"] == photo].drop_duplicates(["kind", "context"])
         inferred = lookup(answers[answers["photo"] == photo], "attribute", "inferred")
-        strips.append({"gender": gender, "tiles": _tiles(own, inferred, page.run.folder)})
+        strips.append({"gender": gender, "tiles": _tiles(composites, inferred, page.run.folder)})
     if strips:
         return {"strips": strips[:4], "tagger": tagger, "credits": credit_line(results)}
     return None
@@ -117,7 +117,7 @@ def paper(page: Page) -> Content | None:
     picture = data_uri(read_regular(file, LARGEST_TABLE), "png") if is_file(file) else ""
     parts = []
     for part in page.audit.sentences["part"]:
-        panels = [one for name in part["charts"] for one in drawn.get(name, ())]
+        panels = [panel for name in part["charts"] for panel in drawn.get(name, ())]
         listed = [_grid(name, papers[name]) for name in part["tables"] if name in papers]
         figure = picture if "shares" in part["charts"] else ""
         if panels or listed or figure:

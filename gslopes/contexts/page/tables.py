@@ -30,13 +30,13 @@ TITLES = SENTENCES["titles"]
 QUESTIONS = tuple(SENTENCES["questions"])
 STARRED = SENTENCES["starred"]  # the two that count stars
 UNNAMED = "not judged: no context has tags in its dictionary"
-STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where that comes from
+STAR = 0.002  # the paper's level in tables 11 and 13; it does not give a reason for it
 SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
 _signed = "{:+.2f}".format
 
 
 def gross(results: Tables) -> dict[str, pd.DataFrame]:
-    """All tables, those of tags without their rows of net tags."""
+    """All tables, without the rows of net tags."""
     return {
         name: frame[frame["tags"] == "gross"] if "tags" in frame else frame
         for name, frame in results.items()
@@ -67,8 +67,10 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, pd.DataF
         ("congruence", "congruence", lambda _: _congruence(results["congruence"])),
         ("backgrounds", "backgrounds", _backgrounds),
     )
-    made = {name: make(rows[source]) for name, source, make in makers if len(rows.get(source, ()))}
-    return {name: table for name, table in made.items() if len(table)}
+    tables = {
+        name: make(rows[source]) for name, source, make in makers if len(rows.get(source, ()))
+    }
+    return {name: table for name, table in tables.items() if len(table)}
 
 
 def _in_order(rows: pd.DataFrame, results: Tables) -> pd.DataFrame:
@@ -79,8 +81,8 @@ def _in_order(rows: pd.DataFrame, results: Tables) -> pd.DataFrame:
         side = rooms["context"].map(sides(rooms)).map({"feminine": 0, "masculine": 2}).fillna(1)
         ordered = rooms.assign(side=side).sort_values(["side", "rating", "context"])
         contexts += ordered["context"].tolist()
-    place = {name: at for at, name in enumerate(contexts)}
-    places = rows["context"].map(place).fillna(len(place))
+    order = {name: index for index, name in enumerate(contexts)}
+    places = rows["context"].map(order).fillna(len(order))
     taggers, _ = pd.factorize(rows["classifier"])
     return rows.iloc[np.lexsort((places, taggers))]
 
@@ -145,8 +147,8 @@ def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
     if not photos:
         return pd.DataFrame()
     photo = photos[len(photos) // 2]
-    own = before.loc[before["photo"] == photo, "attribute"]
-    room = rooms[rooms["key"].isin(own)].iloc[0]
+    keys = before.loc[before["photo"] == photo, "attribute"]
+    room = rooms[rooms["key"].isin(keys)].iloc[0]
     pictures = {
         f"background {room['key']}": (room["photo"], EMPTY),
         "photo": (photo, "original"),
@@ -205,8 +207,8 @@ def _table10(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
         + pairs["other"].where(larger, pairs["one"])
     )
     for factor in ("gender", "group"):
-        own = pairs.assign(text=texts)[pairs["factor"] == factor]
-        joined = own.groupby(["classifier", "context"])["text"].agg(", ".join)
+        differing = pairs.assign(text=texts)[pairs["factor"] == factor]
+        joined = differing.groupby(["classifier", "context"])["text"].agg(", ".join)
         table[f"differs by {factor}"] = joined.reindex(table.index).fillna("")
     return table.rename_axis(columns=None).reset_index()
 
@@ -257,11 +259,11 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
         return rows[(rows["classifier"] == name) & (rows["tags"] == "gross")]
 
     stereotypes = sides(results["backgrounds"])
-    seen = of("inferred").query("gender == 'all'")
+    inferred = of("inferred").query("gender == 'all'")
     right = of("accuracy")
     recognised = of("recognised").query("given == 'all'")
     cells = (
-        _congruent(seen, "inferred", "change", stereotypes),
+        _congruent(inferred, "inferred", "change", stereotypes),
         _independent(recognised),
         _congruent(right, "gender", "paired_change", stereotypes),
         _who_changes(of("tukey")),
@@ -270,7 +272,7 @@ def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
     answers = dict(zip(QUESTIONS, cells, strict=True))
     if published:
         unnamed = bool(len(recognised)) and bool(recognised["share"].isna().all())
-        answers[STARRED["RQ1"]] = _starred(seen, "inferred", stereotypes)
+        answers[STARRED["RQ1"]] = _starred(inferred, "inferred", stereotypes)
         answers[STARRED["RQ3"]] = UNNAMED if unnamed else _starred(right, "gender", stereotypes)
     return dict(sorted(answers.items(), key=lambda answer: answer[0][:3]))
 
@@ -307,9 +309,9 @@ def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mappin
             why = "not judged, too rare" if len(fitting) else f"no {side} context"
             answers.append(f"{plural}: {why}")
             continue
-        found = is_finding(judged["q"], judged["change_low"], judged["change_high"])
-        rises = int((judged.loc[found, change] > 0).sum())
-        falls = int((judged.loc[found, change] < 0).sum())
+        significant = is_finding(judged["q"], judged["change_low"], judged["change_high"])
+        rises = int((judged.loc[significant, change] > 0).sum())
+        falls = int((judged.loc[significant, change] < 0).sum())
         verdict = "yes" if rises else "no"
         if rises and falls:
             verdict = "mixed"
@@ -362,7 +364,7 @@ def _expected(rows: pd.DataFrame) -> str:
 def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows[(rows["group"] == "all") & rows["slope"].notna()]
     several_rooms = rows["rooms_low"].notna().any()
-    made = []
+    lines = []
     for row in rows.to_dict("records"):
         cells = {name: row[name] for name in ("classifier", "tags", "measure")}
         cells |= {"people": row["gender"], "n": row["n"]}
@@ -374,8 +376,8 @@ def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
             ends = numbers.interval(row["rooms_low"], row["rooms_high"], _signed)
             cells["95 %, any such rooms"] = ends.replace(numbers.NONE, "")
             cells["p, any such rooms"] = numbers.probability(row["p_rooms"])
-        made.append(cells)
-    return pd.DataFrame(made)
+        lines.append(cells)
+    return pd.DataFrame(lines)
 
 
 def _backgrounds(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Where a cut-out person stands on a background, and how the two become one picture.
+"""The place of a cut-out person on a background, and how the two become one picture.
 
 Geometry as in the published compositing script (bottoms aligned, centred, scaled to a share of the canvas) without its
 flaws: every background has exactly the canvas' size, a share that does not fit is an error, feathered edges are
@@ -32,7 +32,7 @@ class DoesNotFit(PhotoError):
 
 
 class Placement(NamedTuple):
-    """Where a cut-out stands: scale of its pixels, top left corner and size on the canvas, opaque pixels on it."""
+    """The place of a cut-out: scale of its pixels, top left corner and size on the canvas, opaque pixels on it."""
 
     scale: float
     x: int
@@ -53,9 +53,9 @@ def cover(picture: ByteArray, width: int, height: int) -> ByteArray:
     high = max(height, round(h * scale))
     method = cv2.INTER_AREA if scale < 1 else cv2.INTER_LANCZOS4
     scaled = cv2.resize(picture, (wide, high), interpolation=method)
-    left = (wide - width) // 2
-    top = (high - height) // 2
-    return np.ascontiguousarray(scaled[top : top + height, left : left + width], np.uint8)
+    x = (wide - width) // 2
+    y = (high - height) // 2
+    return np.ascontiguousarray(scaled[y : y + height, x : x + width], np.uint8)
 
 
 def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Placement:
@@ -128,10 +128,10 @@ def paste(
     background: (H, W, 3) uint8.  layer, alpha: as from ``resample``.
     """
     result = background.copy()
-    at = slice(where.y, where.y + where.height), slice(where.x, where.x + where.width)
-    mixed = layer + (1 - alpha)[..., None] * background[at].astype(np.float32)
+    area = slice(where.y, where.y + where.height), slice(where.x, where.x + where.width)
+    mixed = layer + (1 - alpha)[..., None] * background[area].astype(np.float32)
     person = alpha > 0
-    result[at][person] = np.clip(np.rint(mixed), 0, 255)[person]
+    result[area][person] = np.clip(np.rint(mixed), 0, 255)[person]
     return result
 
 

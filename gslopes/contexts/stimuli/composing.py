@@ -140,7 +140,9 @@ class Part:
         self.rows = {name: list[Row]() for name in ("photos", "edits", "composites", "verdicts")}
         # attribute, context and pixels of the plain canvas and every background
         self.conditions = [
-            (one.key, one.context, one.pixels) for one in work.backgrounds if one.pixels is not None
+            (room.key, room.context, room.pixels)
+            for room in work.backgrounds
+            if room.pixels is not None
         ]
         if "canvas" in self.config.kinds or work.sweeper is not None:
             width, height = self.config.canvas
@@ -179,7 +181,7 @@ class Part:
             self._sweep(self.work.sweeper, photo_id, photo, cutout)
 
     def _sweep(self, sweeper: Sweeper, photo_id: str, photo: Photo, cutout: _Cutout) -> None:
-        """K counterfactuals by one mask: within a background they differ only where the face was edited."""
+        """K counterfactuals by one mask: within a background they differ only in the edited part of the face."""
         swept = sweeper(photo)
         if swept is None:
             return
@@ -203,18 +205,18 @@ class Part:
             width=x1 - x0,
             height=y1 - y0,
         )
-        at = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height)
+        corners = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height)
         for key, context, background in self.conditions:
             attribute = f"{key}~{self.config.sweep}"
             self.rows["verdicts"].append({"photo": photo_id, "attribute": attribute, **judged})
             files = Variants(paste(background, layers[0], opacity, where), False, None, FORMAT)
             for step, layer in enumerate(layers):
                 picture = paste(background, layer[cut], opacity[cut], inner)
-                data = files.encode(picture[_inside(at)], at)
+                data = files.encode(picture[_inside(corners)], corners)
                 self._add(photo_id, attribute, data, context, where.opaque, step)
 
     def _background(self, background: BackgroundPicture) -> None:
-        """The background alone."""
+        """The background without a person."""
         assert background.pixels is not None
         height, width = background.pixels.shape[:2]
         self._photo(background.photo, f"background {background.key}", width=width, height=height)

@@ -97,14 +97,14 @@ CHIN = 0.30
 SHOULDER = 0.48
 SLOPE = 1.6
 KEYED = 3.5  # ΔE under which what hair encloses is backdrop
-ERASER = 32  # levels; that of the published script
+ERASER = 32  # levels, as in the published script
 FLAT = 12.0  # levels over which the brightest channel of a flat backdrop may range
 _ITERATIONS = 4
 _GAIN = 4.0  # of the difference from the backdrop, as GrabCut sees it
 _LARGEST = 768  # GrabCut works on a picture of at most this side
 # Limits of a good cut-out; outside of them it is flagged.
 SHARE = (0.15, 0.75)  # of the photo that is person
-BOTTOM = 0.75  # least part of the bottom row that is person, where the photo cuts the body
+BOTTOM = 0.75  # least part of the bottom row that is person, if the photo cuts the body
 BELOW = 1.5  # how far a body that ends in the photo goes on under the face, in heights of the face
 HOLES = 0.02  # most of the photo in holes before filling
 LEFT = 0.02  # most of the person that has the backdrop's colour
@@ -116,7 +116,9 @@ INSIDE = 0.006
 LOOPS = 0.03  # of the shorter side: how deep hair encloses backdrop
 LIGHT = 20.0  # ΔE from the backdrop under which a pixel in hair may be a mixture with it
 BARE = 4.0
-OPEN = 0.04  # a gap in hair: where at least 4 % of what is near the backdrop's colour is within ΔE 4 of it
+OPEN = (
+    0.04  # a gap in hair: at least 4 % of what is near the backdrop's colour is within ΔE 4 of it
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,7 +243,7 @@ def _whole(mask: Flags, method: str, backdrop: Backdrop | None) -> Person:
 def matte(pixels: ByteArray, person: Person) -> tuple[ByteArray, FloatArray]:
     """The person's own colours (H, W, 3) and alpha (H, W) in [0, 1].
 
-    The mask's edge is eroded by as much as it is softened, so that nothing of the backdrop shines through; in gaps of
+    The mask's edge is eroded and softened by the same width, so that nothing of the backdrop shines through; in gaps of
     the hair alpha rises with the distance from the backdrop's colour.  What is not opaque has the colour of the nearest
     pixel well inside, a little smoothed.
 

@@ -75,35 +75,35 @@ class Cutting(NamedTuple):
 
         None without an alpha channel that was asked for.
         """
-        wanted = self.method
+        method = self.method
         seed = int(photo.id[:8], 16)
-        if wanted in ("auto", "alpha"):
+        if method in ("auto", "alpha"):
             with Image.open(io.BytesIO(data)) as picture:
                 alpha = np.asarray(picture.getchannel("A") if "A" in picture.getbands() else 255)
             if alpha.min() < 255:
                 return Person(alpha >= 128, "alpha", 0.0)
-        if wanted == "alpha":
+        if method == "alpha":
             return None
-        if wanted == "eraser" or (wanted == "auto" and is_flat(pixels, face)):
+        if method == "eraser" or (method == "auto" and is_flat(pixels, face)):
             erased = eraser(pixels, face)
-            if wanted == "eraser" or not flaws(measure(erased, face)):
+            if method == "eraser" or not flaws(measure(erased, face)):
                 return erased
         return studio(pixels, face, seed)
 
 
 def largest_face(finder: Finder, photo: Photo) -> FloatArray | SkipReason:
-    """(4,) box of the largest face; or why there is none that is upright."""
-    found = finder([photo])[0]
-    boxes = found.boxes
+    """(4,) box of the largest face; or why no upright face was found."""
+    detections = finder([photo])[0]
+    boxes = detections.boxes
     if not len(boxes):
         return SkipReason(Reason.NO_FACE)
     sides = boxes[:, 2:] - boxes[:, :2]
     index = int(sides.prod(axis=1).argmax())
-    return tilted(found, index) or np.asarray(boxes[index], np.float32)
+    return tilted(detections, index) or np.asarray(boxes[index], np.float32)
 
 
 def same_photo(data: bytes, path: Path, photo: str) -> Photo:
-    """The photo of these bytes.  Raises: PhotoError, also if they are not those of ``photo``, its sha256."""
+    """The photo of these bytes.  Raises: PhotoError, also if another photo has these bytes.  photo: its sha256."""
     photo_read = photo_of(data, path)
     if photo_read.id != photo:
         raise PhotoError(path, SkipReason(Reason.GONE, REPLACED))
@@ -113,7 +113,7 @@ def same_photo(data: bytes, path: Path, photo: str) -> Photo:
 def read_cutout(run: Path, file: str) -> tuple[ByteArray, FloatArray]:
     """(colour (H, W, 3) uint8, alpha (H, W) float32) of a kept cut-out, in the photo's frame.
 
-    Raises: UsageError if it is no picture in the run folder.
+    Raises: UsageError if it is not a picture in the run folder.
     """
     picture = named_picture(file, folder=run, hint="Cut the people out again, in a new folder.")
     rgba = np.asarray(picture.convert("RGBA"))

@@ -1,4 +1,4 @@
-"""What a context audit is about: people and what they say of themselves, backgrounds, the values of a sweep.
+"""What a context audit is about: people and their self-reports, backgrounds, the values of a sweep.
 
 All of it is looked at and checked before any work; then people are cut out, and put in front of every background.
 """
@@ -61,8 +61,8 @@ class Material:
         """Pictures that taggers are asked about, at most: P (B + 2) + B, and P (B + 1) K with a sweep."""
         people = len(self.who)
         backgrounds = len(self.used)
-        each = backgrounds + ("original" in kinds) + ("canvas" in kinds)
-        return people * (each + (backgrounds + 1) * len(self.values)) + backgrounds
+        plain = backgrounds + ("original" in kinds) + ("canvas" in kinds)
+        return people * (plain + (backgrounds + 1) * len(self.values)) + backgrounds
 
 
 # -- before any work --------------------------------------------------------------------------------------------------
@@ -123,8 +123,8 @@ def identity(config: ContextsConfig) -> dict[str, Any]:
 
 def _check_published(used: Sequence[BackgroundPicture]) -> None:
     counts = Counter(room.context for room in used)
-    if several := sorted(name for name in counts if counts[name] > 1):
-        problem = f"As published, a context has one photograph; {several[0]} has several."
+    if crowded := sorted(name for name in counts if counts[name] > 1):
+        problem = f"As published, a context has one photograph; {crowded[0]} has several."
         raise UsageError(problem, "Leave one of them in the folder.")
 
 
@@ -141,9 +141,9 @@ def self_reports(
     else:
         table = read_reports(Path(people), group_column)
         same = {name: (row["gender"], row["group"]) for name, row in table.items()}
-        names = {file.relative: found for file in files if (found := names_of(same, file))}
-        rows = {photo: table[found[0]] for photo, found in names.items()}
-        present = {name for found in names.values() for name in found}
+        names = {file.relative: matches for file in files if (matches := names_of(same, file))}
+        rows = {photo: table[matches[0]] for photo, matches in names.items()}
+        present = {name for matches in names.values() for name in matches}
         absent = unmatched(Path(people), [name for name in table if name not in present])
     if not rows:
         raise UsageError(
@@ -179,13 +179,13 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
     """The ``backgrounds`` table."""
     rows = [
         {
-            **asdict(one.record),
-            **{name: getattr(one, name) for name in ("key", "photo", "context", "path")},
-            "status": "used" if one.used else "skipped",
-            **one.why.columns,
-            "words": "|".join(one.record.tags),
+            **asdict(background.record),
+            **{name: getattr(background, name) for name in ("key", "photo", "context", "path")},
+            "status": "used" if background.used else "skipped",
+            **background.why.columns,
+            "words": "|".join(background.record.tags),
         }
-        for one in backgrounds
+        for background in backgrounds
     ]
     return frame_of(TABLES["backgrounds"], rows)
 
@@ -221,7 +221,7 @@ def decide(run: Run, parts: Tables) -> Made:
 
 
 def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
-    """Every person in front of every background, and the backgrounds alone."""
+    """Every person in front of every background, and the backgrounds without a person."""
     rows = Part(run.once(_composing), items, run.tick).rows
     runfolder.settle(run.folder / row["file"] for row in rows["edits"])
     return {**rows, "composites": filled("composites", rows["composites"])}
@@ -231,7 +231,7 @@ def _composing(run: Run) -> Composing:
     material: Material = run.inputs
     rows: list[Row] = run.table("cutouts").to_dict("records")  # type: ignore[assignment]
     backdrops = [row["backdrop"] for row in rows if row["backdrop"]] or ["#808080"]
-    red, green, blue = np.median([list(bytes.fromhex(one[1:])) for one in backdrops], axis=0)
+    red, green, blue = np.median([list(bytes.fromhex(colour[1:])) for colour in backdrops], axis=0)
     return Composing(
         run=run.folder,
         config=run.config.pictures,
