@@ -85,7 +85,7 @@ class LazyGroup(click.Group):
 
             return verb(find_audit(cmd_name))
         module = import_module(home)
-        return getattr(module, cmd_name if hasattr(module, cmd_name) else f"{cmd_name}_")
+        return getattr(module, cmd_name, None) or getattr(module, f"{cmd_name}_")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The verbs and what they do; none is imported."""
@@ -114,9 +114,8 @@ class LazyGroup(click.Group):
         guard_logs()
         if args is None:
             with suppress(OSError, RuntimeError):  # of a stderr that is not a file
-                faulthandler.enable(
-                    all_threads=False
-                )  # a crash shows where it was, such as in a user's function
+                # a crash shows its place, such as in a user's function
+                faulthandler.enable(all_threads=False)
         interrupts = Interrupts()
         if args is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             interrupts.install()
@@ -134,9 +133,8 @@ class LazyGroup(click.Group):
             code = _explain(error, debug)
         finally:
             interrupts.final = True
-            exec(
-                ""
-            )  # python -m ends by an interrupt that came within an exec, as of dataclasses: this clears it
+            # python -m ends by an interrupt that came within an exec, as of dataclasses: this clears it
+            exec("")
         code = code if isinstance(code, int) else 0
         if args is None:
             threading.Thread(target=_end, args=(code,), daemon=True).start()
@@ -211,7 +209,7 @@ def _end(code: int) -> None:
 
 def _take_debug(args: list[str]) -> tuple[list[str], bool]:
     """``--debug`` may come before or after the verb."""
-    end = args.index("--") if "--" in args else len(args)
+    end = [*args, "--"].index("--")
     return [arg for arg in args[:end] if arg != "--debug"] + args[end:], "--debug" in args[:end]
 
 
@@ -230,8 +228,9 @@ def _explain(error: Exception, debug: bool) -> int:
         return error.exit_code
     if is_out_of_memory(error):
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        raised = f"raise the {limit / 2**30:.1f} GiB that ulimit -v allows"
-        remedy = raised if limit != resource.RLIM_INFINITY else "close other programs"
+        remedy = "close other programs"
+        if limit != resource.RLIM_INFINITY:
+            remedy = f"raise the {limit / 2**30:.1f} GiB that ulimit -v allows"
         _say("Memory ran out.", f"What was done is kept: {remedy} and run the same command again.")
         return 1
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
@@ -245,8 +244,8 @@ def _explain(error: Exception, debug: bool) -> int:
             f"{show(error.filename)[:80]}… is too long for a file's name.", "Choose a shorter one."
         )
         return 2
-    hint = "" if debug else "The same command with --debug shows where; please report it."
-    _say(f"Unexpected {type(error).__name__}: {scrub_text(str(error))}", hint)
+    hint = "The same command with --debug shows where; please report it."
+    _say(f"Unexpected {type(error).__name__}: {scrub_text(str(error))}", hint * (not debug))
     return 1
 
 
@@ -264,8 +263,8 @@ def _open_streams() -> None:
 def _say(message: str, hint: str) -> None:
     """On stderr; if that cannot be written, only the exit code tells."""
     with suppress(OSError):
-        lines = [f"gslopes: {message}", *([f"  {hint}"] if hint else [])]
-        say("\n".join(map(printable_lines, lines)), err=True)
+        lines = (f"gslopes: {message}", hint and f"  {hint}")
+        say("\n".join(map(printable_lines, filter(None, lines))), err=True)
 
 
 def _version(ctx: click.Context, param: click.Parameter, asked_for: bool) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gslopes.cli.list_ import price_words
 from gslopes.core.text import some_of
 from gslopes.frame.commands import (
     PATH,
@@ -86,15 +87,13 @@ def _lines(trial: Trial) -> list[str]:
         lines.append(
             "varies      no: these answers are the same. Faces that are edited may change them; check what is sent."
         )
-    price = (
-        "depends on your plan"
-        if trial.price is None
-        else f"{trial.price:,.2f} USD per 1,000 pictures"
-    )
-    took = f"{trial.seconds:.2f} s a picture" if trial.seconds else "answered before"
-    lines.append(
-        f"cost        {price if trial.price != 0 else 'free'}; {trial.usd:,.4f} USD now, {took}"
-    )
+    price = price_words(trial.price)
+    if trial.price == 0:
+        price = "free"
+    took = "answered before"
+    if trial.seconds:
+        took = f"{trial.seconds:.2f} s a picture"
+    lines.append(f"cost        {price}; {trial.usd:,.4f} USD now, {took}")
     return [*lines, *(f"warning     {note}" for note in trial.notes)]
 
 

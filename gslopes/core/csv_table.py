@@ -29,16 +29,44 @@ MOST_COLUMNS = 16_384  # a spreadsheet has no more
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """The cells of a table as texts: name of a column to its cells; ``lines`` of the file in which each row begins."""
+    """The cells of a table as texts: name of a column to its cells; ``lines`` of the file in which each row begins.
+
+    raises: the error for a table that is wrong.
+    """
 
     path: Path
     columns: dict[str, list[str]]
     lines: list[int]
+    raises: type[GslopesError] = UsageError
 
     def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
         """(line, column to cell) of each row."""
         for line, cells in zip(self.lines, zip(*self.columns.values(), strict=True), strict=True):
             yield line, dict(zip(self.columns, cells, strict=True))
+
+    def checked(
+        self, unique: Sequence[str] = (), values: Mapping[str, Collection[str]] | None = None
+    ) -> CsvTable:
+        """The table itself.
+
+        unique: columns whose cells, together, no two rows may share.  values: column to the cells that it may have.
+
+        Raises: as the table's reader, naming the line.
+        """
+        first: dict[tuple[str, ...], int] = {}
+        for line, cells in self.rows():
+            place = f"{show(self.path)}, line {line}"
+            for name, allowed in (values or {}).items():
+                if name in cells and cells[name] not in allowed:
+                    choices = ", ".join(choice or "nothing" for choice in allowed)
+                    raise self.raises(
+                        f"{place}: {name} is {cells[name][:40]!r}.", f"It may be {choices}."
+                    )
+            before = first.setdefault(tuple(cells[name] for name in unique), line)
+            if unique and before != line:
+                named = " and ".join(f"{name} {cells[name][:40]!r}" for name in unique)
+                raise self.raises(f"{place}: {named} is in line {before} as well.", "Keep one row.")
+        return self
 
     def frame(self) -> pd.DataFrame:
         """The cells as a pandas table of texts."""
@@ -51,8 +79,6 @@ def read_csv(
     path: Path | str,
     needed: Sequence[str] = (),
     *,
-    unique: Sequence[str] = (),
-    values: Mapping[str, Collection[str]] | None = None,
     comments: bool = False,
     strip: bool = False,
     limit: int = LARGEST_TABLE,
@@ -64,7 +90,6 @@ def read_csv(
     If that line has semicolons or tabs and no comma, these part the cells, and a line on stderr tells so.
 
     needed: columns that must be there.
-    unique: columns whose cells, together, no two rows may share.  values: column to the cells that it may have.
     comments: leave out lines that begin with #.  strip: take spaces around names and cells away.  limit: bytes.
     raises, hint: the error, which names the file and the line.
     """
@@ -72,7 +97,6 @@ def read_csv(
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise raises(f"{show(path)}, line {line}: it has a zero byte.", hint)
-    lines = io.StringIO(text, newline="")
     full = (
         line for line in text.splitlines() if line.strip() and not (comments and line[0] == "#")
     )
@@ -82,24 +106,17 @@ def read_csv(
         _say_once(
             f"{show(path)} uses {_OTHER_MARKS[mark]} between its cells, not commas: it is read so."
         )
-    source = ("\n" if comments and line.startswith("#") else line for line in lines)
-    reader = csv.reader(source, strict=True, delimiter=mark)
-    rows = list[list[str]]()
-    starts = list[int]()
-    start = 1
+    rows: list[list[str]] = []
+    starts: list[int] = []
     try:
-        for row in reader:
-            if row:
-                rows.append([cell.strip() for cell in row] if strip else row)
-                starts.append(start)
-                if len(row) != len(rows[0]):
-                    raise csv.Error(
-                        f"it has {len(row)} cells, and the first line has {len(rows[0])}"
-                    )
-            start = reader.line_num + 1
-    except csv.Error as error:
-        why = str(error).replace(f"'{mark}'", "','")
-        raise raises(f"{show(path)}, line {start}: {_WHY.get(why, why)}.", hint) from error
+        for start, row in _parsed(text, mark, comments):
+            rows.append([cell.strip() for cell in row] if strip else row)
+            starts.append(start)
+            if len(row) != len(rows[0]):
+                why = f"it has {len(row)} cells, and the first line has {len(rows[0])}"
+                raise ValueError(f"line {start}: {why}")
+    except ValueError as error:
+        raise raises(f"{show(path)}, {error}.", hint) from error
     if not rows:
         raise raises(f"{show(path)} is empty.", hint)
     head = [name.strip() for name in rows[0]]
@@ -113,20 +130,23 @@ def read_csv(
     if lacking := [name for name in needed if name not in head]:
         raise raises(f"{show(path)} has no column {lacking[0]}.", hint)
     columns = {name: [row[column] for row in rows[1:]] for column, name in enumerate(head) if name}
-    table = CsvTable(Path(path), columns, starts[1:])
-    lines_by_key: dict[tuple[str, ...], int] = {}
-    for line, cells in table.rows() if unique or values else ():
-        for name, allowed in (values or {}).items():
-            if name in cells and cells[name] not in allowed:
-                choices = ", ".join(choice or "nothing" for choice in allowed)
-                problem = f"{name} is {cells[name][:40]!r}"
-                raise raises(f"{show(path)}, line {line}: {problem}.", f"It may be {choices}.")
-        first = lines_by_key.setdefault(tuple(cells[name] for name in unique), line)
-        if unique and first != line:
-            named = " and ".join(f"{name} {cells[name][:40]!r}" for name in unique)
-            problem = f"{named} is in line {first} as well"
-            raise raises(f"{show(path)}, line {line}: {problem}.", "Keep one row.")
-    return table
+    return CsvTable(Path(path), columns, starts[1:], raises)
+
+
+def _parsed(text: str, mark: str, comments: bool) -> Iterator[tuple[int, list[str]]]:
+    """(line in which it begins, cells) of each row that is not empty.  Raises: ValueError, naming the line."""
+    lines = io.StringIO(text, newline="")
+    source = ("\n" if comments and line.startswith("#") else line for line in lines)
+    reader = csv.reader(source, strict=True, delimiter=mark)
+    start = 1
+    try:
+        for row in reader:
+            if row:
+                yield start, row
+            start = reader.line_num + 1
+    except csv.Error as error:
+        why = str(error).replace(f"'{mark}'", "','")
+        raise ValueError(f"line {start}: {_WHY.get(why, why)}") from error
 
 
 _OTHER_MARKS = {";": "semicolons", "\t": "tabs"}  # of spreadsheets whose decimals have commas

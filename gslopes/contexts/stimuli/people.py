@@ -94,9 +94,7 @@ def read_review(path: Path) -> dict[str, str]:
     """
     values = {"decision": (*DECISIONS.values(), "")}
     hint = "Save it from the page of cut-outs."
-    table = read_csv(
-        path, ("photo", "decision"), unique=("photo",), values=values, strip=True, hint=hint
-    )
+    table = read_csv(path, ("photo", "decision"), strip=True, hint=hint).checked(("photo",), values)
     return {without_guard(row["photo"]): row["decision"] for _, row in table.rows()}
 
 
