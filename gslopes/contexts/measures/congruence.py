@@ -43,7 +43,7 @@ def changes_table(
     paper would show, rated further from 5 than ``STRONG``.
     """
     rows: list[Row] = []
-    genders, _ = grid.people
+    genders = grid.people[0]
     analyses = ("within", "between") if options.baseline in grid.baselines else ("between",)
     for name in grid.names:
         strong = abs(ratings.get(name, math.nan) - 5) >= STRONG
@@ -53,7 +53,8 @@ def changes_table(
                 start = values[:, grid.of(options.baseline)]
                 values = settled(values - start, np.abs(values) + np.abs(start))
             shares = grid.by_person(values, grid.of(name))
-            women, men = (shares[genders == gender] for gender in GENDERS)
+            women = shares[genders == "woman"]
+            men = shares[genders == "man"]
             rows.append(
                 {
                     **grid.head,
@@ -191,7 +192,8 @@ def congruence_table(
 def _compared(genders: Objects, groups: Objects) -> list[tuple[str, str, Flags, Flags | None]]:
     """(gender, group, people, people compared with) of everybody, each gender and group, and differences of two."""
     either = np.isin(genders, GENDERS)
-    women, men = (genders == gender for gender in GENDERS)
+    women = genders == "woman"
+    men = genders == "man"
     members = {name: either & (groups == name) for name in sorted(set(groups.tolist()) - {""})}
     compared: list[tuple[str, str, Flags, Flags | None]] = [
         (ALL, ALL, either, None),

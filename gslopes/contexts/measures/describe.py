@@ -247,7 +247,8 @@ def means_of(values: Array, person: Integers) -> Array:
     """
     finite = np.isfinite(values)
     numbers = np.where(finite, values, 0)
-    total, size = (np.bincount(person, part.sum(axis=1)) for part in (numbers, np.abs(numbers)))
+    total = np.bincount(person, numbers.sum(axis=1))
+    size = np.bincount(person, np.abs(numbers).sum(axis=1))
     counts = np.bincount(person, finite.sum(axis=1))
     return settled(total, size) / np.where(counts > 0, counts, np.nan)
 

@@ -239,10 +239,10 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     both = keep & grid.answered[:, start]
     before = _hits(grid, start, both, gender)
     after = _hits(grid, columns, both, gender)
-    (top, photos), (base, others) = _as_share(*after), _as_share(*before)
-    moved = moves_of(top, photos)
-    moved_before = moves_of(base, others)
+    moved = moves_of(*_as_share(*after))
+    moved_before = moves_of(*_as_share(*before))
     moves = settled(moved - moved_before, np.abs(moved) + np.abs(moved_before))
+    photos = _as_share(*after)[1] + _as_share(*before)[1]
     before = before.sum(axis=2)
     after = after.sum(axis=2)
     change = f1(*after.sum(axis=1)) - f1(*before.sum(axis=1))
@@ -253,7 +253,7 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
         "note": noted(row["note"], RARE * rare, ALIKE * (not discordant)),
     }
     ends = difference_interval(_as_share(*after), _as_share(*before))
-    row |= change_ends(change, moves, photos + others, ends, rare=rare)
+    row |= change_ends(change, moves, photos, ends, rare=rare)
     if not rare:
         row["p"] = exchanged(f1, before, after, options.permutations, options.seed)
     return row

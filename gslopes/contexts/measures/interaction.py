@@ -81,7 +81,8 @@ def compare(canvas: Array, condition: Array, values: Array, person: NDArray[Any]
     def by_person(numbers: Array) -> Array:
         return levelled(means_of(100 * numbers[:, None], codes))
 
-    base, slope = (by_person(line_slopes(answers, values)) for answers in (canvas, condition))
+    base = by_person(line_slopes(canvas, values))
+    slope = by_person(line_slopes(condition, values))
     effect = by_person(condition[:, middle] - canvas[:, middle])
     varied = ((canvas > 0) | (condition > 0)).any(axis=1)
     rare = len(np.unique(codes[varied])) < FEW

@@ -73,7 +73,8 @@ def over_rooms(
     sources = []
     for axis in (1, 0):  # people, then rooms
         counted = photos.sum(axis=axis) > 0
-        moved, size = (part.sum(axis=axis)[counted] for part in (moves, np.abs(moves)))
+        moved = moves.sum(axis=axis)[counted]
+        size = np.abs(moves).sum(axis=axis)[counted]
         sources.append(Source(linearised(value, moved, size).se, len(moved) - 1))
     return crossed(value, ends, *sources)
 
@@ -97,7 +98,9 @@ def share_change(
     Returns change, change_low, change_high, discordant, p, the three of rooms and note, as the ``inferred`` table.
     """
     change = np.where(keep, after - before, 0)
-    moved, changed, pairs = (sums(part, person) for part in (change, np.abs(change), keep))
+    moved = sums(change, person)
+    changed = sums(np.abs(change), person)
+    pairs = sums(keep, person)
     counted = pairs.sum(axis=1) > 0
     discordant = int((changed.sum(axis=1) > 0).sum())
     rare = discordant < FEW

@@ -114,7 +114,9 @@ def summarise_ratings(answers: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
         least = most = median if len(ratings) > 1 else math.nan
         if len(ratings) and np.ptp(ratings):
             drawn = np.random.default_rng([seed, 3]).choice(ratings, (DRAWS, len(ratings)))
-            low, high = least, most = percentile(np.median(drawn, axis=1))
+            low, high = percentile(np.median(drawn, axis=1))
+            least = low
+            most = high
         rows.append(
             {
                 "context": context,

@@ -47,7 +47,7 @@ def typical(page: Page) -> Content | None:
     if content is None or not content["strips"][0]["tiles"]:
         return None
     strip = content["strips"][0]
-    photo, *_ = strip["tiles"]
+    photo = strip["tiles"][0]
     rooms = [tile for tile in strip["tiles"] if tile["room"]]
     tiles = [photo]
     if rooms:

@@ -83,7 +83,7 @@ def _in_order(rows: pd.DataFrame, results: Tables) -> pd.DataFrame:
         contexts += ordered["context"].tolist()
     order = {name: index for index, name in enumerate(contexts)}
     places = rows["context"].map(order).fillna(len(order))
-    taggers, _ = pd.factorize(rows["classifier"])
+    taggers = pd.factorize(rows["classifier"])[0]
     return rows.iloc[np.lexsort((places, taggers))]
 
 

@@ -92,8 +92,15 @@ def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Pl
     if scale > LARGEST_SCALE:
         larger = f"enlarged {scale:.1f} times, more than {LARGEST_SCALE}"
         raise DoesNotFit(share, opaque(LARGEST_SCALE) / area, larger)
-    wide, high_px = size(scale)
-    return Placement(scale, (width - wide) // 2, height - high_px, wide, high_px, opaque(scale))
+    wide, high = size(scale)
+    return Placement(
+        scale=scale,
+        x=(width - wide) // 2,
+        y=height - high,
+        width=wide,
+        height=high,
+        opaque=opaque(scale),
+    )
 
 
 def _resize(layer: FloatArray, size: tuple[int, int]) -> FloatArray:
@@ -140,5 +147,6 @@ def box(alpha: FloatArray, least: float = 0.02) -> tuple[int, int, int, int]:
     rows, columns = np.nonzero(alpha > least)
     if not len(rows):
         raise ValueError("nothing of the picture is opaque")
-    x0, y0, x1, y1 = map(int, (columns.min(), rows.min(), columns.max(), rows.max()))
-    return x0, y0, x1 + 1, y1 + 1
+    right = int(columns.max()) + 1
+    bottom = int(rows.max()) + 1
+    return int(columns.min()), int(rows.min()), right, bottom

@@ -194,7 +194,7 @@ class Part:
             change = in_srgb(np.ascontiguousarray(patch), photo.icc) - base
             edited[face] = np.clip(edited[face] + change, 0, 255)
             layers.append(cutout.layer(edited)[0])
-        _, opacity = cutout.layer(cutout.colour)
+        opacity = cutout.layer(cutout.colour)[1]
         differ = np.ptp(layers, axis=0).max(axis=2)
         x0, y0, x1, y1 = box(differ, 0) if differ.any() else (0, 0, 1, 1)
         cut = _inside((x0, y0, x1, y1))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.records import ByteArray, FloatArray
@@ -66,18 +67,23 @@ def fit_backdrop(pixels: ByteArray, lowest: int) -> Backdrop:
 
 def _fit(lab: FloatArray, terms: FloatArray, use: Flags) -> tuple[FloatArray, FloatArray]:
     step = max(1, int(use.sum()) // _MOST)
-    rows, values = (part[use][::step].astype(float) for part in (terms, lab))
+    rows = terms[use][::step].astype(float)
+    values = lab[use][::step].astype(float)
     weights = np.linalg.lstsq(rows, values, rcond=None)[0]
     surface = terms @ weights.astype(np.float32)
     return surface, np.linalg.norm(lab - surface, axis=2)
 
 
+def _parts(mask: Flags, connectivity: int = 4) -> NDArray[np.int32]:
+    """(H, W) the number of each pixel's connected part of a mask, from 1; 0 outside."""
+    labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=connectivity)[1]
+    return np.asarray(labels, np.int32)
+
+
 def from_the_top(mask: Flags) -> Flags:
     """The parts of a mask (H, W) that touch the top row."""
-    count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
-    touching = np.isin(np.arange(count), labels[0])
-    touching[0] = False
-    return np.asarray(touching[labels])
+    labels = _parts(mask)
+    return mask & np.isin(labels, labels[0])
 
 
 def _opened(mask: Flags, side: int = 3) -> Flags:
@@ -178,11 +184,9 @@ def studio(pixels: ByteArray, face: FloatArray, seed: int = 0) -> Person:
     scale = min(0.5, _LARGEST / longest) if longest > 400 else 1.0
     size = max(1, round(width * scale)), max(1, round(height * scale))
     contrast = np.clip(128 + _GAIN * backdrop.difference, 0, 255)
-    small, residual = (
-        np.asarray(cv2.resize(layer, size, interpolation=cv2.INTER_AREA), np.float32)
-        for layer in (contrast, backdrop.residual)
-    )
-    guess = _guess(residual, np.asarray(face, float) * scale)
+    small = cv2.resize(contrast, size, interpolation=cv2.INTER_AREA)
+    residual = cv2.resize(backdrop.residual, size, interpolation=cv2.INTER_AREA)
+    guess = _guess(np.asarray(residual, np.float32), np.asarray(face, float) * scale)
     cv2.setRNGSeed(seed & 0x7FFFFFFF)
     models = np.zeros((1, 65)), np.zeros((1, 65))
     levels = np.rint(small).astype(np.uint8)
@@ -229,12 +233,12 @@ def _guess(residual: FloatArray, face: Array) -> ByteArray:
 def _whole(mask: Flags, method: str, backdrop: Backdrop | None) -> Person:
     """The largest part, its holes filled."""
     mask = _opened(mask)
-    _, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
+    labels = _parts(mask)
     if mask.any():
         mask = labels == np.bincount(labels[mask]).argmax()
     # what the outside cannot reach is a hole; below the photo the body goes on, so that edge is closed
     outside = np.pad(~mask, ((1, 0), (1, 1)), constant_values=True)
-    _, parts = cv2.connectedComponents(outside.astype(np.uint8), connectivity=4)
+    parts = _parts(outside)
     reached = (parts == parts[0, 0])[1:, 1:-1]
     holes = ~mask & ~reached
     return Person(mask | holes, method, float(holes.mean()), backdrop)
@@ -264,15 +268,13 @@ def matte(pixels: ByteArray, person: Person) -> tuple[ByteArray, FloatArray]:
         sure &= ~gaps
     if not sure.any():
         return pixels, alpha
-    weight, smooth = (
-        cv2.GaussianBlur(layer, (0, 0), 2)
-        for layer in (sure.astype(np.float32), pixels * sure[..., None].astype(np.float32))
-    )
-    smooth = smooth / np.maximum(weight, 1e-3)[..., None]
+    weight = sure.astype(np.float32)
+    smooth = cv2.GaussianBlur(pixels * weight[..., None], (0, 0), 2)
+    smooth /= np.maximum(cv2.GaussianBlur(weight, (0, 0), 2), 1e-3)[..., None]
     outside = (~sure).astype(np.uint8)
-    _, labels = cv2.distanceTransformWithLabels(
+    labels = cv2.distanceTransformWithLabels(
         outside, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
-    )
+    )[1]
     nearest = np.zeros((int(labels.max()) + 1, 3), np.float32)
     nearest[labels[sure]] = smooth[sure]
     return np.where((alpha < 0.999)[..., None], nearest[labels], pixels).astype(np.uint8), alpha
@@ -282,14 +284,12 @@ def _gaps(person: Person, residual: FloatArray, near_edge: Flags) -> Flags:
     """Where backdrop shows through hair: parts near its colour that reach the edge, some of each bare of hair."""
     light = person.mask & (residual < LIGHT)
     light[person.chin :] = False
-    count, parts = cv2.connectedComponents(light.astype(np.uint8), connectivity=8)
-    size, bare, reaching = (
-        np.bincount(parts[light & pixels], minlength=count)
-        for pixels in (light, residual < BARE, near_edge)
-    )
-    gap = (bare >= OPEN * size) & (reaching > 0)
+    parts = _parts(light, 8)
+    size = np.bincount(parts.ravel())
+    bare = np.bincount(parts[residual < BARE], minlength=len(size))
+    gap = (bare >= OPEN * size) & np.isin(np.arange(len(size)), parts[near_edge])
     gap[0] = False
-    return np.asarray(gap[parts])
+    return gap[parts]
 
 
 # -- checks -----------------------------------------------------------------------------------------------------------
