@@ -21,10 +21,10 @@ from gslopes.ask.croppers import load_cropper, vxm
 from gslopes.captions import review
 from gslopes.captions.stimuli import read_groups, read_stages
 from gslopes.collect.census import read_answers as read_census_answers
-from gslopes.contexts.analysis import read_ratings
-from gslopes.contexts.people import read_reports, read_review
+from gslopes.contexts.measures.ratings import read_ratings
+from gslopes.contexts.measures.typology import read_typology
 from gslopes.contexts.stimuli.backgrounds import read_contexts
-from gslopes.contexts.typology import read_typology
+from gslopes.contexts.stimuli.people import read_reports, read_review
 from gslopes.core.errors import GslopesError
 from gslopes.crops.people import read_people as read_crop_people
 from gslopes.faces.find import KnownFinder

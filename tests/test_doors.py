@@ -13,9 +13,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from gslopes import captions, contexts
 from gslopes.ask.answers import read_picture
-from gslopes.captions import tables as captions
-from gslopes.contexts import tables as contexts
 from gslopes.contexts.audit import CONTEXTS
 from gslopes.contexts.page import sections as context_page
 from gslopes.contexts.stimuli.cutting import read_cutout
@@ -24,8 +23,8 @@ from gslopes.core.config import from_dict
 from gslopes.core.errors import GslopesError, PhotoError
 from gslopes.core.runfolder import read_manifest
 from gslopes.core.tables import Table
+from gslopes.crops import TABLES as CROPS
 from gslopes.crops.people import read_people
-from gslopes.crops.tables import TABLES as CROPS
 from gslopes.frame.page import write_page
 from gslopes.frame.run import Run
 from gslopes.photos.folder import open_photo

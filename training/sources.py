@@ -260,7 +260,7 @@ def read_london(
     table = need(data / "people.csv", "The London set's table of people")
     people = {
         row["id"]: row
-        for _, row in read_csv(table, ("id",), unique=("id",), raises=DataMissing).rows()
+        for _, row in read_csv(table, ("id",), raises=DataMissing).checked(("id",)).rows()
     }
     rows = []
     for path in paths:

@@ -27,9 +27,9 @@ AUDITS = {
         "The face: gslopes audit",
         [one for one in tables.TABLES.values() if one not in COLLECTION],
     ),
-    "contexts": ("The background: gslopes contexts", "gslopes.contexts.tables"),
-    "crops": ("The crop: gslopes crops", "gslopes.crops.tables"),
-    "captions": ("The caption: gslopes captions", "gslopes.captions.tables"),
+    "contexts": ("The background: gslopes contexts", "gslopes.contexts"),
+    "crops": ("The crop: gslopes crops", "gslopes.crops"),
+    "captions": ("The caption: gslopes captions", "gslopes.captions"),
     "collection": ("Photos: gslopes collect and census", COLLECTION),
 }
 # Of summary.json.

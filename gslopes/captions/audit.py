@@ -6,7 +6,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-from gslopes.captions import page
+from gslopes.captions import TABLES, page
 from gslopes.captions.config import STAGES, TECHNIQUES, AuditOptions, CaptionsConfig
 from gslopes.captions.material import Box, Coverage, Material, pairs_of
 from gslopes.captions.measures.rows import RESULTS, Recorder
@@ -22,7 +22,6 @@ from gslopes.captions.stimuli import (
     read_stages,
     sentences_table,
 )
-from gslopes.captions.tables import TABLES
 from gslopes.captions.tuples import (
     boxes_of,
     captions_of,

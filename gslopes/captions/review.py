@@ -42,10 +42,9 @@ def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
     if not required and not is_file(file):
         return []
     values = {"answer": (*ANSWERS, "")}
-    table = read_csv(
-        file, COLUMNS, unique=("case", "reviewer"), values=values, raises=DataMissing, hint=_HINT
-    )
-    return [{name: without_guard(row[name]) for name in COLUMNS} for _, row in table.rows()]
+    table = read_csv(file, COLUMNS, raises=DataMissing, hint=_HINT)
+    rows = table.checked(("case", "reviewer"), values).rows()
+    return [{name: without_guard(row[name]) for name in COLUMNS} for _, row in rows]
 
 
 def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[Row]:

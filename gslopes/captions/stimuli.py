@@ -14,12 +14,11 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.captions import readers
+from gslopes.captions import TABLES, readers
 from gslopes.captions.config import STAGES, CaptionsConfig
 from gslopes.captions.material import MOST_VALUES, Coverage, Groups
 from gslopes.captions.measures.people import covered
 from gslopes.captions.readers import LARGEST, StageRows, read_table
-from gslopes.captions.tables import TABLES
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.core.files import parse_json, read_named

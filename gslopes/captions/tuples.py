@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from gslopes.captions import TABLES
 from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.material import Box, Caption
 from gslopes.captions.readers import LARGEST, StageRows
 from gslopes.captions.stimuli import LABELS
-from gslopes.captions.tables import TABLES
 from gslopes.core import tables
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import read_named

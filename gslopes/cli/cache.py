@@ -33,18 +33,18 @@ def show(as_json: bool) -> int:
     from gslopes.ask.cache import AnswerCache, cache_folder, facts
 
     with AnswerCache(cache_folder(None)) as answers:
-        found = facts(answers)
+        entries = facts(answers)
         size = answers.path.stat().st_size
     if as_json:
         print_json(
             {
                 "path": str(answers.path),
                 "bytes": size,
-                "classifiers": [asdict(entry) for entry in found],
+                "classifiers": [asdict(entry) for entry in entries],
             }
         )
         return 0
-    for entry in found:
+    for entry in entries:
         models = f", models {', '.join(entry.models)}" if entry.models else ""
         refused = f" ({entry.refused:,} refused)" if entry.refused else ""
         days = f"{entry.first[:10]} to {entry.last[:10]}"

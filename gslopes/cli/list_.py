@@ -1,15 +1,19 @@
-"""``gslopes list``: the classifiers that can be audited, and the models that ship."""
+"""``gslopes list`` and ``train``: the classifiers to audit, the models that ship, and the door to their trainings."""
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
 
-from gslopes.frame.commands import examples, json_option, print_json, say
+from gslopes.core.errors import UnknownName, UsageError
+from gslopes.faces.zoo.spec import PACKAGE
+from gslopes.frame.commands import examples, json_option, print_json, say, verb
 
 if TYPE_CHECKING:
     from gslopes.ask.classifiers import ClassifierEntry
@@ -31,9 +35,8 @@ def list_() -> None:
 @click.argument("name", required=False)
 @json_option
 def classifiers(name: str | None, as_json: bool) -> int:
-    """List every classifier: gslopes' own and those of installed packages; with NAME, that one, and how it is used."""
+    """List every classifier: of gslopes and of installed packages; with NAME, that one, and how it is used."""
     from gslopes.ask.classifiers import list_classifiers, manual_of
-    from gslopes.core.errors import UnknownName
 
     entries = list_classifiers()
     if name is not None:
@@ -44,10 +47,8 @@ def classifiers(name: str | None, as_json: bool) -> int:
         print_json([asdict(entry) for entry in entries])
         return 0
     for entry in entries:
-        say(
-            entry.name
-            + ("" if entry.installed else f"  (not installed: pip install '{entry.extra}')")
-        )
+        missing = f"  (not installed: pip install '{entry.extra}')" * (not entry.installed)
+        say(entry.name + missing)
         if entry.summary:
             say(textwrap.fill(entry.summary, WIDTH, initial_indent="  ", subsequent_indent="  "))
         if entry.parameters:
@@ -87,36 +88,62 @@ def models(as_json: bool) -> int:
 
 
 def _conditions(entry: ClassifierEntry) -> list[str]:
-    """Extra, credentials, limits and price, as far as there is something to say."""
+    """Extra, credentials, limits and price, as far as there are any."""
     limits = entry.limits
-    lines = [f"extra        pip install '{entry.extra}'"] if entry.extra else []
-    if not limits.remote:
-        return lines
-    if entry.credentials != "none needed":
-        lines.append(f"credentials  {entry.credentials}")
-    rates = [
-        (limits.requests_per_second, "requests a second"),
-        (limits.pictures_per_second, "pictures a second"),
-    ]
-    allowed = [f"{rate:g} {unit}" for rate, unit in rates if rate] + [
-        f"{limits.concurrency} at once"
-    ]
-    allowed += [f"{limits.picture_bytes:,} bytes a picture"] if limits.picture_bytes else []
-    price = (
-        "depends on your plan"
-        if entry.price is None
-        else f"{entry.price:,.2f} USD per 1,000 pictures"
-    )
-    lines += [f"limits       {', '.join(allowed)}", f"price        {price}"]
-    return lines + ([f"             {limits.note}"] if limits.note else [])
+    lines = [("extra", entry.extra and f"pip install '{entry.extra}'")]
+    if limits.remote:
+        allowed = [f"{limits.concurrency} at once"]
+        for rate, unit in (
+            (limits.pictures_per_second, "pictures a second"),
+            (limits.requests_per_second, "requests a second"),
+        ):
+            if rate:
+                allowed.insert(0, f"{rate:g} {unit}")
+        if limits.picture_bytes:
+            allowed.append(f"{limits.picture_bytes:,} bytes a picture")
+        lines += [
+            ("credentials", entry.credentials * (entry.credentials != "none needed")),
+            ("limits", ", ".join(allowed)),
+            ("price", price_words(entry.price)),
+            ("", limits.note),
+        ]
+    return [f"{name:<12} {text}" for name, text in lines if text]
+
+
+def price_words(price: float | None) -> str:
+    """A price in USD per 1,000 pictures; None if it depends."""
+    if price is None:
+        return "depends on your plan"
+    return f"{price:,.2f} USD per 1,000 pictures"
 
 
 def _wrapped(start: str, parameters: Sequence[str]) -> list[str]:
-    """A name with its parameters in lines of at most 100 columns, broken behind commas alone."""
+    """A name with its parameters in lines of at most 100 columns, broken only behind commas."""
     lines = [f"  {start}"]
-    for index, parameter in enumerate(parameters):
-        text = parameter + ("," if index < len(parameters) - 1 else "")
+    for text in [*(f"{parameter}," for parameter in parameters[:-1]), *parameters[-1:]]:
         if len(lines[-1] + text) > WIDTH and lines[-1].strip() != start:
             lines.append("    ")
         lines[-1] += text
     return lines
+
+
+@verb(
+    "gslopes train gender-field --data data --dry-run",
+    "gslopes train celeba-tagger --data data --device cuda --out weights/celeba-tagger",
+    "gslopes train training/judge.toml --data data --steps 200 --out trial",
+    context_settings={"ignore_unknown_options": True},
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def train(arguments: tuple[str, ...]) -> int:
+    """Train a model from its recipe. It needs a checkout: python -m training train --help lists the options.
+
+    An installed package has no trainings, only what came out of them.
+    """
+    checkout = PACKAGE.parent
+    if not (checkout / "training" / "commands.py").is_file():
+        raise UsageError(
+            "Trainings are not in the installed package.", "Clone the repository and run it there."
+        )
+    sys.path.append(str(checkout))
+    command: click.Command = import_module("training.commands").train
+    return command.main(list(arguments), prog_name="gslopes train", standalone_mode=False)

@@ -1,4 +1,4 @@
-"""The group of all verbs, and the one place where errors become sentences and exit codes."""
+"""The group of all verbs, and the only place that turns errors into sentences and exit codes."""
 
 import atexit
 import ctypes
@@ -29,7 +29,8 @@ from gslopes.frame.commands import examples, say
 INTERRUPTED = 130
 ENDING = 3.0  # seconds that a process may take to end after its work
 
-# The module that holds a verb, imported when it is needed, and what the verb does: first those to begin with.
+AUDIT = "an audit"
+# The module that holds a verb, imported when it is needed, or AUDIT; and what the verb does. First those to begin with.
 VERBS = {
     "demo": ("gslopes.slopes.cli.demo", "See it work: recover a planted bias, edit a real face."),
     "try": ("gslopes.cli.try_", "What a classifier is sent, and what it answers."),
@@ -38,9 +39,9 @@ VERBS = {
         "gslopes.slopes.cli.compare",
         "Compare two runs, or a service with its earlier answers.",
     ),
-    "contexts": ("gslopes.cli.audits", "Does the background decide who is seen?"),
-    "crops": ("gslopes.cli.audits", "Whom does an automatic crop keep?"),
-    "captions": ("gslopes.cli.audits", "What captions do to the people depicted."),
+    "contexts": (AUDIT, "Does the background decide who is seen?"),
+    "crops": (AUDIT, "Whom does an automatic crop keep?"),
+    "captions": (AUDIT, "What captions do to the people depicted."),
     "collect": ("gslopes.collect.cli", "Find and download photos of people at work."),
     "census": ("gslopes.collect.cli", "How the faces in a folder are read, by occupation."),
     "list": ("gslopes.cli.list_", "The classifiers you can audit, and the models that ship."),
@@ -48,7 +49,7 @@ VERBS = {
     "synthesise": ("gslopes.slopes.cli.audit", "Make the edited (counterfactual) photos."),
     "export": ("gslopes.export.cli", "The pictures or answers of a run, for other programs."),
     "cache": ("gslopes.cli.cache", "Show, export or prune cached answers."),
-    "train": ("gslopes.cli.train", "Train a model from its recipe, in a checkout."),
+    "train": ("gslopes.cli.list_", "Train a model from its recipe, in a checkout."),
 }
 # Those that share a line of the help, which fits a screen of 24 lines.
 TOGETHER = {
@@ -77,8 +78,14 @@ class LazyGroup(click.Group):
         """The verb, imported."""
         if cmd_name not in self.verbs:
             return None
-        module = import_module(self.verbs[cmd_name][0])
-        return getattr(module, cmd_name if hasattr(module, cmd_name) else f"{cmd_name}_")
+        home, _ = self.verbs[cmd_name]
+        if home == AUDIT:
+            from gslopes.frame.result import find_audit
+            from gslopes.frame.verb import verb
+
+            return verb(find_audit(cmd_name))
+        module = import_module(home)
+        return getattr(module, cmd_name, None) or getattr(module, f"{cmd_name}_")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The verbs and what they do; none is imported."""
@@ -107,9 +114,8 @@ class LazyGroup(click.Group):
         guard_logs()
         if args is None:
             with suppress(OSError, RuntimeError):  # of a stderr that is not a file
-                faulthandler.enable(
-                    all_threads=False
-                )  # a crash shows where it was, such as in a user's function
+                # a crash shows its place, such as in a user's function
+                faulthandler.enable(all_threads=False)
         interrupts = Interrupts()
         if args is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             interrupts.install()
@@ -127,9 +133,8 @@ class LazyGroup(click.Group):
             code = _explain(error, debug)
         finally:
             interrupts.final = True
-            exec(
-                ""
-            )  # python -m ends by an interrupt that came within an exec, as of dataclasses: this clears it
+            # python -m ends by an interrupt that came within an exec, as of dataclasses: this clears it
+            exec("")
         code = code if isinstance(code, int) else 0
         if args is None:
             threading.Thread(target=_end, args=(code,), daemon=True).start()
@@ -146,7 +151,7 @@ class Interrupts:
         self.final = False
 
     def install(self) -> None:
-        """Take Ctrl-C from now on, also where a library does not give control back, as a model with an endless loop."""
+        """Take Ctrl-C from now on, also if a library does not give control back, such as a model in an endless loop."""
         signal.signal(signal.SIGINT, self)
         # last of all, before Python would let the signal end the process: what is left takes no time
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
@@ -203,8 +208,8 @@ def _end(code: int) -> None:
 
 
 def _take_debug(args: list[str]) -> tuple[list[str], bool]:
-    """``--debug`` may stand before or after the verb."""
-    end = args.index("--") if "--" in args else len(args)
+    """``--debug`` may come before or after the verb."""
+    end = [*args, "--"].index("--")
     return [arg for arg in args[:end] if arg != "--debug"] + args[end:], "--debug" in args[:end]
 
 
@@ -223,8 +228,9 @@ def _explain(error: Exception, debug: bool) -> int:
         return error.exit_code
     if is_out_of_memory(error):
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        raised = f"raise the {limit / 2**30:.1f} GiB that ulimit -v allows"
-        remedy = raised if limit != resource.RLIM_INFINITY else "close other programs"
+        remedy = "close other programs"
+        if limit != resource.RLIM_INFINITY:
+            remedy = f"raise the {limit / 2**30:.1f} GiB that ulimit -v allows"
         _say("Memory ran out.", f"What was done is kept: {remedy} and run the same command again.")
         return 1
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
@@ -238,13 +244,13 @@ def _explain(error: Exception, debug: bool) -> int:
             f"{show(error.filename)[:80]}… is too long for a file's name.", "Choose a shorter one."
         )
         return 2
-    hint = "" if debug else "The same command with --debug shows where; please report it."
-    _say(f"Unexpected {type(error).__name__}: {scrub_text(str(error))}", hint)
+    hint = "The same command with --debug shows where; please report it."
+    _say(f"Unexpected {type(error).__name__}: {scrub_text(str(error))}", hint * (not debug))
     return 1
 
 
 def _open_streams() -> None:
-    """Let nothing be read from, or written to, where the caller closed a stream: our files would get its number."""
+    """Open what the caller closed of the standard streams: one of our files would get its number."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
@@ -255,14 +261,14 @@ def _open_streams() -> None:
 
 
 def _say(message: str, hint: str) -> None:
-    """On stderr; where that cannot be written, the exit code says it alone."""
+    """On stderr; if that cannot be written, only the exit code tells."""
     with suppress(OSError):
-        lines = [f"gslopes: {message}", *([f"  {hint}"] if hint else [])]
-        say("\n".join(map(printable_lines, lines)), err=True)
+        lines = (f"gslopes: {message}", hint and f"  {hint}")
+        say("\n".join(map(printable_lines, filter(None, lines))), err=True)
 
 
-def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _version(ctx: click.Context, param: click.Parameter, asked_for: bool) -> None:
+    if asked_for:
         from gslopes.core.runtime import gslopes_version
 
         say(f"gslopes {gslopes_version()}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gslopes.cli.list_ import price_words
 from gslopes.core.text import some_of
 from gslopes.frame.commands import (
     PATH,
@@ -67,42 +68,40 @@ def try_(
     return 3
 
 
-def _lines(found: Trial) -> list[str]:
+def _lines(trial: Trial) -> list[str]:
     lines = [
-        f"classifier  {found.classifier}",
-        f"sent        {found.sent}",
-        f"            see {found.thumbnail}",
+        f"classifier  {trial.classifier}",
+        f"sent        {trial.sent}",
+        f"            see {trial.thumbnail}",
     ]
-    answers = [f"{picture['picture']}: {_answer(picture)}" for picture in found.pictures]
-    if found.failed == len(answers) > 1 and len(reasons := {*map(_answer, found.pictures)}) == 1:
+    answers = [f"{picture['picture']}: {_answer(picture)}" for picture in trial.pictures]
+    if trial.failed == len(answers) > 1 and len(reasons := {*map(_answer, trial.pictures)}) == 1:
         answers = [f"each picture {reasons.pop()}"]
     lines += [f"{'' if number else 'answers':<12}{answer}" for number, answer in enumerate(answers)]
-    count = sum(picture["status"] == "answered" for picture in found.pictures)
+    count = sum(picture["status"] == "answered" for picture in trial.pictures)
     if count < 2:
         lines.append("varies      cannot be said: fewer than two pictures were answered")
-    elif found.varying:
-        lines.append(f"varies      yes: {some_of(found.varying, _LABELS)}")
+    elif trial.varying:
+        lines.append(f"varies      yes: {some_of(trial.varying, _LABELS)}")
     else:
         lines.append(
             "varies      no: these answers are the same. Faces that are edited may change them; check what is sent."
         )
-    price = (
-        "depends on your plan"
-        if found.price is None
-        else f"{found.price:,.2f} USD per 1,000 pictures"
-    )
-    took = f"{found.seconds:.2f} s a picture" if found.seconds else "answered before"
-    lines.append(
-        f"cost        {price if found.price != 0 else 'free'}; {found.usd:,.4f} USD now, {took}"
-    )
-    return [*lines, *(f"warning     {note}" for note in found.notes)]
+    price = price_words(trial.price)
+    if trial.price == 0:
+        price = "free"
+    took = "answered before"
+    if trial.seconds:
+        took = f"{trial.seconds:.2f} s a picture"
+    lines.append(f"cost        {price}; {trial.usd:,.4f} USD now, {took}")
+    return [*lines, *(f"warning     {note}" for note in trial.notes)]
 
 
-def _answer(one: dict[str, object]) -> str:
-    labels = one["labels"]
-    if one["status"] != "answered" or not isinstance(labels, dict):
-        status = str(one["status"])
-        reason = str(one["reason"])
+def _answer(picture: dict[str, object]) -> str:
+    labels = picture["labels"]
+    if picture["status"] != "answered" or not isinstance(labels, dict):
+        status = str(picture["status"])
+        reason = str(picture["reason"])
         if reason.startswith(status):
             return reason
         return f"{status}: {reason}"

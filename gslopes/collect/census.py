@@ -281,7 +281,7 @@ def read_answers(path: Path) -> dict[str, dict[str, str]]:
     values: dict[str, tuple[str, ...]] = {"decision": DECISIONS}
     values |= {name: ("", *names) for name, names in VALUES.items()}
     hint = f"Save it from review.html: its columns are {', '.join(COLUMNS)}."
-    table = read_csv(path, ("photo", "decision"), unique=("photo",), values=values, hint=hint)
+    table = read_csv(path, ("photo", "decision"), hint=hint).checked(("photo",), values)
     rows = [dict.fromkeys(COLUMNS, "") | row for _, row in table.rows()]
     return {row["photo"]: row | {"path": without_guard(row["path"])} for row in rows}
 

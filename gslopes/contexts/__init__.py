@@ -1,1 +1,26 @@
-"""Does the background decide who is seen?  The context audit (Barlas et al. 2020): people on gendered backgrounds."""
+"""The audit of contexts: its tables, see tables.toml, and its words, see sentences.toml."""
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from gslopes.core.tables import read_tables
+
+HOME = Path(__file__).parent
+TABLES = read_tables(HOME / "tables.toml")
+SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
+_EMPTY: dict[pa.DataType, Any] = {pa.float64(): math.nan, pa.int64(): 0, pa.bool_(): False}
+
+
+def filled(name: str, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows as a frame of the table of that name; what a row lacks is NaN, 0, False or empty."""
+    table = TABLES[name]
+    default = {field.name: _EMPTY.get(field.type, "") for field in table.schema}
+    if rows:
+        return pd.DataFrame([{**default, **row} for row in rows], columns=table.columns)
+    return table.empty()

@@ -6,24 +6,30 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import limits_of
 from gslopes.ask.scoring.cost import Estimate, estimate_walk
 from gslopes.ask.scoring.trial import compare_alone, first_pictures
-from gslopes.contexts.analysis import analyse_run
+from gslopes.contexts import HOME, TABLES
 from gslopes.contexts.config import ContextsConfig
+from gslopes.contexts.measures.analysis import analyse, notes_of, typology_of
+from gslopes.contexts.measures.describe import answered_tags, describe_all
+from gslopes.contexts.measures.ratings import rated, ratings_of
 from gslopes.contexts.page import lead
 from gslopes.contexts.page import sections as page
 from gslopes.contexts.stimuli import stages as stimuli
 from gslopes.contexts.stimuli.stages import check_anybody, compose, cut_out, decide, look, read
-from gslopes.contexts.tables import TABLES
 from gslopes.core import runfolder, tables
 from gslopes.core.executor import Executor
 from gslopes.core.files import read_json, sha256_of
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import SYNTHESIS
+from gslopes.core.text import many
 from gslopes.frame.ask import Questions, ask, asked_before, check_models, check_versions
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
@@ -46,15 +52,15 @@ def taggers(plan: Plan) -> dict[str, Classifier]:
         (DEFAULT_CLASSIFIER,) if plan.given is None and not plan.again else ()
     )
     return {
-        one.name: one
-        for one in (*load_classifiers(names, config.device, plan.trust), *(plan.given or ()))
+        classifier.name: classifier
+        for classifier in (*load_classifiers(names, config.device, plan.trust), *(plan.given or ()))
     }
 
 
 def estimates(classifiers: Iterable[Classifier], pictures: int, photos: int) -> list[Estimate]:
     """Upper bounds of the cost of asking each of them about every picture."""
-    each = PART * max(1, pictures // max(1, photos))
-    return [estimate_walk(one, pictures, each) for one in classifiers]
+    part = PART * max(1, pictures // max(1, photos))
+    return [estimate_walk(classifier, pictures, part) for classifier in classifiers]
 
 
 def check_before(run: Run, executor: Executor) -> None:
@@ -64,24 +70,24 @@ def check_before(run: Run, executor: Executor) -> None:
     """
     check_versions(run.folder, run.models.values())
     if not run.has("photos"):  # later what is due is confirmed when it is asked
-        paid = [one for one in run.models.values() if not limits_of(one).free]
+        paid = [model for model in run.models.values() if not limits_of(model).free]
         pictures = run.inputs.pictures(run.config.pictures.kinds)
         check_models(run, estimates(paid, pictures, len(run.inputs.files)), executor)
         first = first_pictures(run.inputs.files)
-        for one in run.models.values():
-            compare_alone(one, first)
+        for model in run.models.values():
+            compare_alone(model, first)
 
 
 def composed(run: Run) -> Questions:
     """The composites; answers about others are forgotten."""
     assert run.plan is not None
     answers = run.folder / "parts" / "score"
-    kept = answers / "asked.json"
+    stamp = answers / "asked.json"
     edits = {"edits": sha256_of(run.folder / "edits.parquet")}
-    if kept.is_file() and read_json(kept) != edits:
+    if stamp.is_file() and read_json(stamp) != edits:
         shutil.rmtree(answers)
     runfolder.make_folder(answers)
-    runfolder.write_json(kept, edits)
+    runfolder.write_json(stamp, edits)
     size = next(stage.part for stage in run.audit.stages if stage.name == runfolder.SYNTHESIS)
     parts = count_parts(run.plan.facts["inputs"]["photos"], size)
     return Questions(
@@ -132,11 +138,11 @@ def audit_contexts(
         beforehand before any work.
     """
     names, objects = split_classifiers(classifier)
-    given = objects if objects or (isinstance(classifier, Sequence) and not names) else None
-    made = planned(
-        CONTEXTS, photos, out, {**options, "classifier": names}, trust=trust, given=given
+    ready = objects if objects or (isinstance(classifier, Sequence) and not names) else None
+    plan = planned(
+        CONTEXTS, photos, out, {**options, "classifier": names}, trust=trust, given=ready
     )
-    return carry_out(made, executor or OneProcess(progress=progress))
+    return carry_out(plan, executor or OneProcess(progress=progress))
 
 
 def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
@@ -153,29 +159,71 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     }
     lines = [
         *(f"{name:<13}{count:,}" for name, count in facts.items()),
-        *(f"ask          {one}" for one in due),
+        *(f"ask          {estimate}" for estimate in due),
     ]
-    return lines, {**facts, "usd": {one.name: one.usd for one in due}}
+    return lines, {**facts, "usd": {estimate.name: estimate.usd for estimate in due}}
 
 
 def measure(run: Run) -> Made:
-    """All tables of the answers.  Raises: UsageError if there is no person with a composite."""
+    """Every table that the answers allow.
+
+    Raises: UsageError if no person has a composite; UsageError, ConfigError of typologies and ratings.
+    """
     check_anybody(run)
-    return analyse_run(run)
+    options = run.config.analysis
+    scores = run.table("scores")
+    people = run.table("people")
+    backgrounds = run.table("backgrounds")
+    tables: dict[str, pd.DataFrame] = {}
+    if options.ratings is not None:
+        tables["ratings"] = ratings_of(options, backgrounds, run.note)
+        backgrounds = rated(backgrounds, tables["ratings"])
+    used = backgrounds[backgrounds["status"] == "used"]
+    described = []
+    tagged = {}
+    for classifier, questions in run.table("asked").groupby("classifier", sort=True):
+        name = str(classifier)
+        typology = typology_of(name, options, used)
+        answers = answered_tags(scores[scores["classifier"] == name], questions)
+        tagged[name] = frozenset(key for key, tags in typology.contexts.items() if tags)
+        for note in notes_of(name, answers, typology, questions):
+            run.note(note)
+        described.append(describe_all(name, answers, used, typology, options))
+    sweep = None
+    if run.config.pictures.sweep:
+        assert run.plan is not None
+        values = np.array(next(iter(run.plan.facts["values"].values())), float)
+        sweep = run.config.pictures.sweep, values
+    tables["described"] = pd.concat(described, ignore_index=True)
+    tables |= analyse(tables["described"], people, used, tagged, options, sweep)
+    _note_gate(run)
+    return {name: frame[TABLES[name].columns] for name, frame in tables.items()}
 
 
-def counts(found: Tables) -> tuple[int, int, int]:
+def _note_gate(run: Run) -> None:
+    """How many sweeps the gate dropped, and why."""
+    verdicts = run.table("verdicts").drop_duplicates("photo")
+    if verdicts.empty:
+        return  # nothing was judged
+    judged = many(len(verdicts), "person", "people")
+    parts = [f"The gate kept the sweeps of {int(verdicts['kept'].sum()):,} of {judged}"]
+    dropped = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
+    parts += [f"{count} dropped: {reason}" for reason, count in dropped.items()]
+    run.note("; ".join(parts) + ".")
+
+
+def counts(results: Tables) -> tuple[int, int, int]:
     """Photos of people, those before a background; those that cannot be read, and questions that failed."""
-    photos = found["photos"]
+    photos = results["photos"]
     people = photos[~photos["path"].str.startswith("background ")]
     unreadable = int(people["reason"].str.startswith(Reason.UNREADABLE).sum())
-    failed = int((found["asked"]["status"] == "failed").sum()) if "asked" in found else 0
+    failed = int((results["asked"]["status"] == "failed").sum()) if "asked" in results else 0
     return len(people), int((people["status"] == "used").sum()), unreadable + failed
 
 
 CONTEXTS = Audit(
     name="contexts",
-    home=page.HOME,
+    home=HOME,
     config=ContextsConfig,
     tables=ALL_TABLES,
     inputs=look,

@@ -95,7 +95,7 @@ class ContextOptions:
 class ContextsConfig:
     """One context audit.
 
-    Raises: ConfigError where an option says otherwise than the paper and the preset is ``published``.
+    Raises: ConfigError if the preset is ``published`` and an option differs from the paper.
     """
 
     table: str | Path = option(

@@ -1,4 +1,4 @@
-"""What arrays hold, as annotations name it; their shapes stand in the docstrings; a sweep's centre; rows few by few."""
+"""Arrays by what they hold, as annotations name them; a sweep's centre; rows in parts."""
 
 from collections.abc import Iterator
 

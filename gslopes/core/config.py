@@ -1,7 +1,7 @@
 """Strict configuration: a TOML file or a mapping becomes a frozen dataclass, and an unknown key is an error.
 
 Sections of a file are nested dataclasses. Nothing is evaluated, nothing is looked up by a dotted path, and nothing is
-guessed: ``3`` may stand for ``3.0``, a list for a tuple and a string for a path; every other type must match.
+guessed: ``3`` may be given for ``3.0``, a list for a tuple and a string for a path; every other type must match.
 """
 
 import dataclasses
@@ -68,17 +68,17 @@ def check(config: Any, where: str = "") -> None:
 def _value(field: Any, kind: Any, value: Any, where: str) -> Any:
     """The value of a field, of its type and within its bounds."""
     name = f"{where}.{field.name}" if where else field.name
-    made = _convert(kind, value, name)
+    converted = _convert(kind, value, name)
     bounds = field.metadata.get("option", field.metadata)
     least = bounds.get("least")
     most = bounds.get("most")
-    for number in made if isinstance(made, (list, tuple)) else [made]:
+    for number in converted if isinstance(converted, (list, tuple)) else [converted]:
         if not isinstance(number, (int, float)):
             continue
         if (least is not None and number < least) or (most is not None and number > most):
             within = f"at least {least:g}" if most is None else f"between {least:g} and {most:g}"
             raise ConfigError(f"{name} is {number}; it must be {within}.")
-    return made
+    return converted
 
 
 def read_toml(path: Path) -> dict[str, Any]:

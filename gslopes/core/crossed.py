@@ -1,7 +1,7 @@
 """A grid of two attributes: each photo at every value of the first one, and there at every value of the second.
 
-Its pictures are one sweep of the tables, and its slopes are those of views of it, see ``slopes.measures.crossed``:
-``gender-x-race`` names the sweep and the interaction, ``gender-x-race=-2`` the slope of gender where race is -2.
+Its pictures are one sweep of the tables, and its slopes come from views of it, see ``slopes.measures.crossed``:
+``gender-x-race`` names the sweep and the interaction, ``gender-x-race=-2`` the slope of gender at race -2.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,18 +42,18 @@ class Grid:
 
 
 def split(attribute: str) -> tuple[str, str, str]:
-    """(the attribute that moves, the other one, the value of that), empty where there is none.
+    """(the attribute that moves, the other one, its value), empty if the name has none.
 
     >>> split("gender"), split("gender-x-race"), split("race-x-gender=-2")
     (('gender', '', ''), ('gender', 'race', ''), ('race', 'gender', '-2'))
     """
     first, _, rest = attribute.partition(CROSS)
-    other, _, value = rest.partition("=")
-    return first, other, value
+    second, _, value = rest.partition("=")
+    return first, second, value
 
 
 def grid_of(values: Mapping[str, Sequence[float]] | None) -> Grid | None:
-    """The grid of a run, by the values of its sweeps; None where they are plain ones."""
+    """The grid of a run, by the values of its sweeps; None if they are plain."""
     values = values or {}
     pairs = [split(name)[:2] for name in values if CROSS in name]
     names = next((pair for pair in pairs if set(pair) <= set(values)), None)

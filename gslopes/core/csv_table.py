@@ -29,16 +29,44 @@ MOST_COLUMNS = 16_384  # a spreadsheet has no more
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """The cells of a table as texts: name of a column to its cells; ``lines`` of the file in which each row begins."""
+    """The cells of a table as texts: name of a column to its cells; ``lines`` of the file in which each row begins.
+
+    raises: the error for a table that is wrong.
+    """
 
     path: Path
     columns: dict[str, list[str]]
     lines: list[int]
+    raises: type[GslopesError] = UsageError
 
     def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
         """(line, column to cell) of each row."""
         for line, cells in zip(self.lines, zip(*self.columns.values(), strict=True), strict=True):
             yield line, dict(zip(self.columns, cells, strict=True))
+
+    def checked(
+        self, unique: Sequence[str] = (), values: Mapping[str, Collection[str]] | None = None
+    ) -> CsvTable:
+        """The table itself.
+
+        unique: columns whose cells, together, no two rows may share.  values: column to the cells that it may have.
+
+        Raises: as the table's reader, naming the line.
+        """
+        first: dict[tuple[str, ...], int] = {}
+        for line, cells in self.rows():
+            place = f"{show(self.path)}, line {line}"
+            for name, allowed in (values or {}).items():
+                if name in cells and cells[name] not in allowed:
+                    choices = ", ".join(choice or "nothing" for choice in allowed)
+                    raise self.raises(
+                        f"{place}: {name} is {cells[name][:40]!r}.", f"It may be {choices}."
+                    )
+            before = first.setdefault(tuple(cells[name] for name in unique), line)
+            if unique and before != line:
+                named = " and ".join(f"{name} {cells[name][:40]!r}" for name in unique)
+                raise self.raises(f"{place}: {named} is in line {before} as well.", "Keep one row.")
+        return self
 
     def frame(self) -> pd.DataFrame:
         """The cells as a pandas table of texts."""
@@ -51,8 +79,6 @@ def read_csv(
     path: Path | str,
     needed: Sequence[str] = (),
     *,
-    unique: Sequence[str] = (),
-    values: Mapping[str, Collection[str]] | None = None,
     comments: bool = False,
     strip: bool = False,
     limit: int = LARGEST_TABLE,
@@ -61,10 +87,9 @@ def read_csv(
 ) -> CsvTable:
     """A CSV in UTF-8 whose first line names the columns; empty lines and columns without a name are left out.
 
-    Where that line has semicolons or tabs and no comma, these part the cells, which stderr says.
+    If that line has semicolons or tabs and no comma, these part the cells, and a line on stderr tells so.
 
     needed: columns that must be there.
-    unique: columns whose cells, together, no two rows may share.  values: column to the cells that it may have.
     comments: leave out lines that begin with #.  strip: take spaces around names and cells away.  limit: bytes.
     raises, hint: the error, which names the file and the line.
     """
@@ -72,34 +97,26 @@ def read_csv(
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise raises(f"{show(path)}, line {line}: it has a zero byte.", hint)
-    lines = io.StringIO(text, newline="")
-    names = next(
-        (line for line in text.splitlines() if line.strip() and not (comments and line[0] == "#")),
-        "",
+    full = (
+        line for line in text.splitlines() if line.strip() and not (comments and line[0] == "#")
     )
+    names = next(full, "")
     mark = next((mark for mark in _OTHER_MARKS if mark in names and "," not in names), ",")
     if mark != ",":
         _say_once(
             f"{show(path)} uses {_OTHER_MARKS[mark]} between its cells, not commas: it is read so."
         )
-    source = ("\n" if comments and line.startswith("#") else line for line in lines)
-    reader = csv.reader(source, strict=True, delimiter=mark)
-    rows = list[list[str]]()
-    starts = list[int]()
-    start = 1
+    rows: list[list[str]] = []
+    starts: list[int] = []
     try:
-        for row in reader:
-            if row:
-                rows.append([cell.strip() for cell in row] if strip else row)
-                starts.append(start)
-                if len(row) != len(rows[0]):
-                    raise csv.Error(
-                        f"it has {len(row)} cells, and the first line has {len(rows[0])}"
-                    )
-            start = reader.line_num + 1
-    except csv.Error as error:
-        why = str(error).replace(f"'{mark}'", "','")
-        raise raises(f"{show(path)}, line {start}: {_WHY.get(why, why)}.", hint) from error
+        for start, row in _parsed(text, mark, comments):
+            rows.append([cell.strip() for cell in row] if strip else row)
+            starts.append(start)
+            if len(row) != len(rows[0]):
+                why = f"it has {len(row)} cells, and the first line has {len(rows[0])}"
+                raise ValueError(f"line {start}: {why}")
+    except ValueError as error:
+        raise raises(f"{show(path)}, {error}.", hint) from error
     if not rows:
         raise raises(f"{show(path)} is empty.", hint)
     head = [name.strip() for name in rows[0]]
@@ -112,34 +129,24 @@ def read_csv(
         raise raises(f"{show(path)} has two columns {twice[:40]!r}.", "Keep one of them.")
     if lacking := [name for name in needed if name not in head]:
         raise raises(f"{show(path)} has no column {lacking[0]}.", hint)
-    cells = zip(*rows[1:], strict=True) if rows[1:] else ((),) * len(head)
-    table = CsvTable(
-        Path(path),
-        {name: list(own) for name, own in zip(head, cells, strict=True) if name},
-        starts[1:],
-    )
-    for name, allowed in (values or {}).items():
-        for line, cell in zip(table.lines, table.columns.get(name, ()), strict=False):
-            if cell not in allowed:
-                choices = ", ".join(cell or "nothing" for cell in allowed)
-                raise raises(
-                    f"{show(table.path)}, line {line}: {name} is {cell[:40]!r}.",
-                    f"It may be {choices}.",
-                )
-    seen: dict[tuple[str, ...], int] = {}
-    for line, key in zip(
-        table.lines, zip(*(table.columns[name] for name in unique), strict=True), strict=False
-    ):
-        first = seen.setdefault(key, line)
-        if first != line:
-            named = " and ".join(
-                f"{name} {cell[:40]!r}" for name, cell in zip(unique, key, strict=True)
-            )
-            raise raises(
-                f"{show(table.path)}, line {line}: {named} is in line {first} as well.",
-                "Keep one row.",
-            )
-    return table
+    columns = {name: [row[column] for row in rows[1:]] for column, name in enumerate(head) if name}
+    return CsvTable(Path(path), columns, starts[1:], raises)
+
+
+def _parsed(text: str, mark: str, comments: bool) -> Iterator[tuple[int, list[str]]]:
+    """(line in which it begins, cells) of each row that is not empty.  Raises: ValueError, naming the line."""
+    lines = io.StringIO(text, newline="")
+    source = ("\n" if comments and line.startswith("#") else line for line in lines)
+    reader = csv.reader(source, strict=True, delimiter=mark)
+    start = 1
+    try:
+        for row in reader:
+            if row:
+                yield start, row
+            start = reader.line_num + 1
+    except csv.Error as error:
+        why = str(error).replace(f"'{mark}'", "','")
+        raise ValueError(f"line {start}: {_WHY.get(why, why)}") from error
 
 
 _OTHER_MARKS = {";": "semicolons", "\t": "tabs"}  # of spreadsheets whose decimals have commas
@@ -154,7 +161,7 @@ _WHY = {
 def read_frame(
     path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE
 ) -> pd.DataFrame:
-    """A table by its ending: ``.parquet`` with its own types, any other as ``read_csv``."""
+    """A table by its ending: ``.parquet`` with the types in it, any other as ``read_csv``."""
     if path.suffix != ".parquet":
         return read_csv(path, raises=raises, limit=limit).frame()
     import pyarrow as pa
@@ -187,7 +194,7 @@ def read_frame(
 
 
 def unmatched(path: Path, names: Iterable[str], things: str = "photos") -> str:
-    """A sentence on the rows of a table that name none of the photos; empty if there is none.
+    """A sentence on the rows of a table that name none of the photos; empty if all name one.
 
     >>> unmatched(Path("people.csv"), ["z.jpg"]), unmatched(Path("people.csv"), [])
     ("1 row of people.csv is about none of the photos looked at: 'z.jpg'.", '')
@@ -205,16 +212,16 @@ _MISSING = frozenset({"", "nan", "none", "null", "n/a", "na", "<na>"})
 
 
 def normal_names(cells: Iterable[object]) -> list[str]:
-    """Cells of a column of groups: those that differ in case or blanks alone are one, by the most frequent spelling.
+    """Cells of a column of groups: those that differ only in case or blanks are one, by the most frequent spelling.
 
-    What is missing, and a text that says so, is empty: in no group.
+    What is missing, and a text that means so, is empty: in no group.
 
     >>> normal_names(["male", "Male ", "male", "NaN", None])
     ['male', 'male', 'male', '', '']
     """
     texts = [
         " ".join(str(cell).split()) for cell in cells
-    ]  # None, NaN and pandas' own NA are texts that say so
+    ]  # None, NaN and the NA of pandas become texts that mean it
     keys = [text.casefold() for text in texts]
     counts: dict[str, Counter[str]] = {}
     for key, text in sorted(zip(keys, texts, strict=True)):

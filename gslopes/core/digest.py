@@ -92,11 +92,11 @@ _OF_NO_CLASS = {"__dict__", "__weakref__", "__doc__", "__module__", "__annotatio
 
 
 class NoDigest(Exception):
-    """Something has no digest.  The message: its name where it was found, and its type."""
+    """Something has no digest.  The message: by what name it was reached, and its type."""
 
 
 def digest_of_object(thing: Any) -> str:
-    """64 hex digits, equal in every process where the object and its code are.
+    """64 hex digits, equal in every process that has the same object and code.
 
     Raises: NoDigest, naming the first part that has none.
 
@@ -111,9 +111,8 @@ class _Digest:
     """The digests of one object's parts."""
 
     def __init__(self) -> None:
-        self._done: dict[
-            int, tuple[bytes, Any]
-        ] = {}  # by id; the part is kept, so that its id stays its own
+        # by id; the part is kept, so that no other part gets its id
+        self._done: dict[int, tuple[bytes, Any]] = {}
         self._open: dict[int, int] = {}  # the parts that this one is a part of
         self._trail: list[str] = []  # their names
 
@@ -149,8 +148,8 @@ class _Digest:
             return _hashed(kind.__name__, *sorted(map(self.of, thing)))
         if kind in _WITHOUT_EFFECT:
             return _hashed(kind.__name__)
-        for known, read in _READERS.items():
-            if isinstance(thing, known):
+        for accepted, read in _READERS.items():
+            if isinstance(thing, accepted):
                 return read(self, thing)
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(thing, torch.Tensor):
@@ -189,13 +188,13 @@ class _Digest:
             return _hashed("model", name, str(getattr(thing, "name", "")), thing.version)
         reduce = copyreg.dispatch_table.get(kind)
         try:
-            made = reduce(thing) if reduce else thing.__reduce_ex__(4)
-        except Exception:  # each type says in its own way that it cannot be pickled
+            reduced = reduce(thing) if reduce else thing.__reduce_ex__(4)
+        except Exception:  # each type has another error for what cannot be pickled
             where = f"its {self._trail[-1]} is" if self._trail else "it is"
             raise NoDigest(f"{where} of the type {name}, whose state cannot be read") from None
-        if isinstance(made, str):
-            return _hashed("global", kind.__module__, made)
-        function, arguments, state, items, pairs = (*made, None, None, None)[:5]
+        if isinstance(reduced, str):
+            return _hashed("global", kind.__module__, reduced)
+        function, arguments, state, items, pairs = (*reduced, None, None, None)[:5]
         members = state if isinstance(state, dict) else {}
         named = members if all(isinstance(key, str) for key in members) else {}
         parts = [
@@ -256,9 +255,9 @@ class _Digest:
         ):
             if cell != types.CellType():
                 cells[variable] = cell.cell_contents
-        given = [function.__defaults__, function.__kwdefaults__]
+        defaults = [function.__defaults__, function.__kwdefaults__]
         parts = [self._members("closure", cells), self._members("attributes", vars(function))]
-        parts.append(self._all("defaults", given))
+        parts.append(self._all("defaults", defaults))
         if is_own:
             return _hashed(
                 "function", *parts, self._code(function.__code__), self._globals(function)
@@ -368,7 +367,7 @@ def _is_installed(file: Path) -> bool:
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """A function's code, and that of the functions and comprehensions in it."""
+    """A function's code, and the code of the functions and comprehensions in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -385,10 +384,10 @@ def _loaded(code: types.CodeType) -> Iterator[str]:
 def _imported(code: types.CodeType, package: str) -> Iterator[str]:
     """The full names of the modules that a code imports when it runs."""
     steps = list(dis.get_instructions(code))
-    for place, step in enumerate(steps):
+    for index, step in enumerate(steps):
         if step.opname != "IMPORT_NAME":
             continue
-        level = steps[place - 2].argval
+        level = steps[index - 2].argval
         dots = "." * level if isinstance(level, int) else ""
         try:
             yield resolve_name(dots + str(step.argval), package)
@@ -411,10 +410,10 @@ def _source(module: str) -> bytes:
 def _own_file(module: str) -> Path | None:
     """The file of a module of the user's own; None if it is installed, compiled or not found."""
     try:
-        found = find_spec(module)
+        spec = find_spec(module)
     except (ImportError, ValueError, AttributeError):
         return None
-    file = Path(getattr(found, "origin", None) or "")
+    file = Path(getattr(spec, "origin", None) or "")
     if file.suffix != ".py" or _is_installed(file):
         return None
     return file

@@ -8,7 +8,7 @@
     ├── PhotoError               one photo cannot be read (the walk goes on without it)
     ├── TableError               a table does not have the columns or types that it claims
     ├── ModelError               a model's files are missing, damaged or of another kind; a function fails
-    ├── DataMissing              a data set is not where it was said to be
+    ├── DataMissing              a data set is not in the place that was named
     ├── ClassifierError          a classifier failed on some pictures
     │   ├── AnswerError          a classifier's answer does not make sense
     │   ├── Refused              it will never judge this picture: policy, format, size
@@ -21,7 +21,7 @@
     ├── WorkerLost               workers of another process or machine ended again and again
     └── StorageError             disk full, read-only or in use by another process
 
-Each error is one clear sentence (``message``) and, where there is one, the next step (``hint``); the command line
+Each error is one clear sentence (``message``) and, if there is one, the next step (``hint``); the command line
 prints both without a traceback unless ``--debug`` is given.
 """
 
@@ -33,7 +33,7 @@ from typing import Any
 class GslopesError(Exception):
     """Base of all errors raised on purpose.
 
-    message: one sentence that says what is wrong.  hint: one that says what to do next; empty where nothing is to do.
+    message: what is wrong, in one sentence.  hint: what to do next, in one sentence; empty if there is nothing to do.
     """
 
     exit_code = 1
@@ -72,10 +72,10 @@ class UnknownName(UsageError):
     near: whether a known name is near.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], home: str = "") -> None:
-        known = list(known) if home else sorted(known)
-        listing = f"{'It has' if home else 'Known:'} {', '.join(known) or 'none'}."
-        hint = nearest(name, known, listing)
+    def __init__(self, kind: str, name: str, names: Iterable[str], home: str = "") -> None:
+        names = list(names) if home else sorted(names)
+        listing = f"{'It has' if home else 'Known:'} {', '.join(names) or 'none'}."
+        hint = nearest(name, names, listing)
         self.near = hint != listing
         super().__init__(
             f"{home} has no {kind} {name!r}." if home else f"There is no {kind} named {name!r}.",
@@ -101,7 +101,7 @@ class ModelError(GslopesError):
 
 
 class DataMissing(GslopesError):
-    """A data set is not where it was said to be."""
+    """A data set is not in the place that was named."""
 
 
 class ClassifierError(GslopesError):
@@ -123,7 +123,7 @@ class Refused(ClassifierError):
 
 
 class Throttled(ClassifierError):
-    """Too many requests: the same one is sent again after ``retry_after`` seconds, None if the service does not say."""
+    """Too many requests: the same one is sent again after ``retry_after`` seconds, None if unknown."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -181,9 +181,9 @@ class StorageError(GslopesError):
     """Disk full, read-only, or in use by another process."""
 
 
-def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
-    """A hint that names the known name that is nearest to another one, or says something else if none is near."""
-    close = get_close_matches(name, known, n=1)
+def nearest(name: str, names: Iterable[str], otherwise: str = "") -> str:
+    """A hint that names the known name that is nearest to another one, or another hint if none is near."""
+    close = get_close_matches(name, names, n=1)
     if close:
         return f"Did you mean {close[0]!r}?"
     return otherwise

@@ -28,11 +28,11 @@ LARGEST_TABLE = 1 << 30  # bytes of a table, a list or JSON
 
 
 class NotRegular(OSError):
-    """A pipe, a device, a socket or a folder where a file should be."""
+    """A pipe, a device, a socket or a folder in the place of a file."""
 
 
 class TooLarge(OSError):
-    """A file of more bytes than may be read; ``size`` and ``limit`` say how many."""
+    """A file of more bytes than may be read; ``size`` and ``limit`` are their numbers."""
 
     def __init__(self, size: int, limit: int) -> None:
         super().__init__(errno.EFBIG, f"{size:,} bytes, limit {limit:,}")
@@ -68,7 +68,7 @@ def read_regular(
 ) -> bytes:
     """The bytes of a regular file, which is opened without blocking and measured before it is read.
 
-    limit: bytes; more is refused unread.  known: of a file of whose first 32 bytes it says nothing no more is read.
+    limit: bytes; more is refused unread.  known: given the first 32 bytes; if it returns nothing, no more is read.
 
     Raises: NotRegular, TooLarge, and as ``open``.
     """
@@ -123,7 +123,7 @@ def read_text(
 
 
 def resolved(folder: Path, name: Path | str) -> Path:
-    """Where a table of a folder says that a file is: below that folder, links followed.
+    """The file that a table of a folder names: below that folder, links followed.
 
     Raises: PermissionError if it is absolute or leads out of the folder; ValueError for a name that no file can have.
     """
@@ -139,7 +139,7 @@ def why_unreadable(error: OSError | ValueError) -> str:
     if isinstance(error, TooLarge):
         return f"it has {error.size:,} bytes, and at most {error.limit:,} are read"
     text = str(getattr(error, "strerror", None) or error).lower()
-    if "embedded null" in text:  # as Python before 3.14 says it
+    if "embedded null" in text:  # in Python before 3.14
         return "embedded null byte"
     return text
 
@@ -172,11 +172,11 @@ def read_json(path: Path) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise ValueError(f"an object has the key {twice[:40]!r} twice")
-    return made
+    return mapping
 
 
 def _no_number(text: str) -> float:
@@ -219,7 +219,7 @@ def inside(folder: Path, path: Path) -> bool:
 
 
 def without_guard(cell: str) -> str:
-    """A cell of a CSV that ``csv_bytes`` wrote, as it was before.
+    """A cell of a CSV that ``csv_bytes`` wrote, without its guard.
 
     >>> [without_guard(cell) for cell in ("'=a", "''=a", "'tis", "b")]
     ['=a', "'=a", "'tis", 'b']
@@ -240,28 +240,24 @@ def csv_bytes(frame: pd.DataFrame, digits: int | None = None) -> bytes:
     """
     plain = frame.copy()
     for column in plain.select_dtypes(exclude="number"):
-        cells = plain[column].astype(str)
-        broken = cells.str.contains("\r", regex=False).eq(
-            True
-        )  # the csv module quotes no bare carriage return
-        if broken.any():
-            cells = cells.str.replace("\r\n", "\n", regex=False).str.replace(
-                "\r", "\n", regex=False
-            )
-            plain[column] = plain[column].astype(object).where(~broken, cells)
-        text = plain[column].astype(object).map(lambda cell: isinstance(cell, str)).astype(bool)
-        risky = cells.str.match(_FORMULA).eq(True) & text
-        if risky.any():
-            plain[column] = plain[column].astype(object).where(~risky, "'" + cells)
-    plain.columns = [f"'{name}" if _is_formula(name) else name for name in plain.columns]
+        plain[column] = plain[column].map(_guarded)
+    plain.columns = [_guarded(name) for name in plain.columns]
     number = None if digits is None else f"%.{digits}f"
-    return plain.to_csv(index=False, lineterminator="\n", float_format=number).encode(
-        "utf-8", "replace"
-    )
+    text = plain.to_csv(index=False, lineterminator="\n", float_format=number)
+    return text.encode("utf-8", "replace")
 
 
 _FORMULA = r"'*[ \u00a0]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
 
 
-def _is_formula(name: object) -> bool:
-    return isinstance(name, str) and re.match(_FORMULA, name) is not None
+def _guarded(cell: object) -> object:
+    if not isinstance(cell, str):
+        return cell
+    text = cell.replace("\r\n", "\n").replace(
+        "\r", "\n"
+    )  # the csv module quotes no bare carriage return
+    return f"'{text}" if _is_formula(text) else text
+
+
+def _is_formula(text: str) -> bool:
+    return re.match(_FORMULA, text) is not None

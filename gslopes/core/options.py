@@ -31,9 +31,9 @@ class Option:
     name: as users write it; dotted in a section whose options have no short names.
     path: its sections and its field.  kind: its annotation.  positional: an argument, not a flag.
     advanced: a flag of the long help.  seldom: no flag, it is given by ``--set`` or in a file.
-    shown: the default in words, where the value itself does not say it.
-    parse: from the text of a command line, where its type does not say how.
-    least, most: bounds of the number, of a list those of each, see ``core.config.from_dict``.
+    shown: the default in words, if the value itself is not clear.
+    parse: from the text of a command line, if its type is not enough.
+    least, most: bounds of the number, of a list the bounds of each, see ``core.config.from_dict``.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Option:
 
     @property
     def default_words(self) -> str:
-        """The default as help and reference have it; empty if there is nothing to say."""
+        """The default as help and reference have it; empty if there is nothing to show."""
         if self.default is True:
             return self.shown or f"--{self.flag}"
         nothing = (
@@ -108,14 +108,14 @@ class Option:
 def option(default: Any = dataclasses.MISSING, **facts: Any) -> Any:
     """A field of a configuration that users can set; ``help`` and others as the fields of ``Option``.
 
-    default: its value, or ``dict`` for an empty one.  name: where users call it something else.
+    default: its value, or ``dict`` for an empty one.  name: if users call it something else.
     """
-    given = {"default_factory": dict} if default is dict else {"default": default}
-    return dataclasses.field(**given, metadata={"option": facts})
+    initial = {"default_factory": dict} if default is dict else {"default": default}
+    return dataclasses.field(**initial, metadata={"option": facts})
 
 
 def section(config: type, *, flat: Collection[str] | None = None, group: str = "") -> Any:
-    """A field that is a configuration of its own.
+    """A field that is itself a configuration.
 
     flat: its fields whose options have short names, all of them if None.  group: its heading, if not the field's name.
     """
@@ -157,7 +157,7 @@ def _options(
 
 
 def build(config: type[T], options: Mapping[str, Any]) -> T:
-    """A configuration from options over those of a TOML file (``options["config"]``) over the defaults.
+    """A configuration from options over the options of a TOML file (``options["config"]``) over the defaults.
 
     options: name, or dotted path, to value; None and empty mean "not given", one value is a list of one.
 
@@ -169,34 +169,34 @@ def build(config: type[T], options: Mapping[str, Any]) -> T:
 def merged(config: type, options: Mapping[str, Any], *, base: Path | None = None) -> dict[str, Any]:
     """The mapping of which ``build`` makes the configuration; paths become absolute from ``base``, if there is one."""
     file = options.get("config")
-    given = _merged(
+    explicit = _merged(
         config, {name: value for name, value in options.items() if name != "config"}, base
     )
     if file:
-        return over(given, _merged(config, read_toml(Path(file)), Path(file).parent))
-    return given
+        return over(explicit, _merged(config, read_toml(Path(file)), Path(file).parent))
+    return explicit
 
 
 def _merged(config: type, given: Mapping[str, Any], base: Path | None) -> dict[str, Any]:
     """Options by name as the sections, fields and plain values that ``from_dict`` takes."""
     sections = {field.name for field in dataclasses.fields(config) if "section" in field.metadata}
-    made: dict[str, Any] = {}
+    nested: dict[str, Any] = {}
     for name, value in given.items():
         if name in sections and isinstance(value, Mapping):
             inner = {f"{name}.{key}": entry for key, entry in value.items()}
-            made = over(_merged(config, inner, base), made)
+            nested = over(_merged(config, inner, base), nested)
         elif name in sections and dataclasses.is_dataclass(value):
-            made[name] = value
+            nested[name] = value
         elif name in sections and name not in options_of(config):
             raise ConfigError(f"{name} must be a section [{name}], not {value!r}.")
         elif value is not None and value != ():
             match = find_option(config, name)
-            put(made, match.path, _plain(match, value, base))
-    return made
+            put(nested, match.path, _plain(match, value, base))
+    return nested
 
 
 def over(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Both mappings in one, section by section; the first wins where both have a value."""
+    """Both mappings in one, section by section; the first wins if both have a value."""
     both = {**other, **first}
     for name, value in first.items():
         if isinstance(value, dict) and isinstance(other.get(name), dict):
@@ -223,15 +223,15 @@ def put(mapping: dict[str, Any], path: Sequence[str], value: Any) -> None:
     mapping[path[-1]] = value
 
 
-def _plain(one: Option, value: Any, base: Path | None) -> Any:
-    if one.parse is not None and isinstance(value, str):
-        value = one.typed(value)
-    if one.several and not isinstance(value, (list, tuple)):
+def _plain(option: Option, value: Any, base: Path | None) -> Any:
+    if option.parse is not None and isinstance(value, str):
+        value = option.typed(value)
+    if option.several and not isinstance(value, (list, tuple)):
         value = (value,)
-    if base is not None and one.item is Path and isinstance(value, (str, Path)):
+    if base is not None and option.item is Path and isinstance(value, (str, Path)):
         return os.path.abspath(base / value)
     if isinstance(value, Mapping):
-        paths = base is not None and Path in typing.get_args(one.kind)
+        paths = base is not None and Path in typing.get_args(option.kind)
         return {
             key: os.path.abspath(base / inner) if paths and base else str(inner)
             for key, inner in value.items()
@@ -250,11 +250,13 @@ def _alternatives(kind: Any) -> tuple[Any, ...]:
     return (kind,)
 
 
-def kind_words(one: Option) -> str:
+def kind_words(option: Option) -> str:
     """The values that an option takes, for its help."""
-    if one.metavar or typing.get_origin(one.item) is not Literal:
-        return one.metavar or {int: "N", float: "X", Path: "PATH", bool: ""}.get(one.item, "NAME")
-    return "|".join(str(value) for value in typing.get_args(one.item) if value != "")
+    if option.metavar or typing.get_origin(option.item) is not Literal:
+        return option.metavar or {int: "N", float: "X", Path: "PATH", bool: ""}.get(
+            option.item, "NAME"
+        )
+    return "|".join(str(value) for value in typing.get_args(option.item) if value != "")
 
 
 # -- texts of a command line ------------------------------------------------------------------------------------------

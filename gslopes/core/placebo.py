@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
 KINDS = ("same", "light", "random")
 CROSS = "-x-"  # between the names of two attributes that are crossed, see ``core.crossed``
-SIGNED = frozenset(
-    {"light"}
-)  # kinds whose sign says something: that one brightens as the edit does
+SIGNED = frozenset({"light"})  # kinds whose sign has a meaning: it brightens as the edit does
 TEXTS = {"same": "the same picture", "light": "light alone", "random": "a random change"}
 
 
@@ -56,7 +54,7 @@ def is_placebo(attribute: str) -> bool:
 
 def among(attributes: pd.Series) -> pd.Series[bool]:
     """Which rows belong to placebo sweeps.  attributes: the column of a table."""
-    return attributes.map(lambda one: is_placebo(str(one))).astype(bool)
+    return attributes.map(lambda name: is_placebo(str(name))).astype(bool)
 
 
 def of_a_set(manifest: Mapping[str, Any]) -> bool:
@@ -76,9 +74,9 @@ def ends_of(sweep: str) -> tuple[str, str, str] | None:
     >>> ends_of("race: Black − White"), ends_of("gender")
     (('race', 'Black', 'White'), None)
     """
-    found = re.fullmatch("(.+): (.+) − (.+)", sweep)
-    if found:
-        return (found[1], found[2], found[3])
+    match = re.fullmatch("(.+): (.+) − (.+)", sweep)
+    if match:
+        return (match[1], match[2], match[3])
     return None
 
 

@@ -34,7 +34,7 @@ class Notes:
 
 
 def is_shown(executor: object) -> bool:
-    """Whether an executor shows progress: those of others need not say."""
+    """Whether an executor shows progress; another package's need not have the attribute."""
     return bool(getattr(executor, "progress", False))
 
 
@@ -112,10 +112,10 @@ def _line_a_minute(label: str, unit: str, done: int, total: int) -> Tick:
                 return
             last = time.monotonic()
             rate = (now - done) / max(passed, 1e-9)
-            left = (
+            rest = (
                 f", {(total - now) / rate / 60:,.0f} minutes left" if rate and now < total else ""
             )
-            tell(f"{label:<10} {now:,} of {total:,} {unit}, {rate:,.1f} a second{left}")
+            tell(f"{label:<10} {now:,} of {total:,} {unit}, {rate:,.1f} a second{rest}")
 
     tell(f"{label:<10} {done:,} of {total:,} {unit}")
     return tick

@@ -1,6 +1,6 @@
 """Why something is missing: a photo skipped, a sweep dropped, a picture refused, a download that came to nothing.
 
-A reason is one of a fixed list, and a detail says what is particular to the row. Tables have both as two columns,
+A reason is one of a fixed list, and a detail holds what is particular to the row. Tables have both as two columns,
 ``reason`` and ``detail``: rows are counted by the one and explained by the other.
 """
 
@@ -69,7 +69,7 @@ class Reason(StrEnum):
     YOUNG_MOVES = "the reading of young moves too"
     SMILING_MOVES = "the reading of smiling moves too"
 
-    # of questions to a classifier; the first two are of downloads as well, where nothing more is known
+    # of questions to a classifier; the first two are of downloads as well, if nothing more is known
     REFUSED = "refused"
     FAILED = "failed"
     INVALID_ANSWER = "not a valid answer"
@@ -126,7 +126,7 @@ class SkipReason(str):
 
     @classmethod
     def of(cls, text: str, status: str = "") -> Self:
-        """The two parts of a text: of a SkipReason its own, of any other what ``split_prose`` finds."""
+        """The two parts of a text: of a SkipReason as it has them, of any other what ``split_prose`` finds."""
         if isinstance(text, cls):
             return text
         reason, detail = split_prose(text, status)
@@ -152,7 +152,7 @@ def explained(reason: str, detail: str) -> str:
 
 
 def listed(reason: str, detail: str) -> str:
-    """The text under which a row is counted in a list of reasons: with its detail where that names kind and remedy.
+    """The text under which a row is counted in a list of reasons: with its detail if that names kind and remedy.
 
     >>> listed("unreadable: a kind of picture that is not read", "JPEG XL"), listed("face too small", "12 px")
     ('unreadable: a kind of picture that is not read (JPEG XL)', 'face too small')
@@ -161,9 +161,9 @@ def listed(reason: str, detail: str) -> str:
 
 
 def counted(rows: Iterable[tuple[str, str]], most: int = 3) -> str:
-    """The most frequent of some rows' reasons; each with its count, where there are several.
+    """The most frequent of some rows' reasons; each with its count, if there are several.
 
-    rows: reason, and detail, which counts where the reason alone says nothing.
+    rows: reason and detail; the detail counts if the reason tells nothing.
 
     >>> counted([("no face found", "12 px"), ("refused", "policy"), ("no face found", "9 px")])
     'no face found (2), policy (1)'
@@ -186,7 +186,7 @@ def counted(rows: Iterable[tuple[str, str]], most: int = 3) -> str:
 def split_prose(text: str, status: str = "") -> tuple[str, str]:
     """(reason, detail) of one text that may hold both, as a classifier or an error gives it.
 
-    status: of its row, which says what a text that is none of the reasons is a detail of.
+    status: of its row; a text that is not a reason is a detail of it.
 
     >>> split_prose("face too small (25 px)"), split_prose("against the content policy", "refused")
     (('face too small', '25 px'), ('refused', 'against the content policy'))

@@ -22,7 +22,7 @@ PACKAGES = (
 
 @cache
 def gslopes_version() -> str:
-    """The installed version, or the checkout's with ``+checkout`` where the package is not installed."""
+    """The installed version, or the checkout's with ``+checkout`` if the package is not installed."""
     try:
         return metadata.version("gslopes")
     except metadata.PackageNotFoundError:
@@ -73,7 +73,7 @@ os.register_at_fork(
 
 
 def check_device(device: str) -> str:
-    """Whether this is the word for a device, without looking for it; returns its number, empty if it says none.
+    """Whether this is the word for a device, without looking for it; returns its number, empty without one.
 
     Raises: UsageError for another word.
     """
@@ -113,7 +113,7 @@ def pick_device(device: str = "auto") -> str:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error says that the memory of the device or of the machine was full, in whatever words."""
+    """Whether an error means that the memory of the device or of the machine was full, in whatever words."""
     if (
         isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
     ):  # the latter is torch's, on CUDA
@@ -121,7 +121,7 @@ def is_out_of_memory(error: Exception) -> bool:
     return any(word in str(error).lower() for word in _NO_MEMORY)
 
 
-# As torch says it on the CPU, OpenCV, CUDA, the loader of shared objects, the C library, Python's threads and C++.
+# The words of torch on the CPU, OpenCV, CUDA, the loader of shared objects, the C library, Python's threads and C++.
 _NO_MEMORY = (
     "can't allocate memory", "insufficient memory", "out of memory", "failed to map segment", "cannot allocate memory",
     "can't start new thread", "bad_alloc",
@@ -129,26 +129,26 @@ _NO_MEMORY = (
 
 
 def trim_heap() -> None:
-    """Give freed memory back to the system, where the C library can: glibc keeps a heap for every thread."""
+    """Give freed memory back to the system, if the C library can: glibc keeps a heap for every thread."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if platform.system() == "Linux" else None
     if trim is not None:
         trim(0)
 
 
-# Of a device's free memory, for one call of a network: other threads are at work on it, and libraries take their own.
+# Of a device's free memory, for one call of a network: other threads are at work on it, and libraries take some, too.
 SHARE = 1 / 32
 
 
-def batch_size(device: str, each: float, on_cpu: int) -> int:
+def batch_size(device: str, bytes_each: float, on_cpu: int) -> int:
     """How many things a network is given at once: on a CUDA device as its free memory allows.
 
-    each: bytes that one of them takes on its way.  on_cpu: how many on the CPU, where what fits the caches is faster.
+    bytes_each: that one of them takes on its way.  on_cpu: how many on the CPU, so that they fit its caches.
     """
     if not device.startswith("cuda"):
         return on_cpu
     cuda: Any = import_module("torch").cuda
     cached = cuda.memory_reserved(device) - cuda.memory_allocated(device)  # by torch, and in no use
-    return max(1, int((cuda.mem_get_info(device)[0] + cached) * SHARE / each))
+    return max(1, int((cuda.mem_get_info(device)[0] + cached) * SHARE / bytes_each))
 
 
 def release_memory(device: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ UNJUDGED = "unjudged"
 
 FINDINGS, OBSERVED, DRAWING, SUMMARY = read_tables(Path(__file__).with_suffix(".toml")).values()
 """The rows of ``summary.json``, and its fields."""
+
+MORE = {"observed": OBSERVED, "drawing": DRAWING}
 
 _PLAIN: dict[pa.DataType, float | str | bool] = {
     pa.string(): "",
@@ -54,19 +57,18 @@ def write(
     headline: str,
     page: Path | None,
     began: Path | None = None,
-    observed: pd.DataFrame | None = None,
-    drawing: pd.DataFrame | None = None,
+    more: Mapping[str, pd.DataFrame] | None = None,
 ) -> Path:
     """Write the summary of an audit into its folder, whole or not at all; its path.
 
-    findings, observed, drawing: the columns of ``FINDINGS``, ``OBSERVED``, ``DRAWING``, in the order of showing them.
-    counts: found and used, see ``SUMMARY``.  began: the folder whose ``run.json`` says when; the same by default.
+    findings: the columns of ``FINDINGS``, in the order of showing them.  more: those of ``MORE``, by name.
+    counts: found and used, see ``SUMMARY``.  began: the folder whose ``run.json`` has the date; the same by default.
 
     Raises: TableError if it is not of its form; StorageError.
     """
     judged = findings[findings["decision"] != UNJUDGED]
     models = findings["model"].drop_duplicates().sort_values()
-    content = {
+    content: dict[str, Any] = {
         "version": VERSION,
         "audit": audit,
         "gslopes": runtime.gslopes_version(),
@@ -81,9 +83,9 @@ def write(
         },
         "rows": _rows(judged, FINDINGS),
         "left_out": max(len(judged) - MOST_ROWS, 0),
-        "observed": _rows(observed, OBSERVED),
-        "drawing": _rows(drawing, DRAWING),
     }
+    for name, form in MORE.items():
+        content[name] = _rows(more[name], form) if more and name in more else []
     check(content)
     path = folder / NAME
     runfolder.write_json(path, content)
@@ -91,28 +93,28 @@ def write(
 
 
 def check(content: dict[str, Any]) -> None:
-    """Raises: TableError if a value is not of the type that ``SUMMARY`` says, or is missing."""
+    """Raises: TableError if a value is not of its type in ``SUMMARY``, or is missing."""
     try:
-        made = pa.Table.from_pylist([content], schema=SUMMARY.schema)
+        table = pa.Table.from_pylist([content], schema=SUMMARY.schema)
     except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
         raise TableError(f"The summary has a value of the wrong type: {error}.") from error
     if lacking := [
-        field.name for field in SUMMARY.schema if not field.nullable and made[field.name].null_count
+        field.name
+        for field in SUMMARY.schema
+        if not field.nullable and table[field.name].null_count
     ]:
         raise TableError(f"The summary has no {', '.join(lacking)}.")
 
 
 def began_on(run: Path) -> str:
-    """The day on which a run began, YYYY-MM-DD, UTC: as its ``run.json`` says, or when that was written."""
+    """The day on which a run began, YYYY-MM-DD, UTC: from its ``run.json``, or when that was written."""
     manifest = run / runfolder.MANIFEST
     created = str(runfolder.read_manifest(run).get("created", ""))[:10]
     return created or datetime.fromtimestamp(manifest.stat().st_mtime, UTC).date().isoformat()
 
 
-def _rows(frame: pd.DataFrame | None, form: Table) -> list[dict[str, Any]]:
-    """The first of a table, none if there is none."""
-    if frame is None:
-        return []
+def _rows(frame: pd.DataFrame, form: Table) -> list[dict[str, Any]]:
+    """The first rows of a table."""
     return [_plain(row, form) for row in frame[:MOST_ROWS].to_dict("records")]
 
 

@@ -7,7 +7,7 @@ the attribute (0 is neutral), shares and scores are in [0, 1]. They are declared
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -226,3 +226,35 @@ def _read(table: Table, path: Path, **options: Any) -> pa.Table:
     raise TableError(
         f"{path} is not a {table.name} table{': it lacks ' + lacks if lacks else ''}.", again
     )
+
+
+class Tables(Mapping[str, pd.DataFrame]):
+    """The tables of a run folder by name, each read when it is first asked for, without a check.
+
+    made: those that are in memory already.
+
+    Raises: KeyError for a table that the folder does not have; TableError for one that cannot be read.
+    """
+
+    def __init__(self, folder: Path, made: Mapping[str, pd.DataFrame] | None = None) -> None:
+        self.folder = folder
+        self._read = dict(made or {})
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        path = self.folder / f"{name}.parquet"
+        if name not in self._read:
+            if not path.is_file():
+                raise KeyError(
+                    f"{name!r}: {self.folder} has the tables {', '.join(self) or 'none'}"
+                )
+            try:
+                self._read[name] = pd.read_parquet(path)
+            except (OSError, ValueError) as error:
+                raise TableError(f"{path} cannot be read: {error}.") from error
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({*self._read, *(path.stem for path in self.folder.glob("*.parquet"))}))
+
+    def __len__(self) -> int:
+        return len([*self])

@@ -48,7 +48,7 @@ def printable_lines(text: str, *, colours: bool = False) -> str:
 
 
 def many(count: int, noun: str, plural: str = "") -> str:
-    """A number and what it counts, in the singular or the plural.  plural: where it is not the noun with an s.
+    """A number and what it counts, in the singular or the plural.  plural: if it is not the noun with an s.
 
     >>> many(1, "label"), many(1234, "label"), many(0, "person", "people")
     ('1 label', '1,234 labels', '0 people')
@@ -79,7 +79,7 @@ def two_digits(number: float, sign: str = "+") -> str:
     """A number as sentences write it: two digits, or all before the point; what sums leave of a 0 is 0.
 
     >>> two_digits(-0.0456), two_digits(1234.5), two_digits(-3e-16), two_digits(5, "")
-    ('-0.046', '+1,234', '0', '5')
+    ('-0.046', '+1,235', '0', '5')
     """
     if abs(number) < 1e-9:
         return "0"
@@ -89,7 +89,7 @@ def two_digits(number: float, sign: str = "+") -> str:
 def plain(text: str) -> str:
     """A text as its words are compared: NFKC, which makes letters of fullwidth ones and ligatures, without the unseen.
 
-    Apostrophes and hyphens are those of ASCII. Letters of other alphabets that look alike stay what they are.
+    Apostrophes and hyphens become ASCII. Letters of other alphabets that look alike stay what they are.
 
     Source: Unicode Standard Annex 15, and the property Default_Ignorable_Code_Point of Annex 44.
 
@@ -110,13 +110,13 @@ def twins(labels: Iterable[str]) -> str:
     alike: dict[str, list[str]] = {}
     for label in sorted(set(labels)):
         alike.setdefault(" ".join(plain(label).split()).casefold(), []).append(label)
-    shown = []
+    groups = []
     for group in (group for group in alike.values() if len(group) > 1):
         composed = {unicodedata.normalize("NFC", label) for label in group}
-        shown.append(" and ".join(map(repr if len(composed) == len(group) else ascii, group)))
-    if len(shown) > _TWINS:
-        shown[_TWINS:] = [f"and {len(shown) - _TWINS:,} more"]
+        groups.append(" and ".join(map(repr if len(composed) == len(group) else ascii, group)))
+    if len(groups) > _TWINS:
+        groups[_TWINS:] = [f"and {len(groups) - _TWINS:,} more"]
     sentence = "These labels differ only in blanks, case or Unicode form, and count apart"
-    if shown:
-        return f"{sentence}: {'; '.join(shown)}."
+    if groups:
+        return f"{sentence}: {'; '.join(groups)}."
     return ""

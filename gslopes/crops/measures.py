@@ -17,6 +17,7 @@ from gslopes.core.arrays import Array, Integers
 from gslopes.core.files import read_json
 from gslopes.core.tables import Record, Row, lookup
 from gslopes.core.text import many
+from gslopes.crops import CONSTANT, MEASURES, SENTENCES
 from gslopes.crops.config import ABOVE, BOOTSTRAP, EPSILON, INSIDE, CropsConfig
 from gslopes.crops.parity import (
     average,
@@ -32,7 +33,6 @@ from gslopes.crops.parity import (
     resampled,
 )
 from gslopes.crops.people import Groups
-from gslopes.crops.tables import CONSTANT, MEASURES, SENTENCES
 from gslopes.crops.words import lost
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made

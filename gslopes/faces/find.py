@@ -103,7 +103,7 @@ class KnownFinder:
         self.photos_root = photos_root
         rows: dict[str, list[list[float]]] = {}
         hint = f"A table of faces is a CSV in UTF-8 with {', '.join(REQUIRED)}."
-        for line, row in read_csv(table, REQUIRED, unique=("path", *BOX), hint=hint).rows():
+        for line, row in read_csv(table, REQUIRED, hint=hint).checked(("path", *BOX)).rows():
             faces = rows.setdefault(row["path"], [])
             if row.get("faces") != "0":
                 faces.append(_face(row, f"line {line} of {table}"))

@@ -17,7 +17,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from gslopes.core import runfolder, summary
-from gslopes.core.result import Tables as Opened
+from gslopes.core.tables import Tables as Opened
 from gslopes.frame.findings import decide
 from gslopes.frame.result import notes_of
 from gslopes.frame.shown import arranged, charted, counted, leads

@@ -14,8 +14,8 @@ import pandas as pd
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
-from gslopes.core.result import Tables
 from gslopes.core.runfolder import show
+from gslopes.core.tables import Tables
 from gslopes.frame.findings import decide
 from gslopes.frame.plan import refuse_older
 from gslopes.frame.shown import printed

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gslopes.core.executor import Executor
-    from gslopes.core.result import Tables as Opened
+    from gslopes.core.tables import Tables as Opened
     from gslopes.frame.page import Page
     from gslopes.frame.plan import Plan
     from gslopes.frame.result import Result

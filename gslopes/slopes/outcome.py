@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from gslopes.core import runfolder, summary, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason, listed
-from gslopes.core.result import Tables
 from gslopes.core.runfolder import show
+from gslopes.core.tables import Tables
 from gslopes.core.text import many
 from gslopes.frame.result import Result
 from gslopes.frame.spec import Headline
@@ -167,17 +167,20 @@ def write_summary(result: Result) -> None:
     from gslopes.slopes.page import drawing, observed
     from gslopes.slopes.page.decisions import summary_rows
 
-    real = observed.summary_rows(result.tables["observed"]) if "observed" in result.tables else None
-    drawn = drawing.summary_rows(result.tables["drawing"]) if "drawing" in result.tables else None
-    rows = summary_rows(result.findings)
-    counts = (result.found, result.used)
-    said: dict[str, Any] = {
-        "headline": result.summary,
-        "page": result.page,
-        "observed": real,
-        "drawing": drawn,
-    }
-    summary.write(result.folder, "photos", rows, counts, **said)
+    makers = {"observed": observed.summary_rows, "drawing": drawing.summary_rows}
+    summary.write(
+        result.folder,
+        "photos",
+        summary_rows(result.findings),
+        (result.found, result.used),
+        headline=result.summary,
+        page=result.page,
+        more={
+            name: rows(result.tables[name])
+            for name, rows in makers.items()
+            if name in result.tables
+        },
+    )
 
 
 def answers(run: Path) -> dict[str, dict[str, int]]:

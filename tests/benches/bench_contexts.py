@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from gslopes.contexts.tables import TABLES
+from gslopes.contexts import TABLES
 from gslopes.core import tables
 from tests.benches import measure
 from tests.benches.planted_contexts import SLOPES, plant

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from gslopes.contexts import TABLES
 from gslopes.contexts.measures.congruence import kappa
-from gslopes.contexts.tables import TABLES
 from gslopes.core import tables
 
 Labels = list[tuple[str, float]]

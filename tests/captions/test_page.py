@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import gslopes
+from gslopes.captions import TABLES
 from gslopes.captions.config import SENTENCES
 from gslopes.captions.page import _named, _ranked, examples, findings, headline_of
 from gslopes.captions.review import (
@@ -21,7 +22,6 @@ from gslopes.captions.review import (
     review_items,
     sampled,
 )
-from gslopes.captions.tables import TABLES
 from gslopes.core.errors import ConfigError, DataMissing
 from gslopes.frame.result import load
 from gslopes.frame.shown import grid_of

@@ -91,8 +91,7 @@ def grid_of(
         for name in ("distance", "n_tags", "demographics", "concrete", "abstract")
     }
     return Grid(
-        classifier="planted",
-        tags="gross",
+        head={"classifier": "planted", "tags": "gross"},
         photos=np.array([f"{index:04d}" for index in range(shape[0])], object),
         person=np.arange(shape[0]) if person is None else np.array(person),
         gender=np.array(gender, object),

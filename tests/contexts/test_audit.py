@@ -13,7 +13,7 @@ from gslopes.contexts.audit import CONTEXTS, audit_contexts
 from gslopes.contexts.config import ContextOptions, ContextsConfig
 from gslopes.contexts.page.lead import judged
 from gslopes.contexts.page.tables import STARRED
-from gslopes.contexts.people import gender_of
+from gslopes.contexts.stimuli.people import gender_of
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.options import build
 from gslopes.core.runfolder import read_manifest

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from gslopes.contexts.audit import audit_contexts
-from gslopes.contexts.people import read_review
 from gslopes.contexts.stimuli.backgrounds import read_backgrounds
 from gslopes.contexts.stimuli.cutting import largest_face
+from gslopes.contexts.stimuli.people import read_review
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, StorageError, UsageError
 from gslopes.core.files import sha256_of

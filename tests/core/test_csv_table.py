@@ -46,9 +46,7 @@ def test_what_is_ambiguous_is_an_error_that_names_file_and_line(
     file = tmp_path / "people.csv"
     file.write_text(text, newline="")
     with pytest.raises(DataMissing) as error:
-        read_csv(
-            file, ("a", "b"), unique=("a",), values={"sex": ("female", "male")}, raises=DataMissing
-        )
+        read_csv(file, ("a", "b"), raises=DataMissing).checked(("a",), {"sex": ("female", "male")})
     assert str(file) in error.value.message
     assert why in error.value.message
     assert error.value.hint

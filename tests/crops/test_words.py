@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from gslopes.core.tables import frame_of
+from gslopes.crops import TABLES
 from gslopes.crops.audit import CROPS
-from gslopes.crops.tables import TABLES
 from gslopes.crops.words import headline, judged
 from gslopes.frame.findings import decide
 

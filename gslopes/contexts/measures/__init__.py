@@ -1,1 +1,1 @@
-"""What taggers say of people before backgrounds: definitions and statistics, without torch."""
+"""How taggers describe people before backgrounds: definitions and statistics, without torch."""

@@ -5,16 +5,16 @@ And RQ4, in what way: shares of demographic, concrete and abstract tags, tables 
 
 import math
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 
+from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.describe import ALL, GENDERS, INFERRED, Grid, by_person, person_words
+from gslopes.contexts.measures.describe import ALL, GENDERS, INFERRED, Grid
 from gslopes.contexts.measures.paired import ALIKE, welch
-from gslopes.contexts.tables import filled
-from gslopes.core.arrays import Array, Flags, Objects
+from gslopes.core.arrays import Array, Flags, Objects, slices
 from gslopes.core.tables import Row
 from gslopes.stats.clusters import Source, crossed, pooled_source
 from gslopes.stats.intervals import mean_t
@@ -42,29 +42,31 @@ def changes_table(
     counts once.  Null hypothesis: women's and men's means are equal (Welch's t).  The note names the contexts that the
     paper would show, rated further from 5 than ``STRONG``.
     """
-    rows = []
-    genders = person_words(grid, grid.gender)
+    rows: list[Row] = []
+    genders = grid.people[0]
+    analyses = ("within", "between") if options.baseline in grid.baselines else ("between",)
     for name in grid.names:
         strong = abs(ratings.get(name, math.nan) - 5) >= STRONG
-        for analysis in (
-            ("within", "between") if options.baseline in grid.baselines else ("between",)
-        ):
-            for measure in EXPECTED:
-                values = grid.measures[measure]
-                if analysis == "within":
-                    start = values[:, grid.of(options.baseline)]
-                    values = settled(values - start, np.abs(values) + np.abs(start))
-                shares = by_person(values, grid, grid.of(name))
-                women, men = (shares[genders == gender] for gender in GENDERS)
-                row = {
+        for analysis, measure in product(analyses, EXPECTED):
+            values = grid.measures[measure]
+            if analysis == "within":
+                start = values[:, grid.of(options.baseline)]
+                values = settled(values - start, np.abs(values) + np.abs(start))
+            shares = grid.by_person(values, grid.of(name))
+            women = shares[genders == "woman"]
+            men = shares[genders == "man"]
+            rows.append(
+                {
                     **grid.head,
                     "context": name,
                     "analysis": analysis,
                     "super": measure,
+                    "women": mean_t(women).value,
+                    "men": mean_t(men).value,
                     **welch(women, men),
+                    "note": "strongly gendered" if strong else "",
                 }
-                row |= {"women": mean_t(women).value, "men": mean_t(men).value}
-                rows.append({**row, "note": "strongly gendered" if strong else ""})
+            )
     return filled("changes", rows)
 
 
@@ -91,20 +93,22 @@ def kappa(rating: float, gender: str) -> float:
     return (rating - 5) / 5 * side
 
 
-def _mean_of(values: Array, known: Flags) -> Array:
-    return np.asarray(np.where(known, values, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+def _mean_of(values: Array, finite: Flags) -> Array:
+    """(U, 1) means of each row's known values; 0 without any."""
+    total = np.where(finite, values, 0).sum(axis=1, keepdims=True)
+    return total / finite.sum(axis=1, keepdims=True).clip(1)
 
 
 def slope_weights(values: Array, congruence: Array) -> Array:
     """(U, C) by which each person's known values add up to their slope; all NaN for people without one.
 
-    values, congruence: (U, C), NaN where unknown.
+    values, congruence: (U, C), NaN if unknown.
     """
-    known = np.isfinite(values) & np.isfinite(congruence)
-    mean = _mean_of(congruence, known)[:, None]
-    centred = np.where(known, settled(congruence - mean, np.abs(congruence) + np.abs(mean)), 0)
+    finite = np.isfinite(values) & np.isfinite(congruence)
+    mean = _mean_of(congruence, finite)
+    centred = np.where(finite, settled(congruence - mean, np.abs(congruence) + np.abs(mean)), 0)
     squares = (centred**2).sum(axis=1)[:, None]
-    return np.divide(centred, squares, out=np.full(known.shape, np.nan), where=squares > 0)
+    return centred / np.where(squares > 0, squares, np.nan)
 
 
 def slopes(values: Array, weights: Array) -> Array:
@@ -122,26 +126,20 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
     use = np.isfinite(weights).all(axis=1)
     if not use.any():
         return math.nan
-    values, weights, known = (
-        values[use],
-        weights[use],
-        (np.isfinite(values) & np.isfinite(congruence))[use],
-    )
-    each = slopes(values, weights)
-    hits = 0
-    limit = as_extreme(np.abs(each.mean()), float(np.linalg.norm(each)) / len(each))
+    values = values[use]
+    weights = weights[use]
+    finite = np.isfinite(values) & np.isfinite(congruence[use])
+    observed = slopes(values, weights)
+    limit = as_extreme(np.abs(observed.mean()), float(np.linalg.norm(observed)) / len(observed))
+    answers = np.where(finite, values, 0)[None]
+    first = np.argsort(~finite, axis=1, kind="stable")  # unknown answers come last
+    weights = np.take_along_axis(weights, first, axis=1)
     generator = np.random.default_rng([seed, 5])
-    rows = np.arange(len(values))[None, :, None]
-    answers = np.where(known, values, 0)
-    weights = np.take_along_axis(
-        weights, np.argsort(~known, axis=1, kind="stable"), axis=1
-    )  # the known ones first
-    for done in range(0, permutations, _CHUNK):
-        keys = generator.random((min(_CHUNK, permutations - done), *values.shape))
-        order = np.argsort(
-            np.where(known, keys, 2), axis=2, kind="stable"
-        )  # unknown answers come last
-        drawn = np.abs((answers[rows, order] * weights).sum(axis=2).mean(axis=1))
+    hits = 0
+    for part in slices(permutations, _CHUNK):
+        keys = generator.random((len(range(permutations)[part]), *values.shape))
+        order = np.argsort(np.where(finite, keys, 2), axis=2, kind="stable")
+        drawn = np.abs((np.take_along_axis(answers, order, 2) * weights).sum(axis=2).mean(axis=1))
         hits += int((drawn >= limit).sum())
     return float(permutation_p(hits, permutations))
 
@@ -155,109 +153,107 @@ def congruence_table(
     a rating, backgrounds and photos averaged first; in points per unit of congruence (tags per unit for ``n_tags``).
     Null hypothesis: the answers do not depend on the contexts (p of t; ``p_perm`` by permuting each person's answers
     over the contexts).  Interval: t over people, before these rooms; ``rooms``: for other rooms of such contexts as
-    well, where each context has several.  ``difference``: Welch's t of two genders' or groups' slopes.  ``correct`` is
+    well, if each context has several.  ``difference``: Welch's t of two genders' or groups' slopes.  ``correct`` is
     whether the inferred gender is the self-reported one.
     """
     rated = [name for name in grid.names if math.isfinite(ratings.get(name, math.nan))]
-    genders = person_words(grid, grid.gender)
-    groups = person_words(grid, grid.group)
-    fit = np.array(
-        [[kappa(ratings[name], gender) for name in rated] for gender in genders]
-    ).reshape(len(genders), -1)
-    codes = np.array([INFERRED.index(word) if word in INFERRED else -1 for word in grid.gender])
-    right = np.where(
-        np.isin(grid.gender, GENDERS)[:, None], grid.inferred == codes[:, None], np.nan
-    )
+    genders, groups = grid.people
+    fit = np.array([[kappa(ratings[name], gender) for name in rated] for gender in genders])
+    fit = fit.reshape(len(genders), len(rated))
+    right = np.array(INFERRED, object)[grid.inferred] == grid.gender[:, None]
+    answers = np.where(np.isin(grid.gender, GENDERS)[:, None], right, np.nan)
     rows: list[Row] = []
-    for measure, values in {"correct": right, **grid.measures}.items():
-        outcome = (
-            np.stack([by_person(values, grid, grid.of(name)) for name in rated], 1)
-            if rated
-            else fit
-        )
+    for measure, values in {"correct": answers, **grid.measures}.items():
+        outcome = np.empty_like(fit)
+        rooms = []
+        for column, name in enumerate(rated):
+            outcome[:, column] = grid.by_person(values, grid.of(name))
+            rooms.append(
+                np.stack([grid.by_person(values, [room]) for room in grid.of(name)], axis=1)
+            )
         weights = slope_weights(outcome, fit) * SCALE.get(measure, 100.0)
-        each = levelled(slopes(outcome, weights))
-        rooms = [
-            np.stack([by_person(values, grid, [room]) for room in grid.of(name)], 1)
-            for name in rated
-        ]
-        for gender, group, one, other in _compared(genders, groups):
-            row: Row = {**grid.head, "measure": measure, "gender": gender, "group": group}
-            row |= _contrasted(each, one, other, rooms, weights)
-            if other is None and row["se"] > 0:
+        slope = levelled(slopes(outcome, weights))
+        for gender, group, people, others in _compared(genders, groups):
+            row: Row = {
+                **grid.head,
+                "measure": measure,
+                "gender": gender,
+                "group": group,
+            }
+            row |= _contrasted(slope, people, others, rooms, weights)
+            if others is None and row["se"] > 0:
                 row["p_perm"] = slope_permutation_p(
-                    outcome[one], fit[one], options.permutations, options.seed
+                    outcome[people], fit[people], options.permutations, options.seed
                 )
             rows.append(row)
     return filled("congruence", rows)
 
 
 def _compared(genders: Objects, groups: Objects) -> list[tuple[str, str, Flags, Flags | None]]:
-    """(gender, group, which people, which others) of everybody, each gender and group, and of differences of two."""
+    """(gender, group, people, people compared with) of everybody, each gender and group, and differences of two."""
     either = np.isin(genders, GENDERS)
-    names = sorted(set(groups.tolist()) - {""})
-    return [
+    women = genders == "woman"
+    men = genders == "man"
+    members = {name: either & (groups == name) for name in sorted(set(groups.tolist()) - {""})}
+    compared: list[tuple[str, str, Flags, Flags | None]] = [
         (ALL, ALL, either, None),
-        *((gender, ALL, genders == gender, None) for gender in GENDERS),
-        *((ALL, group, either & (groups == group), None) for group in names if len(names) > 1),
-        ("woman - man", ALL, genders == "woman", genders == "man"),
-        *(
-            (ALL, f"{one} - {other}", either & (groups == one), either & (groups == other))
-            for one, other in combinations(names, 2)
-        ),
+        ("woman", ALL, women, None),
+        ("man", ALL, men, None),
+        ("woman - man", ALL, women, men),
     ]
+    if len(members) > 1:
+        compared += [(ALL, name, people, None) for name, people in members.items()]
+    for first, second in combinations(members, 2):
+        compared.append((ALL, f"{first} - {second}", members[first], members[second]))
+    return compared
 
 
 def _contrasted(
-    each: Array, one: Flags, other: Flags | None, rooms: list[Array], weights: Array
+    slope: Array, people: Flags, others: Flags | None, rooms: list[Array], weights: Array
 ) -> Row:
-    """The mean slope of some people, or less that of others, with its intervals.  each: (U,) slopes.
+    """The mean slope of some people, or less the mean slope of others, with its intervals.  slope: (U,).
 
     rooms, weights: as of ``rooms_source``.
     """
-    known = np.isfinite(each)
-    n = int((known & one).sum())
-    counts = np.where(known & one, 1 / max(n, 1), 0.0)  # what each person's slope counts
-    if other is None:
-        mean = mean_t(each[one])
-        df = n - 1.0
+    finite = np.isfinite(slope)
+    n = int((finite & people).sum())
+    counts = np.where(finite & people, 1 / max(n, 1), 0.0)  # what each person's slope counts
+    if others is None:
+        mean = mean_t(slope[people])
+        note = ALIKE * (mean.se == 0) if n else NEEDS_TWO
         row: Row = {
             "n": n,
             "estimator": "person",
-            "note": ALIKE * (mean.se == 0) if n else NEEDS_TWO,
-            "slope": mean.value,
+            "note": note,
+            "df": n - 1.0,
         }
-        row |= {"se": mean.se, "ci_low": mean.low, "ci_high": mean.high, "p": mean.p}
+        row |= dict(zip(("slope", "se", "ci_low", "ci_high", "p"), mean, strict=True))
     else:
-        m = int((known & other).sum())
-        counts[known & other] = -1 / max(m, 1)
-        test = welch(each[one], each[other])
-        row = {"n": n + m, "estimator": "difference", "slope": test["difference"], **test}
-        df = test["df"]
+        m = int((finite & others).sum())
+        counts[finite & others] = -1 / max(m, 1)
+        row = {"n": n + m, "estimator": "difference", **welch(slope[people], slope[others])}
+        row["slope"] = row["difference"]
     ends = row["ci_low"], row["ci_high"]
-    low, high, p = crossed(
-        row["slope"], ends, Source(row["se"], df), rooms_source(rooms, weights, counts)
-    )
-    return {**row, "rooms_low": low, "rooms_high": high, "p_rooms": p}
+    of_people = Source(row["se"], row["df"])
+    limits = crossed(row["slope"], ends, of_people, rooms_source(rooms, weights, counts))
+    return row | dict(zip(("rooms_low", "rooms_high", "p_rooms"), limits, strict=True))
 
 
-def rooms_source(values: list[Array], weights: Array, each: Array) -> Source:
+def rooms_source(values: list[Array], weights: Array, counts: Array) -> Source:
     """What rooms add to the error of a weighted sum of people's slopes; NaN unless every context has two rooms.
 
-    values: of each context, (U, B): people's answers before its B rooms, NaN where unknown.  weights: (U, C), of
-    ``slope_weights``.  each: (U,) what each person's slope counts, such as 1 / U for a mean.
+    values: of each context, (U, B): people's answers before its B rooms, NaN if unknown.  weights: (U, C), of
+    ``slope_weights``.  counts: (U,) what each person's slope counts, such as 1 / U for a mean.
     """
     if not values or min(rooms.shape[1] for rooms in values) < 2:
         return Source(math.nan, math.nan)
-    counted = np.where(np.isfinite(weights), weights * each[:, None], 0.0)
+    counted = np.where(np.isfinite(weights), weights * counts[:, None], 0.0)
+    numbers = np.array([float(rooms.shape[1]) for rooms in values])
     variances = []
     for context, rooms in enumerate(values):
-        known = np.isfinite(rooms)
-        mean = _mean_of(rooms, known)[:, None]
-        away = (
-            np.where(known, settled(rooms - mean, np.abs(rooms) + mean), 0)
-            / known.sum(axis=1).clip(1)[:, None]
-        )
-        number = rooms.shape[1]
-        variances.append(number / (number - 1) * float(np.square(counted[:, context] @ away).sum()))
-    return pooled_source(np.array(variances), np.array([rooms.shape[1] - 1.0 for rooms in values]))
+        finite = np.isfinite(rooms)
+        mean = _mean_of(rooms, finite)
+        away = np.where(finite, settled(rooms - mean, np.abs(rooms) + mean), 0)
+        moved = counted[:, context] @ (away / finite.sum(axis=1, keepdims=True).clip(1))
+        variances.append(float(np.square(moved).sum()))
+    return pooled_source(numbers / (numbers - 1) * np.array(variances), numbers - 1)

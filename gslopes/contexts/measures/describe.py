@@ -5,7 +5,7 @@ gender, (3) recognised, (4) proportions, (5) vectors, (6) distance, (10) net of 
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.tables import filled
-from gslopes.contexts.typology import SUPERS, Typology, normalise
+from gslopes.contexts.measures.typology import SUPERS, Typology, normalise
 from gslopes.core.arrays import Array, Flags, Integers, Objects
 from gslopes.core.tables import Row, lookup
 from gslopes.stats.rounding import settled
@@ -24,12 +24,12 @@ VECTOR = SUPERS[:3]  # the paper's
 GROSS = "gross"
 NET = "net"
 EMPTY = "empty"  # the attribute of backgrounds without a person
+KEY = ["photo", "attribute", "step"]  # of a picture
 Key = tuple[str, str, int]
-"""Photo, attribute and step of a picture."""
 
 
 def cosine_distances(first: Array, second: Array) -> Array:
-    """(N,) 1 minus the cosine of each pair of vectors, equation (6); NaN where one has length 0.
+    """(N,) 1 minus the cosine of each pair of vectors, equation (6); NaN if one has length 0.
 
     first, second: (N, 3) vectors of descriptions, equation (5).
 
@@ -37,57 +37,47 @@ def cosine_distances(first: Array, second: Array) -> Array:
     [0.127128]
     """
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    cosines = np.divide(
-        (first * second).sum(axis=1), lengths, out=np.full(len(lengths), np.nan), where=lengths > 0
-    )
+    cosines = (first * second).sum(axis=1) / np.where(lengths > 0, lengths, np.nan)
     return np.maximum(0.0, settled(1 - cosines, 1))
 
 
 def describe(tags: Collection[str], typology: Typology, context: Collection[str] = ()) -> Row:
     """One answer's counts and proportions, equations (1) to (4), under the names of the ``described`` table.
 
-    tags: normalised, complements added.  context: the tags that name the background, empty if there is none.
-    Proportions of an answer without tags are not numbers.
+    tags: normalised, complements added.  context: the tags that name the background, empty if none do.
+    Proportions of an answer without tags are NaN.
 
-    >>> from gslopes.contexts.typology import read_typology
+    >>> from gslopes.contexts.measures.typology import read_typology
     >>> describe({"young_man", "stubble"}, read_typology("starter"))["inferred"]
     'man'
     """
     answer = frozenset(tags)
-    n = len(frozenset(tags))
-    masculine, feminine = (
-        len(answer & typology.clusters[name]) for name in ("masculine", "feminine")
-    )
+    masculine = len(answer & typology.clusters["masculine"])
+    feminine = len(answer & typology.clusters["feminine"])
+    inferred = "neutral"
+    if masculine != feminine:
+        inferred = "man" if masculine > feminine else "woman"
     named = len(answer & frozenset(context))
+    size = len(answer) or math.nan
     return {
-        "n_tags": n,
+        "n_tags": len(answer),
         "masculine": masculine,
         "feminine": feminine,
         "context_tags": named,
-        "inferred": "woman"
-        if feminine > masculine
-        else "man"
-        if masculine > feminine
-        else "neutral",
+        "inferred": inferred,
         "recognised": named > 0,
-        **{name: len(answer & typology.super_tags(name)) / n if n else math.nan for name in VECTOR},
+        **{name: len(answer & typology.super_tags(name)) / size for name in VECTOR},
     }
 
 
-def answered_tags(scores: pd.DataFrame, asked: pd.DataFrame) -> dict[Key, frozenset[str]]:
-    """Every answered picture to its tags, normalised; none for some.  scores, asked: of one classifier."""
-    tags: dict[Key, set[str]] = {}
-    plain = {label: normalise(str(label)) for label in scores["label"].unique()}
-    for key, label in zip(_keys(scores), scores["label"], strict=True):
-        tags.setdefault(key, set()).add(plain[label])
-    return {
-        key: frozenset(tags.get(key, ())) for key in _keys(asked[asked["status"] == "answered"])
-    }
-
-
-def _keys(rows: pd.DataFrame) -> Iterator[Key]:
-    steps = rows["step"].astype(int).tolist()
-    return zip(rows["photo"].astype(str), rows["attribute"].astype(str), steps, strict=True)
+def answered_tags(scores: pd.DataFrame, questions: pd.DataFrame) -> dict[Key, frozenset[str]]:
+    """Every answered picture to its tags, normalised; some have none.  Both are of one classifier."""
+    plain = {label: normalise(label) for label in scores["label"].unique()}
+    tags = scores["label"].map(plain).groupby([scores[name] for name in KEY]).agg(frozenset)
+    by_picture = tags.to_dict()
+    answered = questions.loc[questions["status"] == "answered", KEY]
+    keys = answered.itertuples(index=False, name=None)
+    return {key: by_picture.get(key, frozenset()) for key in keys}
 
 
 def describe_all(
@@ -105,7 +95,7 @@ def describe_all(
     """
     key_of = lookup(backgrounds, "photo", "key")
     context_of = lookup(backgrounds, "key", "context")
-    # without complements: a label that the empty picture did not get is no word for it
+    # without complements: a label that the empty picture did not get does not describe it
     empty = {
         key_of[key[0]]: tags
         for key, tags in answers.items()
@@ -116,7 +106,12 @@ def describe_all(
         tags = typology.complete(answers[photo, attribute, step])
         condition = key_of.get(photo, "") if attribute == EMPTY else attribute.partition("~")[0]
         named = typology.contexts.get(context_of.get(condition, ""), frozenset())
-        head = {"classifier": classifier, "photo": photo, "attribute": attribute, "step": step}
+        head = {
+            "classifier": classifier,
+            "photo": photo,
+            "attribute": attribute,
+            "step": step,
+        }
         for kind, counted in ((GROSS, tags), (NET, tags - empty.get(condition, frozenset()))):
             rows.append({**head, "tags": kind, **describe(counted, typology, named)})
     table = filled("described", rows)
@@ -125,6 +120,14 @@ def describe_all(
     start = vectors[(plain["attribute"] == options.baseline).to_numpy()].reindex(vectors.index)
     table.loc[plain.index, "distance"] = cosine_distances(start.to_numpy(), vectors.to_numpy())
     return table
+
+
+def stacked(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """The frames that have rows in one; an empty frame if none has."""
+    filled_frames = [frame for frame in frames if len(frame)]
+    if filled_frames:
+        return pd.concat(filled_frames, ignore_index=True)
+    return pd.DataFrame()
 
 
 # -- arrays -----------------------------------------------------------------------------------------------------------
@@ -139,14 +142,14 @@ MEASURES = ("distance", "n_tags", "demographics", "concrete", "abstract")
 class Grid:
     """One classifier's answers about P photos under A conditions, for one kind of tags.
 
+    head: the columns classifier and tags of its rows.
     photos: (P,) ids.  person: (P,) codes from 0.  gender: (P,) self-reported: woman, man or another word.
     group: (P,).  conditions: (A,) ``original``, ``canvas`` or background keys.  contexts: (A,) empty for baselines.
     answered: (P, A).  inferred: (P, A) codes of ``INFERRED``.  recognised: (P, A).
-    measures: name to (P, A), NaN where unknown.  tagged: contexts that have tags by which they are recognised.
+    measures: name to (P, A), NaN if unknown.  tagged: contexts that have tags by which they are recognised.
     """
 
-    classifier: str
-    tags: str
+    head: Mapping[str, str]
     photos: Objects
     person: Integers
     gender: Objects
@@ -160,35 +163,26 @@ class Grid:
     tagged: frozenset[str]
 
     @property
-    def head(self) -> dict[str, str]:
-        """The columns by which rows of this grid differ from those of other grids."""
-        return {"classifier": self.classifier, "tags": self.tags}
-
-    @property
     def names(self) -> list[str]:
         """The contexts, in order, each once."""
-        return [name for name in dict.fromkeys(self.contexts) if name]
+        return list(dict.fromkeys(filter(None, self.contexts)))
 
     @property
     def baselines(self) -> list[str]:
-        """Which baselines there are."""
-        return [
-            condition
-            for condition, context in zip(self.conditions, self.contexts, strict=True)
-            if not context
-        ]
+        """The baselines among the conditions."""
+        pairs = zip(self.conditions, self.contexts, strict=True)
+        return [condition for condition, context in pairs if not context]
 
-    def of(self, context: str) -> list[int]:
-        """Columns of a context's backgrounds, or of a baseline by its name."""
-        columns = [at for at, name in enumerate(self.contexts) if name == context and name]
-        return columns or [at for at, name in enumerate(self.conditions) if name == context]
+    def of(self, name: str) -> list[int]:
+        """Columns of a context's backgrounds, or of a baseline."""
+        columns = [column for column, context in enumerate(self.contexts) if context == name]
+        return columns or [self.conditions.index(name)]
 
     @property
-    def people(self) -> int:
-        """How many people there are."""
-        if len(self.person):
-            return int(self.person.max()) + 1
-        return 0
+    def people(self) -> tuple[Objects, Objects]:
+        """(people,) each: the gender and the group of every person, by the first photo."""
+        first = np.unique(self.person, return_index=True)[1]
+        return self.gender[first], self.group[first]
 
     def genders(self) -> list[str]:
         """The self-reported genders that occur, women and men first."""
@@ -196,80 +190,71 @@ class Grid:
         return [name for name in GENDERS if name in words] + sorted(words - set(GENDERS))
 
     def of_gender(self, gender: str) -> Flags:
-        """(P,) photos of people of this gender, or of ``all``."""
-        if gender == ALL:
-            return np.ones(len(self.photos), bool)
-        return self.gender == gender
+        """(P, 1) photos of people of this gender, or of ``all``."""
+        return (self.gender == gender)[:, None] | (gender == ALL)
+
+    def by_person(self, values: Array, columns: list[int]) -> Array:
+        """(people,) means over a person's photos and these columns; NaN without any.  values: (P, A)."""
+        return means_of(np.where(self.answered, values, np.nan)[:, columns], self.person)
 
 
 def make_grid(
     described: pd.DataFrame,
     people: pd.DataFrame,
     backgrounds: pd.DataFrame,
-    tagged: frozenset[str] = frozenset(),
+    tagged: frozenset[str],
 ) -> Grid:
-    """The grid of one classifier and one kind of tags; sweeps and empty backgrounds are not in it.
+    """The grid of one classifier and one kind of tags, without sweeps and empty backgrounds.
 
     described: rows of the ``described`` table.  people, backgrounds: those tables; people who were not described are
         left out.
     """
     rows = described[
-        described["photo"].isin(set(people["photo"])) & ~described["attribute"].str.contains("~")
+        described["photo"].isin(people["photo"]) & ~described["attribute"].str.contains("~")
     ]
     context_of = lookup(backgrounds, "key", "context")
-    conditions = [
-        name for name in ("original", "canvas", *context_of) if name in set(rows["attribute"])
-    ]
-    reports = people[people["photo"].isin(set(rows["photo"]))].sort_values("photo")
+    attributes = set(rows["attribute"])
+    conditions = [name for name in ("original", "canvas", *context_of) if name in attributes]
+    reports = people[people["photo"].isin(rows["photo"])].sort_values("photo")
     photos = reports["photo"].to_numpy(object)
-    rows = rows[rows["attribute"].isin(conditions)]
-    at = (
-        pd.Index(photos).get_indexer(pd.Index(rows["photo"])),
-        pd.Index(conditions).get_indexer(pd.Index(rows["attribute"])),
-    )
+    cells = rows.set_index(["photo", "attribute"]).assign(answered=True)
+    cells["inferred"] = cells["inferred"].map(INFERRED.index)
 
-    def array(empty: float, values: Any, kind: type = float) -> Any:
-        cells: NDArray[Any] = np.full((len(photos), len(conditions)), empty, kind)
-        cells[at] = values
-        return cells
+    def array(name: str, absent: Any = math.nan, kind: type = float) -> NDArray[Any]:
+        wide = cells[name].unstack(fill_value=absent)
+        return wide.reindex(index=photos, columns=conditions, fill_value=absent).to_numpy(kind)
 
     return Grid(
-        classifier=str(described["classifier"].iloc[0]) if len(described) else "",
-        tags=str(described["tags"].iloc[0]) if len(described) else "",
+        head={name: str(described[name].iloc[0]) for name in ("classifier", "tags")},
         photos=photos,
         person=np.unique(reports["person"].to_numpy(str), return_inverse=True)[1].astype(np.int64),
         gender=reports["gender"].to_numpy(object),
         group=reports["group"].to_numpy(object),
         conditions=tuple(conditions),
         contexts=tuple(context_of.get(condition, "") for condition in conditions),
-        answered=array(False, True, bool),
-        inferred=array(0, pd.Index(INFERRED).get_indexer(pd.Index(rows["inferred"])), np.int8),
-        recognised=array(False, rows["recognised"], bool),
-        measures={name: array(np.nan, rows[name]) for name in MEASURES},
+        answered=array("answered", False, bool),
+        inferred=array("inferred", 0, np.int8),
+        recognised=array("recognised", False, bool),
+        measures={name: array(name) for name in MEASURES},
         tagged=tagged,
     )
 
 
-def by_person(values: Array, grid: Grid, columns: list[int]) -> Array:
-    """(people,) means over a person's photos and these columns; NaN where there is none.
+def means_of(values: Array, person: Integers) -> Array:
+    """(people,) means of each person's known values; NaN without any.
 
-    values: (P, A).
+    values: (P, A), NaN if unknown.  person: (P,) codes.
     """
-    return means_of(np.where(grid.answered, values, np.nan)[:, columns], grid.person, grid.people)
+    finite = np.isfinite(values)
+    numbers = np.where(finite, values, 0)
+    total = np.bincount(person, numbers.sum(axis=1))
+    size = np.bincount(person, np.abs(numbers).sum(axis=1))
+    counts = np.bincount(person, finite.sum(axis=1))
+    return settled(total, size) / np.where(counts > 0, counts, np.nan)
 
 
-def means_of(values: Array, person: Integers, people: int) -> Array:
-    """(people,) means of each person's values that are known; NaN where there is none.
-
-    values: (P, A), NaN where unknown.  person: (P,) codes.
-    """
-    counted = np.isfinite(values)
-    known = np.where(counted, values, 0)
-    sums, sizes = (np.bincount(person, of.sum(axis=1), people) for of in (known, np.abs(known)))
-    counts = np.bincount(person, counted.sum(axis=1), minlength=people)
-    return np.divide(settled(sums, sizes), counts, out=np.full(people, np.nan), where=counts > 0)
-
-
-def person_words(grid: Grid, words: Objects) -> Objects:
-    """(people,) each person's word, that of the first photo.  words: (P,)."""
-    return words[np.unique(grid.person, return_index=True)[1]]
+def sums(values: Array | Flags, person: Integers) -> Array:
+    """(people, B) sums over each person's photos.  values: (P, B).  person: (P,) codes."""
+    total = np.zeros((person.max(initial=-1) + 1, values.shape[1]))
+    np.add.at(total, person, values)
+    return total

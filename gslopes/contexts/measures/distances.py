@@ -2,16 +2,14 @@
 
 import math
 import warnings
-from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from gslopes.contexts.measures.describe import GENDERS, Grid, by_person, person_words
+from gslopes.contexts import filled
+from gslopes.contexts.measures.describe import GENDERS, Grid, stacked, sums
 from gslopes.contexts.measures.paired import ALIKE, noted
-from gslopes.contexts.tables import filled
 from gslopes.core.arrays import Array, Objects
 from gslopes.core.tables import Row
 from gslopes.stats.intervals import mean_t
@@ -28,37 +26,48 @@ def distances_table(grid: Grid) -> pd.DataFrame:
 
     Interval: t over people, before these rooms.
     """
-    rows = []
-    genders = person_words(grid, grid.gender)
-    groups = person_words(grid, grid.group)
+    rows: list[Row] = []
+    genders, groups = grid.people
+    values = grid.measures["distance"]
+    missing = sums(grid.answered & ~np.isfinite(values), grid.person)
     for name in grid.names:
         columns = grid.of(name)
-        values = grid.measures["distance"]
-        distances = by_person(values, grid, columns)
-        missing = (grid.answered[:, columns] & ~np.isfinite(values[:, columns])).sum(axis=1)
-        undefined = np.bincount(grid.person, missing, minlength=grid.people)
+        distances = grid.by_person(values, columns)
+        undefined = missing[:, columns].sum(axis=1)
         for gender in grid.genders():
             for group in sorted(set(groups[genders == gender].tolist())):
-                at = (genders == gender) & (groups == group)
-                row = {**grid.head, "context": name, "gender": gender, "group": group}
-                rows.append({**row, "undefined": int(undefined[at].sum()), **_mean(distances[at])})
+                cell = (genders == gender) & (groups == group)
+                row: Row = {
+                    **grid.head,
+                    "context": name,
+                    "gender": gender,
+                    "group": group,
+                }
+                rows.append(
+                    {**row, "undefined": int(undefined[cell].sum()), **_mean(distances[cell])}
+                )
     return filled("distances", rows)
 
 
 def _mean(values: Array) -> Row:
     numbers = levelled(values[np.isfinite(values)])
-    average = mean_t(numbers)
-    row = {"n": len(numbers), "mean": average.value, "ci_low": average.low, "ci_high": average.high}
+    mean = mean_t(numbers)
+    row: Row = {
+        "n": len(numbers),
+        "mean": mean.value,
+        "ci_low": mean.low,
+        "ci_high": mean.high,
+    }
     if len(numbers) < 2:
         return {**row, "note": "no interval: fewer than two people"}
-    return {**row, "sd": float(numbers.std(ddof=1)), "note": ALIKE * (average.se == 0)}
+    return {**row, "sd": float(numbers.std(ddof=1)), "note": ALIKE * (mean.se == 0)}
 
 
 def anova(values: Array, gender: Objects, group: Objects) -> pd.DataFrame:
     """Two-way analysis of variance of one number a person: columns term, df, sum_sq, F, p, eta_sq (partial).
 
     Null hypotheses: the means do not differ by gender, by group, nor by their interaction.  An empty cell drops the
-    interaction.  Where no one differs from the others of a cell, F and p are NaN.  By statsmodels, with sum contrasts.
+    interaction.  If all people of each cell are alike, F and p are NaN.  By statsmodels, with sum contrasts.
     """
     import statsmodels.api as sm
     from statsmodels.formula.api import ols
@@ -88,28 +97,29 @@ def anova(values: Array, gender: Objects, group: Objects) -> pd.DataFrame:
 def tukey(values: Array, factor: Objects) -> pd.DataFrame:
     """Tukey-Kramer comparisons of the levels of a factor: columns one, other, difference, ci_low, ci_high, p.
 
-    The variance is that within the levels, as in the paper; where there is none, there is no test.
+    The variance is taken within the levels, as in the paper; without any, p and the interval are NaN.
 
     Source: Kramer 1956, doi 10.2307/3001469.
     """
-    levels = sorted(set(factor.tolist()))
     values = levelled(values)
-    samples = [values[factor == level] for level in levels]
+    samples = {level: values[factor == level] for level in sorted(set(factor.tolist()))}
     columns = ["one", "other", "difference", "ci_low", "ci_high", "p"]
-    if len(levels) < 2 or min(map(len, samples)) < 2:
+    if len(samples) < 2 or min(map(len, samples.values())) < 2:
         return pd.DataFrame(columns=columns)
-    test = stats.tukey_hsd(*samples) if any(np.ptp(sample) > 0 for sample in samples) else None
-    interval: Any = None if test is None else test.confidence_interval(0.95)
-    rows = []
-    for pair in combinations(range(len(levels)), 2):
-        difference = float(samples[pair[0]].mean() - samples[pair[1]].mean())
-        numbers = [math.nan] * 3
-        if test is not None:
-            numbers = [
-                float(part[pair]) for part in (interval.low, interval.high, np.asarray(test.pvalue))
-            ]
-        rows.append((*(levels[index] for index in pair), difference, *numbers))
-    return pd.DataFrame(rows, columns=columns)
+    pairs = np.triu_indices(len(samples), 1)
+    means = np.array([sample.mean() for sample in samples.values()])
+    levels = np.array(list(samples), object)
+    table = pd.DataFrame({"one": levels[pairs[0]], "other": levels[pairs[1]]})
+    table["difference"] = means[pairs[0]] - means[pairs[1]]
+    table[columns[3:]] = math.nan
+    if any(np.ptp(sample) > 0 for sample in samples.values()):
+        test = stats.tukey_hsd(*samples.values())
+        interval = test.confidence_interval(0.95)
+        for name, numbers in zip(
+            columns[3:], (interval.low, interval.high, test.pvalue), strict=True
+        ):
+            table[name] = np.asarray(numbers)[pairs]
+    return table
 
 
 def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -119,29 +129,27 @@ def compare_groups(grid: Grid) -> tuple[pd.DataFrame, pd.DataFrame]:
     """
     variances = []
     comparisons = []
-    genders = person_words(grid, grid.gender)
-    groups = person_words(grid, grid.group)
+    genders, groups = grid.people
     level = LEVEL / max(len(grid.names), 1)  # the paper's Bonferroni, over contexts
     for name in grid.names:
-        distances = by_person(grid.measures["distance"], grid, grid.of(name))
+        distances = grid.by_person(grid.measures["distance"], grid.of(name))
         use = np.isfinite(distances) & np.isin(genders, GENDERS) & (groups != "")
-        cells = (
-            pd.Series(genders[use] + " " + groups[use], dtype=object).value_counts().sort_index()
-        )
-        small = cells[cells < LEAST]
-        use &= ~np.isin(genders + " " + groups, small.index)
+        cells = genders + " " + groups
+        counts = pd.Series(cells[use], dtype=object).value_counts().sort_index()
+        small = counts[counts < LEAST]
+        use &= ~np.isin(cells, small.index)
         listed = ", ".join(f"{cell} ({count})" for cell, count in small.items())
         left_out = f"left out, fewer than {LEAST}: {listed}" * bool(listed)
         head = {**grid.head, "context": name, "measure": "distance"}
         table = anova(distances[use], genders[use], groups[use])
         note = noted(left_out, _missing_terms(table))
-        significant = table["p"].to_numpy(float) < level
+        significant = table["p"].astype(float) < level
         variances.append(table.assign(**head, note=note, paper_significant=significant))
         for factor, words in (("gender", genders), ("group", groups)):
             pairs = tukey(distances[use], words[use])
-            significant = pairs["p"].to_numpy(float) < level
+            significant = pairs["p"].astype(float) < level
             comparisons.append(pairs.assign(**head, factor=factor, paper_significant=significant))
-    return _stacked(variances), _stacked(comparisons)
+    return stacked(variances), stacked(comparisons)
 
 
 def _missing_terms(table: pd.DataFrame) -> str:
@@ -153,10 +161,3 @@ def _missing_terms(table: pd.DataFrame) -> str:
     if {"gender", "group"} <= terms and "gender:group" not in terms:
         return "an empty cell: no interaction"
     return ""
-
-
-def _stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    filled = [frame for frame in frames if len(frame)]
-    if filled:
-        return pd.concat(filled, ignore_index=True)
-    return pd.DataFrame()

@@ -9,8 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import contingency
 
+from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.describe import ALL, GENDERS, INFERRED, Grid
+from gslopes.contexts.measures.describe import ALL, GENDERS, INFERRED, Grid, sums
 from gslopes.contexts.measures.paired import (
     ALIKE,
     FEW,
@@ -21,15 +22,14 @@ from gslopes.contexts.measures.paired import (
     noted,
     share_change,
     share_of,
-    sums,
 )
-from gslopes.contexts.tables import filled
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Row
 from gslopes.stats.rounding import settled
 from gslopes.stats.shares import difference_interval, independence_p
 
 Codes = NDArray[np.int8]
+GIVEN = ("woman", "man", "neutral")
 CONGRUENT = {"feminine": "woman", "masculine": "man"}
 NOT_APPLICABLE = "not applicable: the context has no tags"
 LEAST = 0.1  # share of the pictures that an F1 needs; the paper's, Table 9
@@ -43,38 +43,64 @@ def inferred_table(grid: Grid, labels: Mapping[str, str], options: ContextOption
 
     Estimator: the share of answered pictures inferred woman, man, neutral; interval: see ``paired.share_of``.  Change:
     see ``paired.share_change``, over pairs of baseline and context.  labels: context to feminine, masculine or none;
-    they decide the marks of the paper alone.
+    only the marks of the paper depend on them.
     """
     rows = [
-        _inferred(grid, name, gender, code, labels.get(name, ""), options)
+        _inferred(grid, name, gender, inferred, options)
         for name in [*grid.baselines, *grid.names]
         for gender in [ALL, *grid.genders()]
-        for code in (1, 2, 0)
+        for inferred in GIVEN
     ]
+    _mark(rows, "inferred", "share", labels, options)
     return filled("inferred", rows)
 
 
-def _inferred(
-    grid: Grid, name: str, gender: str, code: int, label: str, options: ContextOptions
-) -> Row:
-    inferred = INFERRED[code]
+def _inferred(grid: Grid, name: str, gender: str, inferred: str, options: ContextOptions) -> Row:
+    hits = grid.inferred == INFERRED.index(inferred)
+    answered = grid.answered & grid.of_gender(gender)
     columns = grid.of(name)
-    asked = grid.answered[:, columns] & grid.of_gender(gender)[:, None]
-    hits = (grid.inferred[:, columns] == code).astype(float)
-    row: Row = {**grid.head, "context": name, "gender": gender, "inferred": inferred}
-    row |= share_of(
-        *(sums(part, asked, grid.person, grid.people) for part in (hits, np.ones(asked.shape)))
-    )
+    row: Row = {
+        **grid.head,
+        "context": name,
+        "gender": gender,
+        "inferred": inferred,
+    }
+    row |= _share(grid, hits[:, columns], answered[:, columns])
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
     start = grid.of(options.baseline)
-    keep = asked & grid.answered[:, start]
-    before = np.broadcast_to(grid.inferred[:, start] == code, keep.shape).astype(float)
-    base = grid.inferred[:, start][grid.answered[:, start] & grid.of_gender(gender)[:, None]]
-    rises = bool(row["n"] and len(base)) and bool(row["share"] > (base == code).mean())
-    row["congruent_rise"] = rises and CONGRUENT.get(label) == inferred
-    moved = share_change(before, hits, keep, grid.person, options)
+    after = hits[:, columns].astype(float)
+    before = np.broadcast_to(hits[:, start], after.shape).astype(float)
+    both = answered[:, columns] & answered[:, start]
+    moved = share_change(before, after, both, grid.person, options)
     return {**row, **moved, "note": noted(row["note"], moved["note"])}
+
+
+def _share(grid: Grid, hits: Flags, answered: Flags) -> Row:
+    """``paired.share_of`` the pictures asked about, (P, B)."""
+    return share_of(sums(hits & answered, grid.person), sums(answered, grid.person))
+
+
+def _mark(
+    rows: list[Row],
+    column: str,
+    number: str,
+    labels: Mapping[str, str],
+    options: ContextOptions,
+) -> None:
+    """The paper's stars, ``congruent_rise``: more of a congruent gender than at the baseline.
+
+    column: of the gender.  number: the column that is compared.
+    """
+    base = {
+        (row["gender"], row[column]): row[number]
+        for row in rows
+        if row["context"] == options.baseline
+    }
+    for row in rows:
+        congruent = CONGRUENT.get(labels.get(row["context"], "")) == row[column]
+        rises = row[number] > base.get((row["gender"], row[column]), math.nan)
+        row["congruent_rise"] = bool(congruent and rises)
 
 
 # -- RQ2: does it name the context independently of the gender that it infers?  Table 8 -------------------------------
@@ -85,7 +111,7 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
 
     Estimator: shares, see ``paired.share_of``.  Null hypothesis of the test, in the row of all: whether the context is
     named does not depend on the inferred gender (Pearson's X² without continuity correction; Rao and Scott's correction
-    where people have several pictures).  v is Cramér's.
+    if people have several pictures).  v is Cramér's.
     """
     rows: list[Row] = []
     for name in grid.names:
@@ -95,37 +121,32 @@ def recognised_table(grid: Grid) -> pd.DataFrame:
         inferred = grid.inferred[:, columns]
         head = {**grid.head, "context": name}
         if name not in grid.tagged:
+            n = int(answered.sum())
             rows.append(
                 {
                     **head,
                     "given": ALL,
-                    "n": int(answered.sum()),
-                    "share": math.nan,
+                    "n": n,
                     "note": NOT_APPLICABLE,
                 }
             )
             continue
-        given = {
-            ALL: answered,
-            **{INFERRED[code]: answered & (inferred == code) for code in (1, 2, 0)},
-        }
-        parts: tuple[Array, Array] = named.astype(float), np.ones(named.shape)
-        shares = {
-            word: share_of(*(sums(part, keep, grid.person, grid.people) for part in parts))
-            for word, keep in given.items()
-        }
+        shares = {ALL: _share(grid, named, answered)}
+        for word in GIVEN:
+            members = answered & (inferred == INFERRED.index(word))
+            shares[word] = _share(grid, named, members)
         if 0 < shares["woman"]["n"] + shares["man"]["n"] < FEW:
             shares[ALL]["note"] = noted(shares[ALL]["note"], "a gender is inferred of too few")
         else:
+            pair = named[answered], inferred[answered]
             person = grid.person[np.nonzero(answered)[0]]
-            shares[ALL]["p"] = independence_p(named[answered], inferred[answered], person)
-            shares[ALL]["v"] = cramers_v(named[answered], inferred[answered])
+            shares[ALL] |= {"p": independence_p(*pair, person), "v": cramers_v(*pair)}
         rows += [{**head, "given": word, **row} for word, row in shares.items()]
     return filled("recognised", rows)
 
 
 def cramers_v(recognised: Flags, inferred: Codes) -> float:
-    """Cramér's V of R and the inferred genders that occur; NaN where one of them never varies."""
+    """Cramér's V of R and the inferred genders that occur; NaN if one of them never varies."""
     table = pd.crosstab(recognised, inferred).to_numpy()
     if min(table.shape) > 1:
         return float(contingency.association(table))
@@ -136,54 +157,45 @@ def cramers_v(recognised: Flags, inferred: Codes) -> float:
 
 
 def f1(tp: Any, fp: Any, fn: Any) -> Any:
-    """F1 of counts, numbers or arrays; 0 if nothing was right, NaN where all three are 0.
+    """F1 of counts, numbers or arrays; 0 if nothing was right, NaN if all three are 0.
 
-    >>> f1(80, 5, 20)
+    >>> float(f1(80, 5, 20))
     0.8648648648648649
     """
-    total = 2 * np.asarray(tp, float) + fp + fn
-    result = np.divide(
-        2.0 * np.asarray(tp, float), total, out=np.full(np.shape(total), np.nan), where=total > 0
-    )
-    if result.ndim == 0:
-        return float(result)
-    return result
+    hits = 2 * np.asarray(tp, float)
+    total = hits + fp + fn
+    return hits / np.where(total > 0, total, np.nan)
 
 
-def accuracy_table(
-    grid: Grid, options: ContextOptions, labels: Mapping[str, str] | None = None
-) -> pd.DataFrame:
+def accuracy_table(grid: Grid, labels: Mapping[str, str], options: ContextOptions) -> pd.DataFrame:
     """Rows of the ``accuracy`` table without q: F1 of each gender against self-report, at baselines and in contexts.
 
     A neutral answer is a miss; people of other genders are in no F1.  In contexts it is over pictures whose context was
-    recognised, and NaN for both genders where less than ``LEAST`` were, as in the paper.  Interval: ``share_of`` of F1
+    recognised, and NaN for both genders if less than ``LEAST`` were, as in the paper.  Interval: ``share_of`` of F1
     as the share 2 tp of 2 tp + fp + fn; of its change, Newcombe's for two shares of the same people.  ``rooms``: as
-    ``over_rooms``.  Change: against the baseline over the same pictures, so that it is no gain of selection; null
+    ``over_rooms``.  Change: against the baseline over the same pictures, so that selection cannot cause it; null
     hypothesis: each person's two answers are exchangeable; p by exchanging them.  A change of fewer than ten people is
     not judged.
 
-    labels: context to feminine, masculine or none; they decide the marks of the paper alone.
+    labels: context to feminine, masculine or none; only the marks of the paper depend on them.
     """
-    genders = [gender for gender in GENDERS if gender in grid.genders()]
     rows = [
         _accuracy(grid, name, gender, options)
         for name in [*grid.baselines, *grid.names]
-        for gender in genders
+        for gender in GENDERS
+        if gender in grid.gender
     ]
-    base = {row["gender"]: row["f1"] for row in rows if row["context"] == options.baseline}
-    for row in rows:
-        congruent = CONGRUENT.get((labels or {}).get(row["context"], "")) == row["gender"]
-        row["congruent_rise"] = congruent and bool(row["f1"] > base.get(row["gender"], math.nan))
+    _mark(rows, "gender", "f1", labels, options)
     return filled("accuracy", rows)
 
 
-def _hits(inferred: Codes, keep: Flags, grid: Grid, gender: str) -> list[Array]:
-    """(U, B) each: true positives, false positives and false negatives of a person.  inferred, keep: (P, B)."""
-    own = (grid.gender == gender)[:, None]
+def _hits(grid: Grid, columns: list[int], keep: Flags, gender: str) -> Array:
+    """(3, U, B): true positives, false positives and false negatives of each person.  keep: (P, B), which count."""
+    reported = grid.of_gender(gender)
     either = np.isin(grid.gender, GENDERS)[:, None]
-    called = inferred == INFERRED.index(gender)
-    parts = (own & called, either & ~own & called, own & ~called)
-    return [sums(part.astype(float), keep, grid.person, grid.people) for part in parts]
+    called = grid.inferred[:, columns] == INFERRED.index(gender)
+    parts = (reported & called, either & ~reported & called, reported & ~called)
+    return np.stack([sums(part & keep, grid.person) for part in parts])
 
 
 def _as_share(tp: Array, fp: Array, fn: Array) -> tuple[Array, Array]:
@@ -192,7 +204,7 @@ def _as_share(tp: Array, fp: Array, fn: Array) -> tuple[Array, Array]:
 
 
 def _counted(grid: Grid, name: str) -> tuple[Flags, str]:
-    """(P, B) pictures that count in a context, and why none does, or why there is no restriction."""
+    """(P, B) pictures that count in a context, and why none does, or why all do."""
     columns = grid.of(name)
     answered = grid.answered[:, columns]
     if name in grid.baselines:
@@ -209,39 +221,39 @@ def _accuracy(grid: Grid, name: str, gender: str, options: ContextOptions) -> Ro
     columns = grid.of(name)
     keep, note = _counted(grid, name)
     n = int((keep & np.isin(grid.gender, GENDERS)[:, None]).sum())
-    row = {**grid.head, "context": name, "gender": gender, "n": n, "f1": math.nan, "note": note}
+    row: Row = {
+        **grid.head,
+        "context": name,
+        "gender": gender,
+        "f1": math.nan,
+    }
     if not keep.any():
-        return row
-    parts = _hits(grid.inferred[:, columns], keep, grid, gender)
-    tp, fp, fn = (int(part.sum()) for part in parts)
-    about = share_of(*_as_share(*parts))
-    row |= {"tp": tp, "fp": fp, "fn": fn, "f1": f1(tp, fp, fn), "note": noted(note, about["note"])}
-    row |= {name: about[name] for name in ("ci_low", "ci_high", "rooms_low", "rooms_high")}
+        return {**row, "n": n, "note": note}
+    hits = _hits(grid, columns, keep, gender)
+    row |= share_of(*_as_share(*hits))
+    row |= {"n": n, "f1": row["share"], "note": noted(note, row["note"])}
+    row |= dict(zip(("tp", "fp", "fn"), hits.sum(axis=(1, 2)).astype(int), strict=True))
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
     start = grid.of(options.baseline)
     both = keep & grid.answered[:, start]
-    before = _hits(np.broadcast_to(grid.inferred[:, start], both.shape), both, grid, gender)
-    after = _hits(grid.inferred[:, columns], both, grid, gender)
-    (top, photos), (base, others) = _as_share(*after), _as_share(*before)
-    one = moves_of(top, photos)
-    other = moves_of(base, others)
-    moves = settled(one - other, np.abs(one) + np.abs(other))
-    before, after = ([part.sum(axis=1) for part in side] for side in (before, after))
-    discordant = np.any(
-        [first != second for first, second in zip(before, after, strict=True)], axis=0
-    ).sum()
-    rare = bool(discordant < FEW)
-    ends = (
-        difference_interval(_as_share(*after), _as_share(*before))
-        if discordant
-        else (math.nan, math.nan)
-    )
-    change = f1(*(part.sum() for part in after)) - f1(*(part.sum() for part in before))
-    return {
-        **row,
-        **change_ends(change, moves, photos + others, ends, rare=rare),
+    before = _hits(grid, start, both, gender)
+    after = _hits(grid, columns, both, gender)
+    moved = moves_of(*_as_share(*after))
+    moved_before = moves_of(*_as_share(*before))
+    moves = settled(moved - moved_before, np.abs(moved) + np.abs(moved_before))
+    photos = _as_share(*after)[1] + _as_share(*before)[1]
+    before = before.sum(axis=2)
+    after = after.sum(axis=2)
+    change = f1(*after.sum(axis=1)) - f1(*before.sum(axis=1))
+    discordant = int((before != after).any(axis=0).sum())
+    rare = discordant < FEW
+    row |= {
         "paired_change": change,
-        "p": math.nan if rare else exchanged(f1, before, after, options.permutations, options.seed),
-        "note": noted(str(row["note"]), RARE * rare, ALIKE * (not discordant)),
+        "note": noted(row["note"], RARE * rare, ALIKE * (not discordant)),
     }
+    ends = difference_interval(_as_share(*after), _as_share(*before))
+    row |= change_ends(change, moves, photos, ends, rare=rare)
+    if not rare:
+        row["p"] = exchanged(f1, before, after, options.permutations, options.seed)
+    return row

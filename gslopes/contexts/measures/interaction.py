@@ -1,14 +1,16 @@
 """The controlled version, by counterfactuals of each person in each context: does context or face move answers more?"""
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from gslopes.contexts import filled
 from gslopes.contexts.measures.describe import means_of
 from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted
-from gslopes.contexts.tables import filled
-from gslopes.core.arrays import Array, Integers
+from gslopes.core.arrays import Array
 from gslopes.core.tables import Row
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_slopes
@@ -30,71 +32,73 @@ def interaction_table(
 
     described: rows of one classifier and kind of tags.  values: (K,).  people: the table of that name.
     """
-    rows = described[
-        described["attribute"].str.endswith(f"~{attribute}")
-        & described["photo"].isin(people["photo"])
-    ]
+    rows = described[described["photo"].isin(people["photo"])]
+    condition = rows["attribute"].str.removesuffix(f"~{attribute}")
+    rows = rows.assign(condition=condition)[condition != rows["attribute"]]
     if rows.empty:
         return pd.DataFrame()
     photos = sorted(set(rows["photo"]))
-    backgrounds = sorted({name.partition("~")[0] for name in set(rows["attribute"])} - {CANVAS})
-    at = (
+    conditions = [CANVAS, *sorted(set(rows["condition"]) - {CANVAS})]
+    cells = (
         pd.Index(photos).get_indexer(pd.Index(rows["photo"])),
-        pd.Index([CANVAS, *backgrounds]).get_indexer(
-            pd.Index(rows["attribute"].str.partition("~")[0])
-        ),
+        pd.Index(conditions).get_indexer(pd.Index(rows["condition"])),
         rows["step"].to_numpy(int),
     )
-    shape = (len(photos), len(backgrounds) + 1, len(values))
-    answered = np.zeros(shape, bool)
-    answered[at] = True
-    person_of = people.set_index("photo")["person"]
-    person = np.unique(person_of[photos].to_numpy(str), return_inverse=True)[1].astype(np.int64)
-    made = []
+    answered = np.zeros((len(photos), len(conditions), len(values)), bool)
+    answered[cells] = True
+    person = people.set_index("photo")["person"][photos].to_numpy(str)
+    head = {name: str(rows[name].iloc[0]) for name in ("classifier", "tags")}
+    compared: list[Row] = []
     for label, flags in (
         ("inferred woman", rows["inferred"] == "woman"),
         ("inferred man", rows["inferred"] == "man"),
         ("recognised", rows["recognised"]),
     ):
-        present = np.zeros(shape)
-        present[at] = flags
-        for index, background in enumerate(backgrounds, start=1):
+        present = np.zeros(answered.shape)
+        present[cells] = flags
+        for index, background in enumerate(conditions[1:], start=1):
             use = answered[:, [0, index]].all(axis=(1, 2))
-            head = {name: str(rows[name].iloc[0]) for name in ("classifier", "tags")}
             row = compare(present[use, 0], present[use, index], values, person[use])
-            made.append({**head, "background": background, "label": label, **row})
-    return filled("interaction", made)
+            compared.append(
+                {
+                    **head,
+                    "background": background,
+                    "label": label,
+                    **row,
+                }
+            )
+    return filled("interaction", compared)
 
 
-def compare(canvas: Array, condition: Array, values: Array, person: Integers) -> Row:
+def compare(canvas: Array, condition: Array, values: Array, person: NDArray[Any]) -> Row:
     """One label on the canvas and in front of a background.
 
-    canvas, condition: (P, K) of 0 and 1.  person: (P,) codes.
+    canvas, condition: (P, K) of 0 and 1.  person: (P,) whose photos they are.
     """
-    names, codes = np.unique(person, return_inverse=True)
+    codes = np.unique(person, return_inverse=True)[1]
     middle = len(values) // 2
 
     def by_person(numbers: Array) -> Array:
-        return levelled(means_of(numbers[:, None], codes, len(names)))
+        return levelled(means_of(100 * numbers[:, None], codes))
 
-    base, slope = (by_person(100 * line_slopes(answers, values)) for answers in (canvas, condition))
-    effect = by_person(100 * (condition[:, middle] - canvas[:, middle]))
-    shown = ((canvas > 0) | (condition > 0)).any(axis=1)
-    rare = len(np.unique(person[shown])) < FEW
-    face = mean_t(base)
-    row: Row = {"n": len(base)}
-    for name, estimate in (("slope", mean_t(slope)), ("baseline", face)):
-        row[name], _, row[f"{name}_low"], row[f"{name}_high"], _ = estimate
-    row["difference"], se, row["ci_low"], row["ci_high"], row["p"] = mean_t(
-        settled(slope - base, np.abs(slope) + np.abs(base))
-    )
-    row["effect"], _, row["effect_low"], row["effect_high"], row["effect_p"] = mean_t(effect)
-    row |= {
-        "face": 2 * face.value,
-        "face_low": 2 * face.low,
-        "face_high": 2 * face.high,
-    }  # from value -1 to 1
-    row["note"] = noted(RARE * rare, ALIKE * (se == 0))
+    base = by_person(line_slopes(canvas, values))
+    slope = by_person(line_slopes(condition, values))
+    effect = by_person(condition[:, middle] - canvas[:, middle])
+    varied = ((canvas > 0) | (condition > 0)).any(axis=1)
+    rare = len(np.unique(codes[varied])) < FEW
+    gap = mean_t(settled(slope - base, np.abs(slope) + np.abs(base)))
+    moved = mean_t(effect)
+    row: Row = {
+        "n": len(base),
+        "difference": gap.value,
+        "ci_low": gap.low,
+        "ci_high": gap.high,
+    }
+    row |= {"p": gap.p, "effect_p": moved.p}
+    for name, estimate in (("slope", mean_t(slope)), ("baseline", mean_t(base)), ("effect", moved)):
+        row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+    for end in ("", "_low", "_high"):
+        row[f"face{end}"] = 2 * row[f"baseline{end}"]  # from value -1 to 1
     if rare:
         row |= {name: math.nan for name in row if name.endswith(("p", "low", "high"))}
-    return row
+    return {**row, "note": noted(RARE * rare, ALIKE * (gap.se == 0))}

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from gslopes.contexts.analysis import rated
-from gslopes.contexts.tables import SENTENCES, TABLES
+from gslopes.contexts import SENTENCES, TABLES
+from gslopes.contexts.measures.ratings import rated
 from gslopes.core import summary
 from gslopes.frame.findings import decision
 from gslopes.frame.spec import Headline, Tables

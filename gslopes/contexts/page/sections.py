@@ -8,14 +8,14 @@ from urllib.parse import quote
 import pandas as pd
 from PIL import Image
 
+from gslopes.contexts import HOME, TABLES
 from gslopes.contexts.page import charts, tables
 from gslopes.contexts.page.lead import counts, credit_line, results_of
-from gslopes.contexts.people import DECISIONS
-from gslopes.contexts.tables import TABLES
+from gslopes.contexts.stimuli.people import DECISIONS
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.files import LARGEST_TABLE, inside, is_file, read_regular
-from gslopes.core.tables import Record, lookup
+from gslopes.core.tables import lookup
 from gslopes.frame.page import Content, Page, chart, noted, sure
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Section
@@ -24,7 +24,6 @@ from gslopes.report import fonts, words
 from gslopes.report.inline import data_uri, jpeg_uri, render
 from gslopes.report.review import review_data
 
-HOME = Path(__file__).parents[1]
 TEMPLATES = HOME / "templates"
 THUMB = 240  # pixels of a picture on the page
 WRAPPED = ("table4", "table14")  # whose cells are long
@@ -41,44 +40,45 @@ def differently(page: Page) -> Content | None:
 
 
 def typical(page: Page) -> Content | None:
-    """A background alone, one person as photographed, and both together, from the most feminine room to the most
-    masculine; Figure 3 of the paper.
+    """A background without a person, one person as photographed, and both together, from the most feminine room to the
+    most masculine; Figure 3 of the paper.
     """
-    shown = show(page)
-    if shown is None or not shown["strips"][0]["tiles"]:
+    content = show(page)
+    if content is None or not content["strips"][0]["tiles"]:
         return None
-    strip = shown["strips"][0]
+    strip = content["strips"][0]
     photo = strip["tiles"][0]
     rooms = [tile for tile in strip["tiles"] if tile["room"]]
-    places = dict.fromkeys((0, len(rooms) // 2, len(rooms) - 1))
-    alone = _alone(page, rooms[0]["at"]) if rooms else []
-    return {
-        **shown,
-        "strips": [{**strip, "tiles": [*alone, photo, *(rooms[place] for place in places)]}],
-    }
+    tiles = [photo]
+    if rooms:
+        tiles = [*_without_person(page, rooms[0]["at"]), photo]
+    tiles += [rooms[index] for index in dict.fromkeys((0, len(rooms) // 2, len(rooms) - 1))]
+    return {**content, "strips": [{**strip, "tiles": tiles}]}
 
 
-def _alone(page: Page, key: str) -> list[Content]:
+def _without_person(page: Page, key: str) -> list[Content]:
     """The tile of a background without a person, if it can be read.  key: of the background."""
-    backgrounds = page.tables["backgrounds"]
+    photo = lookup(page.tables["backgrounds"], "key", "photo")[key]
     composites = page.tables["composites"]
-    photos = backgrounds.loc[backgrounds["key"] == key, "photo"]
-    rows = composites[(composites["kind"] == "empty") & composites["photo"].isin(photos)]
-    return [
-        tile
-        for row in rows.to_dict("records")
-        for tile in _tiles(row, f"{key} alone", "", page.run.folder)
-    ]
+    rows = composites[(composites["kind"] == "empty") & (composites["photo"] == photo)]
+    return _tiles(rows.assign(attribute=f"{key} alone"), {}, page.run.folder)
 
 
-def _tiles(row: Record, at: str, inferred: str, run: Path) -> list[Content]:
-    """The tile of a row of the composites table; none if its picture cannot be read."""
-    with suppress(PhotoError):
-        small = Image.fromarray(photo_of(photo_bytes(row["file"], run), Path(row["file"])).pixels)
-        small.thumbnail((THUMB, THUMB), Image.Resampling.LANCZOS)
-        room = row["kind"] == "context"
-        return [{"src": jpeg_uri(small, 82), "at": at, "inferred": inferred, "room": room}]
-    return []
+def _tiles(composites: pd.DataFrame, inferred: Mapping[str, str], run: Path) -> list[Content]:
+    """The tiles of rows of the composites table, of the pictures that can be read.  inferred: by attribute."""
+    tiles = []
+    for row in composites.to_dict("records"):
+        with suppress(PhotoError):
+            photo = photo_of(photo_bytes(row["file"], run), Path(row["file"]))
+            small = Image.fromarray(photo.pixels)
+            small.thumbnail((THUMB, THUMB), Image.Resampling.LANCZOS)
+            tile = {
+                "src": jpeg_uri(small, 82),
+                "at": row["attribute"],
+                "room": row["kind"] == "context",
+            }
+            tiles.append({**tile, "inferred": inferred.get(row["attribute"], "")})
+    return tiles
 
 
 def show(page: Page) -> Content | None:
@@ -87,38 +87,22 @@ def show(page: Page) -> Content | None:
     Of the photos' ids in order the one in the middle, never for what it shows.
     """
     results = results_of(page.tables)
-    run = page.run.folder
     ratings = results["backgrounds"].set_index("key")["rating"].astype(float)
-    plain = results["composites"].query("step == 0 and kind in ('original', 'canvas', 'context')")
+    plain = results["composites"].query("kind in ('original', 'canvas', 'context')")
     plain = plain[~plain["attribute"].str.contains("~")]
-    plain = plain.assign(
-        place=plain["attribute"].map(ratings).fillna(-1) - (plain["kind"] == "original")
-    )
-    pictures = plain.sort_values(["place", "attribute"])
-    people = results["people"][
-        results["people"]["photo"].isin(pictures.loc[pictures["kind"] == "context", "photo"])
-    ]
-    described = results.get("described", TABLES["described"].empty()).query(
-        "tags == 'gross' and step == 0"
-    )
+    order = plain["attribute"].map(ratings).fillna(-1) - (plain["kind"] == "original")
+    pictures = plain.assign(place=order).sort_values(["place", "attribute"])
+    people = results["people"]
+    people = people[people["photo"].isin(pictures.loc[pictures["kind"] == "context", "photo"])]
+    described = results.get("described", TABLES["described"].empty()).query("tags == 'gross'")
     tagger = described["classifier"].min() if len(described) else ""
-    inferred_of = (
-        described[described["classifier"] == tagger]
-        .set_index(["photo", "attribute"])["inferred"]
-        .to_dict()
-    )
+    answers = described[(described["classifier"] == tagger) & (described["step"] == 0)]
     strips = []
     for gender, photos in people.sort_values("photo").groupby("gender")["photo"]:
         photo = photos.iloc[len(photos) // 2]
-        tiles = []
-        for row in (
-            pictures[pictures["photo"] == photo]
-            .drop_duplicates(["kind", "context"])
-            .to_dict("records")
-        ):
-            place = row["attribute"]
-            tiles += _tiles(row, place, inferred_of.get((photo, place), ""), run)
-        strips.append({"gender": gender, "tiles": tiles})
+        composites = pictures[pictures["photo"] == photo].drop_duplicates(["kind", "context"])
+        inferred = lookup(answers[answers["photo"] == photo], "attribute", "inferred")
+        strips.append({"gender": gender, "tiles": _tiles(composites, inferred, page.run.folder)})
     if strips:
         return {"strips": strips[:4], "tagger": tagger, "credits": credit_line(results)}
     return None
@@ -133,26 +117,32 @@ def paper(page: Page) -> Content | None:
     picture = data_uri(read_regular(file, LARGEST_TABLE), "png") if is_file(file) else ""
     parts = []
     for part in page.audit.sentences["part"]:
-        panels = [one for name in part["charts"] for one in drawn.get(name, ())]
-        listed = [
-            {
-                "title": tables.TITLES[name],
-                "wrapped": name in WRAPPED,
-                "head": list(papers[name].columns),
-                "rows": [
-                    [words.printable(cell) for cell in row]
-                    for row in papers[name].itertuples(index=False)
-                ],
-            }
-            for name in part["tables"]
-            if name in papers
-        ]
+        panels = [panel for name in part["charts"] for panel in drawn.get(name, ())]
+        listed = [_grid(name, papers[name]) for name in part["tables"] if name in papers]
         figure = picture if "shares" in part["charts"] else ""
         if panels or listed or figure:
-            parts.append({**part, "charts": panels, "tables": listed, "figure": figure})
+            parts.append(
+                {
+                    **part,
+                    "charts": panels,
+                    "tables": listed,
+                    "figure": figure,
+                }
+            )
     if parts:
         return {"parts": parts, "figure_title": charts.FIGURE}
     return None
+
+
+def _grid(name: str, table: pd.DataFrame) -> Content:
+    rows = table.map(words.printable).to_numpy().tolist()
+    title = tables.TITLES[name]
+    return {
+        "title": title,
+        "wrapped": name in WRAPPED,
+        "head": list(table.columns),
+        "rows": rows,
+    }
 
 
 SECTIONS = (
@@ -185,11 +175,9 @@ def write_sheets(run: Run) -> Made:
     run.notes.extend(
         fonts.advice({*results["backgrounds"]["context"], *results["people"]["group"]})
     )
-    photos = run.table("photos")
-    names = lookup(photos, "photo", "path")
-    runfolder.write_bytes(
-        folder / "cutouts.html", cutouts_page(run.folder, results["cutouts"], names).encode()
-    )
+    names = lookup(run.table("photos"), "photo", "path")
+    sheet = cutouts_page(run.folder, results["cutouts"], names)
+    runfolder.write_bytes(folder / "cutouts.html", sheet.encode())
     return {}
 
 
@@ -198,32 +186,24 @@ def cutouts_page(run: Path, cutouts: pd.DataFrame, names: Mapping[str, str]) -> 
 
     cutouts: the table of that name.  names: photo to the name of its file.
     """
-    on_disk = [
-        bool(name) and inside(run, run / name) and is_file(run / name) for name in cutouts["file"]
-    ]
-    listed = cutouts[on_disk].sort_values(["status", "photo"])
+
+    def on_disk(name: str) -> bool:
+        return bool(name) and inside(run, run / name) and is_file(run / name)
+
+    listed = cutouts[cutouts["file"].map(on_disk)].sort_values(["status", "photo"])
     cells = []
     for row in listed.to_dict("records"):
         why = f": {row['detail'] or row['reason']}" if row["reason"] else ""
         name = f"{names[row['photo']]}: " if row["photo"] in names else ""
         text = words.printable(f"{name}{row['method']}, {row['status']}{why}")
-        cells.append(
-            {
-                "photo": row["photo"],
-                "status": row["status"],
-                "src": quote(f"../{row['file']}"),
-                "text": text,
-            }
-        )
-    flagged = int((listed["status"] == "flagged").sum())
-    missing = len(cutouts) - len(listed)
+        cells.append(row | {"src": quote(f"../{row['file']}"), "text": text})
     return render(
         "cutouts.html.j2",
         house=TEMPLATES,
         styles=("review.css", "cutouts.css"),
         scripts=("review.js",),
         data=review_data(
-            [{"photo": cell["photo"]} for cell in cells],
+            [{"photo": photo} for photo in listed["photo"]],
             [],
             ("photo", "decision"),
             copied=("photo",),
@@ -234,6 +214,6 @@ def cutouts_page(run: Path, cutouts: pd.DataFrame, names: Mapping[str, str]) -> 
             values={"decision": tuple(DECISIONS.values())},
         ),
         shown=cells,
-        flagged=flagged,
-        missing=missing,
+        flagged=int((listed["status"] == "flagged").sum()),
+        missing=len(cutouts) - len(listed),
     )

@@ -1,22 +1,25 @@
 """Tables 7 to 14 of Barlas et al. 2020 in their layout, and more, from the tables of a run.
 
-In Table 14 an effect is found where q < 0.05 in its table; which contexts are feminine and masculine is as in the stars
-of Tables 7 and 9: see ``contexts.tables.sides``.  As published, RQ1 and RQ3 have a second answer, which counts these
+In Table 14 an effect is found if q < 0.05 in its table; which contexts are feminine and masculine is as in the stars
+of Tables 7 and 9: see ``measures.ratings.sides``.  As published, RQ1 and RQ3 have a second answer, which counts these
 stars as the paper does.
 """
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from gslopes.contexts import SENTENCES, TABLES
 from gslopes.contexts.measures.describe import EMPTY
-from gslopes.contexts.tables import SENTENCES, TABLES, sides
-from gslopes.contexts.typology import normalise
+from gslopes.contexts.measures.inference import GIVEN
+from gslopes.contexts.measures.ratings import sides
+from gslopes.contexts.measures.typology import normalise
 from gslopes.core.files import csv_bytes
-from gslopes.core.tables import Record, Row
 from gslopes.frame.spec import Tables
 from gslopes.report import numbers
 from gslopes.report.layouts import markdown, tabular
@@ -27,8 +30,17 @@ TITLES = SENTENCES["titles"]
 QUESTIONS = tuple(SENTENCES["questions"])
 STARRED = SENTENCES["starred"]  # the two that count stars
 UNNAMED = "not judged: no context has tags in its dictionary"
-STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where that comes from
+STAR = 0.002  # the paper's level in tables 11 and 13; it does not give a reason for it
 SIDES = (("woman", "women", "feminine"), ("man", "men", "masculine"))
+_signed = "{:+.2f}".format
+
+
+def gross(results: Tables) -> dict[str, pd.DataFrame]:
+    """All tables, without the rows of net tags."""
+    return {
+        name: frame[frame["tags"] == "gross"] if "tags" in frame else frame
+        for name, frame in results.items()
+    }
 
 
 def paper_tables(results: Tables, published: bool = False) -> dict[str, pd.DataFrame]:
@@ -36,29 +48,29 @@ def paper_tables(results: Tables, published: bool = False) -> dict[str, pd.DataF
 
     published: Table 14 has the paper's own answers, too.
     """
-
-    def rows_of(name: str) -> pd.DataFrame:
-        frame = results.get(name, pd.DataFrame())
-        frame = (
-            frame[frame["tags"] == "gross"] if "tags" in frame and name != "congruence" else frame
-        )
-        if "context" in frame and name != "backgrounds":
-            return _in_order(frame, results)
-        return frame
-
+    rows = gross(results)
+    for name in ("inferred", "recognised", "accuracy", "distances", "changes"):
+        if name in rows:
+            rows[name] = _in_order(rows[name], results)
     makers = (
-        ("table4", "scores", lambda rows: _table4(rows, results)),
+        ("table4", "scores", lambda scores: _table4(scores, results)),
         ("table7", "inferred", _table7),
         ("table8", "recognised", _table8),
         ("table9", "accuracy", _table9),
-        ("table10", "distances", lambda rows: _table10(rows, rows_of("tukey"))),
+        (
+            "table10",
+            "distances",
+            lambda means: _table10(means, rows.get("tukey", TABLES["tukey"].empty())),
+        ),
         ("table11", "changes", _table11),
-        ("table14", "backgrounds", lambda rows: _by_question(table14(results, published))),
-        ("congruence", "congruence", _congruence),
+        ("table14", "backgrounds", lambda _: _by_question(table14(rows, published))),
+        ("congruence", "congruence", lambda _: _congruence(results["congruence"])),
         ("backgrounds", "backgrounds", _backgrounds),
     )
-    made = {name: make(rows) for name, source, make in makers if len(rows := rows_of(source))}
-    return {name: table for name, table in made.items() if len(table)}
+    tables = {
+        name: make(rows[source]) for name, source, make in makers if len(rows.get(source, ()))
+    }
+    return {name: table for name, table in tables.items() if len(table)}
 
 
 def _in_order(rows: pd.DataFrame, results: Tables) -> pd.DataFrame:
@@ -69,9 +81,9 @@ def _in_order(rows: pd.DataFrame, results: Tables) -> pd.DataFrame:
         side = rooms["context"].map(sides(rooms)).map({"feminine": 0, "masculine": 2}).fillna(1)
         ordered = rooms.assign(side=side).sort_values(["side", "rating", "context"])
         contexts += ordered["context"].tolist()
-    place = {name: at for at, name in enumerate(contexts)}
-    places = rows["context"].map(place).fillna(len(place))
-    taggers, _ = pd.factorize(rows["classifier"])
+    order = {name: index for index, name in enumerate(contexts)}
+    places = rows["context"].map(order).fillna(len(order))
+    taggers = pd.factorize(rows["classifier"])[0]
     return rows.iloc[np.lexsort((places, taggers))]
 
 
@@ -112,19 +124,11 @@ def _share(number: float, digits: int = 3) -> str:
     return re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
 
 
-def _ends(row: Record, low: str, high: str) -> str:
-    """An interval in brackets; empty where there is none."""
-    finite = math.isfinite(row[low]) and math.isfinite(row[high])
-    if finite:
-        return f"[{row[low]:+.2f}, {row[high]:+.2f}]"
-    return ""
-
-
 def _wide(rows: pd.DataFrame, cell: Callable[[pd.DataFrame], str]) -> pd.DataFrame:
     """One row a context, one column a classifier, each cell from its part of the rows."""
     cells = pd.Series({key: cell(part) for key, part in rows.groupby(["context", "classifier"])})
     wide = cells.unstack(fill_value="").loc[rows["context"].unique(), rows["classifier"].unique()]
-    return wide.rename_axis(index="context", columns=None).reset_index()
+    return wide.rename_axis("context").reset_index()
 
 
 # -- the paper's tables -----------------------------------------------------------------------------------------------
@@ -143,8 +147,8 @@ def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
     if not photos:
         return pd.DataFrame()
     photo = photos[len(photos) // 2]
-    seen = set(before.loc[before["photo"] == photo, "attribute"])
-    room = rooms[rooms["key"].isin(seen)].iloc[0]
+    keys = before.loc[before["photo"] == photo, "attribute"]
+    room = rooms[rooms["key"].isin(keys)].iloc[0]
     pictures = {
         f"background {room['key']}": (room["photo"], EMPTY),
         "photo": (photo, "original"),
@@ -152,49 +156,40 @@ def _table4(scores: pd.DataFrame, results: Tables) -> pd.DataFrame:
     }
     tags = scores.sort_values("score", ascending=False, kind="stable")
     tags = tags.assign(label=tags["label"].map(normalise))
-    said = tags.groupby(["classifier", "photo", "attribute"])["label"].agg(", ".join)
-    rows = [
-        {
-            "classifier": name,
-            **{
-                head: said.get((name, *picture), numbers.NONE) for head, picture in pictures.items()
-            },
-        }
-        for name in scores["classifier"].drop_duplicates()
-    ]
-    return pd.DataFrame(rows)
+    listed = tags.groupby(["photo", "attribute", "classifier"])["label"].agg(", ".join).unstack()
+    table = listed.reindex(columns=scores["classifier"].unique()).T.reindex(
+        columns=[*pictures.values()]
+    )
+    table.columns = pd.Index(pictures)
+    return table.fillna(numbers.NONE).rename_axis("classifier").reset_index()
 
 
 def _table7(rows: pd.DataFrame) -> pd.DataFrame:
     def cell(part: pd.DataFrame) -> str:
-        count = part.set_index("inferred")["count"]
-        return f"{count['woman']}-{count['man']}-{count['neutral']}" + "*" * bool(
-            part["congruent_rise"].any()
-        )
+        count = part.set_index("inferred")["count"].astype(str)
+        return "-".join(count[[*GIVEN]]) + "*" * bool(part["congruent_rise"].any())
 
     return _wide(rows[rows["gender"] == "all"], cell)
 
 
 def _table8(rows: pd.DataFrame) -> pd.DataFrame:
     def cell(part: pd.DataFrame) -> str:
-        share = part.set_index("given")["share"]
-        if "woman" not in share:
+        if len(part) == 1:
             return "not applicable"
-        return ";".join(_share(share[given]) for given in ("all", "woman", "man", "neutral"))
+        share = part.set_index("given")["share"].map(_share)
+        return ";".join(share[["all", *GIVEN]])
 
     return _wide(rows, cell)
 
 
 def _table9(rows: pd.DataFrame) -> pd.DataFrame:
+    scores = rows["f1"].map(lambda f1: _share(f1, 2)) + np.where(rows["congruent_rise"], "*", "")
+
     def cell(part: pd.DataFrame) -> str:
-        records = part.to_dict("records")
-        f1 = {
-            row["gender"]: _share(row["f1"], 2) + "*" * bool(row["congruent_rise"])
-            for row in records
-        }
+        f1 = part.set_index("gender")["text"]
         return f"{f1.get('man', 'NA')}/{f1.get('woman', 'NA')}"
 
-    return _wide(rows, cell)
+    return _wide(rows.assign(text=scores), cell)
 
 
 def _table10(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -202,42 +197,38 @@ def _table10(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
         index=["classifier", "context"], columns="cell", values="mean", sort=False
     )
     women_first = sorted(wide.columns, key=lambda cell: (not cell.startswith("woman"), cell))
-    table = wide[women_first].map(_share).reset_index()
-    differing: dict[
-        tuple[str, ...], list[str]
-    ] = {}  # the pairs that differ by Tukey's test, the larger one first
-    for row in (
-        pairs[pairs["paper_significant"].astype(bool)].to_dict("records") if len(pairs) else ()
-    ):
-        names = (row["one"], row["other"]) if row["difference"] > 0 else (row["other"], row["one"])
-        differing.setdefault((row["classifier"], row["context"], row["factor"]), []).append(
-            " > ".join(names)
-        )
+    table = wide[women_first].map(_share)
+    # the pairs that differ by Tukey's test, the larger mean first
+    pairs = pairs[pairs["paper_significant"].astype(bool)]
+    larger = pairs["difference"] > 0
+    texts = (
+        pairs["one"].where(larger, pairs["other"])
+        + " > "
+        + pairs["other"].where(larger, pairs["one"])
+    )
     for factor in ("gender", "group"):
-        places = zip(table["classifier"], table["context"], strict=True)
-        table[f"differs by {factor}"] = [
-            ", ".join(differing.get((*place, factor), ())) for place in places
-        ]
-    return table
+        differing = pairs.assign(text=texts)[pairs["factor"] == factor]
+        joined = differing.groupby(["classifier", "context"])["text"].agg(", ".join)
+        table[f"differs by {factor}"] = joined.reindex(table.index).fillna("")
+    return table.rename_axis(columns=None).reset_index()
 
 
 def _table11(rows: pd.DataFrame) -> pd.DataFrame:
-    made: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in rows.sort_values("analysis", ascending=False, kind="stable").to_dict("records"):
-        head = {"classifier": row["classifier"], "context": row["context"], "tags": row["super"]}
-        sign = "Δ " if row["analysis"] == "within" else ""
-        t = (
-            _number(row["t"], ".2f", "ns")
-            + "*" * (row["p"] < STAR)
-            + "†" * bool(row.get("consistent", False))
-        )
-        cells = made.setdefault(tuple(head.values()), head)
-        cells |= {
-            f"{sign}women": _number(row["women"]),
-            f"{sign}men": _number(row["men"]),
-            f"{sign}t": t,
-        }
-    return pd.DataFrame(list(made.values())).fillna("")
+    t = rows["t"].map(lambda t: _number(t, ".2f", "ns"))
+    marks = np.where(rows["p"] < STAR, "*", "") + np.where(rows["consistent"], "†", "")
+    cells = rows[["classifier", "context"]].assign(
+        tags=rows["super"],
+        women=rows["women"].map(_number),
+        men=rows["men"].map(_number),
+        t=t + marks,
+    )
+    cells = cells.set_index(["classifier", "context", "tags"])
+    analyses = {"within": "Δ ", "between": ""}
+    parts = [
+        cells[(rows["analysis"] == analysis).to_numpy()].add_prefix(sign)
+        for analysis, sign in analyses.items()
+    ]
+    return pd.concat([part for part in parts if len(part)], axis=1).fillna("").reset_index()
 
 
 # -- Table 14: the answers to the paper's questions -------------------------------------------------------------------
@@ -249,9 +240,7 @@ def table14(results: Tables, published: bool = False) -> pd.DataFrame:
     published: next to RQ1 and RQ3 the paper's own answer, which has no null hypothesis and no interval.
     """
     names = results["inferred"]["classifier"].drop_duplicates() if "inferred" in results else ()
-    rows = [
-        {"tagger": printable(name), **_answers(results, str(name), published)} for name in names
-    ]
+    rows = [{"tagger": printable(name), **_answers(results, name, published)} for name in names]
     return pd.DataFrame(rows)
 
 
@@ -265,46 +254,47 @@ def _by_question(answers: pd.DataFrame) -> pd.DataFrame:
 def _answers(results: Tables, name: str, published: bool) -> dict[str, str]:
     """Question to its cell."""
 
-    def of(table: str, **wanted: str) -> pd.DataFrame:
-        frame = results.get(table, TABLES[table].empty())
-        for column, value in {"classifier": name, "tags": "gross", **wanted}.items():
-            frame = frame[frame[column] == value]
-        return frame
+    def of(table: str) -> pd.DataFrame:
+        rows = results.get(table, TABLES[table].empty())
+        return rows[(rows["classifier"] == name) & (rows["tags"] == "gross")]
 
     stereotypes = sides(results["backgrounds"])
-    seen = of("inferred", gender="all")
+    inferred = of("inferred").query("gender == 'all'")
     right = of("accuracy")
-    recognised = of("recognised", given="all")
+    recognised = of("recognised").query("given == 'all'")
     cells = (
-        _congruent(seen, "inferred", "change", stereotypes),
+        _congruent(inferred, "inferred", "change", stereotypes),
         _independent(recognised),
         _congruent(right, "gender", "paired_change", stereotypes),
         _who_changes(of("tukey")),
         _expected(of("changes")),
     )
     answers = dict(zip(QUESTIONS, cells, strict=True))
-    if not published:
-        return answers
-    unnamed = bool(len(recognised)) and bool(recognised["share"].isna().all())
-    starred = {"RQ1": _starred(seen, "inferred", stereotypes)}
-    starred["RQ3"] = UNNAMED if unnamed else _starred(right, "gender", stereotypes)
-    answers |= {STARRED[name]: cell for name, cell in starred.items()}
-    return {
-        question: answers[question]
-        for question in sorted(answers, key=lambda question: question[:3])
-    }
+    if published:
+        unnamed = bool(len(recognised)) and bool(recognised["share"].isna().all())
+        answers[STARRED["RQ1"]] = _starred(inferred, "inferred", stereotypes)
+        answers[STARRED["RQ3"]] = UNNAMED if unnamed else _starred(right, "gender", stereotypes)
+    return dict(sorted(answers.items(), key=lambda answer: answer[0][:3]))
+
+
+def _fitting(
+    rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]
+) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """(plural, side, rows) of women in feminine and of men in masculine contexts.  column: of the gender."""
+    side_of = rows["context"].map(stereotypes)
+    for gender, plural, side in SIDES:
+        yield plural, side, rows[(side_of == side) & (rows[column] == gender)]
 
 
 def _starred(rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]) -> str:
     """The paper's answer: yes for a gender that has a star in any of its contexts."""
-    marked = rows[rows["congruent_rise"].astype(bool)]
+    contexts = Counter(stereotypes.values())
     answered = []
     counts = []
-    for gender, plural, side in SIDES:
-        contexts = [name for name, one in stereotypes.items() if one == side]
-        stars = marked[marked["context"].isin(contexts) & (marked[column] == gender)]
-        answered += [plural] * bool(len(stars))
-        counts.append(f"{plural} in {len(stars)} of {len(contexts)} {side}")
+    for plural, side, fitting in _fitting(rows, column, stereotypes):
+        stars = int(fitting["congruent_rise"].sum())
+        answered += [plural] * bool(stars)
+        counts.append(f"{plural} in {stars} of {contexts[side]} {side}")
     only = " only" * (len(answered) == 1)
     answer = f"yes, for {' and '.join(answered)}{only}" if answered else "no"
     return f"{answer}: {', '.join(counts)}"
@@ -313,19 +303,18 @@ def _starred(rows: pd.DataFrame, column: str, stereotypes: Mapping[str, str]) ->
 def _congruent(rows: pd.DataFrame, column: str, change: str, stereotypes: Mapping[str, str]) -> str:
     """Of women in feminine and of men in masculine contexts: in how many the answer rises, and falls."""
     answers = []
-    for gender, plural, side in SIDES:
-        contexts = [name for name, one in stereotypes.items() if one == side]
-        chosen = rows[rows["context"].isin(contexts) & (rows[column] == gender)]
-        judged = chosen[chosen["q"].notna()]
+    for plural, side, fitting in _fitting(rows, column, stereotypes):
+        judged = fitting[fitting["q"].notna()]
         if not len(judged):
-            answers.append(
-                f"{plural}: " + ("not judged, too rare" if len(chosen) else f"no {side} context")
-            )
+            why = "not judged, too rare" if len(fitting) else f"no {side} context"
+            answers.append(f"{plural}: {why}")
             continue
-        significant = judged[is_finding(judged["q"], judged["change_low"], judged["change_high"])]
-        rises = int((significant[change] > 0).sum())
-        falls = int((significant[change] < 0).sum())
-        verdict = "mixed" if rises and falls else "yes" if rises else "no"
+        significant = is_finding(judged["q"], judged["change_low"], judged["change_high"])
+        rises = int((judged.loc[significant, change] > 0).sum())
+        falls = int((judged.loc[significant, change] < 0).sum())
+        verdict = "yes" if rises else "no"
+        if rises and falls:
+            verdict = "mixed"
         fewer = f", less in {falls}" if falls else ""
         answers.append(f"{plural}: {verdict}, more in {rises} of {len(judged)} {side}{fewer}")
     return "; ".join(answers)
@@ -337,12 +326,11 @@ def _independent(rows: pd.DataFrame) -> str:
         if rows["share"].isna().all():
             return UNNAMED
         return "not judged: in too few pictures"
-    depends = judged[is_finding(judged["q"])]["context"].map(printable).tolist()
-    if not depends:
-        return f"no dependence found in {many(len(judged), 'context')}"
-    return (
-        f"no, it depends in {len(depends)} of {many(len(judged), 'context')}: {', '.join(depends)}"
-    )
+    contexts = many(len(judged), "context")
+    depends = judged.loc[is_finding(judged["q"]), "context"].map(printable)
+    if not len(depends):
+        return f"no dependence found in {contexts}"
+    return f"no, it depends in {len(depends)} of {contexts}: {', '.join(depends)}"
 
 
 def _who_changes(rows: pd.DataFrame) -> str:
@@ -353,18 +341,13 @@ def _who_changes(rows: pd.DataFrame) -> str:
     contexts = rows["context"].nunique()
     significant = rows[rows["paper_significant"].astype(bool)]
     more = significant["one"].where(significant["difference"] > 0, significant["other"])
-    counts = (
-        significant.assign(more=more).groupby(["factor", "more"], sort=False)["context"].nunique()
-    )
-    plurals = {"woman": "women", "man": "men"}
-    levels = counts.reset_index().itertuples(index=False)
+    places = significant.assign(more=more).groupby(["factor", "more"], sort=False)["context"]
+    plurals: dict[Any, str] = {"woman": "women", "man": "men"}
     answers = [
-        f"{plurals.get(str(level), printable(level))} in {count} of {contexts}"
-        for _, level, count in levels
+        f"{plurals.get(level, printable(level))} in {count} of {contexts}"
+        for level, count in places.nunique().droplevel("factor").items()
     ]
-    if answers:
-        return ", ".join(answers)
-    return f"no difference found in {many(contexts, 'context')}"
+    return ", ".join(answers) or f"no difference found in {many(contexts, 'context')}"
 
 
 def _expected(rows: pd.DataFrame) -> str:
@@ -379,27 +362,35 @@ def _expected(rows: pd.DataFrame) -> str:
 
 
 def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
-    subset = rows[(rows["group"] == "all") & rows["slope"].notna()]
-    several_rooms = subset["rooms_low"].notna().any()
-    made = []
-    for row in subset.to_dict("records"):
-        cells: Row = {name: row[name] for name in ("classifier", "tags", "measure")}
+    rows = rows[(rows["group"] == "all") & rows["slope"].notna()]
+    several_rooms = rows["rooms_low"].notna().any()
+    lines = []
+    for row in rows.to_dict("records"):
+        cells = {name: row[name] for name in ("classifier", "tags", "measure")}
         cells |= {"people": row["gender"], "n": row["n"]}
         cells["slope"] = f"{row['slope']:+.2f} {'tags' if row['measure'] == 'n_tags' else 'points'}"
-        cells["95 %"] = _ends(row, "ci_low", "ci_high") or numbers.NONE
+        cells["95 %"] = numbers.ends_of(row, _signed)
         cells["p"] = numbers.probability(row["p"] if math.isnan(row["p_perm"]) else row["p_perm"])
         cells["q"] = numbers.probability(row["q"])
         if several_rooms:
-            cells["95 %, any such rooms"] = _ends(row, "rooms_low", "rooms_high")
+            ends = numbers.interval(row["rooms_low"], row["rooms_high"], _signed)
+            cells["95 %, any such rooms"] = ends.replace(numbers.NONE, "")
             cells["p, any such rooms"] = numbers.probability(row["p_rooms"])
-        made.append(cells)
-    return pd.DataFrame(made)
+        lines.append(cells)
+    return pd.DataFrame(lines)
 
 
 def _backgrounds(rows: pd.DataFrame) -> pd.DataFrame:
-    columns = rows[
-        ["key", "status", "reason", "detail", "rating", "label", "licence", "creator", "source"]
+    columns = [
+        "key",
+        "status",
+        "reason",
+        "detail",
+        "rating",
+        "label",
+        "licence",
+        "creator",
+        "source",
     ]
-    return columns.assign(
-        rating=[_number(rating, "g", "") for rating in columns["rating"].astype(float)]
-    ).fillna("")
+    ratings = rows["rating"].astype(float).map("{:g}".format, na_action="ignore")
+    return rows[columns].assign(rating=ratings).fillna("")

@@ -1,4 +1,4 @@
-"""The backgrounds of a run: the drawn rooms that ship, and folders of one's own, each with its contexts.toml."""
+"""The backgrounds of a run: the drawn rooms that ship, and the user's folders, each with its contexts.toml."""
 
 import math
 import re
@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from gslopes.contexts import HOME
 from gslopes.contexts.stimuli.canvas import cover
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
@@ -16,9 +17,9 @@ from gslopes.core.records import ByteArray, Finder
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import list_files, open_photo
 
-ROOMS = Path(__file__).parents[1] / "data/rooms"  # drawn by training/rooms.py
+ROOMS = HOME / "data/rooms"  # drawn by training/rooms.py
 SMALLEST = 200
-_USED = SkipReason()
+USED = SkipReason()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class BackgroundPicture:
     record: Context
     photo: str = ""
     pixels: ByteArray | None = None
-    why: SkipReason = _USED
+    why: SkipReason = USED
 
     @property
     def used(self) -> bool:
@@ -68,7 +69,7 @@ class BackgroundPicture:
 
 
 def read_backgrounds(
-    wanted: tuple[str, ...],
+    names: tuple[str, ...],
     canvas: tuple[int, int],
     finder: Callable[[], Finder],
     one_each: bool = False,
@@ -80,19 +81,21 @@ def read_backgrounds(
     Raises: UsageError if a folder is not there, none is usable, or one picture is in two contexts; ConfigError.
     """
     pictures: list[BackgroundPicture] = []
-    for name in wanted:
+    for name in names:
         if name == "rendered":
             pictures += [
-                one for one in _folder(ROOMS, canvas) if not one_each or one.key.endswith(".1")
+                picture
+                for picture in _folder(ROOMS, canvas)
+                if not one_each or picture.key.endswith(".1")
             ]
         else:
             pictures += _folder(Path(name), canvas, finder)
-    seen: dict[tuple[str, str], BackgroundPicture] = {}
+    first: dict[tuple[str, str], BackgroundPicture] = {}
     for background in pictures:
         for what, name in (("name", background.key), ("picture", background.photo)):
-            other = seen.setdefault((what, name), background)
-            if other is not background and name:
-                problem = f"The {what} of {other.path} is also that of {background.path}."
+            earlier = first.setdefault((what, name), background)
+            if earlier is not background and name:
+                problem = f"The {what} of {earlier.path} is also that of {background.path}."
                 raise UsageError(problem, "Each background has one place.")
     if not any(background.used for background in pictures):
         raise UsageError(

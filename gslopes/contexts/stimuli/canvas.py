@@ -1,4 +1,4 @@
-"""Where a cut-out person stands on a background, and how the two become one picture.
+"""The place of a cut-out person on a background, and how the two become one picture.
 
 Geometry as in the published compositing script (bottoms aligned, centred, scaled to a share of the canvas) without its
 flaws: every background has exactly the canvas' size, a share that does not fit is an error, feathered edges are
@@ -13,8 +13,8 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from gslopes.core.arrays import Flags
-from gslopes.core.errors import GslopesError
+from gslopes.core.errors import PhotoError
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, FloatArray
 
 OPAQUE = 0.5
@@ -22,18 +22,17 @@ TOLERANCE = 0.002  # of the share
 LARGEST_SCALE = 1.5
 
 
-class DoesNotFit(GslopesError):
-    """A person would be larger than the canvas, or enlarged too far; it says the largest share that fits."""
+class DoesNotFit(PhotoError):
+    """A person would be larger than the canvas, or enlarged too far; it names the largest share that fits."""
 
     def __init__(self, share: float, largest: float, larger: str) -> None:
-        floor = math.floor(largest * 100) / 100
-        super().__init__(
-            f"a person share of {share:.3g} needs a cut-out {larger}; at most {floor:.2f} fits"
-        )
+        fits = f"at most {math.floor(largest * 100) / 100:.2f} fits"
+        why = f"a person share of {share:.3g} needs a cut-out {larger}; {fits}"
+        super().__init__("a cut-out", SkipReason(Reason.DOES_NOT_FIT, why))
 
 
 class Placement(NamedTuple):
-    """Where a cut-out stands: scale of its pixels, top left corner and size on the canvas, opaque pixels on it."""
+    """The place of a cut-out: scale of its pixels, top left corner and size on the canvas, opaque pixels on it."""
 
     scale: float
     x: int
@@ -54,9 +53,9 @@ def cover(picture: ByteArray, width: int, height: int) -> ByteArray:
     high = max(height, round(h * scale))
     method = cv2.INTER_AREA if scale < 1 else cv2.INTER_LANCZOS4
     scaled = cv2.resize(picture, (wide, high), interpolation=method)
-    left = (wide - width) // 2
-    top = (high - height) // 2
-    return np.ascontiguousarray(scaled[top : top + height, left : left + width], np.uint8)
+    x = (wide - width) // 2
+    y = (high - height) // 2
+    return np.ascontiguousarray(scaled[y : y + height, x : x + width], np.uint8)
 
 
 def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Placement:
@@ -83,19 +82,25 @@ def place(alpha: FloatArray, width: int, height: int, share: float = 0.25) -> Pl
         most = min(opaque(fits), opaque(min(fits, LARGEST_SCALE)))
         raise DoesNotFit(share, most / area, "larger than the canvas")
     scale = math.sqrt(share * area / max(float((alpha >= OPAQUE).sum()), 1.0))
-    low = 0.0
-    high = fits
+    ends = [0.0, fits]
     for _ in range(30):
         reached = opaque(scale) / area if scale <= fits else math.inf
         if abs(reached - share) <= TOLERANCE:
             break
-        low, high = (scale, high) if reached < share else (low, scale)
-        scale = (low + high) / 2
+        ends[reached >= share] = scale
+        scale = sum(ends) / 2
     if scale > LARGEST_SCALE:
         larger = f"enlarged {scale:.1f} times, more than {LARGEST_SCALE}"
         raise DoesNotFit(share, opaque(LARGEST_SCALE) / area, larger)
-    wide, high_px = size(scale)
-    return Placement(scale, (width - wide) // 2, height - high_px, wide, high_px, opaque(scale))
+    wide, high = size(scale)
+    return Placement(
+        scale=scale,
+        x=(width - wide) // 2,
+        y=height - high,
+        width=wide,
+        height=high,
+        opaque=opaque(scale),
+    )
 
 
 def _resize(layer: FloatArray, size: tuple[int, int]) -> FloatArray:
@@ -130,19 +135,18 @@ def paste(
     background: (H, W, 3) uint8.  layer, alpha: as from ``resample``.
     """
     result = background.copy()
-    at = slice(where.y, where.y + where.height), slice(where.x, where.x + where.width)
-    mixed = layer + (1 - alpha)[..., None] * background[at].astype(np.float32)
-    result[at] = np.where(
-        (alpha > 0)[..., None], np.clip(np.rint(mixed), 0, 255).astype(np.uint8), background[at]
-    )
+    area = slice(where.y, where.y + where.height), slice(where.x, where.x + where.width)
+    mixed = layer + (1 - alpha)[..., None] * background[area].astype(np.float32)
+    person = alpha > 0
+    result[area][person] = np.clip(np.rint(mixed), 0, 255)[person]
     return result
 
 
 def box(alpha: FloatArray, least: float = 0.02) -> tuple[int, int, int, int]:
     """x0 y0 x1 y1 (exclusive) of what is not transparent.  Raises: ValueError if nothing is."""
-    seen: Flags = alpha > least
-    if not seen.any():
+    rows, columns = np.nonzero(alpha > least)
+    if not len(rows):
         raise ValueError("nothing of the picture is opaque")
-    rows = np.flatnonzero(seen.any(axis=1))
-    columns = np.flatnonzero(seen.any(axis=0))
-    return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
+    right = int(columns.max()) + 1
+    bottom = int(rows.max()) + 1
+    return int(columns.min()), int(rows.min()), right, bottom

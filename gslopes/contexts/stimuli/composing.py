@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -9,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from gslopes.contexts.config import StageConfig
-from gslopes.contexts.stimuli.backgrounds import BackgroundPicture
-from gslopes.contexts.stimuli.canvas import DoesNotFit, Placement, box, paste, place, resample
+from gslopes.contexts.config import KINDS, StageConfig
+from gslopes.contexts.stimuli.backgrounds import USED, BackgroundPicture
+from gslopes.contexts.stimuli.canvas import Placement, box, paste, place, resample
 from gslopes.contexts.stimuli.cutting import REPLACED, read_cutout, same_photo
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
@@ -52,40 +53,37 @@ class Sweeper(NamedTuple):
         Such a photo stays in the plain part.  The gate judges whole edited photos, once for all backgrounds.
         """
         editor = self.components.editors[self.attribute]
+        masker = self.components.masker
         height, width = photo.pixels.shape[:2]
         face = choose(self.components.finder([photo])[0], width, height, self.min_face, editor.size)
         if not isinstance(face, Face):
             return None
         chip = warp(photo.pixels, face.matrix, editor.size)[None]
-        mask = self.components.masker([photo], [face], chip, editor.border)[0]
-        whole = editor.region == "head"
-        head = (
-            heads_of(self.components.masker, [photo], [face], chip, editor.border)[0]
-            if whole
-            else None
-        )
-        if mask_is_degenerate(mask):
+        masks = masker([photo], [face], chip, editor.border)
+        if mask_is_degenerate(masks[0]):
             return None
+        heads: Any = [None]
+        if editor.region == "head":
+            heads = heads_of(masker, [photo], [face], chip, editor.border)
         swept = editor.sweep(chip, np.asarray(self.values, np.float32))
         (composite,) = compose_all(
-            [photo], [face], swept, [mask], editor.blend, self.device, [head]
+            [photo], [face], swept, [*masks], editor.blend, self.device, heads
         )
         from gslopes.faces.gate.sweep_measurer import Sweep
 
-        pictures = [composite.picture(step) for step in range(len(composite))]
-        box = np.asarray(face.box, np.float64)
-        points = np.asarray(face.points, np.float64).reshape(5, 2)
         sweep = Sweep(
-            self.attribute, self.values, pictures, photo.pixels, box, points, composite.mask_area
+            self.attribute,
+            self.values,
+            [composite.picture(step) for step in range(len(composite))],
+            photo.pixels,
+            np.asarray(face.box, np.float64),
+            np.asarray(face.points, np.float64).reshape(5, 2),
+            composite.mask_area,
         )
         measured: Measured = self.measurer(sweep)[0]
         why = verdict(measured, GateConfig())
-        return composite, {
-            **asdict(measured),
-            "mask_area": composite.mask_area,
-            "kept": not why,
-            **why.columns,
-        }
+        row = {**asdict(measured), "mask_area": composite.mask_area, "kept": not why}
+        return composite, {**row, **why.columns}
 
 
 FORMAT: Literal["jpeg"] = "jpeg"  # what services take, and a tenth of the size
@@ -96,17 +94,17 @@ class Composing(NamedTuple):
 
     backgrounds: that are used.  cutouts: photo to its row of that table.
     names: relative name of a file to its photo, of those that are used.  backdrop: the plain canvas' colour.
-    sweeper: makes counterfactuals, if there is a sweep.  known: names in people.csv.
+    known: names in people.csv.  sweeper: makes counterfactuals, if there is a sweep.
     """
 
     run: Path
+    config: StageConfig
     backgrounds: tuple[BackgroundPicture, ...]
     cutouts: dict[str, Row]
     names: dict[str, str]
-    config: StageConfig
+    known: frozenset[str]
     backdrop: tuple[int, int, int]
-    sweeper: Sweeper | None = None
-    known: frozenset[str] = frozenset()
+    sweeper: Sweeper | None
 
 
 class _Cutout(NamedTuple):
@@ -122,8 +120,16 @@ class _Cutout(NamedTuple):
         return resample(colour[self.crop], self.alpha[self.crop], self.where)
 
 
+def _inside(box: tuple[int, int, int, int]) -> tuple[slice, slice]:
+    """Rows and columns of a box, x0 y0 x1 y1."""
+    return slice(box[1], box[3]), slice(box[0], box[2])
+
+
 class Part:
-    """Rows of the tables photos, edits, composites and verdicts of some people and backgrounds, and their pictures."""
+    """The pictures of some people and backgrounds, and their rows.
+
+    rows: of the tables photos, edits, composites and verdicts.
+    """
 
     def __init__(
         self, work: Composing, items: Iterable[PhotoFile | BackgroundPicture], tick: Tick
@@ -131,17 +137,17 @@ class Part:
         """Make them.  Raises: StorageError."""
         self.work = work
         self.config = work.config
-        self.photos: list[Row] = []
-        self.edits: list[Row] = []
-        self.composites: list[Row] = []
-        self.verdicts: list[Row] = []
-        plain = np.full((self.config.canvas[1], self.config.canvas[0], 3), work.backdrop, np.uint8)
-        shown = "canvas" in self.config.kinds or work.sweeper is not None
+        self.rows = {name: list[Row]() for name in ("photos", "edits", "composites", "verdicts")}
         # attribute, context and pixels of the plain canvas and every background
-        self.conditions = [("canvas", "", plain)] if shown else []
-        self.conditions += [
-            (one.key, one.context, one.pixels) for one in work.backgrounds if one.pixels is not None
+        self.conditions = [
+            (room.key, room.context, room.pixels)
+            for room in work.backgrounds
+            if room.pixels is not None
         ]
+        if "canvas" in self.config.kinds or work.sweeper is not None:
+            width, height = self.config.canvas
+            plain = np.full((height, width, 3), work.backdrop, np.uint8)
+            self.conditions.insert(0, ("canvas", "", plain))
         for item in items:
             if isinstance(item, BackgroundPicture):
                 self._background(item)
@@ -151,21 +157,14 @@ class Part:
 
     def _person(self, file: PhotoFile) -> None:
         """The baselines and composites of one photo."""
-        work = self.work
         photo_id = self.work.names.get(file.relative, "")
         for name in file.repeats:
             self._photo(photo_id, name, SkipReason(Reason.DUPLICATE, file.relative))
-        row = work.cutouts.get(photo_id)
         try:
-            if row is None or row["status"] != "used":
-                self._photo(photo_id, file.relative, self._why_not(file, row))
-                return
+            row = self._usable(file, photo_id)
             cutout = self._placed(row)
             original = photo_bytes(file.path)
             photo = same_photo(original, file.path, photo_id)
-        except DoesNotFit as error:
-            self._photo(photo_id, file.relative, SkipReason(Reason.DOES_NOT_FIT, error.message))
-            return
         except PhotoError as error:
             self._photo(photo_id, file.relative, SkipReason.of(error.reason))
             return
@@ -173,113 +172,133 @@ class Part:
         face = [float(number) for number in row["face"].split(",")]
         self._photo(photo_id, file.relative, width=width, height=height, box=face)
         if "original" in self.config.kinds:
-            self._add(photo_id, "original", "original", original, suffix=file.path.suffix.lower())
+            self._add(photo_id, "original", original, suffix=file.path.suffix.lower())
         layer, opacity = cutout.layer(cutout.colour)
         for key, context, background in self.conditions:
             data = encode(paste(background, layer, opacity, cutout.where), False, None, FORMAT)
-            self._add(
-                photo_id, key, "context" if context else "canvas", data, context, cutout.where
-            )
-        if work.sweeper is not None:
-            self._sweep(work.sweeper, photo_id, photo, cutout)
+            self._add(photo_id, key, data, context, cutout.where.opaque)
+        if self.work.sweeper is not None:
+            self._sweep(self.work.sweeper, photo_id, photo, cutout)
 
     def _sweep(self, sweeper: Sweeper, photo_id: str, photo: Photo, cutout: _Cutout) -> None:
-        """K counterfactuals by one mask: within a background they differ only where the face was edited."""
+        """K counterfactuals by one mask: within a background they differ only in the edited part of the face."""
         swept = sweeper(photo)
         if swept is None:
             return
         composite, judged = swept
-        x0, y0, x1, y1 = composite.box
-        base = in_srgb(photo.pixels, photo.icc)[y0:y1, x0:x1].astype(np.int16)
+        face = _inside(composite.box)
+        base = in_srgb(photo.pixels, photo.icc)[face].astype(np.int16)
         layers = []
-        opacity = np.zeros(0, np.float32)
         for patch in composite.patches:
             edited = cutout.colour.copy()
-            change = in_srgb(np.ascontiguousarray(patch), photo.icc).astype(np.int16) - base
-            edited[y0:y1, x0:x1] = np.clip(
-                edited[y0:y1, x0:x1].astype(np.int16) + change, 0, 255
-            ).astype(np.uint8)
-            layer, opacity = cutout.layer(edited)
-            layers.append(layer)
-        differ = np.ptp(np.stack(layers), axis=0).max(axis=2)
+            change = in_srgb(np.ascontiguousarray(patch), photo.icc) - base
+            edited[face] = np.clip(edited[face] + change, 0, 255)
+            layers.append(cutout.layer(edited)[0])
+        opacity = cutout.layer(cutout.colour)[1]
+        differ = np.ptp(layers, axis=0).max(axis=2)
         x0, y0, x1, y1 = box(differ, 0) if differ.any() else (0, 0, 1, 1)
-        cut = (slice(y0, y1), slice(x0, x1))
+        cut = _inside((x0, y0, x1, y1))
         where = cutout.where
-        inner = where._replace(x=where.x + x0, y=where.y + y0, width=x1 - x0, height=y1 - y0)
-        at = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height)
+        inner = where._replace(
+            x=where.x + x0,
+            y=where.y + y0,
+            width=x1 - x0,
+            height=y1 - y0,
+        )
+        corners = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height)
         for key, context, background in self.conditions:
             attribute = f"{key}~{self.config.sweep}"
-            kind = "context" if context else "canvas"
-            self.verdicts.append({"photo": photo_id, "attribute": attribute, **judged})
-            start = paste(background, layers[0], opacity, where)
-            files = Variants(start, False, None, FORMAT)
-            for step, (layer, value) in enumerate(zip(layers, sweeper.values, strict=True)):
+            self.rows["verdicts"].append({"photo": photo_id, "attribute": attribute, **judged})
+            files = Variants(paste(background, layers[0], opacity, where), False, None, FORMAT)
+            for step, layer in enumerate(layers):
                 picture = paste(background, layer[cut], opacity[cut], inner)
-                data = files.encode(picture[at[1] : at[3], at[0] : at[2]], at)
-                self._add(photo_id, attribute, kind, data, context, where, step=step, value=value)
+                data = files.encode(picture[_inside(corners)], corners)
+                self._add(photo_id, attribute, data, context, where.opaque, step)
 
     def _background(self, background: BackgroundPicture) -> None:
-        """The background alone."""
+        """The background without a person."""
         assert background.pixels is not None
         height, width = background.pixels.shape[:2]
         self._photo(background.photo, f"background {background.key}", width=width, height=height)
         data = encode(background.pixels, False, None, FORMAT)
-        self._add(background.photo, "empty", "empty", data, background.context)
+        self._add(background.photo, "empty", data, background.context)
 
-    def _why_not(self, file: PhotoFile, row: Row | None) -> SkipReason:
-        """Why a photo is not used: its cut-out was skipped or flagged, it is of no known person, or was replaced
-        meanwhile.  Raises: PhotoError if it cannot be read.
+    def _usable(self, file: PhotoFile, photo_id: str) -> Row:
+        """The photo's row of the ``cutouts`` table.
+
+        Raises: PhotoError if the cut-out was skipped or flagged, or if the photo is of no known person, cannot be read,
+            or was replaced meanwhile.
         """
+        row = self.work.cutouts.get(photo_id)
+        why = SkipReason(Reason.UNKNOWN_PERSON)
         if row is not None:
+            if row["status"] == "used":
+                return row
             reason = Reason(row["reason"]) if row["reason"] in VALUES else Reason.UNREADABLE
-            return SkipReason(reason, str(row["detail"]))
-        if file.relative not in self.work.known:
-            return SkipReason(Reason.UNKNOWN_PERSON)
-        open_photo(file.path)
-        return SkipReason(Reason.GONE, REPLACED)
+            why = SkipReason(reason, row["detail"])
+        elif file.relative in self.work.known:
+            open_photo(file.path)
+            why = SkipReason(Reason.GONE, REPLACED)
+        raise PhotoError(file.path, why)
 
     def _placed(self, row: Row) -> _Cutout:
         """A cut-out with its place.  row: of the ``cutouts`` table.  Raises: DoesNotFit."""
         colour, alpha = read_cutout(self.work.run, row["file"])
-        x0, y0, x1, y1 = box(alpha)
-        crop = (slice(y0, y1), slice(x0, x1))
-        return _Cutout(
-            colour, alpha, crop, place(alpha[crop], *self.config.canvas, self.config.person_share)
-        )
+        crop = _inside(box(alpha))
+        where = place(alpha[crop], *self.config.canvas, self.config.person_share)
+        return _Cutout(colour, alpha, crop, where)
 
     def _add(
         self,
         photo: str,
         attribute: str,
-        kind: str,
         data: bytes,
         context: str = "",
-        where: Placement | None = None,
-        *,
-        suffix: str = "",
+        opaque: int = 0,
         step: int = 0,
-        value: float = 0.0,
+        suffix: str = "",
     ) -> None:
-        """Write one picture and its rows."""
-        head: Row = {"photo": photo, "attribute": attribute, "step": step}
-        head["file"] = f"edits/{attribute}/{photo[:16]}-{step}{suffix or SUFFIX[FORMAT]}"
-        path = self.work.run / head["file"]
+        """Write one picture and its rows.  opaque: pixels of the person on the canvas."""
+        condition, _, sweep = attribute.partition("~")
+        file = f"edits/{attribute}/{photo[:16]}-{step}{suffix or SUFFIX[FORMAT]}"
+        path = self.work.run / file
         runfolder.make_folder(path.parent)
         runfolder.write_changed(path, data)
-        share = (
-            0.0 if where is None else where.opaque / (self.config.canvas[0] * self.config.canvas[1])
+        head: Row = {
+            "photo": photo,
+            "attribute": attribute,
+            "step": step,
+            "file": file,
+        }
+        kind = condition if condition in KINDS else "context"
+        share = opaque / math.prod(self.config.canvas)
+        self.rows["composites"].append(
+            {
+                **head,
+                "kind": kind,
+                "context": context,
+                "person_share": share,
+            }
         )
-        self.composites.append({**head, "kind": kind, "context": context, "person_share": share})
-        self.edits.append({**head, "value": value, "mask_area": 0.0})
+        value = self.work.sweeper.values[step] if self.work.sweeper and sweep else 0.0
+        self.rows["edits"].append({**head, "value": value, "mask_area": 0.0})
 
-    def _photo(self, photo: str, path: str, why: SkipReason | None = None, **more: Any) -> None:
+    def _photo(self, photo: str, path: str, why: SkipReason = USED, **more: Any) -> None:
         """A row of the ``photos`` table.  more: width, height and, of a person, the face's box."""
         row: Row = {
             "photo": photo,
             "path": path,
-            **(why or SkipReason()).columns,
+            **why.columns,
             "width": 0,
             "height": 0,
         }
         row |= {"status": "skipped" if why else "used", "faces": int("box" in more)}
-        self.photos.append({**row, **dict.fromkeys(("box", "points", "detection")), **more})
+        self.rows["photos"].append(
+            {
+                **row,
+                "box": None,
+                "points": None,
+                "detection": None,
+                **more,
+            }
+        )

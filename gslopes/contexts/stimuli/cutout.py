@@ -4,12 +4,14 @@
 surface of its colour in CIELAB, then GrabCut.  Whatever found the mask, its edge is softened, see ``matte``.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.records import ByteArray, FloatArray
@@ -41,11 +43,9 @@ def fit_backdrop(pixels: ByteArray, lowest: int) -> Backdrop:
     pixels: (H, W, 3) uint8 RGB.  lowest: row from which on nothing is fitted: a white shirt before a gray backdrop is
     within ΔE 6 of it and would bend the surface towards itself.
     """
-    lab = cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_RGB2LAB).astype(
-        np.float32, copy=False
-    )
+    lab = np.asarray(cv2.cvtColor(pixels / np.float32(255), cv2.COLOR_RGB2LAB), np.float32)
     height, width = lab.shape[:2]
-    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    y, x = np.indices((height, width), np.float32)
     x = 2 * x / max(width - 1, 1) - 1
     y = 2 * y / max(height - 1, 1) - 1
     terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], -1)
@@ -61,32 +61,40 @@ def fit_backdrop(pixels: ByteArray, lowest: int) -> Backdrop:
         if near.sum() < 0.01 * near.size:
             break
         surface, residual = _fit(lab, terms, near)
-    colour = cv2.cvtColor(surface, cv2.COLOR_LAB2RGB)
-    return Backdrop(
-        np.clip(255 * colour, 0, 255).astype(np.float32),
-        residual,
-        (lab - surface).astype(np.float32),
-    )
+    colour: FloatArray = np.clip(255 * cv2.cvtColor(surface, cv2.COLOR_LAB2RGB), 0, 255)
+    return Backdrop(colour, residual, lab - surface)
 
 
 def _fit(lab: FloatArray, terms: FloatArray, use: Flags) -> tuple[FloatArray, FloatArray]:
-    rows = terms[use]
-    values = lab[use]
-    step = max(1, len(rows) // _MOST)
-    weights = np.linalg.lstsq(rows[::step].astype(float), values[::step].astype(float), rcond=None)[
-        0
-    ]
-    surface = (terms @ weights.astype(np.float32)).astype(np.float32)
-    return surface, np.linalg.norm(lab - surface, axis=2).astype(np.float32)
+    step = max(1, int(use.sum()) // _MOST)
+    rows = terms[use][::step].astype(float)
+    values = lab[use][::step].astype(float)
+    weights = np.linalg.lstsq(rows, values, rcond=None)[0]
+    surface = terms @ weights.astype(np.float32)
+    return surface, np.linalg.norm(lab - surface, axis=2)
+
+
+def _parts(mask: Flags, connectivity: int = 4) -> NDArray[np.int32]:
+    """(H, W) the number of each pixel's connected part of a mask, from 1; 0 outside."""
+    labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=connectivity)[1]
+    return np.asarray(labels, np.int32)
 
 
 def from_the_top(mask: Flags) -> Flags:
     """The parts of a mask (H, W) that touch the top row."""
-    count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
-    touching = np.zeros(count, bool)
-    touching[np.unique(labels[0])] = True
-    touching[0] = False
-    return np.asarray(touching[labels])
+    labels = _parts(mask)
+    return mask & np.isin(labels, labels[0])
+
+
+def _opened(mask: Flags, side: int = 3) -> Flags:
+    """A mask (H, W) without what is smaller than a square."""
+    square = np.ones((side, side), np.uint8)
+    return cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, square) > 0
+
+
+def _eroded(mask: Flags) -> Flags:
+    """A mask (H, W) without its edge of one pixel."""
+    return cv2.erode(mask.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
 
 
 # In units of the face's width: half the column under and over the face; the trapezoid under the chin.
@@ -95,28 +103,28 @@ CHIN = 0.30
 SHOULDER = 0.48
 SLOPE = 1.6
 KEYED = 3.5  # ΔE under which what hair encloses is backdrop
-ERASER = 32  # levels; that of the published script
+ERASER = 32  # levels, as in the published script
 FLAT = 12.0  # levels over which the brightest channel of a flat backdrop may range
 _ITERATIONS = 4
-_SMALL = np.ones((3, 3), np.uint8)
 _GAIN = 4.0  # of the difference from the backdrop, as GrabCut sees it
 _LARGEST = 768  # GrabCut works on a picture of at most this side
 # Limits of a good cut-out; outside of them it is flagged.
 SHARE = (0.15, 0.75)  # of the photo that is person
-BOTTOM = 0.75  # least part of the bottom row that is person, where the photo cuts the body
+BOTTOM = 0.75  # least part of the bottom row that is person, if the photo cuts the body
 BELOW = 1.5  # how far a body that ends in the photo goes on under the face, in heights of the face
 HOLES = 0.02  # most of the photo in holes before filling
 LEFT = 0.02  # most of the person that has the backdrop's colour
 COVERED = 0.98  # least part of the oval in the face box
 SOLIDITY = (0.60, 0.95)  # area over convex hull
 FEATHER = 0.0015  # of the shorter side: sigma of the edge, 1 pixel at 675
-INSIDE = (
-    0.006  # of the shorter side: how far from the mask's edge colours hold nothing of the backdrop
-)
+# of the shorter side: how far from the mask's edge colours hold nothing of the backdrop
+INSIDE = 0.006
 LOOPS = 0.03  # of the shorter side: how deep hair encloses backdrop
 LIGHT = 20.0  # ΔE from the backdrop under which a pixel in hair may be a mixture with it
 BARE = 4.0
-OPEN = 0.04  # a gap in hair: where at least 4 % of what is near the backdrop's colour is within ΔE 4 of it
+OPEN = (
+    0.04  # a gap in hair: at least 4 % of what is near the backdrop's colour is within ΔE 4 of it
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,26 +148,26 @@ def eraser(pixels: ByteArray, face: FloatArray) -> Person:
 
     Source: Barlas et al. 2020, section 4.3, "Magic Eraser"; the tolerance is not stated there.
     """
-    left, right = _floods(pixels)
-    gone = left | right
+    gone: Flags = np.logical_or(*_floods(pixels))
     return _whole(~gone, "eraser", behind(pixels, face) if gone.any() else None)
 
 
 def is_flat(pixels: ByteArray, face: FloatArray) -> bool:
     """Whether a backdrop is of one colour: the fills from both top corners find nearly the same."""
-    left, right = _floods(pixels)
-    agree = (left & right).sum() / max(int((left | right).sum()), 1) > 0.98
-    return bool(agree and float(np.ptp(behind(pixels, face).colour, axis=(0, 1)).max()) <= FLAT)
+    floods = _floods(pixels)
+    agree = floods.all(axis=0).sum() / max(floods.any(axis=0).sum(), 1) > 0.98
+    return bool(agree and np.ptp(behind(pixels, face).colour, axis=(0, 1)).max() <= FLAT)
 
 
-def _floods(pixels: ByteArray) -> tuple[Flags, Flags]:
-    """What a flood fill from the left and from the right top corner reaches."""
+def _floods(pixels: ByteArray) -> Flags:
+    """(2, H, W) what a flood fill from the left and from the right top corner reaches."""
     height, width = pixels.shape[:2]
     flags = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (255 << 8)
-    filled = [np.zeros((height + 2, width + 2), np.uint8) for _ in range(2)]
+    levels = (ERASER,) * 3
+    filled = np.zeros((2, height + 2, width + 2), np.uint8)
     for mask, x in zip(filled, (0, width - 1), strict=True):
-        cv2.floodFill(pixels.copy(), mask, (x, 0), (0, 0, 0), (ERASER,) * 3, (ERASER,) * 3, flags)
-    return filled[0][1:-1, 1:-1] > 0, filled[1][1:-1, 1:-1] > 0
+        cv2.floodFill(pixels.copy(), mask, (x, 0), (0, 0, 0), levels, levels, flags)
+    return filled[:, 1:-1, 1:-1] > 0
 
 
 def studio(pixels: ByteArray, face: FloatArray, seed: int = 0) -> Person:
@@ -171,30 +179,27 @@ def studio(pixels: ByteArray, face: FloatArray, seed: int = 0) -> Person:
     face: (4,) x0 y0 x1 y1 of the face in pixels.  seed: of OpenCV's random numbers: the photo's own.
     """
     backdrop = behind(pixels, face)
-    scale = min(0.5, _LARGEST / max(pixels.shape[:2])) if max(pixels.shape[:2]) > 400 else 1.0
-    size = max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale))
-    contrast = np.clip(128 + _GAIN * backdrop.difference, 0, 255).astype(np.float32)
-    small = np.rint(cv2.resize(contrast, size, interpolation=cv2.INTER_AREA)).astype(np.uint8)
-    residual = cv2.resize(backdrop.residual, size, interpolation=cv2.INTER_AREA).astype(
-        np.float32, copy=False
-    )
-    guess = _guess(small.shape[:2], residual, np.asarray(face, float) * scale)
+    height, width = pixels.shape[:2]
+    longest = max(height, width)
+    scale = min(0.5, _LARGEST / longest) if longest > 400 else 1.0
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    contrast = np.clip(128 + _GAIN * backdrop.difference, 0, 255)
+    small = cv2.resize(contrast, size, interpolation=cv2.INTER_AREA)
+    residual = cv2.resize(backdrop.residual, size, interpolation=cv2.INTER_AREA)
+    guess = _guess(np.asarray(residual, np.float32), np.asarray(face, float) * scale)
     cv2.setRNGSeed(seed & 0x7FFFFFFF)
     models = np.zeros((1, 65)), np.zeros((1, 65))
-    cv2.grabCut(small, guess, (0, 0, 1, 1), *models, _ITERATIONS, cv2.GC_INIT_WITH_MASK)
-    person = np.isin(guess, (cv2.GC_FGD, cv2.GC_PR_FGD))
-    full = (
-        cv2.resize(person.astype(np.float32), pixels.shape[1::-1], interpolation=cv2.INTER_CUBIC)
-        > 0.5
-    )
+    levels = np.rint(small).astype(np.uint8)
+    cv2.grabCut(levels, guess, (0, 0, 1, 1), *models, _ITERATIONS, cv2.GC_INIT_WITH_MASK)
+    person = np.isin(guess, (cv2.GC_FGD, cv2.GC_PR_FGD)).astype(np.float32)
+    full = cv2.resize(person, (width, height), interpolation=cv2.INTER_CUBIC) > 0.5
     outline = _whole(full, "studio", backdrop)
     # backdrop that hair or neck enclose is taken out: above the shoulders, outside of the face, in patches
     x0, y0, x1, y1 = np.asarray(face, float)
     unit = x1 - x0
-    y, x = np.mgrid[0 : full.shape[0], 0 : full.shape[1]].astype(np.float32)
+    y, x = np.indices(full.shape, np.float32)
     inside = (np.abs(x - (x0 + x1) / 2) < 0.42 * unit) & (y > y0 - 0.35 * unit) & (y < y1)
-    patches = outline.mask & (backdrop.residual < KEYED) & (y < y1) & ~inside
-    patches = cv2.morphologyEx(patches.astype(np.uint8), cv2.MORPH_OPEN, _SMALL) > 0
+    patches = _opened(outline.mask & (backdrop.residual < KEYED) & (y < y1) & ~inside)
     return replace(outline, mask=outline.mask & ~patches, chin=round(float(y1 + 0.25 * unit)))
 
 
@@ -203,45 +208,37 @@ def behind(pixels: ByteArray, face: FloatArray) -> Backdrop:
     return fit_backdrop(pixels, round(float(face[1] + 0.6 * (face[3] - face[1]))))
 
 
-def _guess(shape: tuple[int, ...], residual: FloatArray, face: Array) -> ByteArray:
+def _guess(residual: FloatArray, face: Array) -> ByteArray:
     """GrabCut's start: sure and probable, background and person."""
-    height, width = shape
+    height, width = residual.shape
     x0, y0, x1, chin = face
-    middle = (x0 + x1) / 2
     unit = x1 - x0
-    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
-    guess = np.full(shape, cv2.GC_PR_BGD, np.uint8)
+    y, x = np.indices(residual.shape, np.float32)
+    aside = np.abs(x - (x0 + x1) / 2)
     down = y - (chin + CHIN * unit)
-    guess[(down > 0) & (np.abs(x - middle) < SHOULDER * unit + SLOPE * down)] = (
-        cv2.GC_PR_FGD
-    )  # shoulders
-    guess[residual > 5] = cv2.GC_PR_FGD
-    flat = from_the_top(residual <= KEYED)
-    guess[cv2.erode(flat.astype(np.uint8), _SMALL) > 0] = cv2.GC_BGD
-    column = (np.abs(x - middle) < COLUMN * unit) & (y > y0 + 0.2 * (chin - y0))
-    neck = (y > chin - 0.25 * unit) & (
-        down < 0.25 * unit
-    )  # narrower than a face: backdrop on both sides
+    guess = np.full(residual.shape, cv2.GC_PR_BGD, np.uint8)
+    shoulders = (down > 0) & (aside < SHOULDER * unit + SLOPE * down)
+    guess[shoulders | (residual > 5)] = cv2.GC_PR_FGD
+    guess[_eroded(from_the_top(residual <= KEYED))] = cv2.GC_BGD
+    column = (aside < COLUMN * unit) & (y > y0 + 0.2 * (chin - y0))
+    # narrower than a face: backdrop on both sides
+    neck = (y > chin - 0.25 * unit) & (down < 0.25 * unit)
     column &= ~neck | (residual > 6)
     base = (y > 0.97 * height) & (np.abs(x - width / 2) < width / 4)
-    standing_out = (
-        (cv2.erode((residual > 6).astype(np.uint8), _SMALL) > 0) & (residual > 8) & (y > y0)
-    )
+    standing_out = _eroded(residual > 6) & (residual > 8) & (y > y0)
     guess[column | base | standing_out] = cv2.GC_FGD
     return guess
 
 
 def _whole(mask: Flags, method: str, backdrop: Backdrop | None) -> Person:
     """The largest part, its holes filled."""
-    mask = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, _SMALL) > 0
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(
-        mask.astype(np.uint8), connectivity=4
-    )
-    if count > 1:
-        mask = labels == 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))
+    mask = _opened(mask)
+    labels = _parts(mask)
+    if mask.any():
+        mask = labels == np.bincount(labels[mask]).argmax()
     # what the outside cannot reach is a hole; below the photo the body goes on, so that edge is closed
     outside = np.pad(~mask, ((1, 0), (1, 1)), constant_values=True)
-    _, parts = cv2.connectedComponents(outside.astype(np.uint8), connectivity=4)
+    parts = _parts(outside)
     reached = (parts == parts[0, 0])[1:, 1:-1]
     holes = ~mask & ~reached
     return Person(mask | holes, method, float(holes.mean()), backdrop)
@@ -250,37 +247,34 @@ def _whole(mask: Flags, method: str, backdrop: Backdrop | None) -> Person:
 def matte(pixels: ByteArray, person: Person) -> tuple[ByteArray, FloatArray]:
     """The person's own colours (H, W, 3) and alpha (H, W) in [0, 1].
 
-    The mask's edge is eroded by as much as it is softened, so that nothing of the backdrop shines through; in gaps of
+    The mask's edge is eroded and softened by the same width, so that nothing of the backdrop shines through; in gaps of
     the hair alpha rises with the distance from the backdrop's colour.  What is not opaque has the colour of the nearest
     pixel well inside, a little smoothed.
 
     pixels: (H, W, 3) uint8 RGB.
     """
-    mask = person.mask
     side = min(person.mask.shape)
-    within = cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_L2, 5)
+    within = cv2.distanceTransform(person.mask.astype(np.uint8), cv2.DIST_L2, 5)
     sigma = FEATHER * side
-    soft = cv2.GaussianBlur(
-        (within > sigma).astype(np.float32), (0, 0), max(sigma, 0.3), None, 0, cv2.BORDER_REPLICATE
-    )
+    core = (within > sigma).astype(np.float32)
+    soft = cv2.GaussianBlur(core, (0, 0), max(sigma, 0.3), None, 0, cv2.BORDER_REPLICATE)
     alpha = np.clip(soft, 0, 1).astype(np.float32)
     sure = within > max(2.0, INSIDE * side)
     if person.backdrop is not None:
         residual = person.backdrop.residual
         gaps = _gaps(person, residual, within <= LOOPS * side)
-        alpha = np.where(
-            gaps, np.minimum(alpha, np.clip((residual - BARE) / (LIGHT - BARE), 0, 1)), alpha
-        )
+        opacity = np.clip((residual - BARE) / (LIGHT - BARE), 0, 1)
+        alpha = np.where(gaps, np.minimum(alpha, opacity), alpha)
         sure &= ~gaps
     if not sure.any():
         return pixels, alpha
-    weight = cv2.GaussianBlur(sure.astype(np.float32), (0, 0), 2)
-    smooth = cv2.GaussianBlur(pixels.astype(np.float32) * sure[..., None], (0, 0), 2)
-    smooth = smooth / np.maximum(weight, 1e-3)[..., None]
+    weight = sure.astype(np.float32)
+    smooth = cv2.GaussianBlur(pixels * weight[..., None], (0, 0), 2)
+    smooth /= np.maximum(cv2.GaussianBlur(weight, (0, 0), 2), 1e-3)[..., None]
     outside = (~sure).astype(np.uint8)
-    _, labels = cv2.distanceTransformWithLabels(
+    labels = cv2.distanceTransformWithLabels(
         outside, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
-    )
+    )[1]
     nearest = np.zeros((int(labels.max()) + 1, 3), np.float32)
     nearest[labels[sure]] = smooth[sure]
     return np.where((alpha < 0.999)[..., None], nearest[labels], pixels).astype(np.uint8), alpha
@@ -290,14 +284,12 @@ def _gaps(person: Person, residual: FloatArray, near_edge: Flags) -> Flags:
     """Where backdrop shows through hair: parts near its colour that reach the edge, some of each bare of hair."""
     light = person.mask & (residual < LIGHT)
     light[person.chin :] = False
-    count, parts = cv2.connectedComponents(light.astype(np.uint8), connectivity=8)
-    size, bare, reaching = (
-        np.bincount(parts[where], minlength=count)
-        for where in (light, light & (residual < BARE), light & near_edge)
-    )
-    gap = (bare >= OPEN * size) & (reaching > 0)
+    parts = _parts(light, 8)
+    size = np.bincount(parts.ravel())
+    bare = np.bincount(parts[residual < BARE], minlength=len(size))
+    gap = (bare >= OPEN * size) & np.isin(np.arange(len(size)), parts[near_edge])
     gap[0] = False
-    return np.asarray(gap[parts])
+    return gap[parts]
 
 
 # -- checks -----------------------------------------------------------------------------------------------------------
@@ -309,39 +301,37 @@ def measure(person: Person, face: FloatArray) -> dict[str, float]:
     left: part of the person that has the backdrop's colour, in patches, above the chin: what an eraser did not reach.
     """
     mask = person.mask
-    backdrop = person.backdrop
-    height, width = mask.shape
     x0, y0, x1, y1 = np.asarray(face, float)
+    width = max(x1 - x0, 1.0)
+    height = max(y1 - y0, 1.0)
+    y, x = np.indices(mask.shape)
+    oval = ((x - (x0 + x1) / 2) / width) ** 2 + ((y - (y0 + y1) / 2) / height) ** 2 < 0.25
+    patches = np.zeros_like(mask)
+    if person.backdrop is not None:
+        patches = mask & (person.backdrop.residual < KEYED) & (y < max(0, round(y1)))
     points = np.argwhere(mask)[:, ::-1].astype(np.int32)
-    hull = float(cv2.contourArea(cv2.convexHull(points))) if len(points) else 0.0
-    y, x = np.mgrid[0:height, 0:width]
-    oval = ((x - (x0 + x1) / 2) / max(x1 - x0, 1)) ** 2 + (
-        (y - (y0 + y1) / 2) / max(y1 - y0, 1)
-    ) ** 2 < 0.25
-    lowest = float(points[:, 1].max()) if len(points) else y1
-    patches = (
-        np.zeros(mask.shape, np.uint8)
-        if backdrop is None
-        else (mask & (backdrop.residual < KEYED)).astype("u1")
-    )
-    patches[max(0, round(y1)) :] = 0
-    opened = cv2.morphologyEx(patches, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
+    lowest = y1
+    solidity = math.nan
+    if len(points):
+        lowest = float(points[:, 1].max())
+        hull = cv2.contourArea(cv2.convexHull(points))
+        solidity = min(1.0, len(points) / hull) if hull else math.nan
     return {
         "share": float(mask.mean()),
         "bottom": float(mask[-1].mean()),
         "holes": person.holes,
-        "solidity": min(1.0, float(mask.sum()) / hull) if hull else np.nan,
-        "below": (lowest - y1) / max(y1 - y0, 1.0),
-        "left": float(opened.sum() / max(int(mask.sum()), 1)),
-        "covered": float(mask[oval].mean()) if oval.any() else np.nan,
+        "solidity": solidity,
+        "below": (lowest - y1) / height,
+        "left": float(_opened(patches, 5).sum() / max(len(points), 1)),
+        "covered": float(mask[oval].mean()) if oval.any() else math.nan,
     }
 
 
 def flaws(measured: Mapping[str, Any]) -> list[str]:
     """Which checks a cut-out fails, each with its number.  measured: as from ``measure``."""
-    share, bottom, solidity, left = (
-        measured[name] for name in ("share", "bottom", "solidity", "left")
-    )
+    share = measured["share"]
+    bottom = measured["bottom"]
+    solidity = measured["solidity"]
     if share == 0:
         return ["all of the picture was removed"]
     if share > 0.995:
@@ -351,7 +341,7 @@ def flaws(measured: Mapping[str, Any]) -> list[str]:
         (bottom == 0 and measured["below"] < BELOW, "the body under the face was lost"),
         (0 < bottom < BOTTOM, f"{bottom:.0%} of the bottom row is person"),
         (measured["holes"] > HOLES, f"holes of {measured['holes']:.1%}"),
-        (left > LEFT, f"{left:.0%} of the person looks like the backdrop"),
+        (measured["left"] > LEFT, f"{measured['left']:.0%} of the person looks like the backdrop"),
         (measured["covered"] < COVERED, f"{measured['covered']:.1%} of the face is covered"),
         (not SOLIDITY[0] <= solidity <= SOLIDITY[1], f"solidity {solidity:.2f}"),
     )

@@ -52,27 +52,22 @@ class Cutting(NamedTuple):
         wrong = "; ".join(flaws(numbers))
         name = f"cutouts/{photo.id[:16]}.png"
         alpha = np.rint(255 * opacity).astype(np.uint8)
-        visible = np.where((alpha > 0)[..., None], colour, 0).astype(
-            np.uint8
-        )  # what is transparent is black
-        bgra = cv2.cvtColor(np.dstack([visible, alpha]), cv2.COLOR_RGBA2BGRA)
+        visible = colour * (alpha > 0)[..., None]  # what is transparent is black
+        bgra = np.dstack([visible[..., ::-1], alpha])
         png = cv2.imencode(".png", bgra, [cv2.IMWRITE_PNG_COMPRESSION, 3])[1].tobytes()
         runfolder.write_changed(self.run / name, png)
         behind_it = (pixels if person.backdrop is None else person.backdrop.colour)[~person.mask]
-        middle = np.median(behind_it, axis=0) if len(behind_it) else np.full(3, 128)
+        middle = np.median(behind_it, axis=0).tolist() if len(behind_it) else [128] * 3
         why = SkipReason(Reason.CUTOUT_FLAGGED, wrong) if wrong else SkipReason()
-        row = {
+        return {
             "photo": photo.id,
             "method": person.method,
             "status": "flagged" if wrong else "used",
             "file": name,
-        }
-        return {
-            **row,
             **why.columns,
             **numbers,
-            "backdrop": "#" + "".join(f"{round(float(level)):02x}" for level in middle),
-            "face": ",".join(f"{number:.1f}" for number in face),
+            "backdrop": f"#{bytes(map(round, middle)).hex()}",
+            "face": ",".join(map("{:.1f}".format, face)),
         }
 
     def _cut(self, photo: Photo, data: bytes, pixels: ByteArray, face: FloatArray) -> Person | None:
@@ -80,38 +75,35 @@ class Cutting(NamedTuple):
 
         None without an alpha channel that was asked for.
         """
-        wanted = self.method
+        method = self.method
         seed = int(photo.id[:8], 16)
-        if wanted in ("auto", "alpha"):
+        if method in ("auto", "alpha"):
             with Image.open(io.BytesIO(data)) as picture:
-                alpha = (
-                    np.asarray(picture.getchannel("A"), np.uint8)
-                    if "A" in picture.getbands()
-                    else None
-                )
-            if alpha is not None and alpha.min() < 255:
+                alpha = np.asarray(picture.getchannel("A") if "A" in picture.getbands() else 255)
+            if alpha.min() < 255:
                 return Person(alpha >= 128, "alpha", 0.0)
-        if wanted == "alpha":
+        if method == "alpha":
             return None
-        if wanted == "eraser" or (wanted == "auto" and is_flat(pixels, face)):
+        if method == "eraser" or (method == "auto" and is_flat(pixels, face)):
             erased = eraser(pixels, face)
-            if wanted == "eraser" or not flaws(measure(erased, face)):
+            if method == "eraser" or not flaws(measure(erased, face)):
                 return erased
         return studio(pixels, face, seed)
 
 
 def largest_face(finder: Finder, photo: Photo) -> FloatArray | SkipReason:
-    """(4,) box of the largest face; or why there is none that is upright."""
-    found = finder([photo])[0]
-    boxes = found.boxes
+    """(4,) box of the largest face; or why no upright face was found."""
+    detections = finder([photo])[0]
+    boxes = detections.boxes
     if not len(boxes):
         return SkipReason(Reason.NO_FACE)
-    index = int(np.argmax((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])))
-    return tilted(found, index) or np.asarray(boxes[index], np.float32)
+    sides = boxes[:, 2:] - boxes[:, :2]
+    index = int(sides.prod(axis=1).argmax())
+    return tilted(detections, index) or np.asarray(boxes[index], np.float32)
 
 
 def same_photo(data: bytes, path: Path, photo: str) -> Photo:
-    """The photo of these bytes.  Raises: PhotoError, also if they are not those of ``photo``, its sha256."""
+    """The photo of these bytes.  Raises: PhotoError, also if another photo has these bytes.  photo: its sha256."""
     photo_read = photo_of(data, path)
     if photo_read.id != photo:
         raise PhotoError(path, SkipReason(Reason.GONE, REPLACED))
@@ -121,7 +113,7 @@ def same_photo(data: bytes, path: Path, photo: str) -> Photo:
 def read_cutout(run: Path, file: str) -> tuple[ByteArray, FloatArray]:
     """(colour (H, W, 3) uint8, alpha (H, W) float32) of a kept cut-out, in the photo's frame.
 
-    Raises: UsageError if it is no picture in the run folder.
+    Raises: UsageError if it is not a picture in the run folder.
     """
     picture = named_picture(file, folder=run, hint="Cut the people out again, in a new folder.")
     rgba = np.asarray(picture.convert("RGBA"))
@@ -129,4 +121,9 @@ def read_cutout(run: Path, file: str) -> tuple[ByteArray, FloatArray]:
 
 
 def _skipped(photo: str, why: SkipReason, method: str = "") -> Row:
-    return {"photo": photo, "method": method, "status": "skipped", **why.columns}
+    return {
+        "photo": photo,
+        "method": method,
+        "status": "skipped",
+        **why.columns,
+    }

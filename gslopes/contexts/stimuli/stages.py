@@ -1,4 +1,4 @@
-"""What a context audit is about: people and what they say of themselves, backgrounds, the values of a sweep.
+"""What a context audit is about: people and their self-reports, backgrounds, the values of a sweep.
 
 All of it is looked at and checked before any work; then people are cut out, and put in front of every background.
 """
@@ -7,20 +7,20 @@ import hashlib
 import importlib.util
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from gslopes.contexts import TABLES, filled
 from gslopes.contexts.config import ContextsConfig, StageConfig
-from gslopes.contexts.people import cfd_person, read_reports, read_review, reviewed
+from gslopes.contexts.measures.typology import read_typology
 from gslopes.contexts.stimuli.backgrounds import BackgroundPicture, read_backgrounds
 from gslopes.contexts.stimuli.composing import Composing, Part, Sweeper
 from gslopes.contexts.stimuli.cutting import Cutting
-from gslopes.contexts.tables import TABLES, filled
-from gslopes.contexts.typology import read_typology
+from gslopes.contexts.stimuli.people import cfd_person, read_reports, read_review, reviewed
 from gslopes.core import runfolder, runtime
 from gslopes.core.config import to_dict
 from gslopes.core.csv_table import unmatched
@@ -30,7 +30,8 @@ from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
 from gslopes.core.tables import Row, frame_of
-from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig
+from gslopes.faces.components import default_components, model_records
+from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
 from gslopes.faces.find import KnownFinder, MtcnnFinder
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Inputs, Made, Tables
@@ -44,28 +45,24 @@ EXTRAS = ("statsmodels", "krippendorff")
 class Material:
     """Looked at, and not yet worked on.
 
-    files: photos of people.  who: relative name to its row of people.csv.  backgrounds: skipped ones too.
-    values: (K,) of the sweep.  photos: relative name to the sha256 of its bytes, or of the name itself where the file
-    cannot be read.
+    files: photos of people.  who: relative name to its row of people.csv.
+    backgrounds: skipped ones too.  used: those that people are put in front of.  values: (K,) of the sweep.
+    photos: relative name to the sha256 of its bytes, or of the name itself if the file cannot be read.
     """
 
     files: tuple[PhotoFile, ...]
     who: dict[str, Row]
-    backgrounds: tuple[BackgroundPicture, ...]
+    backgrounds: list[BackgroundPicture]
+    used: tuple[BackgroundPicture, ...]
     values: tuple[float, ...]
-    photos: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def used(self) -> tuple[BackgroundPicture, ...]:
-        """Backgrounds that people are put in front of."""
-        return tuple(background for background in self.backgrounds if background.used)
+    photos: dict[str, str]
 
     def pictures(self, kinds: Sequence[str]) -> int:
         """Pictures that taggers are asked about, at most: P (B + 2) + B, and P (B + 1) K with a sweep."""
         people = len(self.who)
         backgrounds = len(self.used)
-        count = people * (backgrounds + ("original" in kinds) + ("canvas" in kinds))
-        return count + backgrounds + people * (backgrounds + 1) * len(self.values)
+        plain = backgrounds + ("original" in kinds) + ("canvas" in kinds)
+        return people * (plain + (backgrounds + 1) * len(self.values)) + backgrounds
 
 
 # -- before any work --------------------------------------------------------------------------------------------------
@@ -88,40 +85,34 @@ def look(people: Path, config: ContextsConfig) -> Inputs:
     files = tuple(list_photos(people))
     who, absent = self_reports(files, config.table, config.group_column)
     published = config.preset == "published"
-    backgrounds = tuple(
-        read_backgrounds(pictures.backgrounds, pictures.canvas, lambda: MtcnnFinder(20), published)
+    backgrounds = read_backgrounds(
+        pictures.backgrounds, pictures.canvas, lambda: MtcnnFinder(20), published
     )
+    used = tuple(room for room in backgrounds if room.used)
     if published:
-        _check_published(backgrounds)
+        _check_published(used)
     values: tuple[float, ...] = ()
     models: dict[str, dict[str, str]] = {}
     if pictures.sweep:
-        from gslopes.faces.components import model_records
-        from gslopes.faces.config import values_for
-
-        values = tuple(
-            float(str(value))
-            for value in values_for(pictures.sweep, steps=pictures.steps, extent=None)
-        )
+        values = tuple(float(str(value)) for value in values_for(pictures.sweep, pictures.steps))
         models = model_records(swept_faces(people, pictures))
     if config.review is not None and not config.review.is_file():
         raise UsageError(
             f"There is no file {show(config.review)}.",
             "Name the CSV that the page of cut-outs saves.",
         )
-    material = Material(
-        files, who, backgrounds, values, {file.relative: _digest(file) for file in files}
-    )
-    lines = [f"{name}\0{photo}\0{who.get(name)}\n" for name, photo in material.photos.items()]
-    lines += [f"{room.key}\0{room.photo}\0{asdict(room.record)}\n" for room in material.used]
+    photos = {file.relative: _digest(file) for file in files}
+    lines = [f"{name}\0{photo}\0{who.get(name)}\n" for name, photo in photos.items()]
+    lines += [f"{room.key}\0{room.photo}\0{asdict(room.record)}\n" for room in used]
     digest = hashlib.sha256("".join(lines).encode()).hexdigest()
-    conditions = [*(room.key for room in material.used), "canvas"] if values else []
+    conditions = [*(room.key for room in used), "canvas"] if values else []
     facts = {
         **identity(config),
         "values": {f"{condition}~{pictures.sweep}": list(values) for condition in conditions},
         "models": models,
-        "inputs": {"photos": len(files) + len(material.used), "digest": digest},
+        "inputs": {"photos": len(files) + len(used), "digest": digest},
     }
+    material = Material(files, who, backgrounds, used, values, photos)
     return Inputs(material, facts, notes=tuple(filter(None, (passed_over(people), absent))))
 
 
@@ -130,14 +121,10 @@ def identity(config: ContextsConfig) -> dict[str, Any]:
     return {"pictures": to_dict(config.pictures), "seed": config.seed}
 
 
-def _check_published(backgrounds: Sequence[BackgroundPicture]) -> None:
-    several = sorted(
-        name
-        for name, many in Counter(one.context for one in backgrounds if one.used).items()
-        if many > 1
-    )
-    if several:
-        problem = f"As published, a context has one photograph; {several[0]} has several."
+def _check_published(used: Sequence[BackgroundPicture]) -> None:
+    counts = Counter(room.context for room in used)
+    if crowded := sorted(name for name in counts if counts[name] > 1):
+        problem = f"As published, a context has one photograph; {crowded[0]} has several."
         raise UsageError(problem, "Leave one of them in the folder.")
 
 
@@ -154,9 +141,9 @@ def self_reports(
     else:
         table = read_reports(Path(people), group_column)
         same = {name: (row["gender"], row["group"]) for name, row in table.items()}
-        names = {file.relative: found for file in files if (found := names_of(same, file))}
-        rows = {photo: table[found[0]] for photo, found in names.items()}
-        present = {name for found in names.values() for name in found}
+        names = {file.relative: matches for file in files if (matches := names_of(same, file))}
+        rows = {photo: table[matches[0]] for photo, matches in names.items()}
+        present = {name for matches in names.values() for name in matches}
         absent = unmatched(Path(people), [name for name in table if name not in present])
     if not rows:
         raise UsageError(
@@ -192,13 +179,10 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
     """The ``backgrounds`` table."""
     rows = [
         {
+            **asdict(background.record),
             **{name: getattr(background, name) for name in ("key", "photo", "context", "path")},
             "status": "used" if background.used else "skipped",
             **background.why.columns,
-            **{
-                name: getattr(background.record, name)
-                for name in ("rating", "label", "licence", "creator", "source")
-            },
             "words": "|".join(background.record.tags),
         }
         for background in backgrounds
@@ -218,9 +202,11 @@ def cut_out(run: Run, files: Sequence[PhotoFile]) -> Made:
 
 
 def _cutting(run: Run) -> Cutting:
-    known = run.config.pictures.landmarks
-    finder: Finder = MtcnnFinder(40) if known is None else KnownFinder(known, _people(run))
-    return Cutting(run.folder, run.inputs.photos, run.config.pictures.cutout, finder)
+    pictures = run.config.pictures
+    finder: Finder = MtcnnFinder(40)
+    if pictures.landmarks is not None:
+        finder = KnownFinder(pictures.landmarks, _people(run))
+    return Cutting(run.folder, run.inputs.photos, pictures.cutout, finder)
 
 
 def decide(run: Run, parts: Tables) -> Made:
@@ -235,39 +221,26 @@ def decide(run: Run, parts: Tables) -> Made:
 
 
 def compose(run: Run, items: Sequence[PhotoFile | BackgroundPicture]) -> Made:
-    """Every person in front of every background, and the backgrounds alone."""
-    made = Part(run.once(_composing), items, run.tick)
-    runfolder.settle(run.folder / row["file"] for row in made.edits)
-    composites = filled("composites", made.composites)
-    return {
-        "edits": made.edits,
-        "composites": composites,
-        "verdicts": made.verdicts,
-        "photos": made.photos,
-    }
+    """Every person in front of every background, and the backgrounds without a person."""
+    rows = Part(run.once(_composing), items, run.tick).rows
+    runfolder.settle(run.folder / row["file"] for row in rows["edits"])
+    return {**rows, "composites": filled("composites", rows["composites"])}
 
 
 def _composing(run: Run) -> Composing:
     material: Material = run.inputs
     rows: list[Row] = run.table("cutouts").to_dict("records")  # type: ignore[assignment]
-    names = {name: photo for name, photo in material.photos.items() if name in material.who}
-    colours = [
-        [int(row["backdrop"][at : at + 2], 16) for at in (1, 3, 5)]
-        for row in rows
-        if row["backdrop"]
-    ]
-    red, green, blue = np.median(colours, axis=0) if colours else (128, 128, 128)
+    backdrops = [row["backdrop"] for row in rows if row["backdrop"]] or ["#808080"]
+    red, green, blue = np.median([list(bytes.fromhex(colour[1:])) for colour in backdrops], axis=0)
     return Composing(
-        *(
-            run.folder,
-            material.used,
-            {str(row["photo"]): row for row in rows},
-            names,
-            run.config.pictures,
-        ),
+        run=run.folder,
+        config=run.config.pictures,
+        backgrounds=material.used,
+        cutouts={row["photo"]: row for row in rows},
+        names={name: material.photos[name] for name in material.who},
+        known=frozenset(material.who),
         backdrop=(int(red), int(green), int(blue)),
         sweeper=load_sweeper(run) if material.values else None,
-        known=frozenset(material.who),
     )
 
 
@@ -304,14 +277,17 @@ def swept_faces(people: Path, pictures: StageConfig) -> SweptFaces:
 
 def load_sweeper(run: Run) -> Sweeper:
     """The sweeper of a run, its models loaded.  Raises: ModelError."""
-    from gslopes.faces.components import default_components
     from gslopes.faces.gate.sweep_measurer import SweepMeasurer
     from gslopes.faces.zoo.reader import FaceReader
 
     pictures = run.config.pictures
     device = runtime.pick_device(run.config.device)
     config = swept_faces(_people(run), pictures)
-    least = config.find.min_face
-    measurer = SweepMeasurer(FaceReader.load(device), device, least)
-    components = default_components(config, device)
-    return Sweeper(components, pictures.sweep, run.inputs.values, least, device, measurer)
+    return Sweeper(
+        components=default_components(config, device),
+        attribute=pictures.sweep,
+        values=run.inputs.values,
+        min_face=config.find.min_face,
+        device=device,
+        measurer=SweepMeasurer(FaceReader.load(device), device, config.find.min_face),
+    )

@@ -14,7 +14,7 @@ from gslopes.contexts.measures.describe import (
     describe,
     describe_all,
 )
-from gslopes.contexts.typology import normalise, read_typology
+from gslopes.contexts.measures.typology import normalise, read_typology
 
 STARTER = read_typology("starter")
 PORTRAIT = [

@@ -16,7 +16,7 @@ from gslopes.contexts.measures.inference import (
     inferred_table,
     recognised_table,
 )
-from gslopes.contexts.typology import read_typology
+from gslopes.contexts.measures.typology import read_typology
 from tests.contexts.conftest import CONTEXTS, grid_of
 
 QUICK = ContextOptions(permutations=999)
@@ -82,7 +82,7 @@ def test_f1_of_several_rooms_has_an_interval_for_people_and_rooms():
         contexts=("", *["F"] * rooms),
     )
     grid = replace(grid, tagged=frozenset({"F"}))
-    row = accuracy_table(grid, QUICK).set_index(["context", "gender"]).loc["F", "woman"]
+    row = accuracy_table(grid, {}, QUICK).set_index(["context", "gender"]).loc["F", "woman"]
 
     def numbers(people, shown) -> np.ndarray:
         own = np.array(gender)[people] == "woman"
@@ -122,7 +122,7 @@ def test_one_room_or_one_person_is_no_sample(rooms, people):
     }
     grid = grid_of(columns, gender=["woman"] * people)
     grid = replace(grid, contexts=("", *["F"] * rooms), tagged=frozenset({"F"}))
-    row = accuracy_table(grid, QUICK).set_index(["context", "gender"]).loc["F", "woman"]
+    row = accuracy_table(grid, {}, QUICK).set_index(["context", "gender"]).loc["F", "woman"]
     assert (
         row[["rooms_low", "rooms_high", "change_rooms_low", "change_rooms_high", "p_rooms"]]
         .isna()
@@ -133,7 +133,9 @@ def test_one_room_or_one_person_is_no_sample(rooms, people):
 def test_a_change_of_f1_of_few_people_is_not_judged():
     columns = {"B": [(1, True, 1)] * 30, "F": [(2, True, 1)] * 9 + [(1, True, 1)] * 21}
     row = (
-        accuracy_table(grid_of(columns, gender=["woman"] * 30), QUICK).set_index("context").loc["F"]
+        accuracy_table(grid_of(columns, gender=["woman"] * 30), {}, QUICK)
+        .set_index("context")
+        .loc["F"]
     )
     assert row["paired_change"] < -0.1
     assert row[["change_low", "change_high", "p"]].isna().all()
@@ -236,7 +238,7 @@ def s1():
 @pytest.mark.row("contexts-table-9", "contexts-table-9-na")
 def test_planted_f1_comes_out_exactly(over, context, women, men, s1):
     grid = s1 if over == "recognised" else replace(s1, tagged=frozenset())
-    found = accuracy_table(grid, ContextOptions(permutations=99))
+    found = accuracy_table(grid, {}, ContextOptions(permutations=99))
     found = found.set_index(["context", "gender"])["f1"]
     for gender, want in (("woman", women), ("man", men)):
         if want is None:
@@ -250,7 +252,7 @@ def test_a_gain_of_selection_is_no_change(s1):
     """Over the same pictures the baseline's F1 is compared: recognising the easy half alone gains nothing."""
     right = [(1, True, 1)] * 50 + [(0, False, 1)] * 50
     grid = grid_of({"B": right, "F": right}, gender=["woman"] * 100)
-    row = accuracy_table(grid, QUICK).set_index("context").loc["F"]
+    row = accuracy_table(grid, {}, QUICK).set_index("context").loc["F"]
     assert row["f1"] == 1.0
     assert row["paired_change"] == 0.0
 
@@ -259,7 +261,7 @@ def test_a_gendered_word_for_everybody_raises_recall_and_ruins_precision():
     base = [(1, True, 1)] * 50 + [(2, True, 1)] * 50
     bride = [(1, True, 1)] * 100
     grid = grid_of({"B": base, "F": bride}, gender=["woman"] * 50 + ["man"] * 50)
-    rows = accuracy_table(grid, QUICK).set_index(["context", "gender"])
+    rows = accuracy_table(grid, {}, QUICK).set_index(["context", "gender"])
     assert rows.loc[("F", "woman"), "f1"] == pytest.approx(2 / 3)
     assert rows.loc[("F", "man"), "f1"] == 0
     assert rows.loc[("F", "man"), "change_high"] < -0.89
@@ -311,6 +313,6 @@ def test_gender_words_that_the_typology_lacks_lower_f1_step_by_step(tmp_path):
             for tag in answers
         ]
         grid = grid_of({"B": [(code, True, 1) for code in codes]}, gender=genders)
-        found.append(accuracy_table(grid, ContextOptions(permutations=9))["f1"].tolist())
+        found.append(accuracy_table(grid, {}, ContextOptions(permutations=9))["f1"].tolist())
     assert found[0] == [1.0, 1.0]
     assert (np.diff(np.array(found), axis=0) < 0).all()

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gslopes.contexts.people import read_review
-from gslopes.contexts.tables import TABLES
+from gslopes.contexts import TABLES
+from gslopes.contexts.stimuli.people import read_review
 from gslopes.core import tables
 from gslopes.frame.result import Result
 from gslopes.report import words

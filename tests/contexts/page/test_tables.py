@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import changes_table, congruence_table
 from gslopes.contexts.measures.distances import distances_table
 from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
+from gslopes.contexts.measures.ratings import sides
 from gslopes.contexts.page import tables as context_tables
 from gslopes.contexts.page.tables import QUESTIONS, STARRED
 from gslopes.contexts.stimuli.backgrounds import ROOMS, read_contexts
-from gslopes.contexts.tables import filled, sides
 from tests.contexts.conftest import CONTEXTS, TAGGERS, answers, golden, grid_of, paper_grid, table7
 from training.rooms import SCENES
 
@@ -97,7 +98,9 @@ def test_table_4_has_the_tags_of_a_background_a_photo_and_both_together() -> Non
 @pytest.mark.row("contexts-table-7", "contexts-table-7-marks")
 def test_table_7_is_laid_out_as_printed(paper_grid, table7) -> None:
     rows = [
-        inferred_table(replace(paper_grid(name), classifier=name), LABELS, QUICK)
+        inferred_table(
+            replace(paper_grid(name), head={"classifier": name, "tags": "gross"}), LABELS, QUICK
+        )
         for name in TAGGERS
     ]
     shown = context_tables.paper_tables({"inferred": pd.concat(rows).assign(q=np.nan)})[
@@ -144,7 +147,10 @@ def test_the_baseline_stands_first_then_feminine_and_masculine_contexts_as_print
 
 @pytest.mark.row("contexts-table-8")
 def test_table_8_is_laid_out_as_printed_but_for_its_misprints(paper_grid) -> None:
-    rows = [recognised_table(replace(paper_grid(name), classifier=name)) for name in TAGGERS]
+    rows = [
+        recognised_table(replace(paper_grid(name), head={"classifier": name, "tags": "gross"}))
+        for name in TAGGERS
+    ]
     shown = context_tables.paper_tables({"recognised": pd.concat(rows)})["table8"].set_index(
         "context"
     )
@@ -165,7 +171,9 @@ def test_table_8_is_laid_out_as_printed_but_for_its_misprints(paper_grid) -> Non
 @pytest.mark.row("contexts-table-9", "contexts-table-9-na", "contexts-table-9-marks")
 def test_table_9_is_laid_out_as_printed_with_its_marks(paper_grid) -> None:
     rows = [
-        accuracy_table(replace(paper_grid(name), classifier=name), QUICK, LABELS)
+        accuracy_table(
+            replace(paper_grid(name), head={"classifier": name, "tags": "gross"}), LABELS, QUICK
+        )
         for name in TAGGERS
     ]
     shown = context_tables.paper_tables({"accuracy": pd.concat(rows)})["table9"].set_index(
@@ -213,7 +221,7 @@ def test_tables_10_and_12_are_laid_out_as_printed() -> None:
         said = dict.fromkeys(columns, [(0, True, 1)] * 32)
         measures = {"distance": np.stack(list(columns.values()), 1)}
         grid = grid_of(said, gender=genders, group=groups, measures=measures)
-        frames.append(distances_table(replace(grid, classifier=tagger)))
+        frames.append(distances_table(replace(grid, head={"classifier": tagger, "tags": "gross"})))
     pairs = [
         {
             "classifier": tagger,
@@ -267,7 +275,7 @@ def test_tables_11_and_13_are_laid_out_as_printed_but_for_one_star() -> None:
             measures[str(name).rpartition("-")[2]] = np.stack([level - change, level], 1)
         said = dict.fromkeys(("B", context), [(0, True, 1)] * sum(people))
         grid = grid_of(said, gender=["woman"] * people[0] + ["man"] * people[1], measures=measures)
-        rows = changes_table(replace(grid, classifier=tagger), {}, QUICK)
+        rows = changes_table(replace(grid, head={"classifier": tagger, "tags": "gross"}), {}, QUICK)
         shown = context_tables.paper_tables({"changes": rows})["table11"].set_index("tags")
         for kind in measures:
             row, found = printed.loc[f"{tagger}-{context}-{kind}"], shown.loc[kind]
@@ -409,7 +417,11 @@ def test_the_stars_of_table_9_are_counted_in_table_14_out_of_four_contexts_a_sid
     )
     assert sides(eight) == LABELS
     for tagger, women, men in (("A", 0, 3), ("C", 4, 3)):
-        rows = accuracy_table(replace(paper_grid(tagger), classifier="a"), QUICK, sides(eight))
+        rows = accuracy_table(
+            replace(paper_grid(tagger), head={"classifier": "a", "tags": "gross"}),
+            sides(eight),
+            QUICK,
+        )
         stars = rows[rows["congruent_rise"]].groupby("gender")["context"].agg(set).to_dict()
         for gender, count in (("woman", women), ("man", men)):
             marked = {cell[2:] for cell in MARKS_9[gender].split() if cell[0] == tagger}
@@ -433,10 +445,10 @@ PRINTED_14 = {
 @pytest.mark.parametrize(("tagger", "question"), PRINTED_14)
 def test_as_published_rq1_and_rq3_are_answered_as_printed(paper_grid, tagger, question):
     """Amazon: yes, for men only; Clarifai: yes, for both.  From the papers' counts, though no change has a q."""
-    grid = replace(paper_grid(tagger), classifier="a")
+    grid = replace(paper_grid(tagger), head={"classifier": "a", "tags": "gross"})
     made = {
         "inferred": inferred_table(grid, LABELS, QUICK),
-        "accuracy": accuracy_table(grid, QUICK, LABELS),
+        "accuracy": accuracy_table(grid, LABELS, QUICK),
     }
     quiet = {name: rows.assign(q=1.0) for name, rows in made.items()}
     shown = quiet | {

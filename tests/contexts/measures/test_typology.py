@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gslopes.contexts.typology import SHIPPED, normalise, read_typology
+from gslopes.contexts.measures.typology import SHIPPED, normalise, read_typology
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.contexts.analysis import krippendorff_alpha, read_ratings, summarise_ratings
+from gslopes.contexts.measures.ratings import krippendorff_alpha, read_ratings, summarise_ratings
 from gslopes.core.errors import UsageError
 
 

@@ -35,7 +35,7 @@ _CFD_RACES = {
 
 
 def gender_of(word: str) -> str:
-    """The word under which a self-reported gender is counted; words that are no alias stay themselves.
+    """The word under which a self-reported gender is counted; words without an alias stay themselves.
 
     >>> gender_of("Female"), gender_of("m"), gender_of("non-binary"), gender_of("NA")
     ('woman', 'man', 'non-binary', 'not said')
@@ -47,7 +47,7 @@ def gender_of(word: str) -> str:
 def read_reports(path: Path, group_column: str = "") -> dict[str, Row]:
     """What names a photo to its person, gender and group.  Without a column of persons each row is one.
 
-    Raises: UsageError as ``photos.people``; if there is no column of genders, or a photo's two rows differ.
+    Raises: UsageError as ``photos.people``; without a column of genders, or a photo's two rows differ.
     """
     people = read_people(path)
 
@@ -94,9 +94,7 @@ def read_review(path: Path) -> dict[str, str]:
     """
     values = {"decision": (*DECISIONS.values(), "")}
     hint = "Save it from the page of cut-outs."
-    table = read_csv(
-        path, ("photo", "decision"), unique=("photo",), values=values, strip=True, hint=hint
-    )
+    table = read_csv(path, ("photo", "decision"), strip=True, hint=hint).checked(("photo",), values)
     return {without_guard(row["photo"]): row["decision"] for _, row in table.rows()}
 
 

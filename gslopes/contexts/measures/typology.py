@@ -1,4 +1,4 @@
-"""Dictionaries of tags: which words say masculine or feminine, which describe concretely or abstractly.
+"""Dictionaries of tags: which words mean masculine or feminine, which describe concretely or abstractly.
 
 A typology is data, and may be replaced: clusters of tags, each under at most one of four super-clusters, and the tags
 that name a context.  Matching is of whole tags, exact, after normalising both sides; nothing is stemmed.
@@ -13,13 +13,14 @@ from functools import reduce
 from pathlib import Path
 from typing import Literal
 
+from gslopes.contexts import HOME
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import is_file, read_text, without_guard
 from gslopes.core.text import plain
 
-DATA = Path(__file__).parent / "data"
+DATA = HOME / "data"
 SHIPPED = {
     "barlas-2020": ("barlas-2020",),
     "celeba": ("celeba",),
@@ -37,7 +38,7 @@ class Typology:
     clusters: cluster to its tags; ``masculine`` and ``feminine`` are always there.
     supers: cluster to its super-cluster, empty for none.
     contexts: context to the tags that name it.
-    complements: for classifiers that judge every label of a fixed list: where the first is not returned, the second
+    complements: for classifiers that judge every label of a fixed list: if the first is not returned, the second
         is added.
     """
 
@@ -61,7 +62,7 @@ class Typology:
         return frozenset().union(*self.clusters.values(), *self.contexts.values())
 
     def known_share(self, answers: Iterable[frozenset[str]]) -> float:
-        """The share of the different tags of all answers that the typology knows; NaN if there is none."""
+        """The share of the different tags of all answers that the typology knows; NaN without tags."""
         tags = frozenset().union(*answers)
         if tags:
             return len(tags & self.known) / len(tags)
@@ -75,13 +76,13 @@ class Typology:
         }
 
     def with_contexts(self, contexts: Mapping[str, Iterable[str]]) -> "Typology":
-        """The same with more context tags, joined with its own."""
+        """The same with more context tags, joined with those it has."""
         more = {key: frozenset(map(normalise, tags)) for key, tags in contexts.items()}
         return replace(self, contexts=_joined(self.contexts, more))
 
 
 def normalise(tag: str) -> str:
-    """A tag as it is compared: NFKC, straight apostrophes, casefolded, white space to one underscore.
+    """A tag in the form that is compared: NFKC, straight apostrophes, casefolded, white space to one underscore.
 
     >>> normalise(" Mantelet (Women\u2019s  cape)")
     "mantelet_(women's_cape)"

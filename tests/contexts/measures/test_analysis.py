@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.contexts.analysis import adjusted, analyse, rated, ratings_of
 from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.measures.analysis import adjusted, analyse
 from gslopes.contexts.measures.describe import describe_all
-from gslopes.contexts.typology import read_typology
+from gslopes.contexts.measures.ratings import rated, ratings_of
+from gslopes.contexts.measures.typology import read_typology
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 QUICK = ContextOptions(permutations=99)

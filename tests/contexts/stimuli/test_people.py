@@ -2,7 +2,7 @@
 
 import pytest
 
-from gslopes.contexts.people import cfd_person, read_reports
+from gslopes.contexts.stimuli.people import cfd_person, read_reports
 from gslopes.contexts.stimuli.stages import self_reports
 from gslopes.core.errors import UsageError
 from gslopes.photos.folder import PhotoFile

@@ -1,0 +1,121 @@
+"""From the descriptions of all pictures to the tables of the measures, and the notes on each classifier."""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+
+import pandas as pd
+
+from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.measures.congruence import changes_table, congruence_table, consistent
+from gslopes.contexts.measures.describe import (
+    EMPTY,
+    Key,
+    make_grid,
+    stacked,
+)
+from gslopes.contexts.measures.distances import compare_groups, distances_table
+from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
+from gslopes.contexts.measures.interaction import interaction_table
+from gslopes.contexts.measures.ratings import sides
+from gslopes.contexts.measures.typology import Typology, read_typology
+from gslopes.core.arrays import Array
+from gslopes.core.reasons import counted
+from gslopes.core.tables import lookup
+from gslopes.core.text import many
+from gslopes.stats.multiplicity import benjamini_hochberg
+
+TESTED = {  # table to each q and the p that it is of
+    **{name: {"q": "p"} for name in ("inferred", "recognised", "accuracy", "anova", "changes")},
+    "congruence": {"q": "p_perm"},
+    "interaction": {"q": "p", "effect_q": "effect_p"},
+}
+KNOWN = 0.05  # share of a classifier's tags under which the typology is not for it
+
+
+def analyse(
+    described: pd.DataFrame,
+    people: pd.DataFrame,
+    backgrounds: pd.DataFrame,
+    tagged: Mapping[str, frozenset[str]],
+    options: ContextOptions,
+    sweep: tuple[str, Array] | None = None,
+) -> dict[str, pd.DataFrame]:
+    """The tables ``inferred`` to ``interaction`` of every classifier, gross and net, without schema checks.
+
+    described: the table of that name.  tagged: classifier to the contexts that have tags for it.
+    sweep: its attribute and its values, (K,).
+    """
+    labels = sides(backgrounds)
+    ratings = lookup(backgrounds.astype({"rating": float}), "context", "rating")
+    parts = defaultdict[str, list[pd.DataFrame]](list)
+    by_classifier = described.groupby(["classifier", "tags"], sort=True, observed=True)
+    for (classifier, _), rows in by_classifier:
+        if sweep is not None:
+            attribute, values = sweep
+            parts["interaction"].append(interaction_table(rows, values, people, attribute))
+        grid = make_grid(rows, people, backgrounds, tagged.get(str(classifier), frozenset()))
+        if not len(grid.photos):
+            continue
+        anova, tukey = compare_groups(grid)
+        for name, frame in (
+            ("inferred", inferred_table(grid, labels, options)),
+            ("recognised", recognised_table(grid)),
+            ("accuracy", accuracy_table(grid, labels, options)),
+            ("distances", distances_table(grid)),
+            ("anova", anova),
+            ("tukey", tukey),
+            ("changes", changes_table(grid, ratings, options)),
+            ("congruence", congruence_table(grid, ratings, options)),
+        ):
+            parts[name].append(frame)
+    stacks = {name: stacked(frames) for name, frames in parts.items()}
+    tables = adjusted({name: frame for name, frame in stacks.items() if len(frame)})
+    if "changes" in tables:
+        tables["changes"]["consistent"] = consistent(tables["changes"], ratings)
+    return tables
+
+
+def adjusted(tested: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Each table with q over all of its tests of one kind of tags.
+
+    Benjamini & Hochberg 1995: the false discovery rate.  Slopes on congruence are judged by their permutations.
+    """
+    tables = dict(tested)
+    for name in tested.keys() & set(TESTED):
+        for q, p in TESTED[name].items():
+            by_kind = tested[name].groupby("tags")[p]
+            rates = by_kind.transform(lambda p: benjamini_hochberg(p.to_numpy(float)))
+            tables[name] = tables[name].assign(**{q: rates})
+    return tables
+
+
+def typology_of(classifier: str, options: ContextOptions, backgrounds: pd.DataFrame) -> Typology:
+    """The typology of one classifier: the user's, else ``celeba`` for celeba-tagger and ``starter``.
+
+    Tags of the contexts.toml of the run's own folders are added.
+    """
+    usual = "celeba" if classifier.partition(":")[0] == "celeba-tagger" else "starter"
+    rows = backgrounds[backgrounds["words"] != ""]
+    tags = dict(zip(rows["context"], rows["words"].str.split("|"), strict=True))
+    return read_typology(options.typology or (usual,)).with_contexts(tags)
+
+
+def notes_of(
+    name: str, answers: Mapping[Key, frozenset[str]], typology: Typology, questions: pd.DataFrame
+) -> list[str]:
+    """Its typology, and what is doubtful.  answers: picture to tags.  questions: its rows of the ``asked`` table."""
+    notes = []
+    share = typology.known_share(answers.values())
+    if not math.isnan(share):
+        version = typology.version and f"version {typology.version}"
+        about = ", ".join(filter(None, (version, "partial" * typology.partial)))
+        more = f" ({about})" * bool(about) + "; give another" * (share < KNOWN)
+        notes.append(f"{name}: the typology {typology.name} knows {share:.1%} of its tags{more}.")
+    # pictures without a person do not count: many taggers have no answer to them
+    lost = questions[(questions["status"] != "answered") & (questions["attribute"] != EMPTY)]
+    if len(lost):
+        why = counted(zip(lost["reason"], lost["detail"], strict=True))
+        pictures = f"{many(len(lost), 'picture')} of people ({why})"
+        notes.append(f"{name}: refused or failed, and left out pairwise: {pictures}.")
+    return notes
