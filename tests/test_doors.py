@@ -24,7 +24,7 @@ from gslopes.core.config import from_dict
 from gslopes.core.errors import GslopesError, PhotoError
 from gslopes.core.runfolder import read_manifest
 from gslopes.core.tables import Table
-from gslopes.crops.people import read_people
+from gslopes.crops.stimuli.people import read_people
 from gslopes.crops.tables import TABLES as CROPS
 from gslopes.frame.page import write_page
 from gslopes.frame.run import Run

@@ -9,14 +9,16 @@ from gslopes.core.errors import ConfigError
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Finder
-from gslopes.crops import asking, page, words
+from gslopes.crops import asking
 from gslopes.crops.asking import Croppers, Given
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.drawing import draw_pairs
-from gslopes.crops.measures import measure
-from gslopes.crops.parity import half_width
-from gslopes.crops.people import People, check_sizes, read_people
-from gslopes.crops.stimuli import digest_of, look, with_groups
+from gslopes.crops.measures.parity import half_width
+from gslopes.crops.measures.rows import measure
+from gslopes.crops.page import sections as page
+from gslopes.crops.page import words
+from gslopes.crops.page.drawing import draw_pairs
+from gslopes.crops.stimuli.people import People, check_sizes, read_people
+from gslopes.crops.stimuli.portraits import digest_of, look, with_groups
 from gslopes.crops.tables import MEASURES, TABLES
 from gslopes.frame.ask import raise_if_no_use
 from gslopes.frame.brought import planned

@@ -237,16 +237,16 @@ def paper(count: int) -> dict[str, object]:
 
 def measuring(images: int) -> dict[str, float]:
     """Seconds of each technique, without those that compare distributions."""
-    from gslopes.captions.audit import run_technique
     from gslopes.captions.config import TECHNIQUES
+    from gslopes.captions.measures.techniques import run_technique
     from tests.benches.bench_captions_planted import Planted, scenes
 
-    material, _ = scenes(Planted(), images, 0)
+    corpus, _ = scenes(Planted(), images, 0)
     found: dict[str, float] = {"images": images}
     for name in TECHNIQUES:
         if name not in ("S2", "S3", "S4"):
             used = time.process_time()
-            run_technique(name, material, "system-captions", "human-labels", AuditOptions())
+            run_technique(name, corpus, "system-captions", "human-labels", AuditOptions())
             found[f"{name}_cpu_s"] = time.process_time() - used
     found["all_cpu_s"] = sum(value for key, value in found.items() if key.endswith("_cpu_s"))
     return found

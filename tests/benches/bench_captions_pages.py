@@ -25,7 +25,7 @@ import pandas as pd
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from gslopes.captions.review import render_review, review_items, sampled
+from gslopes.captions.page.review import render_review, review_items, sampled
 from gslopes.captions.tables import TABLES
 from tests.benches.bench_captions import captions
 

@@ -9,8 +9,8 @@ from coverage_cases import Count, counted
 from scipy import sparse
 
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Presence
 from gslopes.captions.measures.rows import change, compare, rate
+from gslopes.captions.stimuli.corpus import Presence
 
 OPTIONS = AuditOptions(min_active=1)
 

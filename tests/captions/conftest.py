@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from gslopes.captions.material import Caption, Material, Pair
+from gslopes.captions.stimuli.corpus import Caption, Corpus, Pair
 from gslopes.words.chunks import standard
 from gslopes.words.graph import Fact, Mentions, Senses, with_synsets
 from gslopes.words.wordlists import shipped
@@ -44,13 +44,13 @@ def say(mentions: Mentions) -> Callable[..., Facts]:
     return facts
 
 
-def material(
+def corpus(
     mentions: Mentions,
     stages: dict[str, dict[str, Sequence[Facts]]],
     groups: dict[str, dict[str, str]] | None = None,
     pairs: Sequence[Pair] = (),
     **more: object,
-) -> Material:
+) -> Corpus:
     """Stages as image to the facts of each caption (labels: one)."""
     made = {
         stage: {
@@ -62,4 +62,4 @@ def material(
         }
         for stage, images in stages.items()
     }
-    return Material(made, mentions, groups or {}, pairs, **more)  # type: ignore[arg-type]
+    return Corpus(made, mentions, groups or {}, pairs, **more)  # type: ignore[arg-type]

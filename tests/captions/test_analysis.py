@@ -5,14 +5,14 @@ from pkgutil import resolve_name
 
 import pytest
 
-from gslopes.captions.audit import chosen_stages, missing_need, run_techniques
 from gslopes.captions.config import TECHNIQUES, AuditOptions, CaptionsConfig
+from gslopes.captions.measures.techniques import chosen_stages, missing_need, run_techniques
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.options import build
 from gslopes.words.graph import Mentions
 from gslopes.words.wordlists import shipped
 from tests.benches.bench_captions_planted import COUNTS, Planted, recover, truths
-from tests.captions.conftest import material, things
+from tests.captions.conftest import corpus, things
 
 
 @pytest.mark.row("captions-3.2-harms")
@@ -38,9 +38,7 @@ def test_what_cannot_have_caused_a_difference():
 
 
 def test_a_missing_need_is_named_and_the_rest_runs(mentions: Mentions):
-    made = material(
-        mentions, {"system-captions": {str(i): [things("dog.n.01")] for i in range(12)}}
-    )
+    made = corpus(mentions, {"system-captions": {str(i): [things("dog.n.01")] for i in range(12)}})
     assert "truth" in missing_need(TECHNIQUES["S1"].needs, made, "system-captions", "")
     found, described = run_techniques(
         made, "", ["system-captions"], ["S1", "D1", "I3"], AuditOptions()

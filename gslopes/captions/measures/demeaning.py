@@ -7,8 +7,8 @@ forms, not by synsets: ``girl.n.01`` is "a young woman".  Source: Wang et al. 20
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from gslopes.captions.material import presence_of_images
 from gslopes.captions.measures.rows import Recorder
+from gslopes.captions.stimuli.corpus import presence_of_images
 from gslopes.words.chunks import standard
 from gslopes.words.graph import BOUNDS, Fact, Facts, Mentions, caption_bounds, demeaning_synsets
 from gslopes.words.pos_tagger import Token
@@ -102,7 +102,7 @@ def verdict(rule: str, target: Facts, truth: Facts, mentions: Mentions) -> str:
 
 def context_specific(recorder: Recorder) -> None:
     """D3 at one stage: counts, rates per 1,000 captions at risk, and the difference to the comparison group."""
-    material = recorder.material
+    corpus = recorder.corpus
     mentions = recorder.mentions
     united: dict[str, set[int]] = {}  # image to the places of its captions with a case of any rule
     for rule in RULES:
@@ -133,10 +133,10 @@ def context_specific(recorder: Recorder) -> None:
                         word=word,
                     )
         value = AT_RISK[rule]
-        note = {} if material.pairs else {"note": "no annotations: captions of all people"}
-        columns = [column for column, values in material.groups.items() if value in values.values()]
+        note = {} if corpus.pairs else {"note": "no annotations: captions of all people"}
+        columns = [column for column, values in corpus.groups.items() if value in values.values()]
         for column in columns or [""]:
-            values = material.groups.get(column, {})
+            values = corpus.groups.get(column, {})
             at_risk = [
                 image for image in recorder.images if not column or values.get(image) == value
             ]
@@ -145,7 +145,7 @@ def context_specific(recorder: Recorder) -> None:
             )
         table = presence_of_images({rule: counts}, recorder.images)
         facts = {"concept": rule, "estimator": "difference of shares of images, Newcombe"}
-        for pair in material.pairs:
+        for pair in corpus.pairs:
             if pair.column in columns or rule == "girls":
                 recorder.difference(recorder.compare(table, pair), 0, **pair._asdict(), **facts)
     recorder.header |= {"lists": ""}
@@ -192,19 +192,17 @@ def _phrase(tokens: Sequence[Token], index: int) -> list[str]:
 
 def identity_as_nouns(recorder: Recorder) -> None:
     """D4 at one stage: captions, images and per 1,000 captions; ``unclear`` where truth has no such image."""
-    material = recorder.material
+    corpus = recorder.corpus
     tag = standard().tag
     counts = Counter[str]()
     recorder.header |= {"truth": recorder.truth}  # it is not needed, but used where there is one
     for image in recorder.images:
-        has_truth = bool(recorder.truth) and image in material.stages.get(recorder.truth, {})
-        if has_truth and not material.mentions.people(recorder.truth_facts(image)):
+        has_truth = bool(recorder.truth) and image in corpus.stages.get(recorder.truth, {})
+        if has_truth and not corpus.mentions.people(recorder.truth_facts(image)):
             continue
         for caption in recorder.captions[image]:
             uses = (
-                as_nouns(tag(caption.text), material.mentions)
-                if NOUN in caption.text.lower()
-                else []
+                as_nouns(tag(caption.text), corpus.mentions) if NOUN in caption.text.lower() else []
             )
             if uses:
                 rule = "contrast" if uses[0] else "noun"

@@ -13,8 +13,8 @@ from operator import attrgetter
 import numpy as np
 from scipy import sparse
 
-from gslopes.captions.material import Coverage, Pair, Presence, presence_of_captions
 from gslopes.captions.measures.rows import LEAST, Recorder, Sides, change, rank
+from gslopes.captions.stimuli.corpus import Coverage, Pair, Presence, presence_of_captions
 from gslopes.core.arrays import Flags
 from gslopes.core.tables import Row
 from gslopes.stats.intervals import newcombe, wilson
@@ -144,10 +144,10 @@ def associate(present: Flags, sides: Sides, pair: Pair) -> tuple[float, str]:
 
 def words_wrongly_included(recorder: Recorder) -> None:
     """S1 at one stage: inclusions, cases, and the shares of images and of cases by scenario."""
-    material = recorder.material
+    corpus = recorder.corpus
     wordnet = recorder.mentions.wordnet
     lists = recorder.mentions.lists
-    coverage = material.coverage.get(recorder.truth, Coverage())
+    coverage = corpus.coverage.get(recorder.truth, Coverage())
     mentions, held, flagged = (defaultdict[tuple[str, ...], set[int]](set) for _ in range(3))
     for index, image in enumerate(recorder.images):
         truth = recorder.truth_facts(image)
@@ -171,11 +171,11 @@ def words_wrongly_included(recorder: Recorder) -> None:
         (key, places, set() if key[0] == "non-imageable" else held.get(key[1:], set()))
         for key, places in sorted(flagged.items())
     ]
-    for pair in material.pairs:
-        sides = material.sides(pair, recorder.images)
+    for pair in corpus.pairs:
+        sides = corpus.sides(pair, recorder.images)
         _add_inclusions(recorder, rows, mentions, sides, pair)
         _add_by_group(recorder, rows, sides, pair)
-    if not material.pairs:
+    if not corpus.pairs:
         _add_inclusions(
             recorder, rows, mentions, np.zeros(len(recorder.images), np.int8), Pair("", "", "")
         )
@@ -280,12 +280,12 @@ def between_stages(recorder: Recorder) -> None:
 
     The signed change; where the stages differ in their number of captions, an image counts by its share of them.
     """
-    material = recorder.material
+    corpus = recorder.corpus
     stages = (recorder.truth, recorder.stage)
-    each = len({material.has_several_captions(stage) for stage in stages}) > 1
+    each = len({corpus.has_several_captions(stage) for stage in stages}) > 1
     for kind in KINDS:
         recorder.header |= {"captions": "each" if each else "union", "kind": kind}
-        some = [material.stages[stage] for stage in stages]
+        some = [corpus.stages[stage] for stage in stages]
         tables = [
             presence_of_captions(captions, recorder.images, _concepts(kind), each=each)
             for captions in some
@@ -293,8 +293,8 @@ def between_stages(recorder: Recorder) -> None:
         either = sorted({name for table in tables for name in table.concepts})
         names = [name for name in either if _comparable(name, kind, recorder)]
         before, after = (_aligned(table, names) for table in tables)
-        for pair in material.pairs if names else ():
-            sides = material.sides(pair, recorder.images)
+        for pair in corpus.pairs if names else ():
+            sides = corpus.sides(pair, recorder.images)
             active = np.diff((before + after).tocsr()[:, np.flatnonzero(sides)].tocsr().indptr)
             chosen = np.flatnonzero(active >= recorder.options.min_active)
             if not len(chosen) or min((sides == 1).sum(), (sides == -1).sum()) < LEAST:
@@ -320,7 +320,7 @@ def between_stages(recorder: Recorder) -> None:
 def _comparable(name: str, kind: str, recorder: Recorder) -> bool:
     """Whether both stages can hold a concept: of a closed vocabulary its types alone."""
     coverages = [
-        recorder.material.coverage.get(stage, Coverage())
+        recorder.corpus.coverage.get(stage, Coverage())
         for stage in (recorder.stage, recorder.truth)
     ]
     vocabularies = [(getattr(coverage, kind), coverage.types) for coverage in coverages]

@@ -5,13 +5,12 @@ Denying self-identification (I1, I2, I3), and reifying groups (R1): a gender wor
 Source: Wang et al. 2022 (D2); the others are ours.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable
 
 import numpy as np
 
-from gslopes.captions.material import Material, presence_of_captions, presence_of_images
 from gslopes.captions.measures.rows import LEAST, Recorder, compare
+from gslopes.captions.stimuli.corpus import Corpus, presence_of_captions, presence_of_images
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.rounding import exceeds
 from gslopes.words.graph import IDENTITY, PERSON, Facts, Mentions
@@ -22,29 +21,12 @@ COLLECTIVES = frozenset(GRAMMAR["collectives"])
 LARGE = 0.1  # of an image, more than which people must cover in D2: the paper's
 
 
-def covered(boxes: Sequence[Sequence[float]]) -> float:
-    """The share of the image under the union of boxes, computed exactly.
-
-    boxes: x0, y0, x1, y1 as shares of the sides.
-
-    >>> covered([(0, 0, 0.5, 0.5), (0.25, 0.25, 0.75, 0.5)])
-    0.3125
-    """
-    area = 0.0
-    for left, right in pairwise(sorted({end for x0, _, x1, _ in boxes for end in (x0, x1)})):
-        end = 0.0
-        for low, high in sorted((y0, y1) for x0, y0, x1, y1 in boxes if x0 <= left and x1 >= right):
-            area += max(0.0, high - max(low, end)) * (right - left)
-            end = max(end, high)
-    return area
-
-
-def count_people(material: Material, stage: str, image: str) -> int:
+def count_people(corpus: Corpus, stage: str, image: str) -> int:
     """How many people a stage shows, at least: boxes, else distinct words; plurals and groups count two."""
-    boxes = [box for box in material.boxes.get(image, ()) if box.synset == PERSON]
+    boxes = [box for box in corpus.boxes.get(image, ()) if box.synset == PERSON]
     most = len(boxes) if stage == "human-labels" else 0
-    for caption in material.stages[stage].get(image, ()):
-        people = material.mentions.people(caption.kept)
+    for caption in corpus.stages[stage].get(image, ()):
+        people = corpus.mentions.people(caption.kept)
         most = max(most, len({fact.word for fact in people}), 2 if _names_several(people) else 0)
     return most
 
@@ -55,21 +37,21 @@ def _names_several(people: Facts) -> bool:
 
 def people_unmentioned(recorder: Recorder) -> None:
     """D2 at one target: shares of images whose people go unmentioned, by group."""
-    material = recorder.material
-    if material.areas:
+    corpus = recorder.corpus
+    if corpus.areas:
         annotated = {
-            image for values in material.groups.values() for image, value in values.items() if value
+            image for values in corpus.groups.values() for image, value in values.items() if value
         }
         base = [
             i
             for i in recorder.images
-            if i in annotated and exceeds(material.areas.get(i, 0.0), LARGE)
+            if i in annotated and exceeds(corpus.areas.get(i, 0.0), LARGE)
         ]
     else:
         base = [
             image
             for image in recorder.images
-            if material.mentions.people(recorder.truth_facts(image))
+            if corpus.mentions.people(recorder.truth_facts(image))
         ]
         recorder.header |= {"note": "truth: captions that mention a person; no areas"}
     _unmentioned(recorder, base, "unmentioned")
@@ -77,11 +59,11 @@ def people_unmentioned(recorder: Recorder) -> None:
 
 def people_erased(recorder: Recorder) -> None:
     """E1: people unmentioned without the area rule, and several people described as one."""
-    material = recorder.material
+    corpus = recorder.corpus
     mentions = recorder.mentions
     base = [image for image in recorder.images if mentions.people(recorder.truth_facts(image))]
     _unmentioned(recorder, base, "people unmentioned")
-    several = [image for image in base if count_people(material, recorder.truth, image) > 1]
+    several = [image for image in base if count_people(corpus, recorder.truth, image) > 1]
     named = {image: mentions.people(recorder.facts(image)) for image in several}
     singles = [
         i
@@ -97,7 +79,7 @@ def _unmentioned(recorder: Recorder, base: list[str], name: str) -> None:
     mentions = recorder.mentions
     missing = [image for image in base if not mentions.people(recorder.facts(image))]
     recorder.image_shares({name: missing}, base)
-    if recorder.material.has_several_captions(recorder.stage):
+    if recorder.corpus.has_several_captions(recorder.stage):
         silent = presence_of_captions(
             recorder.captions,
             base,
@@ -227,18 +209,16 @@ def imposed_terms(recorder: Recorder) -> None:
 
 def gender_mismatch(recorder: Recorder) -> None:
     """I2: over images annotated female or male in which truth shows exactly one person."""
-    material = recorder.material
+    corpus = recorder.corpus
     genders = {
-        i: v for values in material.groups.values() for i, v in values.items() if v in GENDER_GROUPS
+        i: v for values in corpus.groups.values() for i, v in values.items() if v in GENDER_GROUPS
     }
     images = [
-        i
-        for i in recorder.images
-        if i in genders and count_people(material, recorder.truth, i) == 1
+        i for i in recorder.images if i in genders and count_people(corpus, recorder.truth, i) == 1
     ]
     images_with: dict[str, list[str]] = {name: [] for name in READINGS}
     for image in images:
-        described = reading(genders[image], recorder.facts(image), material.mentions)
+        described = reading(genders[image], recorder.facts(image), corpus.mentions)
         images_with[described].append(image)
         if described == "mismatch":
             recorder.case(described, image, group=genders[image])
@@ -266,9 +246,9 @@ def has_trait(facts: Facts, words: Iterable[str]) -> bool:
 
 def trait_dependent(recorder: Recorder) -> None:
     """R1: share of images with the gender's word where truth has the trait, minus that where it has not."""
-    material = recorder.material
+    corpus = recorder.corpus
     mentions = recorder.mentions
-    for column, values in material.groups.items():
+    for column, values in corpus.groups.items():
         for value in sorted(set(values.values()) & set(GENDER_GROUPS)):
             images = [image for image in recorder.images if values.get(image) == value]
             group = GENDER_GROUPS[value]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Caption, Material, Pair, Presence, presence_of_images
+from gslopes.captions.stimuli.corpus import Caption, Corpus, Pair, Presence, presence_of_images
 from gslopes.core.arrays import Array, Flags, Integers
 from gslopes.core.tables import Row
 from gslopes.stats.clusters import clustered_ratio
@@ -210,27 +210,27 @@ class Recorder:
     """
 
     def __init__(
-        self, material: Material, options: AuditOptions, stage: str, truth: str, header: Row
+        self, corpus: Corpus, options: AuditOptions, stage: str, truth: str, header: Row
     ) -> None:
         self.measures, self.cases, self.inclusions, self.salience, self.examples = (
             list[Row]() for _ in RESULTS
         )
-        self.material = material
+        self.corpus = corpus
         self.options = options
         self.stage = stage
         self.truth = truth
-        self.mentions = material.mentions
-        self.captions = material.stages[stage]
+        self.mentions = corpus.mentions
+        self.captions = corpus.stages[stage]
         self.header = {"stage": stage, **header}
-        self.images = material.images(*filter(None, (stage, self.header.get("truth"))))
+        self.images = corpus.images(*filter(None, (stage, self.header.get("truth"))))
 
     def facts(self, image: str) -> frozenset[Fact]:
         """The facts of an image at the measured stage."""
-        return self.material.facts(self.stage, image)
+        return self.corpus.facts(self.stage, image)
 
     def truth_facts(self, image: str) -> frozenset[Fact]:
         """The facts of an image in the truth."""
-        return self.material.facts(self.truth, image)
+        return self.corpus.facts(self.truth, image)
 
     # -- measures --
 
@@ -267,7 +267,7 @@ class Recorder:
         seen: set[tuple[str, str, str]] = (
             set()
         )  # a group's share is one row, however many groups it is compared with
-        for pair in self.material.pairs:
+        for pair in self.corpus.pairs:
             differences = self.compare(table, pair)
             for index, concept in enumerate(table.concepts):
                 kind = "shares, Newcombe" if table.binary else "mean shares, Welch"
@@ -304,7 +304,7 @@ class Recorder:
 
     def compare(self, table: Presence, pair: Pair) -> Differences:
         """The differences of a pair's groups, by concept."""
-        return compare(table, self.material.sides(pair, table.images), self.options)
+        return compare(table, self.corpus.sides(pair, table.images), self.options)
 
     def rates(self, counts: Mapping[str, int], images: Iterable[str], **columns: Any) -> None:
         """Add the number of captions with a case, and that number per 1,000 captions.
@@ -345,6 +345,6 @@ class Recorder:
         key = "\0".join(str(row[name]) for name in _CASE_KEY).encode("utf-8", "surrogatepass")
         row |= {
             "case": sha256(key).hexdigest()[:16],
-            "truth_text": self.material.text_of(self.header["truth"], image),
+            "truth_text": self.corpus.text_of(self.header["truth"], image),
         }
         self.cases.append(row)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures.rows import Recorder, rank
+from gslopes.captions.stimuli.corpus import Box, Pair
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Row
 from gslopes.stats.clusters import FEW
@@ -191,20 +191,20 @@ def objects_mentioned(recorder: Recorder) -> None:
 
     Of the commonest types, by images that show them plus images whose captions name them.  What is found has examples.
     """
-    material = recorder.material
+    corpus = recorder.corpus
     options = recorder.options
-    images = [image for image in recorder.images if image in material.boxes]
-    synsets = [{box.synset for box in material.boxes[image]} for image in images]
+    images = [image for image in recorder.images if image in corpus.boxes]
+    synsets = [{box.synset for box in corpus.boxes[image]} for image in images]
     named = [[fact for fact in recorder.facts(image) if fact.kind == "object"] for image in images]
     frequency = Counter(name for present in synsets for name in present)
     frequency.update(
         name for facts in named for name in {fact.synset for fact in facts if fact.synset}
     )
     types = sorted(frequency, key=lambda name: (-frequency[name], name))[: options.types]
-    features = layout([material.boxes[image] for image in images], types)
+    features = layout([corpus.boxes[image] for image in images], types)
     concepts = [{fact.concept for fact in facts} for facts in named]
-    for pair in material.pairs:
-        sides = material.sides(pair, images)
+    for pair in corpus.pairs:
+        sides = corpus.sides(pair, images)
         rows: list[Row] = []
         for column, name in enumerate(types):
             chosen = np.array(
@@ -235,8 +235,8 @@ def _examples(recorder: Recorder, found: Row, mentioned: Mapping[str, bool]) -> 
 
     found: a row of the salience table.  mentioned: images that show its type to whether it is mentioned.
     """
-    groups = recorder.material.groups[found["column"]]
-    text_of = recorder.material.text_of
+    groups = recorder.corpus.groups[found["column"]]
+    text_of = recorder.corpus.text_of
     cells: dict[tuple[str, bool], list[str]] = {}
     for image in sorted(
         mentioned, key=lambda image: sha256(image.encode("utf-8", "surrogatepass")).digest()

@@ -2,11 +2,11 @@
 
 import pytest
 
-from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Pair
+from gslopes.captions.measures.techniques import run_technique
+from gslopes.captions.stimuli.corpus import Pair
 from gslopes.words.graph import Mentions
-from tests.captions.conftest import material, things
+from tests.captions.conftest import corpus, things
 
 PAIR = Pair("gender", "female", "male")
 
@@ -30,7 +30,7 @@ def test_a_change_keeps_its_sign(mentions: Mentions, after: tuple[int, int], exp
     groups = {
         "gender": {name: "female" if name[0] == "f" else "male" for name in whole["human-captions"]}
     }
-    made = material(mentions, whole, groups, [PAIR])
+    made = corpus(mentions, whole, groups, [PAIR])
     (change,) = run_technique(
         "S4", made, "system-captions", "human-captions", AuditOptions()
     ).measures
@@ -43,7 +43,7 @@ def test_a_change_keeps_its_sign(mentions: Mentions, after: tuple[int, int], exp
 def test_golden_67_images_all_alike_give_no_finding(mentions: Mentions):
     stages = {"system-captions": {str(i): [things("dog.n.01")] for i in range(40)}}
     groups = {"gender": {str(i): "female" if i % 2 else "male" for i in range(40)}}
-    made = material(mentions, stages, groups, [PAIR])
+    made = corpus(mentions, stages, groups, [PAIR])
     found = run_technique("S3", made, "system-captions", "", AuditOptions())
     (row,) = [row for row in found.measures if row["unit"] == "pp"]
     assert row["value"] == 0

@@ -6,9 +6,9 @@ import pytest
 from scipy import sparse
 
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Presence
 from gslopes.captions.measures.rows import change, compare
 from gslopes.captions.measures.salience import fit
+from gslopes.captions.stimuli.corpus import Presence
 from tests.last_digit import differences, moved
 
 IMAGES = 60

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse, stats
 
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import presence_of_rows
 from gslopes.captions.measures.rows import change, compare, rate
+from gslopes.captions.stimuli.corpus import presence_of_rows
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.shares import fisher

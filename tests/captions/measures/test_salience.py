@@ -6,9 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures import salience
 from gslopes.captions.measures.rows import Recorder
 from gslopes.captions.measures.salience import (
@@ -20,11 +18,13 @@ from gslopes.captions.measures.salience import (
     fit_published,
     layout,
 )
+from gslopes.captions.measures.techniques import run_technique
+from gslopes.captions.stimuli.corpus import Box, Pair
 from gslopes.stats.intervals import percentile
 from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.score_test import Coefficient
 from gslopes.words.graph import Mentions
-from tests.captions.conftest import material, things
+from tests.captions.conftest import corpus, things
 
 
 @pytest.mark.row("captions-s2-splits")
@@ -120,7 +120,7 @@ def ties(mentions: Mentions) -> tuple[Recorder, dict[str, np.ndarray], np.ndarra
         },
     }
     groups = {"gender": {str(i): "male" if man else "female" for i, man in enumerate(men)}}
-    made = material(mentions, stages, groups, [Pair("gender", "female", "male")], boxes=boxes)
+    made = corpus(mentions, stages, groups, [Pair("gender", "female", "male")], boxes=boxes)
     options = AuditOptions(as_published=True, types=3, splits=40)
     return run_technique("S2", made, "system-captions", "human-labels", options), says, men
 

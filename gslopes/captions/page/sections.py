@@ -8,7 +8,7 @@ import math
 import pandas as pd
 
 from gslopes.captions.config import SENTENCES
-from gslopes.captions.review import HARMS, confirmed, link_of, mask, masked
+from gslopes.captions.page.review import HARMS, confirmed, link_of, mask, masked
 from gslopes.core.tables import Record, lookup
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of

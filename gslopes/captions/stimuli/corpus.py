@@ -2,14 +2,19 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gslopes.words.graph import Fact, Facts, Mentions
+from gslopes.captions.config import CaptionsConfig
+from gslopes.core.errors import ConfigError
+from gslopes.words.graph import Fact, Facts, Mentions, Senses
+from gslopes.words.wordlists import Lists, read_list, shipped
+from gslopes.words.wordnet import wordnet
 
 MOST_VALUES = 40  # of a column that is compared: 780 pairs of groups
 
@@ -53,6 +58,23 @@ class Box(NamedTuple):
         return (self.x1 - self.x0) * (self.y1 - self.y0)
 
 
+def covered(boxes: Sequence[Sequence[float]]) -> float:
+    """The share of the image under the union of boxes, computed exactly.
+
+    boxes: x0, y0, x1, y1 as shares of the sides.
+
+    >>> covered([(0, 0, 0.5, 0.5), (0.25, 0.25, 0.75, 0.5)])
+    0.3125
+    """
+    area = 0.0
+    for left, right in pairwise(sorted({end for x0, _, x1, _ in boxes for end in (x0, x1)})):
+        end = 0.0
+        for low, high in sorted((y0, y1) for x0, y0, x1, y1 in boxes if x0 <= left and x1 >= right):
+            area += max(0.0, high - max(low, end)) * (right - left)
+            end = max(end, high)
+    return area
+
+
 class Coverage(NamedTuple):
     """Per kind ``open`` (absence means not depicted), ``closed`` (only its types are judged) or ``none``.
 
@@ -66,7 +88,7 @@ class Coverage(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Material:
+class Corpus:
     """Everything that was read and parsed.
 
     stages: stage to image to its captions.  groups: column to image to value (empty: unknown).
@@ -190,3 +212,25 @@ def presence_of_rows(
         (np.asarray(values, float), (np.asarray(row, int), np.asarray(index, int))), shape
     )
     return Presence(names, tuple(images), matrix.tocsr(), binary)
+
+
+# -- words ---
+
+
+def senses_of(config: CaptionsConfig) -> Senses:
+    """The sense rule of a configuration on WordNet."""
+    return Senses(wordnet(), config.senses)
+
+
+def mentions_of(config: CaptionsConfig) -> Mentions:
+    """What finds mentions of people under the configured sense rule and lists.
+
+    Raises: ConfigError, also if a list is empty: what it would find is none, and nothing was judged. ModelError.
+    """
+    own = {name: read_list(Path(file), name, wordnet()) for name, file in config.lists.items()}
+    if empty := [name for name, listed in own.items() if not listed.entries | listed.below]:
+        raise ConfigError(
+            f"The word list {empty[0]} is empty: {config.lists[empty[0]]}.",
+            "Write one entry a line.",
+        )
+    return Mentions(Senses(wordnet(), config.senses), Lists(shipped() | own))

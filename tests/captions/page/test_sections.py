@@ -11,8 +11,7 @@ import pytest
 
 import gslopes
 from gslopes.captions.config import SENTENCES
-from gslopes.captions.page import _named, _ranked, examples, findings, headline_of
-from gslopes.captions.review import (
+from gslopes.captions.page.review import (
     confirmed,
     corrected,
     mask,
@@ -21,6 +20,7 @@ from gslopes.captions.review import (
     review_items,
     sampled,
 )
+from gslopes.captions.page.sections import _named, _ranked, examples, findings, headline_of
 from gslopes.captions.tables import TABLES
 from gslopes.core.errors import ConfigError, DataMissing
 from gslopes.frame.result import load

@@ -27,7 +27,7 @@ from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import Record, Row
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.people import People, Portrait
+from gslopes.crops.stimuli.people import People, Portrait
 from gslopes.faces.find import choose
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables

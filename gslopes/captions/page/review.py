@@ -16,11 +16,16 @@ import numpy as np
 import pandas as pd
 
 from gslopes.captions.config import SENTENCES
+from gslopes.core import runfolder
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import is_file, without_guard
-from gslopes.core.tables import Record, Row
-from gslopes.report import review, words
+from gslopes.core.tables import Record, Row, lookup
+from gslopes.core.text import many
+from gslopes.frame.run import Run
+from gslopes.frame.spec import Made
+from gslopes.report import review as pages
+from gslopes.report import words
 from gslopes.report.review import Question
 from gslopes.stats.agreement import cohens_kappa
 from gslopes.stats.intervals import wilson
@@ -174,7 +179,7 @@ def link_of(images: Path | None, image: str, out: Path) -> str:
 def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[str, str]]) -> str:
     """The review as text; it asks no server.  items: of ``review_items``.  answers: rows of earlier reviews."""
     keys = {key: (text, {"answer": word}) for key, (text, word) in SENTENCES["review"].items()}
-    return review.render_review(
+    return pages.render_review(
         "captions-review.html.j2",
         Path(__file__).parent,
         [Question("Answer", keys, keys)],
@@ -189,3 +194,21 @@ def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[
         untold=("note",),
         noun="Case",
     )
+
+
+def review(run: Run) -> Made:
+    """The page on which people read cases, and what they answered before."""
+    config = run.config
+    cases = run.table("cases")
+    techniques = run.table("techniques")
+    answers = read_answers(
+        config.review or run.folder / "review.csv", required=config.review is not None
+    )
+    case_ids = set(cases["case"])
+    if unknown := sum(row["case"] not in case_ids for row in answers):
+        of_all = f"{unknown:,} of the review's {many(len(answers), 'answer')}"
+        run.note(f"{of_all} are about cases that are not in this run.")
+    titles = lookup(techniques, "technique", "title")
+    items = review_items(sampled(cases), config.images, run.folder, titles)
+    runfolder.write_bytes(run.folder / "review.html", render_review(items, answers).encode())
+    return {"reviews": answers}

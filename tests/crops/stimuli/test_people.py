@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.people import (
+from gslopes.crops.stimuli.people import (
     People,
     balanced_pairs,
     check_sizes,

@@ -1,12 +1,7 @@
-"""What is audited: the stages' files, whose form is found in their content, as rows and tables; groups of the depicted.
+"""The stages, as files and folders: each file is read by its form, which its content shows, to rows and tables."""
 
-Zhao et al.'s demographics of COCO go under our names: annotators' perception of the largest person; it is not who a
-person is.  Source: Zhao, Wang & Russakovsky 2021, Understanding and Evaluating Racial Biases in Image Captioning.
-"""
-
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -14,49 +9,31 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.captions import readers
-from gslopes.captions.config import STAGES, CaptionsConfig
-from gslopes.captions.material import MOST_VALUES, Coverage, Groups
-from gslopes.captions.measures.people import covered
-from gslopes.captions.readers import LARGEST, StageRows, read_table
+from gslopes.captions.config import STAGES
+from gslopes.captions.stimuli import readers
+from gslopes.captions.stimuli.corpus import Coverage, covered, mentions_of
+from gslopes.captions.stimuli.groups import people_table
+from gslopes.captions.stimuli.readers import LARGEST, StageRows, examples, read_table
 from gslopes.captions.tables import TABLES
-from gslopes.core.csv_table import unmatched
+from gslopes.core import runfolder
 from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.core.files import parse_json, read_named
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.runfolder import show
-from gslopes.core.tables import lookup
-from gslopes.core.text import plain
-from gslopes.photos.people import People, read_people
+from gslopes.core.text import many, plain
+from gslopes.frame.run import Run
+from gslopes.frame.spec import Made
 from gslopes.words.graph import Mentions
 from gslopes.words.pos_tagger import LONGEST
 from gslopes.words.wordnet import WordNet
 
 LABELS = ("human-labels", "system-labels")
+Stages = Mapping[str, StageRows]
 _TABLES = (".csv", ".parquet")
 _LOOKED_FOR = (
     "Looked for: COCO instances (images, annotations, categories), COCO captions (annotations with caption), COCO "
     "results (a list of image_id and caption), Visual Genome (a list with objects, attributes or relationships)."
 )
-
-
-@dataclass(slots=True)
-class Read:
-    """All stages as rows.  digests: stage to one sha256 over its files' bytes."""
-
-    stages: dict[str, StageRows] = field(default_factory=dict)
-    digests: dict[str, str] = field(default_factory=dict)
-
-    def images(self, stage: str) -> set[str]:
-        """Ids of the images that a stage has."""
-        rows = self.stages[stage]
-        return {image for image, _ in rows.captions} | rows.images
-
-    @property
-    def has_boxes(self) -> bool:
-        """Whether the human labels say where things are."""
-        labels = self.stages.get("human-labels")
-        return labels is not None and any(row.corners for row in labels.labels)
 
 
 def find_stages(source: Path, others: Collection[Path] = ()) -> dict[str, list[Path]]:
@@ -88,37 +65,28 @@ def find_stages(source: Path, others: Collection[Path] = ()) -> dict[str, list[P
     return {stage: files_of[stage] for stage in STAGES if stage in files_of}
 
 
-def examples(ids: Iterable[str]) -> str:
-    """Three ids, for messages."""
-    return show(", ".join(map(repr, sorted(ids)[:3])))
-
-
-def read_stages(stages: Mapping[str, Iterable[Path]], wordnet: WordNet) -> Read:
-    """The rows and digests of all stages.
+def read_stages(files: Mapping[str, Iterable[Path]], wordnet: WordNet) -> Stages:
+    """The rows of all stages.  files: stage to its files.
 
     Raises: DataMissing if a file is missing, broken or of no known form; UsageError if a stage has no image, or two
         stages share none (with three ids of each).
     """
-    read = Read()
-    for stage, files in stages.items():
-        digest = sha256()
-        read.stages[stage] = _read_stage(files, wordnet, digest)
-        read.digests[stage] = digest.hexdigest()
-        if not read.images(stage):
+    stages = {stage: _read_stage(paths, wordnet) for stage, paths in files.items()}
+    for stage, rows in stages.items():
+        if not rows.ids:
             raise UsageError(f"The stage {stage} has no image.", "Check its files.")
-    for first, second in pairwise(read.stages):
-        first_ids = read.images(first)
-        second_ids = read.images(second)
-        if not first_ids & second_ids:
-            ids = f"{examples(first_ids)} there, {examples(second_ids)} here"
+    for first, second in pairwise(stages):
+        if not stages[first].ids & stages[second].ids:
+            ids = f"{examples(stages[first].ids)} there, {examples(stages[second].ids)} here"
             raise UsageError(
                 f"{first} and {second} share no image: {ids}.", "Use the same ids in both."
             )
-    return read
+    return stages
 
 
-def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRows:
+def _read_stage(files: Iterable[Path], wordnet: WordNet) -> StageRows:
     rows = StageRows()
+    digest = sha256()
     forms: list[
         tuple[Path, str, Any]
     ] = []  # of Visual Genome, read when all of its files are known
@@ -148,6 +116,7 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRo
     for file, form, content in forms:
         with _damaged_file(file):
             rows.take(readers.read_form(content, form, data, synsets, wordnet.known))
+    rows.digest = digest.hexdigest()
     return rows
 
 
@@ -176,13 +145,41 @@ def _json(file: Path, content: bytes) -> Any:
 # -- as tables --------------------------------------------------------------------------------------------------------
 
 
-def images_table(read: Read, mentions: Mentions, limit: int | None) -> pd.DataFrame:
+def read(run: Run) -> Made:
+    """What was read as tables, with notes on what is incomplete."""
+    stages = run.inputs
+    config = run.config
+    images = images_table(stages, mentions_of(config), config.limit)
+    sentences, repeated = sentences_table(stages, images["image"])
+    for stage, rows in stages.items():
+        for why, count in sorted(rows.dropped.items()):
+            run.note(f"{stage}: {many(count, 'row')} left out: {why}.")
+        lost = rows.dropped.get("synset that this WordNet does not have", 0)
+        if lost > 0.05 * max(1, sum(label.kind == "object" for label in rows.labels)):
+            run.note(f"{stage}: many synsets are unknown; another version of WordNet may be meant.")
+    partial = int((images["stages"].str.count(",") + 1 < len(stages)).sum())
+    if partial:
+        run.note(f"{partial:,} of {many(len(images), 'image')} are not in every stage.")
+    if repeated:
+        run.note(f"{many(repeated, 'caption')} stood twice for an image and were kept once.")
+    bad = sentences.loc[sentences["status"] != "parsed", "status"].value_counts().sort_index()
+    for status, count in bad.items():
+        run.note(f"{many(count, 'caption')} {status}.")
+    plain = {
+        name: coverage._asdict() | {"types": sorted(coverage.types)}
+        for name, coverage in coverage_of(stages).items()
+    }
+    runfolder.write_json(run.folder / "coverage.json", plain)
+    return {"images": images, "sentences": sentences, "people": people_table(config)}
+
+
+def images_table(stages: Stages, mentions: Mentions, limit: int | None) -> pd.DataFrame:
     """One row for each image of any stage, sorted by id."""
     have: dict[str, list[str]] = {}
-    for stage in (stage for stage in STAGES if stage in read.stages):
-        for name in read.images(stage):
+    for stage in STAGES:
+        for name in stages.get(stage, StageRows()).ids:
             have.setdefault(name, []).append(stage)
-    labels = read.stages.get("human-labels", StageRows())
+    labels = stages.get("human-labels", StageRows())
     people: dict[
         str, list[tuple[float, float, float, float]]
     ] = {}  # corners; COCO's where there are any
@@ -197,9 +194,7 @@ def images_table(read: Read, mentions: Mentions, limit: int | None) -> pd.DataFr
     return pd.DataFrame(records, columns=TABLES["images"].columns)
 
 
-def sentences_table(
-    stages: Mapping[str, StageRows], images: Iterable[str]
-) -> tuple[pd.DataFrame, int]:
+def sentences_table(stages: Stages, images: Iterable[str]) -> tuple[pd.DataFrame, int]:
     """One row for each caption, numbered within image and stage; and the number of repeated ones that are left out."""
     wanted = set(images)
     records: list[tuple[str, str, int, str, str, str, str]] = []
@@ -238,10 +233,10 @@ def judge_text(caption: Any) -> tuple[str, str, SkipReason]:
     return text, "parsed", cut
 
 
-def coverage_of(read: Read) -> dict[str, Coverage]:
+def coverage_of(stages: Stages) -> dict[str, Coverage]:
     """The coverage of each stage, by what it holds: captions may name anything, labels what they were made for."""
-    coverage = {stage: Coverage() for stage in read.stages}
-    for stage, rows in read.stages.items():
+    coverage = {stage: Coverage() for stage in stages}
+    for stage, rows in stages.items():
         if stage in LABELS:
             objects = "closed" if rows.closed and "object" not in rows.kinds else "open"
             attributes, relations = (
@@ -249,114 +244,3 @@ def coverage_of(read: Read) -> dict[str, Coverage]:
             )
             coverage[stage] = Coverage(objects, attributes, relations, rows.closed)
     return coverage
-
-
-# -- groups -----------------------------------------------------------------------------------------------------------
-
-
-GENDER = {"female": "female", "male": "male"}
-SKIN = {"dark": "darker", "darker": "darker", "light": "lighter", "lighter": "lighter"}
-
-
-def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
-    """Column to image to value; empty where a value is unknown.
-
-    columns: of the file, ``a + b`` crosses two; all but the image's by default.
-
-    Raises: DataMissing without a column of images, or if an image has two different values; UnknownName for an
-        unknown column.
-    """
-    people = _zhao(read_people(file, raises=DataMissing, limit=LARGEST))
-    image = people.photo_column()
-    groups: Groups = {}
-    for name in columns or [column for column in people.columns if column != image]:
-        values = people.groups(name)
-        groups[name] = {
-            photo: values[row] for photo, row in people.by_photo({name: values}).items()
-        }
-    return groups
-
-
-def _zhao(people: People) -> People:
-    """Zhao et al.'s columns under our names; another table stays."""
-    columns = {}
-    for name, source, values in (("gender", "bb_gender", GENDER), ("skin", "bb_skin", SKIN)):
-        if source in people.columns:
-            columns[name] = [
-                values.get(str(cell).strip().lower(), "") for cell in people.columns[source]
-            ]
-    if not columns:
-        return people
-    image = people.photo_column(("id",))
-    return replace(people, columns={image: people.columns[image], **columns})
-
-
-def groups_of(config: CaptionsConfig) -> tuple[Groups, list[str]]:
-    """Column to image to value, of the columns that are compared, and a sentence on each that has too many values.
-
-    Raises: DataMissing, UnknownName as ``read_groups``; UsageError if a chosen column, or every column, has more than
-        ``MOST_VALUES`` values, as identifiers have.
-    """
-    chosen: Groups = {}
-    notes = []
-    for name, values in (
-        read_groups(config.groups, config.columns) if config.groups else {}
-    ).items():
-        count = len(set(values.values()) - {""})
-        if count <= MOST_VALUES:
-            chosen[name] = values
-        elif config.columns:
-            problem = f"The column {name} of {show(config.groups)} has {count:,} values"
-            raise UsageError(
-                f"{problem}, and at most {MOST_VALUES} are compared.",
-                "Choose others with --column.",
-            )
-        else:
-            notes.append(
-                f"The column {name} is not compared: it has {count:,} values, and at most {MOST_VALUES} are."
-            )
-    if notes and not chosen:
-        raise UsageError(
-            f"{show(config.groups)} has no column of groups. {notes[0]}", "Add a column of groups."
-        )
-    return chosen, notes
-
-
-def notes_on_groups(read: Read, config: CaptionsConfig) -> list[str]:
-    """Sentences on columns with too many values, and on images that the table of groups names and no stage has.
-
-    Raises: UsageError with three ids of each side if the groups name none of the images; as ``groups_of``.
-    """
-    groups, notes = groups_of(config)
-    grouped = {image for values in groups.values() for image in values}
-    images = {image for stage in read.stages for image in read.images(stage)}
-    if grouped and not grouped & images:
-        theirs = examples(grouped)
-        ours = examples(images)
-        problem = (
-            f"{config.groups} names none of the images: it has {theirs}, the captions have {ours}."
-        )
-        raise UsageError(problem, "Use the same ids in both.")
-    text = unmatched(config.groups, sorted(grouped - images), "images") if config.groups else ""
-    if text:
-        return [*notes, text]
-    return notes
-
-
-def people_table(config: CaptionsConfig) -> pd.DataFrame:
-    """The people table: groups by image."""
-    groups, _ = groups_of(config)
-    rows = [
-        (image, name, value, "annotation")
-        for name, values_of in groups.items()
-        for image, value in values_of.items()
-    ]
-    return pd.DataFrame(rows, columns=TABLES["people"].columns)
-
-
-def groups_of_table(people: pd.DataFrame) -> Groups:
-    """Column to image to value, of the people table."""
-    return {
-        str(column): lookup(rows, "image", "value")
-        for column, rows in people.groupby("column", sort=False)
-    }

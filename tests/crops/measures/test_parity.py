@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gslopes.crops.measures import Panel, average_rows, gaze_rows, parity_rows
-from gslopes.crops.parity import (
+from gslopes.crops.measures.panel import Panel
+from gslopes.crops.measures.parity import (
     average,
     compared,
     disparate_impact,
@@ -23,6 +23,7 @@ from gslopes.crops.parity import (
     parity,
     resampled,
 )
+from gslopes.crops.measures.rows import average_rows, gaze_rows, parity_rows
 from gslopes.stats.intervals import newcombe, normal_quantile, wilson
 from tests.published import COUNTS, PERSONS
 

@@ -11,11 +11,11 @@ from gslopes.core import runfolder
 from gslopes.core.files import read_json
 from gslopes.core.reasons import listed
 from gslopes.core.tables import lookup
-from gslopes.crops import charts
 from gslopes.crops.config import ABOVE
-from gslopes.crops.measures import WHAT
-from gslopes.crops.parity import comparable
-from gslopes.crops.words import by_itself, ends, favoured, headline, main_rows, side_effect
+from gslopes.crops.measures.parity import comparable
+from gslopes.crops.measures.rows import WHAT
+from gslopes.crops.page import charts
+from gslopes.crops.page.words import by_itself, ends, favoured, headline, main_rows, side_effect
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Section, Tables

@@ -50,7 +50,8 @@ class StageRows:
 
     captions: image and caption as it was read, a text or any other value.  closed: synsets of a closed vocabulary of
     objects, empty for an open one.  dropped: reason to rows left out.  unsized: images with a box that could not be
-    used.  kinds: of facts that labels have, where the file says so.  seen: ids of the records.
+    used.  kinds: of facts that labels have, if the file names them.  seen: ids of the records.
+    digest: sha256 over the bytes of the files.
     """
 
     images: set[str] = field(default_factory=set)
@@ -61,6 +62,12 @@ class StageRows:
     unsized: set[str] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
     seen: set[tuple[str, str]] = field(default_factory=set)
+    digest: str = ""
+
+    @property
+    def ids(self) -> set[str]:
+        """Ids of all its images."""
+        return {image for image, _ in self.captions} | self.images
 
     def drop(self, reason: str) -> None:
         """Count a row that is left out."""
@@ -77,7 +84,9 @@ class StageRows:
             own = getattr(self, column.name)
             others = getattr(other, column.name)
             setattr(
-                self, column.name, own + others if isinstance(own, list | Counter) else own | others
+                self,
+                column.name,
+                own + others if isinstance(own, list | Counter | str) else own | others,
             )
 
     def records(
@@ -92,6 +101,11 @@ class StageRows:
             else:
                 self.seen |= {(what, number)} if number else set()
                 yield entry
+
+
+def examples(ids: Iterable[str]) -> str:
+    """Three ids, for messages."""
+    return show(", ".join(map(repr, sorted(ids)[:3])))
 
 
 def id_of(value: Any) -> str:

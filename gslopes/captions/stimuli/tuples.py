@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from gslopes.captions.config import CaptionsConfig
-from gslopes.captions.material import Box, Caption
-from gslopes.captions.readers import LARGEST, StageRows
-from gslopes.captions.stimuli import LABELS
+from gslopes.captions.stimuli.corpus import Box, Caption, senses_of
+from gslopes.captions.stimuli.readers import LARGEST, StageRows
+from gslopes.captions.stimuli.stages import LABELS
 from gslopes.captions.tables import TABLES
 from gslopes.core import tables
 from gslopes.core.errors import DataMissing
@@ -21,7 +21,6 @@ from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
 from gslopes.words.chunks import standard
 from gslopes.words.graph import ROLES, Fact, Sense, Senses, overrides, with_synsets
-from gslopes.words.wordnet import wordnet
 
 TUPLES = TABLES["tuples"]
 SIDES = ["x0", "y0", "x1", "y1", "score"]
@@ -67,7 +66,7 @@ def parse(run: Run, images: Sequence[str]) -> Made:
 def with_labels(run: Run, parts: Tables) -> Made:
     """The tuples of captions, and those of labels.  Raises: TableError if the user's tuples are none."""
     captions = tables.read(TUPLES, run.config.tuples) if run.config.tuples else parts.get("tuples")
-    labels = label_facts(run.inputs.stages, senses_of(run.config))
+    labels = label_facts(run.inputs, senses_of(run.config))
     given = [frame for frame in (labels, captions) if frame is not None and len(frame)]
     rows = pd.concat(given, ignore_index=True) if given else TUPLES.empty()
     once = rows.drop_duplicates(
@@ -78,11 +77,6 @@ def with_labels(run: Run, parts: Tables) -> Made:
             f"{many(len(rows) - len(once), 'label')} or facts stood twice for an image and were kept once."
         )
     return {"tuples": once}
-
-
-def senses_of(config: CaptionsConfig) -> Senses:
-    """The sense rule of a configuration on WordNet."""
-    return Senses(wordnet(), config.senses)
 
 
 def _captions(run: Run) -> dict[str, list[tuple[str, int, str]]]:

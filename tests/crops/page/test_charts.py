@@ -12,8 +12,16 @@ from PIL import Image
 from gslopes.ask.boxes import Box, SaliencyMap
 from gslopes.ask.croppers.asker import Asker
 from gslopes.ask.croppers.joining import layout
-from gslopes.crops import charts
-from gslopes.crops.drawing import STRIP, Seen, around_second, chosen, draw, with_map, with_margin
+from gslopes.crops.page import charts
+from gslopes.crops.page.drawing import (
+    STRIP,
+    Seen,
+    around_second,
+    chosen,
+    draw,
+    with_map,
+    with_margin,
+)
 
 
 def parsed(svg):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.crops.parity import (
+from gslopes.crops.measures.parity import (
     compared,
     disparate_impact,
     draw_weights,

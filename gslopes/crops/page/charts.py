@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from gslopes.core.arrays import Array
 from gslopes.core.tables import Record, Row
-from gslopes.crops.words import larger_first
+from gslopes.crops.page.words import larger_first
 from gslopes.report import numbers, words
 from gslopes.report.inline import templates
 

@@ -18,7 +18,7 @@ from gslopes.core.errors import AnswerError, PhotoError
 from gslopes.core.tables import Record, Row
 from gslopes.crops.asking import material
 from gslopes.crops.config import ABOVE, INSIDE
-from gslopes.crops.words import by_itself
+from gslopes.crops.page.words import by_itself
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 from gslopes.photos.people import CROSS
