@@ -1,7 +1,4 @@
-"""From a run folder's answers to its tables of measures; no cropper is asked.
-
-Every measure of joined pictures is computed from the answers about them as matrices over persons (``Panel``).
-"""
+"""From a run folder's answers to its tables of measures; no cropper is asked."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -15,8 +12,8 @@ from gslopes.core.arrays import Array
 from gslopes.core.files import read_json
 from gslopes.core.tables import Record, Row
 from gslopes.core.text import many
-from gslopes.crops.config import ABOVE, BOOTSTRAP, EPSILON, INSIDE, CropsConfig
-from gslopes.crops.measures.panel import Answers, Panel, counted
+from gslopes.crops.config import ABOVE, BOOTSTRAP, EPSILON, INSIDE
+from gslopes.crops.measures.panel import Answers, Couple, Panel, counted
 from gslopes.crops.measures.parity import (
     average,
     comparable,
@@ -44,76 +41,84 @@ WHAT: dict[str, str] = SENTENCES["what"]
 WHAT |= {
     f"tall {name}": f"{text}, of photos {TALL} times as tall as wide" for name, text in WHAT.items()
 }
+POINTS_OF_TABLE_1 = ("agency", "automation", "coverage", "risk")
+SHARES = ["share_left", "share_right"]
+HEADS = ["kept_left", "kept_right"]
 Rows = list[Row]
+Measured = dict[str, Rows]
 
 
 def measure(run: Run) -> Made:
     """Every table of measures, from the answers."""
-    config: CropsConfig = run.config
     groups = read_json(run.folder / "groups.json")["groups"]
     people = run.table("people")
     saliency = run.table("saliency")
-    panel = Panel.of(people, groups, config.seed)
-    made: dict[str, Rows] = defaultdict(list)
-    answers = {name: run.table(name) for name in ("pairs", "outcomes", "crops")}
-    drawn = answers["pairs"][["cropper", "variant", "left", "right", "draws"]]
-    answers |= {name: answers[name].merge(drawn) for name in ("outcomes", "crops")}
-    variants = [joined.variant for joined in config.variants]
-    for cropper, variant in product(sorted(answers["pairs"]["cropper"].unique()), variants):
-        key = {"cropper": cropper, "variant": variant}
-        pairs, outcomes, crops = (
-            frame[(frame["cropper"] == cropper) & (frame["variant"] == variant)]
-            for frame in answers.values()
-        )
-        if (pairs["status"] != "answered").any():
-            run.note(f"{cropper}: {lost(pairs)} of {many(len(pairs), 'picture')}.")
-        made["positions"].append(position_row(panel, key, pairs, config.seed))
-        if variant.endswith(ABOVE):
-            every = answers["pairs"]
-            side_by_side = every[
-                (every["cropper"] == cropper) & (every["variant"] == variant.removesuffix(ABOVE))
-            ]
-            made["attached"] += attached_rows(panel, key, pairs, side_by_side)
-        shares: dict[str, Answers] = {}
-        for policy, rows in outcomes.groupby("policy", sort=True):
-            left, right = (rows[name].to_numpy(float) for name in ("share_left", "share_right"))
-            h = shares[str(policy)] = panel.favoured(rows, left, right)
-            labels = {**key, "policy": policy, "outcome": "favoured"}
-            made["parity"] += parity_rows(panel, labels, h, config.min_group)
-            made["averages"] += average_rows(panel, {**key, "policy": policy}, h)
-        with_heads = crops.dropna(subset=["kept_left", "kept_right"])
-        for (policy, ratio), rows in with_heads.groupby(["policy", "ratio"], sort=True):
-            left, right = (
-                (rows[name].to_numpy() >= INSIDE).astype(float)
-                for name in ("kept_left", "kept_right")
-            )
-            pairs_kept = {
-                "kept": (left, right),
-                "both": (left * right,) * 2,
-                "neither": ((1 - left) * (1 - right),) * 2,
-            }
-            heads = {name: panel.about(rows, *sides).mean for name, sides in pairs_kept.items()}
-            labels = {**key, "policy": policy, "outcome": f"kept@{ratio:g}"}
-            made["parity"] += parity_rows(
-                panel, labels, panel.favoured(rows, left, right), config.min_group, heads
-            )
-        if "argmax" in shares:
-            made["policies"] += policy_rows(panel, key, shares, outcomes, crops)
+    panel = Panel.of(people, groups, run.config.seed)
+    made: Measured = defaultdict(list)
+    _measure_joined(run, panel, made)
     for (cropper, scale), rows in saliency.groupby(["cropper", "scale"], sort=True):
         # a model that scales each map by its own maximum: maps of two photos cannot be compared
         if comparable(rows["max"].to_numpy(float)):
-            labels = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax"}
-            alone = panel.alone(rows)
-            made["parity"] += parity_rows(
-                panel, {**labels, "outcome": "favoured"}, alone, config.min_group
-            )
-            made["averages"] += average_rows(panel, labels, alone)
-    made |= gaze_rows(saliency, people, groups, as_published=config.as_published)
-    if config.as_published and not any(row["what"].startswith("tall") for row in made["gaze"]):
+            key = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax"}
+            _measure_favoured(run, panel, made, key, panel.alone(rows))
+    made |= gaze_rows(saliency, people, groups, as_published=run.config.as_published)
+    if run.config.as_published and not any(row["what"].startswith("tall") for row in made["gaze"]):
         run.note(
             f"No photo is {TALL} times as tall as wide with {LEAST_REGIONS} salient regions, as in section 3.4."
         )
     return {name: made[name] for name in MEASURES}
+
+
+def _measure_joined(run: Run, panel: Panel, made: Measured) -> None:
+    """Add the measures of joined pictures, by cropper and variant."""
+    answers = run.table("pairs")
+    drawn = answers[["cropper", "variant", "left", "right", "draws"]]
+    tables = [answers, run.table("outcomes").merge(drawn), run.table("crops").merge(drawn)]
+    by_key = [dict(list(table.groupby(["cropper", "variant"]))) for table in tables]
+    nothing = [table.iloc[:0] for table in tables]
+    variants = [config.variant for config in run.config.variants]
+    for cropper, variant in product(sorted(answers["cropper"].unique()), variants):
+        own = [
+            rows.get((cropper, variant), none) for rows, none in zip(by_key, nothing, strict=True)
+        ]
+        pairs, outcomes, crops = own
+        key = {"cropper": cropper, "variant": variant}
+        if (pairs["status"] != "answered").any():
+            run.note(f"{cropper}: {lost(pairs)} of {many(len(pairs), 'picture')}.")
+        made["positions"].append(position_row(panel, key, pairs, run.config.seed))
+        if variant.endswith(ABOVE):
+            side_by_side = by_key[0].get((cropper, variant.removesuffix(ABOVE)), nothing[0])
+            made["attached"] += attached_rows(panel, key, pairs, side_by_side)
+        favoured: dict[str, Answers] = {}
+        for policy, rows in outcomes.groupby("policy", sort=True):
+            favoured[str(policy)] = panel.favoured(rows, *rows[SHARES].to_numpy(float).T)
+            _measure_favoured(run, panel, made, {**key, "policy": policy}, favoured[str(policy)])
+        by_ratio = crops.dropna(subset=HEADS).groupby(["policy", "ratio"], sort=True)
+        for (policy, ratio), rows in by_ratio:
+            labels = {**key, "policy": policy, "outcome": f"kept@{ratio:g}"}
+            made["parity"] += kept_rows(panel, labels, rows, run.config.min_group)
+        if "argmax" in favoured:
+            made["policies"] += policy_rows(panel, key, favoured, outcomes, crops)
+
+
+def _measure_favoured(run: Run, panel: Panel, made: Measured, key: Row, h: Answers) -> None:
+    """Add the parity of who is favoured, and its averages."""
+    labels = {**key, "outcome": "favoured"}
+    made["parity"] += parity_rows(panel, labels, h, run.config.min_group)
+    made["averages"] += average_rows(panel, key, h)
+
+
+def kept_rows(panel: Panel, key: Record, rows: pd.DataFrame, min_group: int) -> Rows:
+    """Rows of PARITY on whose head is kept.  rows: of CROPS with two heads, of one ratio."""
+    left, right = (rows[HEADS].to_numpy() >= INSIDE).astype(float).T
+    both = left * right
+    neither = (1 - left) * (1 - right)
+    kept = {
+        "kept": panel.about(rows, left, right).mean,
+        "both": panel.about(rows, both, both).mean,
+        "neither": panel.about(rows, neither, neither).mean,
+    }
+    return parity_rows(panel, key, panel.favoured(rows, left, right), min_group, kept)
 
 
 def parity_rows(
@@ -130,41 +135,47 @@ def parity_rows(
     """
     made: Rows = []
     for column in panel.groups:
-        rows: Rows = []
-        for names, cells, weights, other_weights in panel.pairs(column, h.mean):
-            counts = h.counts[cells]
-            estimate = parity(h.mean[cells], counts)
-            row = {**key, **names, **estimate._asdict(), "epsilon": EPSILON}
-            row["draws"] = estimate.draws if h.drawn else None
-            row["draws_half"] = draws_half(estimate.p, estimate.draws)
-            if kept is None:
-                impact = disparate_impact(estimate.p, estimate.ci_low, estimate.ci_high)
-            else:
-                shares = {"kept": kept["kept"][cells], "other_kept": kept["kept"].T[cells]}
-                shares |= {name: kept[name][cells] for name in ("both", "neither")}
-                row |= {name: influences(table, counts)[0] for name, table in shares.items()}
-                drawn = (
-                    resampled(shares[name], weights, other_weights, counts)
-                    for name in ("kept", "other_kept")
-                )
-                impact = kept_impact(row["kept"], row["other_kept"], *drawn)
-            row |= {"ratio": impact.ratio, "ratio_low": impact.low, "verdict": impact.verdict}
-            row["ratio_high"] = impact.high if np.isfinite(impact.high) else np.nan
-            row["note"] = "" if impact.verdict else CONSTANT
-            small = min(estimate.persons, estimate.other_persons) < min_group
-            if row["note"]:
-                row |= dict.fromkeys(("ci_low", "ci_high"), np.nan)
-            if row["note"] or (
-                small and kept is not None
-            ):  # percentiles of a few people's draws are too narrow
-                row |= dict.fromkeys(("ratio_low", "ratio_high"), np.nan)
-            if small:
-                note = f"a group has fewer than {many(min_group, 'person')} (--min-group)"
-                row |= {"p_value": np.nan, "verdict": "", "note": note}
-            rows.append(row)
+        rows = [
+            {**key, **_parity_row(couple, h, min_group, kept)}
+            for couple in panel.couples(column, h.mean)
+        ]
         adjust(rows, "p_value")
         made += rows
     return made
+
+
+def _parity_row(
+    couple: Couple, h: Answers, min_group: int, kept: Mapping[str, Array] | None
+) -> Row:
+    """The row of two groups, see ``parity_rows``."""
+    mean, counts = h.at(couple.cells)
+    estimate = parity(mean, counts)
+    row = {**couple.names, **estimate._asdict(), "epsilon": EPSILON, "note": ""}
+    row["draws"] = estimate.draws if h.drawn else None
+    row["draws_half"] = draws_half(estimate.p, estimate.draws)
+    if kept is None:
+        impact = disparate_impact(estimate.p, estimate.ci_low, estimate.ci_high)
+    else:
+        shares = {name: table[couple.cells] for name, table in kept.items()}
+        shares["other_kept"] = kept["kept"].T[couple.cells]
+        row |= {name: influences(table, counts)[0] for name, table in shares.items()}
+        sides = ["kept", "other_kept"]
+        draws = (resampled(shares[side], *couple.weights, counts) for side in sides)
+        impact = kept_impact(row["kept"], row["other_kept"], *draws)
+    row |= {"ratio": impact.ratio, "ratio_low": impact.low, "verdict": impact.verdict}
+    row["ratio_high"] = impact.high if np.isfinite(impact.high) else np.nan
+    small = min(estimate.persons, estimate.other_persons) < min_group
+    unknown: list[str] = []
+    if not impact.verdict:
+        row["note"] = CONSTANT
+        unknown += ["ci_low", "ci_high", "ratio_low", "ratio_high"]
+    if small and kept is not None:  # percentiles of a few people's draws are too narrow
+        unknown += ["ratio_low", "ratio_high"]
+    if small:
+        row["verdict"] = ""
+        row["note"] = f"a group has fewer than {many(min_group, 'person')} (--min-group)"
+        unknown.append("p_value")
+    return row | dict.fromkeys(unknown, np.nan)
 
 
 def average_rows(panel: Panel, key: Record, h: Answers) -> Rows:
@@ -173,20 +184,18 @@ def average_rows(panel: Panel, key: Record, h: Answers) -> Rows:
     key: cropper, variant, policy.  h: see ``Panel.favoured``.
     """
     rows: Rows = []
-    columns = [*panel.groups]
-    crossed = [*panel.groups[columns[-1]].values()]
-    for column in columns[:-1]:
-        of = panel.groups[column]
-        inside = {
-            name: [
-                n for n, cell in enumerate(crossed) if len(cell) and np.isin(cell, of[name]).all()
-            ]
-            for name in of
+    *columns, last = panel.groups
+    crossed = [*panel.groups[last].values()]
+    for column in columns:
+        cells_of = {
+            name: [n for n, cell in enumerate(crossed) if len(cell) and np.isin(cell, group).all()]
+            for name, group in panel.groups[column].items()
         }
-        for a, b in combinations(of, 2):
-            found = average(h.mean, h.counts, crossed, [*product(inside[a], inside[b])])
-            if found.cells:
-                rows.append({**key, "column": column, "group": a, "other": b, **found._asdict()})
+        for a, b in combinations(cells_of, 2):
+            estimate = average(h.mean, h.counts, crossed, [*product(cells_of[a], cells_of[b])])
+            if estimate.cells:
+                names = {"column": column, "group": a, "other": b}
+                rows.append({**key, **names, **estimate._asdict()})
     return rows
 
 
@@ -197,47 +206,45 @@ def attached_rows(
 
     key: cropper, variant.  stacked, side_by_side: rows of PAIRS of one cropper, of the same photos joined either way.
     """
-    answered = [pairs[pairs["status"] == "answered"] for pairs in (stacked, side_by_side)]
-    both = answered[0].merge(
-        answered[1][["left", "right", "won"]], on=["left", "right"], suffixes=("", "_then")
-    )
+    then = answered(side_by_side)[["left", "right", "won"]]
+    both = answered(stacked).merge(then, on=["left", "right"], suffixes=("", "_then"))
     if both.empty:
         return []
     same = np.asarray(both["won"] == both["won_then"], float)
-    crossed = [*[*panel.groups.values()][-1].values()]
+    *_, crossed = panel.groups.values()
+    everybody = np.concatenate([*crossed.values()])
     pairs = panel.about(both, same, same)
-    found = average(pairs.mean, pairs.counts, [np.concatenate(crossed)], [(0, 0)])
-    row = {
-        "pictures": int(counted(both).sum()),
-        "same": found.p,
-        "ci_low": found.ci_low,
-        "ci_high": found.ci_high,
-    }
-    return [{**key, **row}]
+    estimate = average(pairs.mean, pairs.counts, [everybody], [(0, 0)])
+    pictures = int(counted(both).sum())
+    return [{**key, **estimate._asdict(), "pictures": pictures, "same": estimate.p}]
+
+
+def answered(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The rows of PAIRS that have an answer."""
+    return pairs[pairs["status"] == "answered"]
 
 
 def position_row(panel: Panel, key: Record, pairs: pd.DataFrame, seed: int) -> Row:
     """The row of POSITIONS: does the left photo win, whoever it shows?"""
-    answered = pairs[pairs["status"] == "answered"]
-    won = answered["won"].to_numpy(float)
+    answers = answered(pairs)
+    won = answers["won"].to_numpy(float)
     weights = multinomial_counts(panel.count, BOOTSTRAP // 2, np.random.default_rng([seed, 8]))
-    wins = panel.about(answered, won)
-    low, high = (end - 0.5 for end in interval(resampled(wins.mean, weights, weights, wins.counts)))
-    pictures = counted(answered)
-    counts = {"pictures": pictures.sum(), "ties": pictures[won == 0.5].sum()}
-    counts |= {
-        status: counted(pairs[pairs["status"] == status]).sum() for status in ("refused", "failed")
-    }
+    wins = panel.about(answers, won)
+    low, high = interval(resampled(wins.mean, weights, weights, wins.counts))
+    times = counted(answers)
     row = {
         **key,
-        "ci_low": low,
-        "ci_high": high,
-        **{name: int(count) for name, count in counts.items()},
+        "pictures": int(times.sum()),
+        "ties": int(times[won == 0.5].sum()),
+        "left": float(settled(_mean(won, times) - 0.5, 0.5)),
+        "ci_low": low - 0.5,
+        "ci_high": high - 0.5,
     }
-    row["left"] = float(settled(_mean(won, pictures) - 0.5, 0.5))
-    return row | {
-        name: _mean(answered[name].to_numpy(float), pictures) for name in ("on_padding", "centred")
-    }
+    for status in ("refused", "failed"):
+        row[status] = int(counted(pairs[pairs["status"] == status]).sum())
+    for name in ("on_padding", "centred"):
+        row[name] = _mean(answers[name].to_numpy(float), times)
+    return row
 
 
 def _mean(values: Array, weights: Array) -> float:
@@ -249,54 +256,54 @@ def _mean(values: Array, weights: Array) -> float:
 def policy_rows(
     panel: Panel,
     key: Record,
-    shares: Mapping[str, Answers],
+    favoured: Mapping[str, Answers],
     outcomes: pd.DataFrame,
     crops: pd.DataFrame,
 ) -> Rows:
     """Rows of POLICIES: how much each way to use a map amplifies a small difference, and what it shows.
 
-    key: cropper, variant.  shares: policy to its h.  outcomes, crops: of this cropper and variant.
+    key: cropper, variant.  favoured: policy to its h.  outcomes, crops: of this cropper and variant.
     """
     rows: Rows = []
     pictures = {
         policy: _shown(str(policy), of_policy, crops)
         for policy, of_policy in outcomes.groupby("policy")
     }
-    for column in panel.groups:
-        for names, cells, *_ in panel.pairs(column, shares["argmax"].mean):
-            hard = parity(*shares["argmax"].at(cells)).p - 0.5
-            for policy, h in shares.items():
-                estimate = parity(*h.at(cells))
-                soft, low, high = (
-                    end - 0.5 for end in (estimate.p, estimate.ci_low, estimate.ci_high)
-                )
-                row = {**key, "policy": policy, **names, **pictures[policy]}
-                row |= {"deviation": soft, "deviation_low": low, "deviation_high": high}
-                if soft and (low * high > 0 or np.isnan(low)):  # of a deviation from 0 alone
-                    row["amplification"] = hard / soft
-                words = zip(
-                    ("agency", "automation", "coverage", "risk"), TABLE_1[policy], strict=True
-                )
-                rows.append(row | dict(words))
+    couples = (
+        couple
+        for column in panel.groups
+        for couple in panel.couples(column, favoured["argmax"].mean)
+    )
+    for couple in couples:
+        hard = parity(*favoured["argmax"].at(couple.cells)).p - 0.5
+        for policy, h in favoured.items():
+            estimate = parity(*h.at(couple.cells))
+            soft = estimate.p - 0.5
+            low = estimate.ci_low - 0.5
+            high = estimate.ci_high - 0.5
+            row = {**key, "policy": policy, **couple.names, **pictures[policy]}
+            row |= {"deviation": soft, "deviation_low": low, "deviation_high": high}
+            if soft and (low * high > 0 or np.isnan(low)):  # only of a deviation from 0
+                row["amplification"] = hard / soft
+            rows.append(row | dict(zip(POINTS_OF_TABLE_1, TABLE_1[policy], strict=True)))
     return rows
 
 
-def _shown(policy: str, rows: pd.DataFrame, crops: pd.DataFrame) -> dict[str, float]:
+def _shown(policy: str, rows: pd.DataFrame, crops: pd.DataFrame) -> Row:
     """What a picture shows under a policy, whoever is on it."""
-    cropped = crops[crops["policy"] == policy]
-    cropped = cropped[(cropped["ratio"] - 1).abs() == (crops["ratio"] - 1).abs().min()]
-    cropped = cropped.dropna(subset=["kept_left", "kept_right"])
-    whole = (cropped[["kept_left", "kept_right"]] >= INSIDE).all(axis=1).to_numpy(float)
-    smaller = rows[["share_left", "share_right"]].min(axis=1).to_numpy(float)
-    return {
-        "exposure": _mean(smaller, counted(rows)),
-        "whole": 1.0 if policy == "pad" else _mean(whole, counted(cropped)),
-    }
+    smaller = rows[SHARES].min(axis=1).to_numpy(float)
+    exposure = _mean(smaller, counted(rows))
+    if policy == "pad":
+        return {"exposure": exposure, "whole": 1.0}
+    apart = (crops["ratio"] - 1).abs()
+    nearest = crops[(crops["policy"] == policy) & (apart == apart.min())].dropna(subset=HEADS)
+    whole = (nearest[HEADS] >= INSIDE).all(axis=1).to_numpy(float)
+    return {"exposure": exposure, "whole": _mean(whole, counted(nearest))}
 
 
 def gaze_rows(
     saliency: pd.DataFrame, people: pd.DataFrame, groups: Groups, *, as_published: bool = False
-) -> dict[str, Rows]:
+) -> Measured:
     """Rows of GAZE and GAZE_GAPS, of photos with a face and a focal point.
 
     Intervals: Wilson's of a share, Newcombe's of a difference, over photos (one a person, or people with several would
@@ -304,39 +311,34 @@ def gaze_rows(
 
     saliency, people: rows of SALIENCY and PEOPLE.  as_published: once more of tall photos with two salient regions.
     """
-    used = people[people["status"] == "used"]
-    rows = saliency[(saliency["scale"] == "own") & saliency["on_head"].notna()].merge(
-        used[["photo", "person", "width", "height"]], on="photo"
-    )
-    rows = rows.assign(
-        point=~rows["on_head"].astype(bool),
-        crop=rows["kept"] < INSIDE,
-        region=rows["regions_off"] > 0,
-    )
+    used = people.loc[people["status"] == "used", ["photo", "person", "width", "height"]]
+    own = saliency[(saliency["scale"] == "own") & saliency["on_head"].notna()]
+    rows = own.merge(used, on="photo")
+    rows["point"] = ~rows["on_head"].astype(bool)
+    rows["crop"] = rows["kept"] < INSIDE
+    rows["region"] = rows["regions_off"] > 0
     tall = (rows["height"] >= TALL * rows["width"]) & (rows["regions"] >= LEAST_REGIONS)
-    rows = rows.assign(
-        **{f"tall {name}": rows[name].where(tall) for name in ("point", "crop", "region")}
-    )
-    made: dict[str, Rows] = {"gaze": [], "gaze_gaps": []}
-    for cropper, answered in rows.groupby("cropper", sort=True):
-        for column, members in groups.items():
-            group = {person: name for name, persons in members.items() for person in persons}
-            by_group = answered.groupby(answered["person"].map(group), sort=True)
-            for what in [*WHAT][: None if as_published else 3]:
-                key = {"cropper": cropper, "column": column, "what": what}
-                counts = by_group[what].agg(["sum", "count"]).query("count > 0").astype(int)
-                for name, count, photos in counts.itertuples():
-                    low, high = wilson(count / photos, photos)
-                    row = {
-                        **key,
-                        "group": name,
-                        "photos": photos,
-                        "count": count,
-                        "share": count / photos,
-                    }
-                    made["gaze"].append({**row, "ci_low": low, "ci_high": high})
-                for (group_a, a, m), (group_b, b, n) in combinations(counts.itertuples(), 2):
-                    low, high = newcombe(a, m, b, n)
-                    row = {**key, "group": group_a, "other": group_b, "difference": a / m - b / n}
-                    made["gaze_gaps"].append({**row, "ci_low": low, "ci_high": high})
+    for name in ("point", "crop", "region"):
+        rows[f"tall {name}"] = rows[name].where(tall)
+    made: Measured = {"gaze": [], "gaze_gaps": []}
+    for (cropper, answers), (column, members) in product(
+        rows.groupby("cropper", sort=True), groups.items()
+    ):
+        group_of = {person: name for name, persons in members.items() for person in persons}
+        by_group = answers.groupby(answers["person"].map(group_of), sort=True)
+        for what in [*WHAT][: None if as_published else 3]:
+            key = {"cropper": cropper, "column": column, "what": what}
+            counts = by_group[what].agg(["sum", "count"]).query("count > 0").astype(int)
+            for name, count, photos in counts.itertuples():
+                share = count / photos
+                row = {"group": name, "photos": photos, "count": count, "share": share}
+                made["gaze"].append({**key, **row, **_ends(*wilson(share, photos))})
+            for (group_a, a, m), (group_b, b, n) in combinations(counts.itertuples(), 2):
+                row = {"group": group_a, "other": group_b, "difference": a / m - b / n}
+                made["gaze_gaps"].append({**key, **row, **_ends(*newcombe(a, m, b, n))})
     return made
+
+
+def _ends(low: float, high: float) -> Row:
+    """An interval's columns."""
+    return {"ci_low": low, "ci_high": high}

@@ -295,7 +295,7 @@ def test_photos_alone_that_tie_are_even_whichever_group_stands_first():
     people = pd.DataFrame({"photo": photos, "person": photos, "status": "used"})
     panel = Panel.of(people, {"team": {"blue": photos[:2], "green": photos[2:]}})
     h = panel.alone(pd.DataFrame({"photo": photos, "max": [90.0, 130.0, 90.0, 130.0]}))
-    ((names, place, *_),) = panel.pairs("team", h.mean)
+    ((names, place, _),) = panel.couples("team", h.mean)
     assert names == {"column": "team", "group": "blue", "other": "green"}
     assert h.mean[place].mean() == 0.5
 
