@@ -75,7 +75,7 @@ def shares_of_captions(
     matrix = rng.binomial(5, rng.beta(precision, precision, (sets, len(sides)))) / 5
     found = compare(Presence((), (), sparse.csr_array(matrix), False), sides, OPTIONS)
     yield counted(f"p < 0.05, {title}", "Welch", found.p < 0.05, ~np.isnan(found.p))
-    yield counted(f"interval holds, {title}", "Welch", *held(found.low, found.high, 0))
+    yield counted(f"interval holds, {title}", "Welch", *held(found.ci_low, found.ci_high, 0))
 
 
 def each_unequal_spread(rng: np.random.Generator, sets: int) -> Iterator[Count]:
@@ -110,7 +110,9 @@ def rare_concepts(rng: np.random.Generator, sets: int) -> Iterator[Count]:
             100 * (shares[0] - shares[1]),
             f"{shares[0]:.0%} of {n}, {shares[1]:.0%} of {m}",
         )
-        yield counted(f"interval holds, {title}", "Newcombe", *held(found.low, found.high, truth))
+        yield counted(
+            f"interval holds, {title}", "Newcombe", *held(found.ci_low, found.ci_high, truth)
+        )
 
 
 CASES = {

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -174,44 +175,46 @@ def presence_of_captions(
 
     concepts_of: concepts of one caption's facts.
     """
-    rows: dict[str, dict[int, float]] = {}
+    entries = []
     for index, image in enumerate(images):
-        some = captions.get(image, ())
-        for caption in some:
-            for concept in dict.fromkeys(concepts_of(caption.kept)):
-                row = rows.setdefault(concept, {})
-                row[index] = row.get(index, 0.0) + 1 / len(some) if each else 1.0
-    return presence_of_rows(rows, images, binary=not each)
+        own = captions.get(image, ())
+        for caption in own:
+            share = 1 / len(own) if each else 1.0
+            entries += [(concept, index, share) for concept in set(concepts_of(caption.kept))]
+    return presence_of(entries, images, binary=not each)
 
 
 def presence_of_images(images_with: Mapping[str, Iterable[str]], images: Sequence[str]) -> Presence:
     """A presence from concept to the images that have it."""
     index_of = {image: index for index, image in enumerate(images)}
-    rows = {
-        name: {index_of[i]: 1.0 for i in have if i in index_of}
-        for name, have in images_with.items()
-    }
-    return presence_of_rows(rows, images)
-
-
-def presence_of_rows(
-    rows: Mapping[str, Mapping[int, float]], images: Sequence[str], *, binary: bool = True
-) -> Presence:
-    """A presence from concept to place of an image to value."""
-    names = tuple(sorted(rows))
-    data = [
-        (value, row, index)
-        for row, name in enumerate(names)
-        for index, value in sorted(rows[name].items())
+    entries = [
+        (concept, index_of[image], 1.0)
+        for concept, have in images_with.items()
+        for image in have
+        if image in index_of
     ]
-    values, row, index = (
-        (np.array(part) for part in zip(*data, strict=True)) if data else ([], [], [])
-    )
-    shape = len(names), len(images)
-    matrix = sparse.coo_array(
-        (np.asarray(values, float), (np.asarray(row, int), np.asarray(index, int))), shape
-    )
-    return Presence(names, tuple(images), matrix.tocsr(), binary)
+    return presence_of(entries, images, images_with)
+
+
+def presence_of(
+    entries: Sequence[tuple[str, int, float]],
+    images: Sequence[str],
+    concepts: Iterable[str] = (),
+    *,
+    binary: bool = True,
+) -> Presence:
+    """A presence from concept, place of an image, and value.
+
+    Values of one place are added up, or count once if it is binary.  concepts: with a row even if nothing has them.
+    """
+    frame = pd.DataFrame(entries, columns=["concept", "image", "value"])
+    names = pd.Index(sorted({*concepts, *frame["concept"]}))
+    places = names.get_indexer(pd.Index(frame["concept"])), frame["image"].astype(int)
+    values = frame["value"].astype(float)
+    matrix = sparse.coo_array((values, places), (len(names), len(images))).tocsr()
+    if binary:
+        matrix.data[:] = 1.0
+    return Presence(tuple(names), tuple(images), matrix, binary)
 
 
 # -- words ---

@@ -107,7 +107,7 @@ class Panel:
 
     def alone(self, saliency: pd.DataFrame) -> Answers:
         """Shares h of photos that are never joined: the higher maximum wins, ties half; means of a person's photos."""
-        persons = saliency["photo"].map(self.of_photo).to_numpy(np.int64)
+        persons = np.asarray(saliency["photo"].map(self.of_photo), np.int64)
         highest = saliency["max"].to_numpy(float)
         values, _ = _means(persons, highest, np.ones_like(highest), self.count)
         h = compared(values, values)
@@ -130,7 +130,7 @@ def counted(frame: pd.DataFrame) -> Array:
 
 def _means(codes: Integers, values: Array, weights: Array, size: int) -> tuple[Array, Array]:
     """(size,) the weighted mean of the values of each code, NaN without one; and the sum of its weights."""
-    count = np.bincount(codes, weights, size)
+    count = np.bincount(codes, weights, size).astype(float)
     total = np.bincount(codes, weights * values, size)
     mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
     return mean, count

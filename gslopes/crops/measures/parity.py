@@ -68,7 +68,7 @@ def parity(h: Array, counts: ArrayLike = 1.0) -> Parity:
     p, rows, columns = influences(h[met], weights[met])
     _, se, df, *_ = estimate = over_people(p, [rows, columns])
     p_value = float(t_test((p - 0.5) / se, df)) if se > 0 else math.nan
-    pairs = np.count_nonzero(weights)
+    pairs = int(np.count_nonzero(weights))
     draws = round(float(weights.sum()))
     return Parity(len(rows), len(columns), pairs, draws, *estimate, p_value)
 

@@ -33,7 +33,7 @@ def measured(
     changes = change(sparse.csr_array(before), sparse.csr_array(after), SIDES)
     told = fit(features, 0, SIDES / 2, after[0] > 0.5)
     return {
-        "differences": pd.DataFrame([found.columns(concept) for concept in range(5)]),
+        "differences": found,
         "changes": pd.DataFrame(dict(zip(("value", "low", "high", "p"), changes, strict=True))),
         "salience": pd.DataFrame(
             [{"held": told.held, "note": told.note, "low": told.low, "p": told.p}]
