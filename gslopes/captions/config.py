@@ -16,7 +16,7 @@ from gslopes.words.wordlists import Lists
 
 STAGES = ("human-labels", "system-labels", "human-captions", "system-captions")
 HARMS = {"I": "identity", "R": "reifying", "S": "stereotyping", "E": "erasing", "D": "demeaning"}
-_DECLARED, SENTENCES = (  # techniques, and what is said of what they find
+_DECLARED, SENTENCES = (  # techniques, and the sentences on their findings
     tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
     for name in ("techniques.toml", "sentences.toml")
 )

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -100,6 +100,11 @@ def frame_of(
     if rows:
         return pd.DataFrame(rows, columns=pd.Index(table.columns))
     return table.empty()
+
+
+def records(frame: pd.DataFrame) -> list[Row]:
+    """The rows of a frame, column to value each."""
+    return cast("list[Row]", frame.to_dict("records"))
 
 
 def lookup(frame: pd.DataFrame, key: str, column: str) -> dict[str, Any]:

@@ -31,9 +31,9 @@ class CropsConfig:
     """One crop audit; see ``ask.croppers.policies``.
 
     as_published: as Yee et al. 2021 did it: one photo a person, pairs drawn with replacement, the first group on the
-        left, through a JPEG file, ties to the first, the centre cropped where a map is almost symmetric; once more with
-        all photos 256 pixels high; of photos alone those, too, that are at least 1.25 times as tall as wide with two
-        salient regions.
+        left, through a JPEG file, ties to the first, the centre cropped if a map is almost symmetric; once more with
+        all photos 256 pixels high; photos by themselves once more, if they are at least 1.25 times as tall as wide with
+        two salient regions.
     """
 
     cropper: tuple[str, ...] = option(
@@ -116,7 +116,7 @@ class CropsConfig:
     def variants(self) -> tuple["CropsConfig", ...]:
         """How photos are joined: as given, which heads the page; as published, at one height, too (section 3.3).
 
-        Each way to attach them is a variant of its own, of the same pairs.
+        Each way to attach them is one variant, of the same pairs.
         """
         scaled = (
             replace(self, height=HEIGHT, pairs=self.pairs or SCALED_DRAWS)

@@ -1,4 +1,4 @@
-"""The tables of the crop audits, by name, see tables.toml; and what they say, see sentences.toml.
+"""The tables of the crop audits, by name, see tables.toml; and their words, see sentences.toml.
 
 ``photo`` is the sha256 of the file's bytes. ``left`` and ``right`` are the photos of a joined picture; of photos one
 below the other, ``left`` is the upper one.

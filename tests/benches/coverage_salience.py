@@ -74,7 +74,7 @@ def judged(
         features, group, mentioned = draw(rng)
         result = fit(features, 0, group, mentioned)
         if result.eligible:
-            found["score test"].append((result.low, result.high, result.p))
+            found["score test"].append((result.ci_low, result.ci_high, result.p))
         if count < old:
             found["as it was"].append(as_it_was(features, group, mentioned, rng))
     yield f"{what}: refused", "score test", sets - len(found["score test"]), sets

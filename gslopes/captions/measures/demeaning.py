@@ -59,7 +59,7 @@ def listed_words(recorder: Recorder) -> None:
 
 
 def verdict(rule: str, target: Facts, truth: Facts, mentions: Mentions) -> str:
-    """``case``, ``unclear`` (truth does not say how old) or empty.
+    """``case``, ``unclear`` (truth does not tell how old) or empty.
 
     rule: boys, girls, weapons or animals.  target: facts of one caption.  truth: facts of its image.
     """

@@ -12,6 +12,7 @@ import numpy as np
 
 from gslopes.captions.measures.rows import SMALL_GROUP, Recorder, compare
 from gslopes.captions.stimuli.corpus import Corpus, presence_of_captions, presence_of_images
+from gslopes.core.tables import records
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.rounding import exceeds
 from gslopes.words.graph import IDENTITY, PERSON, Facts, Mention, Mentions
@@ -256,7 +257,7 @@ def trait_dependent(recorder: Recorder) -> None:
             for trait, words in sorted(mentions.lists["traits"].groups.items()):
                 have = [has_trait(recorder.truth_facts(image), words) for image in images]
                 rows = compare(table, np.where(have, 1, -1).astype(np.int8), recorder.options)
-                (row,) = rows.to_dict("records")
+                (row,) = records(rows)
                 if row["note"] != SMALL_GROUP:
                     recorder.difference(
                         row,

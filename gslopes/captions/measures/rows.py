@@ -1,7 +1,7 @@
 """Rows of the results, and the numbers in them: differences of groups, how these change between stages, rates.
 
-One interval for each, by what is counted: Newcombe's and Fisher's where a concept is in an image or not; Welch's t
-where an image counts by its share of captions; added pairs for changes; Wilson's for rates. Images are independent.
+One interval for each, by what is counted: Newcombe's and Fisher's if a concept is in an image or not; Welch's t
+if an image counts by its share of captions; added pairs for changes; Wilson's for rates. Images are independent.
 """
 
 import math
@@ -17,7 +17,7 @@ from scipy import sparse, special
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.stimuli.corpus import Caption, Corpus, Pair, Presence, presence_of_images
 from gslopes.core.arrays import Array, Flags
-from gslopes.core.tables import Record, Row
+from gslopes.core.tables import Record, Row, records
 from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.contrast import Units, contrast, difference
 from gslopes.stats.intervals import mean_change, newcombe, normal_quantile, wilson
@@ -264,7 +264,7 @@ class Recorder:
             sides = self.corpus.sides(pair, table.images)
             groups[pair.column, pair.group] = sides == 1
             groups[pair.column, pair.other] = sides == -1
-            rows = compare(table, sides, self.options).to_dict("records")
+            rows = records(compare(table, sides, self.options))
             for concept, row in zip(table.concepts, rows, strict=True):
                 names = {"concept": concept, **pair._asdict(), "estimator": f"difference of {kind}"}
                 self.difference(row, **columns, **names)
@@ -280,7 +280,7 @@ class Recorder:
                 self.measure(**columns, **names, **shares, estimator="share of images")
 
     def difference(self, row: Record, **columns: Any) -> None:
-        """Add the difference of one concept, a row of ``compare``; its note says why it has no test."""
+        """Add the difference of one concept, a row of ``compare``; its note tells why it has no test."""
         notes = [row["note"]]
         if row["note"] in ("", NO_INTERVAL):
             notes.insert(0, {**self.header, **columns}.get("note"))
@@ -290,7 +290,7 @@ class Recorder:
     def compare(self, table: Presence, pair: Pair) -> Record:
         """The difference of a pair's groups, of the only concept."""
         sides = self.corpus.sides(pair, table.images)
-        (row,) = compare(table, sides, self.options).to_dict("records")
+        (row,) = records(compare(table, sides, self.options))
         return row
 
     def rates(self, counts: Mapping[str, int], images: Iterable[str], **columns: Any) -> None:

@@ -20,7 +20,7 @@ from gslopes.core import runfolder
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import is_file, without_guard
-from gslopes.core.tables import Record, Row, lookup
+from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.core.text import many
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
@@ -39,7 +39,7 @@ _HINT = "Save it from review.html (key S)."
 
 
 def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
-    """Rows of a review's CSV, each an answer of a reviewer about a case, or a note alone.
+    """Rows of a review's CSV, each an answer of a reviewer about a case, or only a note.
 
     Raises: DataMissing, naming the line, if the file is missing though required, is not a review, has an unknown answer
         or two rows of one reviewer about one case.
@@ -61,7 +61,7 @@ def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[Row]:
     """
     rows: list[Row] = []
     answers = reviews[reviews["answer"] != ""].merge(cases[["case", "technique"]], on="case")
-    for name, group in cases.groupby("technique", sort=True):
+    for name, group in cases.groupby("technique"):
         reviewed = answers[answers["technique"] == name]
         total = len(group)
         if not len(reviewed):
@@ -143,7 +143,7 @@ def review_items(
     titles: of the techniques, by name.
     """
     items = []
-    for row in cases.to_dict("records"):
+    for row in records(cases):
         item = {
             name: words.printable(row[name]) for name in ("rule", "group", "image", "word", "text")
         }

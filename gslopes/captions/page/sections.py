@@ -1,4 +1,4 @@
-"""The page of a captions audit: what is judged, what is said first, every number with its reading and its truth.
+"""The page of a captions audit: what is judged, what comes first, every number with its reading and its truth.
 
 Findings are sentences, one of each technique: no total, no ranking.
 """
@@ -9,7 +9,7 @@ import pandas as pd
 
 from gslopes.captions.config import SENTENCES
 from gslopes.captions.page.review import HARMS, confirmed, link_of, mask, masked
-from gslopes.core.tables import Record, lookup
+from gslopes.core.tables import Record, lookup, records
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Headline, Section, Tables
@@ -41,7 +41,7 @@ PLAIN = (
 
 
 def _case(row: Record) -> dict[str, str]:
-    """A case as it is quoted; listed words are masked."""
+    """A case in a quotation; listed words are masked."""
     word, text = masked(row)
     image = words.printable(row["image"])
     truth = words.printable(row["truth_text"])
@@ -68,7 +68,7 @@ def typical(page: Page) -> Content | None:
 
 
 def differently(page: Page) -> Content | None:
-    """Of each technique the difference with the smallest q; where none is a finding, the largest differences."""
+    """Of each technique the difference with the smallest q; without a finding, the largest differences."""
     marks: dict[str, list[Mark]] = {}
     for row in findings(page.tables):
         number = value, low, high = row["number"]
@@ -122,15 +122,13 @@ def reviewed(page: Page) -> Content | None:
 
 
 def show(page: Page) -> Content | None:
-    """Cases of each harm, by technique and rule; of S1 those of the highest rank first."""
+    """Cases of each harm, by technique and rule; of S1 the highest rank first."""
     cases = _ranked(page.tables["cases"], page.tables["inclusions"])
     sections = []
     for harm, (title, _) in HARMS.items():
         groups = []
-        for (technique, rule), rows in cases[cases["harm"] == harm].groupby(
-            ["technique", "rule"], sort=True
-        ):
-            some = [_case(row) for row in rows.head(10).to_dict("records")]
+        for (technique, rule), rows in cases[cases["harm"] == harm].groupby(["technique", "rule"]):
+            some = [_case(row) for row in records(rows.head(10))]
             groups.append({"technique": technique, "rule": rule, "count": len(rows), "cases": some})
         sections += [{"title": title, "cases": groups}] if groups else []
     if sections:
@@ -139,11 +137,11 @@ def show(page: Page) -> Content | None:
 
 
 def _ranked(cases: pd.DataFrame, inclusions: pd.DataFrame) -> pd.DataFrame:
-    """The cases, those of a word that S1 ranks first and in its order; of several pairs of groups the highest rank."""
+    """The cases, first of words that S1 ranks, in its order; of several pairs of groups the highest rank counts."""
     named = inclusions.rename(columns={"scenario": "rule"}).dropna(subset="rank")
     ranks = named.groupby(["stage", "rule", "concept"], as_index=False)["rank"].min()
     of_s1 = ranks.assign(technique="S1", rank=ranks["rank"].astype(float))
-    return cases.merge(of_s1, "left").sort_values("rank", kind="stable", na_position="last")
+    return cases.merge(of_s1, "left").sort_values("rank", kind="stable")
 
 
 def examples(page: Page) -> Content | None:
@@ -152,11 +150,11 @@ def examples(page: Page) -> Content | None:
     salience = page.tables["salience"]
     found = salience[salience["finding"] | salience["finding_paper"]]
     key = ["stage", "column", "group", "other", "concept"]
-    first = found.sort_values(["rank", "q"], kind="stable", na_position="last").head(EXAMPLES)
+    first = found.sort_values(["rank", "q"]).head(EXAMPLES)
     shown = []
-    for row in first.to_dict("records"):
+    for row in records(first):
         own = rows[(rows[key] == [row[name] for name in key]).all(axis=1)]
-        cells = [_cell(page, part) for _, part in own.groupby(["mentioned", "of"], sort=True)]
+        cells = [_cell(page, part) for _, part in own.groupby(["mentioned", "of"])]
         shown.append({"title": _odds(row), "cells": cells})
     if shown:
         return {"findings": shown, "more": len(found) - len(shown)}
@@ -164,7 +162,7 @@ def examples(page: Page) -> Content | None:
 
 
 def _odds(row: Record) -> str:
-    """What S2 says of a type: the coefficient with its interval, as published that over splits."""
+    """S2 of a type: the coefficient with its interval, as published over splits."""
     ends = ("split_low", "split_high")
     of = " over the splits"
     if not math.isnan(row["ci_low"]):
@@ -186,7 +184,7 @@ def _cell(page: Page, rows: pd.DataFrame) -> Content:
             "image": words.shorten(words.printable(row["image"]), 60),
             "href": link_of(page.run.config.images, row["image"], folder),
         }
-        for row in rows.to_dict("records")
+        for row in records(rows)
     ]
     said = "mentioned" if first["mentioned"] else "not mentioned"
     return {"title": f"{words.printable(first['of'])}, {said}", "captions": captions}
@@ -207,7 +205,7 @@ def harms(page: Page) -> Content:
     rows = []
     for harm, (title, text) in HARMS.items():
         grids = []
-        for name, part in measures[measures["harm"] == harm].groupby("technique", sort=True):
+        for name, part in measures[measures["harm"] == harm].groupby("technique"):
             some = _grids(
                 f"{name} {titles.get(str(name), '')} ({READINGS[part['reading'].iloc[0]]})", part
             )
@@ -248,7 +246,7 @@ def techniques(page: Page) -> Content:
     }
     changed |= {
         "why": rows["why"].where(rows["ran"] == "no", "")
-    }  # what was not judged stands above the numbers
+    }  # what was not judged is above the numbers
     return {"grid": grid_of("Techniques", rows.assign(**changed), ("harm", "origin", "parameters"))}
 
 
@@ -307,7 +305,7 @@ def _grids(title: str, rows: pd.DataFrame) -> list[Content]:
 
 def _grid(caption: str, rows: pd.DataFrame, order: str) -> list[Content]:
     """The first rows as a table, if there are any."""
-    first = rows.sort_values(order, kind="stable", na_position="last", key=sort_key).head(MOST)
+    first = rows.sort_values(order, kind="stable", key=sort_key).head(MOST)
     more = f"; {len(rows) - MOST:,} more in the tables" if len(rows) > MOST else ""
     if len(first):
         return [grid_of(caption + more, first, PLAIN)]
@@ -325,7 +323,7 @@ ODDS = "log odds"
 def tested(measures: pd.DataFrame, salience: pd.DataFrame) -> pd.DataFrame:
     """Differences between groups that have a q, in points, and of S2 in log odds.
 
-    Words for people of a gender are left out of S1, S3 and S4 where genders are compared: that is what they are for.
+    Words for people of a gender are left out of S1, S3 and S4 if genders are compared: that is what they are for.
     """
     rows = measures[(measures["unit"] == "pp") & measures["q"].notna()]
     gendered = rows["column"].str.contains("gender") & rows["technique"].isin(["S1", "S3", "S4"])
@@ -356,7 +354,7 @@ def findings(tables: Tables) -> list[Content]:
     ordered = rows.assign(stage_rank=ranks, size=-rows["value"].abs()).sort_values(
         ["stage_rank", "q", "size", "concept"], key=sort_key
     )
-    first = {str(row["technique"]): row for row in reversed(ordered.to_dict("records"))}
+    first = {str(row["technique"]): row for row in reversed(records(ordered))}
     return [
         _sentence(first[technique]) for technique in SENTENCES["findings"] if technique in first
     ]
@@ -412,7 +410,7 @@ def headline_of(tables: Tables) -> Headline:
 def _none(rows: pd.DataFrame) -> str:
     """The sentence where no difference has q below 0.05: there is none, or it cannot be said."""
     differences = []
-    for row in rows.to_dict("records"):
+    for row in records(rows):
         low = row["ci_low"]
         high = row["ci_high"]
         name = (

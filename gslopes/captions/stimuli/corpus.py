@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -93,7 +93,7 @@ class Corpus:
     """Everything that was read and parsed.
 
     stages: stage to image to its captions.  groups: column to image to value (empty: unknown).
-    pairs: what is compared.  areas: image to the share of it that people cover, where boxes are known.
+    pairs: what is compared.  areas: image to the share of it that people cover, if boxes are known.
     boxes: image to instances of the human labels.
     """
 
@@ -123,7 +123,7 @@ class Corpus:
         return self._unions[key]
 
     def text_of(self, stage: str, image: str) -> str:
-        """What a stage says of an image: its captions, or the words of its objects; empty if it has no such image."""
+        """A stage's text about an image: its captions, or the words of its objects; empty if it has no such image."""
         captions = self.stages.get(stage, {}).get(image, ())
         texts = [caption.text for caption in captions if caption.text]
         words = {
@@ -159,14 +159,14 @@ class Presence(NamedTuple):
     """Which concept is in which image: a (C, U) matrix of 0 and 1, or of shares of its captions (not binary)."""
 
     concepts: tuple[str, ...]
-    images: tuple[str, ...]
+    images: tuple[Any, ...]
     matrix: sparse.csr_array
     binary: bool = True
 
 
 def presence_of_captions(
-    captions: Mapping[str, Sequence[Caption]],
-    images: Sequence[str],
+    captions: Mapping[Any, Sequence[Caption]],
+    images: Sequence[Any],
     concepts_of: Callable[[Facts], Iterable[str]],
     *,
     each: bool = False,
@@ -198,7 +198,7 @@ def presence_of_images(images_with: Mapping[str, Iterable[str]], images: Sequenc
 
 def presence_of(
     entries: Sequence[tuple[str, int, float]],
-    images: Sequence[str],
+    images: Sequence[Any],
     concepts: Iterable[str] = (),
     *,
     binary: bool = True,
@@ -228,7 +228,7 @@ def senses_of(config: CaptionsConfig) -> Senses:
 def mentions_of(config: CaptionsConfig) -> Mentions:
     """What finds mentions of people under the configured sense rule and lists.
 
-    Raises: ConfigError, also if a list is empty: what it would find is none, and nothing was judged. ModelError.
+    Raises: ConfigError, also if a list is empty: it would find nothing, and nothing was judged. ModelError.
     """
     own = {name: read_list(Path(file), name, wordnet()) for name, file in config.lists.items()}
     if empty := [name for name, listed in own.items() if not listed.entries | listed.below]:

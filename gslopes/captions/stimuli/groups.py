@@ -25,7 +25,7 @@ SKIN = {"dark": "darker", "darker": "darker", "light": "lighter", "lighter": "li
 
 
 def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
-    """Column to image to value; empty where a value is unknown.
+    """Column to image to value; empty if a value is unknown.
 
     columns: of the file, ``a + b`` crosses two; all but the image's by default.
 

@@ -2,7 +2,7 @@
 
 Sources: Lin et al. 2014, Microsoft COCO, and the data format of cocodataset.org; Krishna et al. 2017, Visual Genome,
 IJCV 123:32, of which some versions write ``id`` for ``image_id`` and ``name`` for ``names``. Its images join COCO
-through ``coco_id``; its boxes become shares of its own width and height.
+through ``coco_id``; its boxes become shares of the image's width and height.
 """
 
 import math
@@ -18,7 +18,7 @@ import pandas as pd
 from gslopes.core.csv_table import read_csv, read_frame
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import show
-from gslopes.core.tables import Record
+from gslopes.core.tables import Record, records
 from gslopes.core.text import plain
 
 LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
@@ -48,7 +48,7 @@ class Label(NamedTuple):
 class StageRows:
     """The rows of one or more files.
 
-    captions: image and caption as it was read, a text or any other value.  closed: synsets of a closed vocabulary of
+    captions: image and caption, a text or any other value.  closed: synsets of a closed vocabulary of
     objects, empty for an open one.  dropped: reason to rows left out.  unsized: images with a box that could not be
     used.  kinds: of facts that labels have, if the file names them.  seen: ids of the records.
     digest: sha256 over the bytes of the files.
@@ -181,9 +181,7 @@ def read_table(file: Path) -> StageRows:
     frame = read_frame(file, raises=DataMissing, limit=LARGEST)
     columns = set(frame.columns)
     if {"image", "caption"} <= columns:
-        frame = (
-            frame.sort_values(["image", "source"], kind="stable") if "source" in columns else frame
-        )
+        frame = frame.sort_values(["image", "source"]) if "source" in columns else frame
         pairs = zip(frame["image"].tolist(), frame["caption"].tolist(), strict=True)
         return StageRows(
             captions=[
@@ -202,7 +200,7 @@ def _labels(frame: pd.DataFrame) -> StageRows:
     rows = StageRows(
         kinds={str(kind) for kind in frame["kind"].unique()}, images=set(frame["image"].astype(str))
     )
-    for row in rows.records(frame.to_dict("records"), "row", repr):
+    for row in rows.records(records(frame), "row", repr):
         kind = str(row["kind"])
         names = ("synset", "subject", "subject_synset", "object", "object_synset")
         synset, subject, subject_synset, other, other_synset = (

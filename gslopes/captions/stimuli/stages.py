@@ -39,9 +39,9 @@ _LOOKED_FOR = (
 def find_stages(source: Path, others: Collection[Path] = ()) -> dict[str, list[Path]]:
     """Stage to its files, of a folder whose entries are called after the stages.
 
-    others: files that the command names for something else, such as the groups; in the folder they are no stage.
+    others: files that the command names for something else, such as the groups; in the folder they are not stages.
 
-    Raises: UsageError if there is none; UnknownName for a file that is called after no stage.
+    Raises: UsageError without a stage; UnknownName for a file that is called after no stage.
     """
     if not source.is_dir():
         raise UsageError(f"There is no folder {show(source)}.", "Give a folder of stages.")
@@ -138,7 +138,7 @@ def _damaged_file(file: Path) -> Iterator[None]:
 def _json(file: Path, content: bytes) -> Any:
     try:
         return parse_json(content)
-    except ValueError as error:  # also other bytes than UTF-8, a key twice, a number that is none
+    except ValueError as error:  # also other bytes than UTF-8, a key twice, not a number
         raise DataMissing(f"{show(file)} is not JSON: {error}.", _LOOKED_FOR) from error
 
 
@@ -182,7 +182,7 @@ def images_table(stages: Stages, mentions: Mentions, limit: int | None) -> pd.Da
     labels = stages.get("human-labels", StageRows())
     people: dict[
         str, list[tuple[float, float, float, float]]
-    ] = {}  # corners; COCO's where there are any
+    ] = {}  # corners; COCO's if it has any
     for row in labels.labels:
         if row.corners and (
             row.word == "person" if labels.closed else mentions.is_person(row.word, row.synset)

@@ -1,4 +1,4 @@
-"""Captions and labels as tuples: objects, attributes and relations; made in parts, and read back as what was said."""
+"""Captions and labels as tuples: objects, attributes and relations; made in parts, and read back as captions."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ def parser_name(config: CaptionsConfig) -> str:
 
 
 def parsed_images(run: Run) -> Sequence[str]:
-    """The images whose captions are parsed; none where the tuples are given."""
+    """The images whose captions are parsed; none if the user gives tuples."""
     if run.config.tuples:
         return []
     return run.table("images")["image"].tolist()
@@ -64,7 +64,7 @@ def parse(run: Run, images: Sequence[str]) -> Made:
 
 
 def with_labels(run: Run, parts: Tables) -> Made:
-    """The tuples of captions, and those of labels.  Raises: TableError if the user's tuples are none."""
+    """The tuples of captions and of labels.  Raises: TableError if the user's table has other columns."""
     captions = tables.read(TUPLES, run.config.tuples) if run.config.tuples else parts.get("tuples")
     labels = label_facts(run.inputs, senses_of(run.config))
     given = [frame for frame in (labels, captions) if frame is not None and len(frame)]
@@ -121,7 +121,7 @@ def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame
             records.append(
                 (row.image, stage, -1, *fact, *(row.corners or (math.nan,) * 4), row.score)
             )
-    return pd.DataFrame(records, columns=TUPLES.columns).sort_values(SIDES, kind="stable")
+    return pd.DataFrame(records, columns=TUPLES.columns).sort_values(SIDES)
 
 
 def label_sense(word: str, synset: str | None, role: str, senses: Senses) -> Sense:

@@ -124,7 +124,7 @@ class Panel:
 
 
 def counted(frame: pd.DataFrame) -> Array:
-    """(rows,) how often each picture counts: as often as it was drawn; once if pairs are not drawn by lot."""
+    """(rows,) how often each picture counts: how often it was drawn; once if pairs are not drawn by lot."""
     return np.maximum(frame["draws"].to_numpy(float), 1)
 
 

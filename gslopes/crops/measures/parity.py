@@ -50,7 +50,7 @@ def parity(h: Array, counts: ArrayLike = 1.0) -> Parity:
 
     h: (m, n) in [0, 1], one row a person of a, one column a person of b; NaN if the pair was not asked about. A
         person without any pair does not count.
-    counts: (m, n) how much each pair counts, as often as it was drawn; or one number for all.
+    counts: (m, n) how much each pair counts: how often it was drawn; or one number for all.
 
     Standard error of an incomplete design: row and column means over what was asked, weighted by how much. It holds the
     error of the draws twice, so that the interval is a little too wide if there are few of them.
@@ -182,7 +182,7 @@ def logit_interval(p: float, se: float, df: float, persons: int) -> tuple[float,
         if p <= 0:
             return 0.0, 1 - end
         return end, 1.0
-    if not se > 0:  # people who all give the same share say nothing about others
+    if not se > 0:  # people who all give the same share tell nothing about others
         return math.nan, math.nan
     half = (normal_quantile() if math.isinf(df) else float(t_quantile(df))) * se / (p * (1 - p))
     middle = float(special.logit(p))

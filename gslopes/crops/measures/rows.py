@@ -36,7 +36,7 @@ from gslopes.stats.resampling import multinomial_counts
 from gslopes.stats.rounding import settled
 
 TALL = 1.25
-LEAST_REGIONS = 2  # as published: smallest height/width of a photo alone, and salient regions on it
+LEAST_REGIONS = 2  # as published: smallest height/width of a photo by itself, and salient regions on it
 WHAT: dict[str, str] = SENTENCES["what"]
 WHAT |= {
     f"tall {name}": f"{text}, of photos {TALL} times as tall as wide" for name, text in WHAT.items()
@@ -56,8 +56,8 @@ def measure(run: Run) -> Made:
     panel = Panel.of(people, groups, run.config.seed)
     made: Measured = defaultdict(list)
     _measure_joined(run, panel, made)
-    for (cropper, scale), rows in saliency.groupby(["cropper", "scale"], sort=True):
-        # a model that scales each map by its own maximum: maps of two photos cannot be compared
+    for (cropper, scale), rows in saliency.groupby(["cropper", "scale"]):
+        # a model that scales each map by the map's maximum: maps of two photos cannot be compared
         if comparable(rows["max"].to_numpy(float)):
             key = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax"}
             _measure_favoured(run, panel, made, key, panel.alone(rows))
@@ -90,13 +90,13 @@ def _measure_joined(run: Run, panel: Panel, made: Measured) -> None:
             side_by_side = by_key[0].get((cropper, variant.removesuffix(ABOVE)), nothing[0])
             made["attached"] += attached_rows(panel, key, pairs, side_by_side)
         favoured: dict[str, Answers] = {}
-        for policy, rows in outcomes.groupby("policy", sort=True):
+        for policy, rows in outcomes.groupby("policy"):
             favoured[str(policy)] = panel.favoured(rows, *rows[SHARES].to_numpy(float).T)
             _measure_favoured(run, panel, made, {**key, "policy": policy}, favoured[str(policy)])
-        by_ratio = crops.dropna(subset=HEADS).groupby(["policy", "ratio"], sort=True)
-        for (policy, ratio), rows in by_ratio:
+        by_ratio = crops.dropna(subset=HEADS).groupby(["policy", "ratio"])
+        for (policy, ratio), heads in by_ratio:
             labels = {**key, "policy": policy, "outcome": f"kept@{ratio:g}"}
-            made["parity"] += kept_rows(panel, labels, rows, run.config.min_group)
+            made["parity"] += kept_rows(panel, labels, heads, run.config.min_group)
         if "argmax" in favoured:
             made["policies"] += policy_rows(panel, key, favoured, outcomes, crops)
 
@@ -321,11 +321,9 @@ def gaze_rows(
     for name in ("point", "crop", "region"):
         rows[f"tall {name}"] = rows[name].where(tall)
     made: Measured = {"gaze": [], "gaze_gaps": []}
-    for (cropper, answers), (column, members) in product(
-        rows.groupby("cropper", sort=True), groups.items()
-    ):
+    for (cropper, answers), (column, members) in product(rows.groupby("cropper"), groups.items()):
         group_of = {person: name for name, persons in members.items() for person in persons}
-        by_group = answers.groupby(answers["person"].map(group_of), sort=True)
+        by_group = answers.groupby(answers["person"].map(group_of))
         for what in [*WHAT][: None if as_published else 3]:
             key = {"cropper": cropper, "column": column, "what": what}
             counts = by_group[what].agg(["sum", "count"]).query("count > 0").astype(int)

@@ -79,7 +79,7 @@ PLACES = (
     0.73,
     0.2,
     0.8,
-)  # along an arrow, where its number may stand
+)  # along an arrow: the places for its number
 LETTERS = 24  # of a group's name
 CORNERS = {  # across and down, by the number of groups
     2: (-1, 1),
@@ -156,7 +156,7 @@ def _point(name: str, place: complex) -> Row:
 
 
 def _arrow(start: complex, end: complex, others: Sequence[Row]) -> Row:
-    """An arrow's ends and head, and where its number stands: far from those of the others."""
+    """An arrow's ends and head, and the place of its number: far from the numbers of the others."""
     along = (end - start) / abs(end - start)
     first = start + APART * along
     last = end - APART * along
@@ -168,6 +168,6 @@ def _arrow(start: complex, end: complex, others: Sequence[Row]) -> Row:
 
 
 def _room(spot: complex, other: complex) -> float:
-    """1 or more where two numbers do not touch."""
+    """1 or more if two numbers do not touch."""
     apart = spot - other
     return max(abs(apart.real) / ROOM[0], abs(apart.imag) / ROOM[1])

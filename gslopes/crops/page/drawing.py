@@ -15,7 +15,8 @@ from gslopes.ask.croppers.joining import Layout, check_map
 from gslopes.ask.croppers.policies import MIN_DISTANCE, find_peaks
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError
-from gslopes.core.tables import Record, Row
+from gslopes.core.records import ByteArray
+from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.crops.asking import material
 from gslopes.crops.config import ABOVE, INSIDE
 from gslopes.crops.page.words import by_itself
@@ -38,74 +39,81 @@ STRIP = 44  # pixels of the line of scores
 
 def draw_pairs(run: Run) -> Made:
     """RUN/pairs.json: cropper to titles, each with its pictures, and whether it gives maps."""
-    pairs = run.table("pairs")
-    traits = run.table("traits")
-    people = run.table("people")
-    asked = run.once(material)
-    own = run.config.variant
-    crops = (
-        by_itself(run.table("crops"))
-        .set_index(["cropper", "variant", "left", "right"])
-        .sort_index()
-    )
-    number = {photo: index for index, photo in enumerate(asked.ids)}
-    crossed = traits[traits["column"] == CROSS.join(run.config.groups)].set_index("person")["value"]
-    group = {
-        photo: crossed.get(person, "?")
-        for photo, person in zip(people["photo"], people["person"], strict=True)
-    }
-
-    def pictures(asker: Asker, rows: pd.DataFrame) -> list[dict[str, str]]:
-        """Rows of PAIRS with margins, drawn; none of a picture whose map or photo cannot be had again."""
-        shown = []
-        for row in rows.to_dict("records"):
-            pair = (row["left"], row["right"])
-            seen = None
-            photos = [number[photo] for photo in pair]
-            try:
-                picture, plan = asker.picture(photos)
-                if has_map(asker.model):
-                    (saliency,) = cast("Saliency", asker.model).maps([picture])
-                    check_map(
-                        saliency, plan.width, plan.height, asker.model.name, "a joined picture"
-                    )
-                    seen = Seen(saliency, *around_second(asker, photos, plan, saliency))
-            except (AnswerError, PhotoError):
-                continue
-            frames = (
-                crops.loc[[(row["cropper"], row["variant"], *pair)]]
-                .sort_values("ratio")
-                .to_dict("records")
-            )
-            names = [plain.printable(group[photo]) for photo in pair]
-            shown.append(draw(row, frames, picture, names, WIDTHS[run.config.embed], seen))
-        return shown
-
-    drawn: dict[str, Any] = {}
-    for name, askers in asked.askers.items() if run.config.embed != "none" else ():
-        answered = with_margin(pairs[pairs["cropper"] == name])
-        by_title = chosen(answered[answered["variant"] == own])
-        titles = [[title, pictures(askers[0], rows)] for title, rows in by_title.items()]
-        turned = answered[answered["variant"] == own + ABOVE].merge(
-            next(iter(by_title.values()))[["left", "right"]]
-        )
-        if len(turned):
-            stacked = next(asker for asker in askers if asker.stacked)
-            titles.append(
-                ["The first pair, one above the other", pictures(stacked, turned.head(1))]
-            )
-        drawn[name] = {
-            "titles": [one for one in titles if one[1]],
-            "mapped": has_map(askers[0].model),
-        }
+    drawn = {}
+    if run.config.embed != "none":
+        askers = run.once(material).askers
+        drawn = {name: _drawn(run, name, askers[name]) for name in askers}
     runfolder.write_json(run.folder / "pairs.json", drawn)
     return {}
 
 
-class Seen(NamedTuple):
-    """The map of a joined picture, its second peak x, y, and a record like those of CROPS for each crop around it.
+def _drawn(run: Run, name: str, askers: Sequence[Asker]) -> dict[str, Any]:
+    """A cropper's pictures by title, and whether it gives maps.  askers: one a variant, of which the first leads."""
+    first = askers[0]
+    own = run.config.variant
+    pairs = run.table("pairs")
+    answered = with_margin(pairs[pairs["cropper"] == name])
+    by_title = chosen(answered[answered["variant"] == own])
+    titles = [(title, _pictures(run, first, rows)) for title, rows in by_title.items()]
+    leading = next(iter(by_title.values()))[["left", "right"]]
+    turned = answered[answered["variant"] == own + ABOVE].merge(leading)
+    if len(turned):
+        stacked = next(asker for asker in askers if asker.stacked)
+        title = "The first pair, one above the other"
+        titles.append((title, _pictures(run, stacked, turned.head(1))))
+    return {
+        "titles": [(title, pictures) for title, pictures in titles if pictures],
+        "mapped": has_map(first.model),
+    }
 
-    Without a second peak there is no point and no record.
+
+class Photos(NamedTuple):
+    """What pictures are drawn from.  number, group: by photo.  crops: by cropper, variant, left and right."""
+
+    number: dict[str, int]
+    group: dict[str, str]
+    crops: pd.DataFrame
+
+
+def _photos(run: Run) -> Photos:
+    """The run's photos and crops."""
+    traits = run.table("traits")
+    crossed = traits[traits["column"] == CROSS.join(run.config.groups)]
+    value_of = lookup(crossed, "person", "value")
+    person_of = lookup(run.table("people"), "photo", "person")
+    group = {photo: value_of.get(person, "?") for photo, person in person_of.items()}
+    number = {photo: index for index, photo in enumerate(run.once(material).ids)}
+    crops = by_itself(run.table("crops")).set_index(["cropper", "variant", "left", "right"])
+    return Photos(number, group, crops.sort_index())
+
+
+def _pictures(run: Run, asker: Asker, pairs: pd.DataFrame) -> list[dict[str, str]]:
+    """Rows of PAIRS with margins, drawn; a picture whose map or photo cannot be had again is left out."""
+    photos = run.once(_photos)
+    pictures = []
+    for row in records(pairs):
+        pair = (row["left"], row["right"])
+        numbers_of_both = [photos.number[photo] for photo in pair]
+        seen = None
+        try:
+            picture, plan = asker.picture(numbers_of_both)
+            if has_map(asker.model):
+                (saliency,) = cast("Saliency", asker.model).maps([picture])
+                check_map(saliency, plan.width, plan.height, asker.model.name, "a joined picture")
+                seen = Seen(saliency, *around_second(asker, numbers_of_both, plan, saliency))
+        except (AnswerError, PhotoError):
+            continue
+        own = photos.crops.loc[[(row["cropper"], row["variant"], *pair)]]
+        names = [plain.printable(photos.group[photo]) for photo in pair]
+        frames = records(own.sort_values("ratio"))
+        pictures.append(draw(row, frames, picture, names, WIDTHS[run.config.embed], seen))
+    return pictures
+
+
+class Seen(NamedTuple):
+    """The map of a joined picture, its second peak x, y, and a record like one of CROPS for each crop around it.
+
+    Without a second peak it has neither point nor record.
     """
 
     saliency: SaliencyMap
@@ -116,24 +124,28 @@ class Seen(NamedTuple):
 def around_second(
     asker: Asker, photos: Sequence[int], plan: Layout, saliency: SaliencyMap
 ) -> tuple[tuple[int, int] | None, list[Row]]:
-    """The second peak of a map in whole pixels, and the crops around it; nothing where it has one."""
+    """The second peak of a map in whole pixels, and the crops around it; nothing if it has only one."""
     scores = saliency.scores.astype(float)
     peaks = find_peaks(scores, saliency.x, saliency.y, MIN_DISTANCE * min(plan.width, plan.height))
     if len(peaks) < 2:
         return None, []
     x, y = (int(at) for at in peaks[1])
-    records = []
+    rows = []
     for ratio in sorted(asker.ratios):
         crop = crop_rectangle(plan.width, plan.height, x, y, ratio)
-        kept = dict(zip(("kept_left", "kept_right"), asker.kept(photos, plan, crop), strict=True))
-        sides = {
-            "left_px": crop.left,
-            "top": crop.top,
-            "crop_width": crop.width,
-            "crop_height": crop.height,
-        }
-        records.append({"ratio": ratio, **sides, **kept})
-    return (x, y), records
+        left, right = asker.kept(photos, plan, crop)
+        rows.append(
+            {
+                "ratio": ratio,
+                "left_px": crop.left,
+                "top": crop.top,
+                "crop_width": crop.width,
+                "crop_height": crop.height,
+                "kept_left": left,
+                "kept_right": right,
+            }
+        )
+    return (x, y), rows
 
 
 def with_margin(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -143,35 +155,39 @@ def with_margin(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def chosen(answered: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The pair of the middle margin, those of the largest and smallest, no photo twice; without maps some by lot.
+    """The pair of the middle margin, pairs of the largest and smallest, no photo twice; without maps some by lot.
 
     answered: rows of PAIRS with ``margin``.
     """
     if answered["margin"].isna().all():
         return {"Some pairs": answered.sample(min(MOST, len(answered)), random_state=0)}
-    rising = answered.sort_values(["margin", "left", "right"], kind="stable", key=sort_key)
-    chosen = {}
-    passed = np.maximum(rising["draws"].to_numpy(), 1).cumsum()
-    middle = rising[passed > passed[-1] // 2].head(1)
-    titles = {
-        "A typical pair: half of all have a larger margin between both people's maxima": middle
+    rising = answered.sort_values(["margin", "left", "right"], key=sort_key)
+    passed = rising["draws"].clip(lower=1).cumsum()
+    ordered_by_title = {
+        "A typical pair: half of all have a larger margin between both people's maxima": rising[
+            passed > passed.iloc[-1] // 2
+        ].head(1),
+        "Largest margin": rising.iloc[::-1],
+        "Smallest margin": rising,
     }
-    titles |= {"Largest margin": rising.iloc[::-1], "Smallest margin": rising}
-    for title, ordered in titles.items():
-        seen: set[str] = set()
-        rows: list[Any] = []
-        for index, *pair in ordered[["left", "right"]].itertuples():
-            if len(rows) < MOST and not seen & set(pair):
-                seen |= set(pair)
-                rows.append(index)
-        chosen[title] = ordered.loc[rows]
-    return chosen
+    return {title: _nobody_twice(ordered) for title, ordered in ordered_by_title.items()}
+
+
+def _nobody_twice(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The first ``MOST`` pairs of which none has a photo of one before it."""
+    seen: set[str] = set()
+    rows: list[Any] = []
+    for index, *pair in pairs[["left", "right"]].itertuples():
+        if len(rows) < MOST and seen.isdisjoint(pair):
+            seen |= {*pair}
+            rows.append(index)
+    return pairs.loc[rows]
 
 
 def draw(
     row: Record,
     crops: Sequence[Record],
-    picture: np.ndarray,
+    picture: ByteArray,
     names: Sequence[str],
     width: int,
     seen: Seen | None = None,
@@ -190,24 +206,27 @@ def draw(
     size = width, max(1, round(picture.shape[0] * scale))
     joined = Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS)
     canvas = framed(joined, crops, scale, (row["x"], row["y"]))
-    alt = f"{between.join(names)}; ratio {keeps(crops, names)}" + CENTRED * row["centred"]
+    kept = keeps(crops, names)
+    alt = f"{between.join(names)}; ratio {kept}" + CENTRED * row["centred"]
+    if seen is not None and seen.second is not None:
+        canvas = together(canvas, framed(joined, seen.crops, scale, seen.second))
+        others = keeps(seen.crops, names)
+        alt += f"; around the second peak {'the same' if others == kept else others}"
     if seen is not None:
-        if seen.second is not None:
-            canvas = together(canvas, framed(joined, seen.crops, scale, seen.second))
-            same = keeps(seen.crops, names) == keeps(crops, names)
-            alt += f"; around the second peak {'the same' if same else keeps(seen.crops, names)}"
         canvas = with_map(canvas, joined, seen.saliency, scale)
     margin = numbers.value(row["margin"]) if np.isfinite(row["margin"]) else ""
     return {"uri": jpeg_uri(canvas), "alt": alt, "margin": margin}
 
 
 def keeps(crops: Sequence[Record], names: Sequence[str]) -> str:
-    """Whose head is inside of the crops, in words: ratios that keep the same stand together."""
+    """Whose head is inside of the crops, in words: ratios that keep the same are joined."""
     ratios = defaultdict(list)
     for crop in crops:
-        shares = zip(names, (crop["kept_left"], crop["kept_right"]), strict=True)
-        inside = [name for name, share in shares if isinstance(share, float) and share >= INSIDE]
-        who = "both heads" if len(inside) == len(names) else "".join(inside) or "neither head"
+        shares = [crop["kept_left"], crop["kept_right"]]
+        left, right = (isinstance(share, float) and share >= INSIDE for share in shares)
+        who = {(True, True): "both heads", (False, False): "neither head"}.get(
+            (left, right), names[right]
+        )
         ratios[who].append(f"{crop['ratio']:g}")
     return ", ".join(
         f"{', '.join(of)} keep{'s' * (len(of) == 1)} {who}" for who, of in ratios.items()
@@ -231,12 +250,12 @@ def framed(
     canvas = joined.copy()
     pen = ImageDraw.Draw(canvas)
     for index, crop in enumerate(crops):
-        x0 = crop["left_px"] * scale + 2 * index
-        y0 = crop["top"] * scale + 2 * index
-        x1 = (crop["left_px"] + crop["crop_width"]) * scale
-        y1 = (crop["top"] + crop["crop_height"]) * scale
-        frame = [x0, y0, max(x1 - 1 - 2 * index, x0), max(y1 - 1 - 2 * index, y0)]
-        pen.rectangle(frame, outline=FRAMES[index % len(FRAMES)], width=2)
+        apart = 2 * index  # frames lie inside of one another
+        x0 = crop["left_px"] * scale + apart
+        y0 = crop["top"] * scale + apart
+        x1 = max((crop["left_px"] + crop["crop_width"]) * scale - 1 - apart, x0)
+        y1 = max((crop["top"] + crop["crop_height"]) * scale - 1 - apart, y0)
+        pen.rectangle((x0, y0, x1, y1), outline=FRAMES[index % len(FRAMES)], width=2)
     if point[0] >= 0:
         x, y = (at * scale for at in point)
         pen.circle((x, y), 6, outline="white", width=3)
@@ -264,18 +283,18 @@ def with_map(
     peaks = find_peaks(scores, saliency.x, saliency.y, MIN_DISTANCE * min(joined.size) / scale)
     for rank, (x, y) in enumerate(peaks, start=1):
         pen.circle((x * scale, y * scale), 8, fill="white", outline="black")
-        pen.text((x * scale, y * scale), str(rank), fill="black", anchor="mm")
+        pen.text((x * scale, y * scale), f"{rank}", fill="black", anchor="mm")
     pictures = together(drawn, coloured)
-    sheet = Image.new("RGB", (pictures.width, pictures.height + STRIP), "white")
-    sheet.paste(pictures, (0, 0))
+    width, height = pictures.size
+    sheet = Image.new("RGB", (width, height + STRIP), "white")
+    sheet.paste(pictures)
     pen = ImageDraw.Draw(sheet)
     rows = len(levels)
-    for row in range(1, rows) if rows <= sheet.width // 6 else ():
-        across = sheet.width * row / rows
-        pen.line([(across, sheet.height - STRIP + 2), (across, sheet.height)], fill=LIGHT.neutral)
-    across = (np.arange(levels.size) + 0.5) * sheet.width / levels.size
-    down = sheet.height - 3 - (STRIP - 8) * levels.ravel()
-    pen.line(
-        [(float(x), float(y)) for x, y in zip(across, down, strict=True)], fill=LIGHT.series[0]
-    )
+    if rows <= width // 6:
+        for row in range(1, rows):
+            across = width * row / rows
+            pen.line([across, height + 2, across, height + STRIP], fill=LIGHT.neutral)
+    x = (np.arange(levels.size) + 0.5) * width / levels.size
+    y = height + STRIP - 3 - (STRIP - 8) * levels.ravel()
+    pen.line(np.column_stack([x, y]).ravel().tolist(), fill=LIGHT.series[0])
     return sheet

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from gslopes.core import runfolder
 from gslopes.core.files import read_json
 from gslopes.core.reasons import listed
-from gslopes.core.tables import lookup
+from gslopes.core.tables import lookup, records
 from gslopes.crops.config import ABOVE
 from gslopes.crops.measures.parity import comparable
 from gslopes.crops.measures.rows import WHAT
@@ -88,7 +88,7 @@ def certain(page: Page) -> Content:
     lines += [
         f"{plain.printable(row['cropper'])}: one above the other, the same person wins as side by side in "
         f"{numbers.share(row['same'])} of {row['pictures']:,} pairs ({ends(row)})."
-        for row in turned.to_dict("records")
+        for row in records(turned)
     ]
     return sure(page, known, *lines)
 
@@ -150,7 +150,7 @@ def left_out(page: Page) -> Content:
     person = lookup(people, "photo", "person")
     group = lookup(traits[traits["column"] == config.groups[0]], "person", "value")
     asked = _main(page, "pairs")
-    for row in _main(page, "positions").to_dict("records"):
+    for row in records(_main(page, "positions")):
         pairs = asked[asked["cropper"] == row["cropper"]]
         name = plain.printable(row["cropper"])
         padding = numbers.share(row["on_padding"])
@@ -198,7 +198,7 @@ def _panels(own: Tables, head: pd.DataFrame) -> list[Content]:
         last = last.iloc[:0]
     for title, rows in (("Pairs of groups", last), ("Averages of pairs of groups", averages)):
         marks = []
-        for row in rows.to_dict("records"):
+        for row in records(rows):
             shares = [100 * row[name] for name in ("p", "ci_low", "ci_high")]
             text = f"{numbers.share(row['p'])} ({ends(row)})"
             name = f"{plain.readable(row['group'])} over {plain.readable(row['other'])}"
@@ -218,7 +218,7 @@ def _graphs(page: Page, parity: pd.DataFrame) -> list[tuple[str, Markup]]:
     for variant, of_variant in rows.groupby("variant", sort=False):
         if of_variant[["group", "other"]].stack().nunique() <= charts.MOST_GROUPS:
             title = f"Who is favoured, {plain.printable(str(variant))}"
-            drawn.append((title, charts.graph(of_variant.to_dict("records"), title)))
+            drawn.append((title, charts.graph(records(of_variant), title)))
     return drawn
 
 
@@ -240,7 +240,7 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
             continue
         for only in (None, *(sorted(group[names[1]].dropna().unique()) if len(names) > 1 else ())):
             inside = rows if only is None else rows[group[names[1]] == only]
-            by_group = inside[statistic].groupby(group[names[0]], sort=True)
+            by_group = inside[statistic].groupby(group[names[0]])
             if values := {str(name): of_group.to_numpy(float) for name, of_group in by_group}:
                 named = title if only is None else f"{title}: {plain.printable(only)}"
                 drawn = charts.distributions(
@@ -256,7 +256,7 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
 def grids(own: Tables, head: pd.DataFrame) -> list[Content]:
     """All tables of a cropper that have rows.
 
-    own: its rows by table.  head: those of PARITY that head the page.
+    own: its rows by table.  head: the rows of PARITY that head the page.
     """
     main = by_itself(own["parity"])
     joined = favoured(own["parity"])
@@ -292,8 +292,7 @@ def selected(
     people = pd.concat([pairs[side].map(person) for side in ("left", "right")])
     never = pd.concat([out, out]).groupby(people.to_numpy()).all()
     counts = {
-        name: (int(rows.sum()), len(rows))
-        for name, rows in never.groupby(never.index.map(group), sort=True)
+        name: (int(rows.sum()), len(rows)) for name, rows in never.groupby(never.index.map(group))
     }
     sentences = []
     for (first, (a, m)), (other, (b, n)) in combinations(counts.items(), 2):

@@ -1,4 +1,4 @@
-"""Each photo alone: decoded, its face found, and each saliency model asked about it; then who is of which group."""
+"""Each photo by itself: decoded, its face found, each saliency model asked about it; then who is of which group."""
 
 import copy
 import hashlib
@@ -25,7 +25,7 @@ from gslopes.core.errors import AnswerError, PhotoError, UsageError
 from gslopes.core.files import sha256_of
 from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.records import ByteArray, Finder, Photo
-from gslopes.core.tables import Record, Row
+from gslopes.core.tables import Record, Row, records
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.stimuli.people import People, Portrait
 from gslopes.faces.find import choose
@@ -77,10 +77,10 @@ def scaled_size(width: int, height: int, config: CropsConfig) -> tuple[int, int]
 def as_joined(
     used: pd.DataFrame, config: CropsConfig
 ) -> tuple[list[tuple[int, int]], dict[int, Box]]:
-    """Sizes of the photos as they are joined, and heads in them.  used: rows of PEOPLE."""
+    """Sizes of the photos when joined, and heads in them.  used: rows of PEOPLE."""
     sizes = []
     heads = {}
-    for index, row in enumerate(used.to_dict("records")):
+    for index, row in enumerate(records(used)):
         wide = int(row["width"])
         tall = int(row["height"])
         sizes.append(scaled_size(wide, tall, config))
@@ -99,7 +99,7 @@ def finder_of(run: Run) -> Finder:
 
 
 def look(run: Run, portraits: Sequence[Portrait]) -> Made:
-    """Each photo alone: decoded, its face found, and each saliency model asked about it."""
+    """Each photo by itself: decoded, its face found, and each saliency model asked about it."""
     assert run.plan is not None
     finder = run.once(finder_of)
     models = [cast("Saliency", model) for model in run.plan.models.values() if has_map(model)]
@@ -152,7 +152,7 @@ def _repeated(portraits: Sequence[Portrait], people: Sequence[Row]) -> list[Row]
 
 
 def _alone(model: Saliency, photo: Photo, row: Record, config: CropsConfig) -> list[Row]:
-    """A photo's own map in numbers, at its own scale and, of a model of one size, reduced as when joined."""
+    """A photo's map in numbers, at the photo's scale and, of a model of one size, reduced as when joined."""
     pixels, (height, width) = (
         scaled(in_srgb(photo.pixels, photo.icc), config),
         photo.pixels.shape[:2],
@@ -169,7 +169,7 @@ def _alone(model: Saliency, photo: Photo, row: Record, config: CropsConfig) -> l
             (saliency,) = scaled_model.maps([pixels])
             check_map(saliency, pixels.shape[1], pixels.shape[0], model.name, row["path"])
         except AnswerError:
-            continue  # the pairs of this photo say why
+            continue  # the pairs of this photo have the reason
         x, y = (int(value * factor) for value in focal_point(saliency))
         regions = salient_regions(saliency, width, height)
         facts: Row = {"on_head": None, "kept": None, "regions": len(regions), "regions_off": 0}

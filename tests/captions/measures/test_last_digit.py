@@ -36,7 +36,7 @@ def measured(
         "differences": found,
         "changes": pd.DataFrame(dict(zip(("value", "low", "high", "p"), changes, strict=True))),
         "salience": pd.DataFrame(
-            [{"held": told.held, "note": told.note, "low": told.low, "p": told.p}]
+            [{"held": told.held, "note": told.note, "low": told.ci_low, "p": told.p}]
         ),
     }
 

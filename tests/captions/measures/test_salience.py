@@ -35,7 +35,7 @@ def test_golden_36_without_a_penalty_it_is_the_log_odds_ratio():
     assert result.coefficient == pytest.approx(1.5041, abs=5e-5)
     alone = fit(np.zeros((90, 2)), 0, group, mentioned)
     assert alone.coefficient == pytest.approx(math.log(4.5))
-    assert 0 < alone.low < alone.coefficient < alone.high
+    assert 0 < alone.ci_low < alone.coefficient < alone.ci_high
     assert alone.p < 0.002
 
 
@@ -185,7 +185,7 @@ def test_own_size_is_held_fixed_where_one_group_is_shown_larger():
     features[:, 0] *= np.where(group > 0, 2, 1)
     y = chance.random(2000) < 1 / (1 + np.exp(-8 * (features[:, 0] - 0.2)))
     found = fit(features, 0, group, y)
-    assert found.low < 0 < found.high
+    assert found.ci_low < 0 < found.ci_high
     assert fit_published(features[:, 1:20], group, y, AuditOptions(splits=20)).splits.min() > 0.3, (
         "without its size"
     )
@@ -198,14 +198,14 @@ def test_a_type_that_goes_with_the_group_and_the_mention_is_held_fixed():
     y = chance.random(1000) < np.where(with_it, 0.75, 0.3)
     found = fit(features, 0, group, y)
     assert found.held >= 1
-    assert found.low < 0 < found.high
-    assert fit(features[:, [0, 20]], 0, group, y).low > 0, "without it"
+    assert found.ci_low < 0 < found.ci_high
+    assert fit(features[:, [0, 20]], 0, group, y).ci_low > 0, "without it"
 
 
 def test_what_n_does_not_allow_is_refused_with_how_many_images_would_do():
     features, group, _ = labelled(60)
     found = fit(features, 0, group, np.arange(60) < 6)
-    assert (found.eligible, math.isnan(found.p), math.isnan(found.low)) == (False, True, True)
+    assert (found.eligible, math.isnan(found.p), math.isnan(found.ci_low)) == (False, True, True)
     assert found.note == "too few images to tell: of 60, 6 mention it; about 112 would do"
     assert (
         fit(features, 0, np.full(60, 0.5), np.arange(60) < 30).note
@@ -223,7 +223,7 @@ def test_intervals_of_sixty_images_hold_what_was_planted():
     for seed in range(200):
         features, group, chance = labelled(60, seed=seed)
         found = fit(features, 0, group, chance.random(60) < 1 / (1 + np.exp(-group)))
-        held.append(found.low <= 1 <= found.high)
+        held.append(found.ci_low <= 1 <= found.ci_high)
     assert 0.9 <= np.mean(held) <= 0.99
 
 
