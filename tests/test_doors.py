@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from gslopes.ask.answers import read_picture
-from gslopes.captions import tables as captions
+from gslopes.captions import config as captions
 from gslopes.contexts import tables as contexts
 from gslopes.contexts.audit import CONTEXTS
 from gslopes.contexts.page import sections as context_page
@@ -25,7 +25,7 @@ from gslopes.core.errors import GslopesError, PhotoError
 from gslopes.core.runfolder import read_manifest
 from gslopes.core.tables import Table
 from gslopes.crops.stimuli.people import read_people
-from gslopes.crops.tables import TABLES as CROPS
+from gslopes.crops.config import TABLES as CROPS
 from gslopes.frame.page import write_page
 from gslopes.frame.run import Run
 from gslopes.photos.folder import open_photo

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gslopes.captions.config import TECHNIQUES, CaptionsConfig
+from gslopes.captions.config import TABLES, TECHNIQUES, CaptionsConfig
 from gslopes.captions.measures.techniques import chosen_stages, description_of, measure
 from gslopes.captions.page import sections as page
 from gslopes.captions.page.review import review
@@ -13,7 +13,6 @@ from gslopes.captions.stimuli.groups import groups_of, notes_on_groups
 from gslopes.captions.stimuli.readers import StageRows
 from gslopes.captions.stimuli.stages import Stages, find_stages, read, read_stages
 from gslopes.captions.stimuli.tuples import parse, parsed_images, parser_name, with_labels
-from gslopes.captions.tables import TABLES
 from gslopes.core.executor import Executor
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess

@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 from gslopes.core.errors import UnknownName
 from gslopes.core.options import option, section
-from gslopes.core.tables import Row
+from gslopes.core.tables import Row, read_tables
 from gslopes.words.graph import Rule
 from gslopes.words.wordlists import Lists
 
 STAGES = ("human-labels", "system-labels", "human-captions", "system-captions")
 HARMS = {"I": "identity", "R": "reifying", "S": "stereotyping", "E": "erasing", "D": "demeaning"}
+TABLES = read_tables(Path(__file__).with_name("tables.toml"))
 _DECLARED, SENTENCES = (  # techniques, and the sentences on their findings
     tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
     for name in ("techniques.toml", "sentences.toml")

@@ -11,7 +11,7 @@ from gslopes.core.reasons import Reason
 from gslopes.core.records import Finder
 from gslopes.crops import asking
 from gslopes.crops.asking import Croppers, Given
-from gslopes.crops.config import CropsConfig
+from gslopes.crops.config import MEASURES, TABLES, CropsConfig
 from gslopes.crops.measures.parity import half_width
 from gslopes.crops.measures.rows import measure
 from gslopes.crops.page import sections as page
@@ -19,7 +19,6 @@ from gslopes.crops.page import words
 from gslopes.crops.page.drawing import draw_pairs
 from gslopes.crops.stimuli.people import People, check_sizes, read_people
 from gslopes.crops.stimuli.portraits import digest_of, look, with_groups
-from gslopes.crops.tables import MEASURES, TABLES
 from gslopes.frame.ask import raise_if_no_use
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
@@ -150,7 +149,7 @@ CROPS = Audit(
     judged=words.judged,
     headline=words.headline_of,
     counts=counts,
-    shown=("parity", "averages", "positions", "attached", "policies", "gaze", "gaze_gaps"),
+    shown=MEASURES,
     page=page.SECTIONS,
     models=asking.resolve,
     before=asking.agree_first,

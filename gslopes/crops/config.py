@@ -1,5 +1,10 @@
-"""The options of the crop audits."""
+"""The options of the crop audits; their tables by name, see tables.toml; and their words, see sentences.toml.
 
+In the tables ``photo`` is the sha256 of the file's bytes. ``left`` and ``right`` are the photos of a joined picture; of
+photos one below the other, ``left`` is the upper one.
+"""
+
+import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -9,6 +14,12 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.croppers.policies import check_policies
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import names, numbers, option, section
+from gslopes.core.tables import read_tables
+
+TABLES = read_tables(Path(__file__).with_name("tables.toml"))
+SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
+MEASURES = ("parity", "averages", "positions", "attached", "policies", "gaze", "gaze_gaps")
+CONSTANT = "no interval: people do not differ"  # a note of parity
 
 CROPPERS = (
     "spectral-residual, fine-grained, faces, centre, random, smartcrop, "

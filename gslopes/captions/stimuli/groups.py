@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.captions.config import CaptionsConfig
+from gslopes.captions.config import TABLES, CaptionsConfig
 from gslopes.captions.stimuli.corpus import MOST_VALUES, Groups
 from gslopes.captions.stimuli.readers import LARGEST, examples
-from gslopes.captions.tables import TABLES
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import DataMissing, UsageError
 from gslopes.core.runfolder import show

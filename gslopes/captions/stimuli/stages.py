@@ -9,12 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.captions.config import STAGES
+from gslopes.captions.config import STAGES, TABLES
 from gslopes.captions.stimuli import readers
 from gslopes.captions.stimuli.corpus import Coverage, covered, mentions_of
 from gslopes.captions.stimuli.groups import people_table
 from gslopes.captions.stimuli.readers import LARGEST, StageRows, examples, read_table
-from gslopes.captions.tables import TABLES
 from gslopes.core import runfolder
 from gslopes.core.errors import DataMissing, UnknownName, UsageError
 from gslopes.core.files import parse_json, read_named
@@ -180,9 +179,7 @@ def images_table(stages: Stages, mentions: Mentions, limit: int | None) -> pd.Da
         for name in stages.get(stage, StageRows()).ids:
             have.setdefault(name, []).append(stage)
     labels = stages.get("human-labels", StageRows())
-    people: dict[
-        str, list[tuple[float, float, float, float]]
-    ] = {}  # corners; COCO's if it has any
+    people: dict[str, list[tuple[float, float, float, float]]] = {}  # corners; COCO's if it has any
     for row in labels.labels:
         if row.corners and (
             row.word == "person" if labels.closed else mentions.is_person(row.word, row.synset)

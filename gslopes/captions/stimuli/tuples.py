@@ -8,11 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.captions.config import CaptionsConfig
+from gslopes.captions.config import TABLES, CaptionsConfig
 from gslopes.captions.stimuli.corpus import Box, Caption, senses_of
 from gslopes.captions.stimuli.readers import LARGEST, StageRows
 from gslopes.captions.stimuli.stages import LABELS
-from gslopes.captions.tables import TABLES
 from gslopes.core import tables
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import read_named

@@ -89,7 +89,7 @@ def influences(h: Array, weights: Array) -> tuple[float, Array, Array]:
     total = weights.sum()
     p = 0.5 + float(settled(counted.sum() / total - 0.5, 0.5))
     sides = [(counted.sum(axis=axis), weights.sum(axis=axis)) for axis in (1, 0)]
-    rows, columns = (settled(own - p * weight, weight) / total for own, weight in sides)
+    rows, columns = (settled(sums - p * weight, weight) / total for sums, weight in sides)
     return p, rows, columns
 
 

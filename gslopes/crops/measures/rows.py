@@ -12,7 +12,15 @@ from gslopes.core.arrays import Array
 from gslopes.core.files import read_json
 from gslopes.core.tables import Record, Row
 from gslopes.core.text import many
-from gslopes.crops.config import ABOVE, BOOTSTRAP, EPSILON, INSIDE
+from gslopes.crops.config import (
+    ABOVE,
+    BOOTSTRAP,
+    CONSTANT,
+    EPSILON,
+    INSIDE,
+    MEASURES,
+    SENTENCES,
+)
 from gslopes.crops.measures.panel import Answers, Couple, Panel, counted
 from gslopes.crops.measures.parity import (
     average,
@@ -27,7 +35,6 @@ from gslopes.crops.measures.parity import (
 )
 from gslopes.crops.page.words import lost
 from gslopes.crops.stimuli.people import Groups
-from gslopes.crops.tables import CONSTANT, MEASURES, SENTENCES
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 from gslopes.stats.intervals import newcombe, wilson
@@ -36,7 +43,9 @@ from gslopes.stats.resampling import multinomial_counts
 from gslopes.stats.rounding import settled
 
 TALL = 1.25
-LEAST_REGIONS = 2  # as published: smallest height/width of a photo by itself, and salient regions on it
+LEAST_REGIONS = (
+    2  # as published: smallest height/width of a photo by itself, and salient regions on it
+)
 WHAT: dict[str, str] = SENTENCES["what"]
 WHAT |= {
     f"tall {name}": f"{text}, of photos {TALL} times as tall as wide" for name, text in WHAT.items()
@@ -54,71 +63,73 @@ def measure(run: Run) -> Made:
     people = run.table("people")
     saliency = run.table("saliency")
     panel = Panel.of(people, groups, run.config.seed)
-    made: Measured = defaultdict(list)
-    _measure_joined(run, panel, made)
+    tables: Measured = defaultdict(list)
+    _measure_joined(run, panel, tables)
     for (cropper, scale), rows in saliency.groupby(["cropper", "scale"]):
         # a model that scales each map by the map's maximum: maps of two photos cannot be compared
         if comparable(rows["max"].to_numpy(float)):
             key = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax"}
-            _measure_favoured(run, panel, made, key, panel.alone(rows))
-    made |= gaze_rows(saliency, people, groups, as_published=run.config.as_published)
-    if run.config.as_published and not any(row["what"].startswith("tall") for row in made["gaze"]):
+            _measure_favoured(run, panel, tables, key, panel.alone(rows))
+    tables |= gaze_rows(saliency, people, groups, as_published=run.config.as_published)
+    if run.config.as_published and not any(
+        row["what"].startswith("tall") for row in tables["gaze"]
+    ):
         run.note(
             f"No photo is {TALL} times as tall as wide with {LEAST_REGIONS} salient regions, as in section 3.4."
         )
-    return {name: made[name] for name in MEASURES}
+    return {name: tables[name] for name in MEASURES}
 
 
-def _measure_joined(run: Run, panel: Panel, made: Measured) -> None:
+def _measure_joined(run: Run, panel: Panel, tables: Measured) -> None:
     """Add the measures of joined pictures, by cropper and variant."""
     answers = run.table("pairs")
     drawn = answers[["cropper", "variant", "left", "right", "draws"]]
-    tables = [answers, run.table("outcomes").merge(drawn), run.table("crops").merge(drawn)]
-    by_key = [dict(list(table.groupby(["cropper", "variant"]))) for table in tables]
-    nothing = [table.iloc[:0] for table in tables]
+    sources = [answers, run.table("outcomes").merge(drawn), run.table("crops").merge(drawn)]
     variants = [config.variant for config in run.config.variants]
     for cropper, variant in product(sorted(answers["cropper"].unique()), variants):
-        own = [
-            rows.get((cropper, variant), none) for rows, none in zip(by_key, nothing, strict=True)
-        ]
-        pairs, outcomes, crops = own
         key = {"cropper": cropper, "variant": variant}
+        pairs, outcomes, crops = (_having(source, key) for source in sources)
         if (pairs["status"] != "answered").any():
             run.note(f"{cropper}: {lost(pairs)} of {many(len(pairs), 'picture')}.")
-        made["positions"].append(position_row(panel, key, pairs, run.config.seed))
+        tables["positions"].append(position_row(panel, key, pairs, run.config.seed))
         if variant.endswith(ABOVE):
-            side_by_side = by_key[0].get((cropper, variant.removesuffix(ABOVE)), nothing[0])
-            made["attached"] += attached_rows(panel, key, pairs, side_by_side)
+            side_by_side = {**key, "variant": variant.removesuffix(ABOVE)}
+            tables["attached"] += attached_rows(panel, key, pairs, _having(answers, side_by_side))
         favoured: dict[str, Answers] = {}
         for policy, rows in outcomes.groupby("policy"):
-            favoured[str(policy)] = panel.favoured(rows, *rows[SHARES].to_numpy(float).T)
-            _measure_favoured(run, panel, made, {**key, "policy": policy}, favoured[str(policy)])
-        by_ratio = crops.dropna(subset=HEADS).groupby(["policy", "ratio"])
-        for (policy, ratio), heads in by_ratio:
-            labels = {**key, "policy": policy, "outcome": f"kept@{ratio:g}"}
-            made["parity"] += kept_rows(panel, labels, heads, run.config.min_group)
+            name = str(policy)
+            favoured[name] = panel.favoured(rows, *rows[SHARES].to_numpy(float).T)
+            _measure_favoured(run, panel, tables, {**key, "policy": name}, favoured[name])
+        for (used, ratio), heads in crops.dropna(subset=HEADS).groupby(["policy", "ratio"]):
+            labels = {**key, "policy": used, "outcome": f"kept@{ratio:g}"}
+            tables["parity"] += kept_rows(panel, labels, heads, run.config.min_group)
         if "argmax" in favoured:
-            made["policies"] += policy_rows(panel, key, favoured, outcomes, crops)
+            tables["policies"] += policy_rows(panel, key, favoured, outcomes, crops)
 
 
-def _measure_favoured(run: Run, panel: Panel, made: Measured, key: Row, h: Answers) -> None:
+def _having(frame: pd.DataFrame, values: Row) -> pd.DataFrame:
+    """The rows that have these values, by column."""
+    return frame[(frame[[*values]] == pd.Series(values)).all(axis=1)]
+
+
+def _measure_favoured(run: Run, panel: Panel, tables: Measured, key: Row, h: Answers) -> None:
     """Add the parity of who is favoured, and its averages."""
     labels = {**key, "outcome": "favoured"}
-    made["parity"] += parity_rows(panel, labels, h, run.config.min_group)
-    made["averages"] += average_rows(panel, key, h)
+    tables["parity"] += parity_rows(panel, labels, h, run.config.min_group)
+    tables["averages"] += average_rows(panel, key, h)
 
 
 def kept_rows(panel: Panel, key: Record, rows: pd.DataFrame, min_group: int) -> Rows:
     """Rows of PARITY on whose head is kept.  rows: of CROPS with two heads, of one ratio."""
-    left, right = (rows[HEADS].to_numpy() >= INSIDE).astype(float).T
-    both = left * right
-    neither = (1 - left) * (1 - right)
-    kept = {
-        "kept": panel.about(rows, left, right).mean,
+    inside = (rows[HEADS].to_numpy() >= INSIDE).astype(float).T
+    both = inside.prod(axis=0)
+    neither = (1 - inside).prod(axis=0)
+    heads = {
+        "kept": panel.about(rows, *inside).mean,
         "both": panel.about(rows, both, both).mean,
         "neither": panel.about(rows, neither, neither).mean,
     }
-    return parity_rows(panel, key, panel.favoured(rows, left, right), min_group, kept)
+    return parity_rows(panel, key, panel.favoured(rows, *inside), min_group, heads)
 
 
 def parity_rows(
@@ -126,26 +137,26 @@ def parity_rows(
     key: Record,
     h: Answers,
     min_group: int,
-    kept: Mapping[str, Array] | None = None,
+    heads: Mapping[str, Array] | None = None,
 ) -> Rows:
     """Rows of PARITY for every pair of groups of every column.
 
     key: cropper, variant, policy, outcome.  h: see ``Panel.favoured``.
-    kept: for outcomes ``kept@RATIO`` three (N, N) shares of the pictures: the row's person kept, both, neither.
+    heads: for outcomes ``kept@RATIO`` three (N, N) shares of the pictures: the row's person kept, both, neither.
     """
-    made: Rows = []
+    parities: Rows = []
     for column in panel.groups:
         rows = [
-            {**key, **_parity_row(couple, h, min_group, kept)}
+            {**key, **_parity_row(couple, h, min_group, heads)}
             for couple in panel.couples(column, h.mean)
         ]
         adjust(rows, "p_value")
-        made += rows
-    return made
+        parities += rows
+    return parities
 
 
 def _parity_row(
-    couple: Couple, h: Answers, min_group: int, kept: Mapping[str, Array] | None
+    couple: Couple, h: Answers, min_group: int, heads: Mapping[str, Array] | None
 ) -> Row:
     """The row of two groups, see ``parity_rows``."""
     mean, counts = h.at(couple.cells)
@@ -153,11 +164,11 @@ def _parity_row(
     row = {**couple.names, **estimate._asdict(), "epsilon": EPSILON, "note": ""}
     row["draws"] = estimate.draws if h.drawn else None
     row["draws_half"] = draws_half(estimate.p, estimate.draws)
-    if kept is None:
+    if heads is None:
         impact = disparate_impact(estimate.p, estimate.ci_low, estimate.ci_high)
     else:
-        shares = {name: table[couple.cells] for name, table in kept.items()}
-        shares["other_kept"] = kept["kept"].T[couple.cells]
+        shares = {name: table[couple.cells] for name, table in heads.items()}
+        shares["other_kept"] = heads["kept"].T[couple.cells]
         row |= {name: influences(table, counts)[0] for name, table in shares.items()}
         sides = ["kept", "other_kept"]
         draws = (resampled(shares[side], *couple.weights, counts) for side in sides)
@@ -169,7 +180,7 @@ def _parity_row(
     if not impact.verdict:
         row["note"] = CONSTANT
         unknown += ["ci_low", "ci_high", "ratio_low", "ratio_high"]
-    if small and kept is not None:  # percentiles of a few people's draws are too narrow
+    if small and heads is not None:  # percentiles of a few people's draws are too narrow
         unknown += ["ratio_low", "ratio_high"]
     if small:
         row["verdict"] = ""
@@ -297,8 +308,8 @@ def _shown(policy: str, rows: pd.DataFrame, crops: pd.DataFrame) -> Row:
         return {"exposure": exposure, "whole": 1.0}
     apart = (crops["ratio"] - 1).abs()
     nearest = crops[(crops["policy"] == policy) & (apart == apart.min())].dropna(subset=HEADS)
-    whole = (nearest[HEADS] >= INSIDE).all(axis=1).to_numpy(float)
-    return {"exposure": exposure, "whole": _mean(whole, counted(nearest))}
+    both = (nearest[HEADS] >= INSIDE).all(axis=1).to_numpy(float)
+    return {"exposure": exposure, "whole": _mean(both, counted(nearest))}
 
 
 def gaze_rows(
@@ -312,15 +323,15 @@ def gaze_rows(
     saliency, people: rows of SALIENCY and PEOPLE.  as_published: once more of tall photos with two salient regions.
     """
     used = people.loc[people["status"] == "used", ["photo", "person", "width", "height"]]
-    own = saliency[(saliency["scale"] == "own") & saliency["on_head"].notna()]
-    rows = own.merge(used, on="photo")
+    usable = saliency[(saliency["scale"] == "own") & saliency["on_head"].notna()]
+    rows = usable.merge(used, on="photo")
     rows["point"] = ~rows["on_head"].astype(bool)
     rows["crop"] = rows["kept"] < INSIDE
     rows["region"] = rows["regions_off"] > 0
     tall = (rows["height"] >= TALL * rows["width"]) & (rows["regions"] >= LEAST_REGIONS)
     for name in ("point", "crop", "region"):
         rows[f"tall {name}"] = rows[name].where(tall)
-    made: Measured = {"gaze": [], "gaze_gaps": []}
+    tables: Measured = {"gaze": [], "gaze_gaps": []}
     for (cropper, answers), (column, members) in product(rows.groupby("cropper"), groups.items()):
         group_of = {person: name for name, persons in members.items() for person in persons}
         by_group = answers.groupby(answers["person"].map(group_of))
@@ -330,11 +341,11 @@ def gaze_rows(
             for name, count, photos in counts.itertuples():
                 share = count / photos
                 row = {"group": name, "photos": photos, "count": count, "share": share}
-                made["gaze"].append({**key, **row, **_ends(*wilson(share, photos))})
+                tables["gaze"].append({**key, **row, **_ends(*wilson(share, photos))})
             for (group_a, a, m), (group_b, b, n) in combinations(counts.itertuples(), 2):
                 row = {"group": group_a, "other": group_b, "difference": a / m - b / n}
-                made["gaze_gaps"].append({**key, **row, **_ends(*newcombe(a, m, b, n))})
-    return made
+                tables["gaze_gaps"].append({**key, **row, **_ends(*newcombe(a, m, b, n))})
+    return tables
 
 
 def _ends(low: float, high: float) -> Row:

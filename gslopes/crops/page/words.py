@@ -7,8 +7,7 @@ import pandas as pd
 from gslopes.ask.boxes import RECTANGLE
 from gslopes.core.reasons import counted
 from gslopes.core.tables import Record, records
-from gslopes.crops.config import ABOVE
-from gslopes.crops.tables import CONSTANT
+from gslopes.crops.config import ABOVE, CONSTANT
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import gslopes
-from gslopes.captions.config import SENTENCES
+from gslopes.captions.config import SENTENCES, TABLES
 from gslopes.captions.page.review import (
     confirmed,
     corrected,
@@ -21,7 +21,6 @@ from gslopes.captions.page.review import (
     sampled,
 )
 from gslopes.captions.page.sections import _named, _ranked, examples, findings, headline_of
-from gslopes.captions.tables import TABLES
 from gslopes.core.errors import ConfigError, DataMissing
 from gslopes.frame.result import load
 from gslopes.frame.shown import grid_of

@@ -7,8 +7,8 @@ import pytest
 
 from gslopes.core.tables import frame_of
 from gslopes.crops.audit import CROPS
+from gslopes.crops.config import TABLES
 from gslopes.crops.page.words import headline, judged
-from gslopes.crops.tables import TABLES
 from gslopes.frame.findings import decide
 
 

@@ -1,7 +1,0 @@
-"""The tables of a captions audit, by name: see tables.toml."""
-
-from pathlib import Path
-
-from gslopes.core.tables import read_tables
-
-TABLES = read_tables(Path(__file__).with_suffix(".toml"))
