@@ -84,7 +84,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     stages: Stages = planned.inputs.content
     images = {stage: rows.ids for stage, rows in stages.items()}
     truth, targets = chosen_stages(config, list(images))
-    groups, _ = groups_of(config)
+    groups = groups_of(config)[0]
     named = {stage: dict.fromkeys(some, ()) for stage, some in images.items()}
     labels = stages.get("human-labels", StageRows()).labels
     boxes: Mapping[str, Sequence[Box]] = {}

@@ -7,7 +7,7 @@ the attribute (0 is neutral), shares and scores are in [0, 1]. They are declared
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -105,6 +105,12 @@ def frame_of(
 def records(frame: pd.DataFrame) -> list[Row]:
     """The rows of a frame, column to value each."""
     return cast("list[Row]", frame.to_dict("records"))
+
+
+def ends(interval: Iterable[float], name: str = "ci") -> Row:
+    """Both ends of an interval as columns, such as ci_low and ci_high."""
+    low, high = interval
+    return {f"{name}_low": low, f"{name}_high": high}
 
 
 def lookup(frame: pd.DataFrame, key: str, column: str) -> dict[str, Any]:

@@ -51,8 +51,8 @@ def audit_crops(
         beforehand before any work. Of services CredentialsError, ServiceError, ClassifierError, BudgetReached: what
         they answered is kept.
     """
-    made = planned(CROPS, photos, out, options, trust=trust, given=Given(croppers, finder))
-    return carry_out(made, executor or OneProcess(progress=progress))
+    plan = planned(CROPS, photos, out, options, trust=trust, given=Given(croppers, finder))
+    return carry_out(plan, executor or OneProcess(progress=progress))
 
 
 def read(photos: Path, config: CropsConfig) -> Inputs:
@@ -80,8 +80,8 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     lines += [f"pictures     {pictures:,} for each of {', '.join(planned.config.cropper)}"]
     lines += [f"requests     {estimate}" for estimate in estimates]
     groups = {
-        column: {name: len(of) for name, of in some.items()}
-        for column, some in people.groups.items()
+        column: {name: len(persons) for name, persons in members.items()}
+        for column, members in people.groups.items()
     }
     for column, sizes in groups.items():
         lines.append(f"{column:<12} {', '.join(f'{name} {size}' for name, size in sizes.items())}")
@@ -104,7 +104,12 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         "pictures": pictures,
         "estimates": estimates,
     }
-    return lines, {**facts, "half_widths": widths, "groups": groups, "left_out": left_out}
+    return lines, {
+        **facts,
+        "half_widths": widths,
+        "groups": groups,
+        "left_out": left_out,
+    }
 
 
 def counts(tables: Tables) -> tuple[int, int, int]:

@@ -60,7 +60,13 @@ class CropsConfig:
         metavar="COLUMN,COLUMN",
         parse=names,
     )
-    seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True, least=0)
+    seed: int = option(
+        0,
+        help="Seed of all random draws.",
+        metavar="S",
+        advanced=True,
+        least=0,
+    )
     ratios: tuple[float, ...] = option(
         RATIOS,
         help="Height/width of the crops.",
@@ -136,10 +142,3 @@ class CropsConfig:
         )
         sizes = (self,) if self.height or scaled is self else (self, scaled)
         return tuple(replace(size, attach=(way,)) for size in sizes for way in self.attach)
-
-    @property
-    def draws(self) -> int:
-        """Pictures drawn for each pair of groups; 0: all pairs."""
-        if self.as_published:
-            return self.pairs or DRAWS
-        return 0

@@ -14,7 +14,7 @@ Facts = tuple[Fact, ...]
 
 
 def things(*names: str) -> Facts:
-    """Objects by synset, or by word where there is no dot."""
+    """Objects by synset, or by word without a dot."""
     return tuple(Fact("object", n.split(".")[0], synset=n if "." in n else None) for n in names)
 
 
@@ -52,7 +52,7 @@ def corpus(
     **more: object,
 ) -> Corpus:
     """Stages as image to the facts of each caption (labels: one)."""
-    made = {
+    built = {
         stage: {
             image: [
                 Caption(-1 if stage == "human-labels" else place, facts)
@@ -62,4 +62,4 @@ def corpus(
         }
         for stage, images in stages.items()
     }
-    return Corpus(made, mentions, groups or {}, pairs, **more)  # type: ignore[arg-type]
+    return Corpus(built, mentions, groups or {}, pairs, **more)  # type: ignore[arg-type]

@@ -15,7 +15,12 @@ from gslopes.words.pos_tagger import Token
 
 _READING = {"lower": "face", "estimate": "look", "upper": "look"}
 UNION = "one or more of four"  # a caption counts once, however many rules find it
-AT_RISK = {"boys": "darker", "girls": "female", "weapons": "darker", "animals": "darker"}
+AT_RISK = {
+    "boys": "darker",
+    "girls": "female",
+    "weapons": "darker",
+    "animals": "darker",
+}
 RULES = tuple(AT_RISK)
 CHILD_WORDS = {"boys": ("boy", "masculine"), "girls": ("girl", "feminine")}
 NOUN = "female"
@@ -39,7 +44,14 @@ def listed_words(recorder: Recorder) -> None:
                 images_with[bound, word].add(image)
         for word in sorted(words["upper"]):
             bound = next(bound for bound in BOUNDS if word in words[bound])
-            recorder.case("listed", image, caption, word=word, bound=bound, reading=_READING[bound])
+            recorder.case(
+                "listed",
+                image,
+                caption,
+                word=word,
+                bound=bound,
+                reading=_READING[bound],
+            )
     for bound, reading in _READING.items():
         recorder.rates(counts[bound], recorder.images, concept=bound, reading=reading)
         recorder.image_shares({bound: +counts[bound]}, recorder.images, reading=reading)
@@ -58,7 +70,12 @@ def listed_words(recorder: Recorder) -> None:
 # -- context-specific -------------------------------------------------------------------------------------------------
 
 
-def verdict(rule: str, target: Facts, truth: Facts, mentions: Mentions) -> str:
+def verdict(
+    rule: str,
+    target: Facts,
+    truth: Facts,
+    mentions: Mentions,
+) -> str:
     """``case``, ``unclear`` (truth does not tell how old) or empty.
 
     rule: boys, girls, weapons or animals.  target: facts of one caption.  truth: facts of its image.
@@ -112,7 +129,7 @@ def context_specific(recorder: Recorder) -> None:
             if not decision:
                 continue
             if rule in CHILD_WORDS:
-                word, _ = CHILD_WORDS[rule]
+                word = CHILD_WORDS[rule][0]
             else:
                 objects = getattr(mentions, rule)(caption.kept)
                 word = ", ".join(sorted({fact.word for fact in objects}))
@@ -138,7 +155,12 @@ def context_specific(recorder: Recorder) -> None:
     recorder.rates(counts, recorder.images, concept=UNION)
 
 
-def _add_rates(recorder: Recorder, rule: str, value: str, counts: Counter[str]) -> None:
+def _add_rates(
+    recorder: Recorder,
+    rule: str,
+    value: str,
+    counts: Counter[str],
+) -> None:
     """The rates of a rule in the images at risk, by each column that has the group; else in all."""
     note = "" if recorder.corpus.pairs else "no annotations: captions of all people"
     by_column = {
@@ -147,7 +169,14 @@ def _add_rates(recorder: Recorder, rule: str, value: str, counts: Counter[str]) 
         if value in values.values()
     }
     for column, images in by_column.items():
-        recorder.rates(counts, images, concept=rule, column=column, group=value, note=note)
+        recorder.rates(
+            counts,
+            images,
+            concept=rule,
+            column=column,
+            group=value,
+            note=note,
+        )
     if not by_column:
         recorder.rates(counts, recorder.images, concept=rule, note=note)
 
@@ -171,7 +200,11 @@ def as_nouns(sentences: Iterable[Sequence[Token]], mentions: Mentions) -> list[b
     for tokens in map(list, sentences):
         contrast |= any(token.word in CONTRAST for token in tokens)
         for index, token in enumerate(tokens):
-            next_tag, after_tag, *_ = [*(other.tag for other in tokens[index + 1 :]), "", ""]
+            next_tag, after_tag, *_ = [
+                *(following.tag for following in tokens[index + 1 :]),
+                "",
+                "",
+            ]
             uses += (
                 token.word in (NOUN, f"{NOUN}s")
                 and token.tag.startswith("NN")

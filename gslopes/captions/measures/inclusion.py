@@ -17,7 +17,7 @@ import pandas as pd
 from gslopes.captions.measures.rows import LEAST, RARE, Recorder, Sides, change, rank
 from gslopes.captions.stimuli.corpus import Coverage, Pair, presence_of_captions
 from gslopes.core.arrays import Flags
-from gslopes.core.tables import Row, records
+from gslopes.core.tables import Row, ends, records
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import adjust, benjamini_hochberg
 from gslopes.stats.rounding import exceeds, settled
@@ -60,10 +60,10 @@ class Truth:
         if concept in self.objects:
             return frozenset({concept})
         if concept not in self._same:
-            near = {other: self.wordnet.similarity(concept, other) or 0.0 for other in self.objects}
+            near = {name: self.wordnet.similarity(concept, name) or 0.0 for name in self.objects}
             least = max(SAME, *near.values())
             self._same[concept] = frozenset(
-                other for other, value in near.items() if not exceeds(least, value)
+                name for name, value in near.items() if not exceeds(least, value)
             )
         return self._same[concept]
 
@@ -85,7 +85,11 @@ class Truth:
 
 
 def judge(
-    target: Facts, truth: Facts, coverage: Coverage, wordnet: WordNet, lists: Lists
+    target: Facts,
+    truth: Facts,
+    coverage: Coverage,
+    wordnet: WordNet,
+    lists: Lists,
 ) -> list[tuple[Fact, str]]:
     """(fact, decision) of every distinct fact of a target: the first rule that holds decides.
 
@@ -97,7 +101,12 @@ def judge(
     return [(fact, _scenario(fact, index, coverage, lists)) for fact in facts]
 
 
-def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists) -> str:
+def _scenario(
+    fact: Fact,
+    truth: Truth,
+    coverage: Coverage,
+    lists: Lists,
+) -> str:
     if not imageable(fact, lists, truth.wordnet):
         return "non-imageable"
     concepts = truth.comparable(fact)
@@ -106,7 +115,7 @@ def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists) -> str
     concept = fact.concept
     below = truth.wordnet.at_or_below
     above = truth.wordnet.above(fact.concept)
-    if any(below(other, concept) for other in concepts):
+    if any(below(name, concept) for name in concepts):
         return "correct"
     if above & concepts:
         return "too-specific"
@@ -143,7 +152,7 @@ def associate(present: Flags, sides: Sides, pair: Pair) -> tuple[float, str]:
 class Flagged(NamedTuple):
     """A concept that is wrong in some images, by places of images.
 
-    cases: those with the case.  held: those whose truth holds the concept, so that they cannot have it wrongly.
+    cases: those with the case.  holding: those whose truth holds the concept, so that they cannot have it wrongly.
     mentioned: those whose target names it.
     """
 
@@ -151,7 +160,7 @@ class Flagged(NamedTuple):
     kind: str
     concept: str
     cases: set[int]
-    held: set[int]
+    holding: set[int]
     mentioned: set[int]
 
 
@@ -162,7 +171,7 @@ def words_wrongly_included(recorder: Recorder) -> None:
     lists = recorder.mentions.lists
     coverage = corpus.coverage.get(recorder.truth, Coverage())
     mentioned = defaultdict(set)
-    held = defaultdict(set)
+    holding = defaultdict(set)
     cases = defaultdict(set)
     for index, image in enumerate(recorder.images):
         truth = recorder.truth_facts(image)
@@ -173,7 +182,7 @@ def words_wrongly_included(recorder: Recorder) -> None:
                 first.setdefault((scenario, fact.kind, fact.concept), fact)
         for fact in truth:
             for concept in {fact.concept, *wordnet.above(fact.concept)}:
-                held[fact.kind, concept].add(index)
+                holding[fact.kind, concept].add(index)
         for key, fact in first.items():
             cases[key].add(index)
             captions = recorder.captions[image]
@@ -182,9 +191,9 @@ def words_wrongly_included(recorder: Recorder) -> None:
     flagged = []
     for (scenario, kind, concept), places in sorted(cases.items()):
         # what no photo shows is held by none
-        holding = set() if scenario == "non-imageable" else held[kind, concept]
+        held_by = set() if scenario == "non-imageable" else holding[kind, concept]
         names = mentioned[kind, concept]
-        flagged.append(Flagged(scenario, kind, concept, places, holding, names))
+        flagged.append(Flagged(scenario, kind, concept, places, held_by, names))
     _add_summary(recorder, flagged)
     for pair in corpus.pairs or [Pair("", "", "")]:
         sides = corpus.sides(pair, recorder.images)
@@ -194,17 +203,19 @@ def words_wrongly_included(recorder: Recorder) -> None:
 
 
 def _add_inclusions(
-    recorder: Recorder, flagged: Sequence[Flagged], sides: Sides, pair: Pair
+    recorder: Recorder,
+    flagged: Sequence[Flagged],
+    sides: Sides,
+    pair: Pair,
 ) -> None:
     """Rows of the inclusions table; those that are kept are ranked by false positive rate."""
     rows: list[Row] = []
-    for scenario, kind, concept, cases, held, mentioned in flagged:
+    for scenario, kind, concept, cases, holding, mentioned in flagged:
         present = np.zeros(len(sides), bool)
         present[[*mentioned]] = True
         association, towards = associate(present, sides, pair)
-        negatives = len(sides) - len(held)
-        fpr = len(cases - held) / negatives if negatives else math.nan
-        low, high = wilson(fpr, negatives)
+        negatives = len(sides) - len(holding)
+        fpr = len(cases - holding) / negatives if negatives else math.nan
         rows.append(
             {
                 "stage": recorder.stage,
@@ -217,8 +228,7 @@ def _add_inclusions(
                 "negatives": negatives,
                 "mentions": len(mentioned),
                 "fpr": fpr,
-                "fpr_low": low,
-                "fpr_high": high,
+                **ends(wilson(fpr, negatives), "fpr"),
                 "fdr": len(cases) / len(mentioned),
                 "association": association,
                 "towards": towards,
@@ -230,12 +240,19 @@ def _add_inclusions(
     recorder.inclusions += rows
 
 
-def _add_by_group(recorder: Recorder, flagged: Sequence[Flagged], sides: Sides, pair: Pair) -> None:
+def _add_by_group(
+    recorder: Recorder,
+    flagged: Sequence[Flagged],
+    sides: Sides,
+    pair: Pair,
+) -> None:
     """False positive rates by group, their difference, p and q (ours)."""
     groups = [set(np.flatnonzero(sides == side)) for side in (1, -1)]
     rows = []
-    for scenario, kind, concept, cases, held, _ in flagged:
-        (a, n), (b, m) = ((len((cases - held) & group), len(group - held)) for group in groups)
+    for scenario, kind, concept, cases, holding, _ in flagged:
+        (a, n), (b, m) = (
+            (len((cases - holding) & group), len(group - holding)) for group in groups
+        )
         row = {
             **pair._asdict(),
             "concept": f"{scenario}:{concept}",
@@ -269,7 +286,13 @@ def _add_summary(recorder: Recorder, flagged: Sequence[Flagged]) -> None:
     total = sum(counts.values())
     for name, count in counts.items():
         recorder.share(count, total, concept=name, estimator="share of cases, Wilson")
-        recorder.measure(concept=name, n=n, active=count, value=count, unit="count")
+        recorder.measure(
+            concept=name,
+            n=n,
+            active=count,
+            value=count,
+            unit="count",
+        )
 
 
 # -- distributions ----------------------------------------------------------------------------------------------------
@@ -289,21 +312,21 @@ def between_stages(recorder: Recorder) -> None:
     """
     corpus = recorder.corpus
     stages = (recorder.truth, recorder.stage)
-    each = len({corpus.has_several_captions(stage) for stage in stages}) > 1
-    recorder.header["captions"] = "each" if each else "union"
+    as_shares = len({corpus.has_several_captions(stage) for stage in stages}) > 1
+    recorder.header["captions"] = "each" if as_shares else "union"
     images = len(recorder.images)
     both = {
         (stage, image): corpus.stages[stage][image] for stage in stages for image in recorder.images
     }
     for kind in KINDS:
         recorder.header["kind"] = kind
-        table = presence_of_captions(both, [*both], _concepts(kind), each=each)
-        held = np.array([_comparable(name, kind, recorder) for name in table.concepts], bool)
+        table = presence_of_captions(both, [*both], _concepts(kind), each=as_shares)
+        comparable = np.array([_comparable(name, kind, recorder) for name in table.concepts], bool)
         before, after = table.matrix[:, :images], table.matrix[:, images:]
         for pair in corpus.pairs:
             sides = corpus.sides(pair, recorder.images)
             active = np.diff((before + after).tocsr()[:, np.flatnonzero(sides)].tocsr().indptr)
-            rows = np.flatnonzero(held & (active >= recorder.options.min_active))
+            rows = np.flatnonzero(comparable & (active >= recorder.options.min_active))
             if not len(rows) or min((sides == 1).sum(), (sides == -1).sum()) < LEAST:
                 continue
             value, low, high, p = change(before[rows], after[rows], sides)

@@ -60,14 +60,14 @@ def people_erased(recorder: Recorder) -> None:
     base = _with_people(recorder)
     _unmentioned(recorder, base, "people unmentioned")
     rule = "several described as one"
-    several = [i for i in base if count_people(recorder.corpus, recorder.truth, i) > 1]
+    groups = [i for i in base if count_people(recorder.corpus, recorder.truth, i) > 1]
     singles = []
-    for image in several:
+    for image in groups:
         people = recorder.mentions.people(recorder.facts(image))
         if len({fact.word for fact in people}) == 1 and not _names_several(people):
             singles.append(image)
             recorder.case(rule, image)
-    recorder.image_shares({rule: singles}, several)
+    recorder.image_shares({rule: singles}, groups)
 
 
 def _with_people(recorder: Recorder) -> list[str]:
@@ -257,7 +257,7 @@ def trait_dependent(recorder: Recorder) -> None:
             for trait, words in sorted(mentions.lists["traits"].groups.items()):
                 have = [has_trait(recorder.truth_facts(image), words) for image in images]
                 rows = compare(table, np.where(have, 1, -1).astype(np.int8), recorder.options)
-                (row,) = records(rows)
+                row = records(rows)[0]
                 if row["note"] != SMALL_GROUP:
                     recorder.difference(
                         row,

@@ -17,7 +17,7 @@ from scipy import sparse, special
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.stimuli.corpus import Caption, Corpus, Pair, Presence, presence_of_images
 from gslopes.core.arrays import Array, Flags
-from gslopes.core.tables import Record, Row, records
+from gslopes.core.tables import Record, Row, ends, records
 from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.contrast import Units, contrast, difference
 from gslopes.stats.intervals import mean_change, newcombe, normal_quantile, wilson
@@ -53,7 +53,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
     tested = enough & (min(n, m) >= LEAST)
     with np.errstate(invalid="ignore"):
         share = sums[0] / np.float64(n)
-        other = sums[1] / np.float64(m)
+        share_other = sums[1] / np.float64(m)
     if presence.binary:
         counts = [(round(a), n, round(b), m) for a, b in zip(*sums, strict=True)]
         tests = np.full((len(counts), 3), np.nan)
@@ -62,7 +62,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
         low, high, p = tests.T
     else:
         first, second = (contrast(Units(group, np.ones(group.shape[1]))) for group in groups)
-        welch, _ = difference((share, first.se, n), (other, second.se, m))
+        welch, _ = difference((share, first.se, n), (share_other, second.se, m))
         usable = np.logical_and.reduce([tested, *map(_varies, groups)])
         low, high, p = np.where(usable, [welch.low, welch.high, welch.p], np.nan)
     untested = np.where(np.isnan(p), NO_INTERVAL, "")
@@ -70,7 +70,7 @@ def compare(presence: Presence, sides: Sides, options: AuditOptions) -> pd.DataF
         {
             "n": n + m,
             "active": active,
-            "value": 100 * settled(share - other, share + other),
+            "value": 100 * settled(share - share_other, share + share_other),
             "ci_low": 100 * low,
             "ci_high": 100 * high,
             "p": p,
@@ -108,16 +108,15 @@ def change(
         total = part.sum(axis=1)
         size = abs(part).sum(axis=1)
         mean, spread = mean_change(settled(total, size), part.multiply(part).sum(axis=1), n)
-        groups.append([total / max(n, 1), size / max(n, 1), mean, spread])
-    first, second = np.array(groups)
-    values, _, middles, _ = first - second
-    _, sizes, means, variances = np.abs(first) + np.abs(second)
-    middle = settled(middles, means)
-    error = np.sqrt(variances)
+        groups.append((total / max(n, 1), size / max(n, 1), mean, spread))
+    apart = np.array(groups[0]) - groups[1]
+    together = np.abs(groups).sum(axis=0)
+    middle = settled(apart[2], together[2])
+    error = np.sqrt(together[3])
     half = normal_quantile() * error
     p = 2 * special.ndtr(-np.abs(middle) / error)
     low = np.maximum(middle - half, -2)
-    return settled(values, sizes), low, np.minimum(middle + half, 2), np.asarray(p)
+    return settled(apart[0], together[1]), low, np.minimum(middle + half, 2), np.asarray(p)
 
 
 def rate(counts: Array, captions: Array) -> tuple[float, float, float]:
@@ -199,7 +198,12 @@ class Recorder:
     """
 
     def __init__(
-        self, corpus: Corpus, options: AuditOptions, stage: str, truth: str, header: Row
+        self,
+        corpus: Corpus,
+        options: AuditOptions,
+        stage: str,
+        truth: str,
+        header: Row,
     ) -> None:
         self.measures, self.cases, self.inclusions, self.salience, self.examples = (
             list[Row]() for _ in RESULTS
@@ -236,8 +240,12 @@ class Recorder:
     def share(self, active: int, n: int, **columns: Any) -> None:
         """Add a share of images with Wilson's interval."""
         value = active / n if n else math.nan
-        low, high = wilson(value, n)
-        numbers = {"n": n, "active": active, "value": value, "ci_low": low, "ci_high": high}
+        numbers = {
+            "n": n,
+            "active": active,
+            "value": value,
+            **ends(wilson(value, n)),
+        }
         self.measure(**{**numbers, "estimator": "share of images, Wilson", **columns})
 
     def image_shares(
@@ -273,11 +281,15 @@ class Recorder:
             size = part.shape[1]
             for concept, total in zip(table.concepts, part.sum(axis=1), strict=True):
                 value = total / size if size else math.nan
-                low, high = wilson(value, size)
-                shares = {"n": size, "value": value, "ci_low": low, "ci_high": high}
+                shares = {"n": size, "value": value, **ends(wilson(value, size))}
                 shares["active"] = round(total) if table.binary else 0
                 names = {"concept": concept, "column": column, "group": group}
-                self.measure(**columns, **names, **shares, estimator="share of images")
+                self.measure(
+                    **columns,
+                    **names,
+                    **shares,
+                    estimator="share of images",
+                )
 
     def difference(self, row: Record, **columns: Any) -> None:
         """Add the difference of one concept, a row of ``compare``; its note tells why it has no test."""
@@ -290,8 +302,7 @@ class Recorder:
     def compare(self, table: Presence, pair: Pair) -> Record:
         """The difference of a pair's groups, of the only concept."""
         sides = self.corpus.sides(pair, table.images)
-        (row,) = records(compare(table, sides, self.options))
-        return row
+        return records(compare(table, sides, self.options))[0]
 
     def rates(self, counts: Mapping[str, int], images: Iterable[str], **columns: Any) -> None:
         """Add the number of captions with a case, and that number per 1,000 captions.
@@ -307,10 +318,15 @@ class Recorder:
             .T
         )
         columns |= {"n": len(cases), "active": np.count_nonzero(cases)}
-        self.measure(**columns, value=cases.sum(), unit="count", estimator="captions")
-        value, low, high = (1000 * number for number in rate(cases, risk))
-        numbers = {"value": value, "ci_low": low, "ci_high": high, "unit": "per 1,000 captions"}
-        self.measure(**columns, **numbers, estimator="ratio of captions, Wilson over images")
+        self.measure(
+            **columns,
+            value=cases.sum(),
+            unit="count",
+            estimator="captions",
+        )
+        value, *interval = (1000 * number for number in rate(cases, risk))
+        columns |= {"value": value, **ends(interval), "unit": "per 1,000 captions"}
+        self.measure(**columns, estimator="ratio of captions, Wilson over images")
 
     # -- cases --
 

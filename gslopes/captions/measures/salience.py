@@ -17,7 +17,7 @@ from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.rows import Recorder, rank
 from gslopes.captions.stimuli.corpus import Box, Pair
 from gslopes.core.arrays import Array, Flags
-from gslopes.core.tables import Row
+from gslopes.core.tables import Row, ends
 from gslopes.stats.clusters import FEW
 from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import adjust, are_findings
@@ -58,7 +58,12 @@ class Salience(NamedTuple):
     accuracy: float = math.nan
 
 
-def fit(features: Array, tested: int, group: Array, mentioned: Flags) -> Salience:
+def fit(
+    features: Array,
+    tested: int,
+    group: Array,
+    mentioned: Flags,
+) -> Salience:
     """The coefficient of the group in a logistic regression of being mentioned.
 
     Held fixed: the type's own size and place, always; of the other types' sizes, places and presences those that go
@@ -85,13 +90,13 @@ def fit(features: Array, tested: int, group: Array, mentioned: Flags) -> Salienc
     limit = int(min(y.sum(), n - y.sum())) // IMAGES_A_COLUMN
     for_group = choose_columns(design, candidates, (group > 0).astype(float), GROUP_LEVEL, limit)
     level = MENTION_LEVEL / max(candidates.shape[1], 1)
-    held = np.column_stack([design, candidates[:, for_group]])
+    fixed = np.column_stack([design, candidates[:, for_group]])
     for_mention = choose_columns(
-        np.column_stack([held, group]), candidates, y, level, limit - len(for_group)
+        np.column_stack([fixed, group]), candidates, y, level, limit - len(for_group)
     )
-    held = np.column_stack([held, candidates[:, for_mention]])
-    interval = score_interval(group, held, y)
-    chosen = held.shape[1] - design.shape[1]
+    fixed = np.column_stack([fixed, candidates[:, for_mention]])
+    interval = score_interval(group, fixed, y)
+    chosen = fixed.shape[1] - design.shape[1]
     if math.isnan(interval.p):
         apart = "size and place alone tell the groups, or the images that mention it, apart"
         return Salience(
@@ -132,7 +137,11 @@ def _lacking(design: Array, group: Array, y: Array) -> str:
 
 
 def fit_published(
-    features: Array, group: Array, mentioned: Flags, options: AuditOptions, ridge: float = RIDGE
+    features: Array,
+    group: Array,
+    mentioned: Flags,
+    options: AuditOptions,
+    ridge: float = RIDGE,
 ) -> Salience:
     """As published: a ridge logistic regression on all types' columns, over random splits.  Its interval does not hold.
 
@@ -203,7 +212,7 @@ def objects_mentioned(recorder: Recorder) -> None:
     images = [image for image in recorder.images if image in corpus.boxes]
     boxes = [corpus.boxes[image] for image in images]
     named = [[fact for fact in recorder.facts(image) if fact.kind == "object"] for image in images]
-    frequency = Counter(name for own in boxes for name in {box.synset for box in own})
+    frequency = Counter(name for instances in boxes for name in {box.synset for box in instances})
     frequency.update(
         name for facts in named for name in {fact.synset for fact in facts if fact.synset}
     )
@@ -234,15 +243,19 @@ def objects_mentioned(recorder: Recorder) -> None:
                 _add_examples(recorder, row, mentions[row["concept"]])
 
 
-def _row(fitted: Salience, concept: str, stage: str, pair: Pair) -> Row:
+def _row(
+    fitted: Salience,
+    concept: str,
+    stage: str,
+    pair: Pair,
+) -> Row:
     low, high = percentile(fitted.splits)
     return {
         **fitted._asdict(),
         **pair._asdict(),
         "stage": stage,
         "concept": concept,
-        "split_low": low,
-        "split_high": high,
+        **ends((low, high), "split"),
         "finding_paper": bool(fitted.eligible and (low > 0 or high < 0)),
         "rank": None,
     }
@@ -264,7 +277,12 @@ def _add_examples(recorder: Recorder, finding: Row, mentioned: Mapping[str, bool
         group = group_of[image]
         drawn[group, mentioned[image]] += 1
         if drawn[group, mentioned[image]] <= SHOWN:
-            row = {**key, "of": group, "mentioned": mentioned[image], "image": image}
+            row = {
+                **key,
+                "of": group,
+                "mentioned": mentioned[image],
+                "image": image,
+            }
             row["text"] = recorder.corpus.text_of(recorder.stage, image)
             recorder.examples.append(row)
 

@@ -24,7 +24,7 @@ def measure(run: Run) -> Made:
     corpus = corpus_of(run, mentions)
     truth, targets = chosen_stages(config, list(corpus.stages))
     names = list(config.techniques or TECHNIQUES)
-    found, described = run_techniques(corpus, truth, targets, names, config.options)
+    results, described = run_techniques(corpus, truth, targets, names, config.options)
     for name in config.techniques:
         rows = [row for row in described if row["technique"] == name]
         if rows and all(row["ran"] == "no" for row in rows):
@@ -38,8 +38,8 @@ def measure(run: Run) -> Made:
             run.note(f"{name}, not judged: {why}")
     parameters = ", ".join(f"{name}={value}" for name, value in asdict(config.options).items())
     return {
-        **found,
-        "cases": list({row["case"]: row for row in found["cases"]}.values()),
+        **results,
+        "cases": list({row["case"]: row for row in results["cases"]}.values()),
         "techniques": [{**row, "parameters": parameters} for row in described],
     }
 
@@ -70,10 +70,10 @@ def corpus_of(run: Run, mentions: Mentions) -> Corpus:
     groups = groups_of_table(people_rows)
     stages = [stage for stage in STAGES if images["stages"].str.contains(stage, regex=False).any()]
     areas = images.dropna(subset=["person_area"])
-    kept = read_json(run.folder / "coverage.json")
+    covered = read_json(run.folder / "coverage.json")
     coverage = {
         name: Coverage(**{**fields, "types": frozenset(fields["types"])})
-        for name, fields in kept.items()
+        for name, fields in covered.items()
     }
     return Corpus(
         captions_of(tuples, sentences, images["image"], stages),
@@ -86,7 +86,12 @@ def corpus_of(run: Run, mentions: Mentions) -> Corpus:
     )
 
 
-def missing_need(needs: Sequence[str], corpus: Corpus, target: str, truth: str) -> str:
+def missing_need(
+    needs: Sequence[str],
+    corpus: Corpus,
+    target: str,
+    truth: str,
+) -> str:
     """The first need of a technique that is not met, as a sentence; empty if it can run."""
     genders = {value for values in corpus.groups.values() for value in values.values()}
     met = {
@@ -103,7 +108,12 @@ def missing_need(needs: Sequence[str], corpus: Corpus, target: str, truth: str) 
     )
 
 
-def description_of(name: str, corpus: Corpus, target: str, truth: str) -> Row:
+def description_of(
+    name: str,
+    corpus: Corpus,
+    target: str,
+    truth: str,
+) -> Row:
     """The row of a technique at one target."""
     technique = TECHNIQUES[name]
     why = missing_need(technique.needs, corpus, target, truth)
@@ -111,7 +121,11 @@ def description_of(name: str, corpus: Corpus, target: str, truth: str) -> Row:
 
 
 def run_technique(
-    name: str, corpus: Corpus, target: str, truth: str, options: AuditOptions
+    name: str,
+    corpus: Corpus,
+    target: str,
+    truth: str,
+    options: AuditOptions,
 ) -> Recorder:
     """What one technique finds at one target."""
     technique = TECHNIQUES[name]
@@ -136,13 +150,13 @@ def run_techniques(
     options: AuditOptions,
 ) -> tuple[dict[str, list[Row]], list[Row]]:
     """What the techniques find at all targets, by table, and the rows of the techniques table."""
-    found: dict[str, list[Row]] = {table: [] for table in RESULTS}
+    results: dict[str, list[Row]] = {table: [] for table in RESULTS}
     described = []
     for name in names:
         for target in targets:
             described.append(description_of(name, corpus, target, truth))
             if described[-1]["ran"] == "yes":
                 recorder = run_technique(name, corpus, target, truth, options)
-                for table, rows in found.items():
+                for table, rows in results.items():
                     rows += getattr(recorder, table)
-    return found, described
+    return results, described

@@ -25,8 +25,8 @@ from gslopes.core.text import many
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 from gslopes.report import review as pages
-from gslopes.report import words
 from gslopes.report.review import Question
+from gslopes.report.words import printable
 from gslopes.stats.agreement import cohens_kappa
 from gslopes.stats.intervals import wilson
 
@@ -122,9 +122,9 @@ def masked(row: Record) -> tuple[str, str]:
     text = str(row["text"])
     if row["technique"] == "D1" and word:
         stem = re.escape(word.replace("_", " ")[: max(3, len(word) - 2)])
-        text = re.sub(rf"\b{stem}\w*", lambda found: mask(found[0]), text, flags=re.IGNORECASE)
+        text = re.sub(rf"\b{stem}\w*", lambda match: mask(match[0]), text, flags=re.IGNORECASE)
         word = mask(word)
-    return words.printable(word), words.printable(text)
+    return printable(word), printable(text)
 
 
 def sampled(cases: pd.DataFrame, size: int = SAMPLE) -> pd.DataFrame:
@@ -135,7 +135,10 @@ def sampled(cases: pd.DataFrame, size: int = SAMPLE) -> pd.DataFrame:
 
 
 def review_items(
-    cases: pd.DataFrame, images: Path | None, out: Path, titles: Mapping[str, str]
+    cases: pd.DataFrame,
+    images: Path | None,
+    out: Path,
+    titles: Mapping[str, str],
 ) -> list[dict[str, str]]:
     """What the review shows of each case; listed words are not masked, since they are what is judged.
 
@@ -144,19 +147,15 @@ def review_items(
     """
     items = []
     for row in records(cases):
-        item = {
-            name: words.printable(row[name]) for name in ("rule", "group", "image", "word", "text")
-        }
+        item = {name: printable(row[name]) for name in ("rule", "group", "image", "word", "text")}
         item |= {
             "case": str(row["case"]),
             "stage": str(row["stage"]),
             "harm": HARMS[row["harm"]][0],
         }
         item["technique"] = f"{row['technique']} {titles.get(row['technique'], '')}".strip()
-        item["concept"] = words.printable("" if row["technique"] == "D1" else row["concept"])
-        item["truth"] = words.printable(row["truth_text"]) or (
-            "nothing" if row["truth"] else NO_TRUTH
-        )
+        item["concept"] = printable("" if row["technique"] == "D1" else row["concept"])
+        item["truth"] = printable(row["truth_text"]) or ("nothing" if row["truth"] else NO_TRUTH)
         item["src"] = link_of(images, str(row["image"]), out)
         items.append(item | {"file": item["image"] + ("" if item["src"] else " (no photo linked)")})
     return items

@@ -68,10 +68,10 @@ def covered(boxes: Sequence[Sequence[float]]) -> float:
     0.3125
     """
     area = 0.0
-    for left, right in pairwise(sorted({end for x0, _, x1, _ in boxes for end in (x0, x1)})):
+    for x, next_x in pairwise(sorted({end for x0, _, x1, _ in boxes for end in (x0, x1)})):
         end = 0.0
-        for low, high in sorted((y0, y1) for x0, y0, x1, y1 in boxes if x0 <= left and x1 >= right):
-            area += max(0.0, high - max(low, end)) * (right - left)
+        for low, high in sorted((y0, y1) for x0, y0, x1, y1 in boxes if x0 <= x and x1 >= next_x):
+            area += max(0.0, high - max(low, end)) * (next_x - x)
             end = max(end, high)
     return area
 
@@ -177,9 +177,9 @@ def presence_of_captions(
     """
     entries = []
     for index, image in enumerate(images):
-        own = captions.get(image, ())
-        for caption in own:
-            share = 1 / len(own) if each else 1.0
+        texts = captions.get(image, ())
+        for caption in texts:
+            share = 1 / len(texts) if each else 1.0
             entries += [(concept, index, share) for concept in set(concepts_of(caption.kept))]
     return presence_of(entries, images, binary=not each)
 
@@ -230,10 +230,10 @@ def mentions_of(config: CaptionsConfig) -> Mentions:
 
     Raises: ConfigError, also if a list is empty: it would find nothing, and nothing was judged. ModelError.
     """
-    own = {name: read_list(Path(file), name, wordnet()) for name, file in config.lists.items()}
-    if empty := [name for name, listed in own.items() if not listed.entries | listed.below]:
+    lists = {name: read_list(Path(file), name, wordnet()) for name, file in config.lists.items()}
+    if empty := [name for name, listed in lists.items() if not listed.entries | listed.below]:
         raise ConfigError(
             f"The word list {empty[0]} is empty: {config.lists[empty[0]]}.",
             "Write one entry a line.",
         )
-    return Mentions(Senses(wordnet(), config.senses), Lists(shipped() | own))
+    return Mentions(Senses(wordnet(), config.senses), Lists(shipped() | lists))

@@ -20,7 +20,12 @@ from gslopes.core.tables import lookup
 from gslopes.photos.people import People, read_people
 
 GENDER = {"female": "female", "male": "male"}
-SKIN = {"dark": "darker", "darker": "darker", "light": "lighter", "lighter": "lighter"}
+SKIN = {
+    "dark": "darker",
+    "darker": "darker",
+    "light": "lighter",
+    "lighter": "lighter",
+}
 
 
 def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
@@ -109,7 +114,7 @@ def notes_on_groups(images: Set[str], config: CaptionsConfig) -> list[str]:
 
 def people_table(config: CaptionsConfig) -> pd.DataFrame:
     """The people table: groups by image."""
-    groups, _ = groups_of(config)
+    groups = groups_of(config)[0]
     rows = [
         (image, name, value, "annotation")
         for name, values_of in groups.items()

@@ -87,7 +87,10 @@ class StageRows:
             setattr(self, column.name, join(*both))
 
     def records(
-        self, entries: Iterable[Any], what: str, key: Callable[[Record], str] = lambda row: ""
+        self,
+        entries: Iterable[Any],
+        what: str,
+        key: Callable[[Record], str] = lambda row: "",
     ) -> Iterator[Record]:
         """The entries that are records, each key once unless it is empty; the others are counted as dropped."""
         for entry in entries:

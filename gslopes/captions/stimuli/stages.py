@@ -193,13 +193,13 @@ def images_table(stages: Stages, mentions: Mentions, limit: int | None) -> pd.Da
 
 def sentences_table(stages: Stages, images: Iterable[str]) -> tuple[pd.DataFrame, int]:
     """One row for each caption, numbered within image and stage; and the number of repeated ones that are left out."""
-    wanted = set(images)
+    chosen = set(images)
     records: list[tuple[str, str, int, str, str, str, str]] = []
     repeated = 0
     for stage, rows in stages.items():
         texts_of: dict[str, list[str]] = {}
         for image, caption in rows.captions:
-            if image not in wanted:
+            if image not in chosen:
                 continue
             text, status, why = judge_text(caption)
             texts = texts_of.setdefault(image, [])
@@ -236,8 +236,8 @@ def coverage_of(stages: Stages) -> dict[str, Coverage]:
     for stage, rows in stages.items():
         if stage in LABELS:
             objects = "closed" if rows.closed and "object" not in rows.kinds else "open"
-            attributes, relations = (
-                "open" if kind in rows.kinds else "none" for kind in ("attribute", "relation")
-            )
-            coverage[stage] = Coverage(objects, attributes, relations, rows.closed)
+            kinds = {
+                kind: "open" if kind in rows.kinds else "none" for kind in ("attribute", "relation")
+            }
+            coverage[stage] = Coverage(objects, **kinds, types=rows.closed)
     return coverage

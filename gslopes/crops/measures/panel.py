@@ -58,7 +58,12 @@ class Panel:
     weights: Mapping[str, Mapping[str, Array]]
 
     @classmethod
-    def of(cls, people: pd.DataFrame, groups: Groups, seed: int = 0) -> "Panel":
+    def of(
+        cls,
+        people: pd.DataFrame,
+        groups: Groups,
+        seed: int = 0,
+    ) -> "Panel":
         """From the people table, whose skipped photos have no person.  groups: column to group to persons."""
         used = people[people["status"] == "used"]
         codes, persons = pd.factorize(used["person"])
@@ -75,7 +80,12 @@ class Panel:
         of_photo = lookup(used.assign(person=codes), "photo", "person")
         return cls(of_photo, len(number), coded, weights)
 
-    def about(self, frame: pd.DataFrame, of_left: Array, of_right: Array | None = None) -> Answers:
+    def about(
+        self,
+        frame: pd.DataFrame,
+        of_left: Array,
+        of_right: Array | None = None,
+    ) -> Answers:
         """The mean of a number about the first person of each two, over pictures and sides.
 
         frame: left, right, and draws.
@@ -96,7 +106,12 @@ class Panel:
         square = (self.count, self.count)
         return Answers(mean.reshape(square), counts.reshape(square), drawn)
 
-    def favoured(self, frame: pd.DataFrame, share_left: Array, share_right: Array) -> Answers:
+    def favoured(
+        self,
+        frame: pd.DataFrame,
+        share_left: Array,
+        share_right: Array,
+    ) -> Answers:
         """Shares h: of the answers about i and j, in whichever order, that favoured i.
 
         share_left, share_right: (rows,) chance that each is shown; if both or neither may be, h is 1/2 plus half of
@@ -109,7 +124,7 @@ class Panel:
         """Shares h of photos that are never joined: the higher maximum wins, ties half; means of a person's photos."""
         persons = np.asarray(saliency["photo"].map(self.of_photo), np.int64)
         highest = saliency["max"].to_numpy(float)
-        values, _ = _means(persons, highest, np.ones_like(highest), self.count)
+        values = _means(persons, highest, np.ones_like(highest), self.count)[0]
         h = compared(values, values)
         return Answers(h, np.ones_like(h))
 
@@ -119,7 +134,11 @@ class Panel:
         for (a, first), (b, second) in combinations(self.groups[column].items(), 2):
             cells = np.ix_(first, second)
             if not np.isnan(h[cells]).all():
-                names = {"column": column, "group": a, "other": b}
+                names = {
+                    "column": column,
+                    "group": a,
+                    "other": b,
+                }
                 yield Couple(names, cells, (weights[a], weights[b]))
 
 
@@ -128,7 +147,12 @@ def counted(frame: pd.DataFrame) -> Array:
     return np.maximum(frame["draws"].to_numpy(float), 1)
 
 
-def _means(codes: Integers, values: Array, weights: Array, size: int) -> tuple[Array, Array]:
+def _means(
+    codes: Integers,
+    values: Array,
+    weights: Array,
+    size: int,
+) -> tuple[Array, Array]:
     """(size,) the weighted mean of the values of each code, NaN without one; and the sum of its weights."""
     count = np.bincount(codes, weights, size).astype(float)
     total = np.bincount(codes, weights * values, size)

@@ -65,12 +65,14 @@ def parity(h: Array, counts: ArrayLike = 1.0) -> Parity:
     if not weights.any():
         return Parity(0, 0, 0, 0, *[math.nan] * 6)
     met = np.ix_(weights.any(axis=1), weights.any(axis=0))
-    p, rows, columns = influences(h[met], weights[met])
-    _, se, df, *_ = estimate = over_people(p, [rows, columns])
-    p_value = float(t_test((p - 0.5) / se, df)) if se > 0 else math.nan
+    p, *moves = influences(h[met], weights[met])
     pairs = int(np.count_nonzero(weights))
     draws = round(float(weights.sum()))
-    return Parity(len(rows), len(columns), pairs, draws, *estimate, p_value)
+    estimate = over_people(p, moves)
+    parity = Parity(len(moves[0]), len(moves[1]), pairs, draws, *estimate, math.nan)
+    if parity.se > 0:
+        return parity._replace(p_value=float(t_test((p - 0.5) / parity.se, parity.df)))
+    return parity
 
 
 def weights_of(h: Array, counts: ArrayLike) -> Array:
@@ -124,7 +126,10 @@ class Average(NamedTuple):
 
 
 def average(
-    h: Array, counts: Array, groups: Sequence[Integers], cells: Sequence[tuple[int, int]]
+    h: Array,
+    counts: Array,
+    groups: Sequence[Integers],
+    cells: Sequence[tuple[int, int]],
 ) -> Average:
     """The mean of P over pairs of groups, all of one weight, with its uncertainty over people.
 
@@ -166,7 +171,12 @@ def average(
     return Average(sum(map(len, moves)), len(shares), *estimate, half)
 
 
-def logit_interval(p: float, se: float, df: float, persons: int) -> tuple[float, float]:
+def logit_interval(
+    p: float,
+    se: float,
+    df: float,
+    persons: int,
+) -> tuple[float, float]:
     """Ends of a 95 % interval that stays inside (0, 1).
 
     p: the share.  se: its standard error.  df: degrees of freedom of t; infinity for the normal.
@@ -224,7 +234,12 @@ def draw_weights(sizes: Mapping[str, int], count: int = 2000, seed: int = 0) -> 
     return {name: multinomial_counts(size, count, generator) for name, size in sizes.items()}
 
 
-def resampled(h: Array, rows: Array, columns: Array, counts: ArrayLike = 1.0) -> Array:
+def resampled(
+    h: Array,
+    rows: Array,
+    columns: Array,
+    counts: ArrayLike = 1.0,
+) -> Array:
     """(B,) P(a over b) on each draw of people; NaN if a draw has no pair that was asked about.
 
     h, counts: see ``parity``.  rows: (B, m) weights.  columns: (B, n) weights.
@@ -281,7 +296,12 @@ def disparate_impact(p: float, low: float, high: float) -> Impact:
     return Impact(*(math.inf if end >= 1 else end / (1 - end) for end in (p, low, high)))
 
 
-def kept_impact(first: float, second: float, draws: Array, other_draws: Array) -> Impact:
+def kept_impact(
+    first: float,
+    second: float,
+    draws: Array,
+    other_draws: Array,
+) -> Impact:
     """If both or neither may be kept: the ratio of two shares, its interval from the bootstrap of its logarithm.
 
     first, second: shares.  draws, other_draws: (B,) the same on each draw of people.

@@ -10,7 +10,7 @@ import pandas as pd
 from gslopes.ask.croppers.policies import TABLE_1
 from gslopes.core.arrays import Array
 from gslopes.core.files import read_json
-from gslopes.core.tables import Record, Row
+from gslopes.core.tables import Record, Row, ends
 from gslopes.core.text import many
 from gslopes.crops.config import (
     ABOVE,
@@ -68,7 +68,11 @@ def measure(run: Run) -> Made:
     for (cropper, scale), rows in saliency.groupby(["cropper", "scale"]):
         # a model that scales each map by the map's maximum: maps of two photos cannot be compared
         if comparable(rows["max"].to_numpy(float)):
-            key = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax"}
+            key = {
+                "cropper": cropper,
+                "variant": f"alone, {scale} scale",
+                "policy": "argmax",
+            }
             _measure_favoured(run, panel, tables, key, panel.alone(rows))
     tables |= gaze_rows(saliency, people, groups, as_published=run.config.as_published)
     if run.config.as_published and not any(
@@ -101,7 +105,11 @@ def _measure_joined(run: Run, panel: Panel, tables: Measured) -> None:
             favoured[name] = panel.favoured(rows, *rows[SHARES].to_numpy(float).T)
             _measure_favoured(run, panel, tables, {**key, "policy": name}, favoured[name])
         for (used, ratio), heads in crops.dropna(subset=HEADS).groupby(["policy", "ratio"]):
-            labels = {**key, "policy": used, "outcome": f"kept@{ratio:g}"}
+            labels = {
+                **key,
+                "policy": used,
+                "outcome": f"kept@{ratio:g}",
+            }
             tables["parity"] += kept_rows(panel, labels, heads, run.config.min_group)
         if "argmax" in favoured:
             tables["policies"] += policy_rows(panel, key, favoured, outcomes, crops)
@@ -112,14 +120,25 @@ def _having(frame: pd.DataFrame, values: Row) -> pd.DataFrame:
     return frame[(frame[[*values]] == pd.Series(values)).all(axis=1)]
 
 
-def _measure_favoured(run: Run, panel: Panel, tables: Measured, key: Row, h: Answers) -> None:
+def _measure_favoured(
+    run: Run,
+    panel: Panel,
+    tables: Measured,
+    key: Row,
+    h: Answers,
+) -> None:
     """Add the parity of who is favoured, and its averages."""
     labels = {**key, "outcome": "favoured"}
     tables["parity"] += parity_rows(panel, labels, h, run.config.min_group)
     tables["averages"] += average_rows(panel, key, h)
 
 
-def kept_rows(panel: Panel, key: Record, rows: pd.DataFrame, min_group: int) -> Rows:
+def kept_rows(
+    panel: Panel,
+    key: Record,
+    rows: pd.DataFrame,
+    min_group: int,
+) -> Rows:
     """Rows of PARITY on whose head is kept.  rows: of CROPS with two heads, of one ratio."""
     inside = (rows[HEADS].to_numpy() >= INSIDE).astype(float).T
     both = inside.prod(axis=0)
@@ -156,12 +175,20 @@ def parity_rows(
 
 
 def _parity_row(
-    couple: Couple, h: Answers, min_group: int, heads: Mapping[str, Array] | None
+    couple: Couple,
+    h: Answers,
+    min_group: int,
+    heads: Mapping[str, Array] | None,
 ) -> Row:
     """The row of two groups, see ``parity_rows``."""
     mean, counts = h.at(couple.cells)
     estimate = parity(mean, counts)
-    row = {**couple.names, **estimate._asdict(), "epsilon": EPSILON, "note": ""}
+    row = {
+        **couple.names,
+        **estimate._asdict(),
+        "epsilon": EPSILON,
+        "note": "",
+    }
     row["draws"] = estimate.draws if h.drawn else None
     row["draws_half"] = draws_half(estimate.p, estimate.draws)
     if heads is None:
@@ -173,7 +200,11 @@ def _parity_row(
         sides = ["kept", "other_kept"]
         draws = (resampled(shares[side], *couple.weights, counts) for side in sides)
         impact = kept_impact(row["kept"], row["other_kept"], *draws)
-    row |= {"ratio": impact.ratio, "ratio_low": impact.low, "verdict": impact.verdict}
+    row |= {
+        "ratio": impact.ratio,
+        "ratio_low": impact.low,
+        "verdict": impact.verdict,
+    }
     row["ratio_high"] = impact.high if np.isfinite(impact.high) else np.nan
     small = min(estimate.persons, estimate.other_persons) < min_group
     unknown: list[str] = []
@@ -205,13 +236,26 @@ def average_rows(panel: Panel, key: Record, h: Answers) -> Rows:
         for a, b in combinations(cells_of, 2):
             estimate = average(h.mean, h.counts, crossed, [*product(cells_of[a], cells_of[b])])
             if estimate.cells:
-                names = {"column": column, "group": a, "other": b}
-                rows.append({**key, **names, **estimate._asdict()})
+                names = {
+                    "column": column,
+                    "group": a,
+                    "other": b,
+                }
+                rows.append(
+                    {
+                        **key,
+                        **names,
+                        **estimate._asdict(),
+                    }
+                )
     return rows
 
 
 def attached_rows(
-    panel: Panel, key: Record, stacked: pd.DataFrame, side_by_side: pd.DataFrame
+    panel: Panel,
+    key: Record,
+    stacked: pd.DataFrame,
+    side_by_side: pd.DataFrame,
 ) -> Rows:
     """The row of ATTACHED: does the same person win one above the other as side by side?
 
@@ -227,7 +271,14 @@ def attached_rows(
     pairs = panel.about(both, same, same)
     estimate = average(pairs.mean, pairs.counts, [everybody], [(0, 0)])
     pictures = int(counted(both).sum())
-    return [{**key, **estimate._asdict(), "pictures": pictures, "same": estimate.p}]
+    return [
+        {
+            **key,
+            **estimate._asdict(),
+            "pictures": pictures,
+            "same": estimate.p,
+        }
+    ]
 
 
 def answered(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -235,7 +286,12 @@ def answered(pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs[pairs["status"] == "answered"]
 
 
-def position_row(panel: Panel, key: Record, pairs: pd.DataFrame, seed: int) -> Row:
+def position_row(
+    panel: Panel,
+    key: Record,
+    pairs: pd.DataFrame,
+    seed: int,
+) -> Row:
     """The row of POSITIONS: does the left photo win, whoever it shows?"""
     answers = answered(pairs)
     won = answers["won"].to_numpy(float)
@@ -292,8 +348,17 @@ def policy_rows(
             soft = estimate.p - 0.5
             low = estimate.ci_low - 0.5
             high = estimate.ci_high - 0.5
-            row = {**key, "policy": policy, **couple.names, **pictures[policy]}
-            row |= {"deviation": soft, "deviation_low": low, "deviation_high": high}
+            row = {
+                **key,
+                "policy": policy,
+                **couple.names,
+                **pictures[policy],
+            }
+            row |= {
+                "deviation": soft,
+                "deviation_low": low,
+                "deviation_high": high,
+            }
             if soft and (low * high > 0 or np.isnan(low)):  # only of a deviation from 0
                 row["amplification"] = hard / soft
             rows.append(row | dict(zip(POINTS_OF_TABLE_1, TABLE_1[policy], strict=True)))
@@ -312,16 +377,8 @@ def _shown(policy: str, rows: pd.DataFrame, crops: pd.DataFrame) -> Row:
     return {"exposure": exposure, "whole": _mean(both, counted(nearest))}
 
 
-def gaze_rows(
-    saliency: pd.DataFrame, people: pd.DataFrame, groups: Groups, *, as_published: bool = False
-) -> Measured:
-    """Rows of GAZE and GAZE_GAPS, of photos with a face and a focal point.
-
-    Intervals: Wilson's of a share, Newcombe's of a difference, over photos (one a person, or people with several would
-    count more than once).  Source: Yee et al. 2021, section 3.4.
-
-    saliency, people: rows of SALIENCY and PEOPLE.  as_published: once more of tall photos with two salient regions.
-    """
+def _off_heads(saliency: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
+    """Photos with a face and a focal point: of each of ``WHAT`` whether it lies off the head; null if not tall."""
     used = people.loc[people["status"] == "used", ["photo", "person", "width", "height"]]
     usable = saliency[(saliency["scale"] == "own") & saliency["on_head"].notna()]
     rows = usable.merge(used, on="photo")
@@ -331,23 +388,61 @@ def gaze_rows(
     tall = (rows["height"] >= TALL * rows["width"]) & (rows["regions"] >= LEAST_REGIONS)
     for name in ("point", "crop", "region"):
         rows[f"tall {name}"] = rows[name].where(tall)
+    return rows
+
+
+def gaze_rows(
+    saliency: pd.DataFrame,
+    people: pd.DataFrame,
+    groups: Groups,
+    *,
+    as_published: bool = False,
+) -> Measured:
+    """Rows of GAZE and GAZE_GAPS, of photos with a face and a focal point.
+
+    Intervals: Wilson's of a share, Newcombe's of a difference, over photos (one a person, or people with several would
+    count more than once).  Source: Yee et al. 2021, section 3.4.
+
+    saliency, people: rows of SALIENCY and PEOPLE.  as_published: once more of tall photos with two salient regions.
+    """
+    rows = _off_heads(saliency, people)
     tables: Measured = {"gaze": [], "gaze_gaps": []}
     for (cropper, answers), (column, members) in product(rows.groupby("cropper"), groups.items()):
         group_of = {person: name for name, persons in members.items() for person in persons}
         by_group = answers.groupby(answers["person"].map(group_of))
         for what in [*WHAT][: None if as_published else 3]:
-            key = {"cropper": cropper, "column": column, "what": what}
+            key = {
+                "cropper": cropper,
+                "column": column,
+                "what": what,
+            }
             counts = by_group[what].agg(["sum", "count"]).query("count > 0").astype(int)
             for name, count, photos in counts.itertuples():
                 share = count / photos
-                row = {"group": name, "photos": photos, "count": count, "share": share}
-                tables["gaze"].append({**key, **row, **_ends(*wilson(share, photos))})
+                row = {
+                    "group": name,
+                    "photos": photos,
+                    "count": count,
+                    "share": share,
+                }
+                tables["gaze"].append(
+                    {
+                        **key,
+                        **row,
+                        **ends(wilson(share, photos)),
+                    }
+                )
             for (group_a, a, m), (group_b, b, n) in combinations(counts.itertuples(), 2):
-                row = {"group": group_a, "other": group_b, "difference": a / m - b / n}
-                tables["gaze_gaps"].append({**key, **row, **_ends(*newcombe(a, m, b, n))})
+                row = {
+                    "group": group_a,
+                    "other": group_b,
+                    "difference": a / m - b / n,
+                }
+                tables["gaze_gaps"].append(
+                    {
+                        **key,
+                        **row,
+                        **ends(newcombe(a, m, b, n)),
+                    }
+                )
     return tables
-
-
-def _ends(low: float, high: float) -> Row:
-    """An interval's columns."""
-    return {"ci_low": low, "ci_high": high}

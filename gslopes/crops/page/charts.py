@@ -11,8 +11,9 @@ from markupsafe import Markup
 from gslopes.core.arrays import Array
 from gslopes.core.tables import Record, Row
 from gslopes.crops.page.words import larger_first
-from gslopes.report import numbers, words
+from gslopes.report import numbers
 from gslopes.report.inline import templates
+from gslopes.report.words import shorten
 
 LEFT = 40
 ABOVE = 12
@@ -25,39 +26,48 @@ def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, 
 
     values: group to its persons' numbers.  extent: ends of the axis, the same for panels that are compared.
     """
-    low, high = extent if extent[1] > extent[0] else (extent[0], extent[0] + 1)
+    low, high = extent
+    if not high > low:
+        high = low + 1
 
-    def points(line: Array) -> str:
-        across, up = (line - [[low], [0]]) / [[high - low], [1]]
-        return " ".join(
-            f"{LEFT + WIDE * a:.1f},{ABOVE + TALL * (1 - b):.1f}"
-            for a, b in zip(across, up, strict=True)
-        )
+    def points(x: Array, y: Array) -> str:
+        across = LEFT + WIDE * (x - low) / (high - low)
+        down = ABOVE + TALL * (1 - y)
+        return " ".join(map("{:.1f},{:.1f}".format, across, down))
 
     curves = []
-    said = []
-    for name, every in values.items():
-        sample = np.sort(every[~np.isnan(every)])
-        if not (n := len(sample)):
+    medians = []
+    for name, numbers_of_group in values.items():
+        sample = np.sort(numbers_of_group[~np.isnan(numbers_of_group)])
+        n = len(sample)
+        if not n:
             continue
         share = np.arange(n + 1) / n
         half = math.sqrt(math.log(2 / 0.05) / (2 * n))
-        upper, lower = (np.clip(share[1:] + side * half, 0, 1) for side in (1, -1))
-        around = np.array([np.r_[sample, sample[::-1]], np.r_[upper, lower[::-1]]])
-        line = np.array([np.repeat(sample, 2), np.repeat(share, 2)[1:-1]])
-        curves.append((name, points(line), points(around)))
-        said.append(f"{name} median {np.median(sample):.3g} of {n}")
+        upper = np.minimum(share[1:] + half, 1)
+        lower = np.maximum(share[1:] - half, 0)
+        line = points(np.repeat(sample, 2), np.repeat(share, 2)[1:-1])
+        around = points(np.r_[sample, sample[::-1]], np.r_[upper, lower[::-1]])
+        curves.append((name, line, around))
+        medians.append(f"{name} median {np.median(sample):.3g} of {n}")
     return _drawn(
-        "curves.html.j2", title, said, left=LEFT, above=ABOVE, wide=WIDE, tall=TALL,
-        levels=["0", "0.25", "0.5", "0.75", "1"], curves=curves,
+        "curves.html.j2",
+        title,
+        medians,
+        left=LEFT,
+        above=ABOVE,
+        wide=WIDE,
+        tall=TALL,
+        levels=["0", "0.25", "0.5", "0.75", "1"],
+        curves=curves,
         ticks=[numbers.value(end) for end in (low, (low + high) / 2, high)],
-    )  # fmt: skip
+    )
 
 
-def _drawn(template: str, title: str, said: Sequence[str], **known: Any) -> Markup:
-    """A drawing by its template, with what it shows in words."""
-    made = templates(Path(__file__).parent).get_template(template)
-    return Markup(made.render(description=f"{title}: {'; '.join(said)}", **known))
+def _drawn(template: str, title: str, parts: Sequence[str], **content: Any) -> Markup:
+    """A drawing by its template.  parts: what it shows, in words."""
+    drawing = templates(Path(__file__).parent).get_template(template)
+    return Markup(drawing.render(description=f"{title}: {'; '.join(parts)}", **content))
 
 
 # -- the graph of Figure 2 --------------------------------------------------------------------------------------------
@@ -101,73 +111,75 @@ def graph(rows: Sequence[Record], title: str) -> Markup:
     """
     names = dict.fromkeys(row[side] for row in rows for side in ("group", "other"))
     middle = complex(SIDE / 2, MARGIN + REACH)
-    places = {
-        name: middle + REACH * corner
-        for name, corner in zip(names, CORNERS[len(names)], strict=True)
-    }
+    corners = [middle + REACH * corner for corner in CORNERS[len(names)]]
+    centres = dict(zip(names, corners, strict=True))
     arrows: list[Row] = []
-    said = []
+    texts = []
     for row in map(larger_first, rows):
-        arrow = _arrow(places[row["group"]], places[row["other"]], arrows)
-        arrow["share"] = numbers.size(100 * row["p"] - 50)
-        arrow["ends"] = _over_half(row)
-        arrow["even"] = not row["ci_low"] > 0.5
-        arrow["headed"] = row["p"] > 0.5
+        share = numbers.size(100 * row["p"] - 50)
+        interval = _over_half(row)
+        arrow = {
+            **_arrow(centres[row["group"]], centres[row["other"]], arrows),
+            "share": share,
+            "ends": interval,
+            "even": not row["ci_low"] > 0.5,
+            "headed": row["p"] > 0.5,
+        }
         arrows.append(arrow)
-        said.append(f"{row['group']} over {row['other']} {arrow['share']} {arrow['ends']}")
-    points = [_point(*place) for place in places.items()]
-    tall = 2 * (REACH + MARGIN)
+        texts.append(f"{row['group']} over {row['other']} {share} {interval}")
     return _drawn(
         "graph.html.j2",
         title,
-        said,
+        texts,
         side=SIDE,
-        tall=tall,
+        tall=2 * (REACH + MARGIN),
         wide=NUMBER,
         arrows=arrows,
-        points=points,
+        points=[_point(name, corner) for name, corner in centres.items()],
     )
 
 
 def _over_half(row: Record) -> str:
     """The interval of a share in points over 50 %."""
-    low, high = (100 * row[end] - 50 for end in ("ci_low", "ci_high"))
-    if math.isnan(low):
+    if math.isnan(row["ci_low"]):
         return "no interval"
-    return numbers.interval(low, high)
+    return numbers.interval(100 * row["ci_low"] - 50, 100 * row["ci_high"] - 50)
 
 
-def _point(name: str, place: complex) -> Row:
+def _point(name: str, centre: complex) -> Row:
     """A group's circle, and its name above or below it, inside the drawing."""
-    text = {"text_x": place.real, "anchor": "middle"}
-    if place.real < SIDE / 3:
-        text = {"text_x": place.real - NUMBER / 2, "anchor": "start"}
-    elif place.real > 2 * SIDE / 3:
-        text = {"text_x": place.real + NUMBER / 2, "anchor": "end"}
-    below = place.imag > MARGIN + REACH
-    text["text_y"] = place.imag + (22 if below else -12)
-    return {
-        "x": place.real,
-        "y": place.imag,
-        "name": words.shorten(name, LETTERS),
+    below = centre.imag > MARGIN + REACH
+    point = {
+        "x": centre.real,
+        "y": centre.imag,
+        "name": shorten(name, LETTERS),
         "full": name,
-        **text,
+        "text_x": centre.real,
+        "text_y": centre.imag + (22 if below else -12),
+        "anchor": "middle",
     }
+    if centre.real < SIDE / 3:
+        point |= {"text_x": centre.real - NUMBER / 2, "anchor": "start"}
+    elif centre.real > 2 * SIDE / 3:
+        point |= {"text_x": centre.real + NUMBER / 2, "anchor": "end"}
+    return point
 
 
-def _arrow(start: complex, end: complex, others: Sequence[Row]) -> Row:
+def _arrow(start: complex, end: complex, arrows: Sequence[Row]) -> Row:
     """An arrow's ends and head, and the place of its number: far from the numbers of the others."""
     along = (end - start) / abs(end - start)
     first = start + APART * along
     last = end - APART * along
-    back = (last - HEAD * along, last - HEAD.conjugate() * along)
-    head = " ".join(f"{corner.real:.1f},{corner.imag:.1f}" for corner in (last, *back))
-    spots = [start + place * (end - start) for place in PLACES]
-    spot = max(spots, key=lambda spot: min([1.0, *(_room(spot, other["at"]) for other in others)]))
-    return {"first": first, "last": last, "head": head, "at": spot}
+    corners = (last, last - HEAD * along, last - HEAD.conjugate() * along)
+    spots = [start + share * (end - start) for share in PLACES]
+    return {
+        "first": first,
+        "last": last,
+        "head": " ".join(f"{corner.real:.1f},{corner.imag:.1f}" for corner in corners),
+        "at": max(spots, key=lambda spot: min([1.0, *(_room(spot - a["at"]) for a in arrows)])),
+    }
 
 
-def _room(spot: complex, other: complex) -> float:
-    """1 or more if two numbers do not touch."""
-    apart = spot - other
+def _room(apart: complex) -> float:
+    """1 or more if two numbers that lie so far apart do not touch."""
     return max(abs(apart.real) / ROOM[0], abs(apart.imag) / ROOM[1])

@@ -24,9 +24,9 @@ from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 from gslopes.photos.people import CROSS
 from gslopes.report import numbers
-from gslopes.report import words as plain
 from gslopes.report.charts import FOCUS, FRAMES, LIGHT
 from gslopes.report.inline import jpeg_uri
+from gslopes.report.words import printable
 from gslopes.stats.rounding import sort_key
 
 WIDTHS = {"thumbs": 360, "full": 900}
@@ -50,13 +50,13 @@ def draw_pairs(run: Run) -> Made:
 def _drawn(run: Run, name: str, askers: Sequence[Asker]) -> dict[str, Any]:
     """A cropper's pictures by title, and whether it gives maps.  askers: one a variant, of which the first leads."""
     first = askers[0]
-    own = run.config.variant
+    variant = run.config.variant
     pairs = run.table("pairs")
     answered = with_margin(pairs[pairs["cropper"] == name])
-    by_title = chosen(answered[answered["variant"] == own])
+    by_title = chosen(answered[answered["variant"] == variant])
     titles = [(title, _pictures(run, first, rows)) for title, rows in by_title.items()]
     leading = next(iter(by_title.values()))[["left", "right"]]
-    turned = answered[answered["variant"] == own + ABOVE].merge(leading)
+    turned = answered[answered["variant"] == variant + ABOVE].merge(leading)
     if len(turned):
         stacked = next(asker for asker in askers if asker.stacked)
         title = "The first pair, one above the other"
@@ -94,19 +94,19 @@ def _pictures(run: Run, asker: Asker, pairs: pd.DataFrame) -> list[dict[str, str
     for row in records(pairs):
         pair = (row["left"], row["right"])
         numbers_of_both = [photos.number[photo] for photo in pair]
-        seen = None
+        mapped = None
         try:
             picture, plan = asker.picture(numbers_of_both)
             if has_map(asker.model):
-                (saliency,) = cast("Saliency", asker.model).maps([picture])
+                saliency = cast("Saliency", asker.model).maps([picture])[0]
                 check_map(saliency, plan.width, plan.height, asker.model.name, "a joined picture")
-                seen = Seen(saliency, *around_second(asker, numbers_of_both, plan, saliency))
+                mapped = Seen(saliency, *around_second(asker, numbers_of_both, plan, saliency))
         except (AnswerError, PhotoError):
             continue
-        own = photos.crops.loc[[(row["cropper"], row["variant"], *pair)]]
-        names = [plain.printable(photos.group[photo]) for photo in pair]
-        frames = records(own.sort_values("ratio"))
-        pictures.append(draw(row, frames, picture, names, WIDTHS[run.config.embed], seen))
+        crops = photos.crops.loc[[(row["cropper"], row["variant"], *pair)]]
+        names = [printable(photos.group[photo]) for photo in pair]
+        frames = records(crops.sort_values("ratio"))
+        pictures.append(draw(row, frames, picture, names, WIDTHS[run.config.embed], mapped))
     return pictures
 
 
@@ -122,14 +122,18 @@ class Seen(NamedTuple):
 
 
 def around_second(
-    asker: Asker, photos: Sequence[int], plan: Layout, saliency: SaliencyMap
+    asker: Asker,
+    photos: Sequence[int],
+    plan: Layout,
+    saliency: SaliencyMap,
 ) -> tuple[tuple[int, int] | None, list[Row]]:
     """The second peak of a map in whole pixels, and the crops around it; nothing if it has only one."""
     scores = saliency.scores.astype(float)
     peaks = find_peaks(scores, saliency.x, saliency.y, MIN_DISTANCE * min(plan.width, plan.height))
     if len(peaks) < 2:
         return None, []
-    x, y = (int(at) for at in peaks[1])
+    x = int(peaks[1][0])
+    y = int(peaks[1][1])
     rows = []
     for ratio in sorted(asker.ratios):
         crop = crop_rectangle(plan.width, plan.height, x, y, ratio)
@@ -175,11 +179,11 @@ def chosen(answered: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _nobody_twice(pairs: pd.DataFrame) -> pd.DataFrame:
     """The first ``MOST`` pairs of which none has a photo of one before it."""
-    seen: set[str] = set()
+    drawn: set[str] = set()
     rows: list[Any] = []
     for index, *pair in pairs[["left", "right"]].itertuples():
-        if len(rows) < MOST and seen.isdisjoint(pair):
-            seen |= {*pair}
+        if len(rows) < MOST and drawn.isdisjoint(pair):
+            drawn |= {*pair}
             rows.append(index)
     return pairs.loc[rows]
 
@@ -190,7 +194,7 @@ def draw(
     picture: ByteArray,
     names: Sequence[str],
     width: int,
-    seen: Seen | None = None,
+    mapped: Seen | None = None,
 ) -> dict[str, str]:
     """A joined picture with its focal point and a frame for each ratio, as uri, alt and margin.
 
@@ -200,22 +204,26 @@ def draw(
     names: groups of both.
     """
     between = " above " if row["variant"].endswith(ABOVE) else " next to "
-    tall = seen is not None and picture.shape[0] > picture.shape[1]
+    tall = mapped is not None and picture.shape[0] > picture.shape[1]
     width = width // PARTS if tall else width
     scale = width / picture.shape[1]
     size = width, max(1, round(picture.shape[0] * scale))
     joined = Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS)
     canvas = framed(joined, crops, scale, (row["x"], row["y"]))
-    kept = keeps(crops, names)
-    alt = f"{between.join(names)}; ratio {kept}" + CENTRED * row["centred"]
-    if seen is not None and seen.second is not None:
-        canvas = together(canvas, framed(joined, seen.crops, scale, seen.second))
-        others = keeps(seen.crops, names)
-        alt += f"; around the second peak {'the same' if others == kept else others}"
-    if seen is not None:
-        canvas = with_map(canvas, joined, seen.saliency, scale)
+    heads = keeps(crops, names)
+    alt = f"{between.join(names)}; ratio {heads}" + CENTRED * row["centred"]
+    if mapped is not None and mapped.second is not None:
+        canvas = together(canvas, framed(joined, mapped.crops, scale, mapped.second))
+        others = keeps(mapped.crops, names)
+        alt += f"; around the second peak {'the same' if others == heads else others}"
+    if mapped is not None:
+        canvas = with_map(canvas, joined, mapped.saliency, scale)
     margin = numbers.value(row["margin"]) if np.isfinite(row["margin"]) else ""
-    return {"uri": jpeg_uri(canvas), "alt": alt, "margin": margin}
+    return {
+        "uri": jpeg_uri(canvas),
+        "alt": alt,
+        "margin": margin,
+    }
 
 
 def keeps(crops: Sequence[Record], names: Sequence[str]) -> str:
@@ -229,22 +237,26 @@ def keeps(crops: Sequence[Record], names: Sequence[str]) -> str:
         )
         ratios[who].append(f"{crop['ratio']:g}")
     return ", ".join(
-        f"{', '.join(of)} keep{'s' * (len(of) == 1)} {who}" for who, of in ratios.items()
+        f"{', '.join(own_ratios)} keep{'s' * (len(own_ratios) == 1)} {who}"
+        for who, own_ratios in ratios.items()
     )
 
 
 def together(first: Image.Image, second: Image.Image) -> Image.Image:
     """Two pictures with a gap, the second below the first, or next to it if it is tall."""
     tall = second.height > second.width
-    place = (first.width + GAP, 0) if tall else (0, first.height + GAP)
-    sheet = Image.new("RGB", (place[0] + second.width, place[1] + second.height), "white")
+    corner = (first.width + GAP, 0) if tall else (0, first.height + GAP)
+    sheet = Image.new("RGB", (corner[0] + second.width, corner[1] + second.height), "white")
     sheet.paste(first, (0, 0))
-    sheet.paste(second, place)
+    sheet.paste(second, corner)
     return sheet
 
 
 def framed(
-    joined: Image.Image, crops: Sequence[Record], scale: float, point: tuple[float, float]
+    joined: Image.Image,
+    crops: Sequence[Record],
+    scale: float,
+    point: tuple[float, float],
 ) -> Image.Image:
     """The picture with a frame for each crop, and a dot at the point; none at a negative one."""
     canvas = joined.copy()
@@ -257,14 +269,17 @@ def framed(
         y1 = max((crop["top"] + crop["crop_height"]) * scale - 1 - apart, y0)
         pen.rectangle((x0, y0, x1, y1), outline=FRAMES[index % len(FRAMES)], width=2)
     if point[0] >= 0:
-        x, y = (at * scale for at in point)
-        pen.circle((x, y), 6, outline="white", width=3)
-        pen.circle((x, y), 3, fill=FOCUS)
+        centre = (point[0] * scale, point[1] * scale)
+        pen.circle(centre, 6, outline="white", width=3)
+        pen.circle(centre, 3, fill=FOCUS)
     return canvas
 
 
 def with_map(
-    drawn: Image.Image, joined: Image.Image, saliency: SaliencyMap, scale: float = 1.0
+    drawn: Image.Image,
+    joined: Image.Image,
+    saliency: SaliencyMap,
+    scale: float = 1.0,
 ) -> Image.Image:
     """The drawn pair; with it its map with the peaks in their order, and every cell's score as one line, row by row.
 

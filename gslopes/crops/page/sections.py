@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, cycle
 
 import pandas as pd
 from markupsafe import Markup
@@ -21,49 +21,48 @@ from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Section, Tables
 from gslopes.photos.people import CROSS
 from gslopes.report import numbers
-from gslopes.report import words as plain
 from gslopes.report.charts import FRAMES, Mark, panel
+from gslopes.report.words import many, printable, readable
 from gslopes.stats.shares import fisher
 
 LEVEL = 0.01  # of the test whether a cropper refuses one group more often
 
 
-def own_tables(page: Page) -> dict[str, tuple[Tables, pd.DataFrame]]:
-    """Cropper to its rows by table, and those that head the page, in the order of the groupings."""
+def own_tables(page: Page) -> dict[str, Tables]:
+    """Cropper to its rows by table, and as ``head`` those that head the page, in the order of the groupings."""
     groups = page.run.config.groups
     order = {column: index for index, column in enumerate((*groups, CROSS.join(groups)))}
-    by_cropper: dict[str, tuple[Tables, pd.DataFrame]] = {}
+    by_cropper: dict[str, Tables] = {}
     for cropper in runfolder.read_manifest(page.run.folder)["asked"]:
-        own = {
+        tables = {
             name: table[table["cropper"] == cropper]
             for name, table in page.tables.items()
             if "cropper" in table
         }
-        head = main_rows(own["parity"]).sort_values(
+        head = main_rows(tables["parity"]).sort_values(
             "column", key=lambda column: column.map(order), kind="stable"
         )
-        by_cropper[cropper] = own, head
+        by_cropper[cropper] = {**tables, "head": head}
     return by_cropper
 
 
 def typical(page: Page) -> Content | None:
     """The first pair that was drawn, of the cropper that leads the findings, and how to read it."""
-    shown = show(page)
-    if shown is None:
+    content = show(page)
+    if content is None:
         return None
-    lead = plain.printable(page.findings["model"].iloc[0])
-    cropper, titles, mapped = next(
-        (row for row in shown["croppers"] if row[0] == lead), shown["croppers"][0]
-    )
+    lead = page.findings["model"].iloc[0]
+    first = content["croppers"][0]
+    cropper, titles, mapped = next((row for row in content["croppers"] if row[0] == lead), first)
     title, pictures = titles[0]
-    return {**shown, "croppers": [(cropper, [(title, pictures[:1])], mapped)]}
+    return {**content, "croppers": [(cropper, [(title, pictures[:1])], mapped)]}
 
 
 def differently(page: Page) -> Content | None:
     """The chart, and each cropper's answer."""
     drawn = chart(page)
     models = [
-        (plain.printable(name), headline(head)) for name, (_, head) in own_tables(page).items()
+        (printable(name), headline(tables["head"])) for name, tables in own_tables(page).items()
     ]
     return drawn and {**drawn, "models": models}
 
@@ -74,23 +73,20 @@ def certain(page: Page) -> Content:
     config = page.run.config
     groups = []
     for column in config.groups:
-        counts = traits[traits["column"] == column]["value"].value_counts().sort_index()
-        text = ", ".join(f"{plain.printable(name)} {count}" for name, count in counts.items())
-        groups.append(f"{plain.printable(column)} ({text})")
-    sides = _main(page, "positions")[["cropper", "left", "variant"]].itertuples(index=False)
-    known = f"Groups are known as {plain.printable(config.source)}: {'; '.join(groups)}."
-    lines = [
-        f"{plain.printable(name)}: {side_effect(float(left), variant)}."
-        for name, left, variant in sides
-    ]
+        counts = traits.loc[traits["column"] == column, "value"].value_counts().sort_index()
+        text = ", ".join(f"{name} {count}" for name, count in counts.items())
+        groups.append(printable(f"{column} ({text})"))
+    lines = [f"Groups are known as {printable(config.source)}: {'; '.join(groups)}."]
+    for row in records(_main(page, "positions")):
+        side = side_effect(row["left"], row["variant"])
+        lines.append(f"{printable(row['cropper'])}: {side}.")
     turned = page.tables["attached"]
-    turned = turned[turned["variant"] == page.run.config.variant + ABOVE]
     lines += [
-        f"{plain.printable(row['cropper'])}: one above the other, the same person wins as side by side in "
+        f"{printable(row['cropper'])}: one above the other, the same person wins as side by side in "
         f"{numbers.share(row['same'])} of {row['pictures']:,} pairs ({ends(row)})."
-        for row in records(turned)
+        for row in records(turned[turned["variant"] == config.variant + ABOVE])
     ]
-    return sure(page, known, *lines)
+    return sure(page, *lines)
 
 
 def figures(page: Page) -> Content:
@@ -98,14 +94,14 @@ def figures(page: Page) -> Content:
     versions = runfolder.read_manifest(page.run.folder)["asked"]
     croppers = [
         (
-            plain.printable(name),
-            plain.printable(versions[name]),
-            _distributions(page, own["saliency"]),
-            _panels(own, head),
-            _graphs(page, own["parity"]),
-            grids(own, head),
+            name,
+            versions[name],
+            _distributions(page, tables["saliency"]),
+            _panels(tables),
+            _graphs(page, tables["parity"]),
+            grids(tables),
         )
-        for name, (own, head) in own_tables(page).items()
+        for name, tables in own_tables(page).items()
     ]
     return {"croppers": croppers}
 
@@ -113,17 +109,12 @@ def figures(page: Page) -> Content:
 def show(page: Page) -> Content | None:
     """The pairs that were drawn, with what the frames and the maps are."""
     drawn = read_json(page.run.folder / "pairs.json")
-    legend = [
-        (f"{value:g}", FRAMES[i % len(FRAMES)])
-        for i, value in enumerate(sorted(page.run.config.ratios))
-    ]
     rows = [
-        (plain.printable(name), of["titles"], of["mapped"])
-        for name, of in drawn.items()
-        if of["titles"]
+        (name, entry["titles"], entry["mapped"]) for name, entry in drawn.items() if entry["titles"]
     ]
+    ratios = [f"{ratio:g}" for ratio in sorted(page.run.config.ratios)]
     if rows:
-        return {"croppers": rows, "legend": legend}
+        return {"croppers": rows, "legend": [*zip(ratios, cycle(FRAMES))]}
     return None
 
 
@@ -131,41 +122,34 @@ def left_out(page: Page) -> Content:
     """What was left out, and why."""
     people = page.tables["people"]
     traits = page.tables["traits"]
-    config = page.run.config
-    out = people[people["status"] != "used"]
-    reasons = Counter(map(listed, out["reason"], out["detail"])).most_common()
-    lines = [
-        f"{plain.many(count, 'photo')} skipped: {plain.printable(reason)}"
-        for reason, count in reasons
-    ]
-    if faceless := int(((people["status"] == "used") & people["box"].isna()).sum()):
+    used = people["status"] == "used"
+    out = people[~used]
+    reasons = Counter(map(listed, out["reason"], out["detail"]))
+    lines = [f"{many(count, 'photo')} skipped: {reason}" for reason, count in reasons.most_common()]
+    if faceless := (used & people["box"].isna()).sum():
         lines.append(
-            f"{plain.many(faceless, 'photo')} without an upright face: out of what is kept, still in who is favoured"
+            f"{many(faceless, 'photo')} without an upright face: out of what is kept, still in who is favoured"
         )
     lines += page.notes
-    for column, why in read_json(page.run.folder / "groups.json")["left_out"].items():
-        for reason, count in why.items():
-            out_of = f"left out of {plain.printable(column)}: {plain.printable(reason)}"
-            lines.append(f"{plain.many(count, 'person', 'people')} {out_of}")
+    for column, counts in read_json(page.run.folder / "groups.json")["left_out"].items():
+        for reason, count in counts.items():
+            lines.append(f"{many(count, 'person', 'people')} left out of {column}: {reason}")
     person = lookup(people, "photo", "person")
-    group = lookup(traits[traits["column"] == config.groups[0]], "person", "value")
-    asked = _main(page, "pairs")
+    group = lookup(traits[traits["column"] == page.run.config.groups[0]], "person", "value")
+    pairs = _main(page, "pairs")
     for row in records(_main(page, "positions")):
-        pairs = asked[asked["cropper"] == row["cropper"]]
-        name = plain.printable(row["cropper"])
+        name = row["cropper"]
         padding = numbers.share(row["on_padding"])
-        text = f"{name}: {plain.many(row['ties'], 'tie')}, {padding} of focal points on padding."
-        text += (
-            f" {numbers.share(row['centred'])} of maps are almost symmetric: their centre is cropped."
-            * (row["centred"] > 0)
-        )
-        many_ties = row["ties"] > 0.2 * max(row["pictures"], 1)
-        lines.append(
-            text + " More than a fifth: the audit says little about this cropper." * many_ties
-        )
+        text = f"{name}: {many(row['ties'], 'tie')}, {padding} of focal points on padding."
+        if row["centred"] > 0:
+            centred = numbers.share(row["centred"])
+            text += f" {centred} of maps are almost symmetric: their centre is cropped."
+        if row["ties"] > 0.2 * row["pictures"]:
+            text += " More than a fifth: the audit says little about this cropper."
+        lines.append(text)
         lines += [
-            f"Warning, {name}: {plain.printable(sentence)}"
-            for sentence in selected(pairs, person, group)
+            f"Warning, {name}: {sentence}"
+            for sentence in selected(pairs[pairs["cropper"] == name], person, group)
         ]
     return {"lines": lines}
 
@@ -188,49 +172,57 @@ def _main(page: Page, name: str) -> pd.DataFrame:
     return table[table["variant"] == page.run.config.variant]
 
 
-def _panels(own: Tables, head: pd.DataFrame) -> list[Content]:
+def _panels(tables: Tables) -> list[Content]:
     """Charts of the shares of crossed groups, if they are few, and of their averages; the paper's Figure 2, left."""
-    averages = by_itself(own["averages"])
+    head = tables["head"]
+    averages = by_itself(tables["averages"])
     averages = averages[averages["variant"].isin(head["variant"])]
     last = head[head["column"] == head["column"].iloc[-1]] if len(head) else head
+    titled = {"Averages of pairs of groups": averages}
+    if _few(last):
+        titled = {"Pairs of groups": last, **titled}
     panels = []
-    if last[["group", "other"]].stack().nunique() > charts.MOST_GROUPS:
-        last = last.iloc[:0]
-    for title, rows in (("Pairs of groups", last), ("Averages of pairs of groups", averages)):
+    for title, rows in titled.items():
         marks = []
         for row in records(rows):
-            shares = [100 * row[name] for name in ("p", "ci_low", "ci_high")]
+            name = f"{readable(row['group'])} over {readable(row['other'])}"
             text = f"{numbers.share(row['p'])} ({ends(row)})"
-            name = f"{plain.readable(row['group'])} over {plain.readable(row['other'])}"
-            marks.append(Mark(name, text, (shares[0], shares[1], shares[2])))
+            number = (100 * row["p"], 100 * row["ci_low"], 100 * row["ci_high"])
+            marks.append(Mark(name, text, number))
         if marks:
             panels.append(panel(marks, "% of pairs in which the first is favoured", title, 50))
     return panels
+
+
+def _few(rows: pd.DataFrame) -> bool:
+    """Whether rows of PARITY are of so few groups that arrows between them can be read."""
+    return len({*rows["group"], *rows["other"]}) <= charts.MOST_GROUPS
 
 
 def _graphs(page: Page, parity: pd.DataFrame) -> list[tuple[str, Markup]]:
     """The same shares of crossed groups as arrows, for each way to join photos; the paper's Figures 2, 3 and 4."""
     rows = favoured(parity)
     rows = rows[rows["column"] == CROSS.join(page.run.config.groups)]
-    order = {joined.variant: place for place, joined in enumerate(page.run.config.variants)}
-    rows = rows.sort_values("variant", key=lambda names: names.map(order), kind="stable")
+    joined = [config.variant for config in page.run.config.variants]
+    others = sorted({*rows["variant"]} - {*joined})
     drawn = []
-    for variant, of_variant in rows.groupby("variant", sort=False):
-        if of_variant[["group", "other"]].stack().nunique() <= charts.MOST_GROUPS:
-            title = f"Who is favoured, {plain.printable(str(variant))}"
+    for variant in (*joined, *others):
+        of_variant = rows[rows["variant"] == variant]
+        if len(of_variant) and _few(of_variant):
+            title = f"Who is favoured, {printable(variant)}"
             drawn.append((title, charts.graph(records(of_variant), title)))
     return drawn
 
 
 def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup]]:
     """Curves of the photos' own scores, by group, a panel for each of the second grouping; the paper's Figure 7."""
-    names = page.run.config.groups
-    people = page.tables["people"]
-    person = lookup(people, "photo", "person")
+    first, *others = page.run.config.groups
+    person = lookup(page.tables["people"], "photo", "person")
     traits = page.tables["traits"].pivot(index="person", columns="column", values="value")
     rows = saliency[saliency["scale"] == "own"]
-    group = traits.reindex(rows["photo"].map(person)).set_axis(rows.index)
-    curves: list[tuple[str, Markup]] = []
+    groups = traits.reindex(rows["photo"].map(person)).set_axis(rows.index)
+    panels = [None, *sorted(groups[others[0]].dropna().unique())] if others else [None]
+    curves = []
     for statistic, title in (
         ("max", "Largest score of a photo alone"),
         ("median", "Median score of a photo alone"),
@@ -238,46 +230,48 @@ def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup
         scores = rows[statistic].dropna()
         if not len(scores) or not comparable(scores.to_numpy(float)):
             continue
-        for only in (None, *(sorted(group[names[1]].dropna().unique()) if len(names) > 1 else ())):
-            inside = rows if only is None else rows[group[names[1]] == only]
-            by_group = inside[statistic].groupby(group[names[0]])
-            if values := {str(name): of_group.to_numpy(float) for name, of_group in by_group}:
-                named = title if only is None else f"{title}: {plain.printable(only)}"
-                drawn = charts.distributions(
-                    values, named, (float(scores.min()), float(scores.max()))
-                )
-                curves.append((f"{named}, by {plain.printable(names[0])}", drawn))
+        for only in panels:
+            inside = rows if only is None else rows[groups[others[0]] == only]
+            by_group = inside[statistic].groupby(groups[first])
+            values = {f"{name}": group.to_numpy(float) for name, group in by_group}
+            named = title if only is None else f"{title}: {printable(only)}"
+            if values:
+                drawn = charts.distributions(values, named, (scores.min(), scores.max()))
+                curves.append((f"{named}, by {printable(first)}", drawn))
     return curves
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def grids(own: Tables, head: pd.DataFrame) -> list[Content]:
-    """All tables of a cropper that have rows.
-
-    own: its rows by table.  head: the rows of PARITY that head the page.
-    """
-    main = by_itself(own["parity"])
-    joined = favoured(own["parity"])
-    heads = main[main["outcome"].str.startswith("kept@")]
+def grids(tables: Tables) -> list[Content]:
+    """All tables of a cropper that have rows.  tables: as ``own_tables`` gives them."""
+    by_crop = by_itself(tables["parity"])
+    joined = favoured(tables["parity"])
     variants = joined.sort_values(["column", "group", "other", "variant"])
-    alone = [own[name].assign(what=own[name]["what"].map(WHAT)) for name in ("gaze", "gaze_gaps")]
-    made = [
-        ("Pairs of groups: who is favoured", head),
-        ("Averages over pairs of groups that differ in one column", by_itself(own["averages"])),
-        (
-            "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
-            "matched scale may be compared with joined pictures",
-            variants if joined["variant"].nunique() > 1 else variants.iloc[:0],
+    titled = {
+        "Pairs of groups: who is favoured": tables["head"],
+        "Averages over pairs of groups that differ in one column": by_itself(tables["averages"]),
+        "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
+        "matched scale may be compared with joined pictures": variants.head(
+            len(variants) * (joined["variant"].nunique() > 1)
         ),
-        ("Whose head is kept, by ratio (height/width) of the crop", heads),
-        ("One above the other and side by side: how often the same person wins", own["attached"]),
-        ("Policies, after Table 1 of the paper, with what was measured", own["policies"]),
-        ("Photos alone, with Wilson's intervals", alone[0]),
-        ("Photos alone: differences between groups, with Newcombe's intervals", alone[1]),
-    ]
-    return [grid_of(caption, rows, ("se", "df", "epsilon")) for caption, rows in made if len(rows)]
+        "Whose head is kept, by ratio (height/width) of the crop": by_crop[
+            by_crop["outcome"].str.startswith("kept@")
+        ],
+        "One above the other and side by side: how often the same person wins": tables["attached"],
+        "Policies, after Table 1 of the paper, with what was measured": tables["policies"],
+        "Photos alone, with Wilson's intervals": _in_words(tables["gaze"]),
+        "Photos alone: differences between groups, with Newcombe's intervals": _in_words(
+            tables["gaze_gaps"]
+        ),
+    }
+    hidden = ("se", "df", "epsilon")
+    return [grid_of(caption, rows, hidden) for caption, rows in titled.items() if len(rows)]
+
+
+def _in_words(gaze: pd.DataFrame) -> pd.DataFrame:
+    return gaze.assign(what=gaze["what"].map(WHAT))
 
 
 def selected(
@@ -291,14 +285,12 @@ def selected(
     out = pairs["status"] != "answered"
     people = pd.concat([pairs[side].map(person) for side in ("left", "right")])
     never = pd.concat([out, out]).groupby(people.to_numpy()).all()
-    counts = {
-        name: (int(rows.sum()), len(rows)) for name, rows in never.groupby(never.index.map(group))
-    }
+    counts = never.groupby(never.index.map(group)).agg(["sum", "count"])
     sentences = []
-    for (first, (a, m)), (other, (b, n)) in combinations(counts.items(), 2):
+    for (first, a, m), (second, b, n) in combinations(counts.itertuples(), 2):
         p = fisher(a, m, b, n)
         if p < LEVEL:
-            shares = f"{a} of {m} {first} and {b} of {n} {other}"
+            shares = f"{a} of {m} {first} and {b} of {n} {second}"
             sentences.append(
                 f"no picture of {shares} has an answer (Fisher p {p:.2g}): the comparison is selected."
             )

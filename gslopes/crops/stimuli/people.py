@@ -12,7 +12,7 @@ from gslopes.core.arrays import Integers
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import inside, show
-from gslopes.crops.config import MAX_PAIRS, CropsConfig
+from gslopes.crops.config import DRAWS, MAX_PAIRS, CropsConfig
 from gslopes.photos.folder import list_photos
 from gslopes.photos.people import CROSS, names_of
 from gslopes.photos.people import read_people as read_table
@@ -75,7 +75,7 @@ def read_people(
     if not len(people.lines):
         raise UsageError(f"{show(table)} has no rows.", "Add a row for each person.")
     if not columns:
-        *_, last = people.columns
+        last = [*people.columns][-1]
         raise UsageError(
             "No grouping is given to compare.", f"Name one with --groups, such as {last}."
         )
@@ -106,7 +106,7 @@ def read_people(
         portraits.append(Portrait(photo.path, relative, person, values[name], photo.repeats))
     if one_photo:
         portraits = _one_of_each(portraits, seed)
-    present = {name for own in names.values() for name in own}
+    present = {name for aliases in names.values() for name in aliases}
     absent = unmatched(table, [name for name in rows if name not in present])
     return _grouped(portraits, columns, absent)
 
@@ -214,7 +214,7 @@ def pictures_of(people: People, persons: Sequence[str], config: CropsConfig) -> 
         if photos:
             groups[name] = photos
     if config.as_published:
-        drawn = published_draws(groups, config.draws, config.seed)
+        drawn = published_draws(groups, config.pairs or DRAWS, config.seed)
         return np.column_stack(np.unique(drawn, axis=0, return_counts=True))
     pairs = balanced_pairs(groups, config.pairs or MAX_PAIRS // 2, config.seed)
     return np.insert(np.concatenate([pairs, pairs[:, ::-1]]), 2, 0, axis=1)

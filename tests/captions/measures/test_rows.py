@@ -46,20 +46,20 @@ def shares(*rows: np.ndarray, first: int):
 
 def test_shares_of_captions_are_compared_by_welch():
     values = np.random.default_rng(0).random(90)
-    found = shares(values, first=30)
+    result = shares(values, first=30)
     theirs = stats.ttest_ind(values[:30], values[30:], equal_var=False)
     interval = theirs.confidence_interval()
-    assert (found.ci_low[0], found.ci_high[0]) == pytest.approx(
+    assert (result.ci_low[0], result.ci_high[0]) == pytest.approx(
         (100 * interval.low, 100 * interval.high)
     )
-    assert found.p[0] == pytest.approx(theirs.pvalue)
+    assert result.p[0] == pytest.approx(theirs.pvalue)
 
 
 def test_what_is_rare_in_a_group_has_no_interval_by_t():
     rare = np.zeros(90)
     rare[[0, *range(30, 45)]] = 0.5
-    found = shares(rare, first=30)
-    assert found[["ci_low", "ci_high", "p"]].isna().all(axis=None)
+    result = shares(rare, first=30)
+    assert result[["ci_low", "ci_high", "p"]].isna().all(axis=None)
 
 
 def test_groups_under_ten_images_are_not_tested():

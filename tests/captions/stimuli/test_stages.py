@@ -18,9 +18,9 @@ def test_files_and_folders_are_stages_by_their_names(tmp_path: Path):
     (tmp_path / ".hidden.csv").touch()
     (tmp_path / "notes.md").touch()
     (tmp_path / "groups.csv").touch()
-    found = find_stages(tmp_path, others=[tmp_path / "groups.csv"])
-    assert list(found) == ["human-captions", "system-captions"]
-    assert [file.name for file in found["human-captions"]] == ["a.csv", "b.csv"]
+    result = find_stages(tmp_path, others=[tmp_path / "groups.csv"])
+    assert list(result) == ["human-captions", "system-captions"]
+    assert [file.name for file in result["human-captions"]] == ["a.csv", "b.csv"]
 
 
 def test_a_table_that_is_called_after_no_stage_is_named(tmp_path: Path):
