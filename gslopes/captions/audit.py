@@ -85,7 +85,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     images = {stage: rows.ids for stage, rows in stages.items()}
     truth, targets = chosen_stages(config, list(images))
     groups = groups_of(config)[0]
-    named = {stage: dict.fromkeys(some, ()) for stage, some in images.items()}
+    named = {stage: dict.fromkeys(ids, ()) for stage, ids in images.items()}
     labels = stages.get("human-labels", StageRows()).labels
     boxes: Mapping[str, Sequence[Box]] = {}
     if any(label.corners for label in labels):
@@ -98,11 +98,9 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     dropped = {
         f"{stage}: {why}": n for stage, rows in stages.items() for why, n in rows.dropped.items()
     }
-    facts: dict[str, Any] = {
-        "images": {stage: len(some) for stage, some in images.items()},
+    facts = {
+        "images": {stage: len(ids) for stage, ids in images.items()},
         "captions": captions,
-    }
-    facts |= {
         "shared": shared,
         "truth": truth,
         "targets": targets,
@@ -110,8 +108,8 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
         "dropped": dropped,
     }
     lines = [
-        f"{stage:<16} {len(some):,} images, {captions[stage]:,} captions"
-        for stage, some in images.items()
+        f"{stage:<16} {len(ids):,} images, {captions[stage]:,} captions"
+        for stage, ids in images.items()
     ]
     lines += [f"in all of them   {shared:,} images", f"truth            {truth or 'none'}"]
     lines += [f"targets          {', '.join(targets)}"]

@@ -76,36 +76,29 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     persons = len({portrait.person for portrait in people.portraits})
     services = [model for model in planned.models.values() if isinstance(model, RemoteCropper)]
     estimates = [str(estimate) for model in services for estimate in model.requests(pictures)]
-    lines = [f"persons      {persons:,} on {len(people.portraits):,} photos"]
-    lines += [f"pictures     {pictures:,} for each of {', '.join(planned.config.cropper)}"]
-    lines += [f"requests     {estimate}" for estimate in estimates]
-    groups = {
-        column: {name: len(persons) for name, persons in members.items()}
-        for column, members in people.groups.items()
-    }
-    for column, sizes in groups.items():
+    lines = [
+        f"persons      {persons:,} on {len(people.portraits):,} photos",
+        f"pictures     {pictures:,} for each of {', '.join(planned.config.cropper)}",
+        *(f"requests     {estimate}" for estimate in estimates),
+    ]
+    groups = {}
+    for column, members in people.groups.items():
+        sizes = groups[column] = {name: len(persons) for name, persons in members.items()}
         lines.append(f"{column:<12} {', '.join(f'{name} {size}' for name, size in sizes.items())}")
-    left_out = {column: dict(why) for column, why in people.left_out.items() if why}
-    for column, why in left_out.items():
-        reasons = ", ".join(f"{count} with {name}" for name, count in why.items())
+    left_out = {column: dict(counts) for column, counts in people.left_out.items() if counts}
+    for column, counts in left_out.items():
+        reasons = ", ".join(f"{count} with {reason}" for reason, count in counts.items())
         lines.append(f"left out     of {column}: {reasons}")
     widths = {}
-    for a, b in combinations(people.cells, 2):
-        widths[f"{a} over {b}"] = min(
-            half_width(0.5, len(people.cells[a]), len(people.cells[b])), 0.5
-        )
-    lines += [
-        f"interval     {pair}: an even share would be known to ± {half:.1%}"
-        for pair, half in widths.items()
-    ]
-    facts = {
+    for (a, first), (b, second) in combinations(people.cells.items(), 2):
+        pair = f"{a} over {b}"
+        widths[pair] = min(half_width(0.5, len(first), len(second)), 0.5)
+        lines.append(f"interval     {pair}: an even share would be known to ± {widths[pair]:.1%}")
+    return lines, {
         "persons": persons,
         "photos": len(people.portraits),
         "pictures": pictures,
         "estimates": estimates,
-    }
-    return lines, {
-        **facts,
         "half_widths": widths,
         "groups": groups,
         "left_out": left_out,
