@@ -24,8 +24,8 @@ from gslopes.core.config import from_dict
 from gslopes.core.errors import GslopesError, PhotoError
 from gslopes.core.runfolder import read_manifest
 from gslopes.core.tables import Table
-from gslopes.crops.stimuli.people import read_people
 from gslopes.crops.config import TABLES as CROPS
+from gslopes.crops.stimuli.people import read_people
 from gslopes.frame.page import write_page
 from gslopes.frame.run import Run
 from gslopes.photos.folder import open_photo

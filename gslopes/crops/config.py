@@ -142,3 +142,10 @@ class CropsConfig:
         )
         sizes = (self,) if self.height or scaled is self else (self, scaled)
         return tuple(replace(size, attach=(way,)) for size in sizes for way in self.attach)
+
+    @property
+    def draws(self) -> int:
+        """Pictures drawn for each pair of groups; 0: all pairs."""
+        if self.as_published:
+            return self.pairs or DRAWS
+        return 0

@@ -25,8 +25,8 @@ import pandas as pd
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from gslopes.captions.page.review import render_review, review_items, sampled
 from gslopes.captions.config import TABLES
+from gslopes.captions.page.review import render_review, review_items, sampled
 from tests.benches.bench_captions import captions
 
 HOSTILE = "<script>alert(1)</script>\u202e =1+1"

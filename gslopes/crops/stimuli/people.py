@@ -12,7 +12,7 @@ from gslopes.core.arrays import Integers
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import inside, show
-from gslopes.crops.config import DRAWS, MAX_PAIRS, CropsConfig
+from gslopes.crops.config import MAX_PAIRS, CropsConfig
 from gslopes.photos.folder import list_photos
 from gslopes.photos.people import CROSS, names_of
 from gslopes.photos.people import read_people as read_table
@@ -214,7 +214,7 @@ def pictures_of(people: People, persons: Sequence[str], config: CropsConfig) -> 
         if photos:
             groups[name] = photos
     if config.as_published:
-        drawn = published_draws(groups, config.pairs or DRAWS, config.seed)
+        drawn = published_draws(groups, config.draws, config.seed)
         return np.column_stack(np.unique(drawn, axis=0, return_counts=True))
     pairs = balanced_pairs(groups, config.pairs or MAX_PAIRS // 2, config.seed)
     return np.insert(np.concatenate([pairs, pairs[:, ::-1]]), 2, 0, axis=1)
