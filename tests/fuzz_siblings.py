@@ -18,15 +18,16 @@ from gslopes.ask.classifiers.chat import letters, probabilities, shares
 from gslopes.ask.classifiers.model_file import read_labels
 from gslopes.ask.classifiers.prompt import load_prompt
 from gslopes.ask.croppers import load_cropper, vxm
-from gslopes.captions import review
-from gslopes.captions.stimuli import read_groups, read_stages
+from gslopes.captions.page import review
+from gslopes.captions.stimuli.groups import read_groups
+from gslopes.captions.stimuli.stages import read_stages
 from gslopes.collect.census import read_answers as read_census_answers
 from gslopes.contexts.measures.ratings import read_ratings
 from gslopes.contexts.measures.typology import read_typology
 from gslopes.contexts.stimuli.backgrounds import read_contexts
 from gslopes.contexts.stimuli.people import read_reports, read_review
 from gslopes.core.errors import GslopesError
-from gslopes.crops.people import read_people as read_crop_people
+from gslopes.crops.stimuli.people import read_people as read_crop_people
 from gslopes.faces.find import KnownFinder
 from gslopes.frame.conditions import Condition
 from gslopes.slopes.method import PRESENCE

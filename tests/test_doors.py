@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes import captions, contexts
+from gslopes import contexts
 from gslopes.ask.answers import read_picture
+from gslopes.captions import config as captions
 from gslopes.contexts.audit import CONTEXTS
 from gslopes.contexts.page import sections as context_page
 from gslopes.contexts.stimuli.cutting import read_cutout
@@ -23,8 +24,8 @@ from gslopes.core.config import from_dict
 from gslopes.core.errors import GslopesError, PhotoError
 from gslopes.core.runfolder import read_manifest
 from gslopes.core.tables import Table
-from gslopes.crops import TABLES as CROPS
-from gslopes.crops.people import read_people
+from gslopes.crops.config import TABLES as CROPS
+from gslopes.crops.stimuli.people import read_people
 from gslopes.frame.page import write_page
 from gslopes.frame.run import Run
 from gslopes.photos.folder import open_photo

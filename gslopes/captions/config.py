@@ -10,13 +10,20 @@ from typing import NamedTuple
 
 from gslopes.core.errors import UnknownName
 from gslopes.core.options import option, section
-from gslopes.core.tables import Row
+from gslopes.core.tables import Row, read_tables
 from gslopes.words.graph import Rule
 from gslopes.words.wordlists import Lists
 
 STAGES = ("human-labels", "system-labels", "human-captions", "system-captions")
-HARMS = {"I": "identity", "R": "reifying", "S": "stereotyping", "E": "erasing", "D": "demeaning"}
-_DECLARED, SENTENCES = (  # techniques, and what is said of what they find
+HARMS = {
+    "I": "identity",
+    "R": "reifying",
+    "S": "stereotyping",
+    "E": "erasing",
+    "D": "demeaning",
+}
+TABLES = read_tables(Path(__file__).with_name("tables.toml"))
+_DECLARED, SENTENCES = (  # techniques, and the sentences on their findings
     tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
     for name in ("techniques.toml", "sentences.toml")
 )
@@ -40,7 +47,13 @@ class Technique(NamedTuple):
         """The harm that it measures."""
         return HARMS[self.name[0]]
 
-    def describe(self, target: str, truth: str, why: str, lists: Lists) -> Row:
+    def describe(
+        self,
+        target: str,
+        truth: str,
+        why: str,
+        lists: Lists,
+    ) -> Row:
         """Its row of the techniques table.  why: it cannot run; empty if it can."""
         truth = truth if "truth" in self.needs else ""
         row = {
@@ -71,7 +84,12 @@ class AuditOptions:
     min_active: concepts in fewer images are not tested.  splits, seed: of S2 as published; the paper has 1,000 splits.
     """
 
-    types: int = option(100, help="Object types of S2; the paper has 500.", advanced=True, least=1)
+    types: int = option(
+        100,
+        help="Object types of S2; the paper has 500.",
+        advanced=True,
+        least=1,
+    )
     as_published: bool = option(
         False,
         help="S2 by the paper's regressions over splits, whose estimate is biased; no p.",

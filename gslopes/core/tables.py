@@ -7,10 +7,10 @@ the attribute (0 is neutral), shares and scores are in [0, 1]. They are declared
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -100,6 +100,17 @@ def frame_of(
     if rows:
         return pd.DataFrame(rows, columns=pd.Index(table.columns))
     return table.empty()
+
+
+def records(frame: pd.DataFrame) -> list[Row]:
+    """The rows of a frame, column to value each."""
+    return cast("list[Row]", frame.to_dict("records"))
+
+
+def ends(interval: Iterable[float], name: str = "ci") -> Row:
+    """Both ends of an interval as columns, such as ci_low and ci_high."""
+    low, high = interval
+    return {f"{name}_low": low, f"{name}_high": high}
 
 
 def lookup(frame: pd.DataFrame, key: str, column: str) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Finder
 from gslopes.core.tables import Row
 from gslopes.crops.config import VERTICAL, CropsConfig
-from gslopes.crops.people import People, pictures_of
-from gslopes.crops.stimuli import as_joined, reader_of
+from gslopes.crops.stimuli.people import People, pictures_of
+from gslopes.crops.stimuli.portraits import as_joined, reader_of
 from gslopes.frame.plan import Plan
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made

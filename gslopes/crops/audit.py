@@ -9,14 +9,16 @@ from gslopes.core.errors import ConfigError
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Finder
-from gslopes.crops import MEASURES, TABLES, asking, page, words
+from gslopes.crops import asking
 from gslopes.crops.asking import Croppers, Given
-from gslopes.crops.config import CropsConfig
-from gslopes.crops.drawing import draw_pairs
-from gslopes.crops.measures import measure
-from gslopes.crops.parity import half_width
-from gslopes.crops.people import People, check_sizes, read_people
-from gslopes.crops.stimuli import digest_of, look, with_groups
+from gslopes.crops.config import MEASURES, TABLES, CropsConfig
+from gslopes.crops.measures.parity import half_width
+from gslopes.crops.measures.rows import measure
+from gslopes.crops.page import sections as page
+from gslopes.crops.page import words
+from gslopes.crops.page.drawing import draw_pairs
+from gslopes.crops.stimuli.people import People, check_sizes, read_people
+from gslopes.crops.stimuli.portraits import digest_of, look, with_groups
 from gslopes.frame.ask import raise_if_no_use
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
@@ -49,8 +51,8 @@ def audit_crops(
         beforehand before any work. Of services CredentialsError, ServiceError, ClassifierError, BudgetReached: what
         they answered is kept.
     """
-    made = planned(CROPS, photos, out, options, trust=trust, given=Given(croppers, finder))
-    return carry_out(made, executor or OneProcess(progress=progress))
+    plan = planned(CROPS, photos, out, options, trust=trust, given=Given(croppers, finder))
+    return carry_out(plan, executor or OneProcess(progress=progress))
 
 
 def read(photos: Path, config: CropsConfig) -> Inputs:
@@ -74,35 +76,33 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     persons = len({portrait.person for portrait in people.portraits})
     services = [model for model in planned.models.values() if isinstance(model, RemoteCropper)]
     estimates = [str(estimate) for model in services for estimate in model.requests(pictures)]
-    lines = [f"persons      {persons:,} on {len(people.portraits):,} photos"]
-    lines += [f"pictures     {pictures:,} for each of {', '.join(planned.config.cropper)}"]
-    lines += [f"requests     {estimate}" for estimate in estimates]
-    groups = {
-        column: {name: len(of) for name, of in some.items()}
-        for column, some in people.groups.items()
-    }
-    for column, sizes in groups.items():
+    lines = [
+        f"persons      {persons:,} on {len(people.portraits):,} photos",
+        f"pictures     {pictures:,} for each of {', '.join(planned.config.cropper)}",
+        *(f"requests     {estimate}" for estimate in estimates),
+    ]
+    groups = {}
+    for column, members in people.groups.items():
+        sizes = groups[column] = {name: len(persons) for name, persons in members.items()}
         lines.append(f"{column:<12} {', '.join(f'{name} {size}' for name, size in sizes.items())}")
-    left_out = {column: dict(why) for column, why in people.left_out.items() if why}
-    for column, why in left_out.items():
-        reasons = ", ".join(f"{count} with {name}" for name, count in why.items())
+    left_out = {column: dict(counts) for column, counts in people.left_out.items() if counts}
+    for column, counts in left_out.items():
+        reasons = ", ".join(f"{count} with {reason}" for reason, count in counts.items())
         lines.append(f"left out     of {column}: {reasons}")
     widths = {}
-    for a, b in combinations(people.cells, 2):
-        widths[f"{a} over {b}"] = min(
-            half_width(0.5, len(people.cells[a]), len(people.cells[b])), 0.5
-        )
-    lines += [
-        f"interval     {pair}: an even share would be known to ± {half:.1%}"
-        for pair, half in widths.items()
-    ]
-    facts = {
+    for (a, first), (b, second) in combinations(people.cells.items(), 2):
+        pair = f"{a} over {b}"
+        widths[pair] = min(half_width(0.5, len(first), len(second)), 0.5)
+        lines.append(f"interval     {pair}: an even share would be known to ± {widths[pair]:.1%}")
+    return lines, {
         "persons": persons,
         "photos": len(people.portraits),
         "pictures": pictures,
         "estimates": estimates,
+        "half_widths": widths,
+        "groups": groups,
+        "left_out": left_out,
     }
-    return lines, {**facts, "half_widths": widths, "groups": groups, "left_out": left_out}
 
 
 def counts(tables: Tables) -> tuple[int, int, int]:
@@ -147,7 +147,7 @@ CROPS = Audit(
     judged=words.judged,
     headline=words.headline_of,
     counts=counts,
-    shown=("parity", "averages", "positions", "attached", "policies", "gaze", "gaze_gaps"),
+    shown=MEASURES,
     page=page.SECTIONS,
     models=asking.resolve,
     before=asking.agree_first,

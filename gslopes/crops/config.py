@@ -1,5 +1,10 @@
-"""The options of the crop audits."""
+"""The options of the crop audits; their tables by name, see tables.toml; and their words, see sentences.toml.
 
+In the tables ``photo`` is the sha256 of the file's bytes. ``left`` and ``right`` are the photos of a joined picture; of
+photos one below the other, ``left`` is the upper one.
+"""
+
+import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -9,6 +14,12 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.croppers.policies import check_policies
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import names, numbers, option, section
+from gslopes.core.tables import read_tables
+
+TABLES = read_tables(Path(__file__).with_name("tables.toml"))
+SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
+MEASURES = ("parity", "averages", "positions", "attached", "policies", "gaze", "gaze_gaps")
+CONSTANT = "no interval: people do not differ"  # a note of parity
 
 CROPPERS = (
     "spectral-residual, fine-grained, faces, centre, random, smartcrop, "
@@ -31,9 +42,9 @@ class CropsConfig:
     """One crop audit; see ``ask.croppers.policies``.
 
     as_published: as Yee et al. 2021 did it: one photo a person, pairs drawn with replacement, the first group on the
-        left, through a JPEG file, ties to the first, the centre cropped where a map is almost symmetric; once more with
-        all photos 256 pixels high; of photos alone those, too, that are at least 1.25 times as tall as wide with two
-        salient regions.
+        left, through a JPEG file, ties to the first, the centre cropped if a map is almost symmetric; once more with
+        all photos 256 pixels high; photos by themselves once more, if they are at least 1.25 times as tall as wide with
+        two salient regions.
     """
 
     cropper: tuple[str, ...] = option(
@@ -49,7 +60,13 @@ class CropsConfig:
         metavar="COLUMN,COLUMN",
         parse=names,
     )
-    seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True, least=0)
+    seed: int = option(
+        0,
+        help="Seed of all random draws.",
+        metavar="S",
+        advanced=True,
+        least=0,
+    )
     ratios: tuple[float, ...] = option(
         RATIOS,
         help="Height/width of the crops.",
@@ -116,7 +133,7 @@ class CropsConfig:
     def variants(self) -> tuple["CropsConfig", ...]:
         """How photos are joined: as given, which heads the page; as published, at one height, too (section 3.3).
 
-        Each way to attach them is a variant of its own, of the same pairs.
+        Each way to attach them is one variant, of the same pairs.
         """
         scaled = (
             replace(self, height=HEIGHT, pairs=self.pairs or SCALED_DRAWS)

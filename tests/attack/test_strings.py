@@ -13,7 +13,7 @@ import yaml
 
 import gslopes as library
 from gslopes.core import tables
-from gslopes.crops.people import SEVERAL
+from gslopes.crops.stimuli.people import SEVERAL
 from gslopes.report.layouts import to_latex, to_markdown
 from tests.frame.audits import AUDITS
 

@@ -101,11 +101,11 @@ def captions(count: int) -> list[str]:
     """Distinct captions of about the length of COCO's."""
     parts = itertools.product(ADJECTIVES, PEOPLE, VERBS, ADJECTIVES, THINGS, SETTINGS)
     every = np.random.default_rng(0).permutation(12 * 12 * 10 * 12 * 13 * len(SETTINGS))[:count]
-    expected = set(every.tolist())
+    wanted = set(every.tolist())
     return [
         f"A {a} {p} is {v} a {b} {t} on the {place}."
         for number, (a, p, v, b, t, place) in enumerate(parts)
-        if number in expected
+        if number in wanted
     ]
 
 
@@ -117,7 +117,7 @@ def wide_captions(count: int) -> list[str]:
     lemmas = [
         (word, part) for word, part in wordnet()._row if word.isalpha() and 3 < len(word) < 10
     ]
-    pools = [[word for word, part in lemmas if part == expected] for expected in "na"]
+    pools = [[word for word, part in lemmas if part == wanted] for wanted in "na"]
     pools = [
         chance.permutation(pool)[:size] for pool, size in zip(pools, (6000, 1500), strict=True)
     ]
@@ -140,13 +140,13 @@ def parsing(texts: list[str]) -> dict[str, float]:
     for text in texts:
         parser.parse(text)
     wall, cpu = time.perf_counter() - began, time.process_time() - used
-    item = cpu / len(texts)
+    each = cpu / len(texts)
     return {
         "captions": len(texts),
         "wall_s": wall,
         "cpu_s": cpu,
-        "ms_each_cpu": 1000 * item,
-        "240k_on_2_cores_s": 240_000 * item / 2,
+        "ms_each_cpu": 1000 * each,
+        "240k_on_2_cores_s": 240_000 * each / 2,
     }
 
 
@@ -154,12 +154,12 @@ def splits(images: int, types: int, count: int, sample: int) -> dict[str, float]
     from sklearn.linear_model import LogisticRegression
 
     chance = np.random.default_rng(1)
-    present = chance.random((images, types)) < 0.1
-    size, position = (
-        present * chance.random((images, types)),
-        np.where(present, chance.random((images, types)), 1.0),
+    there = chance.random((images, types)) < 0.1
+    size, place = (
+        there * chance.random((images, types)),
+        np.where(there, chance.random((images, types)), 1.0),
     )
-    features = np.column_stack([size, position])
+    features = np.column_stack([size, place])
     group = np.where(chance.random(images) < 0.5, 0.5, -0.5)
     y = chance.random(images) < 1 / (1 + np.exp(-(group + 2 * features[:, 0])))
     used = time.process_time()
@@ -195,32 +195,32 @@ def paper(count: int) -> dict[str, object]:
 
     chance = np.random.default_rng(2)
     images, types = 6500, 500
-    present = chance.random((images, types)) < 0.6 / (1 + np.arange(types) / 8)
-    position = np.where(present, chance.random((images, types)), 1.0)
-    features = np.column_stack([present * chance.random((images, types)) ** 2, position])
+    there = chance.random((images, types)) < 0.6 / (1 + np.arange(types) / 8)
+    place = np.where(there, chance.random((images, types)), 1.0)
+    features = np.column_stack([there * chance.random((images, types)) ** 2, place])
     group = np.where(chance.random(images) < 0.5, 0.5, -0.5)
     rows = []
     for rank in RANKS:
-        chosen = np.flatnonzero(present[:, rank])
+        chosen = np.flatnonzero(there[:, rank])
         n, parts = len(chosen), (features[chosen], group[chosen])
         y = chance.random(n) < 1 / (1 + np.exp(0.5 - parts[1] - 2 * parts[0][:, rank]))
         used = time.process_time()
-        full = fit_published(*parts, y, AuditOptions(splits=1))
+        whole = fit_published(*parts, y, AuditOptions(splits=1))
         once = time.process_time() - used
         used = time.process_time()
         ours = fit_published(*parts, y, AuditOptions(splits=count))
-        item = (time.process_time() - used - once) / (count - 1)
+        each = (time.process_time() - used - once) / (count - 1)
         columns = np.column_stack([_standard(parts[0]), parts[1]])
         used = time.process_time()
         for part in (chance.permutation(n)[: int(0.7 * n)] for _ in range(3)):
             LogisticRegression(C=1.0, max_iter=200).fit(columns[part], y[part])
         theirs = (time.process_time() - used) / 3
-        row = {"rank": rank, "images": n, "once_s": once, "ours_ms_a_split": 1000 * item}
+        row = {"rank": rank, "images": n, "once_s": once, "ours_ms_a_split": 1000 * each}
         rows.append(
             row
             | {
                 "sklearn_ms_a_split": 1000 * theirs,
-                "coefficient": full.coefficient,
+                "coefficient": whole.coefficient,
                 "valid": ours.valid,
             }
         )
@@ -237,19 +237,19 @@ def paper(count: int) -> dict[str, object]:
 
 def measuring(images: int) -> dict[str, float]:
     """Seconds of each technique, without those that compare distributions."""
-    from gslopes.captions.audit import run_technique
     from gslopes.captions.config import TECHNIQUES
+    from gslopes.captions.measures.techniques import run_technique
     from tests.benches.bench_captions_planted import Planted, scenes
 
-    material, _ = scenes(Planted(), images, 0)
-    facts: dict[str, float] = {"images": images}
+    corpus, _ = scenes(Planted(), images, 0)
+    found: dict[str, float] = {"images": images}
     for name in TECHNIQUES:
         if name not in ("S2", "S3", "S4"):
             used = time.process_time()
-            run_technique(name, material, "system-captions", "human-labels", AuditOptions())
-            facts[f"{name}_cpu_s"] = time.process_time() - used
-    facts["all_cpu_s"] = sum(value for key, value in facts.items() if key.endswith("_cpu_s"))
-    return facts
+            run_technique(name, corpus, "system-captions", "human-labels", AuditOptions())
+            found[f"{name}_cpu_s"] = time.process_time() - used
+    found["all_cpu_s"] = sum(value for key, value in found.items() if key.endswith("_cpu_s"))
+    return found
 
 
 def main() -> None:
@@ -262,18 +262,18 @@ def main() -> None:
     parser.add_argument("--scenes", type=int, default=0)
     parser.add_argument("--paper", type=int, default=0)
     args = parser.parse_args()
-    facts: dict[str, object] = {}
+    found: dict[str, object] = {}
     if args.captions:
-        facts["parse"] = parsing(captions(args.captions))
-        facts["parse_wide_vocabulary"] = parsing(wide_captions(args.captions))
+        found["parse"] = parsing(captions(args.captions))
+        found["parse_wide_vocabulary"] = parsing(wide_captions(args.captions))
     if args.splits:
-        facts["s2"] = splits(args.images, args.types, args.splits, args.sample)
+        found["s2"] = splits(args.images, args.types, args.splits, args.sample)
     if args.paper:
-        facts["s2_of_the_papers_size"] = paper(args.paper)
+        found["s2_of_the_papers_size"] = paper(args.paper)
     if args.scenes:
-        facts["measure"] = measuring(args.scenes)
-    facts["peak_mb"] = {"rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
-    sys.stdout.write(json.dumps(facts, indent=2) + "\n")
+        found["measure"] = measuring(args.scenes)
+    found["peak_mb"] = {"rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    sys.stdout.write(json.dumps(found, indent=2) + "\n")
 
 
 if __name__ == "__main__":

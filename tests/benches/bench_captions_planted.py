@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Box, Caption, Coverage, Material, Pair
 from gslopes.captions.measures.demeaning import RULES
+from gslopes.captions.measures.techniques import run_technique
+from gslopes.captions.stimuli.corpus import Box, Caption, Corpus, Coverage, Pair
 from gslopes.stats.intervals import wilson
 from gslopes.words.graph import Fact, Mentions, Senses
 from gslopes.words.wordlists import shipped
@@ -115,7 +115,7 @@ def thing(word: str) -> Fact:
     return Fact("object", word, synset=made_mentions().senses.of(word, "object").synset)
 
 
-def scenes(planted: Planted, images: int, seed: int) -> tuple[Material, Counter[str]]:
+def scenes(planted: Planted, images: int, seed: int) -> tuple[Corpus, Counter[str]]:
     """Labels, human and system captions of drawn scenes, and the number of cases of each kind."""
     rng, counts = np.random.default_rng([seed, 9]), Counter(dict.fromkeys(COUNTS, 0))
     stages: dict[str, dict[str, list[Caption]]] = {TRUTH: {}, HUMAN: {}, TARGET: {}}
@@ -186,7 +186,7 @@ def scenes(planted: Planted, images: int, seed: int) -> tuple[Material, Counter[
         {PAIR.column: skin, "gender": gender},
         {TRUTH: Coverage("open", "none", "none")},
     )
-    return Material(stages, made_mentions(), groups, [PAIR], areas, boxes, coverage), counts
+    return Corpus(stages, made_mentions(), groups, [PAIR], areas, boxes, coverage), counts
 
 
 # -- what is recovered ------------------------------------------------------------------------------------------------
@@ -201,12 +201,12 @@ def first(rows: list[dict[str, Any]], **facts: Any) -> dict[str, Any]:
 
 def recover(planted: Planted, images: int, seed: int) -> dict[str, dict[str, float]]:
     """One set: rows of what was planted, the least q of each technique, and cases planted and counted."""
-    material, counts = scenes(planted, images, seed)
+    corpus, counts = scenes(planted, images, seed)
     stages = {"S3": (HUMAN, ""), "S4": (TARGET, HUMAN)}
     names = ("S1", "S3", "S4", "R1", "E1", "D1", "D2", "D3", "D4")
     options = AuditOptions(seed=seed)
     results = {
-        name: run_technique(name, material, *stages.get(name, (TARGET, TRUTH)), options)
+        name: run_technique(name, corpus, *stages.get(name, (TARGET, TRUTH)), options)
         for name in names
     }
     dog, umbrella, armchair = (thing(word).concept for word in ("dog", "umbrella", "armchair"))

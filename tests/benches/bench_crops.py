@@ -21,8 +21,8 @@ import numpy as np
 
 from gslopes.ask.croppers import load_cropper
 from gslopes.ask.croppers.asker import Asker, MapBatch
-from gslopes.crops.parity import compared, parity
-from gslopes.crops.people import balanced_pairs
+from gslopes.crops.measures.parity import compared, parity
+from gslopes.crops.stimuli.people import balanced_pairs
 from tests.benches.measure import machine, say
 
 M, N, SIDE = 213, 606, 128

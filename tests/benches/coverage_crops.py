@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from scipy import special
 
-from gslopes.crops.parity import average, interval, parity, resampled
+from gslopes.crops.measures.parity import average, interval, parity, resampled
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.resampling import multinomial_counts
 from tests.crops.drawn import compared

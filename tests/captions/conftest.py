@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from gslopes.captions.material import Caption, Material, Pair
+from gslopes.captions.stimuli.corpus import Caption, Corpus, Pair
 from gslopes.words.chunks import standard
 from gslopes.words.graph import Fact, Mentions, Senses, with_synsets
 from gslopes.words.wordlists import shipped
@@ -14,7 +14,7 @@ Facts = tuple[Fact, ...]
 
 
 def things(*names: str) -> Facts:
-    """Objects by synset, or by word where there is no dot."""
+    """Objects by synset, or by word without a dot."""
     return tuple(Fact("object", n.split(".")[0], synset=n if "." in n else None) for n in names)
 
 
@@ -44,15 +44,15 @@ def say(mentions: Mentions) -> Callable[..., Facts]:
     return facts
 
 
-def material(
+def corpus(
     mentions: Mentions,
     stages: dict[str, dict[str, Sequence[Facts]]],
     groups: dict[str, dict[str, str]] | None = None,
     pairs: Sequence[Pair] = (),
     **more: object,
-) -> Material:
+) -> Corpus:
     """Stages as image to the facts of each caption (labels: one)."""
-    made = {
+    built = {
         stage: {
             image: [
                 Caption(-1 if stage == "human-labels" else place, facts)
@@ -62,4 +62,4 @@ def material(
         }
         for stage, images in stages.items()
     }
-    return Material(made, mentions, groups or {}, pairs, **more)  # type: ignore[arg-type]
+    return Corpus(built, mentions, groups or {}, pairs, **more)  # type: ignore[arg-type]

@@ -5,14 +5,14 @@ from pkgutil import resolve_name
 
 import pytest
 
-from gslopes.captions.audit import chosen_stages, missing_need, run_techniques
 from gslopes.captions.config import TECHNIQUES, AuditOptions, CaptionsConfig
+from gslopes.captions.measures.techniques import chosen_stages, missing_need, run_techniques
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.options import build
 from gslopes.words.graph import Mentions
 from gslopes.words.wordlists import shipped
 from tests.benches.bench_captions_planted import COUNTS, Planted, recover, truths
-from tests.captions.conftest import material, things
+from tests.captions.conftest import corpus, things
 
 
 @pytest.mark.row("captions-3.2-harms")
@@ -27,30 +27,28 @@ def test_every_technique_says_how_it_is_read_and_what_it_assumes():
 
 @pytest.mark.row("captions-3.4-truth")
 def test_what_cannot_have_caused_a_difference():
-    found = [
+    result = [
         TECHNIQUES["S1"].describe("system-captions", truth, "", shipped())
         for truth in ("human-captions", "human-labels")
     ]
-    assert [row["not_the_fault_of"] for row in found] == [
+    assert [row["not_the_fault_of"] for row in result] == [
         "the human captions",
         "nothing is excluded",
     ]
 
 
 def test_a_missing_need_is_named_and_the_rest_runs(mentions: Mentions):
-    made = material(
-        mentions, {"system-captions": {str(i): [things("dog.n.01")] for i in range(12)}}
-    )
-    assert "truth" in missing_need(TECHNIQUES["S1"].needs, made, "system-captions", "")
-    found, described = run_techniques(
-        made, "", ["system-captions"], ["S1", "D1", "I3"], AuditOptions()
+    built = corpus(mentions, {"system-captions": {str(i): [things("dog.n.01")] for i in range(12)}})
+    assert "truth" in missing_need(TECHNIQUES["S1"].needs, built, "system-captions", "")
+    result, described = run_techniques(
+        built, "", ["system-captions"], ["S1", "D1", "I3"], AuditOptions()
     )
     assert {row["technique"]: row["ran"] for row in described} == {
         "S1": "no",
         "D1": "yes",
         "I3": "yes",
     }
-    assert {row["technique"] for row in found["measures"]} == {"D1", "I3"}
+    assert {row["technique"] for row in result["measures"]} == {"D1", "I3"}
 
 
 @pytest.mark.row("captions-3.4-truth", "captions-s1-truth")
@@ -102,9 +100,9 @@ def test_unknown_stages_and_techniques_are_named():
 
 @pytest.mark.row("captions-s1-share", "captions-d1-stages", "captions-d2-share")
 def test_planted_harms_are_counted_to_the_case_and_recovered_within_their_intervals():
-    found, truth = recover(Planted(), images=400, seed=5), truths(Planted())
+    result, truth = recover(Planted(), images=400, seed=5), truths(Planted())
     for name in COUNTS:
-        planted, value = (found[f"{name}, cases"][column] for column in ("planted", "value"))
+        planted, value = (result[f"{name}, cases"][column] for column in ("planted", "value"))
         assert (
             value == planted > 0 if name != "D4 female" else value <= planted
         )  # D4 goes by the tags of the text
@@ -114,4 +112,4 @@ def test_planted_harms_are_counted_to_the_case_and_recovered_within_their_interv
         "S3 dog in human captions, pp",
         "D1 lazy, pp",
     ):
-        assert found[name]["ci_low"] <= truth[name] <= found[name]["ci_high"]
+        assert result[name]["ci_low"] <= truth[name] <= result[name]["ci_high"]

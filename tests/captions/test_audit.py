@@ -101,19 +101,19 @@ def test_captions_that_are_no_texts_end_in_tables_with_their_status_and_no_group
         for image, caption in enumerate(["", 7, [["a"]], " ", None])
     ]
     (tmp_path / "stages" / "human-captions.json").write_text(json.dumps({"annotations": rows}))
-    found = gslopes.audit_captions(tmp_path / "stages", tmp_path / "run", technique="D1")
-    assert found.tables["sentences"]["status"].tolist() == [
+    outcome = gslopes.audit_captions(tmp_path / "stages", tmp_path / "run", technique="D1")
+    assert outcome.tables["sentences"]["status"].tolist() == [
         "empty",
         "failed",
         "failed",
         "empty",
         "empty",
     ]
-    assert {"3 captions empty.", "2 captions failed."} <= set(found.notes)
-    assert found.findings.empty
-    page = shown(found.page.read_text("utf-8"))
+    assert {"3 captions empty.", "2 captions failed."} <= set(outcome.notes)
+    assert outcome.findings.empty
+    page = shown(outcome.page.read_text("utf-8"))
     assert (
-        questions(found.page.read_text("utf-8")) == SIBLINGS[1:]
+        questions(outcome.page.read_text("utf-8")) == SIBLINGS[1:]
     )  # no section says only that nothing was compared
     assert "Groups are those of" not in page
     assert "skin tone" not in page
@@ -175,8 +175,13 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_every_table_and_page_is_made(tmp_path: Path, name: str):
     stages, given = written(tmp_path / "stages", *CASES[name]), {"groups": tmp_path / "groups.csv"}
-    found = gslopes.audit_captions(stages, tmp_path / "run", **given, columns=["gender"])
-    texts = [found.summary, str(found), found._repr_html_(), found.findings.to_csv(index=False)]
-    texts += [shown(file.read_text("utf-8")) for file in (found.page, found.review)]
+    outcome = gslopes.audit_captions(stages, tmp_path / "run", **given, columns=["gender"])
+    texts = [
+        outcome.summary,
+        str(outcome),
+        outcome._repr_html_(),
+        outcome.findings.to_csv(index=False),
+    ]
+    texts += [shown(file.read_text("utf-8")) for file in (outcome.page, outcome.review)]
     assert sorted({phrase for text in texts for phrase in broken(text)}) == []
-    assert gslopes.load(tmp_path / "run").summary == found.summary
+    assert gslopes.load(tmp_path / "run").summary == outcome.summary

@@ -18,7 +18,7 @@ from gslopes.collect.config import CollectConfig
 from gslopes.collect.photos import collect, load_source, plan_collection
 from gslopes.collect.wikidata import people_of, read_answer, traits_of
 from gslopes.core.errors import ConfigError, ServiceError, UsageError
-from gslopes.crops.people import read_people as read_portraits
+from gslopes.crops.stimuli.people import read_people as read_portraits
 from tests.collect.server import aim
 from tests.loopback import QuietHandler, serving
 

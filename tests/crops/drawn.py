@@ -23,15 +23,15 @@ class Brightness:
 
     def maps(self, pictures):
         self.asked += len(pictures)
-        found = []
+        result = []
         for picture in pictures:
             scores = picture[::4, ::4].mean(axis=2).astype(np.float32)
-            found.append(
+            result.append(
                 SaliencyMap(
                     scores, *centres(picture.shape[1], picture.shape[0], *scores.shape[::-1])
                 )
             )
-        return found
+        return result
 
 
 class Lighter:
@@ -81,7 +81,7 @@ def draw_people(folder, counts, shift=(), seed=4, textured=False):
 
 
 def compared(first, second):
-    """(m, n) 1 where the first is higher, 1/2 where equal, 0 else."""
+    """(m, n) 1 if the first is higher, 1/2 if both are equal, else 0."""
     return (np.sign(np.subtract.outer(first, second)) + 1) / 2
 
 
@@ -104,12 +104,12 @@ def audit(folder, table, out, *models, cost_limits=None, **options):
 
 def planned(folder, table, **options):
     """What an audit would do, as JSON has it."""
-    made = plan(CROPS, folder, None, {"people": table, **options})
-    return CROPS.outline(made)[1]
+    built = plan(CROPS, folder, None, {"people": table, **options})
+    return CROPS.outline(built)[1]
 
 
-def row(found, cropper, **wanted):
-    rows = found.tables["parity"][found.tables["parity"]["cropper"] == cropper]
+def row(result, cropper, **wanted):
+    rows = result.tables["parity"][result.tables["parity"]["cropper"] == cropper]
     for name, value in wanted.items():
         rows = rows[rows[name] == value]
     assert len(rows) == 1

@@ -22,7 +22,7 @@ JOINED = {"variant": "native", "policy": "argmax", "outcome": "favoured"}
 
 @pytest.fixture(scope="module")
 def portraits(tmp_path_factory):
-    """Discs whose brightness is that of a person; the blue group is lighter on the whole."""
+    """Discs, each as bright as its person; the blue group is lighter on the whole."""
     folder = tmp_path_factory.mktemp("portraits") / "people"
     return folder, *draw_people(folder, {"blue": 11, "green": 12}, {"blue": 42})
 
@@ -39,17 +39,17 @@ def test_a_planted_cropper_is_recovered_exactly(done, portraits):
     assert result["p"] == pytest.approx(truth(portraits[2], "blue", "green"))
     assert result["ci_low"] < truth(portraits[2], "blue", "green") < result["ci_high"]
     assert result["pairs"] == 11 * 12
-    kept = row(done, "brightness", policy="argmax", outcome="kept@1")  # where one must go
-    assert kept["p"] == pytest.approx(result["p"])
-    assert kept["both"] == 0
+    inside = row(done, "brightness", policy="argmax", outcome="kept@1")  # one of the two must go
+    assert inside["p"] == pytest.approx(result["p"])
+    assert inside["both"] == 0
     side = done.tables["positions"].set_index("cropper").loc["brightness"]
     assert (side["left"], side["failed"]) == (0, 0)
 
 
 def test_the_middle_favours_nobody(done):
     assert row(done, "centre", outcome="favoured")["p"] == 0.5
-    kept = row(done, "centre", outcome="kept@0.5")
-    assert (kept["both"], kept["neither"]) == (1.0, 0.0)
+    inside = row(done, "centre", outcome="kept@0.5")
+    assert (inside["both"], inside["neither"]) == (1.0, 0.0)
     one = row(done, "centre", outcome="kept@1")
     assert one["both"] + one["neither"] <= 1
     assert one["kept"] == pytest.approx((1 + one["both"] - one["neither"]) / 2)
@@ -90,16 +90,16 @@ def test_two_groups_of_eight_have_every_analysis_of_the_paper_and_are_not_judged
                    pairs=2000, min_group=10)  # fmt: skip
     joined = {"outcome": "favoured", "policy": "argmax"}
     for variant in ("native, jpeg 75", "height 256, jpeg 75", "alone, own scale"):
-        shown = row(result, "brightness", variant=variant, **joined)
-        assert shown["p"] == pytest.approx(truth(frame, "blue", "green"), abs=0.05)
-        assert 0 < shown["ci_low"] < shown["p"] < shown["ci_high"] < 1
-        assert shown[["verdict", "note"]].tolist() == [
+        visible = row(result, "brightness", variant=variant, **joined)
+        assert visible["p"] == pytest.approx(truth(frame, "blue", "green"), abs=0.05)
+        assert 0 < visible["ci_low"] < visible["p"] < visible["ci_high"] < 1
+        assert visible[["verdict", "note"]].tolist() == [
             "",
             "a group has fewer than 10 persons (--min-group)",
         ]
-        assert np.isnan(shown[["p_value", "q"]].to_numpy(float)).all()
-    kept = row(result, "brightness", variant="native, jpeg 75", policy="argmax", outcome="kept@1")
-    assert np.isnan(kept["ratio_low"])  # percentiles of eight people's draws
+        assert np.isnan(visible[["p_value", "q"]].to_numpy(float)).all()
+    inside = row(result, "brightness", variant="native, jpeg 75", policy="argmax", outcome="kept@1")
+    assert np.isnan(inside["ratio_low"])  # percentiles of eight people's draws
     policies = (
         result.tables["policies"]
         .query("variant == 'native, jpeg 75' and column == 'team'")
@@ -107,11 +107,11 @@ def test_two_groups_of_eight_have_every_analysis_of_the_paper_and_are_not_judged
     )
     assert set(policies.index) == set(POLICIES)
     for policy in ("argmax", "sample"):  # one share, one interval
-        shown = row(
+        visible = row(
             result, "brightness", variant="native, jpeg 75", policy=policy, outcome="favoured"
         )
-        assert policies.loc[policy, "deviation_low"] == pytest.approx(shown["ci_low"] - 0.5)
-        assert policies.loc[policy, "deviation_high"] == pytest.approx(shown["ci_high"] - 0.5)
+        assert policies.loc[policy, "deviation_low"] == pytest.approx(visible["ci_low"] - 0.5)
+        assert policies.loc[policy, "deviation_high"] == pytest.approx(visible["ci_high"] - 0.5)
     assert set(result.tables["gaze"]["what"]) == {"point", "crop", "region"}
     assert result.summary.startswith(
         "Too few people to say whom a crop keeps: a group has fewer than 10 persons"
@@ -149,7 +149,7 @@ def test_a_pair_counts_as_often_as_it_was_drawn_in_every_number(published):
             native["left"].map(photo).str.startswith("blue")
             & native["right"].map(photo).str.startswith("green")
         ]
-        shown = row(
+        visible = row(
             published,
             "brightness",
             column="team",
@@ -157,11 +157,11 @@ def test_a_pair_counts_as_often_as_it_was_drawn_in_every_number(published):
             outcome="favoured",
             variant=variant,
         )
-        assert shown[["pairs", "draws"]].tolist() == [len(team), 800]
+        assert visible[["pairs", "draws"]].tolist() == [len(team), 800]
         share = np.average(team["won"], weights=team["draws"])
-        assert shown["p"] == pytest.approx(share)
-        assert shown["p"] != pytest.approx(team["won"].mean(), abs=1e-3)
-        assert shown["draws_half"] == pytest.approx(2 * np.sqrt(share * (1 - share) / 800))
+        assert visible["p"] == pytest.approx(share)
+        assert visible["p"] != pytest.approx(team["won"].mean(), abs=1e-3)
+        assert visible["draws_half"] == pytest.approx(2 * np.sqrt(share * (1 - share) / 800))
         side = (
             published.tables["positions"]
             .set_index(["cropper", "variant"])
@@ -171,7 +171,7 @@ def test_a_pair_counts_as_often_as_it_was_drawn_in_every_number(published):
         assert side["left"] == pytest.approx(
             np.average(native["won"], weights=native["draws"]) - 0.5
         )
-        kept = row(
+        inside = row(
             published,
             "brightness",
             column="team",
@@ -179,7 +179,7 @@ def test_a_pair_counts_as_often_as_it_was_drawn_in_every_number(published):
             outcome="kept@1",
             variant=variant,
         )
-        assert kept["draws"] == 800
+        assert inside["draws"] == 800
     outcomes = published.tables["policies"].query("cropper == 'brightness' and policy == 'pad'")
     assert (outcomes["whole"] == 1).all()
 
@@ -348,7 +348,7 @@ def test_what_attaching_changes_is_the_scale_and_neither_side_nor_neighbour_matt
     assert all(won[left, right] == 1 - won[right, left] for left, right in won)
 
 
-# --- photos alone ---
+# --- photos by themselves ---
 
 
 def a_head(photos):
@@ -365,9 +365,9 @@ def test_a_head_that_is_not_upright_has_no_place_and_the_page_says_so(tmp_path):
     result = audit(
         tmp_path / "people", people, tmp_path / "run", Brightness(), finder=on_its_side, pairs=4
     )
-    seen = result.tables["people"]
-    assert seen["head"].isna().all()
-    assert set(seen["reason"]) == {"face not upright"}
+    visited = result.tables["people"]
+    assert visited["head"].isna().all()
+    assert set(visited["reason"]) == {"face not upright"}
     assert "8 photos without an upright face: out of what is kept" in result.page.read_text("utf-8")
 
 

@@ -17,13 +17,13 @@ class Partly(Brightness):
         self.every = every
 
     def maps(self, pictures):
-        found = []
+        outcome = []
         for picture in pictures:
             if self.every == 1 or (self.every and (self.asked + 1) % self.every == 0):
                 self.asked += 1
                 raise AnswerError("it does not answer")
-            found += super().maps([picture])
-        return found
+            outcome += super().maps([picture])
+        return outcome
 
 
 class Constant(Brightness):
@@ -57,7 +57,7 @@ ALL = ["all of them", *(pytest.param(name, marks=pytest.mark.slow) for name in C
 
 
 def croppers(chosen):
-    """One by name, or all, each under a name of its own."""
+    """One by name, or all, each under another name."""
     models = {name: make() for name, make in CROPPERS.items() if chosen in (name, ALL[0])}
     for name, model in models.items():
         model.name = name
@@ -79,7 +79,11 @@ def test_four_people_and_a_cropper_that_hardly_answers(tmp_path, name):
     text = str(result)
     assert (
         sorted(
-            {*broken(text), *broken(result.summary), *broken(shown(result.page.read_text("utf-8")))}
+            {
+                *broken(text),
+                *broken(result.summary),
+                *broken(shown(result.page.read_text("utf-8"))),
+            }
         )
         == []
     )
@@ -103,7 +107,7 @@ def test_a_cropper_that_failed_on_every_picture_is_an_error_and_is_asked_again_o
         3,
         3,
         0,
-    ):  # a finished run asks again about what failed, as often as it is told to
+    ):  # a finished run asks again about what failed, as often as the user asks
         model.every = every
         status = set(ask(cost_limits=retry).tables["pairs"]["status"])
         asked.append(model.asked)

@@ -48,13 +48,13 @@ def _packed(*numbers: int) -> bytes:
 def _array_records(
     key: str, array: NDArray[np.float32], *, listed: bool = False
 ) -> Mapping[str, bytes]:
-    found = {
+    result = {
         key: np.ascontiguousarray(array, "<f4").tobytes(),
         f"{key}.dtype": b"float32",
         f"{key}.ndims": _packed(array.ndim),
         f"{key}.shape": _packed(*array.shape),
     }
     if listed:
-        found[f"{key}.shape.listlength"] = _packed(array.ndim)
-        found |= {f"{key}.shape[{axis}]": _packed(size) for axis, size in enumerate(array.shape)}
-    return found
+        result[f"{key}.shape.listlength"] = _packed(array.ndim)
+        result |= {f"{key}.shape[{axis}]": _packed(size) for axis, size in enumerate(array.shape)}
+    return result

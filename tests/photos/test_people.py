@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.captions.stimuli import read_groups
+from gslopes.captions.stimuli.groups import read_groups
 from gslopes.core import csv_table
 from gslopes.core.csv_table import normal_names
 from gslopes.core.errors import UsageError

@@ -59,4 +59,4 @@ def test_what_is_a_finding_is_decided_in_one_place() -> None:
             sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
             if any(isinstance(side, ast.Name) and side.id == "LEVEL" for side in sides):
                 found.add(path.relative_to(home).as_posix())
-    assert found == {"stats/multiplicity.py", "slopes/measures/power.py", "crops/page.py"}
+    assert found == {"stats/multiplicity.py", "slopes/measures/power.py", "crops/page/sections.py"}

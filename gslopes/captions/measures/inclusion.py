@@ -7,16 +7,17 @@ S4 are descriptive, and ours.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
+import pandas as pd
 
-from gslopes.captions.material import Coverage, Pair, Presence, presence_of_captions
-from gslopes.captions.measures.rows import LEAST, Recorder, Sides, change, rank
+from gslopes.captions.measures.rows import LEAST, RARE, Recorder, Sides, change, rank
+from gslopes.captions.stimuli.corpus import Coverage, Pair, presence_of_captions
 from gslopes.core.arrays import Flags
-from gslopes.core.tables import Row
+from gslopes.core.tables import Row, ends, records
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import adjust, benjamini_hochberg
 from gslopes.stats.rounding import exceeds, settled
@@ -29,9 +30,6 @@ from gslopes.words.wordnet import WordNet
 SAME = 2.25  # the least Leacock-Chodorow similarity of the same object
 THRESHOLD = 0.005  # of the association, above which an inclusion is kept: the paper's
 SCENARIOS = ("non-imageable", "too-specific", "hallucination")
-Counts = Mapping[
-    tuple[str, ...], set[int]
-]  # scenario, kind and concept, or kind and concept, to places of images
 
 
 def imageable(fact: Fact, lists: Lists, wordnet: WordNet) -> bool:
@@ -62,10 +60,10 @@ class Truth:
         if concept in self.objects:
             return frozenset({concept})
         if concept not in self._same:
-            near = {other: self.wordnet.similarity(concept, other) or 0.0 for other in self.objects}
+            near = {name: self.wordnet.similarity(concept, name) or 0.0 for name in self.objects}
             least = max(SAME, *near.values())
             self._same[concept] = frozenset(
-                other for other, value in near.items() if not exceeds(least, value)
+                name for name, value in near.items() if not exceeds(least, value)
             )
         return self._same[concept]
 
@@ -87,7 +85,11 @@ class Truth:
 
 
 def judge(
-    target: Facts, truth: Facts, coverage: Coverage, wordnet: WordNet, lists: Lists
+    target: Facts,
+    truth: Facts,
+    coverage: Coverage,
+    wordnet: WordNet,
+    lists: Lists,
 ) -> list[tuple[Fact, str]]:
     """(fact, decision) of every distinct fact of a target: the first rule that holds decides.
 
@@ -99,7 +101,12 @@ def judge(
     return [(fact, _scenario(fact, index, coverage, lists)) for fact in facts]
 
 
-def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists) -> str:
+def _scenario(
+    fact: Fact,
+    truth: Truth,
+    coverage: Coverage,
+    lists: Lists,
+) -> str:
     if not imageable(fact, lists, truth.wordnet):
         return "non-imageable"
     concepts = truth.comparable(fact)
@@ -108,7 +115,7 @@ def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists) -> str
     concept = fact.concept
     below = truth.wordnet.at_or_below
     above = truth.wordnet.above(fact.concept)
-    if any(below(other, concept) for other in concepts):
+    if any(below(name, concept) for name in concepts):
         return "correct"
     if above & concepts:
         return "too-specific"
@@ -142,127 +149,150 @@ def associate(present: Flags, sides: Sides, pair: Pair) -> tuple[float, str]:
     return round(abs(value), 15), pair.group if value >= 0 else pair.other
 
 
+class Flagged(NamedTuple):
+    """A concept that is wrong in some images, by places of images.
+
+    cases: those with the case.  holding: those whose truth holds the concept, so that they cannot have it wrongly.
+    mentioned: those whose target names it.
+    """
+
+    scenario: str
+    kind: str
+    concept: str
+    cases: set[int]
+    holding: set[int]
+    mentioned: set[int]
+
+
 def words_wrongly_included(recorder: Recorder) -> None:
     """S1 at one stage: inclusions, cases, and the shares of images and of cases by scenario."""
-    material = recorder.material
+    corpus = recorder.corpus
     wordnet = recorder.mentions.wordnet
     lists = recorder.mentions.lists
-    coverage = material.coverage.get(recorder.truth, Coverage())
-    mentions, held, flagged = (defaultdict[tuple[str, ...], set[int]](set) for _ in range(3))
+    coverage = corpus.coverage.get(recorder.truth, Coverage())
+    mentioned = defaultdict(set)
+    holding = defaultdict(set)
+    cases = defaultdict(set)
     for index, image in enumerate(recorder.images):
         truth = recorder.truth_facts(image)
-        cases: dict[tuple[str, str, str], Fact] = {}
+        first: dict[tuple[str, str, str], Fact] = {}
         for fact, scenario in judge(recorder.facts(image), truth, coverage, wordnet, lists):
-            mentions[fact.kind, fact.concept].add(index)
+            mentioned[fact.kind, fact.concept].add(index)
             if scenario in SCENARIOS:
-                flagged[scenario, fact.kind, fact.concept].add(index)
-                cases.setdefault((scenario, fact.kind, fact.concept), fact)
+                first.setdefault((scenario, fact.kind, fact.concept), fact)
         for fact in truth:
             for concept in {fact.concept, *wordnet.above(fact.concept)}:
-                held[fact.kind, concept].add(index)
-        for (scenario, _, concept), fact in cases.items():
-            source = next(
-                (caption for caption in recorder.captions[image] if fact in caption.facts), None
-            )
-            recorder.case(scenario, image, source, word=fact.text, concept=concept)
+                holding[fact.kind, concept].add(index)
+        for key, fact in first.items():
+            cases[key].add(index)
+            captions = recorder.captions[image]
+            source = next((caption for caption in captions if fact in caption.facts), None)
+            recorder.case(key[0], image, source, word=fact.text, concept=fact.concept)
+    flagged = []
+    for (scenario, kind, concept), places in sorted(cases.items()):
+        # what no photo shows is held by none
+        held_by = set() if scenario == "non-imageable" else holding[kind, concept]
+        names = mentioned[kind, concept]
+        flagged.append(Flagged(scenario, kind, concept, places, held_by, names))
     _add_summary(recorder, flagged)
-    # images that hold a concept cannot have it wrongly; what no photo shows is held by none
-    rows = [
-        (key, places, set() if key[0] == "non-imageable" else held.get(key[1:], set()))
-        for key, places in sorted(flagged.items())
-    ]
-    for pair in material.pairs:
-        sides = material.sides(pair, recorder.images)
-        _add_inclusions(recorder, rows, mentions, sides, pair)
-        _add_by_group(recorder, rows, sides, pair)
-    if not material.pairs:
-        _add_inclusions(
-            recorder, rows, mentions, np.zeros(len(recorder.images), np.int8), Pair("", "", "")
-        )
-
-
-# scenario, kind, concept; images with the case; that hold it
-Flagged = list[tuple[tuple[str, ...], set[int], set[int]]]
+    for pair in corpus.pairs or [Pair("", "", "")]:
+        sides = corpus.sides(pair, recorder.images)
+        _add_inclusions(recorder, flagged, sides, pair)
+        if pair in corpus.pairs:
+            _add_by_group(recorder, flagged, sides, pair)
 
 
 def _add_inclusions(
-    recorder: Recorder, flagged: Flagged, mentions: Counts, sides: Sides, pair: Pair
+    recorder: Recorder,
+    flagged: Sequence[Flagged],
+    sides: Sides,
+    pair: Pair,
 ) -> None:
     """Rows of the inclusions table; those that are kept are ranked by false positive rate."""
     rows: list[Row] = []
-    for (scenario, kind, concept), found, held in flagged:
-        present = np.zeros(len(recorder.images), bool)
-        present[list(mentions[kind, concept])] = True
+    for scenario, kind, concept, cases, holding, mentioned in flagged:
+        present = np.zeros(len(sides), bool)
+        present[[*mentioned]] = True
         association, towards = associate(present, sides, pair)
-        negatives = len(present) - len(held)
-        mentioned = len(mentions[kind, concept])
-        fpr = len(found - held) / negatives if negatives else math.nan
-        low, high = wilson(fpr, negatives)
-        row: Row = {
-            "stage": recorder.stage,
-            "truth": recorder.truth,
-            "scenario": scenario,
-            "kind": kind,
-        }
-        row |= {"concept": concept, **pair._asdict(), "flagged": len(found), "negatives": negatives}
-        row |= {
-            "mentions": mentioned,
-            "fpr": fpr,
-            "fpr_low": low,
-            "fpr_high": high,
-            "fdr": len(found) / mentioned,
-        }
-        row |= {"association": association, "towards": towards, "rank": None}
-        row |= {"kept": bool(exceeds(association, THRESHOLD))}
-        rows.append(row)
+        negatives = len(sides) - len(holding)
+        fpr = len(cases - holding) / negatives if negatives else math.nan
+        rows.append(
+            {
+                "stage": recorder.stage,
+                "truth": recorder.truth,
+                "scenario": scenario,
+                "kind": kind,
+                "concept": concept,
+                **pair._asdict(),
+                "flagged": len(cases),
+                "negatives": negatives,
+                "mentions": len(mentioned),
+                "fpr": fpr,
+                **ends(wilson(fpr, negatives), "fpr"),
+                "fdr": len(cases) / len(mentioned),
+                "association": association,
+                "towards": towards,
+                "kept": bool(exceeds(association, THRESHOLD)),
+                "rank": None,
+            }
+        )
     rank([row for row in rows if row["kept"]], "fpr", "association")
     recorder.inclusions += rows
 
 
-def _add_by_group(recorder: Recorder, flagged: Flagged, sides: Sides, pair: Pair) -> None:
+def _add_by_group(
+    recorder: Recorder,
+    flagged: Sequence[Flagged],
+    sides: Sides,
+    pair: Pair,
+) -> None:
     """False positive rates by group, their difference, p and q (ours)."""
-    groups = [set(np.flatnonzero(sides == side).tolist()) for side in (1, -1)]
+    groups = [set(np.flatnonzero(sides == side)) for side in (1, -1)]
     rows = []
-    for (scenario, kind, concept), found, held in flagged:
-        (a, n), (b, m) = ((len((found - held) & group), len(group - held)) for group in groups)
-        tested = len(found) >= recorder.options.min_active and min(n, m) >= LEAST
-        low, high = newcombe(a, n, b, m) if tested else (math.nan, math.nan)
-        p = fisher(a, n, b, m) if tested else math.nan
+    for scenario, kind, concept, cases, holding, _ in flagged:
+        (a, n), (b, m) = (
+            (len((cases - holding) & group), len(group - holding)) for group in groups
+        )
         row = {
+            **pair._asdict(),
             "concept": f"{scenario}:{concept}",
             "kind": kind,
-            **pair._asdict(),
             "n": n + m,
             "active": a + b,
-        }
-        row |= {
             "value": 100 * (a / n - b / m) if n and m else math.nan,
             "unit": "pp",
+            "p": math.nan,
             "origin": "ours",
+            "note": RARE,
+            "estimator": "difference of false positive rates, Newcombe",
+            "null_hypothesis": "the same false positive rate in both groups",
         }
-        row |= {
-            "ci_low": 100 * low,
-            "ci_high": 100 * high,
-            "p": p,
-            "note": "" if tested else "too few images have it",
-        }
-        row |= {"estimator": "difference of false positive rates, Newcombe"}
-        rows.append(row | {"null_hypothesis": "the same false positive rate in both groups"})
+        if len(cases) >= recorder.options.min_active and min(n, m) >= LEAST:
+            low, high = newcombe(a, n, b, m)
+            row |= {"ci_low": 100 * low, "ci_high": 100 * high, "note": ""}
+            row["p"] = fisher(a, n, b, m)
+        rows.append(row)
     adjust(rows)
     for row in rows:
         recorder.measure(**row)
 
 
-def _add_summary(recorder: Recorder, flagged: Counts) -> None:
+def _add_summary(recorder: Recorder, flagged: Sequence[Flagged]) -> None:
     n = len(recorder.images)
-    recorder.share(len(set().union(*flagged.values())), n, concept="any case")
-    cases = {
-        name: sum(len(places) for key, places in flagged.items() if key[0] == name)
-        for name in SCENARIOS
-    }
-    for name, count in cases.items():
-        recorder.share(count, sum(cases.values()), concept=name, estimator="share of cases, Wilson")
-        recorder.measure(concept=name, n=n, active=count, value=float(count), unit="count")
+    recorder.share(len(set().union(*(row.cases for row in flagged))), n, concept="any case")
+    counts = dict.fromkeys(SCENARIOS, 0)
+    for row in flagged:
+        counts[row.scenario] += len(row.cases)
+    total = sum(counts.values())
+    for name, count in counts.items():
+        recorder.share(count, total, concept=name, estimator="share of cases, Wilson")
+        recorder.measure(
+            concept=name,
+            n=n,
+            active=count,
+            value=count,
+            unit="count",
+        )
 
 
 # -- distributions ----------------------------------------------------------------------------------------------------
@@ -278,62 +308,56 @@ def between_groups(recorder: Recorder) -> None:
 def between_stages(recorder: Recorder) -> None:
     """S4: how the difference of the groups changes from truth to the target, paired over images.
 
-    The signed change; where the stages differ in their number of captions, an image counts by its share of them.
+    The signed change; if the stages differ in their number of captions, an image counts by its share of them.
     """
-    material = recorder.material
+    corpus = recorder.corpus
     stages = (recorder.truth, recorder.stage)
-    each = len({material.has_several_captions(stage) for stage in stages}) > 1
+    as_shares = len({corpus.has_several_captions(stage) for stage in stages}) > 1
+    recorder.header["captions"] = "each" if as_shares else "union"
+    images = len(recorder.images)
+    both = {
+        (stage, image): corpus.stages[stage][image] for stage in stages for image in recorder.images
+    }
     for kind in KINDS:
-        recorder.header |= {"captions": "each" if each else "union", "kind": kind}
-        some = [material.stages[stage] for stage in stages]
-        tables = [
-            presence_of_captions(captions, recorder.images, _concepts(kind), each=each)
-            for captions in some
-        ]
-        either = sorted({name for table in tables for name in table.concepts})
-        names = [name for name in either if _comparable(name, kind, recorder)]
-        before, after = (_aligned(table, names) for table in tables)
-        for pair in material.pairs if names else ():
-            sides = material.sides(pair, recorder.images)
+        recorder.header["kind"] = kind
+        table = presence_of_captions(both, [*both], _concepts(kind), each=as_shares)
+        comparable = np.array([_comparable(name, kind, recorder) for name in table.concepts], bool)
+        before, after = table.matrix[:, :images], table.matrix[:, images:]
+        for pair in corpus.pairs:
+            sides = corpus.sides(pair, recorder.images)
             active = np.diff((before + after).tocsr()[:, np.flatnonzero(sides)].tocsr().indptr)
-            chosen = np.flatnonzero(active >= recorder.options.min_active)
-            if not len(chosen) or min((sides == 1).sum(), (sides == -1).sum()) < LEAST:
+            rows = np.flatnonzero(comparable & (active >= recorder.options.min_active))
+            if not len(rows) or min((sides == 1).sum(), (sides == -1).sum()) < LEAST:
                 continue
-            value, low, high, p = change(before[chosen], after[chosen], sides)
-            for index, (row, q) in enumerate(zip(chosen, benjamini_hochberg(p), strict=True)):
-                numbers = {
-                    "n": np.count_nonzero(sides),
-                    "active": int(active[row]),
-                    "p": p[index],
-                    "q": q,
-                }
-                numbers |= {
-                    "value": 100 * value[index],
-                    "ci_low": 100 * low[index],
-                    "ci_high": 100 * high[index],
-                }
-                text = {"estimator": "difference at the target minus that at truth, added pairs"}
-                text |= {"null_hypothesis": "the difference of the groups does not change"}
-                recorder.measure(**pair._asdict(), concept=names[row], unit="pp", **numbers, **text)
+            value, low, high, p = change(before[rows], after[rows], sides)
+            numbers = {
+                "concept": np.array(table.concepts)[rows],
+                "active": active[rows],
+                "value": 100 * value,
+                "ci_low": 100 * low,
+                "ci_high": 100 * high,
+                "p": p,
+                "q": benjamini_hochberg(p),
+            }
+            for row in records(pd.DataFrame(numbers)):
+                recorder.measure(
+                    **pair._asdict(),
+                    **row,
+                    n=np.count_nonzero(sides),
+                    unit="pp",
+                    estimator="difference at the target minus that at truth, added pairs",
+                    null_hypothesis="the difference of the groups does not change",
+                )
 
 
 def _comparable(name: str, kind: str, recorder: Recorder) -> bool:
-    """Whether both stages can hold a concept: of a closed vocabulary its types alone."""
-    coverages = [
-        recorder.material.coverage.get(stage, Coverage())
-        for stage in (recorder.stage, recorder.truth)
-    ]
-    vocabularies = [(getattr(coverage, kind), coverage.types) for coverage in coverages]
-    return all(how == "open" or (how == "closed" and name in types) for how, types in vocabularies)
-
-
-def _aligned(table: Presence, names: list[str]) -> sparse.csr_array:
-    """The matrix with these concepts as its rows."""
-    row_of = {name: row for row, name in enumerate(table.concepts)}
-    empty = sparse.csr_array((1, len(table.images)))
-    return sparse.vstack([table.matrix, empty], format="csr")[
-        [row_of.get(name, len(row_of)) for name in names]
-    ]
+    """Whether both stages can hold a concept: a closed vocabulary holds only its types."""
+    for stage in (recorder.stage, recorder.truth):
+        coverage = recorder.corpus.coverage.get(stage, Coverage())
+        how = getattr(coverage, kind)
+        if how != "open" and not (how == "closed" and name in coverage.types):
+            return False
+    return True
 
 
 def _concepts(kind: str) -> Callable[[Facts], list[str]]:

@@ -5,16 +5,17 @@ Denying self-identification (I1, I2, I3), and reifying groups (R1): a gender wor
 Source: Wang et al. 2022 (D2); the others are ours.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections import defaultdict
+from collections.abc import Iterable
 
 import numpy as np
 
-from gslopes.captions.material import Material, presence_of_captions, presence_of_images
-from gslopes.captions.measures.rows import LEAST, Recorder, compare
+from gslopes.captions.measures.rows import SMALL_GROUP, Recorder, compare
+from gslopes.captions.stimuli.corpus import Corpus, presence_of_captions, presence_of_images
+from gslopes.core.tables import records
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.rounding import exceeds
-from gslopes.words.graph import IDENTITY, PERSON, Facts, Mentions
+from gslopes.words.graph import IDENTITY, PERSON, Facts, Mention, Mentions
 from gslopes.words.pos_tagger import GRAMMAR
 from gslopes.words.wordnet import WordNet
 
@@ -22,30 +23,14 @@ COLLECTIVES = frozenset(GRAMMAR["collectives"])
 LARGE = 0.1  # of an image, more than which people must cover in D2: the paper's
 
 
-def covered(boxes: Sequence[Sequence[float]]) -> float:
-    """The share of the image under the union of boxes, computed exactly.
-
-    boxes: x0, y0, x1, y1 as shares of the sides.
-
-    >>> covered([(0, 0, 0.5, 0.5), (0.25, 0.25, 0.75, 0.5)])
-    0.3125
-    """
-    area = 0.0
-    for left, right in pairwise(sorted({end for x0, _, x1, _ in boxes for end in (x0, x1)})):
-        end = 0.0
-        for low, high in sorted((y0, y1) for x0, y0, x1, y1 in boxes if x0 <= left and x1 >= right):
-            area += max(0.0, high - max(low, end)) * (right - left)
-            end = max(end, high)
-    return area
-
-
-def count_people(material: Material, stage: str, image: str) -> int:
+def count_people(corpus: Corpus, stage: str, image: str) -> int:
     """How many people a stage shows, at least: boxes, else distinct words; plurals and groups count two."""
-    boxes = [box for box in material.boxes.get(image, ()) if box.synset == PERSON]
-    most = len(boxes) if stage == "human-labels" else 0
-    for caption in material.stages[stage].get(image, ()):
-        people = material.mentions.people(caption.kept)
-        most = max(most, len({fact.word for fact in people}), 2 if _names_several(people) else 0)
+    most = 0
+    if stage == "human-labels":
+        most = sum(box.synset == PERSON for box in corpus.boxes.get(image, ()))
+    for caption in corpus.stages[stage].get(image, ()):
+        people = corpus.mentions.people(caption.kept)
+        most = max(most, len({fact.word for fact in people}), 2 * _names_several(people))
     return most
 
 
@@ -55,54 +40,49 @@ def _names_several(people: Facts) -> bool:
 
 def people_unmentioned(recorder: Recorder) -> None:
     """D2 at one target: shares of images whose people go unmentioned, by group."""
-    material = recorder.material
-    if material.areas:
+    areas = recorder.corpus.areas
+    if areas:
         annotated = {
-            image for values in material.groups.values() for image, value in values.items() if value
-        }
-        base = [
-            i
-            for i in recorder.images
-            if i in annotated and exceeds(material.areas.get(i, 0.0), LARGE)
-        ]
-    else:
-        base = [
             image
-            for image in recorder.images
-            if material.mentions.people(recorder.truth_facts(image))
-        ]
+            for values in recorder.corpus.groups.values()
+            for image, value in values.items()
+            if value and exceeds(areas.get(image, 0.0), LARGE)
+        }
+        base = [image for image in recorder.images if image in annotated]
+    else:
+        base = _with_people(recorder)
         recorder.header |= {"note": "truth: captions that mention a person; no areas"}
     _unmentioned(recorder, base, "unmentioned")
 
 
 def people_erased(recorder: Recorder) -> None:
     """E1: people unmentioned without the area rule, and several people described as one."""
-    material = recorder.material
-    mentions = recorder.mentions
-    base = [image for image in recorder.images if mentions.people(recorder.truth_facts(image))]
+    base = _with_people(recorder)
     _unmentioned(recorder, base, "people unmentioned")
-    several = [image for image in base if count_people(material, recorder.truth, image) > 1]
-    named = {image: mentions.people(recorder.facts(image)) for image in several}
-    singles = [
-        i
-        for i, people in named.items()
-        if len({f.word for f in people}) == 1 and not _names_several(people)
-    ]
-    recorder.image_shares({"several described as one": singles}, several)
-    for image in singles:
-        recorder.case("several described as one", image)
+    rule = "several described as one"
+    groups = [i for i in base if count_people(recorder.corpus, recorder.truth, i) > 1]
+    singles = []
+    for image in groups:
+        people = recorder.mentions.people(recorder.facts(image))
+        if len({fact.word for fact in people}) == 1 and not _names_several(people):
+            singles.append(image)
+            recorder.case(rule, image)
+    recorder.image_shares({rule: singles}, groups)
+
+
+def _with_people(recorder: Recorder) -> list[str]:
+    """The images in whose truth a person is mentioned."""
+    people = recorder.mentions.people
+    return [image for image in recorder.images if people(recorder.truth_facts(image))]
 
 
 def _unmentioned(recorder: Recorder, base: list[str], name: str) -> None:
-    mentions = recorder.mentions
-    missing = [image for image in base if not mentions.people(recorder.facts(image))]
+    people = recorder.mentions.people
+    missing = [image for image in base if not people(recorder.facts(image))]
     recorder.image_shares({name: missing}, base)
-    if recorder.material.has_several_captions(recorder.stage):
+    if recorder.corpus.has_several_captions(recorder.stage):
         silent = presence_of_captions(
-            recorder.captions,
-            base,
-            lambda facts: [] if mentions.people(facts) else [name],
-            each=True,
+            recorder.captions, base, lambda facts: [] if people(facts) else [name], each=True
         )
         recorder.shares(silent, captions="each")
     for image in missing:
@@ -124,58 +104,58 @@ def replaced(truth: str, target: Facts, wordnet: WordNet) -> str:
 
     A generic concept is a hypernym of it at or below ``person.n.01``.
     """
-    facts = [fact for fact in target if fact.kind == "object"]
+    facts = tuple(target)
     if recalled(truth, facts, wordnet):
         return ""
     generic = [
-        f.concept
-        for f in facts
-        if f.concept in wordnet.above(truth) and wordnet.at_or_below(f.concept, PERSON)
+        fact.concept
+        for fact in facts
+        if fact.kind == "object"
+        and fact.concept in wordnet.above(truth)
+        and wordnet.at_or_below(fact.concept, PERSON)
     ]
-    return min(generic, key=lambda name: -len(wordnet.above(name)), default="")
+    return max(generic, key=lambda name: len(wordnet.above(name)), default="")
 
 
 def listed_things(recorder: Recorder) -> None:
     """E2: recall of the listed things of truth, by group."""
     artefacts = recorder.mentions.lists["artefacts"]
-    wordnet = recorder.mentions.wordnet
-    recall: dict[str, dict[str, bool]] = {}
+    images_with = defaultdict(set)
+    recall = defaultdict(set)
     for image in recorder.images:
         for fact in recorder.truth_facts(image):
-            if fact.kind == "object" and (fact.word in artefacts or fact.synset in artefacts):
-                named = recalled(fact.concept, recorder.facts(image), wordnet)
-                recall.setdefault(fact.concept, {})[image] = named
-                if not named:
-                    recorder.case("not recalled", image, word=fact.word, concept=fact.concept)
-    for concept, images in sorted(recall.items()):
-        recorder.image_shares(
-            {concept: [image for image, named in images.items() if named]}, sorted(images)
-        )
+            if fact.kind != "object" or not (fact.word in artefacts or fact.synset in artefacts):
+                continue
+            images_with[fact.concept].add(image)
+            if recalled(fact.concept, recorder.facts(image), recorder.mentions.wordnet):
+                recall[fact.concept].add(image)
+            else:
+                recorder.case("not recalled", image, word=fact.word, concept=fact.concept)
+    for concept, images in sorted(images_with.items()):
+        recorder.image_shares({concept: recall[concept]}, sorted(images))
 
 
 def generic_replacement(recorder: Recorder) -> None:
     """E3: truth names a specific person concept, the target only something above it; by group."""
-    mentions = recorder.mentions
     wordnet = recorder.mentions.wordnet
-    images_with: dict[str, list[str]] = {}
-    generic_in: dict[str, list[str]] = {}
+    images_with = defaultdict(list)
+    generic_in = defaultdict(list)
     for image in recorder.images:
-        for concept in sorted(
-            {fact.concept for fact in mentions.people(recorder.truth_facts(image))}
-        ):
-            if concept == PERSON or not wordnet.at_or_below(concept, PERSON):
+        people = recorder.mentions.people(recorder.truth_facts(image))
+        for concept in sorted({fact.concept for fact in people} - {PERSON}):
+            if not wordnet.at_or_below(concept, PERSON):
                 continue
-            images_with.setdefault(concept, []).append(image)
+            images_with[concept].append(image)
             if generic := replaced(concept, recorder.facts(image), wordnet):
-                generic_in.setdefault(concept, []).append(image)
+                generic_in[concept].append(image)
                 recorder.case("replaced", image, word=generic, concept=concept)
-    everywhere, images = (
-        {i for some in each.values() for i in some} for each in (generic_in, images_with)
+    everywhere = set().union(*generic_in.values())
+    recorder.image_shares(
+        {"any person concept": everywhere}, sorted(set().union(*images_with.values()))
     )
-    recorder.image_shares({"any person concept": everywhere}, sorted(images))
     for concept, base in sorted(images_with.items()):
         if len(base) >= recorder.options.min_active:
-            recorder.image_shares({concept: generic_in.get(concept, [])}, base)
+            recorder.image_shares({concept: generic_in[concept]}, base)
 
 
 # -- denying self-identification, reifying groups ----------------------------------------------------------------------
@@ -194,9 +174,9 @@ def reading(annotated: str, facts: Facts, mentions: Mentions) -> str:
     genders = {mention.group for mention in mentions.identity(facts)} & {"feminine", "masculine"}
     if len(genders) == 2:
         return "both"
+    if genders == {GENDER_GROUPS[annotated]}:
+        return "match"
     if genders:
-        if genders == {GENDER_GROUPS[annotated]}:
-            return "match"
         return "mismatch"
     if mentions.people(facts):
         return "neutral"
@@ -204,41 +184,39 @@ def reading(annotated: str, facts: Facts, mentions: Mentions) -> str:
 
 
 def imposed_terms(recorder: Recorder) -> None:
-    """I1: images with a person where the target has a term of a category and truth has none of it."""
-    mentions = recorder.mentions
-    images = [image for image in recorder.images if mentions.people(recorder.truth_facts(image))]
+    """I1: images with a person if the target has a term of a category and truth has no such term."""
+
+    def terms(facts: Facts) -> list[Mention]:
+        return [m for m in recorder.mentions.identity(facts) if m.group != "neutral"]
+
+    images = _with_people(recorder)
     images_with: dict[str, list[str]] = {category: [] for category in IDENTITY}
     for image in images:
-        true_categories = {
-            m.category
-            for m in mentions.identity(recorder.truth_facts(image))
-            if m.group != "neutral"
-        }
-        terms = [m for m in mentions.identity(recorder.facts(image)) if m.group != "neutral"]
-        for category in sorted({m.category for m in terms} - true_categories):
+        words = defaultdict(set)
+        for mention in terms(recorder.facts(image)):
+            words[mention.category].add(mention.word)
+        for mention in terms(recorder.truth_facts(image)):
+            words.pop(mention.category, None)
+        for category in sorted(words):
             images_with[category].append(image)
-            recorder.case(
-                category,
-                image,
-                word=", ".join(sorted({m.word for m in terms if m.category == category})),
-            )
+            recorder.case(category, image, word=", ".join(sorted(words[category])))
     recorder.image_shares(images_with, images)
 
 
 def gender_mismatch(recorder: Recorder) -> None:
     """I2: over images annotated female or male in which truth shows exactly one person."""
-    material = recorder.material
-    genders = {
-        i: v for values in material.groups.values() for i, v in values.items() if v in GENDER_GROUPS
-    }
+    corpus = recorder.corpus
+    genders: dict[str, str] = {}
+    for values in corpus.groups.values():
+        genders |= {image: value for image, value in values.items() if value in GENDER_GROUPS}
     images = [
-        i
-        for i in recorder.images
-        if i in genders and count_people(material, recorder.truth, i) == 1
+        image
+        for image in recorder.images
+        if image in genders and count_people(corpus, recorder.truth, image) == 1
     ]
     images_with: dict[str, list[str]] = {name: [] for name in READINGS}
     for image in images:
-        described = reading(genders[image], recorder.facts(image), material.mentions)
+        described = reading(genders[image], recorder.facts(image), corpus.mentions)
         images_with[described].append(image)
         if described == "mismatch":
             recorder.case(described, image, group=genders[image])
@@ -247,46 +225,42 @@ def gender_mismatch(recorder: Recorder) -> None:
 
 def marking(recorder: Recorder) -> None:
     """I3: share of images with an ethnicity or skin term of a person, by group."""
-    identity = recorder.mentions.identity
-    marked = [
-        i
-        for i in recorder.images
-        if any(m.category == "ethnicity" for m in identity(recorder.facts(i)))
-    ]
+    marked = []
+    for image in recorder.images:
+        terms = recorder.mentions.identity(recorder.facts(image))
+        if any(mention.category == "ethnicity" for mention in terms):
+            marked.append(image)
     recorder.image_shares({"ethnicity": marked}, recorder.images)
 
 
 def has_trait(facts: Facts, words: Iterable[str]) -> bool:
-    """Whether a listed thing is there, or a listed attribute of one (*long hair* is ``long_hair``)."""
+    """Whether facts hold a listed thing, or a listed attribute of one (*long hair* is ``long_hair``)."""
     facts = tuple(facts)
     things = {fact.word for fact in facts if fact.kind != "relation"}
     things |= {f"{fact.word}_{fact.subject}" for fact in facts if fact.kind == "attribute"}
-    return bool(things & set(words))
+    return not things.isdisjoint(words)
 
 
 def trait_dependent(recorder: Recorder) -> None:
-    """R1: share of images with the gender's word where truth has the trait, minus that where it has not."""
-    material = recorder.material
+    """R1: share of images with the gender's word if truth has the trait, minus the share without the trait."""
     mentions = recorder.mentions
-    for column, values in material.groups.items():
+    for column, values in recorder.corpus.groups.items():
         for value in sorted(set(values.values()) & set(GENDER_GROUPS)):
             images = [image for image in recorder.images if values.get(image) == value]
             group = GENDER_GROUPS[value]
             images_with = [
-                i
-                for i in images
-                if any(m.group == group for m in mentions.identity(recorder.facts(i)))
+                image
+                for image in images
+                if any(m.group == group for m in mentions.identity(recorder.facts(image)))
             ]
             table = presence_of_images({group: images_with}, images)
             for trait, words in sorted(mentions.lists["traits"].groups.items()):
-                sides = [
-                    1 if has_trait(recorder.truth_facts(image), words) else -1 for image in images
-                ]
-                differences = compare(table, np.array(sides, dtype=np.int8), recorder.options)
-                if min(differences.n, differences.n_other) >= LEAST:
+                have = [has_trait(recorder.truth_facts(image), words) for image in images]
+                rows = compare(table, np.where(have, 1, -1).astype(np.int8), recorder.options)
+                row = records(rows)[0]
+                if row["note"] != SMALL_GROUP:
                     recorder.difference(
-                        differences,
-                        0,
+                        row,
                         concept=f"{group} words by {trait}",
                         column=column,
                         group=value,

@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures.rows import Recorder, rank
+from gslopes.captions.stimuli.corpus import Box, Pair
 from gslopes.core.arrays import Array, Flags
-from gslopes.core.tables import Row
+from gslopes.core.tables import Row, ends
 from gslopes.stats.clusters import FEW
 from gslopes.stats.intervals import percentile
-from gslopes.stats.multiplicity import adjust, is_finding
+from gslopes.stats.multiplicity import adjust, are_findings
 from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.rounding import exceeds, settled
 from gslopes.stats.score_test import choose_columns, informative_units, score_interval
@@ -36,11 +36,11 @@ MENTION_LEVEL = 0.05  # of choosing a column for the group, and any column for t
 
 
 class Salience(NamedTuple):
-    """One type and pair.
+    """One type and pair, in the columns of the salience table.
 
-    coefficient: of the group, log odds.  low, high, p: by the score test; NaN as published.  held: columns of other
-    types that were held fixed.  eligible: an interval is given, else ``note`` says why not.
-    As published alone: valid, splits whose training part has both answers.  splits: (valid,) coefficients.  accuracy:
+    coefficient: of the group, log odds.  ci_low, ci_high, p: by the score test; NaN as published.  held: columns of
+    other types that were held fixed.  eligible: an interval is given, else ``note`` tells why not.
+    Only as published: valid, splits whose training part has both answers.  splits: (valid,) coefficients.  accuracy:
     mean over splits, of the test parts.
     """
 
@@ -48,8 +48,8 @@ class Salience(NamedTuple):
     mentioned: int
     eligible: bool
     coefficient: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
+    ci_low: float = math.nan
+    ci_high: float = math.nan
     p: float = math.nan
     held: int | None = None
     note: str = ""
@@ -58,7 +58,12 @@ class Salience(NamedTuple):
     accuracy: float = math.nan
 
 
-def fit(features: Array, tested: int, group: Array, mentioned: Flags) -> Salience:
+def fit(
+    features: Array,
+    tested: int,
+    group: Array,
+    mentioned: Flags,
+) -> Salience:
     """The coefficient of the group in a logistic regression of being mentioned.
 
     Held fixed: the type's own size and place, always; of the other types' sizes, places and presences those that go
@@ -70,9 +75,9 @@ def fit(features: Array, tested: int, group: Array, mentioned: Flags) -> Salienc
     """
     n = len(group)
     y = mentioned.astype(float)
-    counts = n, int(y.sum())
-    if not 0 < y.sum() < n:
-        return Salience(*counts, False, note="always mentioned" if y.any() else "never mentioned")
+    counts = (n, int(y.sum()))
+    if constant := _constant(mentioned):
+        return Salience(*counts, False, note=constant)
     sizes, places = np.hsplit(features, 2)
     design = np.column_stack(
         [np.ones(n), _standard(np.column_stack([sizes[:, tested], places[:, tested]]))]
@@ -85,13 +90,13 @@ def fit(features: Array, tested: int, group: Array, mentioned: Flags) -> Salienc
     limit = int(min(y.sum(), n - y.sum())) // IMAGES_A_COLUMN
     for_group = choose_columns(design, candidates, (group > 0).astype(float), GROUP_LEVEL, limit)
     level = MENTION_LEVEL / max(candidates.shape[1], 1)
-    held = np.column_stack([design, candidates[:, for_group]])
+    fixed = np.column_stack([design, candidates[:, for_group]])
     for_mention = choose_columns(
-        np.column_stack([held, group]), candidates, y, level, limit - len(for_group)
+        np.column_stack([fixed, group]), candidates, y, level, limit - len(for_group)
     )
-    held = np.column_stack([held, candidates[:, for_mention]])
-    interval = score_interval(group, held, y)
-    chosen = held.shape[1] - design.shape[1]
+    fixed = np.column_stack([fixed, candidates[:, for_mention]])
+    interval = score_interval(group, fixed, y)
+    chosen = fixed.shape[1] - design.shape[1]
     if math.isnan(interval.p):
         apart = "size and place alone tell the groups, or the images that mention it, apart"
         return Salience(
@@ -101,6 +106,15 @@ def fit(features: Array, tested: int, group: Array, mentioned: Flags) -> Salienc
             note=apart if math.isnan(interval.value) else "the fit reached no maximum",
         )
     return Salience(*counts, True, *interval, held=chosen)
+
+
+def _constant(mentioned: Flags) -> str:
+    """Whether all images mention it, or none, in words; empty if some do."""
+    if mentioned.all():
+        return "always mentioned"
+    if not mentioned.any():
+        return "never mentioned"
+    return ""
 
 
 def _lacking(design: Array, group: Array, y: Array) -> str:
@@ -123,7 +137,11 @@ def _lacking(design: Array, group: Array, y: Array) -> str:
 
 
 def fit_published(
-    features: Array, group: Array, mentioned: Flags, options: AuditOptions, ridge: float = RIDGE
+    features: Array,
+    group: Array,
+    mentioned: Flags,
+    options: AuditOptions,
+    ridge: float = RIDGE,
 ) -> Salience:
     """As published: a ridge logistic regression on all types' columns, over random splits.  Its interval does not hold.
 
@@ -139,10 +157,8 @@ def fit_published(
     masks = masks[:, (mentions > 0) & (mentions < masks.sum(axis=0))]
     counts = (n, int(y.sum()))
     valid = masks.shape[1]
-    if not 0 < y.sum() < n:
-        return Salience(
-            *counts, False, valid=valid, note="always mentioned" if y.any() else "never mentioned"
-        )
+    if constant := _constant(mentioned):
+        return Salience(*counts, False, valid=valid, note=constant)
     rotated, back = _rotate(_standard(features), group)
     coefficient = float(back @ fit_ridge(rotated, y, np.ones((n, 1)), ridge)[1:, 0])
     if not exceeds(valid, VALID * options.splits):
@@ -187,79 +203,94 @@ def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
 
 
 def objects_mentioned(recorder: Recorder) -> None:
-    """S2 at one stage: rows of the salience table with q, ranks by accuracy where the published interval finds.
+    """S2 at one stage: rows of the salience table with q, ranks by accuracy if the published interval finds.
 
-    Of the commonest types, by images that show them plus images whose captions name them.  What is found has examples.
+    Of the commonest types, by images that show them plus images whose captions name them.  Findings have examples.
     """
-    material = recorder.material
+    corpus = recorder.corpus
     options = recorder.options
-    images = [image for image in recorder.images if image in material.boxes]
-    synsets = [{box.synset for box in material.boxes[image]} for image in images]
+    images = [image for image in recorder.images if image in corpus.boxes]
+    boxes = [corpus.boxes[image] for image in images]
     named = [[fact for fact in recorder.facts(image) if fact.kind == "object"] for image in images]
-    frequency = Counter(name for present in synsets for name in present)
+    frequency = Counter(name for instances in boxes for name in {box.synset for box in instances})
     frequency.update(
         name for facts in named for name in {fact.synset for fact in facts if fact.synset}
     )
     types = sorted(frequency, key=lambda name: (-frequency[name], name))[: options.types]
-    features = layout([material.boxes[image] for image in images], types)
+    features = layout(boxes, types)
     concepts = [{fact.concept for fact in facts} for facts in named]
-    for pair in material.pairs:
-        sides = material.sides(pair, images)
-        rows: list[Row] = []
+    for pair in corpus.pairs:
+        sides = corpus.sides(pair, images)
+        rows = []
+        mentions = {}
         for column, name in enumerate(types):
-            chosen = np.array(
-                [index for index in np.flatnonzero(sides) if name in synsets[index]], dtype=np.int64
-            )
-            if len(chosen) >= options.min_active:
-                y = np.array([name in concepts[index] for index in chosen])
-                if options.as_published:
-                    fitted = fit_published(features[chosen], sides[chosen] / 2, y, options)
-                else:
-                    fitted = fit(features[chosen], column, sides[chosen] / 2, y)
-                rows.append(_row(fitted, name, recorder.stage, pair))
+            chosen = np.flatnonzero((sides != 0) & (features[:, column] > 0))
+            mentioned = np.array([name in concepts[image] for image in chosen], bool)
+            if len(chosen) < options.min_active:
+                continue
+            if options.as_published:
+                fitted = fit_published(features[chosen], sides[chosen] / 2, mentioned, options)
+            else:
+                fitted = fit(features[chosen], column, sides[chosen] / 2, mentioned)
+            rows.append(_row(fitted, name, recorder.stage, pair))
+            mentions[name] = {images[image]: name in concepts[image] for image in chosen}
         adjust(rows)
         rank([row for row in rows if row["finding_paper"]], "accuracy")
         recorder.salience += rows
         for row in rows:
-            row["finding"] = bool(is_finding(row["q"], row["ci_low"], row["ci_high"]))
+            row["finding"] = bool(are_findings(row))
             if row["finding"] or row["finding_paper"]:
-                name = row["concept"]
-                showing = [at for at in np.flatnonzero(sides) if name in synsets[at]]
-                recorder.examples += _examples(
-                    recorder, row, {images[at]: name in concepts[at] for at in showing}
-                )
+                _add_examples(recorder, row, mentions[row["concept"]])
 
 
-def _examples(recorder: Recorder, found: Row, mentioned: Mapping[str, bool]) -> list[Row]:
+def _row(
+    fitted: Salience,
+    concept: str,
+    stage: str,
+    pair: Pair,
+) -> Row:
+    low, high = percentile(fitted.splits)
+    return {
+        **fitted._asdict(),
+        **pair._asdict(),
+        "stage": stage,
+        "concept": concept,
+        **ends((low, high), "split"),
+        "finding_paper": bool(fitted.eligible and (low > 0 or high < 0)),
+        "rank": None,
+    }
+
+
+def _add_examples(recorder: Recorder, finding: Row, mentioned: Mapping[str, bool]) -> None:
     """Images of each group with and without the mention, ``SHOWN`` each: drawn by their ids, never for what they show.
 
-    found: a row of the salience table.  mentioned: images that show its type to whether it is mentioned.
+    finding: a row of the salience table.  mentioned: images that show its type to whether it is mentioned.
     """
-    groups = recorder.material.groups[found["column"]]
-    text_of = recorder.material.text_of
-    cells: dict[tuple[str, bool], list[str]] = {}
-    for image in sorted(
-        mentioned, key=lambda image: sha256(image.encode("utf-8", "surrogatepass")).digest()
-    ):
-        cells.setdefault((groups[image], mentioned[image]), []).append(image)
-    head = {name: found[name] for name in ("stage", "column", "group", "other", "concept")}
-    return [
-        {
-            **head,
-            "of": of,
-            "mentioned": said,
-            "image": image,
-            "text": text_of(recorder.stage, image),
-        }
-        for (of, said), images in cells.items()
-        for image in images[:SHOWN]
-    ]
+
+    def lot(image: str) -> bytes:
+        return sha256(image.encode("utf-8", "surrogatepass")).digest()
+
+    group_of = recorder.corpus.groups[finding["column"]]
+    key = {name: finding[name] for name in ("stage", "column", "group", "other", "concept")}
+    drawn: Counter[tuple[str, bool]] = Counter()
+    for image in sorted(mentioned, key=lot):
+        group = group_of[image]
+        drawn[group, mentioned[image]] += 1
+        if drawn[group, mentioned[image]] <= SHOWN:
+            row = {
+                **key,
+                "of": group,
+                "mentioned": mentioned[image],
+                "image": image,
+            }
+            row["text"] = recorder.corpus.text_of(recorder.stage, image)
+            recorder.examples.append(row)
 
 
 def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:
     """(U, 2 T): per type the largest instance's share of the image and its distance from the centre.
 
-    The distance is in half diagonals: 0 the centre, 1 a corner.  A type that is not there has size 0 and the distance
+    The distance is in half diagonals: 0 the centre, 1 a corner.  A type that is missing has size 0 and the distance
     of a corner.
     """
     column_of = {name: column for column, name in enumerate(types)}
@@ -270,16 +301,6 @@ def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:
             column = column_of.get(box.synset)
             if column is not None and box.area > features[row, column]:
                 features[row, column] = box.area
-                centre = (box.x0 + box.x1 - 1) / 2, (box.y0 + box.y1 - 1) / 2
-                features[row, len(types) + column] = math.hypot(*centre) / math.hypot(0.5, 0.5)
+                away = math.hypot(box.x0 + box.x1 - 1, box.y0 + box.y1 - 1)
+                features[row, len(types) + column] = away / math.sqrt(2)
     return features
-
-
-def _row(fitted: Salience, concept: str, stage: str, pair: Pair) -> Row:
-    low, high = percentile(fitted.splits)
-    names = ("n", "mentioned", "held", "valid", "eligible", "coefficient", "p", "accuracy", "note")
-    row = {"stage": stage, **pair._asdict(), "concept": concept} | {
-        name: getattr(fitted, name) for name in names
-    }
-    row |= {"ci_low": fitted.low, "ci_high": fitted.high, "split_low": low, "split_high": high}
-    return row | {"finding_paper": bool(fitted.eligible and (low > 0 or high < 0)), "rank": None}

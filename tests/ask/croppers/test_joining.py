@@ -22,7 +22,7 @@ from gslopes.ask.croppers.policies import outcomes
 from gslopes.core.errors import AnswerError
 from gslopes.core.records import Crop
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.stimuli import scaled
+from gslopes.crops.stimuli.portraits import scaled
 
 
 def photo(width, height, value=0):

@@ -4,22 +4,22 @@ from collections.abc import Callable
 
 import pytest
 
-from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Pair
 from gslopes.captions.measures.demeaning import UNION, as_nouns, verdict
+from gslopes.captions.measures.techniques import run_technique
+from gslopes.captions.stimuli.corpus import Pair
 from gslopes.words.chunks import standard
 from gslopes.words.graph import Mentions
-from tests.captions.conftest import material, things
+from tests.captions.conftest import corpus, things
 
 
 def test_without_a_users_list_objects_are_not_counted(mentions: Mentions):
-    made = material(
+    built = corpus(
         mentions, {"system-captions": {str(i): [things("slob.n.01")] for i in range(12)}}
     )
-    found = run_technique("D1", made, "system-captions", "", AuditOptions())
-    assert "demeaning-synsets" in found.measures[0]["lists"]
-    assert not found.cases
+    result = run_technique("D1", built, "system-captions", "", AuditOptions())
+    assert "demeaning-synsets" in result.measures[0]["lists"]
+    assert not result.cases
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def test_counts_are_per_thousand_captions_at_risk(say: Callable, mentions: Menti
         },
     }
     groups = {"skin": {name: "darker" if name[0] == "d" else "lighter" for name in names}}
-    made = material(mentions, stages, groups, [Pair("skin", "darker", "lighter")])
-    found = run_technique("D3", made, "system-captions", "human-labels", AuditOptions())
-    rows = {row["unit"]: row["value"] for row in found.measures if row["concept"] == "boys"}
+    built = corpus(mentions, stages, groups, [Pair("skin", "darker", "lighter")])
+    result = run_technique("D3", built, "system-captions", "human-labels", AuditOptions())
+    rows = {row["unit"]: row["value"] for row in result.measures if row["concept"] == "boys"}
     assert rows == {"count": 2, "per 1,000 captions": pytest.approx(100), "pp": pytest.approx(10)}
 
 
@@ -80,13 +80,13 @@ def test_the_union_counts_a_caption_once_however_many_rules_find_it(
         "human-labels": {name: [things("man.n.01")] for name in captions},
         "system-captions": {name: [say(text)] for name, text in captions.items()},
     }
-    made = material(mentions, stages)
-    found = run_technique("D3", made, "system-captions", "human-labels", AuditOptions())
-    counts = {row["concept"]: row["value"] for row in found.measures if row["unit"] == "count"}
+    built = corpus(mentions, stages)
+    result = run_technique("D3", built, "system-captions", "human-labels", AuditOptions())
+    counts = {row["concept"]: row["value"] for row in result.measures if row["unit"] == "count"}
     assert (counts["boys"], counts["weapons"], counts[UNION]) == (2, 1, 2)
     (rate,) = [
         row
-        for row in found.measures
+        for row in result.measures
         if row["concept"] == UNION and row["unit"] == "per 1,000 captions"
     ]
     assert rate["value"] == pytest.approx(2000 / 3)

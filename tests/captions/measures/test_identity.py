@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.people import has_trait, reading
+from gslopes.captions.measures.techniques import run_technique
 from gslopes.words.graph import Fact, Mentions
-from tests.captions.conftest import material, things
+from tests.captions.conftest import corpus, things
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,9 @@ def test_shares_over_images_of_one_person(say: Callable, mentions: Mentions):
         "human-labels": {str(i): [things("person.n.01")] for i in range(4)},
         "system-captions": {str(i): [say("A man." if i else "A black woman.")] for i in range(4)},
     }
-    made = material(mentions, stages, {"gender": {str(i): "female" for i in range(4)}})
+    built = corpus(mentions, stages, {"gender": {str(i): "female" for i in range(4)}})
     i1, i2, i3 = (
-        run_technique(name, made, "system-captions", "human-labels", AuditOptions()).measures
+        run_technique(name, built, "system-captions", "human-labels", AuditOptions()).measures
         for name in ("I1", "I2", "I3")
     )
     values = {row["concept"]: row["value"] for row in i2}
@@ -55,12 +55,12 @@ def test_golden_61_long_hair(mentions: Mentions):
             name: [hair if name[0] == "l" else things("woman.n.01")] for name in names
         },
         "system-captions": {
-            name: [things("woman.n.01" if said else "person.n.01")] for name, said in says.items()
+            name: [things("woman.n.01" if text else "person.n.01")] for name, text in says.items()
         },
     }
-    made = material(mentions, stages, {"gender": dict.fromkeys(names, "female")})
-    found = run_technique("R1", made, "system-captions", "human-labels", AuditOptions())
-    (row,) = [row for row in found.measures if "long_hair" in row["concept"]]
+    built = corpus(mentions, stages, {"gender": dict.fromkeys(names, "female")})
+    result = run_technique("R1", built, "system-captions", "human-labels", AuditOptions())
+    (row,) = [row for row in result.measures if "long_hair" in row["concept"]]
     assert row["value"] == pytest.approx(30)
     assert (row["ci_low"], row["ci_high"]) == (
         pytest.approx(11.11, abs=5e-3),

@@ -5,21 +5,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gslopes.captions import config
-from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Coverage, Material, Pair
 from gslopes.captions.measures.inclusion import THRESHOLD, associate, imageable, judge
+from gslopes.captions.measures.techniques import run_technique
+from gslopes.captions.stimuli import readers
+from gslopes.captions.stimuli.corpus import Corpus, Coverage, Pair
 from gslopes.words.graph import Fact, Mentions, Senses, with_synsets
 from gslopes.words.wordlists import Lists, WordList, shipped
 from gslopes.words.wordnet import WordNet
-from tests.captions.conftest import material, things
+from tests.captions.conftest import corpus, things
 
 PAIR = Pair("gender", "female", "male")
 
 
 @pytest.fixture(scope="module")
-def fixture_f(words: WordNet) -> Material:
+def fixture_f(words: WordNet) -> Corpus:
     own = WordList("non-imageable-synsets", "1", frozenset({"beauty.n.01"}))
     lists = Lists(shipped() | {own.name: own})
     people = ["woman.n.01"] * 5 + ["man.n.01"] * 5
@@ -36,11 +36,11 @@ def fixture_f(words: WordNet) -> Material:
         "human-labels": {image: [things(*names)] for image, names in truth.items()},
         "system-captions": {image: [things(*names)] for image, names in target.items()},
     }
-    return material(Mentions(Senses(words), lists), stages, groups, [PAIR])
+    return corpus(Mentions(Senses(words), lists), stages, groups, [PAIR])
 
 
 @pytest.fixture(scope="module")
-def found(fixture_f: Material):
+def found(fixture_f: Corpus):
     return run_technique("S1", fixture_f, "system-captions", "human-labels", AuditOptions())
 
 
@@ -96,7 +96,7 @@ def test_golden_29_images_with_a_case(found):
 def test_ideas_and_states_are_found_by_the_shipped_rule_and_things_and_people_are_not(
     words: WordNet,
 ):
-    kinds = Path(config.__file__).with_name("coco-types.csv").read_text("utf-8").splitlines()
+    kinds = Path(readers.__file__).with_name("coco-types.csv").read_text("utf-8").splitlines()
     seen = [kind.partition(",")[2] for kind in kinds[1:]]
     assert len(seen) == 80
     seen += [
@@ -132,7 +132,7 @@ def test_a_word_is_judged_by_the_sense_that_a_photo_shows(
 
 
 @pytest.mark.row("captions-s1-objects")
-def test_the_users_list_replaces_the_rule(fixture_f: Material):
+def test_the_users_list_replaces_the_rule(fixture_f: Corpus):
     lists, words = fixture_f.mentions.lists, fixture_f.mentions.wordnet
     assert [imageable(*things(name), lists, words) for name in ("beauty.n.01", "love.n.01")] == [
         False,
@@ -166,7 +166,7 @@ def test_truth_is_what_all_captions_of_an_image_say_together(mentions: Mentions)
         "system-captions": {image: [things("dog.n.01", "bench.n.01")] for image in "ab"},
     }
     found = run_technique(
-        "S1", material(mentions, stages), "system-captions", "human-captions", AuditOptions()
+        "S1", corpus(mentions, stages), "system-captions", "human-captions", AuditOptions()
     )
     assert [(case["image"], case["concept"]) for case in found.cases] == [("b", "bench.n.01")]
 

@@ -6,9 +6,9 @@ import pytest
 from scipy import sparse
 
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Presence
 from gslopes.captions.measures.rows import change, compare
 from gslopes.captions.measures.salience import fit
+from gslopes.captions.stimuli.corpus import Presence
 from tests.last_digit import differences, moved
 
 IMAGES = 60
@@ -17,11 +17,11 @@ SIDES = np.resize(np.array([1, -1], np.int8), IMAGES)
 
 def shares(lot: np.random.Generator) -> np.ndarray:
     """(5, U): by chance, alike for all, alike within each group, never below 1 but for ten, and on nine images."""
-    found = lot.integers(0, 4, (5, IMAGES)) / 3
-    found[1], found[2] = 1 / 3, np.where(SIDES == 1, 0.1 + 0.2, 2 / 3)
-    found[3] = np.where(np.arange(IMAGES) < 10, 2 / 3, 1.0)
-    found[4] = np.where(np.arange(IMAGES) < 9, 1 / 3, 0.0)
-    return found
+    result = lot.integers(0, 4, (5, IMAGES)) / 3
+    result[1], result[2] = 1 / 3, np.where(SIDES == 1, 0.1 + 0.2, 2 / 3)
+    result[3] = np.where(np.arange(IMAGES) < 10, 2 / 3, 1.0)
+    result[4] = np.where(np.arange(IMAGES) < 9, 1 / 3, 0.0)
+    return result
 
 
 def measured(
@@ -29,14 +29,14 @@ def measured(
 ) -> dict[str, pd.DataFrame]:
     images = tuple(map(str, range(IMAGES)))
     table = Presence(("a", "b", "c", "d", "e"), images, sparse.csr_array(after), binary=False)
-    found = compare(table, SIDES, AuditOptions(min_active=3))
+    result = compare(table, SIDES, AuditOptions(min_active=3))
     changes = change(sparse.csr_array(before), sparse.csr_array(after), SIDES)
     told = fit(features, 0, SIDES / 2, after[0] > 0.5)
     return {
-        "differences": pd.DataFrame([found.columns(concept) for concept in range(5)]),
+        "differences": result,
         "changes": pd.DataFrame(dict(zip(("value", "low", "high", "p"), changes, strict=True))),
         "salience": pd.DataFrame(
-            [{"held": told.held, "note": told.note, "low": told.low, "p": told.p}]
+            [{"held": told.held, "note": told.note, "low": told.ci_low, "p": told.p}]
         ),
     }
 

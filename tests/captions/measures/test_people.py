@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Pair
-from gslopes.captions.measures.people import LARGE, covered, replaced
-from gslopes.captions.readers import clip
+from gslopes.captions.measures.people import LARGE, replaced
+from gslopes.captions.measures.techniques import run_technique
+from gslopes.captions.stimuli.corpus import Pair, covered
+from gslopes.captions.stimuli.readers import clip
 from gslopes.stats.intervals import newcombe
 from gslopes.stats.shares import fisher
 from gslopes.words.graph import Mentions
 from gslopes.words.wordnet import WordNet
-from tests.captions.conftest import material, things
+from tests.captions.conftest import corpus, things
 
 
 @pytest.mark.row("captions-d2-area")
@@ -46,22 +46,22 @@ def test_golden_53_unmentioned_by_skin(mentions: Mentions):
     stages = {
         "human-labels": {name: [things("person.n.01")] for name in names},
         "system-captions": {
-            name: [things("man.n.01" if said else "bench.n.01")] for name, said in names.items()
+            name: [things("man.n.01" if text else "bench.n.01")] for name, text in names.items()
         },
     }
     groups = {"skin": {name: "darker" if name[0] == "d" else "lighter" for name in names}}
-    made = material(
+    built = corpus(
         mentions,
         stages,
         groups,
         [Pair("skin", "darker", "lighter")],
         areas=dict.fromkeys(names, 0.5),
     )
-    found = run_technique("D2", made, "system-captions", "human-labels", AuditOptions())
-    (row,) = [row for row in found.measures if row["unit"] == "pp"]
+    result = run_technique("D2", built, "system-captions", "human-labels", AuditOptions())
+    (row,) = [row for row in result.measures if row["unit"] == "pp"]
     assert row["value"] == pytest.approx(4.5)
     assert row["p"] == pytest.approx(0.1589, abs=5e-5)
-    assert len(found.cases) == 42
+    assert len(result.cases) == 42
 
 
 @pytest.mark.row("captions-d2-stages", "captions-d2-area")
@@ -75,11 +75,11 @@ def test_people_go_unmentioned_at_each_stage_over_the_labels(mentions: Mentions)
     }
     groups = {"skin": {str(i): "darker" if i % 2 else "lighter" for i in range(20)}}
     areas = {str(i): 0.1 if i == 19 else 0.11 for i in range(20)}
-    made = material(mentions, stages, groups, areas=areas)
+    built = corpus(mentions, stages, groups, areas=areas)
     for stage, count in silent.items():
-        found = run_technique("D2", made, stage, "human-labels", AuditOptions())
+        result = run_technique("D2", built, stage, "human-labels", AuditOptions())
         (share,) = [
-            row for row in found.measures if row["concept"] == "unmentioned" and not row["column"]
+            row for row in result.measures if row["concept"] == "unmentioned" and not row["column"]
         ]
         assert (share["active"], share["n"], share["stage"]) == (count, 19, stage)
 
@@ -98,10 +98,10 @@ def test_several_people_described_as_one(mentions: Mentions, say: Callable):
         "human-captions": {"a": [say("Two women and a man.")], "b": [say("Two men.")]},
         "system-captions": {"a": [say("A woman on a bench.")], "b": [say("Two men.")]},
     }
-    found = run_technique(
-        "E1", material(mentions, stages), "system-captions", "human-captions", AuditOptions()
+    result = run_technique(
+        "E1", corpus(mentions, stages), "system-captions", "human-captions", AuditOptions()
     )
-    (row,) = [row for row in found.measures if row["concept"] == "several described as one"]
+    (row,) = [row for row in result.measures if row["concept"] == "several described as one"]
     assert (row["active"], row["n"]) == (1, 2)
 
 
@@ -120,13 +120,13 @@ def test_golden_62_wheelchairs(mentions: Mentions):
     stages = {
         "human-labels": {name: [things("wheelchair.n.01")] for name in names},
         "system-captions": {
-            n: [things("wheelchair.n.01" if said else "bench.n.01")] for n, said in names.items()
+            n: [things("wheelchair.n.01" if text else "bench.n.01")] for n, text in names.items()
         },
     }
     groups = {"skin": {name: "darker" if name[0] == "d" else "lighter" for name in names}}
-    made = material(mentions, stages, groups, [Pair("skin", "darker", "lighter")])
-    found = run_technique("E2", made, "system-captions", "human-labels", AuditOptions())
-    (row,) = [row for row in found.measures if row["unit"] == "pp"]
+    built = corpus(mentions, stages, groups, [Pair("skin", "darker", "lighter")])
+    result = run_technique("E2", built, "system-captions", "human-labels", AuditOptions())
+    (row,) = [row for row in result.measures if row["unit"] == "pp"]
     assert row["value"] == pytest.approx(-40)
     assert (row["ci_low"], row["ci_high"]) == (
         pytest.approx(-67.18, abs=5e-3),
@@ -145,6 +145,6 @@ def test_golden_64_a_doctor_described_as_a_person(words: WordNet, mentions: Ment
             "b": [things("doctor.n.01", "person.n.01")],
         },
     }
-    made = material(mentions, stages)
-    found = run_technique("E3", made, "system-captions", "human-labels", AuditOptions())
-    assert [case["image"] for case in found.cases] == ["a"]
+    built = corpus(mentions, stages)
+    result = run_technique("E3", built, "system-captions", "human-labels", AuditOptions())
+    assert [case["image"] for case in result.cases] == ["a"]

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse, stats
 
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import presence_of_rows
 from gslopes.captions.measures.rows import change, compare, rate
+from gslopes.captions.stimuli.corpus import presence_of, presence_of_images
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.shares import fisher
@@ -39,31 +39,32 @@ def test_golden_46_wilson():
 def shares(*rows: np.ndarray, first: int):
     """Differences of concepts by their shares of each image's captions, of which the first images are one group."""
     names = [str(i) for i in range(len(rows[0]))]
-    table = presence_of_rows(
-        {str(i): {k: v for k, v in enumerate(row) if v} for i, row in enumerate(rows)}, names
-    )
-    table = type(table)(table.concepts, table.images, table.matrix, binary=False)
+    entries = [(str(i), k, v) for i, row in enumerate(rows) for k, v in enumerate(row) if v]
+    table = presence_of(entries, names, binary=False)
     return compare(table, np.where(np.arange(len(names)) < first, 1, -1).astype(np.int8), OPTIONS)
 
 
 def test_shares_of_captions_are_compared_by_welch():
     values = np.random.default_rng(0).random(90)
-    found = shares(values, first=30)
+    result = shares(values, first=30)
     theirs = stats.ttest_ind(values[:30], values[30:], equal_var=False)
     interval = theirs.confidence_interval()
-    assert (found.low[0], found.high[0]) == pytest.approx((100 * interval.low, 100 * interval.high))
-    assert found.p[0] == pytest.approx(theirs.pvalue)
+    assert (result.ci_low[0], result.ci_high[0]) == pytest.approx(
+        (100 * interval.low, 100 * interval.high)
+    )
+    assert result.p[0] == pytest.approx(theirs.pvalue)
 
 
 def test_what_is_rare_in_a_group_has_no_interval_by_t():
     rare = np.zeros(90)
     rare[[0, *range(30, 45)]] = 0.5
-    found = shares(rare, first=30)
-    assert np.isnan([found.low, found.high, found.p]).all()
+    result = shares(rare, first=30)
+    assert result[["ci_low", "ci_high", "p"]].isna().all(axis=None)
 
 
 def test_groups_under_ten_images_are_not_tested():
-    table = presence_of_rows({"a": dict.fromkeys(range(12), 1.0)}, [str(i) for i in range(12)])
+    images = [str(i) for i in range(12)]
+    table = presence_of_images({"a": images}, images)
     member = np.array([1] * 5 + [-1] * 7, np.int8)
     assert np.isnan(compare(table, member, AuditOptions(min_active=1)).p).all()
 
@@ -76,9 +77,8 @@ def test_equal_means_of_unequal_spread_are_no_difference():
 
 
 def test_no_change_between_stages_has_p_one():
-    table = presence_of_rows(
-        {"a": dict.fromkeys(range(20), 1.0)}, [str(i) for i in range(20)]
-    ).matrix
+    images = [str(i) for i in range(20)]
+    table = presence_of_images({"a": images}, images).matrix
     value, low, high, p = change(table, table, np.repeat([1, -1], 10).astype(np.int8))
     assert (value[0], p[0]) == (0, 1)
     assert low[0] < 0 < high[0]

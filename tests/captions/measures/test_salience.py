@@ -6,9 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gslopes.captions.audit import run_technique
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures import salience
 from gslopes.captions.measures.rows import Recorder
 from gslopes.captions.measures.salience import (
@@ -20,11 +18,13 @@ from gslopes.captions.measures.salience import (
     fit_published,
     layout,
 )
+from gslopes.captions.measures.techniques import run_technique
+from gslopes.captions.stimuli.corpus import Box, Pair
 from gslopes.stats.intervals import percentile
 from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.score_test import Coefficient
 from gslopes.words.graph import Mentions
-from tests.captions.conftest import material, things
+from tests.captions.conftest import corpus, things
 
 
 @pytest.mark.row("captions-s2-splits")
@@ -35,7 +35,7 @@ def test_golden_36_without_a_penalty_it_is_the_log_odds_ratio():
     assert result.coefficient == pytest.approx(1.5041, abs=5e-5)
     alone = fit(np.zeros((90, 2)), 0, group, mentioned)
     assert alone.coefficient == pytest.approx(math.log(4.5))
-    assert 0 < alone.low < alone.coefficient < alone.high
+    assert 0 < alone.ci_low < alone.coefficient < alone.ci_high
     assert alone.p < 0.002
 
 
@@ -89,10 +89,10 @@ def test_the_fast_path_is_within_two_hundredths_of_the_exact_one(drawn):
 
 @pytest.mark.row("captions-s2-features")
 def test_layout_is_size_and_distance_from_the_centre():
-    found = layout(
+    outcome = layout(
         [[Box("a.n.01", 0, 0, 0.2, 0.2), Box("a.n.01", 0, 0, 1, 1)], []], ["a.n.01", "b.n.01"]
     )
-    assert found.tolist() == [[1, 0, 0, 1], [0, 0, 1, 1]]
+    assert outcome.tolist() == [[1, 0, 0, 1], [0, 0, 1, 1]]
 
 
 KINDS = ("necktie.n.01", "dog.n.01", "cup.n.01")
@@ -120,9 +120,9 @@ def ties(mentions: Mentions) -> tuple[Recorder, dict[str, np.ndarray], np.ndarra
         },
     }
     groups = {"gender": {str(i): "male" if man else "female" for i, man in enumerate(men)}}
-    made = material(mentions, stages, groups, [Pair("gender", "female", "male")], boxes=boxes)
+    built = corpus(mentions, stages, groups, [Pair("gender", "female", "male")], boxes=boxes)
     options = AuditOptions(as_published=True, types=3, splits=40)
-    return run_technique("S2", made, "system-captions", "human-labels", options), says, men
+    return run_technique("S2", built, "system-captions", "human-labels", options), says, men
 
 
 @pytest.mark.row(
@@ -132,16 +132,16 @@ def test_as_published_the_commonest_types_are_ranked_by_accuracy_where_the_inter
     ties,
 ):
     recorder, says, _ = ties
-    found = {row["concept"]: row for row in recorder.salience}
-    assert set(found) == set(KINDS)
-    assert [found[name]["finding_paper"] for name in KINDS] == [True, True, False]
-    assert [found[name]["rank"] for name in KINDS] == [1, 2, None]
+    outcome = {row["concept"]: row for row in recorder.salience}
+    assert set(outcome) == set(KINDS)
+    assert [outcome[name]["finding_paper"] for name in KINDS] == [True, True, False]
+    assert [outcome[name]["rank"] for name in KINDS] == [1, 2, None]
     assert (
-        found["necktie.n.01"]["split_high"]
+        outcome["necktie.n.01"]["split_high"]
         < 0
-        < found["necktie.n.01"]["accuracy"] - found["dog.n.01"]["accuracy"]
+        < outcome["necktie.n.01"]["accuracy"] - outcome["dog.n.01"]["accuracy"]
     )
-    assert (found["dog.n.01"]["n"], found["dog.n.01"]["mentioned"]) == (
+    assert (outcome["dog.n.01"]["n"], outcome["dog.n.01"]["mentioned"]) == (
         400,
         int(says["dog.n.01"].sum()),
     )
@@ -184,8 +184,8 @@ def test_own_size_is_held_fixed_where_one_group_is_shown_larger():
     features, group, chance = labelled(2000)
     features[:, 0] *= np.where(group > 0, 2, 1)
     y = chance.random(2000) < 1 / (1 + np.exp(-8 * (features[:, 0] - 0.2)))
-    found = fit(features, 0, group, y)
-    assert found.low < 0 < found.high
+    outcome = fit(features, 0, group, y)
+    assert outcome.ci_low < 0 < outcome.ci_high
     assert fit_published(features[:, 1:20], group, y, AuditOptions(splits=20)).splits.min() > 0.3, (
         "without its size"
     )
@@ -196,17 +196,21 @@ def test_a_type_that_goes_with_the_group_and_the_mention_is_held_fixed():
     with_it = features[:, 7] > 0
     group = np.where(chance.random(1000) < np.where(with_it, 0.7, 0.4), 0.5, -0.5)
     y = chance.random(1000) < np.where(with_it, 0.75, 0.3)
-    found = fit(features, 0, group, y)
-    assert found.held >= 1
-    assert found.low < 0 < found.high
-    assert fit(features[:, [0, 20]], 0, group, y).low > 0, "without it"
+    outcome = fit(features, 0, group, y)
+    assert outcome.held >= 1
+    assert outcome.ci_low < 0 < outcome.ci_high
+    assert fit(features[:, [0, 20]], 0, group, y).ci_low > 0, "without it"
 
 
 def test_what_n_does_not_allow_is_refused_with_how_many_images_would_do():
     features, group, _ = labelled(60)
-    found = fit(features, 0, group, np.arange(60) < 6)
-    assert (found.eligible, math.isnan(found.p), math.isnan(found.low)) == (False, True, True)
-    assert found.note == "too few images to tell: of 60, 6 mention it; about 112 would do"
+    outcome = fit(features, 0, group, np.arange(60) < 6)
+    assert (outcome.eligible, math.isnan(outcome.p), math.isnan(outcome.ci_low)) == (
+        False,
+        True,
+        True,
+    )
+    assert outcome.note == "too few images to tell: of 60, 6 mention it; about 112 would do"
     assert (
         fit(features, 0, np.full(60, 0.5), np.arange(60) < 30).note
         == "shown with one of the groups only"
@@ -222,8 +226,8 @@ def test_intervals_of_sixty_images_hold_what_was_planted():
     held = []
     for seed in range(200):
         features, group, chance = labelled(60, seed=seed)
-        found = fit(features, 0, group, chance.random(60) < 1 / (1 + np.exp(-group)))
-        held.append(found.low <= 1 <= found.high)
+        outcome = fit(features, 0, group, chance.random(60) < 1 / (1 + np.exp(-group)))
+        held.append(outcome.ci_low <= 1 <= outcome.ci_high)
     assert 0.9 <= np.mean(held) <= 0.99
 
 
@@ -232,6 +236,6 @@ def test_a_fit_that_reached_no_maximum_is_refused_with_the_reason(monkeypatch):
         salience, "score_interval", lambda *_: Coefficient(1.0, math.nan, math.nan, math.nan)
     )
     features, group, chance = labelled(60, seed=0)
-    found = fit(features, 0, group, chance.random(60) < 0.5)
-    assert (found.eligible, found.note) == (False, "the fit reached no maximum")
-    assert math.isnan(found.coefficient)
+    outcome = fit(features, 0, group, chance.random(60) < 0.5)
+    assert (outcome.eligible, outcome.note) == (False, "the fit reached no maximum")
+    assert math.isnan(outcome.coefficient)

@@ -1,8 +1,9 @@
-"""Each photo alone: decoded, its face found, and each saliency model asked about it; then who is of which group."""
+"""Each photo by itself: decoded, its face found, each saliency model asked about it; then who is of which group."""
 
 import copy
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -25,15 +26,16 @@ from gslopes.core.errors import AnswerError, PhotoError, UsageError
 from gslopes.core.files import sha256_of
 from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.records import ByteArray, Finder, Photo
-from gslopes.core.tables import Record, Row
+from gslopes.core.tables import Record, Row, records
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.people import People, Portrait
+from gslopes.crops.stimuli.people import Groups, People, Portrait
 from gslopes.faces.find import choose
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import open_photo, open_srgb
 
+STILL = "out of what is kept, still in who is favoured"  # who has no face
 _MEMORY = 768 << 20  # bytes of decoded photos that are kept
 
 
@@ -77,18 +79,17 @@ def scaled_size(width: int, height: int, config: CropsConfig) -> tuple[int, int]
 def as_joined(
     used: pd.DataFrame, config: CropsConfig
 ) -> tuple[list[tuple[int, int]], dict[int, Box]]:
-    """Sizes of the photos as they are joined, and heads in them.  used: rows of PEOPLE."""
+    """Sizes of the photos when joined, and heads in them.  used: rows of PEOPLE."""
     sizes = []
     heads = {}
-    for index, row in enumerate(used.to_dict("records")):
-        wide = int(row["width"])
-        tall = int(row["height"])
-        sizes.append(scaled_size(wide, tall, config))
+    for index, row in enumerate(records(used)):
+        size = scaled_size(row["width"], row["height"], config)
+        sizes.append(size)
         if row["head"] is not None:
-            across = sizes[-1][0] / wide
-            down = sizes[-1][1] / tall
-            x0, y0, x1, y1 = (float(value) for value in row["head"])
-            heads[index] = Box(x0 * across, y0 * down, x1 * across, y1 * down)
+            head = Box(*row["head"].tolist())
+            across = size[0] / row["width"]
+            down = size[1] / row["height"]
+            heads[index] = Box(head.x0 * across, head.y0 * down, head.x1 * across, head.y1 * down)
     return sizes, heads
 
 
@@ -99,15 +100,18 @@ def finder_of(run: Run) -> Finder:
 
 
 def look(run: Run, portraits: Sequence[Portrait]) -> Made:
-    """Each photo alone: decoded, its face found, and each saliency model asked about it."""
+    """Each photo by itself: decoded, its face found, and each saliency model asked about it."""
     assert run.plan is not None
     finder = run.once(finder_of)
     models = [cast("Saliency", model) for model in run.plan.models.values() if has_map(model)]
     saliency: list[Row] = []
     people: list[Row] = []
     for portrait in portraits:
-        row: Row = {"photo": "", "person": portrait.person, "path": portrait.relative, "width": 0}
-        row |= {
+        row: Row = {
+            "photo": "",
+            "person": portrait.person,
+            "path": portrait.relative,
+            "width": 0,
             "height": 0,
             "status": "used",
             "faces": 0,
@@ -124,20 +128,26 @@ def look(run: Run, portraits: Sequence[Portrait]) -> Made:
             continue
         height, width = photo.pixels.shape[:2]
         faces = finder([photo])[0]
-        row |= {"photo": photo.id, "width": width, "height": height, "faces": len(faces.scores)}
+        row |= {
+            "photo": photo.id,
+            "width": width,
+            "height": height,
+            "faces": len(faces.scores),
+        }
         face = choose(faces, width, height, 1)
         if isinstance(face, SkipReason):
-            detail = "out of what is kept, still in who is favoured"
-            row |= SkipReason(
-                face.reason, f"{face.detail}; {detail}" if face.detail else detail
-            ).columns
+            detail = "; ".join(filter(None, (face.detail, STILL)))
+            row |= SkipReason(face.reason, detail).columns
         else:
             head = head_box(face.box.tolist(), width, height)
-            sides = np.array([head.x0, head.y0, head.x1, head.y1], np.float32)
-            row |= {"box": face.box.astype(np.float32), "head": sides}
+            row |= {"box": face.box, "head": np.array(astuple(head), np.float32)}
         for model in models:
             saliency += _alone(model, photo, row, run.config)
-    return {"saliency": saliency, "traits": [], "people": people + _repeated(portraits, people)}
+    return {
+        "saliency": saliency,
+        "traits": [],
+        "people": people + _repeated(portraits, people),
+    }
 
 
 def _repeated(portraits: Sequence[Portrait], people: Sequence[Row]) -> list[Row]:
@@ -146,68 +156,86 @@ def _repeated(portraits: Sequence[Portrait], people: Sequence[Row]) -> list[Row]
     for portrait, row in zip(portraits, people, strict=True):
         why = SkipReason(Reason.DUPLICATE, portrait.relative)
         rows += [
-            {**row, "path": name, "status": "skipped", **why.columns} for name in portrait.repeats
+            {
+                **row,
+                "path": name,
+                "status": "skipped",
+                **why.columns,
+            }
+            for name in portrait.repeats
         ]
     return rows
 
 
-def _alone(model: Saliency, photo: Photo, row: Record, config: CropsConfig) -> list[Row]:
-    """A photo's own map in numbers, at its own scale and, of a model of one size, reduced as when joined."""
-    pixels, (height, width) = (
-        scaled(in_srgb(photo.pixels, photo.icc), config),
-        photo.pixels.shape[:2],
-    )
+def _alone(
+    model: Saliency,
+    photo: Photo,
+    row: Record,
+    config: CropsConfig,
+) -> list[Row]:
+    """A photo's map in numbers, at the photo's scale and, of a model of one size, reduced as when joined."""
+    pixels = scaled(in_srgb(photo.pixels, photo.icc), config)
+    height, width = photo.pixels.shape[:2]
     factor = height / pixels.shape[0]
     scales = {"own": model}
-    if size := int(getattr(model, "size", 0)):
+    if size := getattr(model, "size", 0):
         matched: Any = copy.copy(model)
         matched.size = max(32, size // 2)
         scales["matched"] = matched
     rows = []
     for scale, scaled_model in scales.items():
         try:
-            (saliency,) = scaled_model.maps([pixels])
+            saliency = scaled_model.maps([pixels])[0]
             check_map(saliency, pixels.shape[1], pixels.shape[0], model.name, row["path"])
         except AnswerError:
-            continue  # the pairs of this photo say why
+            continue  # the pairs of this photo have the reason
         x, y = (int(value * factor) for value in focal_point(saliency))
         regions = salient_regions(saliency, width, height)
-        facts: Row = {"on_head": None, "kept": None, "regions": len(regions), "regions_off": 0}
-        if row["head"] is not None and np.ptp(saliency.scores) > 0:
-            head = Box(*(float(value) for value in row["head"]))
-            crop = crop_rectangle(width, height, min(x, width - 1), min(y, height - 1), 1.0)
-            facts |= {"on_head": head.holds(x, y), "kept": np.float32(share_inside(head, crop))}
-            facts["regions_off"] = sum(box.shared(head) < box.area / 2 for box in regions)
-        facts |= {
-            "max": np.float32(saliency.scores.max()),
-            "median": np.float32(np.median(saliency.scores)),
+        facts = {
+            "cropper": model.name,
+            "photo": photo.id,
+            "scale": scale,
+            "x": x,
+            "y": y,
+            "max": saliency.scores.max(),
+            "median": np.median(saliency.scores),
+            "on_head": None,
+            "kept": None,
+            "regions": len(regions),
+            "regions_off": 0,
         }
-        rows.append(
-            {"cropper": model.name, "photo": photo.id, "scale": scale, "x": x, "y": y, **facts}
-        )
+        if row["head"] is not None and np.ptp(saliency.scores) > 0:
+            head = Box(*row["head"].tolist())
+            crop = crop_rectangle(width, height, min(x, width - 1), min(y, height - 1), 1.0)
+            facts["on_head"] = head.holds(x, y)
+            facts["kept"] = np.float32(share_inside(head, crop))
+            facts["regions_off"] = sum(box.shared(head) < box.area / 2 for box in regions)
+        rows.append(facts)
     return rows
 
 
-def with_groups(run: Run, made: Tables) -> Made:
+def with_groups(run: Run, tables: Tables) -> Made:
     """Who is of which group, in the order of the table, and who is left out.
 
     Raises: UsageError if no photo can be read.
     """
-    people: People = run.inputs
-    used = made["people"][made["people"]["status"] == "used"]
-    if used.empty:
-        first = made["people"].iloc[0]
-        raise UsageError(
-            "No photo could be read.",
-            f"The first reason: {explained(first['reason'], first['detail'])}.",
-        )
-    runfolder.write_json(
-        run.folder / "groups.json", {"groups": people.groups, "left_out": people.left_out}
-    )
+    groups: Groups = run.inputs.groups
+    looked_at = tables["people"]
+    if not (looked_at["status"] == "used").any():
+        first = looked_at.iloc[0]
+        reason = explained(first["reason"], first["detail"])
+        raise UsageError("No photo could be read.", f"The first reason: {reason}.")
+    content = {"groups": groups, "left_out": run.inputs.left_out}
+    runfolder.write_json(run.folder / "groups.json", content)
     traits = [
-        {"person": person, "column": column, "value": value, "source": run.config.source}
-        for column, groups in people.groups.items()
-        for value, persons in groups.items()
+        {
+            "person": person,
+            "column": column,
+            "value": value,
+            "source": run.config.source,
+        }
+        for column, members in groups.items()
+        for value, persons in members.items()
         for person in persons
     ]
-    return {"saliency": made["saliency"], "people": made["people"], "traits": traits}
+    return {**tables, "traits": traits}

@@ -1,4 +1,4 @@
-"""Captions and labels as tuples: objects, attributes and relations; made in parts, and read back as what was said."""
+"""Captions and labels as tuples: objects, attributes and relations; made in parts, and read back as captions."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,11 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.captions import TABLES
-from gslopes.captions.config import CaptionsConfig
-from gslopes.captions.material import Box, Caption
-from gslopes.captions.readers import LARGEST, StageRows
-from gslopes.captions.stimuli import LABELS
+from gslopes.captions.config import TABLES, CaptionsConfig
+from gslopes.captions.stimuli.corpus import Box, Caption, senses_of
+from gslopes.captions.stimuli.readers import LARGEST, StageRows
+from gslopes.captions.stimuli.stages import LABELS
 from gslopes.core import tables
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import read_named
@@ -21,7 +20,6 @@ from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Tables
 from gslopes.words.chunks import standard
 from gslopes.words.graph import ROLES, Fact, Sense, Senses, overrides, with_synsets
-from gslopes.words.wordnet import wordnet
 
 TUPLES = TABLES["tuples"]
 SIDES = ["x0", "y0", "x1", "y1", "score"]
@@ -42,7 +40,7 @@ def parser_name(config: CaptionsConfig) -> str:
 
 
 def parsed_images(run: Run) -> Sequence[str]:
-    """The images whose captions are parsed; none where the tuples are given."""
+    """The images whose captions are parsed; none if the user gives tuples."""
     if run.config.tuples:
         return []
     return run.table("images")["image"].tolist()
@@ -65,11 +63,11 @@ def parse(run: Run, images: Sequence[str]) -> Made:
 
 
 def with_labels(run: Run, parts: Tables) -> Made:
-    """The tuples of captions, and those of labels.  Raises: TableError if the user's tuples are none."""
+    """The tuples of captions and of labels.  Raises: TableError if the user's table has other columns."""
     captions = tables.read(TUPLES, run.config.tuples) if run.config.tuples else parts.get("tuples")
-    labels = label_facts(run.inputs.stages, senses_of(run.config))
-    given = [frame for frame in (labels, captions) if frame is not None and len(frame)]
-    rows = pd.concat(given, ignore_index=True) if given else TUPLES.empty()
+    labels = label_facts(run.inputs, senses_of(run.config))
+    frames = [frame for frame in (labels, captions) if frame is not None and len(frame)]
+    rows = pd.concat(frames, ignore_index=True) if frames else TUPLES.empty()
     once = rows.drop_duplicates(
         list(TUPLES.key), keep="last"
     )  # of labels the one with the highest score
@@ -78,11 +76,6 @@ def with_labels(run: Run, parts: Tables) -> Made:
             f"{many(len(rows) - len(once), 'label')} or facts stood twice for an image and were kept once."
         )
     return {"tuples": once}
-
-
-def senses_of(config: CaptionsConfig) -> Senses:
-    """The sense rule of a configuration on WordNet."""
-    return Senses(wordnet(), config.senses)
 
 
 def _captions(run: Run) -> dict[str, list[tuple[str, int, str]]]:
@@ -112,25 +105,26 @@ def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame
     records: list[tuple[Any, ...]] = []
     for stage in (stage for stage in LABELS if stage in stages):
         for row in stages[stage].labels:
-            sense, (subject, other) = (
-                label_sense(row.word, row.synset, row.kind, senses),
-                (
-                    label_sense(word, synset, "object", senses).synset if word else None
-                    for word, synset in (
-                        (row.subject, row.subject_synset),
-                        (row.object, row.object_synset),
-                    )
-                ),
+            sense = label_sense(row.word, row.synset, row.kind, senses)
+            ends = ((row.subject, row.subject_synset), (row.object, row.object_synset))
+            subject, target = (
+                label_sense(word, synset, "object", senses).synset if word else None
+                for word, synset in ends
             )
-            meanings = (sense.synset, subject, other, sense.relaxed, sense.rule)
+            meanings = (sense.synset, subject, target, sense.relaxed, sense.rule)
             fact = Fact(row.kind, row.word, row.subject, row.object, *meanings)
             records.append(
                 (row.image, stage, -1, *fact, *(row.corners or (math.nan,) * 4), row.score)
             )
-    return pd.DataFrame(records, columns=TUPLES.columns).sort_values(SIDES, kind="stable")
+    return pd.DataFrame(records, columns=TUPLES.columns).sort_values(SIDES)
 
 
-def label_sense(word: str, synset: str | None, role: str, senses: Senses) -> Sense:
+def label_sense(
+    word: str,
+    synset: str | None,
+    role: str,
+    senses: Senses,
+) -> Sense:
     """The sense of a label: the synset as given, unless the sense rule has another one for that word.
 
     Under ``overrides`` a first sense that no photo shows is replaced in labels as in captions; under ``paper`` the
@@ -149,7 +143,10 @@ def label_sense(word: str, synset: str | None, role: str, senses: Senses) -> Sen
 
 
 def captions_of(
-    tuples: pd.DataFrame, sentences: pd.DataFrame, images: Iterable[str], stages: Iterable[str]
+    tuples: pd.DataFrame,
+    sentences: pd.DataFrame,
+    images: Iterable[str],
+    stages: Iterable[str],
 ) -> dict[str, dict[str, list[Caption]]]:
     """Stage to image to captions; an image whose captions have no facts is included."""
     facts_of: dict[tuple[Any, ...], Fact] = {}
@@ -160,7 +157,7 @@ def captions_of(
         )
         fact = facts_of[key] if key in facts_of else facts_of.setdefault(key, Fact(*key))
         facts.setdefault((image, stage, source), []).append(fact)
-    wanted = set(images)
+    chosen = set(images)
     images_of: dict[str, dict[str, list[Caption]]] = {stage: {} for stage in stages}
     rows = sentences[["image", "stage", "source", "text"]].itertuples(index=False, name=None)
     captions = []
@@ -172,7 +169,7 @@ def captions_of(
         if source == -1:
             captions.append((image, stage, Caption(-1, tuple(dict.fromkeys(labelled)))))
     for image, stage, caption in captions:
-        if image in wanted:
+        if image in chosen:
             images_of[stage].setdefault(image, []).append(caption)
     return {stage: some for stage, some in images_of.items() if some}
 

@@ -1,4 +1,4 @@
-"""The page of a captions audit: what is judged, what is said first, every number with its reading and its truth.
+"""The page of a captions audit: what is judged, what comes first, every number with its reading and its truth.
 
 Findings are sentences, one of each technique: no total, no ranking.
 """
@@ -8,14 +8,15 @@ import math
 import pandas as pd
 
 from gslopes.captions.config import SENTENCES
-from gslopes.captions.review import HARMS, confirmed, link_of, mask, masked
-from gslopes.core.tables import Record, lookup
+from gslopes.captions.page.review import HARMS, confirmed, link_of, mask, masked
+from gslopes.core.tables import Record, lookup, records
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of
 from gslopes.frame.spec import Headline, Section, Tables
-from gslopes.report import caution, numbers, words
+from gslopes.report import caution, numbers
 from gslopes.report.charts import Mark, panel
 from gslopes.report.units import writer_in
+from gslopes.report.words import many, printable, shorten
 from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import sort_key
 from gslopes.words.wordlists import shipped
@@ -41,16 +42,15 @@ PLAIN = (
 
 
 def _case(row: Record) -> dict[str, str]:
-    """A case as it is quoted; listed words are masked."""
+    """A case in a quotation; listed words are masked."""
     word, text = masked(row)
-    image = words.printable(row["image"])
-    truth = words.printable(row["truth_text"])
-    case = {
+    return {
         "technique": row["technique"],
-        "image": words.shorten(image, 60),
-        "truth": words.shorten(truth, 200),
+        "image": shorten(printable(row["image"]), 60),
+        "truth": shorten(printable(row["truth_text"]), 200),
+        "word": word,
+        "text": shorten(text, 200),
     }
-    return {**case, "word": word, "text": words.shorten(text, 200)}
 
 
 def _titles(page: Page) -> dict[str, str]:
@@ -60,15 +60,16 @@ def _titles(page: Page) -> dict[str, str]:
 def typical(page: Page) -> Content | None:
     """One case, of the technique that leads if it has any: of the cases in order the one in the middle."""
     cases = page.tables["cases"]
-    own = cases[cases["technique"] == page.headline.label.strip()]
-    own = own if len(own) else cases
-    if len(own):
-        return {"case": _case(own.iloc[len(own) // 2].to_dict()), "titles": _titles(page)}
+    leading = cases[cases["technique"] == page.headline.label.strip()]
+    if len(leading):
+        cases = leading
+    if len(cases):
+        return {"case": _case(cases.iloc[len(cases) // 2].to_dict()), "titles": _titles(page)}
     return None
 
 
 def differently(page: Page) -> Content | None:
-    """Of each technique the difference with the smallest q; where none is a finding, the largest differences."""
+    """Of each technique the difference with the smallest q; without a finding, the largest differences."""
     marks: dict[str, list[Mark]] = {}
     for row in findings(page.tables):
         number = value, low, high = row["number"]
@@ -83,38 +84,30 @@ def differently(page: Page) -> Content | None:
 
 def certain(page: Page) -> Content:
     """Who was compared, how numbers are to be read, and what waits to be read."""
-    columns = [
-        words.printable(name)
-        for name in page.tables["measures"]["column"].drop_duplicates()
-        if name
-    ]
-    known = f"Groups are those of {', '.join(columns)}: how people look to those who made the table, not who they are."
-    return {**sure(page, *[known] * bool(columns)), "waiting": len(page.tables["cases"])}
+    columns = filter(None, page.tables["measures"]["column"].unique())
+    names = ", ".join(map(printable, columns))
+    line = f"Groups are those of {names}: how people look to those who made the table, not who they are."
+    return {**sure(page, *[line] * bool(names)), "waiting": len(page.tables["cases"])}
 
 
 def reviewed(page: Page) -> Content | None:
     """What waits to be read by technique, and what reviewers confirmed."""
-    cases = page.tables["cases"]
     titles = _titles(page)
     texts = []
-    for row in confirmed(cases, page.tables["reviews"]):
+    for row in confirmed(page.tables["cases"], page.tables["reviews"]):
         text = f"upper bound {row['cases']:,}, none read yet"
         if row["read"]:
-            ends = numbers.interval(
-                100 * row["low"], 100 * row["high"], lambda end: numbers.decimal(end, 0)
-            )
-            ends = (
-                f" {ends}" if row["read"] < row["cases"] else ""
-            )  # all that there are: nothing is estimated
+            ends = ""  # of all that there are nothing is estimated
+            if row["read"] < row["cases"]:
+                percent = (100 * row["low"], 100 * row["high"])
+                ends = " " + numbers.interval(*percent, lambda end: numbers.decimal(end, 0))
             share = f"{numbers.share(row['share'], 0)}{ends} confirmed"
             text = f"upper bound {row['cases']:,}, of {row['read']:,} read {share}"
-            causes = ", ".join(f"{name} {count}" for name, count in row["causes"].items())
-            text += f"; the others: {causes}" if causes else ""
-            text += (
-                ""
-                if math.isnan(row["kappa"])
-                else f"; Cohen's kappa {numbers.decimal(row['kappa'])}"
-            )
+            if row["causes"]:
+                causes = (f"{name} {count}" for name, count in row["causes"].items())
+                text += f"; the others: {', '.join(causes)}"
+            if not math.isnan(row["kappa"]):
+                text += f"; Cohen's kappa {numbers.decimal(row['kappa'])}"
         texts.append(f"{row['technique']} {titles.get(row['technique'], '')}: {text}")
     if texts:
         return {"lines": texts}
@@ -122,58 +115,66 @@ def reviewed(page: Page) -> Content | None:
 
 
 def show(page: Page) -> Content | None:
-    """Cases of each harm, by technique and rule; of S1 those of the highest rank first."""
+    """Cases of each harm, by technique and rule; of S1 the highest rank first."""
     cases = _ranked(page.tables["cases"], page.tables["inclusions"])
     sections = []
     for harm, (title, _) in HARMS.items():
         groups = []
-        for (technique, rule), rows in cases[cases["harm"] == harm].groupby(
-            ["technique", "rule"], sort=True
-        ):
-            some = [_case(row) for row in rows.head(10).to_dict("records")]
-            groups.append({"technique": technique, "rule": rule, "count": len(rows), "cases": some})
-        sections += [{"title": title, "cases": groups}] if groups else []
+        by_rule = cases[cases["harm"] == harm].groupby(["technique", "rule"])
+        for (technique, rule), rows in by_rule:
+            first = [_case(row) for row in records(rows.head(10))]
+            group = {
+                "technique": technique,
+                "rule": rule,
+                "count": len(rows),
+                "cases": first,
+            }
+            groups.append(group)
+        if groups:
+            sections.append({"title": title, "cases": groups})
     if sections:
         return {"harms": sections}
     return None
 
 
 def _ranked(cases: pd.DataFrame, inclusions: pd.DataFrame) -> pd.DataFrame:
-    """The cases, those of a word that S1 ranks first and in its order; of several pairs of groups the highest rank."""
+    """The cases, first of words that S1 ranks, in its order; of several pairs of groups the highest rank counts."""
     named = inclusions.rename(columns={"scenario": "rule"}).dropna(subset="rank")
     ranks = named.groupby(["stage", "rule", "concept"], as_index=False)["rank"].min()
     of_s1 = ranks.assign(technique="S1", rank=ranks["rank"].astype(float))
-    return cases.merge(of_s1, "left").sort_values("rank", kind="stable", na_position="last")
+    return cases.merge(of_s1, "left").sort_values("rank", kind="stable")
 
 
 def examples(page: Page) -> Content | None:
     """Captions behind what S2 found, of each group's images with the mention and without; Figure 5 of the paper."""
     rows = page.tables["examples"]
     salience = page.tables["salience"]
-    found = salience[salience["finding"] | salience["finding_paper"]]
+    leading = salience[salience["finding"] | salience["finding_paper"]].sort_values(["rank", "q"])
     key = ["stage", "column", "group", "other", "concept"]
-    first = found.sort_values(["rank", "q"], kind="stable", na_position="last").head(EXAMPLES)
-    shown = []
-    for row in first.to_dict("records"):
-        own = rows[(rows[key] == [row[name] for name in key]).all(axis=1)]
-        cells = [_cell(page, part) for _, part in own.groupby(["mentioned", "of"], sort=True)]
-        shown.append({"title": _odds(row), "cells": cells})
-    if shown:
-        return {"findings": shown, "more": len(found) - len(shown)}
+    contents = [
+        {
+            "title": _odds(finding),
+            "cells": [
+                _cell(page, cell)
+                for _, cell in rows.merge(pd.DataFrame([finding])[key]).groupby(["mentioned", "of"])
+            ],
+        }
+        for finding in records(leading.head(EXAMPLES))
+    ]
+    if contents:
+        return {"findings": contents, "more": len(leading) - len(contents)}
     return None
 
 
 def _odds(row: Record) -> str:
-    """What S2 says of a type: the coefficient with its interval, as published that over splits."""
-    ends = ("split_low", "split_high")
-    of = " over the splits"
-    if not math.isnan(row["ci_low"]):
-        ends = ("ci_low", "ci_high")
-        of = ""
-    interval = numbers.interval(row[ends[0]], row[ends[1]], numbers.ratio)
-    odds = f"log odds {numbers.ratio(row['coefficient'])} {interval}{of}"
+    """S2 of a type: the coefficient with its interval, as published over splits."""
+    interval = numbers.interval(row["ci_low"], row["ci_high"], numbers.ratio)
+    if math.isnan(row["ci_low"]):
+        splits = numbers.interval(row["split_low"], row["split_high"], numbers.ratio)
+        interval = f"{splits} over the splits"
+    odds = f"log odds {numbers.ratio(row['coefficient'])} {interval}"
     of_what = f"{STAGES[row['stage']]}, {row['concept']}, {row['group']} over {row['other']}"
-    return words.printable(f"{of_what}: {odds}, {row['n']:,} images")
+    return printable(f"{of_what}: {odds}, {row['n']:,} images")
 
 
 def _cell(page: Page, rows: pd.DataFrame) -> Content:
@@ -182,53 +183,51 @@ def _cell(page: Page, rows: pd.DataFrame) -> Content:
     first = rows.iloc[0]
     captions = [
         {
-            "text": words.shorten(words.printable(row["text"]), 200),
-            "image": words.shorten(words.printable(row["image"]), 60),
+            "text": shorten(printable(row["text"]), 200),
+            "image": shorten(printable(row["image"]), 60),
             "href": link_of(page.run.config.images, row["image"], folder),
         }
-        for row in rows.to_dict("records")
+        for row in records(rows)
     ]
-    said = "mentioned" if first["mentioned"] else "not mentioned"
-    return {"title": f"{words.printable(first['of'])}, {said}", "captions": captions}
+    mentioned = "mentioned" if first["mentioned"] else "not mentioned"
+    return {"title": f"{printable(first['of'])}, {mentioned}", "captions": captions}
 
 
 def harms(page: Page) -> Content:
     """The numbers of every technique, by harm; listed words are masked."""
     measures = _named(page.tables["measures"])
     titles = _titles(page)
-    ran = page.tables["techniques"].query("ran == 'yes'")
-    unjudged = lookup(ran, "technique", "why")
-    inclusions = page.tables["inclusions"]
-    salience = page.tables["salience"]
-    refused = [
-        f"{words.printable(row.concept)}: {row.note}"
-        for row in salience[~salience["eligible"]].itertuples()
-    ]
-    rows = []
+    unjudged = lookup(page.tables["techniques"].query("ran == 'yes'"), "technique", "why")
+    contents = []
     for harm, (title, text) in HARMS.items():
+        refused: list[str] = []
         grids = []
-        for name, part in measures[measures["harm"] == harm].groupby("technique", sort=True):
-            some = _grids(
-                f"{name} {titles.get(str(name), '')} ({READINGS[part['reading'].iloc[0]]})", part
-            )
-            grids += [{**grid, "above": unjudged.pop(str(name), "")} for grid in some]
-        rows += [
-            {
-                "title": title,
-                "text": text,
-                "grids": grids,
-                "refused": refused * (harm == "stereotyping"),
-            }
-        ]
+        for technique, part in measures[measures["harm"] == harm].groupby("technique"):
+            name = str(technique)
+            caption = f"{name} {titles.get(name, '')} ({READINGS[part['reading'].iloc[0]]})"
+            grids += [{**grid, "above": unjudged.pop(name, "")} for grid in _grids(caption, part)]
         if harm == "stereotyping":
-            grids += _grid(
-                "S1 words wrongly included, by false positive rate",
-                inclusions[inclusions["kept"]],
-                "rank",
+            inclusions = page.tables["inclusions"]
+            salience = page.tables["salience"]
+            eligible = salience["eligible"]
+            refused = [
+                f"{printable(row['concept'])}: {row['note']}"
+                for row in records(salience[~eligible])
+            ]
+            caption = "S1 words wrongly included, by false positive rate"
+            grids += _grid(caption, inclusions[inclusions["kept"]], "rank")
+            caption = "S2 objects rightly mentioned or not, size and place held fixed: log odds"
+            grids += _grid(caption, salience[eligible], "q")
+        if grids or refused:
+            contents.append(
+                {
+                    "title": title,
+                    "text": text,
+                    "grids": grids,
+                    "refused": refused,
+                }
             )
-            held = "S2 objects rightly mentioned or not, size and place held fixed: log odds"
-            grids += _grid(held, salience[salience["eligible"]], "q")
-    return {"harms": [row for row in rows if row["grids"] or row["refused"]]}
+    return {"harms": contents}
 
 
 def read(page: Page) -> Content:
@@ -242,14 +241,12 @@ def read(page: Page) -> Content:
 def techniques(page: Page) -> Content:
     """What each technique needs, whether it ran, and what could be changed."""
     rows = page.tables["techniques"]
-    changed = {
-        "reading": rows["reading"].map(READINGS),
-        "could_be_changed": rows["stage"].map(SENTENCES["changeable"]),
-    }
-    changed |= {
-        "why": rows["why"].where(rows["ran"] == "no", "")
-    }  # what was not judged stands above the numbers
-    return {"grid": grid_of("Techniques", rows.assign(**changed), ("harm", "origin", "parameters"))}
+    named = rows.assign(
+        reading=rows["reading"].map(READINGS),
+        could_be_changed=rows["stage"].map(SENTENCES["changeable"]),
+        why=rows["why"].where(rows["ran"] == "no", ""),  # what was not judged is above the numbers
+    )
+    return {"grid": grid_of("Techniques", named, ("harm", "origin", "parameters"))}
 
 
 SECTIONS = (
@@ -279,38 +276,34 @@ def _named(measures: pd.DataFrame) -> pd.DataFrame:
             return GENDERS.get(concept, ("", concept))[1]
         return concept
 
-    pairs = zip(measures["technique"], measures["concept"], strict=True)
-    return measures.assign(concept=[name(*pair) for pair in pairs])
+    return measures.assign(concept=[*map(name, measures["technique"], measures["concept"])])
 
 
 def _grids(title: str, rows: pd.DataFrame) -> list[Content]:
     """The differences between groups of a technique, and its counts and shares over all images."""
     rare = rows["note"].str.contains("too few images have it|fewer than 10", regex=True)
-    overall = rows[
-        (rows["group"] == "") & rows["unit"].isin(["share", "count", "per 1,000 captions"])
-    ]
-    differences = rows[(rows["unit"] == "pp") & rows["value"].notna() & ~rare]
-    out = (
-        f"{words.many(int(rare.sum()), 'comparison')} not judged: too few images"
-        if rare.any()
-        else ""
-    )
+    overall = (rows["group"] == "") & rows["unit"].isin(["share", "count", "per 1,000 captions"])
+    differences = (rows["unit"] == "pp") & rows["value"].notna() & ~rare
+    caption = f"{title}: differences in points"
+    if rare.any():
+        caption += f"; {many(rare.sum(), 'comparison')} not judged: too few images"
     return [
-        *_grid("; ".join(filter(None, [f"{title}: differences in points", out])), differences, "q"),
+        *_grid(caption, rows[differences], "q"),
         *_grid(
             f"{title}: counts and shares over all images",
-            overall.assign(_order=-overall["active"]),
+            rows.assign(_order=-rows["active"])[overall],
             "_order",
         ),
     ]
 
 
 def _grid(caption: str, rows: pd.DataFrame, order: str) -> list[Content]:
-    """The first rows as a table, if there are any."""
-    first = rows.sort_values(order, kind="stable", na_position="last", key=sort_key).head(MOST)
-    more = f"; {len(rows) - MOST:,} more in the tables" if len(rows) > MOST else ""
+    """The first rows as a table, if it has any."""
+    first = rows.sort_values(order, kind="stable", key=sort_key).head(MOST)
+    if len(rows) > MOST:
+        caption += f"; {len(rows) - MOST:,} more in the tables"
     if len(first):
-        return [grid_of(caption + more, first, PLAIN)]
+        return [grid_of(caption, first, PLAIN)]
     return []
 
 
@@ -325,7 +318,7 @@ ODDS = "log odds"
 def tested(measures: pd.DataFrame, salience: pd.DataFrame) -> pd.DataFrame:
     """Differences between groups that have a q, in points, and of S2 in log odds.
 
-    Words for people of a gender are left out of S1, S3 and S4 where genders are compared: that is what they are for.
+    Words for people of a gender are left out of S1, S3 and S4 if genders are compared: that is what they are for.
     """
     rows = measures[(measures["unit"] == "pp") & measures["q"].notna()]
     gendered = rows["column"].str.contains("gender") & rows["technique"].isin(["S1", "S3", "S4"])
@@ -356,7 +349,7 @@ def findings(tables: Tables) -> list[Content]:
     ordered = rows.assign(stage_rank=ranks, size=-rows["value"].abs()).sort_values(
         ["stage_rank", "q", "size", "concept"], key=sort_key
     )
-    first = {str(row["technique"]): row for row in reversed(ordered.to_dict("records"))}
+    first = {str(row["technique"]): row for row in reversed(records(ordered))}
     return [
         _sentence(first[technique]) for technique in SENTENCES["findings"] if technique in first
     ]
@@ -404,7 +397,7 @@ def headline_of(tables: Tables) -> Headline:
         return Headline(f"{_none(rows)}.")
     if cases:
         return Headline(
-            f"No groups were compared; {words.many(cases, 'case waits', 'cases wait')} to be read."
+            f"No groups were compared; {many(cases, 'case waits', 'cases wait')} to be read."
         )
     return Headline("No groups were compared, and no case was found.")
 
@@ -412,12 +405,10 @@ def headline_of(tables: Tables) -> Headline:
 def _none(rows: pd.DataFrame) -> str:
     """The sentence where no difference has q below 0.05: there is none, or it cannot be said."""
     differences = []
-    for row in rows.to_dict("records"):
+    for row in records(rows):
         low = row["ci_low"]
         high = row["ci_high"]
-        name = (
-            f"{row['technique']} {words.printable(str(row['concept'])).partition('.')[0]}".strip()
-        )
+        name = f"{row['technique']} {printable(str(row['concept'])).partition('.')[0]}".strip()
         n = int(row["n"])
         shown = f"{numbers.interval(low, high)} points"
         matters = caution.points(row["active"] / max(n, 1))
@@ -427,10 +418,10 @@ def _none(rows: pd.DataFrame) -> str:
     widest = caution.widest(differences)
     if len(unclear) == len(differences):
         return caution.cannot_tell(widest, "whether captions differ between groups", "image")
-    count = words.many(len(differences), "difference")
+    count = many(len(differences), "difference")
     if unclear:
         text = f"None of {count} between groups has q below 0.05; of {len(unclear):,} it cannot be said with"
-        return f"{text} {words.many(widest.n, 'image')}: {caution.fits(widest)}"
+        return f"{text} {many(widest.n, 'image')}: {caution.fits(widest)}"
     text = f"None of {count}" if len(differences) > 1 else "No difference"
     return f"{text} between groups has q below 0.05 ({caution.widely(widest, 'image')})"
 
@@ -444,12 +435,12 @@ def _sentence(row: Record) -> Content:
     text = SENTENCES["findings"][technique].format(
         stage=STAGES.get(str(row["stage"]), str(row["stage"])),
         scenario=SENTENCES["scenarios"].get(scenario, "wrongly include"),
-        concept=words.printable(concept).partition(".")[0].replace("_", " "),
-        group=words.printable(row["group"]),
-        other=words.printable(row["other"]),
+        concept=printable(concept).partition(".")[0].replace("_", " "),
+        group=printable(row["group"]),
+        other=printable(row["other"]),
         more="more" if value > 0 else "less",
-        towards=words.printable(row["group" if value > 0 else "other"]),
-        away=words.printable(row["other" if value > 0 else "group"]),
+        towards=printable(row["group" if value > 0 else "other"]),
+        away=printable(row["other" if value > 0 else "group"]),
         size=numbers.size(value),
         value=numbers.ratio(value),
     )
@@ -460,7 +451,7 @@ def _sentence(row: Record) -> Content:
         "text": f"{text[:1].upper()}{text[1:]}.",
         "interval": "" if interval == numbers.NONE else interval,
         "q": "q < 0.001" if row["q"] < 0.001 else f"q = {numbers.decimal(row['q'], 3)}",
-        "n": words.many(int(row["n"]), "image"),
+        "n": many(int(row["n"]), "image"),
         "technique": technique,
         "reading": str(row["reading"]),
         "unit": str(row["unit"]),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.people import (
+from gslopes.crops.stimuli.people import (
     People,
     balanced_pairs,
     check_sizes,
@@ -40,24 +40,24 @@ ROWS = "id,gender,race\na,f,x\nb,f,y\nc,m,x\nd,m,y\ne,f,x/y\nf,,x\n"
 
 @pytest.mark.row("crops-3.2-pairs", "crops-3.1-several", "crops-fig-2-coarse")
 def test_columns_and_their_crossing(folder):
-    found = read_people(folder, table(folder, ROWS), ["gender", "race"])
-    assert {name: len(members) for name, members in found.groups["gender"].items()} == {
+    result = read_people(folder, table(folder, ROWS), ["gender", "race"])
+    assert {name: len(members) for name, members in result.groups["gender"].items()} == {
         "f": 3,
         "m": 2,
     }
-    assert list(found.cells) == ["f + x", "f + y", "m + x", "m + y"]
-    assert found.left_out["race"] == {"several values: x/y": 1}
-    assert found.left_out["gender"] == {"no value": 1}
+    assert list(result.cells) == ["f + x", "f + y", "m + x", "m + y"]
+    assert result.left_out["race"] == {"several values: x/y": 1}
+    assert result.left_out["gender"] == {"no value": 1}
 
 
 def test_one_picture_under_two_names_is_one_photo_unless_the_table_says_two_things(folder):
     for name in ("a again", "z"):
         (folder / f"{name}.jpg").write_bytes(b"a")
-    found = read_people(folder, table(folder, ROWS + "z,f,x\n"), ["gender"])
-    assert [portrait.relative for portrait in found.portraits].count("a again.jpg") == 1
-    assert len(found.portraits) == 6
-    assert found.portraits[0].repeats == ("a.jpg", "z.jpg")
-    assert found.absent == ""
+    result = read_people(folder, table(folder, ROWS + "z,f,x\n"), ["gender"])
+    assert [portrait.relative for portrait in result.portraits].count("a again.jpg") == 1
+    assert len(result.portraits) == 6
+    assert result.portraits[0].repeats == ("a.jpg", "z.jpg")
+    assert result.absent == ""
     with pytest.raises(
         UsageError, match="a and z are the same picture, with different rows in the table"
     ):
@@ -98,9 +98,9 @@ def test_what_is_off_is_named_with_its_line(folder, text, says):
 
 
 def test_people_without_a_photo_there_are_said_and_not_refused(folder):
-    found = read_people(folder, table(folder, "id,gender\na,f\nb,m\nz,m\ny,f\n"), ["gender"])
-    assert [portrait.relative for portrait in found.portraits] == ["a.jpg", "b.jpg"]
-    assert found.absent == "2 rows of people.csv are about none of the photos looked at: 'z', 'y'."
+    result = read_people(folder, table(folder, "id,gender\na,f\nb,m\nz,m\ny,f\n"), ["gender"])
+    assert [portrait.relative for portrait in result.portraits] == ["a.jpg", "b.jpg"]
+    assert result.absent == "2 rows of people.csv are about none of the photos looked at: 'z', 'y'."
 
 
 # --- who meets whom ---

@@ -1,4 +1,4 @@
-"""Shares over pairs of people: the published counts, the intervals, the properties; and of photos alone."""
+"""Shares over pairs of people: the published counts, the intervals, the properties; and of photos by themselves."""
 
 import math
 
@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gslopes.crops.measures import Panel, average_rows, gaze_rows, parity_rows
-from gslopes.crops.parity import (
+from gslopes.crops.measures.panel import Panel
+from gslopes.crops.measures.parity import (
     average,
     compared,
     disparate_impact,
@@ -23,6 +23,7 @@ from gslopes.crops.parity import (
     parity,
     resampled,
 )
+from gslopes.crops.measures.rows import average_rows, gaze_rows, parity_rows
 from gslopes.stats.intervals import newcombe, normal_quantile, wilson
 from tests.published import COUNTS, PERSONS
 
@@ -92,7 +93,7 @@ def figure_2(name="native-10000"):
         column: {SAID[key]: tuple(one for one in everyone if one[place] == key) for key in keys}
         for place, (column, keys) in enumerate({"race": "BW", "gender": "FM"}.items())
     }
-    # crossed as the table has them: BM stands before WF, whose pair is the one that the paper's average leaves out
+    # crossed as the table has them: BM comes before WF, the pair that the paper's average leaves out
     groups["race + gender"] = {
         f"{SAID[name[0]]} + {SAID[name[1]]}": members for name, members in persons.items()
     }
@@ -138,7 +139,7 @@ def test_a_pair_that_was_drawn_three_times_counts_three_times():
     )
     found = parity(h, counts)
     assert (found.pairs, found.draws, found.p) == (5, 8, pytest.approx(5 / 8))
-    often = parity(h, 10 * counts)  # more draws of the same people say nothing more about people
+    often = parity(h, 10 * counts)  # more draws of the same people tell nothing more about people
     assert (often.p, often.se) == pytest.approx((found.p, found.se))
     weights = np.ones((1, 3)), np.ones((1, 2))
     assert resampled(h, *weights, counts)[0] == pytest.approx(found.p)
@@ -276,7 +277,7 @@ def test_kept_by_the_bootstrap_of_the_log_ratio():
     assert kept_impact(0.8, 0.4, others, draws).ratio == pytest.approx(0.5)
 
 
-# --- photos alone ---
+# --- photos by themselves ---
 
 
 def test_ties_of_photos_alone_count_for_neither_group():
@@ -294,7 +295,7 @@ def test_photos_alone_that_tie_are_even_whichever_group_stands_first():
     people = pd.DataFrame({"photo": photos, "person": photos, "status": "used"})
     panel = Panel.of(people, {"team": {"blue": photos[:2], "green": photos[2:]}})
     h = panel.alone(pd.DataFrame({"photo": photos, "max": [90.0, 130.0, 90.0, 130.0]}))
-    ((names, place, *_),) = panel.pairs("team", h.mean)
+    ((names, place, _),) = panel.couples("team", h.mean)
     assert names == {"column": "team", "group": "blue", "other": "green"}
     assert h.mean[place].mean() == 0.5
 
@@ -316,12 +317,12 @@ def test_shares_and_differences_by_group():
     }
     saliency = pd.DataFrame({**known, "regions_off": 0})
     groups = {"g": {"a": tuple(photos[:100]), "b": tuple(photos[100:])}}
-    made = gaze_rows(saliency, people, groups)
-    point = pd.DataFrame(made["gaze"]).set_index(["what", "group"]).loc[("point", "a")]
+    built = gaze_rows(saliency, people, groups)
+    point = pd.DataFrame(built["gaze"]).set_index(["what", "group"]).loc[("point", "a")]
     assert point[["share", "ci_low", "ci_high"]].tolist() == pytest.approx(
         [0.03, *wilson(0.03, 100)]
     )
-    gaps = pd.DataFrame(made["gaze_gaps"]).set_index("what")
+    gaps = pd.DataFrame(built["gaze_gaps"]).set_index("what")
     assert gaps.loc["point", ["ci_low", "ci_high"]].tolist() == pytest.approx(
         [*newcombe(3, 100, 0, 100)]
     )

@@ -6,9 +6,8 @@ import pandas as pd
 
 from gslopes.ask.boxes import RECTANGLE
 from gslopes.core.reasons import counted
-from gslopes.core.tables import Record
-from gslopes.crops import CONSTANT
-from gslopes.crops.config import ABOVE
+from gslopes.core.tables import Record, records
+from gslopes.crops.config import ABOVE, CONSTANT
 from gslopes.frame.spec import Headline, Tables
 from gslopes.report import caution, numbers
 from gslopes.report.words import many, printable
@@ -46,7 +45,7 @@ def larger_first(row: Record) -> Record:
 
 
 def ends(row: Record) -> str:
-    """A share's interval, in words if there is none."""
+    """A share's interval; without one, words."""
     return numbers.share_range(row["ci_low"], row["ci_high"]) or "no interval"
 
 
@@ -87,7 +86,7 @@ def headline(head: pd.DataFrame) -> str:
     order = uneven.assign(_flat=-(uneven["p"] - 0.5).abs()).sort_values(
         ["q", "_flat"], kind="stable", key=sort_key
     )
-    best = larger_first(order.to_dict("records")[0])
+    best = larger_first(records(order)[0])
     pair = f"{best['cropper']} favours {best['group']} over {best['other']}, in {numbers.share(best['p'], 0)} of pairs"
     return printable(f"{pair} ({ends(best)}; {best['persons'] + best['other_persons']:,} people).")
 
@@ -95,7 +94,7 @@ def headline(head: pd.DataFrame) -> str:
 def _none(judged: pd.DataFrame) -> str:
     """The sentence, without its full stop, where no pair of groups is uneven: none is, or it cannot be said."""
     pairs = []
-    for row in map(larger_first, judged.to_dict("records")):
+    for row in map(larger_first, records(judged)):
         name = f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({ends(row)})"
         low = 100 * row["ci_low"] - 50
         high = 100 * row["ci_high"] - 50

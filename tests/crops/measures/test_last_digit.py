@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.crops.parity import (
+from gslopes.crops.measures.parity import (
     compared,
     disparate_impact,
     draw_weights,
@@ -32,18 +32,23 @@ def tables(lot: np.random.Generator) -> dict[str, np.ndarray]:
     }
 
 
-def measured(found: dict[str, np.ndarray]) -> dict[str, pd.DataFrame]:
+def measured(result: dict[str, np.ndarray]) -> dict[str, pd.DataFrame]:
     rows = []
-    for name, h in found.items():
+    for name, h in result.items():
         estimate = parity(np.clip(h, 0, 1))
         impact = disparate_impact(estimate.p, estimate.ci_low, estimate.ci_high)
-        sides = [resampled(part, *WEIGHTS.values()) for part in (h, found["alike"])]
-        kept = kept_impact(h.mean(), found["alike"].mean(), *sides)
-        row = {"name": name, **estimate._asdict(), "verdict": impact.verdict, "kept": kept.verdict}
+        sides = [resampled(part, *WEIGHTS.values()) for part in (h, result["alike"])]
+        inside = kept_impact(h.mean(), result["alike"].mean(), *sides)
+        row = {
+            "name": name,
+            **estimate._asdict(),
+            "verdict": impact.verdict,
+            "kept": inside.verdict,
+        }
         row |= {
             "ratio": impact.ratio,
             "ratio_low": impact.low,
-            "kept_low": kept.low,
+            "kept_low": inside.low,
             "drawn": interval(sides[0])[0],
         }
         rows.append(row)
@@ -55,9 +60,9 @@ def measured(found: dict[str, np.ndarray]) -> dict[str, pd.DataFrame]:
 )
 def test_no_verdict_depends_on_the_last_digit(seed: int):
     lot = np.random.default_rng(seed)
-    found = tables(lot)
+    result = tables(lot)
     assert not differences(
-        measured(found), measured({name: moved(h, lot) for name, h in found.items()})
+        measured(result), measured({name: moved(h, lot) for name, h in result.items()})
     )
 
 

@@ -1,11 +1,10 @@
-"""Stages of every form, on small files that follow it exactly: tables, COCO, Visual Genome; and captions as texts."""
+"""Stages of every form, on small files that follow it exactly: tables, COCO, Visual Genome."""
 
 from pathlib import Path
 
 import pytest
 
-from gslopes.captions.config import CaptionsConfig
-from gslopes.captions.readers import (
+from gslopes.captions.stimuli.readers import (
     clip,
     form_of,
     read_captions,
@@ -15,116 +14,8 @@ from gslopes.captions.readers import (
     read_table,
     types,
 )
-from gslopes.captions.stimuli import (
-    LONGEST,
-    find_stages,
-    groups_of,
-    judge_text,
-    read_groups,
-    read_stages,
-)
-from gslopes.core.errors import DataMissing, UnknownName, UsageError
+from gslopes.core.errors import DataMissing
 from gslopes.words.wordnet import wordnet
-
-
-@pytest.mark.row("captions-3.4-stages")
-def test_files_and_folders_are_stages_by_their_names(tmp_path: Path):
-    (tmp_path / "system-captions.csv").write_text("image,caption\n")
-    (tmp_path / "human-captions").mkdir()
-    for name in ("b.csv", "a.csv"):
-        (tmp_path / "human-captions" / name).write_text("image,caption\n")
-    (tmp_path / ".hidden.csv").touch()
-    (tmp_path / "notes.md").touch()
-    (tmp_path / "groups.csv").touch()
-    found = find_stages(tmp_path, others=[tmp_path / "groups.csv"])
-    assert list(found) == ["human-captions", "system-captions"]
-    assert [file.name for file in found["human-captions"]] == ["a.csv", "b.csv"]
-
-
-def test_a_table_that_is_called_after_no_stage_is_named(tmp_path: Path):
-    (tmp_path / "captoins.csv").touch()
-    with pytest.raises(UnknownName, match="captoins"):
-        find_stages(tmp_path)
-
-
-def test_an_empty_folder_and_none_at_all_are_usage_errors(tmp_path: Path):
-    for place in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(UsageError):
-            find_stages(place)
-
-
-def read_one(folder: Path, name: str, content: str):
-    (folder / f"human-labels{name}").write_text(content, "utf-8")
-    return read_stages(find_stages(folder), wordnet())
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "why"),
-    [
-        (
-            ".json",
-            '{"images": [], "annotations": [], "images": []}',
-            "is not JSON: .*the key 'images' twice",
-        ),
-        (
-            ".json",
-            '[{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": NaN}]',
-            "NaN is not a number",
-        ),
-        (".json", '[{"image_id": 1, "width": Infinity, "height": 1}]', "Infinity is not a number"),
-        (".csv", "image,caption,caption\n1,a,b\n", r"labels\.csv has two columns 'caption'"),
-        (
-            ".csv",
-            'image,caption\n1,a\n2,"b\n3,c\n',
-            "line 3: a quote that begins in it is never closed",
-        ),
-        (".csv", "image,caption\n1,a\n2\n", "line 3: it has 1 cells"),
-        (
-            ".csv",
-            f"image,caption\n1,{'a' * 200_000}\n",
-            "line 2: it has a cell of more than 131,072 characters",
-        ),
-        (
-            ".json",
-            f'[{{"image_id": 7, "caption": "{"a" * 200_000}"}}]',
-            "image 7 has 200,000 characters",
-        ),
-    ],
-)
-def test_a_stage_that_can_be_read_in_two_ways_is_an_error_that_names_the_file(
-    tmp_path: Path, name: str, content: str, why: str
-):
-    with pytest.raises(DataMissing, match=why) as error:
-        read_one(tmp_path, name, content)
-    assert error.value.message.count(f"human-labels{name}") == 1
-
-
-# -- captions as texts -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("caption", "status"),
-    [
-        ("A dog.", "parsed"),
-        (None, "empty"),
-        *((blank, "empty") for blank in ("  ", "\u200b")),
-        (3.5, "failed"),
-        (["A dog."], "failed"),
-    ],
-)
-def test_every_caption_has_a_status(caption: object, status: str):
-    assert judge_text(caption)[1] == status
-
-
-def test_what_is_too_long_or_no_unicode_is_still_a_caption():
-    text, status, why = judge_text("x" * (LONGEST + 1))
-    assert (status, len(text)) == ("parsed", LONGEST + 1)
-    assert why == "cut for parsing (at 2,000 characters)"
-    assert judge_text("a \ud800 dog")[:2] == ("a ? dog", "parsed")
-
-
-def test_one_caption_written_in_two_ways_is_one():
-    assert judge_text("A Ｗoman’s o\u200bﬃce") == judge_text("A Woman's office")
 
 
 def test_captions_of_a_csv_in_the_order_of_their_source(tmp_path: Path):
@@ -372,52 +263,3 @@ def test_an_unknown_synset_is_counted_and_an_image_without_coco_has_an_id_of_its
     assert [(row.image, row.synset, row.corners) for row in rows.labels] == [("vg7", None, None)]
     assert rows.dropped["synset that this WordNet does not have"] == 1
     assert sum(rows.dropped.values()) == 3
-
-
-# -- groups of the depicted -------------------------------------------------------------------------------------------
-
-
-def test_a_column_of_identifiers_is_left_out_with_a_sentence_and_an_error_where_it_is_chosen(
-    tmp_path: Path,
-):
-    rows = "".join(f"{image},{image},{image % 2}\n" for image in range(50))
-    (tmp_path / "groups.csv").write_text(f"image,number,gender\n{rows}")
-    groups, notes = groups_of(CaptionsConfig(groups=tmp_path / "groups.csv"))
-    assert list(groups) == ["gender"]
-    assert notes == ["The column number is not compared: it has 50 values, and at most 40 are."]
-    with pytest.raises(UsageError, match=r"number of .* has 50 values"):
-        groups_of(CaptionsConfig(groups=tmp_path / "groups.csv", columns=("number",)))
-
-
-@pytest.fixture
-def zhao(tmp_path: Path) -> Path:
-    file = tmp_path / "instances_2014all.csv"
-    file.write_text(
-        "id,bb_gender,bb_skin,split\n1,Female,Dark,val\n2,Male,Light,val\n3,Unsure,Light,val\n"
-    )
-    return file
-
-
-@pytest.mark.row("captions-3.4-groups")
-def test_zhao_et_al(zhao: Path):
-    assert read_groups(zhao) == {
-        "gender": {"1": "female", "2": "male", "3": ""},
-        "skin": {"1": "darker", "2": "lighter", "3": "lighter"},
-    }
-
-
-def test_two_columns_are_crossed(zhao: Path):
-    assert read_groups(zhao, ["gender + skin"])["gender + skin"] == {
-        "1": "female + darker",
-        "2": "male + lighter",
-        "3": "",
-    }
-
-
-def test_unknown_columns_and_contradictions(tmp_path: Path, zhao: Path):
-    with pytest.raises(UsageError, match="Did you mean 'skin'"):
-        read_groups(zhao, ["skins"])
-    twice = tmp_path / "g.csv"
-    twice.write_text("image,g\na,x\nb,x\na,y\n")
-    with pytest.raises(DataMissing, match="lines 2 and 4 with different g"):
-        read_groups(twice)

@@ -2,14 +2,20 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
-from typing import NamedTuple
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gslopes.words.graph import Fact, Facts, Mentions
+from gslopes.captions.config import CaptionsConfig
+from gslopes.core.errors import ConfigError
+from gslopes.words.graph import Fact, Facts, Mentions, Senses
+from gslopes.words.wordlists import Lists, read_list, shipped
+from gslopes.words.wordnet import wordnet
 
 MOST_VALUES = 40  # of a column that is compared: 780 pairs of groups
 
@@ -53,6 +59,23 @@ class Box(NamedTuple):
         return (self.x1 - self.x0) * (self.y1 - self.y0)
 
 
+def covered(boxes: Sequence[Sequence[float]]) -> float:
+    """The share of the image under the union of boxes, computed exactly.
+
+    boxes: x0, y0, x1, y1 as shares of the sides.
+
+    >>> covered([(0, 0, 0.5, 0.5), (0.25, 0.25, 0.75, 0.5)])
+    0.3125
+    """
+    area = 0.0
+    for x, next_x in pairwise(sorted({end for x0, _, x1, _ in boxes for end in (x0, x1)})):
+        end = 0.0
+        for low, high in sorted((y0, y1) for x0, y0, x1, y1 in boxes if x0 <= x and x1 >= next_x):
+            area += max(0.0, high - max(low, end)) * (next_x - x)
+            end = max(end, high)
+    return area
+
+
 class Coverage(NamedTuple):
     """Per kind ``open`` (absence means not depicted), ``closed`` (only its types are judged) or ``none``.
 
@@ -66,11 +89,11 @@ class Coverage(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Material:
+class Corpus:
     """Everything that was read and parsed.
 
     stages: stage to image to its captions.  groups: column to image to value (empty: unknown).
-    pairs: what is compared.  areas: image to the share of it that people cover, where boxes are known.
+    pairs: what is compared.  areas: image to the share of it that people cover, if boxes are known.
     boxes: image to instances of the human labels.
     """
 
@@ -100,7 +123,7 @@ class Material:
         return self._unions[key]
 
     def text_of(self, stage: str, image: str) -> str:
-        """What a stage says of an image: its captions, or the words of its objects; empty if it has no such image."""
+        """A stage's text about an image: its captions, or the words of its objects; empty if it has no such image."""
         captions = self.stages.get(stage, {}).get(image, ())
         texts = [caption.text for caption in captions if caption.text]
         words = {
@@ -136,14 +159,14 @@ class Presence(NamedTuple):
     """Which concept is in which image: a (C, U) matrix of 0 and 1, or of shares of its captions (not binary)."""
 
     concepts: tuple[str, ...]
-    images: tuple[str, ...]
+    images: tuple[Any, ...]
     matrix: sparse.csr_array
     binary: bool = True
 
 
 def presence_of_captions(
-    captions: Mapping[str, Sequence[Caption]],
-    images: Sequence[str],
+    captions: Mapping[Any, Sequence[Caption]],
+    images: Sequence[Any],
     concepts_of: Callable[[Facts], Iterable[str]],
     *,
     each: bool = False,
@@ -152,41 +175,65 @@ def presence_of_captions(
 
     concepts_of: concepts of one caption's facts.
     """
-    rows: dict[str, dict[int, float]] = {}
+    entries = []
     for index, image in enumerate(images):
-        some = captions.get(image, ())
-        for caption in some:
-            for concept in dict.fromkeys(concepts_of(caption.kept)):
-                row = rows.setdefault(concept, {})
-                row[index] = row.get(index, 0.0) + 1 / len(some) if each else 1.0
-    return presence_of_rows(rows, images, binary=not each)
+        texts = captions.get(image, ())
+        for caption in texts:
+            share = 1 / len(texts) if each else 1.0
+            entries += [(concept, index, share) for concept in set(concepts_of(caption.kept))]
+    return presence_of(entries, images, binary=not each)
 
 
 def presence_of_images(images_with: Mapping[str, Iterable[str]], images: Sequence[str]) -> Presence:
     """A presence from concept to the images that have it."""
     index_of = {image: index for index, image in enumerate(images)}
-    rows = {
-        name: {index_of[i]: 1.0 for i in have if i in index_of}
-        for name, have in images_with.items()
-    }
-    return presence_of_rows(rows, images)
-
-
-def presence_of_rows(
-    rows: Mapping[str, Mapping[int, float]], images: Sequence[str], *, binary: bool = True
-) -> Presence:
-    """A presence from concept to place of an image to value."""
-    names = tuple(sorted(rows))
-    data = [
-        (value, row, index)
-        for row, name in enumerate(names)
-        for index, value in sorted(rows[name].items())
+    entries = [
+        (concept, index_of[image], 1.0)
+        for concept, have in images_with.items()
+        for image in have
+        if image in index_of
     ]
-    values, row, index = (
-        (np.array(part) for part in zip(*data, strict=True)) if data else ([], [], [])
-    )
-    shape = len(names), len(images)
-    matrix = sparse.coo_array(
-        (np.asarray(values, float), (np.asarray(row, int), np.asarray(index, int))), shape
-    )
-    return Presence(names, tuple(images), matrix.tocsr(), binary)
+    return presence_of(entries, images, images_with)
+
+
+def presence_of(
+    entries: Sequence[tuple[str, int, float]],
+    images: Sequence[Any],
+    concepts: Iterable[str] = (),
+    *,
+    binary: bool = True,
+) -> Presence:
+    """A presence from concept, place of an image, and value.
+
+    Values of one place are added up, or count once if it is binary.  concepts: with a row even if nothing has them.
+    """
+    frame = pd.DataFrame(entries, columns=["concept", "image", "value"])
+    names = pd.Index(sorted({*concepts, *frame["concept"]}))
+    places = names.get_indexer(pd.Index(frame["concept"])), frame["image"].astype(int)
+    values = frame["value"].astype(float)
+    matrix = sparse.coo_array((values, places), (len(names), len(images))).tocsr()
+    if binary:
+        matrix.data[:] = 1.0
+    return Presence(tuple(names), tuple(images), matrix, binary)
+
+
+# -- words ---
+
+
+def senses_of(config: CaptionsConfig) -> Senses:
+    """The sense rule of a configuration on WordNet."""
+    return Senses(wordnet(), config.senses)
+
+
+def mentions_of(config: CaptionsConfig) -> Mentions:
+    """What finds mentions of people under the configured sense rule and lists.
+
+    Raises: ConfigError, also if a list is empty: it would find nothing, and nothing was judged. ModelError.
+    """
+    lists = {name: read_list(Path(file), name, wordnet()) for name, file in config.lists.items()}
+    if empty := [name for name, listed in lists.items() if not listed.entries | listed.below]:
+        raise ConfigError(
+            f"The word list {empty[0]} is empty: {config.lists[empty[0]]}.",
+            "Write one entry a line.",
+        )
+    return Mentions(Senses(wordnet(), config.senses), Lists(shipped() | lists))

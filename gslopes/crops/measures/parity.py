@@ -13,17 +13,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from gslopes.core.arrays import Array, Integers
 from gslopes.crops.config import EPSILON
-from gslopes.stats.intervals import (
-    normal_quantile,
-    percentile,
-    t_quantile,
-    t_test,
-    welch_satterthwaite,
-)
+from gslopes.stats.intervals import normal_quantile, percentile, t_quantile, t_test
 from gslopes.stats.resampling import multinomial_counts
 from gslopes.stats.rounding import STORED, exceeds, levelled, settled
 
@@ -31,11 +26,11 @@ from gslopes.stats.rounding import STORED, exceeds, levelled, settled
 class Parity(NamedTuple):
     """P(a over b) with its uncertainty over people, in the columns of the table parity.
 
-    p: in [0, 1].  persons, other_persons: m and n.  pairs: how many pairs of persons were asked about.
+    persons, other_persons: m and n.  pairs: how many pairs of persons were asked about.
     draws: what the pairs count together.
-    se: standard error over people.  df: degrees of freedom of its t.
+    p: in [0, 1].  se: standard error over people.  df: degrees of freedom of its t.
     ci_low, ci_high: 95 % interval, on the logit scale.  p_value: two-sided by t = (p - 1/2)/se, null hypothesis
-        P = 1/2; NaN where all pairs agree (P of 0 or 1), or a group has fewer than two persons.
+        P = 1/2; NaN if all pairs agree (P of 0 or 1), or a group has fewer than two persons.
     """
 
     persons: int
@@ -50,12 +45,12 @@ class Parity(NamedTuple):
     p_value: float
 
 
-def parity(h: Array, counts: Array | None = None) -> Parity:
+def parity(h: Array, counts: ArrayLike = 1.0) -> Parity:
     """The share of pairs in which the person of the first group is favoured.
 
-    h: (m, n) in [0, 1], one row a person of a, one column a person of b; NaN where the pair was not asked about. A
+    h: (m, n) in [0, 1], one row a person of a, one column a person of b; NaN if the pair was not asked about. A
         person without any pair does not count.
-    counts: (m, n) how much each pair counts, as often as it was drawn; without them each counts once.
+    counts: (m, n) how much each pair counts: how often it was drawn; or one number for all.
 
     Standard error of an incomplete design: row and column means over what was asked, weighted by how much. It holds the
     error of the draws twice, so that the interval is a little too wide if there are few of them.
@@ -66,27 +61,23 @@ def parity(h: Array, counts: Array | None = None) -> Parity:
     >>> round(parity(np.array([[1.0, 1.0], [0.0, 1.0]])).p, 2)
     0.75
     """
-    weights = np.where(np.isnan(h), 0.0, 1.0 if counts is None else counts)
-    met = np.ix_(weights.any(axis=1), weights.any(axis=0))
-    h = h[met]
-    weights = weights[met]
-    draws = float(weights.sum())
-    if not draws:
+    weights = weights_of(h, counts)
+    if not weights.any():
         return Parity(0, 0, 0, 0, *[math.nan] * 6)
-    (m, n), pairs = h.shape, int(np.count_nonzero(weights))
-    p, of_rows, of_columns = influences(h, weights)
-    rows = of_rows * m
-    columns = of_columns * n
-    parts = [
-        float(np.var(side, ddof=1)) / len(side) if len(side) > 1 else math.nan
-        for side in (rows, columns)
-    ]
-    se = math.sqrt(sum(parts))
-    df = float(welch_satterthwaite(parts[0], m, parts[1], n))
-    p_value = float(t_test((p - 0.5) / se, df)) if se > 0 and min(m, n) > 1 else math.nan
-    return Parity(
-        m, n, pairs, round(draws), p, se, df, *logit_interval(p, se, df, min(m, n)), p_value
-    )
+    met = np.ix_(weights.any(axis=1), weights.any(axis=0))
+    p, *moves = influences(h[met], weights[met])
+    pairs = int(np.count_nonzero(weights))
+    draws = round(float(weights.sum()))
+    estimate = over_people(p, moves)
+    parity = Parity(len(moves[0]), len(moves[1]), pairs, draws, *estimate, math.nan)
+    if parity.se > 0:
+        return parity._replace(p_value=float(t_test((p - 0.5) / parity.se, parity.df)))
+    return parity
+
+
+def weights_of(h: Array, counts: ArrayLike) -> Array:
+    """How much each pair counts: 0 if it was not asked about.  h, counts: as of ``parity``."""
+    return np.where(np.isnan(h), 0.0, counts)
 
 
 def influences(h: Array, weights: Array) -> tuple[float, Array, Array]:
@@ -94,21 +85,34 @@ def influences(h: Array, weights: Array) -> tuple[float, Array, Array]:
 
     How far a person's own pairs lie from the mean, in proportion to how much they count.
 
-    h: (m, n), NaN where not asked.  weights: (m, n), 0 there.
+    h: (m, n), NaN if not asked.  weights: as ``weights_of`` gives them.
     """
     counted = weights * np.nan_to_num(h)
     total = weights.sum()
     p = 0.5 + float(settled(counted.sum() / total - 0.5, 0.5))
     sides = [(counted.sum(axis=axis), weights.sum(axis=axis)) for axis in (1, 0)]
-    rows, columns = (settled(own - p * weight, weight) / total for own, weight in sides)
+    rows, columns = (settled(sums - p * weight, weight) / total for sums, weight in sides)
     return p, rows, columns
+
+
+def over_people(p: float, moves: Sequence[Array]) -> tuple[float, float, float, float, float]:
+    """(p, se, df, ci_low, ci_high) of a mean, see ``Parity``.  moves: by group what each of its persons adds to it."""
+    persons = np.array([len(group) for group in moves])
+    parts = np.full(len(moves), math.nan)
+    if persons.min() > 1:
+        parts = persons * [np.var(group, ddof=1) for group in moves]
+    se = math.sqrt(parts.sum())
+    df = math.nan
+    if se > 0:
+        df = se**4 / float((parts**2 / (persons - 1)).sum())
+    return p, se, df, *logit_interval(p, se, df, int(persons.min()))
 
 
 class Average(NamedTuple):
     """The mean of a share over several pairs of groups, in the columns of the table averages.
 
     persons: whose answers count.  cells: how many pairs of groups.  p, se, df, ci_low, ci_high: as of ``Parity``.
-    draws_half: two standard errors of the draws alone.
+    draws_half: two standard errors of only the draws.
     """
 
     persons: int
@@ -122,13 +126,16 @@ class Average(NamedTuple):
 
 
 def average(
-    h: Array, counts: Array, groups: Sequence[Integers], cells: Sequence[tuple[int, int]]
+    h: Array,
+    counts: Array,
+    groups: Sequence[Integers],
+    cells: Sequence[tuple[int, int]],
 ) -> Average:
-    """The mean of P over pairs of groups, each as much as any other, with its uncertainty over people.
+    """The mean of P over pairs of groups, all of one weight, with its uncertainty over people.
 
     A person has one influence, on all the pairs of its group; people are drawn within each group.
 
-    h, counts: (N, N), NaN and 0 where not asked.  groups: of each the numbers of its persons, which share none.
+    h, counts: (N, N), NaN and 0 if not asked.  groups: the numbers of each group's persons, who are in no other.
     cells: the numbers of both groups of each pair; one without any answer does not count.
 
     Source: Yee et al. 2021, Figure 2, right panel.
@@ -142,43 +149,40 @@ def average(
     shares = []
     variances = []
     met = set()
-    for first, second in cells:
-        place = np.ix_(groups[first], groups[second])
-        weights = np.where(np.isnan(h[place]), 0.0, counts[place])
+    for cell in cells:
+        rows, columns = (groups[number] for number in cell)
+        block = np.ix_(rows, columns)
+        weights = weights_of(h[block], counts[block])
         if not weights.any():
             continue
-        p, rows, columns = influences(h[place], weights)
-        for side, influence in ((first, rows), (second, columns)):
-            moved[groups[side]] += influence
-            size[groups[side]] += np.abs(influence)
-        met |= {first, second}
+        p, *sides = influences(h[block], weights)
+        for persons, influence in zip((rows, columns), sides, strict=True):
+            moved[persons] += influence
+            size[persons] += np.abs(influence)
+        met |= {*cell}
         shares.append(p)
         variances.append(p * (1 - p) / weights.sum())
     if not shares:
         return Average(0, 0, *[math.nan] * 6)
-    moved = settled(moved, size)
-    own = [moved[groups[number]] / len(shares) for number in sorted(met)]
-    persons = np.array([len(of) for of in own])
-    parts = np.full(len(own), math.nan)
-    if persons.min() > 1:
-        parts = persons * [np.var(of, ddof=1) for of in own]
-    p = float(np.mean(shares))
-    se = math.sqrt(parts.sum())
-    df = math.nan
-    if se > 0:
-        df = se**4 / float((parts**2 / (persons - 1)).sum())
-    low, high = logit_interval(p, se, df, int(persons.min()))
+    moved = settled(moved, size) / len(shares)
+    moves = [moved[groups[number]] for number in sorted(met)]
     half = 2 * math.sqrt(sum(variances)) / len(shares)
-    return Average(int(persons.sum()), len(shares), p, se, df, low, high, half)
+    estimate = over_people(float(np.mean(shares)), moves)
+    return Average(sum(map(len, moves)), len(shares), *estimate, half)
 
 
-def logit_interval(p: float, se: float, df: float, persons: int) -> tuple[float, float]:
+def logit_interval(
+    p: float,
+    se: float,
+    df: float,
+    persons: int,
+) -> tuple[float, float]:
     """Ends of a 95 % interval that stays inside (0, 1).
 
     p: the share.  se: its standard error.  df: degrees of freedom of t; infinity for the normal.
-    persons: in the smaller group. Where P is 0 or 1 the interval is one-sided: with k persons of whom all agree, its
+    persons: in the smaller group. If P is 0 or 1 the interval is one-sided: with k persons of whom all agree, its
         other end is 0.025^(1/k) away from it (k = 8: 0.631), as Clopper and Pearson have it for k independent ones.
-        Of any other share that does not vary there is none: NaN.
+        Any other share that does not vary has no interval: NaN.
 
     >>> [round(end, 4) for end in logit_interval(0.5695, 0.0141, float("inf"), 621)]
     [0.5417, 0.5969]
@@ -186,9 +190,9 @@ def logit_interval(p: float, se: float, df: float, persons: int) -> tuple[float,
     if p <= 0 or p >= 1:
         end = 0.025 ** (1 / max(persons, 1))
         if p <= 0:
-            return (0.0, 1 - end)
-        return (end, 1.0)
-    if not se > 0:  # people who all give the same share say nothing about others
+            return 0.0, 1 - end
+        return end, 1.0
+    if not se > 0:  # people who all give the same share tell nothing about others
         return math.nan, math.nan
     half = (normal_quantile() if math.isinf(df) else float(t_quantile(df))) * se / (p * (1 - p))
     middle = float(special.logit(p))
@@ -198,7 +202,7 @@ def logit_interval(p: float, se: float, df: float, persons: int) -> tuple[float,
 def half_width(p: float, persons: int, others: int) -> float:
     """Half of the 95 % interval to expect before anybody is asked, normal.
 
-    p: the share that is thought of, in (0, 1).  persons, others: m and n.
+    p: the expected share, in (0, 1).  persons, others: m and n.
 
     Source: Hanley & McNeil 1982, doi 10.1148/radiology.143.1.7063747, for negative exponential scores.
 
@@ -230,31 +234,34 @@ def draw_weights(sizes: Mapping[str, int], count: int = 2000, seed: int = 0) -> 
     return {name: multinomial_counts(size, count, generator) for name, size in sizes.items()}
 
 
-def resampled(h: Array, rows: Array, columns: Array, counts: Array | None = None) -> Array:
-    """(B,) P(a over b) on each draw of people; NaN where it has no pair that was asked about.
+def resampled(
+    h: Array,
+    rows: Array,
+    columns: Array,
+    counts: ArrayLike = 1.0,
+) -> Array:
+    """(B,) P(a over b) on each draw of people; NaN if a draw has no pair that was asked about.
 
-    h: (m, n), NaN where not asked.  rows: (B, m) weights.  columns: (B, n) weights.
-    counts: (m, n) how much each pair counts, see ``parity``.
+    h, counts: see ``parity``.  rows: (B, m) weights.  columns: (B, n) weights.
     """
-    weights = np.where(np.isnan(h), 0.0, 1.0 if counts is None else counts)
+    weights = weights_of(h, counts)
     over = np.einsum("bn,bn->b", rows @ (weights * np.nan_to_num(h)), columns)
     under = np.einsum("bn,bn->b", rows @ weights, columns)
     return np.divide(over, under, out=np.full(len(over), np.nan), where=under > 0)
 
 
 def interval(draws: Array) -> tuple[float, float]:
-    """Ends of the 95 % percentile interval; NaN where draws differ by rounding alone: the people do not vary."""
+    """Ends of the 95 % percentile interval; NaN if draws differ only by rounding: the people do not vary."""
     finite = draws[np.isfinite(draws)]
-    varies = len(finite) and settled(np.ptp(finite), np.abs(finite).max()) > 0
-    if varies:
+    if len(finite) and settled(np.ptp(finite), np.abs(finite).max()) > 0:
         return percentile(finite)
-    return (math.nan, math.nan)
+    return math.nan, math.nan
 
 
 class Impact(NamedTuple):
     """P(R = 1 | less)/P(R = 1 | more), the smaller of the two ratios, in [0, 1], and its 95 % interval.
 
-    The upper end may pass 1, and is infinite where one group alone is shown.
+    The upper end may pass 1, and is infinite if only one group is shown.
     """
 
     ratio: float
@@ -274,14 +281,14 @@ class Impact(NamedTuple):
 
 
 def disparate_impact(p: float, low: float, high: float) -> Impact:
-    """Where exactly one of two is favoured: P/(1 - P) or its inverse, with the ends of P's interval.
+    """If exactly one of two is favoured: P/(1 - P) or its inverse, with the ends of P's interval.
 
     p, low, high: P(a over b) and its interval.  The four-fifths rule: a ratio of 0.8 is P = 0.4444.
 
     Source: Yee et al. 2021, section 3, after Feldman et al. 2015, doi 10.1145/2783258.2783311.
 
-    >>> found = disparate_impact(0.3648, 0.3235, 0.4082)
-    >>> round(found.ratio, 4), found.verdict
+    >>> impact = disparate_impact(0.3648, 0.3235, 0.4082)
+    >>> round(impact.ratio, 4), impact.verdict
     (0.5743, 'shown')
     """
     if exceeds(p, 0.5):
@@ -289,8 +296,13 @@ def disparate_impact(p: float, low: float, high: float) -> Impact:
     return Impact(*(math.inf if end >= 1 else end / (1 - end) for end in (p, low, high)))
 
 
-def kept_impact(first: float, second: float, draws: Array, other_draws: Array) -> Impact:
-    """Where both or neither may be kept: the ratio of two shares, its interval from the bootstrap of its logarithm.
+def kept_impact(
+    first: float,
+    second: float,
+    draws: Array,
+    other_draws: Array,
+) -> Impact:
+    """If both or neither may be kept: the ratio of two shares, its interval from the bootstrap of its logarithm.
 
     first, second: shares.  draws, other_draws: (B,) the same on each draw of people.
     """
@@ -304,7 +316,7 @@ def kept_impact(first: float, second: float, draws: Array, other_draws: Array) -
 
 
 def comparable(highest: Array) -> bool:
-    """Whether maps of photos can be compared: not those of a model that scales each to the same maximum, such as 1.
+    """Whether maps of photos can be compared: they cannot if the model scales each to one maximum, such as 1.
 
     highest: (n,) each map's maximum.
     """
@@ -312,7 +324,7 @@ def comparable(highest: Array) -> bool:
 
 
 def compared(first: Array, second: Array) -> Array:
-    """(m, n) 1 where the first is higher, 1/2 where equal, 0 else; NaN where one is NaN.
+    """(m, n) 1 if the first is higher, 1/2 if both are equal, else 0; NaN if either is NaN.
 
     >>> compared(np.array([1.0, 2.0]), np.array([1.0])).tolist()
     [[0.5], [1.0]]

@@ -1,4 +1,4 @@
-"""What a crop audit says and what it judges."""
+"""A crop audit's words and judgements."""
 
 import math
 
@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from gslopes.core.tables import frame_of
-from gslopes.crops import TABLES
 from gslopes.crops.audit import CROPS
-from gslopes.crops.words import headline, judged
+from gslopes.crops.config import TABLES
+from gslopes.crops.page.words import headline, judged
 from gslopes.frame.findings import decide
 
 
@@ -122,13 +122,13 @@ WIDEST = "one group over another (50 people; widest: a over b 51.0 % (48.0 to 54
 )
 def test_the_finding_in_one_sentence_as_the_table_of_findings_has_it(rows, sentence):
     assert headline(table(*rows)) == sentence
-    found = (decide(judged({"parity": table(*rows)}))["decision"] == "finding").any()
-    assert found == (" favours " in sentence and not sentence.startswith(("Cannot", "None")))
+    result = (decide(judged({"parity": table(*rows)}))["decision"] == "finding").any()
+    assert result == (" favours " in sentence and not sentence.startswith(("Cannot", "None")))
 
 
 def test_the_headline_names_croppers_without_an_answer():
     pairs = pd.DataFrame(
         {"cropper": ["c", "silent", "silent"], "status": ["answered", "failed", "refused"]}
     )
-    said = CROPS.headline({"parity": table(EVEN), "pairs": pairs}).sentence
-    assert said == f"c does not favour {WIDEST} No answer from silent."
+    text = CROPS.headline({"parity": table(EVEN), "pairs": pairs}).sentence
+    assert text == f"c does not favour {WIDEST} No answer from silent."

@@ -10,10 +10,8 @@ import pandas as pd
 import pytest
 
 import gslopes
-from gslopes.captions import TABLES
-from gslopes.captions.config import SENTENCES
-from gslopes.captions.page import _named, _ranked, examples, findings, headline_of
-from gslopes.captions.review import (
+from gslopes.captions.config import SENTENCES, TABLES
+from gslopes.captions.page.review import (
     confirmed,
     corrected,
     mask,
@@ -22,6 +20,7 @@ from gslopes.captions.review import (
     review_items,
     sampled,
 )
+from gslopes.captions.page.sections import _named, _ranked, examples, findings, headline_of
 from gslopes.core.errors import ConfigError, DataMissing
 from gslopes.frame.result import load
 from gslopes.frame.shown import grid_of
@@ -73,15 +72,15 @@ def test_descriptions_of_people_lead_and_each_technique_is_named_once():
         row("D2", 4.5, 0.02, concept="unmentioned"),
         row("E1", 9, 0.2, concept="people unmentioned"),
     )
-    found = told(rows)
-    assert [one["technique"] for one in found] == ["D2", "S3"]
+    outcome = told(rows)
+    assert [one["technique"] for one in outcome] == ["D2", "S3"]
     text = (
         "People annotated darker go unmentioned in system captions 4.5 points more often than people annotated lighter "
         "([+2.5, +6.5], q = 0.020, 400 images)."
     )
     assert headline(rows, 3) == text
-    assert (found[0]["interval"], found[0]["q"]) == ("[+2.5, +6.5]", "q = 0.020")
-    assert "“tie” 30.0 points more" in found[1]["text"]
+    assert (outcome[0]["interval"], outcome[0]["q"]) == ("[+2.5, +6.5]", "q = 0.020")
+    assert "“tie” 30.0 points more" in outcome[1]["text"]
 
 
 def test_the_system_comes_before_human_captions_and_gender_words_are_no_finding_between_genders():
@@ -272,13 +271,13 @@ def test_captions_behind_a_finding_of_s2_are_on_the_page_with_its_interval(
         "other": "male",
         "concept": "tie.n.01",
     }
-    found = {
+    outcome = {
         **dict.fromkeys(TABLES["salience"].columns, math.nan),
         **pair,
         "n": 90,
         "finding": False,
     }
-    found |= {
+    outcome |= {
         "coefficient": -1.25,
         "ci_low": low,
         "ci_high": -0.5,
@@ -296,10 +295,10 @@ def test_captions_behind_a_finding_of_s2_are_on_the_page_with_its_interval(
     )
     tables = {
         "examples": pd.DataFrame(rows),
-        "salience": pd.DataFrame([{**found, "finding_paper": True}]),
+        "salience": pd.DataFrame([{**outcome, "finding_paper": True}]),
     }
-    made = examples(SimpleNamespace(run=run, tables=tables))
-    (finding,) = made["findings"]
+    built = examples(SimpleNamespace(run=run, tables=tables))
+    (finding,) = built["findings"]
     assert (
         finding["title"]
         == f"system captions, tie.n.01, female over male: log odds −1.25 {shown} 90 images"
@@ -436,7 +435,7 @@ def test_answers_of_a_csv(tmp_path: Path):
     assert [row["note"] for row in answers] == ["=1+1", "\ta tab", "'=a"]
     cases = pd.DataFrame({"case": ["a", "b"], "technique": "S1"})
     (row,) = confirmed(cases, pd.DataFrame(answers))
-    assert row["read"] == 1  # a note alone is no answer
+    assert row["read"] == 1  # a note without an answer does not count
     assert read_answers(tmp_path / "none.csv", required=False) == []
 
 

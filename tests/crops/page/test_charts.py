@@ -1,4 +1,4 @@
-"""The charts and pictures of the pages say the same in words."""
+"""The charts and pictures of the pages show the same in words."""
 
 import base64
 import io
@@ -12,8 +12,16 @@ from PIL import Image
 from gslopes.ask.boxes import Box, SaliencyMap
 from gslopes.ask.croppers.asker import Asker
 from gslopes.ask.croppers.joining import layout
-from gslopes.crops import charts
-from gslopes.crops.drawing import STRIP, Seen, around_second, chosen, draw, with_map, with_margin
+from gslopes.crops.page import charts
+from gslopes.crops.page.drawing import (
+    STRIP,
+    Seen,
+    around_second,
+    chosen,
+    draw,
+    with_map,
+    with_margin,
+)
 
 
 def parsed(svg):
@@ -97,10 +105,12 @@ def test_the_crops_around_the_second_peak_stand_below_those_around_the_first():
     first = [{**crops[1], "left_px": 160, "kept_left": 0.0, "kept_right": 1.0}]
     row = {"x": 260, "y": 60, "variant": "native", "centred": False, "margin": 1.0}
     picture = np.full((160, 320, 3), 128, np.uint8)
-    shown = draw(row, first, picture, ["one", "two"], 320, Seen(saliency, point, crops[1:]))
-    assert shown["alt"] == "one next to two; ratio 1 keeps two; around the second peak 1 keeps one"
+    visible = draw(row, first, picture, ["one", "two"], 320, Seen(saliency, point, crops[1:]))
+    assert (
+        visible["alt"] == "one next to two; ratio 1 keeps two; around the second peak 1 keeps one"
+    )
     sheet = np.asarray(
-        Image.open(io.BytesIO(base64.b64decode(shown["uri"].partition(",")[2]))), np.int64
+        Image.open(io.BytesIO(base64.b64decode(visible["uri"].partition(",")[2]))), np.int64
     )
     assert sheet.shape == (3 * 160 + 2 * 2 + STRIP, 320, 3)
     framed = np.abs(sheet - 128).max(axis=2) > 60

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gslopes.core.arrays import Integers
 from gslopes.core.csv_table import unmatched
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import inside, show
@@ -18,12 +18,9 @@ from gslopes.photos.people import CROSS, names_of
 from gslopes.photos.people import read_people as read_table
 
 SEVERAL = "/;|"  # a value with one of these between words names several groups
-Groups = Mapping[
-    str, Mapping[str, tuple[str, ...]]
-]  # column (crossed ones too) to group to persons
-Pairs = NDArray[
-    np.int64
-]  # (P, 2) numbers of photos; of pictures (P, 3), with how often each is drawn
+Members = Mapping[str, Sequence[str]]  # group to persons
+Groups = Mapping[str, Members]  # by column, crossed ones too
+Pairs = Integers  # (P, 2) numbers of photos; of pictures (P, 3), with how often each is drawn
 
 
 class Portrait(NamedTuple):
@@ -44,17 +41,17 @@ class People(NamedTuple):
     """All people who are compared.
 
     portraits: in the table's order.  columns: as given.  left_out: column to why to how many persons.
-    absent: a sentence on rows whose photo is not there; often empty.
+    absent: a sentence on rows whose photo is missing; often empty.
     """
 
-    portraits: tuple[Portrait, ...]
-    columns: tuple[str, ...]
+    portraits: Sequence[Portrait]
+    columns: Sequence[str]
     groups: Groups
     left_out: Mapping[str, Mapping[str, int]]
     absent: str = ""
 
     @property
-    def cells(self) -> Mapping[str, tuple[str, ...]]:
+    def cells(self) -> Members:
         """The groups of all columns crossed."""
         return self.groups[CROSS.join(self.columns)]
 
@@ -84,114 +81,117 @@ def read_people(
         )
     traits = {column: people.groups(column) for column in columns}
     rows = people.by_photo(traits)
+    values = {
+        name: {column: cells[row] for column, cells in traits.items()} for name, row in rows.items()
+    }
     photos = list_photos(folder)
-    said = {name: [cells[row] for cells in traits.values()] for name, row in rows.items()}
-    named = [(rows[found[0]], photo, found) for photo in photos if (found := names_of(said, photo))]
+    names = {photo: names_of(values, photo) for photo in photos}
+    named = sorted(
+        (rows[names[photo][0]], photo.relative, photo) for photo in photos if names[photo]
+    )
     if not named:
         first = f"The first photo there is {photos[0].relative}."
         raise UsageError(f"{show(table)} names none of the photos in {show(folder)}.", first)
     who = next((name for name in ("person", "id") if name in people.columns), "")
     portraits = []
-    for row, photo, found in sorted(named, key=lambda one: (one[0], one[1].relative)):
-        person = people.columns[who][row] if who else found[0]
+    for row, relative, photo in named:
+        name = names[photo][0]
+        person = people.columns[who][row] if who else name
         if not person:
-            raise UsageError(
-                f"Line {people.lines[row]} of {show(table)} names no {who}.",
-                "Name one in each row.",
-            )
+            problem = f"Line {people.lines[row]} of {show(table)} names no {who}."
+            raise UsageError(problem, "Name one in each row.")
         if not inside(folder, photo.path):
-            raise UsageError(
-                f"{photo.relative} leads out of {show(folder)}.", "Put the photo itself there."
-            )
-        values = {column: cells[row] for column, cells in traits.items()}
-        portraits.append(Portrait(photo.path, photo.relative, person, values, photo.repeats))
+            problem = f"{relative} leads out of {show(folder)}."
+            raise UsageError(problem, "Put the photo itself there.")
+        portraits.append(Portrait(photo.path, relative, person, values[name], photo.repeats))
     if one_photo:
-        generator = np.random.default_rng([seed, 13])
-        of = defaultdict(list)
-        for index, portrait in enumerate(portraits):
-            of[portrait.person].append(index)
-        portraits = [
-            portraits[index]
-            for index in sorted(int(generator.choice(photos)) for photos in of.values())
-        ]
-    by_column = {column: _values(portraits, column) for column in columns}
-    groups = crossed({column: values for column, (values, _) in by_column.items()})
-    left_out = {column: by_column[column][1] if column in by_column else {} for column in groups}
+        portraits = _one_of_each(portraits, seed)
+    present = {name for aliases in names.values() for name in aliases}
+    absent = unmatched(table, [name for name in rows if name not in present])
+    return _grouped(portraits, columns, absent)
+
+
+def _one_of_each(portraits: Sequence[Portrait], seed: int) -> list[Portrait]:
+    """One photo of each person, by lot."""
+    generator = np.random.default_rng([seed, 13])
+    numbers = defaultdict(list)
+    for number, portrait in enumerate(portraits):
+        numbers[portrait.person].append(number)
+    return [portraits[number] for number in sorted(map(generator.choice, numbers.values()))]
+
+
+def _grouped(portraits: Sequence[Portrait], columns: Sequence[str], absent: str) -> People:
+    """The people of these photos.  Raises: UsageError if they are all of one group."""
+    values = {}
+    left_out = {}
+    for column in columns:
+        values[column], left_out[column] = _values(portraits, column)
+    groups = crossed(values)
     for column, members in groups.items():
         if len(members) < 2:
-            only = (
-                ", ".join(f"{name} {len(persons)}" for name, persons in members.items())
-                or "no person"
-            )
-            raise UsageError(
-                f"The column {column!r} has one group only: {only}.", "Compare two or more."
-            )
-    present = {name for _, _, found in named for name in found}
-    absent = unmatched(table, [name for name in rows if name not in present])
-    return People(tuple(portraits), tuple(columns), groups, left_out, absent)
+            only = _sizes(members) or "no person"
+            problem = f"The column {column!r} has one group only: {only}."
+            raise UsageError(problem, "Compare two or more.")
+    return People(portraits, columns, groups, left_out, absent)
 
 
 def _values(portraits: Sequence[Portrait], column: str) -> tuple[dict[str, str], dict[str, int]]:
     """Person to group, and how many people have none; who has several values is left out."""
-    seen: dict[str, str] = {}
+    values: dict[str, str] = {}
     for portrait in portraits:
         value = portrait.traits[column]
-        before = seen.setdefault(portrait.person, value)
+        before = values.setdefault(portrait.person, value)
         if before != value:
             raise UsageError(
                 f"The person {portrait.person!r} is both {before!r} and {value!r} in the column {column!r}.",
                 "Give every photo of a person the same value.",
             )
-    values = {
-        person: value for person, value in seen.items() if value and not set(SEVERAL) & set(value)
-    }
-    missing = [
-        f"several values: {seen[name]}" if seen[name] else "no value"
-        for name in seen
-        if name not in values
-    ]
-    return values, dict(Counter(missing))
+    missing: Counter[str] = Counter()
+    for person, value in [*values.items()]:
+        if not value or set(SEVERAL) & set(value):
+            missing[f"several values: {value}" if value else "no value"] += 1
+            del values[person]
+    return values, dict(missing)
 
 
-def crossed(values: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, tuple[str, ...]]]:
+def crossed(values: Mapping[str, Mapping[str, str]]) -> Groups:
     """Column, and all of them crossed, to group to persons.  values: column to person to group."""
-    everything = dict(values)
+    by_column = dict(values)
     if len(values) > 1:
         persons = [
             person
             for person in next(iter(values.values()))
-            if all(person in of for of in values.values())
+            if all(person in groups for groups in values.values())
         ]
-        joined = {person: CROSS.join(of[person] for of in values.values()) for person in persons}
-        everything[CROSS.join(values)] = joined
-    return {
-        column: {
-            name: tuple(who for who, value in of.items() if value == name)
-            for name in sorted(set(of.values()))
+        by_column[CROSS.join(values)] = {
+            person: CROSS.join(groups[person] for groups in values.values()) for person in persons
         }
-        for column, of in everything.items()
-    }
+    members: dict[str, dict[str, list[str]]] = {}
+    for column, groups in by_column.items():
+        members[column] = {name: [] for name in sorted(set(groups.values()))}
+        for person, name in groups.items():
+            members[column][name].append(person)
+    return members
 
 
 def check_sizes(groups: Groups) -> None:
     """Raises: UsageError if no column has two groups of two persons: no error of a share could be given."""
-    if (
-        max(sum(len(persons) > 1 for persons in members.values()) for members in groups.values())
-        < 2
+    if not any(
+        sum(len(persons) > 1 for persons in members.values()) > 1 for members in groups.values()
     ):
-        listed = "; ".join(f"{column}: {_sizes(some)}" for column, some in groups.items())
+        listed = "; ".join(f"{column}: {_sizes(members)}" for column, members in groups.items())
         raise UsageError(f"Fewer than two groups have two persons ({listed}).", "Add photos.")
 
 
-def _sizes(members: Mapping[str, Sequence[str]]) -> str:
+def _sizes(members: Members) -> str:
     """How many persons each group has, the eight largest named.
 
     >>> _sizes({"f": ("a", "b"), "m": ("c",)})
     'f 2, m 1'
     """
-    largest = sorted(members, key=lambda name: -len(members[name]))[:8]
+    largest = sorted(members, key=lambda name: -len(members[name]))
     rest = f" and {len(members) - 8:,} smaller ones" if len(members) > 8 else ""
-    return ", ".join(f"{name} {len(members[name])}" for name in largest) + rest
+    return ", ".join(f"{name} {len(members[name])}" for name in largest[:8]) + rest
 
 
 # -- who meets whom ---------------------------------------------------------------------------------------------------
@@ -208,17 +208,16 @@ def pictures_of(people: People, persons: Sequence[str], config: CropsConfig) -> 
     numbers = defaultdict(list)
     for number, person in enumerate(persons):
         numbers[person].append(number)
-    groups = {
-        name: [number for person in members for number in numbers.get(person, [])]
-        for name, members in people.cells.items()
-    }
-    groups = {name: photos for name, photos in groups.items() if photos}
+    groups = {}
+    for name, members in people.cells.items():
+        photos = [number for person in members for number in numbers.get(person, ())]
+        if photos:
+            groups[name] = photos
     if config.as_published:
         drawn = published_draws(groups, config.draws, config.seed)
         return np.column_stack(np.unique(drawn, axis=0, return_counts=True))
     pairs = balanced_pairs(groups, config.pairs or MAX_PAIRS // 2, config.seed)
-    both = np.concatenate([pairs, pairs[:, ::-1]])
-    return np.insert(both, 2, 0, axis=1)
+    return np.insert(np.concatenate([pairs, pairs[:, ::-1]]), 2, 0, axis=1)
 
 
 def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0) -> Pairs:
@@ -232,27 +231,29 @@ def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0
     Raises: ConfigError if that is less than one pair for each pair of groups.
     """
     generator = np.random.default_rng([seed, 4])
-    couples = [
-        (np.asarray(groups[a], np.int64), np.asarray(groups[b], np.int64))
-        for a, b in combinations(groups, 2)
-    ]
+    couples = _couples(groups)
     total = sum(len(a) * len(b) for a, b in couples)
-    if total > most and most < len(couples):
-        raise ConfigError(
-            f"{most} pairs are fewer than the {len(couples)} pairs of groups.", "Raise --pairs."
-        )
+    if len(couples) > most and total > most:
+        problem = f"{most} pairs are fewer than the {len(couples)} pairs of groups."
+        raise ConfigError(problem, "Raise --pairs.")
     pairs = [np.empty((0, 2), np.int64)]
     for a, b in couples:
+        size = len(a) * len(b)
         if total <= most:
-            pairs.append(np.stack([np.repeat(a, len(b)), np.tile(b, len(a))], axis=1))
+            pairs.append(np.column_stack([np.repeat(a, len(b)), np.tile(b, len(a))]))
             continue
         first = generator.permutation(a)
         second = generator.permutation(b)
-        turn = np.arange(max(1, min(len(a) * len(b), round(most * len(a) * len(b) / total))))
+        turn = np.arange(max(1, min(size, round(most * size / total))))
         # (t mod m, t mod n) meets every pair once in lcm(m, n) turns of each coset; each lap begins one further on
         lap = turn // np.lcm(len(a), len(b))
-        pairs.append(np.stack([first[turn % len(a)], second[(turn + lap) % len(b)]], axis=1))
+        pairs.append(np.column_stack([first[turn % len(a)], second[(turn + lap) % len(b)]]))
     return np.concatenate(pairs)
+
+
+def _couples(groups: Mapping[str, Sequence[int]]) -> list[tuple[Integers, Integers]]:
+    """The numbers of each two groups, the earlier one first."""
+    return [*combinations([np.asarray(numbers, np.int64) for numbers in groups.values()], 2)]
 
 
 def published_draws(groups: Mapping[str, Sequence[int]], draws: int, seed: int = 42) -> Pairs:
@@ -262,10 +263,7 @@ def published_draws(groups: Mapping[str, Sequence[int]], draws: int, seed: int =
     """
     generator = np.random.default_rng([seed, 5])
     pairs = [
-        np.stack(
-            [generator.choice(np.asarray(groups[name], dtype=np.int64), draws) for name in couple],
-            axis=1,
-        )
-        for couple in combinations(groups, 2)
+        np.column_stack([generator.choice(numbers, draws) for numbers in couple])
+        for couple in _couples(groups)
     ]
     return np.concatenate([np.empty((0, 2), np.int64), *pairs])

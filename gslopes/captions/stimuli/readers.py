@@ -2,14 +2,15 @@
 
 Sources: Lin et al. 2014, Microsoft COCO, and the data format of cocodataset.org; Krishna et al. 2017, Visual Genome,
 IJCV 123:32, of which some versions write ``id`` for ``image_id`` and ``name`` for ``names``. Its images join COCO
-through ``coco_id``; its boxes become shares of its own width and height.
+through ``coco_id``; its boxes become shares of the image's width and height.
 """
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
+from operator import add, or_
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ import pandas as pd
 from gslopes.core.csv_table import read_csv, read_frame
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import show
-from gslopes.core.tables import Record
+from gslopes.core.tables import Record, records
 from gslopes.core.text import plain
 
 LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
@@ -48,9 +49,10 @@ class Label(NamedTuple):
 class StageRows:
     """The rows of one or more files.
 
-    captions: image and caption as it was read, a text or any other value.  closed: synsets of a closed vocabulary of
+    captions: image and caption, a text or any other value.  closed: synsets of a closed vocabulary of
     objects, empty for an open one.  dropped: reason to rows left out.  unsized: images with a box that could not be
-    used.  kinds: of facts that labels have, where the file says so.  seen: ids of the records.
+    used.  kinds: of facts that labels have, if the file names them.  keys: ids of the records.
+    digest: sha256 over the bytes of the files.
     """
 
     images: set[str] = field(default_factory=set)
@@ -60,7 +62,13 @@ class StageRows:
     dropped: Counter[str] = field(default_factory=Counter)
     unsized: set[str] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
-    seen: set[tuple[str, str]] = field(default_factory=set)
+    keys: set[tuple[str, str]] = field(default_factory=set)
+    digest: str = ""
+
+    @property
+    def ids(self) -> set[str]:
+        """Ids of all its images."""
+        return {image for image, _ in self.captions} | self.images
 
     def drop(self, reason: str) -> None:
         """Count a row that is left out."""
@@ -71,27 +79,36 @@ class StageRows:
         self.drop("box without area inside its image, or image of unknown size")
         self.unsized.add(image)
 
-    def take(self, other: "StageRows") -> None:
+    def take(self, rows: "StageRows") -> None:
         """Add the rows of another file."""
         for column in fields(self):
-            own = getattr(self, column.name)
-            others = getattr(other, column.name)
-            setattr(
-                self, column.name, own + others if isinstance(own, list | Counter) else own | others
-            )
+            join = or_ if isinstance(getattr(self, column.name), Set) else add
+            both = [getattr(part, column.name) for part in (self, rows)]
+            setattr(self, column.name, join(*both))
 
     def records(
-        self, entries: Iterable[Any], what: str, key: Callable[[Record], str] = lambda row: ""
+        self,
+        entries: Iterable[Any],
+        what: str,
+        key: Callable[[Record], str] = lambda row: "",
     ) -> Iterator[Record]:
         """The entries that are records, each key once unless it is empty; the others are counted as dropped."""
         for entry in entries:
             if not isinstance(entry, Mapping):
                 self.drop(f"{what} that is not a record")
-            elif (what, number := key(entry)) in self.seen:
+                continue
+            number = key(entry)
+            if (what, number) in self.keys:
                 self.drop(f"{what} that came before")
-            else:
-                self.seen |= {(what, number)} if number else set()
-                yield entry
+                continue
+            if number:
+                self.keys.add((what, number))
+            yield entry
+
+
+def examples(ids: Iterable[str]) -> str:
+    """Three ids, for messages."""
+    return show(", ".join(map(repr, sorted(ids)[:3])))
 
 
 def id_of(value: Any) -> str:
@@ -147,16 +164,16 @@ def caption_rows(image: str, caption: Any) -> list[tuple[str, Any]]:
 
     Raises: DataMissing for a caption of more than ``LONGEST_CAPTION`` characters.
     """
-    given = caption.tolist() if hasattr(caption, "tolist") else caption
-    several = isinstance(given, list) and all(isinstance(text, str) for text in given)
-    texts = (given or [None]) if several else [given]
+    texts = caption.tolist() if hasattr(caption, "tolist") else caption
+    if not (isinstance(texts, list) and all(isinstance(text, str) for text in texts)):
+        texts = [texts]
     longest = max((len(text) for text in texts if isinstance(text, str)), default=0)
     if longest > LONGEST_CAPTION:
         problem = f"A caption of the image {show(image[:80])} has {longest:,} characters"
         raise DataMissing(
             f"{problem}, and at most {LONGEST_CAPTION:,} are read.", "Take it out, or cut it."
         )
-    return [(image, text) for text in texts]
+    return [(image, text) for text in texts or [None]]
 
 
 def read_table(file: Path) -> StageRows:
@@ -167,15 +184,12 @@ def read_table(file: Path) -> StageRows:
     frame = read_frame(file, raises=DataMissing, limit=LARGEST)
     columns = set(frame.columns)
     if {"image", "caption"} <= columns:
-        frame = (
-            frame.sort_values(["image", "source"], kind="stable") if "source" in columns else frame
-        )
-        pairs = zip(frame["image"].tolist(), frame["caption"].tolist(), strict=True)
-        return StageRows(
-            captions=[
-                row for image, caption in pairs for row in caption_rows(str(image), _text(caption))
-            ]
-        )
+        if "source" in columns:
+            frame = frame.sort_values(["image", "source"])
+        rows = StageRows()
+        for image, caption in frame[["image", "caption"]].itertuples(index=False):
+            rows.captions += caption_rows(str(image), _text(caption))
+        return rows
     if {"image", "kind", "word"} <= columns:
         return _labels(frame)
     names = ", ".join(map(str, frame.columns))
@@ -188,41 +202,43 @@ def _labels(frame: pd.DataFrame) -> StageRows:
     rows = StageRows(
         kinds={str(kind) for kind in frame["kind"].unique()}, images=set(frame["image"].astype(str))
     )
-    for row in rows.records(frame.to_dict("records"), "row", repr):
+    names = ("synset", "subject", "subject_synset", "object", "object_synset")
+    for row in rows.records(records(frame), "row", repr):
         kind = str(row["kind"])
-        names = ("synset", "subject", "subject_synset", "object", "object_synset")
-        synset, subject, subject_synset, other, other_synset = (
-            str(_text(row.get(name)) or "") for name in names
-        )
-        word = (
-            plain(str(row["word"])).strip().lower().replace(" ", "_" if kind != "relation" else " ")
-        )
-        ends = (plain(subject), subject_synset or None, plain(other), other_synset or None)
-        x0, y0, x1, y1 = corners = tuple(
-            number_of(row.get(side)) for side in ("x0", "y0", "x1", "y1")
-        )
-        usable = 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1
-        if kind not in ("object", "attribute", "relation"):
+        word = plain(str(row["word"])).strip().lower()
+        texts = (str(_text(row.get(name)) or "") for name in names)
+        synset, subject, subject_synset, target, target_synset = texts
+        label = Label(str(row["image"]), kind, word.replace(" ", "_"), synset or None)
+        if kind not in KINDS.values():
             rows.drop(f"kind {kind[:20]!r}")
-        elif kind != "object":
-            rows.labels.append(Label(str(row["image"]), kind, word, synset or None, *ends))
-        else:
-            if not usable and not all(map(math.isnan, corners)):
+        elif kind == "object":
+            x0, y0, x1, y1 = sides = tuple(number_of(row.get(side)) for side in SIDES)
+            corners = None
+            if 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1:
+                corners = (x0, y0, x1, y1)
+            elif not all(map(math.isnan, sides)):
                 rows.drop("box outside of its image")
-            box = (x0, y0, x1, y1) if usable else None
             score = number_of(row.get("score"))
-            rows.labels.append(
-                Label(str(row["image"]), kind, word, synset or None, corners=box, score=score)
+            rows.labels.append(label._replace(corners=corners, score=score))
+        else:
+            label = label._replace(
+                word=word if kind == "relation" else label.word,
+                subject=plain(subject),
+                subject_synset=subject_synset or None,
+                object=plain(target),
+                object_synset=target_synset or None,
             )
+            rows.labels.append(label)
     return rows
 
 
 def _text(value: Any) -> Any:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if isinstance(value, float) and math.isnan(value):
         return None
     return value
 
 
+SIDES = ("x0", "y0", "x1", "y1")
 KINDS = {"objects": "object", "attributes": "attribute", "relationships": "relation"}
 ImageData = dict[
     str, tuple[str, tuple[float, float] | None]
@@ -244,7 +260,23 @@ def form_of(content: Any) -> str:
     COCO: ``instances`` or ``captions`` (also results).  Visual Genome: ``image_data``, ``objects``, ``attributes``,
     ``relationships`` or ``attribute_synsets``.  Annotations with a caption and no category are captions.
     """
-    if isinstance(content, Mapping) and isinstance(entries := content.get("annotations"), list):
+    if isinstance(content, Mapping):
+        return _form_of_mapping(content)
+    if not isinstance(content, list):
+        return ""
+    if _any_has(content, "caption", "image_id"):
+        return "captions"
+    keys = set(next((entry for entry in content if isinstance(entry, Mapping)), ()))
+    if not keys & {"image_id", "id"}:
+        return ""
+    if {"width", "height"} <= keys and keys.isdisjoint(KINDS):
+        return "image_data"
+    return next((name for name in KINDS if name in keys), "")
+
+
+def _form_of_mapping(content: Record) -> str:
+    entries = content.get("annotations")
+    if isinstance(entries, list):
         captions = _any_has(entries, "caption")
         of_boxes = all(isinstance(content.get(key), list) for key in ("images", "categories"))
         if of_boxes and (not captions or _any_has(entries, "category_id")):
@@ -252,23 +284,10 @@ def form_of(content: Any) -> str:
         if captions or not (entries or "categories" in content):
             return "captions"
         return ""
-    if isinstance(content, Mapping):
-        values = list(content.values())[:20]
-        named = values and all(isinstance(value, str) and value.count(".") >= 2 for value in values)
-        if named:
-            return "attribute_synsets"
-        return ""
-    if not isinstance(content, list) or _any_has(content, "caption", "image_id"):
-        if isinstance(content, list):
-            return "captions"
-        return ""
-    keys = set(next((entry for entry in content if isinstance(entry, Mapping)), ()))
-    if not keys & {"image_id", "id"}:
-        return ""
-    return next(
-        (name for name in KINDS if name in keys),
-        "image_data" if {"width", "height"} <= keys else "",
-    )
+    values = [*content.values()][:20]
+    if values and all(isinstance(value, str) and value.count(".") >= 2 for value in values):
+        return "attribute_synsets"
+    return ""
 
 
 def _any_has(entries: Iterable[Any], *keys: str) -> bool:
@@ -378,56 +397,58 @@ def read_form(
 
     def known(names: Any) -> str | None:
         """The first name, if WordNet has it."""
-        name = (
-            names[0]
-            if isinstance(names, list) and names
-            else names
-            if isinstance(names, str)
-            else None
-        )
-        if name is not None and not wordnet(name):
-            rows.drop("synset that this WordNet does not have")
-            return None
-        return name
+        name = _first(names)
+        if name is None or wordnet(name):
+            return name
+        rows.drop("synset that this WordNet does not have")
+        return None
 
     def thing(row: Record) -> tuple[str, str | None]:
         """The name and synset of an object."""
-        names = row.get("names", row.get("name", ""))
-        first = names[0] if isinstance(names, list) and names else names
-        return plain(str(first or "")).strip().lower().replace(" ", "_"), known(row.get("synsets"))
+        name = plain(str(_first(row.get("names", row.get("name"))) or ""))
+        return name.strip().lower().replace(" ", "_"), known(row.get("synsets"))
 
-    what = KINDS[form]
-    number = f"{form.removesuffix('s')}_id"
+    kind = KINDS[form]
     for entry in rows.records(content, "image"):
         image, size = data.get(_image(entry), (f"vg{_image(entry)}", None))
         rows.images.add(image)
-        given = entry.get(form)
-        key = partial(_key, image, number)
-        for row in rows.records(given if isinstance(given, list) else (), what, key):
+        key = partial(_key, image, f"{form.removesuffix('s')}_id")
+        for row in rows.records(_listed(entry.get(form)), kind, key):
             name, synset = thing(row)
+            subject = row.get("subject")
+            target = row.get("object")
             if form == "objects":
                 box = clip([row.get(side) for side in ("x", "y", "w", "h")], size)
                 if box is None:
                     rows.drop_box(image)
-                rows.labels.append(Label(image, what, name, synset, corners=box))
+                rows.labels.append(Label(image, kind, name, synset, corners=box))
             elif form == "attributes":
-                listed = row.get("attributes")
-                for word in (
-                    plain(str(text)).strip().lower()
-                    for text in (listed if isinstance(listed, list) else ())
-                ):
-                    meaning = known(synsets[word]) if word in synsets else None
-                    rows.labels.append(
-                        Label(image, what, word.replace(" ", "_"), meaning, name, synset)
-                    )
-            elif isinstance(subject := row.get("subject"), Mapping) and isinstance(
-                other := row.get("object"), Mapping
-            ):
+                for text in _listed(row.get("attributes")):
+                    word = plain(str(text)).strip().lower()
+                    meaning = known(synsets.get(word))
+                    word = word.replace(" ", "_")
+                    rows.labels.append(Label(image, kind, word, meaning, name, synset))
+            elif isinstance(subject, Mapping) and isinstance(target, Mapping):
                 word = " ".join(plain(str(row.get("predicate", ""))).lower().split())
-                rows.labels.append(Label(image, what, word, synset, *thing(subject), *thing(other)))
+                ends = (*thing(subject), *thing(target))
+                rows.labels.append(Label(image, kind, word, synset, *ends))
             else:
                 rows.drop("relation without subject or object")
     return rows
+
+
+def _listed(entries: Any) -> list[Any]:
+    """The entries, if they are a list."""
+    if isinstance(entries, list):
+        return entries
+    return []
+
+
+def _first(names: Any) -> Any:
+    """The first of a list, or the text itself; None without either."""
+    if isinstance(names, list):
+        return next(iter(names), None)
+    return names if isinstance(names, str) else None
 
 
 def _key(image: str, number: str, row: Record) -> str:

@@ -16,12 +16,17 @@ import numpy as np
 import pandas as pd
 
 from gslopes.captions.config import SENTENCES
+from gslopes.core import runfolder
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import is_file, without_guard
-from gslopes.core.tables import Record, Row
-from gslopes.report import review, words
+from gslopes.core.tables import Record, Row, lookup, records
+from gslopes.core.text import many
+from gslopes.frame.run import Run
+from gslopes.frame.spec import Made
+from gslopes.report import review as pages
 from gslopes.report.review import Question
+from gslopes.report.words import printable
 from gslopes.stats.agreement import cohens_kappa
 from gslopes.stats.intervals import wilson
 
@@ -34,7 +39,7 @@ _HINT = "Save it from review.html (key S)."
 
 
 def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
-    """Rows of a review's CSV, each an answer of a reviewer about a case, or a note alone.
+    """Rows of a review's CSV, each an answer of a reviewer about a case, or only a note.
 
     Raises: DataMissing, naming the line, if the file is missing though required, is not a review, has an unknown answer
         or two rows of one reviewer about one case.
@@ -55,7 +60,7 @@ def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[Row]:
     """
     rows: list[Row] = []
     answers = reviews[reviews["answer"] != ""].merge(cases[["case", "technique"]], on="case")
-    for name, group in cases.groupby("technique", sort=True):
+    for name, group in cases.groupby("technique"):
         reviewed = answers[answers["technique"] == name]
         total = len(group)
         if not len(reviewed):
@@ -116,9 +121,9 @@ def masked(row: Record) -> tuple[str, str]:
     text = str(row["text"])
     if row["technique"] == "D1" and word:
         stem = re.escape(word.replace("_", " ")[: max(3, len(word) - 2)])
-        text = re.sub(rf"\b{stem}\w*", lambda found: mask(found[0]), text, flags=re.IGNORECASE)
+        text = re.sub(rf"\b{stem}\w*", lambda match: mask(match[0]), text, flags=re.IGNORECASE)
         word = mask(word)
-    return words.printable(word), words.printable(text)
+    return printable(word), printable(text)
 
 
 def sampled(cases: pd.DataFrame, size: int = SAMPLE) -> pd.DataFrame:
@@ -129,7 +134,10 @@ def sampled(cases: pd.DataFrame, size: int = SAMPLE) -> pd.DataFrame:
 
 
 def review_items(
-    cases: pd.DataFrame, images: Path | None, out: Path, titles: Mapping[str, str]
+    cases: pd.DataFrame,
+    images: Path | None,
+    out: Path,
+    titles: Mapping[str, str],
 ) -> list[dict[str, str]]:
     """What the review shows of each case; listed words are not masked, since they are what is judged.
 
@@ -137,20 +145,16 @@ def review_items(
     titles: of the techniques, by name.
     """
     items = []
-    for row in cases.to_dict("records"):
-        item = {
-            name: words.printable(row[name]) for name in ("rule", "group", "image", "word", "text")
-        }
+    for row in records(cases):
+        item = {name: printable(row[name]) for name in ("rule", "group", "image", "word", "text")}
         item |= {
             "case": str(row["case"]),
             "stage": str(row["stage"]),
             "harm": HARMS[row["harm"]][0],
         }
         item["technique"] = f"{row['technique']} {titles.get(row['technique'], '')}".strip()
-        item["concept"] = words.printable("" if row["technique"] == "D1" else row["concept"])
-        item["truth"] = words.printable(row["truth_text"]) or (
-            "nothing" if row["truth"] else NO_TRUTH
-        )
+        item["concept"] = printable("" if row["technique"] == "D1" else row["concept"])
+        item["truth"] = printable(row["truth_text"]) or ("nothing" if row["truth"] else NO_TRUTH)
         item["src"] = link_of(images, str(row["image"]), out)
         items.append(item | {"file": item["image"] + ("" if item["src"] else " (no photo linked)")})
     return items
@@ -173,7 +177,7 @@ def link_of(images: Path | None, image: str, out: Path) -> str:
 def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[str, str]]) -> str:
     """The review as text; it asks no server.  items: of ``review_items``.  answers: rows of earlier reviews."""
     keys = {key: (text, {"answer": word}) for key, (text, word) in SENTENCES["review"].items()}
-    return review.render_review(
+    return pages.render_review(
         "captions-review.html.j2",
         Path(__file__).parent,
         [Question("Answer", keys, keys)],
@@ -188,3 +192,21 @@ def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[
         untold=("note",),
         noun="Case",
     )
+
+
+def review(run: Run) -> Made:
+    """The page on which people read cases, and what they answered before."""
+    config = run.config
+    cases = run.table("cases")
+    techniques = run.table("techniques")
+    answers = read_answers(
+        config.review or run.folder / "review.csv", required=config.review is not None
+    )
+    case_ids = set(cases["case"])
+    if unknown := sum(row["case"] not in case_ids for row in answers):
+        of_all = f"{unknown:,} of the review's {many(len(answers), 'answer')}"
+        run.note(f"{of_all} are about cases that are not in this run.")
+    titles = lookup(techniques, "technique", "title")
+    items = review_items(sampled(cases), config.images, run.folder, titles)
+    runfolder.write_bytes(run.folder / "review.html", render_review(items, answers).encode())
+    return {"reviews": answers}

@@ -1,0 +1,1 @@
+"""The page of a captions audit, and the review on which people read cases."""

@@ -1,0 +1,1 @@
+"""Captions and labels: read, as tables, as tuples, and as what the techniques work on."""

@@ -1,0 +1,243 @@
+"""The stages, as files and folders: each file is read by its form, which its content shows, to rows and tables."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gslopes.captions.config import STAGES, TABLES
+from gslopes.captions.stimuli import readers
+from gslopes.captions.stimuli.corpus import Coverage, covered, mentions_of
+from gslopes.captions.stimuli.groups import people_table
+from gslopes.captions.stimuli.readers import LARGEST, StageRows, examples, read_table
+from gslopes.core import runfolder
+from gslopes.core.errors import DataMissing, UnknownName, UsageError
+from gslopes.core.files import parse_json, read_named
+from gslopes.core.reasons import Reason, SkipReason
+from gslopes.core.runfolder import show
+from gslopes.core.text import many, plain
+from gslopes.frame.run import Run
+from gslopes.frame.spec import Made
+from gslopes.words.graph import Mentions
+from gslopes.words.pos_tagger import LONGEST
+from gslopes.words.wordnet import WordNet
+
+LABELS = ("human-labels", "system-labels")
+Stages = Mapping[str, StageRows]
+_TABLES = (".csv", ".parquet")
+_LOOKED_FOR = (
+    "Looked for: COCO instances (images, annotations, categories), COCO captions (annotations with caption), COCO "
+    "results (a list of image_id and caption), Visual Genome (a list with objects, attributes or relationships)."
+)
+
+
+def find_stages(source: Path, others: Collection[Path] = ()) -> dict[str, list[Path]]:
+    """Stage to its files, of a folder whose entries are called after the stages.
+
+    others: files that the command names for something else, such as the groups; in the folder they are not stages.
+
+    Raises: UsageError without a stage; UnknownName for a file that is called after no stage.
+    """
+    if not source.is_dir():
+        raise UsageError(f"There is no folder {show(source)}.", "Give a folder of stages.")
+    files_of: dict[str, list[Path]] = {}
+    excluded = {path.resolve() for path in others}
+    for entry in sorted(source.iterdir()):
+        if entry.name.startswith(".") or entry.resolve() in excluded:
+            continue
+        name = entry.name if entry.is_dir() else entry.stem
+        if name in STAGES:
+            files = (
+                sorted(f for f in entry.rglob("*") if f.is_file()) if entry.is_dir() else [entry]
+            )
+            files_of[name] = files_of.get(name, []) + files
+        elif entry.is_dir() or entry.suffix in (".json", *_TABLES):
+            raise UnknownName("stage", name, STAGES)
+    if not files_of:
+        raise UsageError(
+            f"{show(source)} holds no stage.", f"Name files or folders {', '.join(STAGES)}."
+        )
+    return {stage: files_of[stage] for stage in STAGES if stage in files_of}
+
+
+def read_stages(files: Mapping[str, Iterable[Path]], wordnet: WordNet) -> Stages:
+    """The rows of all stages.  files: stage to its files.
+
+    Raises: DataMissing if a file is missing, broken or of no known form; UsageError if a stage has no image, or two
+        stages share none (with three ids of each).
+    """
+    stages = {stage: _read_stage(paths, wordnet) for stage, paths in files.items()}
+    for stage, rows in stages.items():
+        if not rows.ids:
+            raise UsageError(f"The stage {stage} has no image.", "Check its files.")
+    for first, second in pairwise(stages):
+        if not stages[first].ids & stages[second].ids:
+            ids = f"{examples(stages[first].ids)} there, {examples(stages[second].ids)} here"
+            raise UsageError(
+                f"{first} and {second} share no image: {ids}.", "Use the same ids in both."
+            )
+    return stages
+
+
+def _read_stage(files: Iterable[Path], wordnet: WordNet) -> StageRows:
+    rows = StageRows()
+    digest = sha256()
+    forms: list[
+        tuple[Path, str, Any]
+    ] = []  # of Visual Genome, read when all of its files are known
+    data: readers.ImageData = {}
+    synsets: dict[str, str] = {}
+    for file in files:
+        bytes_read = read_named(file, LARGEST, raises=DataMissing, hint="Check the path.")
+        digest.update(bytes_read)
+        with _damaged_file(file):
+            if file.suffix in _TABLES:
+                rows.take(read_table(file))
+                continue
+            content = _json(file, bytes_read)
+            form = readers.form_of(content)
+            if form == "instances":
+                rows.take(readers.read_instances(content))
+            elif form == "captions":
+                rows.take(readers.read_captions(content))
+            elif form == "image_data":
+                data = readers.read_image_data(content)
+            elif form == "attribute_synsets":
+                synsets = content
+            elif form:
+                forms.append((file, form, content))
+            else:
+                raise DataMissing(f"{show(file)} is of no known form.", _LOOKED_FOR)
+    for file, form, content in forms:
+        with _damaged_file(file):
+            rows.take(readers.read_form(content, form, data, synsets, wordnet.known))
+    rows.digest = digest.hexdigest()
+    return rows
+
+
+@contextmanager
+def _damaged_file(file: Path) -> Iterator[None]:
+    """Turn errors inside a file of a known form into DataMissing, and name the file."""
+    try:
+        yield
+    except DataMissing as error:
+        if show(file) in error.message:
+            raise
+        raise DataMissing(f"{show(file)}: {error.message}", error.hint) from error
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        what = f"{type(error).__name__}: {str(error)[:200]}"
+        problem = f"{show(file)} is not of the form that it begins with ({what})."
+        raise DataMissing(problem, "Check the file.") from error
+
+
+def _json(file: Path, content: bytes) -> Any:
+    try:
+        return parse_json(content)
+    except ValueError as error:  # also other bytes than UTF-8, a key twice, not a number
+        raise DataMissing(f"{show(file)} is not JSON: {error}.", _LOOKED_FOR) from error
+
+
+# -- as tables --------------------------------------------------------------------------------------------------------
+
+
+def read(run: Run) -> Made:
+    """What was read as tables, with notes on what is incomplete."""
+    stages = run.inputs
+    config = run.config
+    images = images_table(stages, mentions_of(config), config.limit)
+    sentences, repeated = sentences_table(stages, images["image"])
+    for stage, rows in stages.items():
+        for why, count in sorted(rows.dropped.items()):
+            run.note(f"{stage}: {many(count, 'row')} left out: {why}.")
+        lost = rows.dropped.get("synset that this WordNet does not have", 0)
+        if lost > 0.05 * max(1, sum(label.kind == "object" for label in rows.labels)):
+            run.note(f"{stage}: many synsets are unknown; another version of WordNet may be meant.")
+    partial = int((images["stages"].str.count(",") + 1 < len(stages)).sum())
+    if partial:
+        run.note(f"{partial:,} of {many(len(images), 'image')} are not in every stage.")
+    if repeated:
+        run.note(f"{many(repeated, 'caption')} stood twice for an image and were kept once.")
+    bad = sentences.loc[sentences["status"] != "parsed", "status"].value_counts().sort_index()
+    for status, count in bad.items():
+        run.note(f"{many(count, 'caption')} {status}.")
+    plain = {
+        name: coverage._asdict() | {"types": sorted(coverage.types)}
+        for name, coverage in coverage_of(stages).items()
+    }
+    runfolder.write_json(run.folder / "coverage.json", plain)
+    return {"images": images, "sentences": sentences, "people": people_table(config)}
+
+
+def images_table(stages: Stages, mentions: Mentions, limit: int | None) -> pd.DataFrame:
+    """One row for each image of any stage, sorted by id."""
+    have: dict[str, list[str]] = {}
+    for stage in STAGES:
+        for name in stages.get(stage, StageRows()).ids:
+            have.setdefault(name, []).append(stage)
+    labels = stages.get("human-labels", StageRows())
+    people: dict[str, list[tuple[float, float, float, float]]] = {}  # corners; COCO's if it has any
+    for row in labels.labels:
+        if row.corners and (
+            row.word == "person" if labels.closed else mentions.is_person(row.word, row.synset)
+        ):
+            people.setdefault(row.image, []).append(row.corners)
+    unusable = dict.fromkeys(labels.unsized)
+    areas = {image: covered(boxes) for image, boxes in people.items()} | unusable
+    records = [(image, ",".join(have[image]), areas.get(image)) for image in sorted(have)[:limit]]
+    return pd.DataFrame(records, columns=TABLES["images"].columns)
+
+
+def sentences_table(stages: Stages, images: Iterable[str]) -> tuple[pd.DataFrame, int]:
+    """One row for each caption, numbered within image and stage; and the number of repeated ones that are left out."""
+    chosen = set(images)
+    records: list[tuple[str, str, int, str, str, str, str]] = []
+    repeated = 0
+    for stage, rows in stages.items():
+        texts_of: dict[str, list[str]] = {}
+        for image, caption in rows.captions:
+            if image not in chosen:
+                continue
+            text, status, why = judge_text(caption)
+            texts = texts_of.setdefault(image, [])
+            if text and text in texts:
+                repeated += 1
+                continue
+            records.append((image, stage, len(texts), text, status, why.reason.value, why.detail))
+            texts.append(text)
+    return pd.DataFrame(records, columns=TABLES["sentences"].columns), repeated
+
+
+def judge_text(caption: Any) -> tuple[str, str, SkipReason]:
+    """A caption's text, as ``plain`` writes it, its status (parsed, empty, failed) and why.
+
+    >>> judge_text("  "), judge_text(3.5)
+    (('', 'empty', 'no text'), ('', 'failed', 'not a text (float)'))
+    """
+    if caption is not None and not isinstance(caption, str):
+        return "", "failed", SkipReason(Reason.NOT_A_TEXT, type(caption).__name__)
+    text = plain((caption or "").encode("utf-8", "replace").decode()).strip()
+    if not text:
+        return "", "empty", SkipReason(Reason.NO_TEXT)
+    cut = (
+        SkipReason(Reason.CUT_FOR_PARSING, f"at {LONGEST:,} characters")
+        if len(text) > LONGEST
+        else SkipReason()
+    )
+    return text, "parsed", cut
+
+
+def coverage_of(stages: Stages) -> dict[str, Coverage]:
+    """The coverage of each stage, by what it holds: captions may name anything, labels what they were made for."""
+    coverage = {stage: Coverage() for stage in stages}
+    for stage, rows in stages.items():
+        if stage in LABELS:
+            objects = "closed" if rows.closed and "object" not in rows.kinds else "open"
+            kinds = {
+                kind: "open" if kind in rows.kinds else "none" for kind in ("attribute", "relation")
+            }
+            coverage[stage] = Coverage(objects, **kinds, types=rows.closed)
+    return coverage

@@ -1,0 +1,185 @@
+"""Curves and graphs of the crop audits' pages, which curves.html.j2 and graph.html.j2 draw."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from gslopes.core.arrays import Array
+from gslopes.core.tables import Record, Row
+from gslopes.crops.page.words import larger_first
+from gslopes.report import numbers
+from gslopes.report.inline import templates
+from gslopes.report.words import shorten
+
+LEFT = 40
+ABOVE = 12
+WIDE = 304
+TALL = 200  # of the axes, pixels: with their legend below curves fit a phone
+
+
+def distributions(values: Mapping[str, Array], title: str, extent: tuple[float, float]) -> Markup:
+    """Empirical distribution functions by group, with bands that hold everywhere at once (Dvoretzky-Kiefer-Wolfowitz).
+
+    values: group to its persons' numbers.  extent: ends of the axis, the same for panels that are compared.
+    """
+    low, high = extent
+    if not high > low:
+        high = low + 1
+
+    def points(x: Array, y: Array) -> str:
+        across = LEFT + WIDE * (x - low) / (high - low)
+        down = ABOVE + TALL * (1 - y)
+        return " ".join(map("{:.1f},{:.1f}".format, across, down))
+
+    curves = []
+    medians = []
+    for name, numbers_of_group in values.items():
+        sample = np.sort(numbers_of_group[~np.isnan(numbers_of_group)])
+        n = len(sample)
+        if not n:
+            continue
+        share = np.arange(n + 1) / n
+        half = math.sqrt(math.log(2 / 0.05) / (2 * n))
+        upper = np.minimum(share[1:] + half, 1)
+        lower = np.maximum(share[1:] - half, 0)
+        line = points(np.repeat(sample, 2), np.repeat(share, 2)[1:-1])
+        around = points(np.r_[sample, sample[::-1]], np.r_[upper, lower[::-1]])
+        curves.append((name, line, around))
+        medians.append(f"{name} median {np.median(sample):.3g} of {n}")
+    return _drawn(
+        "curves.html.j2",
+        title,
+        medians,
+        left=LEFT,
+        above=ABOVE,
+        wide=WIDE,
+        tall=TALL,
+        levels=["0", "0.25", "0.5", "0.75", "1"],
+        curves=curves,
+        ticks=[numbers.value(end) for end in (low, (low + high) / 2, high)],
+    )
+
+
+def _drawn(template: str, title: str, parts: Sequence[str], **content: Any) -> Markup:
+    """A drawing by its template.  parts: what it shows, in words."""
+    drawing = templates(Path(__file__).parent).get_template(template)
+    return Markup(drawing.render(description=f"{title}: {'; '.join(parts)}", **content))
+
+
+# -- the graph of Figure 2 --------------------------------------------------------------------------------------------
+
+SIDE = 358  # pixels of the graph
+MARGIN = 30  # pixels above and below it
+REACH = 135  # pixels from its middle to its outermost groups
+APART = 9  # pixels from a group's middle to an arrow
+HEAD = 10 + 4j  # pixels of an arrow's head: its length, and half of its width
+NUMBER = 82  # pixels of a number with its interval
+ROOM = (84, 30)  # pixels across and down between two of them
+PLACES = (
+    0.5,
+    0.42,
+    0.58,
+    0.34,
+    0.66,
+    0.27,
+    0.73,
+    0.2,
+    0.8,
+)  # along an arrow: the places for its number
+LETTERS = 24  # of a group's name
+CORNERS = {  # across and down, by the number of groups
+    2: (-1, 1),
+    3: (-1j, -1 + 1j, 1 + 1j),
+    4: (-1 - 1j, 1 - 1j, -1 + 1j, 1 + 1j),
+    5: (-1j, 1 - 0.25j, 0.65 + 1j, -0.65 + 1j, -1 - 0.25j),
+}
+MOST_GROUPS = max(CORNERS)  # between more of them there are too many arrows to read
+
+
+def graph(rows: Sequence[Record], title: str) -> Markup:
+    """An arrow from the favoured group of each pair to the other, with its points over 50 % and their interval.
+
+    An arrow whose interval holds 50 % is dashed; even pairs have no head.
+
+    rows: of PARITY, of one column, variant and policy, of ``MOST_GROUPS`` groups at most.
+
+    Source: Yee et al. 2021, Figures 2 (right), 3 and 4.
+    """
+    names = dict.fromkeys(row[side] for row in rows for side in ("group", "other"))
+    middle = complex(SIDE / 2, MARGIN + REACH)
+    corners = [middle + REACH * corner for corner in CORNERS[len(names)]]
+    centres = dict(zip(names, corners, strict=True))
+    arrows: list[Row] = []
+    texts = []
+    for row in map(larger_first, rows):
+        share = numbers.size(100 * row["p"] - 50)
+        interval = _over_half(row)
+        arrow = {
+            **_arrow(centres[row["group"]], centres[row["other"]], arrows),
+            "share": share,
+            "ends": interval,
+            "even": not row["ci_low"] > 0.5,
+            "headed": row["p"] > 0.5,
+        }
+        arrows.append(arrow)
+        texts.append(f"{row['group']} over {row['other']} {share} {interval}")
+    return _drawn(
+        "graph.html.j2",
+        title,
+        texts,
+        side=SIDE,
+        tall=2 * (REACH + MARGIN),
+        wide=NUMBER,
+        arrows=arrows,
+        points=[_point(name, corner) for name, corner in centres.items()],
+    )
+
+
+def _over_half(row: Record) -> str:
+    """The interval of a share in points over 50 %."""
+    if math.isnan(row["ci_low"]):
+        return "no interval"
+    return numbers.interval(100 * row["ci_low"] - 50, 100 * row["ci_high"] - 50)
+
+
+def _point(name: str, centre: complex) -> Row:
+    """A group's circle, and its name above or below it, inside the drawing."""
+    below = centre.imag > MARGIN + REACH
+    point = {
+        "x": centre.real,
+        "y": centre.imag,
+        "name": shorten(name, LETTERS),
+        "full": name,
+        "text_x": centre.real,
+        "text_y": centre.imag + (22 if below else -12),
+        "anchor": "middle",
+    }
+    if centre.real < SIDE / 3:
+        point |= {"text_x": centre.real - NUMBER / 2, "anchor": "start"}
+    elif centre.real > 2 * SIDE / 3:
+        point |= {"text_x": centre.real + NUMBER / 2, "anchor": "end"}
+    return point
+
+
+def _arrow(start: complex, end: complex, arrows: Sequence[Row]) -> Row:
+    """An arrow's ends and head, and the place of its number: far from the numbers of the others."""
+    along = (end - start) / abs(end - start)
+    first = start + APART * along
+    last = end - APART * along
+    corners = (last, last - HEAD * along, last - HEAD.conjugate() * along)
+    spots = [start + share * (end - start) for share in PLACES]
+    return {
+        "first": first,
+        "last": last,
+        "head": " ".join(f"{corner.real:.1f},{corner.imag:.1f}" for corner in corners),
+        "at": max(spots, key=lambda spot: min([1.0, *(_room(spot - a["at"]) for a in arrows)])),
+    }
+
+
+def _room(apart: complex) -> float:
+    """1 or more if two numbers that lie so far apart do not touch."""
+    return max(abs(apart.real) / ROOM[0], abs(apart.imag) / ROOM[1])

@@ -1,0 +1,297 @@
+"""The sections of the page of a crop audit."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations, cycle
+
+import pandas as pd
+from markupsafe import Markup
+
+from gslopes.core import runfolder
+from gslopes.core.files import read_json
+from gslopes.core.reasons import listed
+from gslopes.core.tables import lookup, records
+from gslopes.crops.config import ABOVE
+from gslopes.crops.measures.parity import comparable
+from gslopes.crops.measures.rows import WHAT
+from gslopes.crops.page import charts
+from gslopes.crops.page.words import by_itself, ends, favoured, headline, main_rows, side_effect
+from gslopes.frame.page import Content, Page, chart, sure
+from gslopes.frame.shown import grid_of
+from gslopes.frame.spec import Section, Tables
+from gslopes.photos.people import CROSS
+from gslopes.report import numbers
+from gslopes.report.charts import FRAMES, Mark, panel
+from gslopes.report.words import many, printable, readable
+from gslopes.stats.shares import fisher
+
+LEVEL = 0.01  # of the test whether a cropper refuses one group more often
+
+
+def own_tables(page: Page) -> dict[str, Tables]:
+    """Cropper to its rows by table, and as ``head`` those that head the page, in the order of the groupings."""
+    groups = page.run.config.groups
+    order = {column: index for index, column in enumerate((*groups, CROSS.join(groups)))}
+    by_cropper: dict[str, Tables] = {}
+    for cropper in runfolder.read_manifest(page.run.folder)["asked"]:
+        tables = {
+            name: table[table["cropper"] == cropper]
+            for name, table in page.tables.items()
+            if "cropper" in table
+        }
+        head = main_rows(tables["parity"]).sort_values(
+            "column", key=lambda column: column.map(order), kind="stable"
+        )
+        by_cropper[cropper] = {**tables, "head": head}
+    return by_cropper
+
+
+def typical(page: Page) -> Content | None:
+    """The first pair that was drawn, of the cropper that leads the findings, and how to read it."""
+    content = show(page)
+    if content is None:
+        return None
+    lead = page.findings["model"].iloc[0]
+    first = content["croppers"][0]
+    cropper, titles, mapped = next((row for row in content["croppers"] if row[0] == lead), first)
+    title, pictures = titles[0]
+    return {**content, "croppers": [(cropper, [(title, pictures[:1])], mapped)]}
+
+
+def differently(page: Page) -> Content | None:
+    """The chart, and each cropper's answer."""
+    drawn = chart(page)
+    models = [
+        (printable(name), headline(tables["head"])) for name, tables in own_tables(page).items()
+    ]
+    return drawn and {**drawn, "models": models}
+
+
+def certain(page: Page) -> Content:
+    """How groups are known, and whether it matters on which side a person is."""
+    traits = page.tables["traits"]
+    config = page.run.config
+    groups = []
+    for column in config.groups:
+        counts = traits.loc[traits["column"] == column, "value"].value_counts().sort_index()
+        text = ", ".join(f"{name} {count}" for name, count in counts.items())
+        groups.append(printable(f"{column} ({text})"))
+    lines = [f"Groups are known as {printable(config.source)}: {'; '.join(groups)}."]
+    for row in records(_main(page, "positions")):
+        side = side_effect(row["left"], row["variant"])
+        lines.append(f"{printable(row['cropper'])}: {side}.")
+    turned = page.tables["attached"]
+    lines += [
+        f"{printable(row['cropper'])}: one above the other, the same person wins as side by side in "
+        f"{numbers.share(row['same'])} of {row['pictures']:,} pairs ({ends(row)})."
+        for row in records(turned[turned["variant"] == config.variant + ABOVE])
+    ]
+    return sure(page, *lines)
+
+
+def figures(page: Page) -> Content:
+    """Each cropper's distributions and tables."""
+    versions = runfolder.read_manifest(page.run.folder)["asked"]
+    croppers = [
+        (
+            name,
+            versions[name],
+            _distributions(page, tables["saliency"]),
+            _panels(tables),
+            _graphs(page, tables["parity"]),
+            grids(tables),
+        )
+        for name, tables in own_tables(page).items()
+    ]
+    return {"croppers": croppers}
+
+
+def show(page: Page) -> Content | None:
+    """The pairs that were drawn, with what the frames and the maps are."""
+    drawn = read_json(page.run.folder / "pairs.json")
+    rows = [
+        (name, entry["titles"], entry["mapped"]) for name, entry in drawn.items() if entry["titles"]
+    ]
+    ratios = [f"{ratio:g}" for ratio in sorted(page.run.config.ratios)]
+    if rows:
+        return {"croppers": rows, "legend": [*zip(ratios, cycle(FRAMES))]}
+    return None
+
+
+def left_out(page: Page) -> Content:
+    """What was left out, and why."""
+    people = page.tables["people"]
+    traits = page.tables["traits"]
+    used = people["status"] == "used"
+    out = people[~used]
+    reasons = Counter(map(listed, out["reason"], out["detail"]))
+    lines = [f"{many(count, 'photo')} skipped: {reason}" for reason, count in reasons.most_common()]
+    if faceless := (used & people["box"].isna()).sum():
+        lines.append(
+            f"{many(faceless, 'photo')} without an upright face: out of what is kept, still in who is favoured"
+        )
+    lines += page.notes
+    for column, counts in read_json(page.run.folder / "groups.json")["left_out"].items():
+        for reason, count in counts.items():
+            lines.append(f"{many(count, 'person', 'people')} left out of {column}: {reason}")
+    person = lookup(people, "photo", "person")
+    group = lookup(traits[traits["column"] == page.run.config.groups[0]], "person", "value")
+    pairs = _main(page, "pairs")
+    for row in records(_main(page, "positions")):
+        name = row["cropper"]
+        padding = numbers.share(row["on_padding"])
+        text = f"{name}: {many(row['ties'], 'tie')}, {padding} of focal points on padding."
+        if row["centred"] > 0:
+            centred = numbers.share(row["centred"])
+            text += f" {centred} of maps are almost symmetric: their centre is cropped."
+        if row["ties"] > 0.2 * row["pictures"]:
+            text += " More than a fifth: the audit says little about this cropper."
+        lines.append(text)
+        lines += [
+            f"Warning, {name}: {sentence}"
+            for sentence in selected(pairs[pairs["cropper"] == name], person, group)
+        ]
+    return {"lines": lines}
+
+
+SECTIONS = (
+    Section("lede", "", lambda page: {}),
+    Section("typical", "", typical),
+    Section("differently", "", differently),
+    Section("sure", "", certain),
+    Section("show", "More pairs", show),
+    Section("figures", "Distributions and tables", figures),
+    Section("left_out", "What was left out", left_out),
+    Section("made", "How this was made", lambda page: {}),
+)
+
+
+def _main(page: Page, name: str) -> pd.DataFrame:
+    """A table's rows of photos joined as the page is headed."""
+    table = page.tables[name]
+    return table[table["variant"] == page.run.config.variant]
+
+
+def _panels(tables: Tables) -> list[Content]:
+    """Charts of the shares of crossed groups, if they are few, and of their averages; the paper's Figure 2, left."""
+    head = tables["head"]
+    averages = by_itself(tables["averages"])
+    averages = averages[averages["variant"].isin(head["variant"])]
+    last = head[head["column"] == head["column"].iloc[-1]] if len(head) else head
+    titled = {"Averages of pairs of groups": averages}
+    if _few(last):
+        titled = {"Pairs of groups": last, **titled}
+    panels = []
+    for title, rows in titled.items():
+        marks = []
+        for row in records(rows):
+            name = f"{readable(row['group'])} over {readable(row['other'])}"
+            text = f"{numbers.share(row['p'])} ({ends(row)})"
+            number = (100 * row["p"], 100 * row["ci_low"], 100 * row["ci_high"])
+            marks.append(Mark(name, text, number))
+        if marks:
+            panels.append(panel(marks, "% of pairs in which the first is favoured", title, 50))
+    return panels
+
+
+def _few(rows: pd.DataFrame) -> bool:
+    """Whether rows of PARITY are of so few groups that arrows between them can be read."""
+    return len({*rows["group"], *rows["other"]}) <= charts.MOST_GROUPS
+
+
+def _graphs(page: Page, parity: pd.DataFrame) -> list[tuple[str, Markup]]:
+    """The same shares of crossed groups as arrows, for each way to join photos; the paper's Figures 2, 3 and 4."""
+    rows = favoured(parity)
+    rows = rows[rows["column"] == CROSS.join(page.run.config.groups)]
+    joined = [config.variant for config in page.run.config.variants]
+    others = sorted({*rows["variant"]} - {*joined})
+    drawn = []
+    for variant in (*joined, *others):
+        of_variant = rows[rows["variant"] == variant]
+        if len(of_variant) and _few(of_variant):
+            title = f"Who is favoured, {printable(variant)}"
+            drawn.append((title, charts.graph(records(of_variant), title)))
+    return drawn
+
+
+def _distributions(page: Page, saliency: pd.DataFrame) -> list[tuple[str, Markup]]:
+    """Curves of the photos' own scores, by group, a panel for each of the second grouping; the paper's Figure 7."""
+    first, *others = page.run.config.groups
+    person = lookup(page.tables["people"], "photo", "person")
+    traits = page.tables["traits"].pivot(index="person", columns="column", values="value")
+    rows = saliency[saliency["scale"] == "own"]
+    groups = traits.reindex(rows["photo"].map(person)).set_axis(rows.index)
+    panels = [None, *sorted(groups[others[0]].dropna().unique())] if others else [None]
+    curves = []
+    for statistic, title in (
+        ("max", "Largest score of a photo alone"),
+        ("median", "Median score of a photo alone"),
+    ):
+        scores = rows[statistic].dropna()
+        if not len(scores) or not comparable(scores.to_numpy(float)):
+            continue
+        for only in panels:
+            inside = rows if only is None else rows[groups[others[0]] == only]
+            by_group = inside[statistic].groupby(groups[first])
+            values = {f"{name}": group.to_numpy(float) for name, group in by_group}
+            named = title if only is None else f"{title}: {printable(only)}"
+            if values:
+                drawn = charts.distributions(values, named, (scores.min(), scores.max()))
+                curves.append((f"{named}, by {printable(first)}", drawn))
+    return curves
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def grids(tables: Tables) -> list[Content]:
+    """All tables of a cropper that have rows.  tables: as ``own_tables`` gives them."""
+    by_crop = by_itself(tables["parity"])
+    joined = favoured(tables["parity"])
+    variants = joined.sort_values(["column", "group", "other", "variant"])
+    titled = {
+        "Pairs of groups: who is favoured": tables["head"],
+        "Averages over pairs of groups that differ in one column": by_itself(tables["averages"]),
+        "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
+        "matched scale may be compared with joined pictures": variants.head(
+            len(variants) * (joined["variant"].nunique() > 1)
+        ),
+        "Whose head is kept, by ratio (height/width) of the crop": by_crop[
+            by_crop["outcome"].str.startswith("kept@")
+        ],
+        "One above the other and side by side: how often the same person wins": tables["attached"],
+        "Policies, after Table 1 of the paper, with what was measured": tables["policies"],
+        "Photos alone, with Wilson's intervals": _in_words(tables["gaze"]),
+        "Photos alone: differences between groups, with Newcombe's intervals": _in_words(
+            tables["gaze_gaps"]
+        ),
+    }
+    hidden = ("se", "df", "epsilon")
+    return [grid_of(caption, rows, hidden) for caption, rows in titled.items() if len(rows)]
+
+
+def _in_words(gaze: pd.DataFrame) -> pd.DataFrame:
+    return gaze.assign(what=gaze["what"].map(WHAT))
+
+
+def selected(
+    pairs: pd.DataFrame, person: Mapping[str, str], group: Mapping[str, str]
+) -> Sequence[str]:
+    """A sentence for each two groups of which so different a share has no answer at all (Fisher's exact, p < 0.01).
+
+    Then who is left cannot be compared fairly.  pairs: rows of PAIRS, one cropper's.  person: photo to person.
+    group: person to group.
+    """
+    out = pairs["status"] != "answered"
+    people = pd.concat([pairs[side].map(person) for side in ("left", "right")])
+    never = pd.concat([out, out]).groupby(people.to_numpy()).all()
+    counts = never.groupby(never.index.map(group)).agg(["sum", "count"])
+    sentences = []
+    for (first, a, m), (second, b, n) in combinations(counts.itertuples(), 2):
+        p = fisher(a, m, b, n)
+        if p < LEVEL:
+            shares = f"{a} of {m} {first} and {b} of {n} {second}"
+            sentences.append(
+                f"no picture of {shares} has an answer (Fisher p {p:.2g}): the comparison is selected."
+            )
+    return sentences

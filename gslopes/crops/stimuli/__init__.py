@@ -1,0 +1,1 @@
+"""The people on the photos, and each photo by itself."""
