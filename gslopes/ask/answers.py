@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.ask.cache import AnswerCache, CachedAnswer, Claim
-from gslopes.ask.cost import Budget, UsageStats, limits_of
+from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.retry import RETRYABLE, Encoded, RequestSender, Responses, RetryPolicy, Stopped
 from gslopes.ask.secrets import scrub, scrub_error, scrub_json
 from gslopes.core import tables
@@ -38,6 +38,7 @@ from gslopes.core.killpoints import kill_point
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
 from gslopes.core.runtime import gslopes_version, is_out_of_memory
+from gslopes.core.traits import Able, traits_of
 from gslopes.photos.decode import LARGEST_FILE
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."
@@ -210,9 +211,7 @@ def parse_answer(classifier: Classifier, raw: object) -> Answer:
     Raises: what ``raise_if_fatal`` raises.
     """
     try:
-        return check_answer(
-            classifier.parse(raw), numbers=bool(getattr(classifier, "numbers", False))
-        )
+        return check_answer(classifier.parse(raw), numbers=traits_of(classifier).numbers)
     except Exception as error:
         raise_if_fatal(error)
         return failed_answer(error)
@@ -337,11 +336,12 @@ class ClassifierCache:
         self, classifier: Classifier, cache: AnswerCache | None, journal: AnswerCache | None = None
     ) -> None:
         self.classifier = classifier
-        self._raw = is_cached(classifier)
+        traits = traits_of(classifier)
+        self._raw = traits.kept
         self._cache = cache if self._raw else journal
-        # for a model on this machine, our own version belongs to it (preprocessing)
-        version = str(getattr(classifier, "asked_version", classifier.version))
-        version += "" if limits_of(classifier).remote else f" gslopes {gslopes_version()}"
+        version = classifier.version if traits.kept_under is None else traits.kept_under
+        if not traits.limits.remote:  # our own version belongs to it (preprocessing)
+            version += f" gslopes {gslopes_version()}"
         self._number = self._cache.classifier_id(classifier.name, version) if self._cache else 0
 
     @property
@@ -419,11 +419,6 @@ class ClassifierCache:
         return answers
 
 
-def is_cached(classifier: Classifier) -> bool:
-    """Services always; a model on this machine if it says that its version identifies its answers."""
-    return limits_of(classifier).remote or bool(getattr(classifier, "cached", False))
-
-
 # -- asking ------------------------------------------------------------------------------------------------------------
 
 
@@ -455,12 +450,10 @@ class Worker:
         Raises: whatever concerns every picture; see ``Client.ask_parts``.
         """
         answers: Answers = {}
-        resume = getattr(
-            self._classifier, "resume", None
-        )  # of one whose answers take several requests
-        if resume is not None:
+        if traits_of(self._classifier).resumes:
+            asked = cast("Able", self._classifier)
             for key, data in pictures.items():
-                resume(data, self._cache.begun(key), partial(self._cache.keep_begun, key))
+                asked.resume(data, self._cache.begun(key), partial(self._cache.keep_begun, key))
         try:
             self._ask(dict(pictures), answers, self._retry)
         except BaseException as error:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import pandas as pd
 
@@ -28,13 +29,14 @@ from gslopes.ask.answers import (
     score_rows,
 )
 from gslopes.ask.cache import AnswerCache
-from gslopes.ask.cost import Budget, UsageStats, limits_of
+from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.pictures import fit_pictures
 from gslopes.ask.retry import Encoded, RetryPolicy
 from gslopes.core.errors import ClassifierError, PhotoError, Refused
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
 from gslopes.core.text import many
+from gslopes.core.traits import Able, traits_of
 
 MAX_OPEN_PARTS = 16  # parts that wait for answers
 MIN_PHOTOS_ALL_FAILED = (
@@ -71,7 +73,7 @@ class Client:
         self.classifier = classifier
         self.usage = usage or UsageStats()
         self.refits: set[str] = set()
-        self._limits = limits_of(classifier)
+        self._limits = traits_of(classifier).limits
         self._batch = max(1, classifier.batch)
         self._threads = max(1, self._limits.concurrency)
         self._cache = ClassifierCache(classifier, cache, journal)
@@ -190,8 +192,8 @@ class Client:
             self.refits.add(how)
             self.usage.add(refitted=len(fresh))
         fitted = dict(zip(pictures, encoded, strict=True))
-        if about := getattr(self.classifier, "about", None):
-            about(photo, [fitted[key] for key in fresh])
+        if traits_of(self.classifier).groups:
+            cast("Able", self.classifier).about(photo, [fitted[key] for key in fresh])
         return {key: fitted[key] for key in fresh}
 
     def _send(self, pending: Encoded, files: dict[bytes, _Files], progress: PartProgress) -> None:

@@ -33,6 +33,7 @@ class NoOptions:
 
 
 Options = TypeVar("Options", bound="DataclassInstance")
+Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 # Metadata of an option's field: it is written right after the colon;
 ARGUMENT: Mapping[str, bool] = {"argument": True}
@@ -48,6 +49,16 @@ _BOOLEANS: Mapping[str, bool] = {
     "no": False,
     "0": False,
 }
+
+
+def takes(options: type[DataclassInstance]) -> Callable[[Maker], Maker]:
+    """Marks a function that makes a classifier or a cropper with its options, as ``Options`` does a class."""
+
+    def marked(make: Maker) -> Maker:
+        make.__dict__["Options"] = options
+        return make
+
+    return marked
 
 
 def check_unit(kind: str, unit: str) -> None:

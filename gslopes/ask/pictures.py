@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from gslopes.ask.cost import Limits
 from gslopes.core.errors import PhotoError, Refused
 from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.traits import Limits
 
 # Tried in this order until all pictures of a photo fit: JPEG quality, scale of the sides.
 JPEG_ATTEMPTS = (

@@ -232,12 +232,7 @@ class Classifier(Protocol):
         ClassifierError (Refused, Throttled, Unavailable) about that one picture.
     parse: one raw answer to an Answer.
 
-    Optional: ``numbers``, whether scores may be numbers in a unit of their own, beyond [0, 1]; ``limits``
-    (``ask.cost.Limits``); ``prepare()``, called once before the first ``ask``, which raises what would meet every
-    picture; ``about(photo, pictures)``, called with the encoded pictures of one photo before they are asked;
-    ``unknown``, why its version tells nothing, so that earlier answers are not taken for its own;
-    ``usage(raw)``, the ``ask.cost.RequestUsage`` of the last request; ``notes``, sentences shown to the user once;
-    ``facts``, texts about what is asked, for run.json.
+    Optional: ``traits``, a ``core.traits.Traits``: all else that it declares about itself.
     """
 
     name: str

@@ -4,6 +4,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from gslopes.ask.cache import AnswerCache
 from gslopes.ask.client import Client
-from gslopes.ask.cost import Budget, Limits, RequestUsage, limits_of
+from gslopes.ask.cost import Budget
 from gslopes.ask.retry import DAY, SPACING, RateLimiter, RetryPolicy, Stopped, seconds_to_wait
 from gslopes.core import tables
 from gslopes.core.errors import (
@@ -29,6 +30,7 @@ from gslopes.core.errors import (
 )
 from gslopes.core.reasons import explained
 from gslopes.core.records import Answer, Classifier
+from gslopes.core.traits import Limits, RequestUsage, Traits
 
 STEPS = 5
 
@@ -52,7 +54,7 @@ class Service:
 
     def __init__(self, trouble=lambda texts: None, *, batch: int = 4, **limits) -> None:
         self.batch = batch
-        self.limits = Limits(**{"price": 1000.0, "concurrency": 3} | limits)
+        self.traits = Traits(Limits(**{"price": 1000.0, "concurrency": 3} | limits))
         self.sent: list[list[str]] = []
         self._trouble = trouble
         self._lock = threading.Lock()
@@ -346,7 +348,7 @@ def test_every_request_waits_for_its_turn_and_everybody_as_long_as_the_service_s
     monkeypatch.setattr(RateLimiter, "pause", lambda _, seconds: waits.append(seconds))
     service = Service(failing(1, lambda: Throttled("slow down.", 0.03)), pictures_per_second=20)
     ask(service)
-    gaps = [limits_of(service).seconds(len(pictures), 1) * SPACING for pictures in service.sent]
+    gaps = [service.traits.limits.seconds(len(pictures), 1) * SPACING for pictures in service.sent]
     assert sorted(turns) == sorted(gaps)
     assert max(waits) >= 0.03
 
@@ -483,6 +485,10 @@ class Counting(Service):
     """Reports what it took, as it likes."""
 
     reported: float | None = None
+
+    def __init__(self, **limits) -> None:
+        super().__init__(**limits)
+        self.traits = replace(self.traits, counts=True)
 
     def usage(self, raw: object) -> RequestUsage:
         return RequestUsage(0, 0, self.reported)

@@ -10,6 +10,7 @@ Their labels are the words, synsets and mentions of ``words.labels``. The text i
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from gslopes.core.errors import AnswerError
@@ -32,7 +33,7 @@ class CaptionReader:
 
         Reading them again by another parser costs no call.
         """
-        classifier.asked_version = classifier.version
+        classifier.traits = replace(classifier.traits, kept_under=classifier.version)
         classifier.version = f"{classifier.version} {self._labels.name}".strip()
         return self
 

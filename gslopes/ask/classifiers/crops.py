@@ -30,7 +30,6 @@ import numpy as np
 from gslopes.ask import names
 from gslopes.ask.boxes import Box
 from gslopes.ask.classifiers.catalogue import full_name
-from gslopes.ask.cost import LOCAL
 from gslopes.ask.croppers import has_map, load_cropper
 from gslopes.ask.names import ARGUMENT
 from gslopes.ask.pictures import decoded
@@ -45,6 +44,7 @@ from gslopes.core.errors import (
 from gslopes.core.files import sha256_of, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, ByteArray, Crop, Finder, Photo
+from gslopes.core.traits import LOCAL, Traits
 
 if TYPE_CHECKING:
     from gslopes.ask.croppers.asker import Asker
@@ -78,7 +78,6 @@ class CropsClassifier:
     """
 
     Options = CropsOptions
-    runs_code = numbers = True
 
     def __init__(
         self, name: str, options: CropsOptions, device: str = "cpu", trust: bool = False
@@ -99,18 +98,25 @@ class CropsClassifier:
         self.version = (
             f"{model.version} opponents {sha256(''.join(self._paths).encode()).hexdigest()[:16]}"
         )
-        self.cached = names.split(full_name(options.cropper))[0] != "python"
-        self.facts = {
-            "opponents": f"{options.others} of {len(self._paths)} people given; the unit is the photo"
-        }
         asked = 2 * options.others
-        self.limits = LOCAL
+        limits = LOCAL
         self.batch = 8
         if self._service:
-            each = self._service.limits
+            each = self._service.traits.limits
             self.batch = 1
             price = None if each.price is None else each.price * asked
-            self.limits = replace(each, price=price, requests_per_picture=asked, formats=())
+            limits = replace(each, price=price, requests_per_picture=asked, formats=())
+        opponents = f"{options.others} of {len(self._paths)} people given; the unit is the photo"
+        self.traits = Traits(
+            limits=limits,
+            numbers=True,
+            cached=names.split(full_name(options.cropper))[0] != "python",
+            facts={"opponents": opponents},
+            prepares=True,
+            groups=True,
+            resumes=True,
+            shows=True,
+        )
         self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
         self._own: dict[bytes, Seen | None] = {}
         self._shares: dict[bytes, list[float]] = {}  # of the joined pictures so far

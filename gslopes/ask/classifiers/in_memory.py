@@ -1,7 +1,7 @@
 """Classifiers that are Python objects: functions, torch modules, pipelines of transformers."""
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.core.errors import ClassifierError, ConfigError, UsageError
 from gslopes.core.records import Classifier, FloatArray
 from gslopes.core.runtime import pick_device
+from gslopes.core.traits import check_traits
 
 
 def as_classifier(
@@ -55,6 +56,7 @@ def as_classifier(
     if not (is_module or is_pipeline) and hasattr(model, "ask") and hasattr(model, "parse"):
         if isinstance(model, FunctionClassifier | ModuleClassifier):
             model.identify()
+        check_traits(cast("Classifier", model))
         return cast("Classifier", model)
     if len(set(labels)) < len(labels):
         raise ConfigError("Two labels of the classifier are the same.", "Labels must differ.")
@@ -85,8 +87,6 @@ def as_classifier(
 class ModuleClassifier(OwnModel):
     """A ``records.Classifier`` over a torch module of the user's own; its answers are kept in the run folder alone."""
 
-    cached = False
-
     def __init__(
         self,
         name: str,
@@ -98,6 +98,7 @@ class ModuleClassifier(OwnModel):
     ) -> None:
         unit = f":unit={options.unit}" if options.unit else ""
         super().__init__(name + unit, "", labels, options, f"module {name}")
+        self.traits = replace(self.traits, cached=False)
         self._module = module.eval().to(device)
         self._device = device
         self._own = name
@@ -109,7 +110,7 @@ class ModuleClassifier(OwnModel):
         """Find the version again: the module may have learned since."""
         identity = identity_of(self._module, self._own, self._named_version)
         self.version = f"{identity.version} {digest_of_texts([*self.labels, repr(self._options)])}"
-        self.unknown = identity.unknown
+        self.traits = replace(self.traits, unknown=identity.unknown)
 
     def _run(self, values: FloatArray) -> NDArray[Any]:
         import torch

@@ -20,7 +20,7 @@ import inspect
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -36,6 +36,7 @@ from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import ClassifierError, ConfigError, GslopesError, ModelError, UsageError
 from gslopes.core.records import Answer
+from gslopes.core.traits import Traits
 
 # -- the classifier ----------------------------------------------------------------------------------------------------
 
@@ -70,15 +71,12 @@ class FunctionClassifier:
 
     labels: of numbers that it returns without names; empty: a single number is labelled by the function's name.
     version: of the function; empty: a digest.
-    notes: a sentence, if it takes another form than the likeliest.  unknown: why nothing is kept; empty if it is.
+    notes: a sentence, if it takes another form than the likeliest.
 
     Raises: UsageError if it cannot be called with pictures alone.
     """
 
-    numbers = True
-    cached = False
     batch = 32
-    captions: CaptionReader | None = None  # of a function of captions
 
     def __init__(
         self,
@@ -98,7 +96,9 @@ class FunctionClassifier:
         self.notes: list[str] = []
         self._function = function
         self._labels = tuple(labels) or (own,)
+        self._captions: CaptionReader | None = None  # of a function of captions
         self._own = own
+        self.traits = Traits(numbers=True, warns=True)
         self._named_version = version
         self._given_labels = tuple(labels)
         self.identify()
@@ -115,7 +115,7 @@ class FunctionClassifier:
         """Find the version again: what the function depends on may have changed since."""
         identity = self._identity()
         self.version = identity.version
-        self.unknown = identity.unknown
+        self.traits = replace(self.traits, unknown=identity.unknown)
         if self._given_labels:
             self.version += f" labels {digest_of_texts(self._given_labels)}"
 
@@ -175,14 +175,8 @@ class FunctionClassifier:
         return replies
 
     def parse(self, raw: Any) -> Answer:
-        """A mapping to its labels, highest score first; None is a refusal. A caption is read for its own labels."""
-        if self.captions:
-            return self.captions.answer(
-                [next(iter(raw)) if isinstance(raw, dict) and len(raw) == 1 else raw]
-            )
-        if raw is None:
-            return Answer("refused", (), "the function returned None")
-        return Answer("answered", tuple(sorted(raw.items(), key=lambda pair: -pair[1])))
+        """As ``answer_of``."""
+        return answer_of(raw, self._captions)
 
 
 class PythonClassifier(FunctionClassifier):
@@ -196,13 +190,28 @@ class PythonClassifier(FunctionClassifier):
         function = function_at(options.path)
         super().__init__(function, read_labels(labels) if labels else (), version=options.version)
         self.name = name
-        self.cached = bool(options.version)
+        self.traits = replace(self.traits, cached=bool(options.version))
         self.batch = options.batch
         if options.kind == "caption":
-            self._labels, self.captions = (), CaptionReader().read_for(self)
+            self._labels = ()
+            self._captions = CaptionReader().read_for(self)
 
     def _identity(self) -> Identity:
         return identity_at(self._path, self._function, self._named_version)
+
+
+def answer_of(raw: Any, captions: CaptionReader | None) -> Answer:
+    """A mapping to its labels, highest score first; None is a refusal.
+
+    captions: reads the text of a function of captions, which is the only key of a mapping, or the answer itself.
+    """
+    if captions:
+        return captions.answer(
+            [next(iter(raw)) if isinstance(raw, dict) and len(raw) == 1 else raw]
+        )
+    if raw is None:
+        return Answer("refused", (), "the function returned None")
+    return Answer("answered", tuple(sorted(raw.items(), key=lambda pair: -pair[1])))
 
 
 def function_at(path: str) -> Callable[..., Any]:

@@ -18,11 +18,11 @@ from typing import Any
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.model_file import digest_of, existing
 from gslopes.ask.classifiers.problems import said
-from gslopes.ask.classifiers.python import PythonClassifier
+from gslopes.ask.classifiers.python import answer_of
 from gslopes.ask.names import ARGUMENT
 from gslopes.core.errors import ModelError, Refused, UsageError
 from gslopes.core.files import LARGEST_TABLE, open_regular, parse_json
-from gslopes.core.records import Answer, Classifier
+from gslopes.core.records import Answer
 
 
 class Recording:
@@ -83,7 +83,6 @@ class ReplayClassifier:
     """
 
     Options = ReplayOptions
-    picks_device = True
     batch = 64
 
     def __init__(self, name: str, options: ReplayOptions, device: str = "cpu") -> None:
@@ -92,7 +91,7 @@ class ReplayClassifier:
         self._names = set[str]()
         self._recording = Recording(options.file, self._key, ("labels", "refused", "raw"))
         self.version = self._recording.digest
-        self._parsers: dict[str, Classifier] = {}
+        self._parsers: dict[str, Callable[[Any], Answer]] = {}
         if len(self._names) > 1:
             several = " and ".join(sorted(self._names)[:3])
             raise ModelError(
@@ -117,7 +116,7 @@ class ReplayClassifier:
         name = raw["classifier"]
         if name not in self._parsers:
             self._parsers[name] = _parser_of(name)
-        return self._parsers[name].parse(raw["raw"])
+        return self._parsers[name](raw["raw"])
 
     def _key(self, line: Any) -> bytes | None:
         key = bytes.fromhex(line["picture"])
@@ -130,18 +129,17 @@ class ReplayClassifier:
         return key
 
 
-def _parser_of(name: str) -> Classifier:
-    """The classifier that a recording names, to parse its answers; no code that a recording names is run."""
+def _parser_of(name: str) -> Callable[[Any], Answer]:
+    """What parses the answers of the classifier that a recording names; no code that a recording names is run."""
     from gslopes.ask.classifiers import load_classifier
 
     base = name.partition(":")[0]
-    if base == "python":  # parses without its function
-        parser = object.__new__(PythonClassifier)
-        parser.captions = CaptionReader() if "kind=caption" in name.split(",") else None
-        return parser
+    if base == "python":
+        captions = CaptionReader() if "kind=caption" in name.split(",") else None
+        return partial(answer_of, captions=captions)
     if base == "torchscript":
         raise UsageError(
             f"The recording holds answers of {name}, whose code would have to run to read them.",
             "Name that classifier itself, where its module or file is.",
         )
-    return load_classifier(name, prepare=False)
+    return load_classifier(name, prepare=False).parse

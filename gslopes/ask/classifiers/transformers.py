@@ -25,11 +25,12 @@ from gslopes.ask.classifiers.model_file import (
     label_list,
 )
 from gslopes.ask.classifiers.torch_model import TorchModel, from_hub
-from gslopes.ask.names import ARGUMENT
+from gslopes.ask.names import ARGUMENT, takes
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.files import read_json
-from gslopes.core.records import Answer
+from gslopes.core.records import Answer, Classifier
+from gslopes.core.traits import Traits
 
 Task = Literal["auto", "classify", "zero-shot", "caption"]
 _ZERO_SHOT = (
@@ -106,19 +107,17 @@ def task_of(model: str) -> Task:
     return "classify"
 
 
-class TransformersClassifier:
-    """Makes the ``records.Classifier`` of the task.
+@takes(TransformersOptions)
+def transformers_classifier(
+    name: str, options: TransformersOptions, device: str = "cpu"
+) -> Classifier:
+    """The classifier of the task.
 
     Raises: ModelError if the model cannot be had, or is none of the task; ConfigError for a prompt that is none.
     """
-
-    Options = TransformersOptions
-
-    def __new__(cls, name: str, options: TransformersOptions, device: str = "cpu") -> Any:
-        """The classifier of the task."""
-        task = options.task if options.task != "auto" else task_of(options.model)
-        kinds = {"classify": ImageClassifier, "zero-shot": ZeroShot, "caption": Captioner}
-        return cast("Any", kinds[task])(name, options, device)
+    task = options.task if options.task != "auto" else task_of(options.model)
+    kinds = {"classify": ImageClassifier, "zero-shot": ZeroShot, "caption": Captioner}
+    return cast("Classifier", kinds[task](name, options, device))
 
 
 class ImageClassifier(TorchModel):
@@ -203,7 +202,7 @@ class Captioner:
     Raises: ModelError if the model cannot be had or writes no text.
     """
 
-    cached = True
+    traits = Traits(cached=True)
     batch = 8
 
     def __init__(self, name: str, options: TransformersOptions, device: str) -> None:

@@ -107,9 +107,9 @@ def test_tokens_are_counted_and_priced():
     assert usage.tokens_in == 1105 + -(-len(text.encode()) // 3)
     assert 3 <= usage.tokens_out < 200
     assert usage.usd == pytest.approx((2 * usage.tokens_in + 10 * usage.tokens_out) / 1e6)
-    assert classifier.limits.cost(1) > usage.usd
+    assert classifier.traits.limits.cost(1) > usage.usd
     for price, estimated in {",price_in=2": True, ",price=2": False, "": False}.items():
-        assert load_classifier(NAME + price).limits.estimated is estimated
+        assert load_classifier(NAME + price).traits.limits.estimated is estimated
 
 
 class Bill(QuietHandler):
@@ -150,7 +150,7 @@ def test_no_report_of_tokens_moves_a_bill_beyond_what_was_sent(tmp_path, usage, 
         classifier = load_classifier(
             f"llm:m,prompt=doctor-nurse,scores=repeats,repeats=1,url={url},{prices}"
         )
-        most = classifier.limits.cost(1)
+        most = classifier.traits.limits.cost(1)
         rows = [(str(place), "gender", 0, 0.0, f"{place}.jpg", 0.1) for place in range(30)]
         for place, row in enumerate(rows):
             (tmp_path / row[4]).write_bytes(paint(0, place / 30))
