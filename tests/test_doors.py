@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.ask.answers import read_picture
+from gslopes.ask.questions import read_picture
 from gslopes.captions import tables as captions
 from gslopes.contexts import tables as contexts
 from gslopes.contexts.audit import CONTEXTS

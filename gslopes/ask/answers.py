@@ -1,16 +1,12 @@
-"""What is asked, in which order, and what was said: from questions to raw answers to rows of the tables."""
+"""From raw answers to checked ones, the place where they are kept, and the worker that asks for them."""
 
-import hashlib
 import math
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from numbers import Real
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -20,7 +16,6 @@ from gslopes.ask.cache import AnswerCache, CachedAnswer, Claim
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.retry import RETRYABLE, Encoded, RequestSender, Responses, RetryPolicy, Stopped
 from gslopes.ask.secrets import scrub, scrub_error, scrub_json
-from gslopes.core import tables
 from gslopes.core.errors import (
     AnswerError,
     ClassifierError,
@@ -29,151 +24,19 @@ from gslopes.core.errors import (
     Refused,
     ServiceError,
     StorageError,
-    TableError,
     Throttled,
     Unavailable,
 )
-from gslopes.core.files import inside, read_regular
 from gslopes.core.killpoints import kill_point
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
 from gslopes.core.runtime import gslopes_version, is_out_of_memory
 from gslopes.core.traits import Able, traits_of
-from gslopes.photos.decode import LARGEST_FILE
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."
 Answers = dict[bytes, Answer]  # by the sha256 of their pictures
-MAX_OUTAGES = (
-    2  # requests given up one after the other, with no answer in between: the service is down
-)
-
-# -- questions ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One row of the edits table."""
-
-    photo: str
-    attribute: str
-    step: int
-    value: float
-    file: str
-
-
-def ordered(edits: pd.DataFrame, seed: int) -> list[Question]:
-    """Photos by identifier; the pictures of one photo together, in an order that depends on the seed and that photo.
-
-    Together and shuffled, so that a classifier that drifts with time cannot pose as an effect of the edit.
-
-    edits: rows of the edits table, in any order.
-    Raises: TableError if they are no such table or hold a row twice.
-    """
-    columns = tables.check(tables.EDITS, edits).to_pydict()
-    names = ("photo", "attribute", "step", "value", "file")
-    rows = sorted(zip(*(columns[name] for name in names), strict=True), key=lambda row: row[:3])
-    if len({row[:3] for row in rows}) < len(rows):
-        raise TableError("The edits table has two rows for one photo, attribute and step.")
-    questions = [Question(*row) for row in rows]
-    shuffled = []
-    for photo, group in groupby(questions, key=lambda question: question.photo):
-        entropy = int.from_bytes(
-            hashlib.sha256(f"{seed} {photo}".encode("utf-8", "surrogateescape")).digest()[:16]
-        )
-        of_photo = list(group)
-        shuffled += [
-            of_photo[index] for index in np.random.default_rng(entropy).permutation(len(of_photo))
-        ]
-    return shuffled
-
-
-def read_picture(folder: Path, file: str) -> bytes:
-    """The bytes of an edited photo.
-
-    folder: the run folder, which nothing in its tables may leave: they may be untrusted.  file: below it.
-
-    Raises: PhotoError if there are none, or the file is not inside the folder.
-    """
-    path = folder / file
-    if not inside(folder, path):
-        raise PhotoError(path, "the edited photo lies outside the run folder")
-    try:
-        data = read_regular(path, LARGEST_FILE)
-    except (OSError, ValueError) as error:
-        # Not str(error): it holds this machine's path, and the same run elsewhere would give another table.
-        why = (isinstance(error, OSError) and error.strerror) or "bad name"
-        raise PhotoError(path, f"the edited photo cannot be read: {why}") from error
-    if not data:
-        raise PhotoError(path, "the edited photo is empty")
-    return data
-
-
-def digest(data: bytes) -> bytes:
-    """sha256 of a picture, 32 bytes."""
-    return hashlib.sha256(data).digest()
-
-
-class PartProgress:
-    """The questions of one part and their outcomes; used by one thread.
-
-    number: of the part.  questions: in the order in which they are asked.  all_added: whether all were looked at.
-    answers: to the distinct pictures, by their sha256.  outcomes: to the questions that have one, by their position.
-    """
-
-    def __init__(self, number: int, questions: list[Question]) -> None:
-        self.number = number
-        self.questions = questions
-        self.all_added = False
-        self.answers: Answers = {}
-        self.outcomes: dict[int, Answer] = {}
-        self._positions: dict[
-            bytes, list[int]
-        ] = {}  # sha256 of a picture to the questions that show it
-
-    def photos(self) -> list[list[int]]:
-        """Positions of the questions of each photo, in their order."""
-        groups = groupby(
-            range(len(self.questions)), key=lambda position: self.questions[position].photo
-        )
-        return [list(positions) for _, positions in groups]
-
-    def expect(self, key: bytes, position: int) -> Answer | None:
-        """Note which picture is at this position; its answer, if there is one already."""
-        self._positions.setdefault(key, []).append(position)
-        if key in self.answers:
-            self.outcomes[position] = self.answers[key]
-        return self.answers.get(key)
-
-    def put(self, key: bytes, answer: Answer) -> int:
-        """Take the answer to a picture; returns how many questions show it."""
-        self.answers[key] = answer
-        self.outcomes |= dict.fromkeys(self._positions[key], answer)
-        return len(self._positions[key])
-
-    @property
-    def complete(self) -> bool:
-        """Whether every question has its outcome."""
-        return self.all_added and len(self.outcomes) == len(self.questions)
-
-    def in_order(self) -> list[Answer]:
-        """The outcomes in the order of the questions."""
-        return [self.outcomes[position] for position in range(len(self.questions))]
-
-    def models(self) -> dict[str, int]:
-        """Model version that the service returned, to pictures."""
-        return dict(Counter(outcome.version for outcome in self.in_order() if outcome.version))
-
-    def orders(self) -> dict[str, list[float]]:
-        """Option to one number a photo: how much higher it scores where it is asked earlier, a mean over the photo."""
-        effects: dict[tuple[str, str], list[float]] = {}
-        for question, outcome in zip(self.questions, self.in_order(), strict=True):
-            for label, early, late in outcome.orders:
-                effects.setdefault((label, question.photo), []).append(early - late)
-        by_label: dict[str, list[float]] = {}
-        for (label, _), each in effects.items():
-            by_label.setdefault(label, []).append(sum(each) / len(each))
-        return by_label
-
+# Requests given up one after the other, with no answer in between: the service is down.
+MAX_OUTAGES = 2
 
 # -- answers -----------------------------------------------------------------------------------------------------------
 
@@ -256,31 +119,6 @@ def raise_if_all_failed(asked: pd.DataFrame, extent: str, hint: str) -> None:
     raise ClassifierError(f"The {kind} {first[kind]} failed on {extent}: {why.rstrip('.')}.", hint)
 
 
-def asked_rows(
-    questions: Sequence[Question], outcomes: Sequence[Answer], name: str
-) -> pd.DataFrame:
-    """Rows of the asked table, sorted by their key."""
-    rows = []
-    for question, answer in zip(questions, outcomes, strict=True):
-        why = SkipReason.of(answer.reason, answer.status)
-        key = (question.photo, question.attribute, question.step, name)
-        rows.append((*key, answer.status, why.reason.value, why.detail))
-    return _sorted(tables.ASKED, rows)
-
-
-def score_rows(
-    questions: Sequence[Question], outcomes: Sequence[Answer], name: str
-) -> pd.DataFrame:
-    """Rows of the scores table, one a label, sorted by their key."""
-    pairs = zip(questions, outcomes, strict=True)
-    rows = [
-        (q.photo, q.attribute, q.step, q.value, name, *label)
-        for q, a in pairs
-        for label in a.labels
-    ]
-    return _sorted(tables.SCORES, rows)
-
-
 def _checked_label(label: object) -> str:
     if not isinstance(label, str) or not label.strip():
         raise AnswerError(f"The classifier returned {label!r} as a label.")
@@ -314,11 +152,6 @@ def _checked_score(label: object, score: object, numbers: bool) -> float:
     raise AnswerError(
         f"The classifier's score of {label!r} is {score}, not a number in [0, 1]{remedy}."
     )
-
-
-def _sorted(table: tables.Table, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
-    frame = tables.frame_of(table, rows).sort_values(list(table.key), ignore_index=True)
-    return tables.check(table, frame).to_pandas()
 
 
 # -- what is kept of them ----------------------------------------------------------------------------------------------

@@ -89,17 +89,29 @@ class Crop:
     point: tuple[int, int] | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SaliencyMap:
+    """Where a model expects people to look in a picture.
+
+    scores: (rows, columns) float32, any range; the largest is the most salient.
+    x: (columns,) float32, y: (rows,) float32, the cells' centres, pixels of the picture, increasing.
+    """
+
+    scores: FloatArray
+    x: FloatArray
+    y: FloatArray
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said about one picture: labels, or a box. (Saliency maps come from models of this machine alone.)
+    """What a model says about one picture: labels, a box or a map.
 
     status: ``answered``, ``refused`` (it will not judge this picture) or ``failed``.
     labels: (label, score) pairs, score in [0, 1]; only the labels that were returned.
-    box: of a cropper, what it keeps.
+    box: what a cropper keeps.  map: of a saliency model.
     reason: why it was refused or failed, empty when answered.
     version: of the model that answered, as the service says with each answer; empty if it does not.
-    orders: (label, its score where it was asked earlier, and later) where options were asked in an order and its
-        reverse.
+    orders: (label, its score if it was asked earlier, and later), if options were asked in an order and its reverse.
     """
 
     status: str
@@ -107,6 +119,7 @@ class Answer:
     reason: str = ""
     version: str = ""
     box: Crop | None = None
+    map: SaliencyMap | None = None
     orders: tuple[tuple[str, float, float], ...] = ()
 
 

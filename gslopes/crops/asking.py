@@ -1,12 +1,12 @@
 """The stage that asks croppers about every pair of photos: who is asked, what it costs, and the rows of the answers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gslopes.ask.croppers.asker import Answer, Asker, Model, Pictures
-from gslopes.ask.croppers.joining import Layout
+from gslopes.ask.boxes import Cropper, Saliency
+from gslopes.ask.croppers.asker import Asker, Joined, Model, Pictures
 from gslopes.ask.croppers.remote import RemoteCropper, ready_croppers
 from gslopes.ask.scoring.cost import confirm_cost
 from gslopes.core import runtime
@@ -23,7 +23,7 @@ from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 
 PART = 1024
-Croppers = Sequence[Model | Callable[..., Any]]
+Croppers = Sequence[Saliency | Cropper | Callable[..., Any]]
 Rows = list[Row]
 
 
@@ -155,40 +155,41 @@ def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
 def _asked(run: Run, asker: Asker, variant: str, own: Pictures, asked: Material) -> dict[str, Rows]:
     """The rows of one variant.  own: its rows of ``Material.pictures``."""
     lots = asked.lots[own[:, 0]]
-    draws = own[:, 4]
     made: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
-    remote = isinstance(asker.model, RemoteCropper)
     asker.note = run.note  # of the part in hand
-    for answer in asker.answers(own[:, 2:4], run.folder, run.config.policies, lots, run.tick):
-        run.tick(int(not remote))
-        left, right = (asked.ids[photo] for photo in answer.photos)
+    for joined in asker.answers(own[:, 2:4], run.config.policies, lots, run.tick):
+        *photos, draws = own[joined.row, 2:].tolist()
+        left, right = (asked.ids[photo] for photo in photos)
         key = {"cropper": asker.model.name, "variant": variant, "left": left, "right": right}
-        made["pairs"].append(key | {"draws": draws[answer.row]} | _pair_row(answer))
-        for policy, choice in answer.choices.items():
-            shares = dict(
-                zip(
-                    ("share_left", "share_right"),
-                    np.asarray(choice.shares, np.float32),
-                    strict=True,
-                )
-            )
+        made["pairs"].append({**key, "draws": draws, **_pair_row(joined)})
+        for policy, focus in joined.focuses.items():
+            left_share, right_share = map(np.float32, focus.shares)
+            shares = {"share_left": left_share, "share_right": right_share}
             made["outcomes"].append({**key, "policy": policy, **shares})
-            for ratio, (crop, other) in ({} if answer.flat else choice.crops).items():
-                inside = asker.kept(answer.photos, cast("Layout", answer.plan), crop)
-                heads = [None if share is None else np.float32(share) for share in inside]
-                row = {
-                    "policy": policy,
-                    "ratio": ratio,
-                    "left_px": crop.left,
-                    "top": crop.top,
-                    "other_ratio": other,
-                }
-                row |= {"crop_width": crop.width, "crop_height": crop.height}
-                made["crops"].append({**key, **row, "kept_left": heads[0], "kept_right": heads[1]})
+            for ratio, (crop, other) in ({} if joined.flat else focus.crops).items():
+                kept = [
+                    None if share is None else np.float32(share)
+                    for share in asker.kept(photos, joined.plan, crop)
+                ]
+                made["crops"].append(
+                    {
+                        **key,
+                        "policy": policy,
+                        "ratio": ratio,
+                        "left_px": crop.left,
+                        "top": crop.top,
+                        "crop_width": crop.width,
+                        "crop_height": crop.height,
+                        "other_ratio": other,
+                        "kept_left": kept[0],
+                        "kept_right": kept[1],
+                    }
+                )
     return made
 
 
-def _pair_row(answer: Answer) -> Row:
+def _pair_row(joined: Joined) -> Row:
+    answer = joined.answer
     row = {
         "width": 0,
         "height": 0,
@@ -197,24 +198,24 @@ def _pair_row(answer: Answer) -> Row:
         "on_padding": False,
         "centred": False,
         "status": answer.status,
+        "max_left": None,
+        "max_right": None,
+        "won": None,
     }
-    row |= dict.fromkeys(("max_left", "max_right", "won"))
-    plan = answer.plan
-    main = answer.main
-    if plan is None or main is None:
-        return row | SkipReason.of(answer.reason, answer.status).columns
-    x, y = (-1, -1) if answer.flat else main.point or (-1, -1)
+    if joined.main is None:
+        why = SkipReason.of(answer.reason, answer.status)
+        return row | SkipReason.of(why.detail or why, answer.status).columns
+    plan = joined.plan
     row |= {
         "width": plan.width,
         "height": plan.height,
-        "x": x,
-        "y": y,
-        "won": np.float32(main.shares[0]),
+        "won": np.float32(joined.main.shares[0]),
+        "centred": joined.main.centred,
+        **SkipReason(Reason.NOTHING_SALIENT if joined.flat else Reason.NONE).columns,
     }
-    row |= {"on_padding": x >= 0 and plan.on_padding(x, y), "centred": main.centred}
-    row |= {"reason": Reason.NOTHING_SALIENT.value if answer.flat else "", "detail": ""}
-    if answer.highest is not None:
-        row |= dict(
-            zip(("max_left", "max_right"), np.asarray(answer.highest, np.float32), strict=True)
-        )
+    if joined.main.point and not joined.flat:
+        x, y = joined.main.point
+        row |= {"x": x, "y": y, "on_padding": plan.on_padding(x, y)}
+    if joined.highest is not None:
+        row["max_left"], row["max_right"] = map(np.float32, joined.highest)
     return row

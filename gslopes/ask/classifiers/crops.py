@@ -15,7 +15,6 @@ often. They are given: slope and interval are over photos like those audited, ne
 
 from __future__ import annotations
 
-import io
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -32,7 +31,7 @@ from gslopes.ask.boxes import Box
 from gslopes.ask.classifiers.catalogue import full_name
 from gslopes.ask.croppers import has_map, load_cropper
 from gslopes.ask.names import ARGUMENT
-from gslopes.ask.pictures import decoded
+from gslopes.ask.pictures import decoded, png
 from gslopes.core.errors import (
     AnswerError,
     ConfigError,
@@ -207,14 +206,11 @@ class CropsClassifier:
         about["heads"] = {number: head for number, (_, head) in seen.items() if head is not None}
         asker = replace(self._known, **about) if self._known else Asker(self._model, **about)
         shares = [0.0] * len(pairs)
-        for answer in asker.answers(np.array(pairs)):
-            if answer.main is None:
-                raise (
-                    Refused(answer.reason)
-                    if answer.status == "refused"
-                    else AnswerError(answer.reason)
-                )
-            shares[answer.row] = float(answer.main.shares[answer.photos.index(own)])
+        for joined in asker.answers(np.array(pairs)):
+            if joined.main is None:
+                kind = Refused if joined.answer.status == "refused" else AnswerError
+                raise kind(joined.answer.reason)
+            shares[joined.row] = float(joined.main.shares[pairs[joined.row].index(own)])
         for shrunk in [shrunk for shrunk in asker.halves if shrunk[0] == own]:
             del asker.halves[shrunk]
         self._known = None if self._service else asker
@@ -222,10 +218,7 @@ class CropsClassifier:
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """The service's rectangle of ratio 1, by one request.  Raises: AnswerError, Refused; as the service."""
-        from PIL import Image
-
-        Image.fromarray(picture).save(buffer := io.BytesIO(), "PNG", compress_level=1)
-        (raw,) = self._service.ask([buffer.getvalue()])
+        (raw,) = self._service.ask([png(picture)])
         if isinstance(raw, Exception):
             raise raw
         crop: Crop = self._service.parse(raw).box

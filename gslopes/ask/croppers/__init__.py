@@ -1,8 +1,9 @@
 """Croppers by name: saliency models, and whatever answers a picture with a rectangle.
 
-A cropper is a class with a frozen dataclass ``Options`` and a constructor ``(name, options, setting)``, whose instances
-are ``boxes.Saliency`` or ``boxes.Cropper``. Its name and options are written as those of classifiers are
-(``ask.names``). Other packages add theirs by an entry point of the group ``gslopes.croppers``.
+A cropper is made by a class with a frozen dataclass ``Options`` and a constructor ``(name, options, setting)``, or by
+such a function, see ``names.takes``; it is a ``boxes.Saliency`` or a ``boxes.Cropper``. Its name and options are
+written as those of classifiers are (``ask.names``). Other packages add theirs by an entry point of the group
+``gslopes.croppers``.
 """
 
 from dataclasses import dataclass
@@ -24,12 +25,12 @@ REGISTRY = Registry(
         "fastgaze": f"{_HOME}.vxm:FastGazeModel",
         "onnx": f"{_HOME}.given:MapFile",
         "torchscript": f"{_HOME}.given:MapFile",
-        "python": f"{_HOME}.given:PythonCropper",
+        "python": f"{_HOME}.given:python_cropper",
         "faces": f"{_HOME}.simple:Faces",
         "centre": f"{_HOME}.simple:Centre",
         "random": f"{_HOME}.simple:Random",
         "smartcrop": f"{_HOME}.simple:SmartCrop",
-        "replay": f"{_HOME}.given:ReplayCropper",
+        "replay": f"{_HOME}.given:replay_cropper",
         "http": "gslopes.ask.classifiers.http:HttpCropper",
     },
     "gslopes.croppers",
@@ -69,12 +70,14 @@ def load_cropper(
     """
     base, items = names.split(full_name(text))
     factory: Any = REGISTRY.find(base).load()
-    if not isinstance(factory, type):
-        raise UsageError(f"The cropper {base!r} is not a class.", "Let its entry point name one.")
+    if not callable(factory):
+        raise UsageError(
+            f"The cropper {base!r} cannot be called.", "Let its entry point name a class."
+        )
     options = names.read(getattr(factory, "Options", names.NoOptions), base, items, kind="cropper")
     return cast("Saliency | Cropper", factory(text, options, Setting(finder, device, seed, trust)))
 
 
-def has_map(cropper: Saliency | Cropper) -> bool:
-    """Whether it gives saliency maps, and not rectangles alone."""
+def has_map(cropper: object) -> bool:
+    """Whether it gives saliency maps, and not only rectangles."""
     return hasattr(cropper, "maps")

@@ -17,7 +17,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from gslopes.ask.boxes import Cropper, Saliency, SaliencyMap, fitted, grid_map
+from gslopes.ask.boxes import Cropper, Saliency, fitted, grid_map
 from gslopes.ask.classifiers.calling import user_line
 from gslopes.ask.classifiers.identity import identity_at, identity_of
 from gslopes.ask.classifiers.model_file import (
@@ -33,9 +33,9 @@ from gslopes.ask.classifiers.python import function_at
 from gslopes.ask.classifiers.replay import Recording
 from gslopes.ask.croppers import Setting
 from gslopes.ask.croppers.simple import needed
-from gslopes.ask.names import ARGUMENT
+from gslopes.ask.names import ARGUMENT, takes
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
-from gslopes.core.records import ByteArray, Crop
+from gslopes.core.records import ByteArray, Crop, SaliencyMap
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -49,16 +49,12 @@ class PythonCropOptions:
     version: str = ""
 
 
-class PythonCropper:
-    """Makes the cropper of a function that is named.  Raises: UsageError if it cannot be imported."""
-
-    Options = PythonCropOptions
-
-    def __new__(cls, name: str, options: PythonCropOptions, setting: Any) -> Any:
-        """A Saliency or a Cropper."""
-        kind = Maps if options.answers == "maps" else Rectangles
-        function = function_at(options.path)
-        return kind(function, name, identity_at(options.path, function, options.version).version)
+@takes(PythonCropOptions)
+def python_cropper(name: str, options: PythonCropOptions, setting: Setting) -> "Maps | Rectangles":
+    """The cropper of a function that is named.  Raises: UsageError if it cannot be imported."""
+    kind = Maps if options.answers == "maps" else Rectangles
+    function = function_at(options.path)
+    return kind(function, name, identity_at(options.path, function, options.version).version)
 
 
 def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cropper:
@@ -213,26 +209,23 @@ class ReplayCropOptions:
     file: Path = field(metadata=ARGUMENT)
 
 
-class ReplayCropper(Rectangles):
+@takes(ReplayCropOptions)
+def replay_cropper(name: str, options: ReplayCropOptions, setting: Setting) -> Rectangles:
     """The cropper of a recording.  Raises: ModelError if the file is missing, or a line holds no answer."""
+    recording = Recording(
+        options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",)
+    )
 
-    Options = ReplayCropOptions
+    def recorded(pictures: list[ByteArray], ratio: float) -> list[Any]:
+        key = picture_key(pictures[0])
+        (line,) = recording.lines([_key(key, ratio)])
+        if line is None:
+            raise AnswerError(
+                f"{name} has no answer about the picture {key[:12]} at the ratio {ratio:g}."
+            )
+        return [line["box"]]
 
-    def __init__(self, name: str, options: ReplayCropOptions, setting: Any = None) -> None:
-        recording = Recording(
-            options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",)
-        )
-
-        def recorded(pictures: list[ByteArray], ratio: float) -> list[Any]:
-            key = picture_key(pictures[0])
-            (line,) = recording.lines([_key(key, ratio)])
-            if line is None:
-                raise AnswerError(
-                    f"{name} has no answer about the picture {key[:12]} at the ratio {ratio:g}."
-                )
-            return [line["box"]]
-
-        super().__init__(recorded, name, recording.digest[:16])
+    return Rectangles(recorded, name, recording.digest[:16])
 
 
 def picture_key(picture: ByteArray) -> str:

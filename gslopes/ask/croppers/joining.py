@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.ask.boxes import Box, SaliencyMap, Size
+from gslopes.ask.boxes import Box, Size
 from gslopes.core.arrays import Array
 from gslopes.core.errors import AnswerError
-from gslopes.core.records import ByteArray, Crop, FloatArray
+from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap
 
 SEAM = 1e-6  # of the longer side: points as near to a seam belong to both sides
 TIE = 1e-6  # of the map's range: scores as near to the highest are ties

@@ -10,11 +10,11 @@ from typing import Any
 import cv2
 import numpy as np
 
-from gslopes.ask.boxes import SaliencyMap, Size, Sizes, fitted, grid_map, resized
+from gslopes.ask.boxes import Size, Sizes, fitted, grid_map, resized
 from gslopes.ask.croppers import Setting
 from gslopes.ask.names import NoOptions
 from gslopes.core.errors import UsageError
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, FloatArray, SaliencyMap
 
 GRID = 64
 FITTED = 320  # pixels: a large photo is not to be judged by finer detail than a small one

@@ -22,12 +22,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gslopes.ask.boxes import SaliencyMap, fitted
+from gslopes.ask.boxes import fitted
 from gslopes.ask.croppers import Setting
 from gslopes.ask.names import ARGUMENT
 from gslopes.core.errors import ModelError
 from gslopes.core.files import read_named
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, FloatArray, SaliencyMap
 
 LARGEST = 1 << 30  # bytes of a file
 MAGIC = b"\x01tPM"
@@ -215,6 +215,7 @@ class FastGazeModel:
     """
 
     Options = FastGazeOptions
+    log = True
 
     def __init__(self, name: str, options: FastGazeOptions, setting: Setting) -> None:
         layers, digest = read(options.path)

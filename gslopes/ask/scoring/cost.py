@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.ask.answers import ClassifierCache, digest, read_picture
+from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.config import CostLimits
+from gslopes.ask.questions import digest, read_picture
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from gslopes.ask.answers import ClassifierCache, PartProgress
+from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.client import Client
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, UsageStats
+from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import confirm_cost, estimate_parts
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
@@ -148,7 +148,6 @@ class Scoring:
                     journal=own,
                     budget=self.budget,
                     usage=self._usages[classifier.name],
-                    seed=self.seed,
                 )
                 clients.append(client)
             self._side_by_side(clients)
@@ -215,9 +214,9 @@ class Scoring:
         name = client.classifier.name
         stage = score_stage(name)
 
-        def done(
-            part: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: PartProgress
-        ) -> None:
+        def done(progress: PartProgress) -> None:
+            part = progress.number
+            asked, scores = progress.rows(name)
             models = part_path(self.run, stage, tables.ASKED, part).with_name(
                 f"models-{part:06d}.json"
             )
@@ -235,8 +234,12 @@ class Scoring:
 
         try:
             runfolder.make_folder(self.run / "parts" / stage)
-            edits = ((part, self._wanted[name].edits(part)) for part in self._missing[name])
-            client.ask_parts(edits, self.run, done)
+            wanted = self._wanted[name]
+            parts = (
+                (part, about_edits(wanted.edits(part), self.run, self.seed))
+                for part in self._missing[name]
+            )
+            client.ask_parts(parts, done)
         except BaseException as error:
             errors.append(error)
             for other in clients:

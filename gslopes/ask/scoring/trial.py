@@ -5,15 +5,15 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from PIL import Image
 
-from gslopes.ask.answers import STOPPED, digest, parse_answer, raise_if_all_failed
+from gslopes.ask.answers import STOPPED, parse_answer, raise_if_all_failed
 from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.classifiers.model_file import SAME
@@ -21,7 +21,7 @@ from gslopes.ask.client import Client
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.pictures import decoded, fit_pictures
-from gslopes.core import tables
+from gslopes.ask.questions import PartProgress, Question, digest
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import explained
@@ -129,23 +129,18 @@ def _asked(
     usage: UsageStats,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows of the asked and the scores table about distinct pictures, whose photo is their digest."""
-    frames: list[pd.DataFrame] = []
-    with TemporaryDirectory() as name, ExitStack() as stack:
+    with ExitStack() as stack:
         answers = (
             stack.enter_context(AnswerCache(writable_cache(cache)))
             if traits_of(classifier).kept
             else None
         )
-        keys = {digest(data).hex(): data for data in pictures}
-        for key, data in keys.items():
-            (Path(name) / key).write_bytes(data)
+        distinct = {digest(data).hex(): data for data in pictures}
+        questions = [Question(key, partial(bytes, data)) for key, data in sorted(distinct.items())]
+        parts: list[PartProgress] = []
         client = Client(classifier, cache=answers, budget=budget, usage=usage)
-        edits = tables.frame_of(tables.EDITS, [(key, "gender", 0, 0.0, key, 0.0) for key in keys])
-        client.ask_parts(
-            [(0, edits)], Path(name), lambda _, asked, scores, __: frames.extend((asked, scores))
-        )
-    asked, scores = frames
-    return asked, scores
+        client.ask_parts([(0, questions)], parts.append)
+    return parts[0].rows(classifier.name)
 
 
 # -- trying one --------------------------------------------------------------------------------------------------------
