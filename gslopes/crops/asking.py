@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gslopes.ask.boxes import Cropper, Saliency
+from gslopes.ask.croppers import Setting
 from gslopes.ask.croppers.asker import Asker, Joined, Model, Pictures
 from gslopes.ask.croppers.remote import RemoteCropper, ready_croppers
 from gslopes.ask.scoring.cost import confirm_cost
@@ -41,10 +42,10 @@ def resolve(plan: Plan) -> dict[str, Model]:
     """The croppers of a plan by name.  Raises: as ``ready_croppers``."""
     config = plan.config
     given = plan.given or Given()
+    setting = Setting(given.finder, runtime.pick_device("auto"), config.seed, plan.trust)
     ready = ready_croppers(
-        config.cropper, given.croppers, config.cost_limits, config.ratios, finder=given.finder,
-        device=runtime.pick_device("auto"), seed=config.seed, trust=plan.trust,
-    )  # fmt: skip
+        config.cropper, given.croppers, config.cost_limits, config.ratios, setting
+    )
     return {model.name: model for model in ready}
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from gslopes.ask import names
 from gslopes.ask.boxes import Box
 from gslopes.ask.classifiers.catalogue import full_name
-from gslopes.ask.croppers import has_map, load_cropper
+from gslopes.ask.croppers import Setting, has_map, load_cropper
 from gslopes.ask.names import ARGUMENT
 from gslopes.ask.pictures import decoded, png
 from gslopes.core.errors import (
@@ -81,13 +81,8 @@ class CropsClassifier:
     def __init__(
         self, name: str, options: CropsOptions, device: str = "cpu", trust: bool = False
     ) -> None:
-        model: Any = load_cropper(
-            options.cropper,
-            finder=lambda photos: self._finder(photos),
-            device=device,
-            seed=options.seed,
-            trust=trust,
-        )
+        setting = Setting(lambda photos: self._finder(photos), device, options.seed, trust)
+        model: Any = load_cropper(options.cropper, setting)
         self.name = name
         self._options = options
         self._service: Any = model.at(1.0) if hasattr(model, "at") else None

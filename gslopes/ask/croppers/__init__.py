@@ -41,7 +41,8 @@ REGISTRY = Registry(
 class Setting:
     """What croppers of one command share.
 
-    finder: finds faces.  device: as torch names it.  seed: of random crops.  trust: whether programs in files may run.
+    finder: finds faces, for ``faces``.  device: as torch names it.  seed: of random crops.
+    trust: whether a file that is a program (``torchscript:FILE``) may run.
     """
 
     finder: Finder | None = None
@@ -50,18 +51,13 @@ class Setting:
     trust: bool = False
 
 
-def load_cropper(
-    text: str,
-    *,
-    finder: Finder | None = None,
-    device: str = "cpu",
-    seed: int = 0,
-    trust: bool = False,
-) -> Saliency | Cropper:
+_ALONE = Setting()
+
+
+def load_cropper(text: str, setting: Setting = _ALONE) -> Saliency | Cropper:
     """A cropper ready to be asked; all that can be wrong with it is found here.
 
-    text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, an address, or a file.  finder: for ``faces``.
-    trust: whether a file that is a program (``torchscript:FILE``) may run.
+    text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, an address, or a file.
 
     Raises: UnknownName, ConfigError, UsageError (its package is not installed), ModelError (its file).
 
@@ -75,7 +71,7 @@ def load_cropper(
             f"The cropper {base!r} cannot be called.", "Let its entry point name a class."
         )
     options = names.read(getattr(factory, "Options", names.NoOptions), base, items, kind="cropper")
-    return cast("Saliency | Cropper", factory(text, options, Setting(finder, device, seed, trust)))
+    return cast("Saliency | Cropper", factory(text, options, setting))
 
 
 def has_map(cropper: object) -> bool:

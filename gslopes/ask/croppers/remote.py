@@ -1,6 +1,7 @@
 """Croppers over a network, asked by the one careful client: paced, paid for, kept by content, nothing asked twice."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from gslopes.ask.classifiers.http import HttpCropper
 from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget
-from gslopes.ask.croppers import load_cropper
+from gslopes.ask.croppers import Setting, load_cropper
 from gslopes.ask.croppers.given import as_cropper
 from gslopes.ask.questions import PartProgress, Question
 from gslopes.ask.scoring.cost import Estimate, estimate
@@ -36,7 +37,7 @@ class RemoteCropper:
         cost_limits: CostLimits,
         budget: Budget,
         ratios: Sequence[float],
-        seed: int = 0,
+        seed: int,
     ) -> None:
         self.name = service.name
         self.version = service.version
@@ -84,26 +85,20 @@ def ready_croppers(
     given: Sequence[Saliency | Cropper | Callable[..., Any]],
     cost_limits: CostLimits,
     ratios: Sequence[float],
-    *,
-    finder: Finder | None = None,
-    device: str = "cpu",
-    seed: int = 0,
-    trust: bool = False,
+    setting: Setting,
 ) -> list[Saliency | Cropper | RemoteCropper]:
     """Croppers by name and those given, functions among them; those over a network with credentials checked.
 
-    finder: of faces; MTCNN if a cropper needs one and none is given.
+    setting: its finder of faces is MTCNN if a cropper needs one and it has none.
 
     Raises: as ``ask.croppers.load_cropper``; CredentialsError, UsageError.
     """
-    if finder is None and any(name.startswith("faces") for name in names):
-        finder = mtcnn()
-    named = [
-        load_cropper(name, finder=finder, device=device, seed=seed, trust=trust) for name in names
-    ]
+    if setting.finder is None and any(name.startswith("faces") for name in names):
+        setting = replace(setting, finder=mtcnn())
+    named = [load_cropper(name, setting) for name in names]
     budget = Budget(cost_limits.budget)
     return [
-        RemoteCropper(model, cost_limits, budget, ratios, seed)
+        RemoteCropper(model, cost_limits, budget, ratios, setting.seed)
         if isinstance(model, HttpCropper)
         else model
         for model in map(as_cropper, [*named, *given])
