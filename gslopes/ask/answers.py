@@ -44,7 +44,7 @@ MAX_OUTAGES = 2
 def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
     """The answer itself, with plain numbers in it.
 
-    numbers: whether scores may be numbers in a unit of their own, beyond [0, 1].
+    numbers: whether scores may be numbers in a unit, beyond [0, 1].
 
     Raises: AnswerError if its status is unknown, a score is not in [0, 1], or a label is empty, no text or there twice.
     """
@@ -69,7 +69,7 @@ def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
 
 
 def parse_answer(classifier: Classifier, raw: object) -> Answer:
-    """The checked answer that a raw one holds, ``failed`` with the reason if there is none.
+    """The checked answer that a raw one holds, or a ``failed`` one with the reason.
 
     Raises: what ``raise_if_fatal`` raises.
     """
@@ -102,18 +102,18 @@ def raise_if_fatal(error: Exception) -> None:
         raise scrub_error(error) from None
 
 
-def raise_if_all_failed(asked: pd.DataFrame, extent: str, hint: str) -> None:
+def raise_if_all_failed(rows: pd.DataFrame, extent: str, hint: str) -> None:
     """Raises: ClassifierError if there are failures for one reason, no outage, and nothing else.
 
     asked: rows of one classifier or cropper, with status, reason and detail.  extent: which pictures, in words.
     hint: what to do.
     """
-    reasons = set(asked["reason"])
-    if set(asked["status"]) != {"failed"} or len(reasons) > 1 or Reason.UNAVAILABLE in reasons:
+    reasons = set(rows["reason"])
+    if set(rows["status"]) != {"failed"} or len(reasons) > 1 or Reason.UNAVAILABLE in reasons:
         return
-    first = asked.iloc[0]
+    first = rows.iloc[0]
     why = SkipReason(Reason(first["reason"]), first["detail"])
-    kind = "cropper" if "cropper" in asked else "classifier"
+    kind = "cropper" if "cropper" in rows else "classifier"
     if why.reason is Reason.INVALID_ANSWER and kind == "classifier":
         hint = f"An answer is one mapping a picture of label to score, such as {{'smile': 0.8}}. {hint}"
     raise ClassifierError(f"The {kind} {first[kind]} failed on {extent}: {why.rstrip('.')}.", hint)
@@ -158,11 +158,11 @@ def _checked_score(label: object, score: object, numbers: bool) -> float:
 
 
 class ClassifierCache:
-    """The answers of one classifier that are there already, and the place where new ones are kept at once.
+    """The answers of one classifier so far, and the place in which new ones are kept at once.
 
     cache: of all runs, for classifiers whose version identifies their answers, which are kept as they were sent.
-    journal: of one run, for the others, so that a run that is killed asks nothing again; it holds answers as they were
-        understood, since what such a classifier returns need not be JSON.
+    journal: of one run, for the others, so that a run that is killed asks nothing again; it holds parsed answers,
+        since what such a classifier returns need not be JSON.
     """
 
     def __init__(
@@ -284,9 +284,9 @@ class Worker:
         """
         answers: Answers = {}
         if traits_of(self._classifier).resumes:
-            asked = cast("Able", self._classifier)
+            resuming = cast("Able", self._classifier)
             for key, data in pictures.items():
-                asked.resume(data, self._cache.begun(key), partial(self._cache.keep_begun, key))
+                resuming.resume(data, self._cache.begun(key), partial(self._cache.keep_begun, key))
         try:
             self._ask(dict(pictures), answers, self._retry)
         except BaseException as error:
@@ -349,7 +349,7 @@ class Worker:
 
 
 def _clean(raw: object) -> object:
-    """A raw answer without credentials; one that is not JSON fails where it is kept, if it is kept."""
+    """A raw answer without credentials; one that is not JSON fails when it is kept, if it is kept."""
     try:
         if isinstance(raw, Exception):
             return raw

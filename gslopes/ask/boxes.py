@@ -16,7 +16,7 @@ from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap
 RATIOS = (0.56, 1.0, 1.14, 2.0)
 Size = tuple[int, int]  # width, height, pixels
 Sizes = tuple[Size, ...]  # of photos that are joined
-RECTANGLE = "rectangle"  # what decides where a cropper gives no map, in place of a policy
+RECTANGLE = "rectangle"  # what decides if a cropper gives no map, in place of a policy
 
 # -- records -----------------------------------------------------------------------------------------------------------
 
@@ -152,7 +152,7 @@ def grid_map(answer: Any, picture: ByteArray, cropper: str) -> SaliencyMap:
 def resized(
     photo: ByteArray, width: int, height: int, resample: Literal["lanczos", "area"] = "lanczos"
 ) -> ByteArray:
-    """(height, width, 3) uint8 of a photo; the photo itself where that is its size.
+    """(height, width, 3) uint8 of a photo; the photo itself if it has this size.
 
     resample: ``lanczos`` by Pillow, or ``area`` by OpenCV, which averages pixels.
     """

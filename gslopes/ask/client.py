@@ -2,7 +2,7 @@
 
 The unit of work is a *part*: the pictures of a few photos.  Within it the pictures of one photo are asked together, and
 in batches of one fixed size, so that a part asked again gives the same floating-point numbers.  Requests of several
-parts are in flight at once, as many as the classifier bears; a part is done when its last answer is there.
+parts are in flight at once, as many as the classifier bears; a part is done when its last answer has come.
 """
 
 import threading
@@ -79,7 +79,7 @@ class Client:
     ) -> bool:
         """Ask the questions of all parts.
 
-        parts: (number, questions) each.  done: called, in this thread, with each part when its last answer is there.
+        parts: (number, questions) each.  done: called, in this thread, with each part when its last answer has come.
         Returns: whether all is done; False if ``halt`` was called before.
         Raises: ClassifierError if a part has at least ``MIN_PHOTOS_ALL_FAILED`` photos and the classifier failed on
             every picture; BudgetReached, StorageError; any other GslopesError of the classifier that concerns every
@@ -144,8 +144,8 @@ class Client:
                 continue
             key = digest(data)
             pictures[key] = data
-            if (known := progress.expect(key, question)) is not None:
-                self._count(known, 1)
+            if (earlier := progress.expect(key, question)) is not None:
+                self._count(earlier, 1)
         return pictures
 
     def _is_fresh(self, progress: PartProgress, key: bytes) -> bool:

@@ -96,7 +96,7 @@ def split(text: str) -> tuple[str, list[str]]:
 
 
 def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
-    """Each language model without a prompt once for every task; other names as they are.
+    """Each language model without a prompt once for every task; other names unchanged.
 
     Raises: ConfigError if there are tasks and no language model.
 
@@ -110,11 +110,13 @@ def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
         )
     names: list[str] = []
     for name in given:
-        own = name.partition(":")[0] != "llm" or any(
+        has_task = name.partition(":")[0] != "llm" or any(
             item.startswith("prompt=") for item in split(name)[1]
         )
         names += (
-            [name] if own or not tasks else [f"{name},prompt={_escape(task)}" for task in tasks]
+            [name]
+            if has_task or not tasks
+            else [f"{name},prompt={_escape(task)}" for task in tasks]
         )
     return tuple(dict.fromkeys(names))
 

@@ -78,7 +78,7 @@ def normalise(
 def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes], str]:
     """The pictures of one photo within the limits; all are encoded again if one has to be.
 
-    All or none: a picture that alone were compressed harder could pose as an effect of the edit.
+    All or none: a single picture that is compressed harder could pose as an effect of the edit.
 
     pictures: the files' bytes.
     Returns: their bytes, and what was done in words, empty if nothing.

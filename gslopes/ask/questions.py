@@ -41,7 +41,7 @@ def about_edits(edits: pd.DataFrame, folder: Path, seed: int) -> list[Question]:
     Together and shuffled, so that a classifier that drifts with time cannot pose as an effect of the edit.
 
     edits: rows of the edits table, in any order.  folder: what their ``file`` is relative to.
-    Raises: TableError if they are no such table or hold a row twice.
+    Raises: TableError if they lack its columns or hold a row twice.
     """
     frame = tables.check(tables.EDITS, edits).to_pandas()
     frame = frame.sort_values(["photo", "attribute", "step"], ignore_index=True)
@@ -70,7 +70,7 @@ def read_picture(folder: Path, file: str) -> bytes:
 
     folder: the run folder, which nothing in its tables may leave: they may be untrusted.  file: below it.
 
-    Raises: PhotoError if there are none, or the file is not inside the folder.
+    Raises: PhotoError if it is missing, empty or not inside the folder.
     """
     path = folder / file
     if not inside(folder, path):
@@ -108,7 +108,9 @@ class PartProgress:
 
     def photos(self) -> list[list[Question]]:
         """The questions of each photo, in their order."""
-        return [list(group) for _, group in groupby(self.questions, key=lambda asked: asked.photo)]
+        return [
+            list(group) for _, group in groupby(self.questions, key=lambda question: question.photo)
+        ]
 
     def expect(self, key: bytes, question: Question) -> Answer | None:
         """Note which picture a question shows; its answer, if there is one already."""
@@ -147,8 +149,8 @@ class PartProgress:
             for label, early, late in answer.orders:
                 effects[label, question.photo].append(early - late)
         by_label: dict[str, list[float]] = defaultdict(list)
-        for (label, _), each in effects.items():
-            by_label[label].append(sum(each) / len(each))
+        for (label, _), differences in effects.items():
+            by_label[label].append(sum(differences) / len(differences))
         return dict(by_label)
 
     def rows(self, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -156,14 +158,14 @@ class PartProgress:
 
         name: of the classifier.
         """
-        asked: list[tuple[object, ...]] = []
-        scores: list[tuple[object, ...]] = []
+        asked_rows: list[tuple[object, ...]] = []
+        score_rows: list[tuple[object, ...]] = []
         for question, answer in self.answered():
             key = (question.photo, question.attribute, question.step)
             why = SkipReason.of(answer.reason, answer.status)
-            asked.append((*key, name, answer.status, why.reason.value, why.detail))
-            scores += [(*key, question.value, name, *label) for label in answer.labels]
-        return _sorted(tables.ASKED, asked), _sorted(tables.SCORES, scores)
+            asked_rows.append((*key, name, answer.status, why.reason.value, why.detail))
+            score_rows += [(*key, question.value, name, *label) for label in answer.labels]
+        return _sorted(tables.ASKED, asked_rows), _sorted(tables.SCORES, score_rows)
 
 
 def _sorted(table: tables.Table, rows: list[tuple[object, ...]]) -> pd.DataFrame:

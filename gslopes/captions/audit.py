@@ -8,7 +8,7 @@ from typing import Any
 
 from gslopes.captions import page
 from gslopes.captions.config import STAGES, TECHNIQUES, AuditOptions, CaptionsConfig
-from gslopes.captions.material import Box, Coverage, Material, pairs_of
+from gslopes.captions.material import Coverage, Instance, Material, pairs_of
 from gslopes.captions.measures.rows import RESULTS, Recorder
 from gslopes.captions.review import read_answers, render_review, review_items, sampled
 from gslopes.captions.stimuli import (
@@ -111,7 +111,7 @@ def outline(planned: Plan) -> tuple[list[str], dict[str, Any]]:
     truth, targets = chosen_stages(config, list(images))
     groups, _ = groups_of(config)
     named = {stage: dict.fromkeys(some, ()) for stage, some in images.items()}
-    boxes: Mapping[str, Sequence[Box]] = named["human-labels"] if read.has_boxes else {}
+    boxes: Mapping[str, Sequence[Instance]] = named["human-labels"] if read.has_boxes else {}
     material = Material(named, mentions_of(config), groups, pairs_of(groups), boxes=boxes)
     names = config.techniques or TECHNIQUES
     rows = [_described(name, material, target, truth) for name in names for target in targets]

@@ -12,7 +12,7 @@ from gslopes.core.records import ByteArray, Classifier
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits and the price of a classifier; the defaults are those of a local one: none.
+    """The limits and the price of a classifier; the defaults are a local one's: no limits, no price.
 
     requests_per_second, pictures_per_second: of one account; 0: unlimited.  concurrency: requests in flight at once.
     picture_bytes: of one encoded picture; 0: unlimited.  Larger ones are encoded again, with a note.
@@ -24,7 +24,7 @@ class Limits:
     requests_per_picture: at most, if one does not do: language models are asked several times.
     tokens: of a language model, in and out, of all requests about one picture, estimated.
     estimated: whether the price is an estimate, because a request's own is known afterwards, by its tokens.
-    network: whether it is asked over a network, whatever the other limits say.
+    network: whether it is asked over a network, whatever the other limits are.
     note: what a user should know about rate and price, one sentence; empty if nothing.
     """
 
@@ -88,10 +88,9 @@ class Traits:
     """What a classifier declares about itself, as its attribute ``traits``; without it, these defaults hold.
 
     limits: rate, sizes and price.  numbers: whether its scores may be numbers in a unit, beyond [0, 1].
-    cached: whether its version identifies its answers, so that they are kept for all runs; those of services always
-        are.
-    kept_under: the version under which raw answers are kept, if its own version also says how they are read.
-    unknown: why its version does not identify it, so that earlier answers are not taken for its own; empty if it does.
+    cached: whether its version identifies its answers, so that they are kept for all runs; a service's always are.
+    kept_under: the version under which raw answers are kept, if its version also depends on how they are read.
+    unknown: why its version does not identify it, so that earlier answers are not reused; empty if it does.
     facts: texts about what is asked, for run.json.  labels: all that it may return, if it knows.
 
     prepares, groups, resumes, counts, shows, warns: whether it has the member of ``Able`` of that purpose.
@@ -147,7 +146,7 @@ class Able(Classifier, Protocol):
         raise NotImplementedError
 
 
-# Attributes that mean nothing outside of traits, and the traits that say the same.
+# Attributes that mean nothing outside of traits, and the traits in their place.
 _OUTSIDE = {name: name for name in ("limits", "numbers", "cached", "unknown", "facts")} | {
     "asked_version": "kept_under",
     "prepare": "prepares",

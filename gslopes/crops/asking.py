@@ -41,10 +41,10 @@ class Given(NamedTuple):
 def resolve(plan: Plan) -> dict[str, Model]:
     """The croppers of a plan by name.  Raises: as ``ready_croppers``."""
     config = plan.config
-    given = plan.given or Given()
-    setting = Setting(given.finder, runtime.pick_device("auto"), config.seed, plan.trust)
+    brought = plan.given or Given()
+    setting = Setting(brought.finder, runtime.pick_device("auto"), config.seed, plan.trust)
     ready = ready_croppers(
-        config.cropper, given.croppers, config.cost_limits, config.ratios, setting
+        config.cropper, brought.croppers, config.cost_limits, config.ratios, setting
     )
     return {model.name: model for model in ready}
 
@@ -66,13 +66,13 @@ def agree(run: Run, pictures: Mapping[str | None, int]) -> None:
         name: count for name, count in pictures.items() if count and name not in run.once(agreed)
     }
     services = [(run.models[str(name)], count) for name, count in due.items()]
-    asked = [
-        each
-        for one, count in services
-        if isinstance(one, RemoteCropper)
-        for each in one.requests(count)
+    estimates = [
+        estimate
+        for model, count in services
+        if isinstance(model, RemoteCropper)
+        for estimate in model.requests(count)
     ]
-    confirm_cost(asked, run.config.cost_limits, run.executor)
+    confirm_cost(estimates, run.config.cost_limits, run.executor)
     run.once(agreed).update(due)
 
 
@@ -118,9 +118,9 @@ def material(run: Run) -> Material:
     assert run.plan is not None
     config = run.config
     people = run.inputs
-    seen = run.table("people")
+    rows = run.table("people")
     path = {portrait.relative: portrait.path for portrait in people.portraits}
-    used = seen[(seen["status"] == "used") & seen["path"].isin(list(path))]
+    used = rows[(rows["status"] == "used") & rows["path"].isin(list(path))]
     askers: dict[str, list[Asker]] = {name: [] for name in run.plan.models}
     for variant in config.variants:
         sizes, heads = as_joined(used, variant)
@@ -141,38 +141,40 @@ def material(run: Run) -> Material:
 
 
 def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
-    """Every joined picture's focal points, crops, and whom they show and keep."""
-    asked = run.once(material)
-    made: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
+    """Every joined picture's focal points and crops, and the people that they show and keep."""
+    material_of_run = run.once(material)
+    rows_of: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
     for number, (asker, config) in enumerate(
-        zip(asked.askers[name], run.config.variants, strict=True)
+        zip(material_of_run.askers[name], run.config.variants, strict=True)
     ):
-        own = items[items[:, 1] == number]
-        for table, rows in _asked(run, asker, config.variant, own, asked).items():
-            made[table] += rows
-    return made
+        pictures = items[items[:, 1] == number]
+        for table, rows in _asked(run, asker, config.variant, pictures, material_of_run).items():
+            rows_of[table] += rows
+    return rows_of
 
 
-def _asked(run: Run, asker: Asker, variant: str, own: Pictures, asked: Material) -> dict[str, Rows]:
+def _asked(
+    run: Run, asker: Asker, variant: str, pictures: Pictures, pairs: Material
+) -> dict[str, Rows]:
     """The rows of one variant.  own: its rows of ``Material.pictures``."""
-    lots = asked.lots[own[:, 0]]
-    made: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
+    lots = pairs.lots[pictures[:, 0]]
+    result: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
     asker.note = run.note  # of the part in hand
-    for joined in asker.answers(own[:, 2:4], run.config.policies, lots, run.tick):
-        *photos, draws = own[joined.row, 2:].tolist()
-        left, right = (asked.ids[photo] for photo in photos)
+    for joined in asker.answers(pictures[:, 2:4], run.config.policies, lots, run.tick):
+        *photos, draws = pictures[joined.row, 2:].tolist()
+        left, right = (pairs.ids[photo] for photo in photos)
         key = {"cropper": asker.model.name, "variant": variant, "left": left, "right": right}
-        made["pairs"].append({**key, "draws": draws, **_pair_row(joined)})
+        result["pairs"].append({**key, "draws": draws, **_pair_row(joined)})
         for policy, focus in joined.focuses.items():
             left_share, right_share = map(np.float32, focus.shares)
             shares = {"share_left": left_share, "share_right": right_share}
-            made["outcomes"].append({**key, "policy": policy, **shares})
-            for ratio, (crop, other) in ({} if joined.flat else focus.crops).items():
-                kept = [
+            result["outcomes"].append({**key, "policy": policy, **shares})
+            for ratio, (crop, differs) in ({} if joined.flat else focus.crops).items():
+                heads = [
                     None if share is None else np.float32(share)
                     for share in asker.kept(photos, joined.plan, crop)
                 ]
-                made["crops"].append(
+                result["crops"].append(
                     {
                         **key,
                         "policy": policy,
@@ -181,12 +183,12 @@ def _asked(run: Run, asker: Asker, variant: str, own: Pictures, asked: Material)
                         "top": crop.top,
                         "crop_width": crop.width,
                         "crop_height": crop.height,
-                        "other_ratio": other,
-                        "kept_left": kept[0],
-                        "kept_right": kept[1],
+                        "other_ratio": differs,
+                        "kept_left": heads[0],
+                        "kept_right": heads[1],
                     }
                 )
-    return made
+    return result
 
 
 def _pair_row(joined: Joined) -> Row:

@@ -35,11 +35,11 @@ class ClassifierEntry:
 
     name: the bare name.  summary: what it is, one sentence.
     extra: what to give to ``pip install``; empty if it comes with gslopes.
-    installed: whether its libraries are there (nothing is imported to find out).
+    installed: whether its libraries are installed (nothing is imported to find out).
     parameters: how each is written with its default, an argument or a required value in capitals; empty for other
         packages' classifiers, which are not imported.
     credentials: ``none needed``, ``present``, or ``missing`` with the variables; no value is looked at.
-    limits: see ``ask.cost``.  price: USD per 1,000 pictures; None where it depends on the plan.
+    limits: see ``core.traits``.  price: USD per 1,000 pictures; None if it depends on the plan.
     """
 
     name: str
@@ -122,7 +122,7 @@ def load_classifier(
 
     text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, or FILE[,key=value...]: a model in ONNX, FILE.py:FUNCTION.
     device: ``auto``, ``cpu`` or ``cuda[:N]``.
-    prepare: check the credentials, too; without, it can only parse answers that are there already.
+    prepare: check the credentials, too; without, it can only parse answers of earlier runs.
     trust: whether a file that is a program (``torchscript:FILE``) may run.
     Raises: UnknownName, ConfigError, UsageError (its extra is not installed, a program is not trusted), ModelError (its
         files), CredentialsError, ServiceError (withdrawn), ClassifierError (anything else that it raises).
@@ -159,9 +159,9 @@ def new_notes(classifier: Classifier) -> list[str]:
     """What a user should know about a classifier and was not shown yet, one sentence each."""
     if not traits_of(classifier).warns:
         return []
-    seen: set[str] = classifier.__dict__.setdefault("_shown", set())
-    fresh = [text for text in list(cast("Able", classifier).notes) if text not in seen]
-    seen.update(fresh)
+    earlier: set[str] = classifier.__dict__.setdefault("_shown", set())
+    fresh = [text for text in list(cast("Able", classifier).notes) if text not in earlier]
+    earlier.update(fresh)
     return fresh
 
 

@@ -41,7 +41,7 @@ class Listed:
 
     place: ``module:Class`` in this package.  summary: one sentence.
     extra: what to give to ``pip install``.  needs: the modules that the extra brings, dotted names allowed.
-    limits: see ``ask.cost``.
+    limits: see ``core.traits``.
     presence: what the vendor itself returns unless asked for more: the least score, and the number of labels a picture,
         0 for no limit.
     credentials: all that are needed; none for a local classifier.

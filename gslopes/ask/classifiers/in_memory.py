@@ -36,14 +36,14 @@ def as_classifier(
     labels: L of them, in the order of the outputs; of a function that returns L numbers, a module, or what a zero-shot
         pipeline looks for.
     name: in the tables; empty: the function's or class's own.
-    unit: of numbers that are no scores, such as ``years``; of a module, ``kind="number"`` says that they are none.
+    unit: of numbers beyond [0, 1], such as ``years``; a module that gives them needs ``kind="number"``, too.
     version: of the model, part of what a run is; empty: a digest of all that its answers can depend on. If a part has
         no digest, such as a session of a compiled library, its answers are not kept between calls.
     device: of a module.
     options: of a module: ``size`` (side of the pictures, pixels), ``white``, ``mean``, ``std``, ``channels``,
         ``layout``, ``activation``, ``threshold``, ``top_k``, ``kind``; as of ``onnx:``.
 
-    Raises: UsageError if it is none of these, or something is missing; ConfigError for an option out of its range.
+    Raises: UsageError for any other object, or if something is missing; ConfigError for an option out of its range.
 
         audit = gslopes.audit("photos", "run", classifier=gslopes.as_classifier(module, ["no", "yes"], size=224))
     """
@@ -85,7 +85,7 @@ def as_classifier(
 
 
 class ModuleClassifier(OwnModel):
-    """A ``records.Classifier`` over a torch module of the user's own; its answers are kept in the run folder alone."""
+    """A ``records.Classifier`` over a user's torch module; its answers are kept only in the run folder."""
 
     def __init__(
         self,
@@ -173,8 +173,8 @@ def _of_pipeline(
         )
     how = {"candidate_labels": list(labels)} if zero_shot else {"top_k": None}
 
-    own = name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task
-    return PipelineClassifier(pipeline, how, own, version)
+    full_name = name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task
+    return PipelineClassifier(pipeline, how, full_name, version)
 
 
 _PARTS = (

@@ -6,12 +6,12 @@
 It takes one picture or a list, as arrays (H, W, 3) of uint8 in RGB order, PIL images or paths of copies: as its first
 parameter is annotated (``np.ndarray``, ``Image.Image``, ``str``, ``list[...]``) or named (``image``, ``images``,
 ``image_path`` …), else as the first pictures show. An ``async def`` is awaited, a class instantiated. For each picture
-it returns a mapping of label to score in [0, 1], or to a number in a unit of its own; None if it will not judge it. A
+it returns a mapping of label to score in [0, 1], or to a number in a unit; None if it will not judge it. A
 label, (label, score), lists of them, ``{"label": ..., "score": ...}`` records, a Series and a DataFrame of one row are
 read, too. A number or bool is labelled by the function's name, arrays and tensors by ``labels=FILE``.
 
-Answers are kept for later runs only if ``version=`` says which version of the function gives them. Without it the
-version is a digest of the module's source, of what it imports from its own folder, and of the values that the function
+Answers are kept for later runs only if ``version=`` names the version of the function. Without it the
+version is a digest of the module's source, of what it imports from its folder, and of the values that the function
 names, so that a run folder never mixes the answers of two. If a value has no digest, nothing is kept.
 """
 
@@ -47,7 +47,7 @@ class PythonOptions:
 
     labels: a text file, one label a line, for a function that returns several numbers; empty: it names its labels.
     kind: ``caption``: it returns a text for each picture, see ``captions``.
-    unit: of numbers that are no scores, such as ``years``; pages name it.
+    unit: of numbers beyond [0, 1], such as ``years``; pages name it.
     batch: pictures in one call.
     """
 
@@ -64,16 +64,16 @@ class PythonOptions:
 
 
 class FunctionClassifier:
-    """A ``records.Classifier`` over a function; where it may take pictures in several forms, the first that it answers.
+    """A ``records.Classifier`` over a function; if it may take pictures in several forms, the first that it answers.
 
-    Its version is a digest of its code and of what that depends on, or the one that is named. Answers are kept in the
-    run folder alone: a function may read files and ask servers. What has neither version keeps nothing.
+    Its version is a digest of its code and of what that depends on, or the one that is named. Answers are kept only
+    in the run folder: a function may read files and ask servers. What has neither version keeps nothing.
 
     labels: of numbers that it returns without names; empty: a single number is labelled by the function's name.
     version: of the function; empty: a digest.
     notes: a sentence, if it takes another form than the likeliest.
 
-    Raises: UsageError if it cannot be called with pictures alone.
+    Raises: UsageError if it needs more arguments than pictures.
     """
 
     batch = 32
@@ -123,7 +123,7 @@ class FunctionClassifier:
         return identity_of(self._function, self._own, self._named_version)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
-        """Encoded pictures to label and score each; an AnswerError where a reply cannot be read.
+        """Encoded pictures to label and score each; an AnswerError for a reply that cannot be read.
 
         Raises: PhotoError if a picture cannot be decoded; ModelError, with the line, if the function fails before it
             ever answered, ClassifierError afterwards; ModelError if what it returns does not fit the pictures.
@@ -180,7 +180,7 @@ class FunctionClassifier:
 
 
 class PythonClassifier(FunctionClassifier):
-    """A function by its name.  Raises: UsageError if it cannot be imported, or called with pictures alone."""
+    """A function by its name.  Raises: UsageError if it cannot be imported, or needs more than pictures."""
 
     Options = PythonOptions
 
@@ -260,23 +260,23 @@ def _only_one(module: Any, file: str) -> str:
         for name, value in vars(module).items()
         if callable(value) and not name.startswith("_")
     }
-    own = [
+    candidates = [
         name
         for name, value in defined.items()
         if getattr(value, "__module__", "") == module.__name__
     ]
-    if len(own) == 1:
-        return own[0]
+    if len(candidates) == 1:
+        return candidates[0]
     raise ConfigError(
-        f"{file} defines {', '.join(own) or 'no public function or class'}.",
-        f"Name the one that is asked, such as {file}:{(own or ['classify'])[-1]}.",
+        f"{file} defines {', '.join(candidates) or 'no public function or class'}.",
+        f"Name the one that is asked, such as {file}:{(candidates or ['classify'])[-1]}.",
     )
 
 
 def _imported_file(file: Path) -> Any:
     """The module in a file, under its bare name.  Raises: ImportError; whatever the module raises."""
     if not file.is_file():
-        raise ImportError(f"there is no file {file}")
+        raise ImportError(f"the file {file} is missing")
     if (loaded := sys.modules.get(file.stem)) is not None:
         if Path(getattr(loaded, "__file__", None) or "").resolve() == file.resolve():
             return loaded

@@ -97,12 +97,12 @@ class Asker:
     """Asks a cropper about pictures joined from numbered photos.
 
     photo: number to (H, W, 3) uint8 RGB.  sizes: number to (width, height), as joined.
-    ratios: height/width of crops.  as_published: pictures go through a JPEG file, ties to the first, and where a map is
-        almost symmetric the highest point is not cropped around, but the centre.
+    ratios: height/width of crops.  as_published: pictures go through a JPEG file, ties to the first, and if a map is
+        almost symmetric, the crop is around the centre, not around the highest point.
     stacked: photos lie one above the other.
     heads: number to the head, in the photo as joined.
     shortcut: whether pictures may be put together from what a saliency model sees of each photo; every audit checks
-        the first pictures both ways, and falls back where one differs.
+        the first pictures both ways, and falls back if one differs.
     halves, checked: what is known of that: number and size to the shrunk photo, and whether the first ones agreed.
     """
 
@@ -186,9 +186,12 @@ class Asker:
                 centred = self.as_published and almost_symmetric(scores[index])
                 focuses = {
                     name: self._focus(
-                        of.shares[index], of.points[index], plan, centred and name == "argmax"
+                        outcome.shares[index],
+                        outcome.points[index],
+                        plan,
+                        centred and name == "argmax",
                     )
-                    for name, of in outcome_of.items()
+                    for name, outcome in outcome_of.items()
                 }
                 answer = Answer("answered", map=SaliencyMap(scores[index], x, y))
                 tick(1)
@@ -324,10 +327,10 @@ class Asker:
                 Answer(
                     "answered",
                     map=check_map(
-                        found, plan.width, plan.height, self.model.name, "a joined picture"
+                        saliency, plan.width, plan.height, self.model.name, "a joined picture"
                     ),
                 )
-                for found in maps
+                for saliency in maps
             ]
         except AnswerError as error:
             if len(joined) == 1:

@@ -165,7 +165,7 @@ class MapFileOptions(InputOptions):
 class MapFile:
     """A saliency model in a file: (1, 3, h, w) float32 to one map.
 
-    Raises: ModelError if there is none; UsageError if a TorchScript file is not trusted; as ``output_of``.
+    Raises: ModelError if the file is missing; UsageError if a TorchScript file is not trusted; as ``output_of``.
     """
 
     Options = MapFileOptions
@@ -184,10 +184,10 @@ class MapFile:
             return
         needed("onnxruntime", "onnx", name)
         self.version = f"sha256 {digest_of([path, *external_files(path)])}"
-        made = session(path, setting.device)
-        entry = made.get_inputs()[0].name
-        output = output_of(made, options.output, path, _is_map)
-        self._run = lambda tensor: made.run([output], {entry: tensor})[0]
+        loaded = session(path, setting.device)
+        entry = loaded.get_inputs()[0].name
+        output = output_of(loaded, options.output, path, _is_map)
+        self._run = lambda tensor: loaded.run([output], {entry: tensor})[0]
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """(H, W, 3) uint8 RGB pictures to maps, one forward pass each: sizes differ.

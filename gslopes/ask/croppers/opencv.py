@@ -1,7 +1,7 @@
 """The saliency models that come with OpenCV (its contrib build): nothing to download, no weights, no torch.
 
-Both see a small version of the picture alone. ``view`` says to which (width, height) photos are shrunk that are joined
-side by side, None if that is not the same as shrinking the joined picture; ``shrink`` does it to one photo, and
+Both see only a small version of the picture. ``view`` gives the (width, height) to which photos are shrunk before they
+are joined side by side, None if that differs from shrinking the joined picture; ``shrink`` does it to one photo, and
 ``maps_of_shrunk`` takes the shrunk photos put together.
 """
 
@@ -59,7 +59,7 @@ class SpectralResidual(_OfOpenCV):
     """Spectral residual, by OpenCV: what of a picture's spectrum departs from the average of its neighbourhood.
 
     It sees the picture as 64 x 64 gray pixels and works on the whole of them at once. But its own shrink (bilinear, in
-    whole numbers) takes the pixels next to each sample alone: two photos of one size, shrunk to 64 x 32 each and
+    whole numbers) takes only the pixels next to each sample: two photos of one size, shrunk to 64 x 32 each and
     joined, are bit for bit the joined photos shrunk.
 
     Maps have 64 x 64 cells; a picture of one colour gives a constant map.
@@ -71,7 +71,7 @@ class SpectralResidual(_OfOpenCV):
         return self.shrink(picture, GRID, GRID)
 
     def view(self, sizes: Sizes) -> Size | None:
-        """A size where all photos have one size, the grid can be shared out, and nothing is enlarged."""
+        """A size if all photos have one size, the grid can be shared out, and nothing is enlarged."""
         people = len(sizes)
         if len(set(sizes)) > 1 or GRID % people or min(sizes[0]) * people < GRID:
             return None
@@ -107,7 +107,7 @@ class FineGrained(_OfOpenCV):
         return fitted(picture, FITTED, "area")
 
     def view(self, sizes: Sizes) -> Size | None:
-        """A size where all photos have one size and share the fitted pixels out evenly.
+        """A size if all photos have one size and share the fitted pixels out evenly.
 
         A fitted pixel is the mean of a rectangle: then no rectangle reaches over a seam.
         """

@@ -70,7 +70,10 @@ class RemoteCropper:
             for question, answer in progress.answered():
                 answers[int(question.photo)][ratio] = answer
             tick(
-                sum(len(answers[int(asked.photo)]) == len(self._at) for asked in progress.questions)
+                sum(
+                    len(answers[int(question.photo)]) == len(self._at)
+                    for question in progress.questions
+                )
             )
 
         with AnswerCache(cache_folder(self._cost_limits.cache)) as cache:
@@ -106,7 +109,7 @@ def ready_croppers(
 
 
 def mtcnn() -> Finder:
-    """The default finder of faces: those of 32 pixels or more, on the CPU, so that no device has other photos."""
+    """The default finder of faces: 32 pixels or more, on the CPU, so that results are the same on every device."""
     from gslopes.faces.find import MtcnnFinder
 
     return MtcnnFinder(32)

@@ -48,7 +48,7 @@ class Layer:
 
     kind: 0 convolution, 2 max pooling, 3 Gaussian smoothing.
     weight: (out, in, height, width) float32, cross-correlation.  bias: (out,).  activation: its code.
-    alpha: factor of negative values where activation is 4.  size, sigma: of smoothing.
+    alpha: factor of negative values if activation is 4.  size, sigma: of smoothing.
     """
 
     kind: int
@@ -63,7 +63,7 @@ class Layer:
 def read(path: Path | str) -> tuple[tuple[Layer, ...], str]:
     """A file's layers in order, and the sha256 of its bytes.
 
-    Raises: ModelError naming what is wrong and where: missing, truncated, wrong magic, unknown layer, sizes.
+    Raises: ModelError naming the fault and its place: missing, truncated, wrong magic, unknown layer, sizes.
     """
     data = read_named(path, LARGEST, raises=ModelError, hint="Name a copy of the model file.")
     return parse(data, str(path)), sha256(data).hexdigest()

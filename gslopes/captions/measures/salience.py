@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.material import Box, Pair
+from gslopes.captions.material import Instance, Pair
 from gslopes.captions.measures.rows import Recorder, rank
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Row
@@ -256,7 +256,7 @@ def _examples(recorder: Recorder, found: Row, mentioned: Mapping[str, bool]) -> 
     ]
 
 
-def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:
+def layout(boxes: Sequence[Sequence[Instance]], types: Sequence[str]) -> Array:
     """(U, 2 T): per type the largest instance's share of the image and its distance from the centre.
 
     The distance is in half diagonals: 0 the centre, 1 a corner.  A type that is not there has size 0 and the distance
