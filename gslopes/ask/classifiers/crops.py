@@ -16,6 +16,7 @@ often. They are given: slope and interval are over photos like those audited, ne
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -70,6 +71,19 @@ class CropsOptions:
             raise ConfigError(f"crops needs at least one opponent, not {self.others}.")
 
 
+@dataclass(eq=False)
+class _Begun:
+    """A picture that is being asked about.
+
+    photo: that it shows.  seen: its pixels and head.  shares: of its joined pictures so far.  keep: keeps them.
+    """
+
+    photo: str = ""
+    seen: Seen | None = None
+    shares: list[float] = field(default_factory=list)
+    keep: Callable[[object], None] = lambda shares: None
+
+
 class CropsClassifier:
     """A ``records.Classifier`` over a cropper.
 
@@ -96,10 +110,10 @@ class CropsClassifier:
         limits = LOCAL
         self.batch = 8
         if self._service:
-            each = self._service.traits.limits
+            limits = self._service.traits.limits
             self.batch = 1
-            price = None if each.price is None else each.price * asked
-            limits = replace(each, price=price, requests_per_picture=asked, formats=())
+            price = None if limits.price is None else limits.price * asked
+            limits = replace(limits, price=price, requests_per_picture=asked, formats=())
         opponents = f"{options.others} of {len(self._paths)} people given; the unit is the photo"
         self.traits = Traits(
             limits=limits,
@@ -111,10 +125,7 @@ class CropsClassifier:
             resumes=True,
             shows=True,
         )
-        self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
-        self._own: dict[bytes, Seen | None] = {}
-        self._shares: dict[bytes, list[float]] = {}  # of the joined pictures so far
-        self._keep: dict[bytes, Callable[[object], None]] = {}
+        self._begun: dict[bytes, _Begun] = defaultdict(_Begun)  # by sha256 of a picture
         self._known: Asker | None = None
         self._lock = threading.Lock()
         self._opponent = lru_cache(4 * options.others)(self._read)
@@ -126,14 +137,15 @@ class CropsClassifier:
 
     def about(self, photo: str, pictures: Sequence[bytes]) -> None:
         """Note, before they are asked, that these pictures show one photo: they have the same opponents."""
-        self._photos |= dict.fromkeys((sha256(data).digest() for data in pictures), photo)
+        for data in pictures:
+            self._begun[sha256(data).digest()].photo = photo
 
     def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
         """Go on with a picture at the point at which an earlier process stopped."""
-        key = sha256(picture).digest()
-        self._keep[key] = keep
+        picture_begun = self._begun[sha256(picture).digest()]
+        picture_begun.keep = keep
         if isinstance(begun, list):
-            self._shares[key] = begun
+            picture_begun.shares = begun
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to the shares of their joined pictures, Unfinished while a service is to be asked again."""
@@ -143,7 +155,7 @@ class CropsClassifier:
             try:
                 answers.append(self._asked(key, pixels))
             except (AnswerError, Refused) as error:
-                self._own.pop(key, None)
+                del self._begun[key]
                 answers.append(error)
         return answers
 
@@ -165,23 +177,21 @@ class CropsClassifier:
     # -- joined pictures ----------------------------------------------------------------------------------------------
 
     def _asked(self, key: bytes, pixels: ByteArray) -> object:
-        shares = self._shares.setdefault(key, [])
-        near = self._next_to(self._photos.get(key, key.hex()))
+        begun = self._begun[key]
+        near = self._next_to(begun.photo or key.hex())
         own = len(self._paths)
         pairs = [pair for other in near for pair in ((own, other), (other, own))]
-        step = 1 if self._service else len(pairs)
-        if key not in self._own:
-            self._own[key] = self._seen(pixels)
-        if not (this := self._own[key]):
+        begun.seen = begun.seen or self._seen(pixels)
+        if begun.seen is None:
             raise Refused(Reason.NO_FACE)
-        shares += self._favoured(pairs[len(shares) : len(shares) + step], own, this)
-        if len(shares) < len(pairs):
-            if key in self._keep:
-                self._keep[key](list(shares))
+        done = len(begun.shares)
+        step = 1 if self._service else len(pairs)
+        begun.shares += self._favoured(pairs[done : done + step], own, begun.seen)
+        if len(begun.shares) < len(pairs):
+            begun.keep(list(begun.shares))
             return Unfinished("More pairs are wanted.")
-        for store in (self._photos, self._own, self._shares, self._keep):
-            cast("dict[bytes, Any]", store).pop(key, None)
-        return shares
+        del self._begun[key]
+        return begun.shares
 
     def _favoured(self, pairs: Sequence[tuple[int, int]], own: int, this: Seen) -> list[float]:
         """The share of each joined picture in which the picture's person is favoured.
@@ -197,12 +207,10 @@ class CropsClassifier:
             opponent: cast("Seen", self._opponent(opponent)) for opponent in opponents
         }
         about: dict[str, Any] = {
-            "photo": {number: pixels for number, (pixels, _) in seen.items()}.__getitem__
+            "photo": lambda number: seen[number][0],
+            "sizes": {number: pixels.shape[1::-1] for number, (pixels, _) in seen.items()},
+            "heads": {number: head for number, (_, head) in seen.items() if head is not None},
         }
-        about["sizes"] = {
-            number: (pixels.shape[1], pixels.shape[0]) for number, (pixels, _) in seen.items()
-        }
-        about["heads"] = {number: head for number, (_, head) in seen.items() if head is not None}
         asker = replace(self._known, **about) if self._known else Asker(self._model, **about)
         shares = [0.0] * len(pairs)
         for joined in asker.answers(np.array(pairs)):
@@ -235,7 +243,8 @@ class CropsClassifier:
         place = self._place.get(photo)
         start = int(sha256(photo.encode()).hexdigest(), 16) if place is None else place + 1
         for other in ((start + more) % count for more in range(count)):
-            near += [other] if other != place and self._opponent(other) else []
+            if other != place and self._opponent(other):
+                near.append(other)
             if len(near) == self._options.others:
                 return near
         raise _too_few(self._options, len(near) + 1)

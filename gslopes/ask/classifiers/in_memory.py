@@ -68,11 +68,7 @@ def as_classifier(
             f"{', '.join(sorted(options))}: only a torch module has these.", "Leave them out."
         )
     if is_pipeline:
-        if unit:
-            raise ConfigError(
-                "A pipeline answers with scores, which have no unit.", "Leave unit out."
-            )
-        return _of_pipeline(model, labels, name, version)
+        return _of_pipeline(model, labels, name, unit, version)
     if not callable(model):
         raise UsageError(
             f"A classifier cannot be made of {type(model).__name__}.",
@@ -156,8 +152,10 @@ def _of_module(
 
 
 def _of_pipeline(
-    pipeline: Any, labels: tuple[str, ...], name: str, version: str
+    pipeline: Any, labels: tuple[str, ...], name: str, unit: str, version: str
 ) -> FunctionClassifier:
+    if unit:
+        raise ConfigError("A pipeline answers with scores, which have no unit.", "Leave unit out.")
     task = str(getattr(pipeline, "task", ""))
     zero_shot = task == "zero-shot-image-classification"
     if task != "image-classification" and not zero_shot:

@@ -17,6 +17,7 @@ names, so that a run folder never mixes the answers of two. If a value has no di
 
 import asyncio
 import inspect
+import re
 import sys
 import weakref
 from collections.abc import Callable, Sequence
@@ -86,29 +87,23 @@ class FunctionClassifier:
         unit: str = "",
         version: str = "",
     ) -> None:
-        made = getattr(function, "func", function)  # of a functools.partial
-        own = name or getattr(made, "__name__", type(made).__name__)
-        own = (
-            "".join(char if char.isalnum() or char in "_-" else "-" for char in own).strip("-")
-            or "function"
-        )
-        self.name = f"{own}:unit={unit}" if unit else own
+        inner = getattr(function, "func", function)  # of a functools.partial
+        plain = name or getattr(inner, "__name__", type(inner).__name__)
+        self._own = re.sub(r"[^\w-]", "-", plain).strip("-") or "function"
+        self.name = f"{self._own}:unit={unit}" if unit else self._own
         self.notes: list[str] = []
-        self._function = function
-        self._labels = tuple(labels) or (own,)
-        self._captions: CaptionReader | None = None  # of a function of captions
-        self._own = own
         self.traits = Traits(numbers=True, warns=True)
+        self._function = function
+        self._labels = tuple(labels) or (self._own,)
+        self._captions: CaptionReader | None = None  # of a function of captions
         self._named_version = version
         self._given_labels = tuple(labels)
         self.identify()
-        self._forms = calling.forms_of(function, own)
-        self._answered = (
-            False  # whether it ever did: a function that fails at once is broken, not its pictures
-        )
-        self._runner = (
-            asyncio.Runner()
-        )  # one for all calls: the connections of a client belong to one
+        self._forms = calling.forms_of(function, self._own)
+        # Whether it ever answered: a function that fails at once is broken, not its pictures.
+        self._answered = False
+        # One for all calls: the connections of a client belong to one.
+        self._runner = asyncio.Runner()
         weakref.finalize(self, self._runner.close)
 
     def identify(self) -> None:

@@ -130,13 +130,9 @@ class ImageClassifier(TorchModel):
         config = module.config
         labels = [str(config.id2label[number]) for number in range(config.num_labels)]
         independent = config.problem_type == "multi_label_classification"
-        activation = (
-            options.activation
-            if options.activation != "auto"
-            else "sigmoid"
-            if independent
-            else "softmax"
-        )
+        activation: str = options.activation
+        if activation == "auto":
+            activation = "sigmoid" if independent else "softmax"
         version = _version(options.model, config)
         super().__init__(
             name, version, module, _transform(processor), labels, options, activation, device
