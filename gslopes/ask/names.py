@@ -110,14 +110,11 @@ def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
         )
     names: list[str] = []
     for name in given:
-        has_task = name.partition(":")[0] != "llm" or any(
-            item.startswith("prompt=") for item in split(name)[1]
-        )
-        names += (
-            [name]
-            if has_task or not tasks
-            else [f"{name},prompt={_escape(task)}" for task in tasks]
-        )
+        base, items = split(name)
+        if tasks and base == "llm" and not any(item.startswith("prompt=") for item in items):
+            names += [f"{name},prompt={_escape(task)}" for task in tasks]
+        else:
+            names.append(name)
     return tuple(dict.fromkeys(names))
 
 
@@ -155,9 +152,8 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
             )
         texts[key] = value
     public = _BOOLEANS.get(texts.get("public", "").lower(), False)
-    for (
-        value
-    ) in texts.values():  # a name is stored in tables and caches; nothing of an address is repeated
+    # A name is stored in tables and caches; nothing of an address is repeated.
+    for value in texts.values():
         if secret := secret_in_address(value, public=public):
             hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."
             if base != "http":
@@ -167,9 +163,8 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
                 f"The address of {base} holds {secret}, which would be stored with the answers.",
                 hint,
             )
-    required = [name for name, item in fields.items() if item.default is dataclasses.MISSING]
-    for name in required:
-        if name not in texts:
+    for name, field in fields.items():
+        if field.default is dataclasses.MISSING and name not in texts:
             shape = f"{base}:{name.upper()}" if name == leading else f"{name}=..."
             raise ConfigError(f"The {kind} {base!r} needs its {name}.", f"Write {shape}.")
     kinds = get_type_hints(cls)
@@ -178,19 +173,15 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
 
 def canonical(base: str, options: DataclassInstance) -> str:
     r"""The one spelling of a name with these options: the argument, then sorted keys, defaults left out."""
-    leading = []
-    pairs = []
+    items = []
     for item in dataclasses.fields(options):
         value = getattr(options, item.name)
         if value == item.default or "operational" in item.metadata:
             continue
-        if "argument" in item.metadata:
-            leading.append(_escape(value))
-        else:
-            pairs.append(f"{item.name}={_escape(value)}")
-    items = leading + sorted(pairs)
+        key = "" if "argument" in item.metadata else f"{item.name}="
+        items.append((key, _escape(value)))
     if items:
-        return f"{base}:{','.join(items)}"
+        return f"{base}:{','.join(map(''.join, sorted(items)))}"
     return base
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from gslopes.ask.boxes import Cropper, Saliency
 from gslopes.ask.croppers import Setting
-from gslopes.ask.croppers.asker import Asker, Joined, Model, Pictures
+from gslopes.ask.croppers.asker import Asker, Focus, Joined, Model, Pictures
 from gslopes.ask.croppers.remote import RemoteCropper, ready_croppers
 from gslopes.ask.scoring.cost import confirm_cost
 from gslopes.core import runtime
@@ -65,13 +65,11 @@ def agree(run: Run, pictures: Mapping[str | None, int]) -> None:
     due = {
         name: count for name, count in pictures.items() if count and name not in run.once(agreed)
     }
-    services = [(run.models[str(name)], count) for name, count in due.items()]
-    estimates = [
-        estimate
-        for model, count in services
-        if isinstance(model, RemoteCropper)
-        for estimate in model.requests(count)
-    ]
+    estimates = []
+    for name, count in due.items():
+        model = run.models[str(name)]
+        if isinstance(model, RemoteCropper):
+            estimates += model.requests(count)
     confirm_cost(estimates, run.config.cost_limits, run.executor)
     run.once(agreed).update(due)
 
@@ -89,7 +87,8 @@ def pictures_asked(
 
     persons: of each photo; None: if every portrait can be read.
     """
-    persons = persons if persons is not None else [portrait.person for portrait in people.portraits]
+    if persons is None:
+        persons = [portrait.person for portrait in people.portraits]
     drawn = [pictures_of(people, persons, variant) for variant in config.variants]
     return np.concatenate(
         [np.insert(pairs, 0, number, axis=1) for number, pairs in enumerate(drawn)]
@@ -142,53 +141,50 @@ def material(run: Run) -> Material:
 
 def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
     """Every joined picture's focal points and crops, and the people that they show and keep."""
-    material_of_run = run.once(material)
-    rows_of: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
-    for number, (asker, config) in enumerate(
-        zip(material_of_run.askers[name], run.config.variants, strict=True)
-    ):
+    ready = run.once(material)
+    rows: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
+    for number, config in enumerate(run.config.variants):
+        asker = ready.askers[name][number]
         pictures = items[items[:, 1] == number]
-        for table, rows in _asked(run, asker, config.variant, pictures, material_of_run).items():
-            rows_of[table] += rows
-    return rows_of
+        lots = ready.lots[pictures[:, 0]]
+        asker.note = run.note  # of the part in hand
+        for joined in asker.answers(pictures[:, 2:4], run.config.policies, lots, run.tick):
+            *photos, draws = pictures[joined.row, 2:].tolist()
+            key = {
+                "cropper": name,
+                "variant": config.variant,
+                "left": ready.ids[photos[0]],
+                "right": ready.ids[photos[1]],
+            }
+            rows["pairs"].append({**key, "draws": draws, **_pair_row(joined)})
+            for policy, focus in joined.focuses.items():
+                left, right = map(np.float32, focus.shares)
+                shares = {"share_left": left, "share_right": right}
+                rows["outcomes"].append({**key, "policy": policy, **shares})
+                crops = _crop_rows(asker, photos, joined, focus)
+                rows["crops"] += [{**key, "policy": policy, **crop} for crop in crops]
+    return rows
 
 
-def _asked(
-    run: Run, asker: Asker, variant: str, pictures: Pictures, pairs: Material
-) -> dict[str, Rows]:
-    """The rows of one variant.  own: its rows of ``Material.pictures``."""
-    lots = pairs.lots[pictures[:, 0]]
-    result: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
-    asker.note = run.note  # of the part in hand
-    for joined in asker.answers(pictures[:, 2:4], run.config.policies, lots, run.tick):
-        *photos, draws = pictures[joined.row, 2:].tolist()
-        left, right = (pairs.ids[photo] for photo in photos)
-        key = {"cropper": asker.model.name, "variant": variant, "left": left, "right": right}
-        result["pairs"].append({**key, "draws": draws, **_pair_row(joined)})
-        for policy, focus in joined.focuses.items():
-            left_share, right_share = map(np.float32, focus.shares)
-            shares = {"share_left": left_share, "share_right": right_share}
-            result["outcomes"].append({**key, "policy": policy, **shares})
-            for ratio, (crop, differs) in ({} if joined.flat else focus.crops).items():
-                heads = [
-                    None if share is None else np.float32(share)
-                    for share in asker.kept(photos, joined.plan, crop)
-                ]
-                result["crops"].append(
-                    {
-                        **key,
-                        "policy": policy,
-                        "ratio": ratio,
-                        "left_px": crop.left,
-                        "top": crop.top,
-                        "crop_width": crop.width,
-                        "crop_height": crop.height,
-                        "other_ratio": differs,
-                        "kept_left": heads[0],
-                        "kept_right": heads[1],
-                    }
-                )
-    return result
+def _crop_rows(asker: Asker, photos: list[int], joined: Joined, focus: Focus) -> Rows:
+    if joined.flat:
+        return []
+    rows: Rows = []
+    for ratio, (crop, other_ratio) in focus.crops.items():
+        left, right = asker.kept(photos, joined.plan, crop)
+        rows.append(
+            {
+                "ratio": ratio,
+                "left_px": crop.left,
+                "top": crop.top,
+                "crop_width": crop.width,
+                "crop_height": crop.height,
+                "other_ratio": other_ratio,
+                "kept_left": left,
+                "kept_right": right,
+            }
+        )
+    return rows
 
 
 def _pair_row(joined: Joined) -> Row:
