@@ -205,18 +205,18 @@ class ClassifierCache:
     def put(self, responses: Responses, answers: Answers) -> None:
         """Keep the valid answers; release all claims."""
         sound = {}
-        for key, answer in (
-            (key, answers[key]) for key in responses if answers[key].status != "failed"
-        ):
-            if answer.status == "refused" and (
-                isinstance(responses[key], Refused) or not self._raw
-            ):
+        for key, response in responses.items():
+            answer = answers[key]
+            if answer.status == "failed":
+                continue
+            if not self._raw:
                 sound[key] = CachedAnswer(
-                    "refused", answer.reason, "" if self._raw else answer.version
+                    answer.status, answer.reason or answer.labels, answer.version
                 )
+            elif isinstance(response, Refused):
+                sound[key] = CachedAnswer("refused", answer.reason)
             else:
-                raw = responses[key] if self._raw else [list(pair) for pair in answer.labels]
-                sound[key] = CachedAnswer("answered", raw, answer.version)
+                sound[key] = CachedAnswer("answered", response, answer.version)
         if self._cache:
             self._cache.put(self._number, sound)
             self.release([key for key in responses if key not in sound])
@@ -245,9 +245,8 @@ class ClassifierCache:
             elif self._raw:
                 answers[key] = parse_answer(self.classifier, entry.raw)
             else:
-                labels = tuple(
-                    (label, score) for label, score in cast("list[tuple[str, float]]", entry.raw)
-                )
+                pairs = cast("list[tuple[str, float]]", entry.raw)
+                labels = tuple((label, score) for label, score in pairs)
                 answers[key] = Answer("answered", labels, version=entry.model)
         return answers
 

@@ -81,7 +81,7 @@ def layout(sizes: Sequence[Size], *, stacked: bool = False) -> Layout:
 def join(
     photos: Sequence[ByteArray], *, jpeg: int | None = None, stacked: bool = False
 ) -> tuple[ByteArray, Layout]:
-    """The joined picture, black beside the photos, and its layout.
+    """The joined picture, black around the photos, and its layout.
 
     photos: (H, W, 3) uint8 RGB each, or (H, W) gray.  jpeg: quality of a JPEG file that it goes through, as the
         published pictures did (75); None: it does not.  stacked: one above the other.
