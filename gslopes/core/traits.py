@@ -164,11 +164,16 @@ def traits_of(classifier: Classifier) -> Traits:
 
 
 def check_traits(classifier: Classifier) -> None:
-    """Raises: UsageError for an object without traits that has attributes which only traits can declare."""
-    meant = [name for name in _OUTSIDE if hasattr(classifier, name)]
-    if meant and not hasattr(classifier, "traits"):
-        given = ", ".join(f"{_OUTSIDE[name]}=..." for name in meant)
+    """Raises: UsageError for traits of another kind, or without any, for attributes which only traits can declare."""
+    name = type(classifier).__name__
+    if not isinstance(traits_of(classifier), Traits):
         raise UsageError(
-            f"{type(classifier).__name__} has {', '.join(meant)}, which gslopes reads from its traits.",
-            f"Give it traits = gslopes.core.traits.Traits({given}), or Traits() if they are for your own use.",
+            f"The traits of {name} are not gslopes.core.traits.Traits.", "Give them another name."
+        )
+    meant = [attribute for attribute in _OUTSIDE if hasattr(classifier, attribute)]
+    if meant and not hasattr(classifier, "traits"):
+        declared = ", ".join(f"{_OUTSIDE[attribute]}=..." for attribute in meant)
+        raise UsageError(
+            f"{name} has {', '.join(meant)}, which gslopes reads from its traits.",
+            f"Give it traits = gslopes.core.traits.Traits({declared}), or Traits() if they are for your own use.",
         )

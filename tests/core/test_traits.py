@@ -48,6 +48,13 @@ def test_an_attribute_that_only_traits_can_declare_is_named_with_its_trait(attri
     assert gslopes.as_classifier(outside) is outside
 
 
+def test_traits_of_another_kind_are_refused_before_anything_is_asked():
+    other = Own()
+    other.traits = {"numbers": True}
+    with pytest.raises(UsageError, match="traits of Own are not gslopes"):
+        gslopes.as_classifier(other)
+
+
 def test_labels_of_an_object_are_its_own_business():
     named = Own()
     named.labels = ["any"]
