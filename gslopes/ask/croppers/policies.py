@@ -102,9 +102,8 @@ def outcomes(
         elif name == "top-k-average":
             result[name] = pointed(_top_weights(cells, min(TOP, cells.shape[1])))
         elif name == "choose-k":
-            shares = np.array(
-                [_peak_shares(grid, x, y, plan) for grid in np.asarray(scores, np.float64)]
-            )
+            maps = np.asarray(scores, np.float64)
+            shares = np.array([_peak_shares(saliency, x, y, plan) for saliency in maps])
             result[name] = Outcome(shares.reshape(count, people), nowhere)
         else:
             result[name] = Outcome(
@@ -168,10 +167,10 @@ def _peak_shares(scores: Array, x: FloatArray, y: FloatArray, plan: Layout) -> A
     min_distance = MIN_DISTANCE * min(plan.width, plan.height)
     shares = []
     for step in (1, -1):
+        turned = (scores[:, ::step], across[::step], down)
         if plan.stacked:
-            peaks = np.array(find_peaks(scores[::step], across, down[::step], min_distance))
-        else:
-            peaks = np.array(find_peaks(scores[:, ::step], across[::step], down, min_distance))
+            turned = (scores[::step], across, down[::step])
+        peaks = np.array(find_peaks(*turned, min_distance))
         if not len(peaks):
             return np.full(len(plan.territories), 1 / len(plan.territories))
         shares.append(plan.shares(peaks[:, 0], peaks[:, 1]).mean(axis=0))
