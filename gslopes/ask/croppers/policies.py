@@ -69,7 +69,7 @@ def outcomes(
     cells = np.asarray(scores, np.float64).reshape(len(scores), -1)
     count = len(cells)
     people = len(plan.territories)
-    grid = np.stack([axis.ravel() for axis in np.meshgrid(x, y)], axis=1).astype(np.float64)
+    grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2).astype(np.float64)
     owner = owners(x, y, plan)
     nowhere = np.full((count, 2), np.nan)
 
@@ -106,9 +106,8 @@ def outcomes(
             shares = np.array([_peak_shares(saliency, x, y, plan) for saliency in maps])
             result[name] = Outcome(shares.reshape(count, people), nowhere)
         else:
-            result[name] = Outcome(
-                np.full((count, people), 1.0 if name == "pad" else 1 / people), nowhere
-            )
+            share = 1.0 if name == "pad" else 1 / people
+            result[name] = Outcome(np.full((count, people), share), nowhere)
     return result
 
 
