@@ -92,9 +92,8 @@ def outcomes(
             weights = special.softmax(cells / temperature, axis=1)
             points = nowhere
             if draw is not None:
-                passed = np.cumsum(weights, axis=1) >= draw[:, None] * weights.sum(
-                    axis=1, keepdims=True
-                )
+                total = weights.sum(axis=1, keepdims=True)
+                passed = np.cumsum(weights, axis=1) >= draw[:, None] * total
                 points = grid[np.argmax(passed, axis=1)]
             result[name] = Outcome(np.asarray(weights @ owner), points)
         elif name == "average":
