@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from gslopes import contexts
-from gslopes.ask.answers import read_picture
+from gslopes.ask.questions import read_picture
 from gslopes.captions import config as captions
 from gslopes.contexts.audit import CONTEXTS
 from gslopes.contexts.page import sections as context_page

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.ask.answers import read_picture
+from gslopes.ask.questions import read_picture
 from gslopes.core import runfolder, tables
 from gslopes.core.executor import Executor
 from gslopes.core.files import csv_bytes

@@ -1,26 +1,21 @@
-"""What is asked, in which order, and what was said: from questions to raw answers to rows of the tables."""
+"""From raw answers to checked ones, the place where they are kept, and the worker that asks for them."""
 
-import hashlib
 import math
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from numbers import Real
-from pathlib import Path
 from typing import cast
 
 import numpy as np
 import pandas as pd
 
 from gslopes.ask.cache import AnswerCache, CachedAnswer, Claim
-from gslopes.ask.cost import Budget, UsageStats, limits_of
+from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.retry import RETRYABLE, Encoded, RequestSender, Responses, RetryPolicy, Stopped
 from gslopes.ask.secrets import scrub, scrub_error, scrub_json
-from gslopes.core import tables
 from gslopes.core.errors import (
     AnswerError,
     ClassifierError,
@@ -29,150 +24,19 @@ from gslopes.core.errors import (
     Refused,
     ServiceError,
     StorageError,
-    TableError,
     Throttled,
     Unavailable,
 )
-from gslopes.core.files import inside, read_regular
 from gslopes.core.killpoints import kill_point
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
 from gslopes.core.runtime import gslopes_version, is_out_of_memory
-from gslopes.photos.decode import LARGEST_FILE
+from gslopes.core.traits import Able, traits_of
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."
 Answers = dict[bytes, Answer]  # by the sha256 of their pictures
-MAX_OUTAGES = (
-    2  # requests given up one after the other, with no answer in between: the service is down
-)
-
-# -- questions ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One row of the edits table."""
-
-    photo: str
-    attribute: str
-    step: int
-    value: float
-    file: str
-
-
-def ordered(edits: pd.DataFrame, seed: int) -> list[Question]:
-    """Photos by identifier; the pictures of one photo together, in an order that depends on the seed and that photo.
-
-    Together and shuffled, so that a classifier that drifts with time cannot pose as an effect of the edit.
-
-    edits: rows of the edits table, in any order.
-    Raises: TableError if they are no such table or hold a row twice.
-    """
-    columns = tables.check(tables.EDITS, edits).to_pydict()
-    names = ("photo", "attribute", "step", "value", "file")
-    rows = sorted(zip(*(columns[name] for name in names), strict=True), key=lambda row: row[:3])
-    if len({row[:3] for row in rows}) < len(rows):
-        raise TableError("The edits table has two rows for one photo, attribute and step.")
-    questions = [Question(*row) for row in rows]
-    shuffled = []
-    for photo, group in groupby(questions, key=lambda question: question.photo):
-        entropy = int.from_bytes(
-            hashlib.sha256(f"{seed} {photo}".encode("utf-8", "surrogateescape")).digest()[:16]
-        )
-        of_photo = list(group)
-        shuffled += [
-            of_photo[index] for index in np.random.default_rng(entropy).permutation(len(of_photo))
-        ]
-    return shuffled
-
-
-def read_picture(folder: Path, file: str) -> bytes:
-    """The bytes of an edited photo.
-
-    folder: the run folder, which nothing in its tables may leave: they may be untrusted.  file: below it.
-
-    Raises: PhotoError if there are none, or the file is not inside the folder.
-    """
-    path = folder / file
-    if not inside(folder, path):
-        raise PhotoError(path, "the edited photo lies outside the run folder")
-    try:
-        data = read_regular(path, LARGEST_FILE)
-    except (OSError, ValueError) as error:
-        # Not str(error): it holds this machine's path, and the same run elsewhere would give another table.
-        why = (isinstance(error, OSError) and error.strerror) or "bad name"
-        raise PhotoError(path, f"the edited photo cannot be read: {why}") from error
-    if not data:
-        raise PhotoError(path, "the edited photo is empty")
-    return data
-
-
-def digest(data: bytes) -> bytes:
-    """sha256 of a picture, 32 bytes."""
-    return hashlib.sha256(data).digest()
-
-
-class PartProgress:
-    """The questions of one part and their outcomes; used by one thread.
-
-    number: of the part.  questions: in the order in which they are asked.  all_added: whether all were looked at.
-    answers: to the distinct pictures, by their sha256.  outcomes: to the questions that have one, by their position.
-    """
-
-    def __init__(self, number: int, questions: list[Question]) -> None:
-        self.number = number
-        self.questions = questions
-        self.all_added = False
-        self.answers: Answers = {}
-        self.outcomes: dict[int, Answer] = {}
-        self._positions: dict[
-            bytes, list[int]
-        ] = {}  # sha256 of a picture to the questions that show it
-
-    def photos(self) -> list[list[int]]:
-        """Positions of the questions of each photo, in their order."""
-        groups = groupby(
-            range(len(self.questions)), key=lambda position: self.questions[position].photo
-        )
-        return [list(positions) for _, positions in groups]
-
-    def expect(self, key: bytes, position: int) -> Answer | None:
-        """Note which picture is at this position; its answer, if there is one already."""
-        self._positions.setdefault(key, []).append(position)
-        if key in self.answers:
-            self.outcomes[position] = self.answers[key]
-        return self.answers.get(key)
-
-    def put(self, key: bytes, answer: Answer) -> int:
-        """Take the answer to a picture; returns how many questions show it."""
-        self.answers[key] = answer
-        self.outcomes |= dict.fromkeys(self._positions[key], answer)
-        return len(self._positions[key])
-
-    @property
-    def complete(self) -> bool:
-        """Whether every question has its outcome."""
-        return self.all_added and len(self.outcomes) == len(self.questions)
-
-    def in_order(self) -> list[Answer]:
-        """The outcomes in the order of the questions."""
-        return [self.outcomes[position] for position in range(len(self.questions))]
-
-    def models(self) -> dict[str, int]:
-        """Model version that the service returned, to pictures."""
-        return dict(Counter(outcome.version for outcome in self.in_order() if outcome.version))
-
-    def orders(self) -> dict[str, list[float]]:
-        """Option to one number a photo: how much higher it scores where it is asked earlier, a mean over the photo."""
-        effects: dict[tuple[str, str], list[float]] = {}
-        for question, outcome in zip(self.questions, self.in_order(), strict=True):
-            for label, early, late in outcome.orders:
-                effects.setdefault((label, question.photo), []).append(early - late)
-        by_label: dict[str, list[float]] = {}
-        for (label, _), each in effects.items():
-            by_label.setdefault(label, []).append(sum(each) / len(each))
-        return by_label
-
+# Requests given up one after the other, with no answer in between: the service is down.
+MAX_OUTAGES = 2
 
 # -- answers -----------------------------------------------------------------------------------------------------------
 
@@ -180,7 +44,7 @@ class PartProgress:
 def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
     """The answer itself, with plain numbers in it.
 
-    numbers: whether scores may be numbers in a unit of their own, beyond [0, 1].
+    numbers: whether scores may be numbers in a unit, beyond [0, 1].
 
     Raises: AnswerError if its status is unknown, a score is not in [0, 1], or a label is empty, no text or there twice.
     """
@@ -205,14 +69,12 @@ def check_answer(answer: Answer, *, numbers: bool = False) -> Answer:
 
 
 def parse_answer(classifier: Classifier, raw: object) -> Answer:
-    """The checked answer that a raw one holds, ``failed`` with the reason if there is none.
+    """The checked answer that a raw one holds, or a ``failed`` one with the reason.
 
     Raises: what ``raise_if_fatal`` raises.
     """
     try:
-        return check_answer(
-            classifier.parse(raw), numbers=bool(getattr(classifier, "numbers", False))
-        )
+        return check_answer(classifier.parse(raw), numbers=traits_of(classifier).numbers)
     except Exception as error:
         raise_if_fatal(error)
         return failed_answer(error)
@@ -240,46 +102,21 @@ def raise_if_fatal(error: Exception) -> None:
         raise scrub_error(error) from None
 
 
-def raise_if_all_failed(asked: pd.DataFrame, extent: str, hint: str) -> None:
+def raise_if_all_failed(rows: pd.DataFrame, extent: str, hint: str) -> None:
     """Raises: ClassifierError if there are failures for one reason, no outage, and nothing else.
 
     asked: rows of one classifier or cropper, with status, reason and detail.  extent: which pictures, in words.
     hint: what to do.
     """
-    reasons = set(asked["reason"])
-    if set(asked["status"]) != {"failed"} or len(reasons) > 1 or Reason.UNAVAILABLE in reasons:
+    reasons = set(rows["reason"])
+    if set(rows["status"]) != {"failed"} or len(reasons) > 1 or Reason.UNAVAILABLE in reasons:
         return
-    first = asked.iloc[0]
+    first = rows.iloc[0]
     why = SkipReason(Reason(first["reason"]), first["detail"])
-    kind = "cropper" if "cropper" in asked else "classifier"
+    kind = "cropper" if "cropper" in rows else "classifier"
     if why.reason is Reason.INVALID_ANSWER and kind == "classifier":
         hint = f"An answer is one mapping a picture of label to score, such as {{'smile': 0.8}}. {hint}"
     raise ClassifierError(f"The {kind} {first[kind]} failed on {extent}: {why.rstrip('.')}.", hint)
-
-
-def asked_rows(
-    questions: Sequence[Question], outcomes: Sequence[Answer], name: str
-) -> pd.DataFrame:
-    """Rows of the asked table, sorted by their key."""
-    rows = []
-    for question, answer in zip(questions, outcomes, strict=True):
-        why = SkipReason.of(answer.reason, answer.status)
-        key = (question.photo, question.attribute, question.step, name)
-        rows.append((*key, answer.status, why.reason.value, why.detail))
-    return _sorted(tables.ASKED, rows)
-
-
-def score_rows(
-    questions: Sequence[Question], outcomes: Sequence[Answer], name: str
-) -> pd.DataFrame:
-    """Rows of the scores table, one a label, sorted by their key."""
-    pairs = zip(questions, outcomes, strict=True)
-    rows = [
-        (q.photo, q.attribute, q.step, q.value, name, *label)
-        for q, a in pairs
-        for label in a.labels
-    ]
-    return _sorted(tables.SCORES, rows)
 
 
 def _checked_label(label: object) -> str:
@@ -317,31 +154,27 @@ def _checked_score(label: object, score: object, numbers: bool) -> float:
     )
 
 
-def _sorted(table: tables.Table, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
-    frame = tables.frame_of(table, rows).sort_values(list(table.key), ignore_index=True)
-    return tables.check(table, frame).to_pandas()
-
-
 # -- what is kept of them ----------------------------------------------------------------------------------------------
 
 
 class ClassifierCache:
-    """The answers of one classifier that are there already, and the place where new ones are kept at once.
+    """The answers of one classifier so far, and the place in which new ones are kept at once.
 
     cache: of all runs, for classifiers whose version identifies their answers, which are kept as they were sent.
-    journal: of one run, for the others, so that a run that is killed asks nothing again; it holds answers as they were
-        understood, since what such a classifier returns need not be JSON.
+    journal: of one run, for the others, so that a run that is killed asks nothing again; it holds parsed answers,
+        since what such a classifier returns need not be JSON.
     """
 
     def __init__(
         self, classifier: Classifier, cache: AnswerCache | None, journal: AnswerCache | None = None
     ) -> None:
         self.classifier = classifier
-        self._raw = is_cached(classifier)
+        traits = traits_of(classifier)
+        self._raw = traits.kept
         self._cache = cache if self._raw else journal
-        # for a model on this machine, our own version belongs to it (preprocessing)
-        version = str(getattr(classifier, "asked_version", classifier.version))
-        version += "" if limits_of(classifier).remote else f" gslopes {gslopes_version()}"
+        version = classifier.version if traits.kept_under is None else traits.kept_under
+        if not traits.limits.remote:  # our own version belongs to it (preprocessing)
+            version += f" gslopes {gslopes_version()}"
         self._number = self._cache.classifier_id(classifier.name, version) if self._cache else 0
 
     @property
@@ -372,18 +205,18 @@ class ClassifierCache:
     def put(self, responses: Responses, answers: Answers) -> None:
         """Keep the valid answers; release all claims."""
         sound = {}
-        for key, answer in (
-            (key, answers[key]) for key in responses if answers[key].status != "failed"
-        ):
-            if answer.status == "refused" and (
-                isinstance(responses[key], Refused) or not self._raw
-            ):
+        for key, response in responses.items():
+            answer = answers[key]
+            if answer.status == "failed":
+                continue
+            if not self._raw:
                 sound[key] = CachedAnswer(
-                    "refused", answer.reason, "" if self._raw else answer.version
+                    answer.status, answer.reason or answer.labels, answer.version
                 )
+            elif isinstance(response, Refused):
+                sound[key] = CachedAnswer("refused", answer.reason)
             else:
-                raw = responses[key] if self._raw else [list(pair) for pair in answer.labels]
-                sound[key] = CachedAnswer("answered", raw, answer.version)
+                sound[key] = CachedAnswer("answered", response, answer.version)
         if self._cache:
             self._cache.put(self._number, sound)
             self.release([key for key in responses if key not in sound])
@@ -412,16 +245,10 @@ class ClassifierCache:
             elif self._raw:
                 answers[key] = parse_answer(self.classifier, entry.raw)
             else:
-                labels = tuple(
-                    (label, score) for label, score in cast("list[tuple[str, float]]", entry.raw)
-                )
+                pairs = cast("list[tuple[str, float]]", entry.raw)
+                labels = tuple((label, score) for label, score in pairs)
                 answers[key] = Answer("answered", labels, version=entry.model)
         return answers
-
-
-def is_cached(classifier: Classifier) -> bool:
-    """Services always; a model on this machine if it says that its version identifies its answers."""
-    return limits_of(classifier).remote or bool(getattr(classifier, "cached", False))
 
 
 # -- asking ------------------------------------------------------------------------------------------------------------
@@ -455,12 +282,10 @@ class Worker:
         Raises: whatever concerns every picture; see ``Client.ask_parts``.
         """
         answers: Answers = {}
-        resume = getattr(
-            self._classifier, "resume", None
-        )  # of one whose answers take several requests
-        if resume is not None:
+        if traits_of(self._classifier).resumes:
+            resuming = cast("Able", self._classifier)
             for key, data in pictures.items():
-                resume(data, self._cache.begun(key), partial(self._cache.keep_begun, key))
+                resuming.resume(data, self._cache.begun(key), partial(self._cache.keep_begun, key))
         try:
             self._ask(dict(pictures), answers, self._retry)
         except BaseException as error:
@@ -523,7 +348,7 @@ class Worker:
 
 
 def _clean(raw: object) -> object:
-    """A raw answer without credentials; one that is not JSON fails where it is kept, if it is kept."""
+    """A raw answer without credentials; one that is not JSON fails when it is kept, if it is kept."""
     try:
         if isinstance(raw, Exception):
             return raw

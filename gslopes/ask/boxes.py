@@ -11,27 +11,14 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from gslopes.core.errors import AnswerError, ConfigError
-from gslopes.core.records import ByteArray, Crop, FloatArray
+from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap
 
 RATIOS = (0.56, 1.0, 1.14, 2.0)
 Size = tuple[int, int]  # width, height, pixels
 Sizes = tuple[Size, ...]  # of photos that are joined
-RECTANGLE = "rectangle"  # what decides where a cropper gives no map, in place of a policy
+RECTANGLE = "rectangle"  # what decides if a cropper gives no map, in place of a policy
 
 # -- records -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SaliencyMap:
-    """Where a model expects people to look in a picture.
-
-    scores: (rows, columns) float32, any range; the largest is the most salient.
-    x: (columns,) float32, y: (rows,) float32, the cells' centres, pixels of the picture given, increasing.
-    """
-
-    scores: FloatArray
-    x: FloatArray
-    y: FloatArray
 
 
 class Saliency(Protocol):
@@ -40,8 +27,9 @@ class Saliency(Protocol):
     name: with parameters, as given.  version: what identifies it; empty if unknown.
     maps: (H, W, 3) uint8 RGB pictures to one map each.
 
-    Optional, for a model that sees a small version of the picture alone: ``view``, ``shrink`` and ``maps_of_shrunk``,
-    see ``ask.croppers.opencv``.
+    Optional: ``log``, whether scores are log densities; ``size``, the side in pixels that pictures are fitted into; for
+    a model that sees only a small version of the picture ``view``, ``shrink`` and ``maps_of_shrunk``, see
+    ``ask.croppers.opencv``.
     """
 
     name: str
@@ -164,7 +152,7 @@ def grid_map(answer: Any, picture: ByteArray, cropper: str) -> SaliencyMap:
 def resized(
     photo: ByteArray, width: int, height: int, resample: Literal["lanczos", "area"] = "lanczos"
 ) -> ByteArray:
-    """(height, width, 3) uint8 of a photo; the photo itself where that is its size.
+    """(height, width, 3) uint8 of a photo; the photo itself if it has this size.
 
     resample: ``lanczos`` by Pillow, or ``area`` by OpenCV, which averages pixels.
     """

@@ -41,14 +41,14 @@ class ScoreConfig(CostLimits):
     )
     tasks: tuple[str, ...] = option(
         (),
-        help="What every llm: classifier without a prompt of its own is asked, by name or file; may be repeated.",
+        help="What every llm: classifier without a prompt is asked, by name or file; may be repeated.",
         name="task",
         metavar="NAME|TOML",
         advanced=True,
     )
     placebo_sample: int = option(
         200,
-        help="Photos whose placebo sweeps are asked about where asking costs money.",
+        help="Photos whose placebo sweeps are asked about if asking costs money.",
         seldom=True,
         least=0,
     )

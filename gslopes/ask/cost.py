@@ -8,74 +8,9 @@ from typing import Any
 
 from gslopes.ask.names import OPERATIONAL
 from gslopes.core.errors import BudgetReached, ConfigError
-from gslopes.core.records import Classifier
+from gslopes.core.traits import Limits
 
 # -- limits and prices -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The limits and the price of a classifier; the defaults are those of a local one: none.
-
-    requests_per_second, pictures_per_second: of one account; 0: unlimited.  concurrency: requests in flight at once.
-    picture_bytes: of one encoded picture; 0: unlimited.  Larger ones are encoded again, with a note.
-    request_bytes: of all encoded pictures of one request together, before any base64; 0: unlimited.
-    max_pixels: of one picture; 0: unlimited. Larger ones are scaled down.
-    min_side, max_side: pixels; smaller pictures are refused without asking, larger ones are scaled down.
-    formats: what it takes, as Pillow names it; others are encoded as JPEG.  Empty: everything.
-    price: USD per 1,000 pictures; 0 for a local classifier, None where it depends on the user's plan.
-    requests_per_picture: at most, where one does not do: language models are asked several times.
-    tokens: of a language model, in and out, of all requests about one picture, estimated.
-    estimated: whether the price is an estimate, because a request's own is known afterwards, by its tokens.
-    network: whether it is asked over a network, whatever the other limits say.
-    note: what a user should know about rate and price, one sentence; empty if nothing.
-    """
-
-    requests_per_second: float = 0.0
-    pictures_per_second: float = 0.0
-    concurrency: int = 1
-    picture_bytes: int = 0
-    request_bytes: int = 0
-    min_side: int = 1
-    max_side: int = 0
-    max_pixels: int = 0
-    formats: tuple[str, ...] = ()
-    price: float | None = 0.0
-    requests_per_picture: int = 1
-    network: bool = False
-    tokens: tuple[int, int] = (0, 0)
-    estimated: bool = False
-    note: str = ""
-
-    @property
-    def free(self) -> bool:
-        """Whether asking costs nothing."""
-        return self.price == 0
-
-    @property
-    def remote(self) -> bool:
-        """Whether it is asked over a network: paced, billed, or several at once."""
-        paced = bool(self.requests_per_second or self.pictures_per_second)
-        return self.network or paced or self.price != 0 or self.concurrency > 1
-
-    def adjusted(self, options: "ServiceOptions") -> "Limits":
-        """With what the user gave as ``rate``, ``concurrency`` and ``price``."""
-        rate = options.rate or self.requests_per_second
-        price = options.price or self.price
-        concurrency = options.concurrency or self.concurrency
-        return replace(self, requests_per_second=rate, concurrency=concurrency, price=price)
-
-    def seconds(self, pictures: int, requests: int) -> float:
-        """Seconds that pictures and requests take at the quota; 0 where there is none."""
-        by_requests = requests / self.requests_per_second if self.requests_per_second else 0.0
-        by_pictures = pictures / self.pictures_per_second if self.pictures_per_second else 0.0
-        return max(by_requests, by_pictures)
-
-    def cost(self, pictures: int) -> float | None:
-        """USD, None if the price is not known."""
-        if self.price is None:
-            return None
-        return self.price * pictures / 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,28 +31,14 @@ class ServiceOptions:
         if min(self.rate, self.concurrency, self.price) < 0:
             raise ConfigError("A service's rate, concurrency and price must not be negative.")
 
-
-@dataclass(frozen=True, slots=True)
-class RequestUsage:
-    """What one request took: tokens in and out, and USD, None where the price of a token is not known.
-
-    More than the price of a picture known beforehand is not believed.
-    """
-
-    tokens_in: int
-    tokens_out: int
-    usd: float | None = None
-
-
-LOCAL = Limits()
-
-
-def limits_of(classifier: Classifier) -> Limits:
-    """The classifier's own limits, or none."""
-    limits = getattr(classifier, "limits", LOCAL)
-    if isinstance(limits, Limits):
-        return limits
-    return LOCAL
+    def applied_to(self, limits: Limits) -> Limits:
+        """Limits with the rate, concurrency and price that the user gives."""
+        return replace(
+            limits,
+            requests_per_second=self.rate or limits.requests_per_second,
+            concurrency=self.concurrency or limits.concurrency,
+            price=self.price or limits.price,
+        )
 
 
 # -- budget and counts -------------------------------------------------------------------------------------------------

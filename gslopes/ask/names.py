@@ -33,6 +33,7 @@ class NoOptions:
 
 
 Options = TypeVar("Options", bound="DataclassInstance")
+Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 # Metadata of an option's field: it is written right after the colon;
 ARGUMENT: Mapping[str, bool] = {"argument": True}
@@ -48,6 +49,16 @@ _BOOLEANS: Mapping[str, bool] = {
     "no": False,
     "0": False,
 }
+
+
+def takes(options: type[DataclassInstance]) -> Callable[[Maker], Maker]:
+    """Marks a function that makes a classifier or a cropper with its options, as ``Options`` does a class."""
+
+    def marked(make: Maker) -> Maker:
+        make.__dict__["Options"] = options
+        return make
+
+    return marked
 
 
 def check_unit(kind: str, unit: str) -> None:
@@ -85,7 +96,7 @@ def split(text: str) -> tuple[str, list[str]]:
 
 
 def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
-    """Each language model without a prompt once for every task; other names as they are.
+    """Each language model without a prompt once for every task; other names unchanged.
 
     Raises: ConfigError if there are tasks and no language model.
 
@@ -99,12 +110,11 @@ def with_tasks(given: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
         )
     names: list[str] = []
     for name in given:
-        own = name.partition(":")[0] != "llm" or any(
-            item.startswith("prompt=") for item in split(name)[1]
-        )
-        names += (
-            [name] if own or not tasks else [f"{name},prompt={_escape(task)}" for task in tasks]
-        )
+        base, items = split(name)
+        if tasks and base == "llm" and not any(item.startswith("prompt=") for item in items):
+            names += [f"{name},prompt={_escape(task)}" for task in tasks]
+        else:
+            names.append(name)
     return tuple(dict.fromkeys(names))
 
 
@@ -142,9 +152,8 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
             )
         texts[key] = value
     public = _BOOLEANS.get(texts.get("public", "").lower(), False)
-    for (
-        value
-    ) in texts.values():  # a name is stored in tables and caches; nothing of an address is repeated
+    # A name is stored in tables and caches; nothing of an address is repeated.
+    for value in texts.values():
         if secret := secret_in_address(value, public=public):
             hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."
             if base != "http":
@@ -154,9 +163,8 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
                 f"The address of {base} holds {secret}, which would be stored with the answers.",
                 hint,
             )
-    required = [name for name, item in fields.items() if item.default is dataclasses.MISSING]
-    for name in required:
-        if name not in texts:
+    for name, field in fields.items():
+        if field.default is dataclasses.MISSING and name not in texts:
             shape = f"{base}:{name.upper()}" if name == leading else f"{name}=..."
             raise ConfigError(f"The {kind} {base!r} needs its {name}.", f"Write {shape}.")
     kinds = get_type_hints(cls)
@@ -165,19 +173,15 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
 
 def canonical(base: str, options: DataclassInstance) -> str:
     r"""The one spelling of a name with these options: the argument, then sorted keys, defaults left out."""
-    leading = []
-    pairs = []
+    items = []
     for item in dataclasses.fields(options):
         value = getattr(options, item.name)
         if value == item.default or "operational" in item.metadata:
             continue
-        if "argument" in item.metadata:
-            leading.append(_escape(value))
-        else:
-            pairs.append(f"{item.name}={_escape(value)}")
-    items = leading + sorted(pairs)
+        key = "" if "argument" in item.metadata else f"{item.name}="
+        items.append((key, _escape(value)))
     if items:
-        return f"{base}:{','.join(items)}"
+        return f"{base}:{','.join(map(''.join, sorted(items)))}"
     return base
 
 

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from gslopes.ask.cost import Limits
 from gslopes.core.errors import PhotoError, Refused
 from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.traits import Limits
 
 # Tried in this order until all pictures of a photo fit: JPEG quality, scale of the sides.
 JPEG_ATTEMPTS = (
@@ -78,7 +78,7 @@ def normalise(
 def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes], str]:
     """The pictures of one photo within the limits; all are encoded again if one has to be.
 
-    All or none: a picture that alone were compressed harder could pose as an effect of the edit.
+    All or none: a single picture that is compressed harder could pose as an effect of the edit.
 
     pictures: the files' bytes.
     Returns: their bytes, and what was done in words, empty if nothing.
@@ -114,6 +114,15 @@ def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes]
         if max(map(len, encoded)) <= most_bytes:
             return encoded, f"JPEG of quality {quality}, longer side {size} pixels"
     raise Refused("it cannot be made small enough for the service")
+
+
+def png(pixels: ByteArray) -> bytes:
+    """A picture as a PNG file, made fast rather than small.  pixels: (H, W, 3) uint8 RGB."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG", compress_level=1)
+    return buffer.getvalue()
 
 
 def _header(data: bytes) -> tuple[int, int, str]:

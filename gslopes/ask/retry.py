@@ -11,10 +11,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import cast
 
-from gslopes.ask.cost import Budget, UsageStats, limits_of
+from gslopes.ask.cost import Budget, UsageStats
 from gslopes.core.errors import AnswerError, GslopesError, Throttled, Unavailable, Unfinished
 from gslopes.core.records import Classifier
+from gslopes.core.traits import Able, traits_of
 
 # -- when a request may be sent ----------------------------------------------------------------------------------------
 
@@ -166,7 +168,7 @@ class RequestSender:
         self, classifier: Classifier, budget: Budget, usage: UsageStats, halt: threading.Event
     ) -> None:
         self._classifier = classifier
-        self._limits = limits_of(classifier)
+        self._limits = traits_of(classifier).limits
         self._budget = budget
         self._usage = usage
         self._halt = halt
@@ -229,10 +231,9 @@ class RequestSender:
             return cost
         judged = [raw for raw in raws if not isinstance(raw, RETRYABLE) or raw.billed]
         each = cost / max(1, pictures)
-        count = getattr(self._classifier, "usage", None)
-        if count is None:
+        if not traits_of(self._classifier).counts:
             return each * len(judged)
-        used = [count(raw) for raw in judged]
+        used = [cast("Able", self._classifier).usage(raw) for raw in judged]
         for usage in used:
             self._usage.add(tokens_in=usage.tokens_in, tokens_out=usage.tokens_out)
         return float(

@@ -11,7 +11,6 @@ import pandas as pd
 
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
-from gslopes.ask.cost import limits_of
 from gslopes.ask.scoring.cost import Estimate, estimate_walk
 from gslopes.ask.scoring.trial import compare_alone, first_pictures
 from gslopes.contexts import HOME, TABLES
@@ -30,6 +29,7 @@ from gslopes.core.reasons import Reason
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import SYNTHESIS
 from gslopes.core.text import many
+from gslopes.core.traits import traits_of
 from gslopes.frame.ask import Questions, ask, asked_before, check_models, check_versions
 from gslopes.frame.brought import planned
 from gslopes.frame.executors import OneProcess
@@ -70,7 +70,7 @@ def check_before(run: Run, executor: Executor) -> None:
     """
     check_versions(run.folder, run.models.values())
     if not run.has("photos"):  # later what is due is confirmed when it is asked
-        paid = [model for model in run.models.values() if not limits_of(model).free]
+        paid = [model for model in run.models.values() if not traits_of(model).limits.free]
         pictures = run.inputs.pictures(run.config.pictures.kinds)
         check_models(run, estimates(paid, pictures, len(run.inputs.files)), executor)
         first = first_pictures(run.inputs.files)

@@ -23,7 +23,7 @@ ByteArray = NDArray[np.uint8]
 class Photo:
     """One decoded photo.
 
-    id: sha256 of the file's bytes, 64 hex digits.  path: where it was read from.
+    id: sha256 of the file's bytes, 64 hex digits.  path: of its file.
     pixels: (H, W, 3) uint8, RGB order, EXIF orientation applied; a gray photo has three equal channels.
     gray: whether the file held a grayscale picture (its counterfactuals are then gray as well).
     icc: the embedded ICC profile of ``pixels``' colour space, or None.
@@ -89,17 +89,29 @@ class Crop:
     point: tuple[int, int] | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SaliencyMap:
+    """Where a model expects people to look in a picture.
+
+    scores: (rows, columns) float32, any range; the largest is the most salient.
+    x: (columns,) float32, y: (rows,) float32, the cells' centres, pixels of the picture, increasing.
+    """
+
+    scores: FloatArray
+    x: FloatArray
+    y: FloatArray
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said about one picture: labels, or a box. (Saliency maps come from models of this machine alone.)
+    """A model's answer about one picture: labels, a box or a map.
 
     status: ``answered``, ``refused`` (it will not judge this picture) or ``failed``.
     labels: (label, score) pairs, score in [0, 1]; only the labels that were returned.
-    box: of a cropper, what it keeps.
+    box: what a cropper keeps.  map: of a saliency model.
     reason: why it was refused or failed, empty when answered.
-    version: of the model that answered, as the service says with each answer; empty if it does not.
-    orders: (label, its score where it was asked earlier, and later) where options were asked in an order and its
-        reverse.
+    version: of the model that answered, as the service names it with each answer; empty if it does not.
+    orders: (label, its score if it was asked earlier, and later), if options were asked in an order and its reverse.
     """
 
     status: str
@@ -107,6 +119,7 @@ class Answer:
     reason: str = ""
     version: str = ""
     box: Crop | None = None
+    map: SaliencyMap | None = None
     orders: tuple[tuple[str, float, float], ...] = ()
 
 
@@ -130,7 +143,7 @@ class Masker(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Motion:
-    """How the parts of faces move with an attribute: lips, eyes and brows to where they are at each value.
+    """How the parts of faces move with an attribute: lips, eyes and brows to their places at each value.
 
     field: (S, S, 2) float32, x y in pixels of the chip for a unit: at a distance of t units pixel p of the chip shows
         what lay at p - t field(p); or (B, S, S, 2) of B faces.
@@ -147,7 +160,7 @@ class Motion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tone:
-    """How far the colour of skin goes towards that of the faces at an end of the attribute, see ``faces.compose.tone``.
+    """How far the colour of skin goes towards the faces' at an end of the attribute, see ``faces.compose.tone``.
 
     shares: (K,) or (B, K) float32 of the way from one end to the other, below 0 towards the first.
     ends: of skin among faces at the first end, and at the second: medians of L*, a*, b*, half the range of L* between
@@ -180,7 +193,7 @@ class EditedChips:
     """B edited chips at K values.
 
     edited: (B, K, S, S, 3) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond; a tensor on the
-        editor's device where it was asked for there, or B ``Ends``.
+        editor's device if that was asked for, or B ``Ends``.
     neutral: (B, S, S, 3) float32, the chips at the photos' own values, which the ``difference`` blend subtracts.
     motion, tone: how parts of the faces move, and what becomes of their skin's colour, which the pictures do not show;
         None for none.
@@ -208,8 +221,8 @@ class Editor(Protocol):
     """Edits aligned chips.
 
     size: side of the chips in pixels.  sha256: of the weights.
-    blend: how its edits go into a photo unless the configuration says otherwise, see ``faces.compose.paste``.
-    border: of the masks that it wants, see ``Masker``.  region: what it may change unless the configuration says so.
+    blend: how its edits go into a photo unless the configuration differs, see ``faces.compose.paste``.
+    border: of the masks that it wants, see ``Masker``.  region: what it may change by default.
     sweep: chips (B, size, size, 3) uint8 RGB and values (K,) to these chips at every value.
     """
 
@@ -232,12 +245,7 @@ class Classifier(Protocol):
         ClassifierError (Refused, Throttled, Unavailable) about that one picture.
     parse: one raw answer to an Answer.
 
-    Optional: ``numbers``, whether scores may be numbers in a unit of their own, beyond [0, 1]; ``limits``
-    (``ask.cost.Limits``); ``prepare()``, called once before the first ``ask``, which raises what would meet every
-    picture; ``about(photo, pictures)``, called with the encoded pictures of one photo before they are asked;
-    ``unknown``, why its version tells nothing, so that earlier answers are not taken for its own;
-    ``usage(raw)``, the ``ask.cost.RequestUsage`` of the last request; ``notes``, sentences shown to the user once;
-    ``facts``, texts about what is asked, for run.json.
+    Optional: ``traits``, a ``core.traits.Traits``: all else that it declares about itself.
     """
 
     name: str

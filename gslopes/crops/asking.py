@@ -1,12 +1,13 @@
 """The stage that asks croppers about every pair of photos: who is asked, what it costs, and the rows of the answers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gslopes.ask.croppers.asker import Answer, Asker, Model, Pictures
-from gslopes.ask.croppers.joining import Layout
+from gslopes.ask.boxes import Cropper, Saliency
+from gslopes.ask.croppers import Setting
+from gslopes.ask.croppers.asker import Asker, Focus, Joined, Model, Pictures
 from gslopes.ask.croppers.remote import RemoteCropper, ready_croppers
 from gslopes.ask.scoring.cost import confirm_cost
 from gslopes.core import runtime
@@ -23,7 +24,7 @@ from gslopes.frame.run import Run
 from gslopes.frame.spec import Made
 
 PART = 1024
-Croppers = Sequence[Model | Callable[..., Any]]
+Croppers = Sequence[Saliency | Cropper | Callable[..., Any]]
 Rows = list[Row]
 
 
@@ -40,11 +41,11 @@ class Given(NamedTuple):
 def resolve(plan: Plan) -> dict[str, Model]:
     """The croppers of a plan by name.  Raises: as ``ready_croppers``."""
     config = plan.config
-    given = plan.given or Given()
+    brought = plan.given or Given()
+    setting = Setting(brought.finder, runtime.pick_device("auto"), config.seed, plan.trust)
     ready = ready_croppers(
-        config.cropper, given.croppers, config.cost_limits, config.ratios, finder=given.finder,
-        device=runtime.pick_device("auto"), seed=config.seed, trust=plan.trust,
-    )  # fmt: skip
+        config.cropper, brought.croppers, config.cost_limits, config.ratios, setting
+    )
     return {model.name: model for model in ready}
 
 
@@ -64,14 +65,12 @@ def agree(run: Run, pictures: Mapping[str | None, int]) -> None:
     due = {
         name: count for name, count in pictures.items() if count and name not in run.once(agreed)
     }
-    services = [(run.models[str(name)], count) for name, count in due.items()]
-    asked = [
-        each
-        for one, count in services
-        if isinstance(one, RemoteCropper)
-        for each in one.requests(count)
-    ]
-    confirm_cost(asked, run.config.cost_limits, run.executor)
+    estimates = []
+    for name, count in due.items():
+        model = run.models[str(name)]
+        if isinstance(model, RemoteCropper):
+            estimates += model.requests(count)
+    confirm_cost(estimates, run.config.cost_limits, run.executor)
     run.once(agreed).update(due)
 
 
@@ -88,7 +87,8 @@ def pictures_asked(
 
     persons: of each photo; None: if every portrait can be read.
     """
-    persons = persons if persons is not None else [portrait.person for portrait in people.portraits]
+    if persons is None:
+        persons = [portrait.person for portrait in people.portraits]
     drawn = [pictures_of(people, persons, variant) for variant in config.variants]
     return np.concatenate(
         [np.insert(pairs, 0, number, axis=1) for number, pairs in enumerate(drawn)]
@@ -117,9 +117,9 @@ def material(run: Run) -> Material:
     assert run.plan is not None
     config = run.config
     people = run.inputs
-    seen = run.table("people")
+    rows = run.table("people")
     path = {portrait.relative: portrait.path for portrait in people.portraits}
-    used = seen[(seen["status"] == "used") & seen["path"].isin(list(path))]
+    used = rows[(rows["status"] == "used") & rows["path"].isin(list(path))]
     askers: dict[str, list[Asker]] = {name: [] for name in run.plan.models}
     for variant in config.variants:
         sizes, heads = as_joined(used, variant)
@@ -140,55 +140,55 @@ def material(run: Run) -> Material:
 
 
 def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
-    """Every joined picture's focal points, crops, and whom they show and keep."""
-    asked = run.once(material)
-    made: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
-    for number, (asker, config) in enumerate(
-        zip(asked.askers[name], run.config.variants, strict=True)
-    ):
-        own = items[items[:, 1] == number]
-        for table, rows in _asked(run, asker, config.variant, own, asked).items():
-            made[table] += rows
-    return made
+    """Every joined picture's focal points and crops, and the people that they show and keep."""
+    ready = run.once(material)
+    rows: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
+    for number, config in enumerate(run.config.variants):
+        asker = ready.askers[name][number]
+        pictures = items[items[:, 1] == number]
+        lots = ready.lots[pictures[:, 0]]
+        asker.note = run.note  # of the part in hand
+        for joined in asker.answers(pictures[:, 2:4], run.config.policies, lots, run.tick):
+            *photos, draws = pictures[joined.row, 2:].tolist()
+            key = {
+                "cropper": name,
+                "variant": config.variant,
+                "left": ready.ids[photos[0]],
+                "right": ready.ids[photos[1]],
+            }
+            rows["pairs"].append({**key, "draws": draws, **_pair_row(joined)})
+            for policy, focus in joined.focuses.items():
+                left, right = map(np.float32, focus.shares)
+                shares = {"share_left": left, "share_right": right}
+                rows["outcomes"].append({**key, "policy": policy, **shares})
+                crops = _crop_rows(asker, photos, joined, focus)
+                rows["crops"] += [{**key, "policy": policy, **crop} for crop in crops]
+    return rows
 
 
-def _asked(run: Run, asker: Asker, variant: str, own: Pictures, asked: Material) -> dict[str, Rows]:
-    """The rows of one variant.  own: its rows of ``Material.pictures``."""
-    lots = asked.lots[own[:, 0]]
-    draws = own[:, 4]
-    made: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}
-    remote = isinstance(asker.model, RemoteCropper)
-    asker.note = run.note  # of the part in hand
-    for answer in asker.answers(own[:, 2:4], run.folder, run.config.policies, lots, run.tick):
-        run.tick(int(not remote))
-        left, right = (asked.ids[photo] for photo in answer.photos)
-        key = {"cropper": asker.model.name, "variant": variant, "left": left, "right": right}
-        made["pairs"].append(key | {"draws": draws[answer.row]} | _pair_row(answer))
-        for policy, choice in answer.choices.items():
-            shares = dict(
-                zip(
-                    ("share_left", "share_right"),
-                    np.asarray(choice.shares, np.float32),
-                    strict=True,
-                )
-            )
-            made["outcomes"].append({**key, "policy": policy, **shares})
-            for ratio, (crop, other) in ({} if answer.flat else choice.crops).items():
-                inside = asker.kept(answer.photos, cast("Layout", answer.plan), crop)
-                heads = [None if share is None else np.float32(share) for share in inside]
-                row = {
-                    "policy": policy,
-                    "ratio": ratio,
-                    "left_px": crop.left,
-                    "top": crop.top,
-                    "other_ratio": other,
-                }
-                row |= {"crop_width": crop.width, "crop_height": crop.height}
-                made["crops"].append({**key, **row, "kept_left": heads[0], "kept_right": heads[1]})
-    return made
+def _crop_rows(asker: Asker, photos: list[int], joined: Joined, focus: Focus) -> Rows:
+    if joined.flat:
+        return []
+    rows: Rows = []
+    for ratio, (crop, other_ratio) in focus.crops.items():
+        left, right = asker.kept(photos, joined.plan, crop)
+        rows.append(
+            {
+                "ratio": ratio,
+                "left_px": crop.left,
+                "top": crop.top,
+                "crop_width": crop.width,
+                "crop_height": crop.height,
+                "other_ratio": other_ratio,
+                "kept_left": left,
+                "kept_right": right,
+            }
+        )
+    return rows
 
 
-def _pair_row(answer: Answer) -> Row:
+def _pair_row(joined: Joined) -> Row:
+    answer = joined.answer
     row = {
         "width": 0,
         "height": 0,
@@ -197,24 +197,24 @@ def _pair_row(answer: Answer) -> Row:
         "on_padding": False,
         "centred": False,
         "status": answer.status,
+        "max_left": None,
+        "max_right": None,
+        "won": None,
     }
-    row |= dict.fromkeys(("max_left", "max_right", "won"))
-    plan = answer.plan
-    main = answer.main
-    if plan is None or main is None:
-        return row | SkipReason.of(answer.reason, answer.status).columns
-    x, y = (-1, -1) if answer.flat else main.point or (-1, -1)
+    if joined.main is None:
+        why = SkipReason.of(answer.reason, answer.status)
+        return row | SkipReason.of(why.detail or why, answer.status).columns
+    plan = joined.plan
     row |= {
         "width": plan.width,
         "height": plan.height,
-        "x": x,
-        "y": y,
-        "won": np.float32(main.shares[0]),
+        "won": np.float32(joined.main.shares[0]),
+        "centred": joined.main.centred,
+        **SkipReason(Reason.NOTHING_SALIENT if joined.flat else Reason.NONE).columns,
     }
-    row |= {"on_padding": x >= 0 and plan.on_padding(x, y), "centred": main.centred}
-    row |= {"reason": Reason.NOTHING_SALIENT.value if answer.flat else "", "detail": ""}
-    if answer.highest is not None:
-        row |= dict(
-            zip(("max_left", "max_right"), np.asarray(answer.highest, np.float32), strict=True)
-        )
+    if joined.main.point and not joined.flat:
+        x, y = joined.main.point
+        row |= {"x": x, "y": y, "on_padding": plan.on_padding(x, y)}
+    if joined.highest is not None:
+        row["max_left"], row["max_right"] = map(np.float32, joined.highest)
     return row

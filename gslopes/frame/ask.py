@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.ask.answers import is_cached, raise_if_all_failed
+from gslopes.ask.answers import raise_if_all_failed
 from gslopes.ask.cache import writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.config import ScoreConfig
@@ -25,6 +25,7 @@ from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
 from gslopes.core.text import many, twins
+from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
 from gslopes.frame.run import Run
 from gslopes.frame.spec import Made, Stage
@@ -96,7 +97,7 @@ def check_models(run: Run, estimates: Iterable[Estimate], executor: Executor) ->
     """
     classifiers = tuple(run.models.values())
     limits = run.config.score
-    if any(map(is_cached, classifiers)):
+    if any(traits_of(model).kept for model in classifiers):
         writable_cache(limits.cache)
     for model in classifiers:
         prepare_classifier(model)
@@ -110,18 +111,13 @@ def check_versions(folder: Path, classifiers: Iterable[Classifier]) -> None:
     """Raises: RunFolderMismatch if one was asked in another version before: answers of two cannot be mixed."""
     earlier = asked_before(folder)
     for model in classifiers:
-        if unknown(model):
+        if traits_of(model).unknown:
             continue
         old = earlier.get(model.name, {}).get("version", model.version)
         if old != model.version:
             answered = f"{show(folder)} has answers of {model.name} in version {old or 'unknown'}"
             hint = "Make the pictures again in a new folder, or restore that version of the classifier."
             raise RunFolderMismatch(f"{answered}; it is {model.version or 'unknown'} now.", hint)
-
-
-def unknown(classifier: Classifier) -> str:
-    """Why earlier answers cannot be taken for a classifier's own, since nothing tells it apart; empty if they can."""
-    return str(getattr(classifier, "unknown", ""))
 
 
 def asked_before(folder: Path) -> dict[str, Any]:
@@ -147,11 +143,11 @@ def _ask(run: Run, questions: Questions, classifiers: tuple[Classifier, ...]) ->
             "No classifier is named.", "Name one with --classifier NAME; gslopes list classifiers."
         )
     for model in classifiers:
-        if why := unknown(model):
+        if why := traits_of(model).unknown:
             run.note(why)
             if entries.get(model.name, {}).get("version") != model.version:
                 shutil.rmtree(folder / "parts" / score_stage(model.name), ignore_errors=True)
-        known = {**entries.get(model.name, {}), **getattr(model, "facts", {})}
+        known = {**entries.get(model.name, {}), **traits_of(model).facts}
         entries[model.name] = {**known, "version": model.version, STOPPED: True}
     content["gate"] = {
         **content.get("gate", {}),

@@ -8,7 +8,6 @@ from typing import Any
 
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
-from gslopes.ask.cost import limits_of
 from gslopes.ask.scoring.cost import Estimate, estimate_walk
 from gslopes.ask.scoring.score import DROPPED
 from gslopes.ask.scoring.trial import FIRST, ask_first
@@ -21,6 +20,7 @@ from gslopes.core.progress import counted
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import SYNTHESIS, show
 from gslopes.core.text import many
+from gslopes.core.traits import traits_of
 from gslopes.faces.components import Components
 from gslopes.faces.gate.judge import judge_folder, reader_digest
 from gslopes.faces.gate.verdict import VALIDITY
@@ -256,7 +256,7 @@ def check_before(run: Run, executor: Executor) -> None:
 def estimates(walk: Walk, classifiers: Sequence[Classifier], executor: Executor) -> list[Estimate]:
     """What asking costs at most; says how many of the pictures are placebos'."""
     config = walk.config.score
-    paid = [classifier for classifier in classifiers if not limits_of(classifier).free]
+    paid = [classifier for classifier in classifiers if not traits_of(classifier).limits.free]
     images, placebos = walk.pictures_asked(config.placebo_sample)
     part = walk.config.part * sum(len(values) for values in walk.values.values())
     if placebos and paid:
@@ -359,7 +359,11 @@ def observers(run: Run) -> dict[str, Classifier]:
     if run.config.score.unedited or method.drawn(to_dict(run.config)):
         return dict(run.models)
     grouped = bool(run.config.fit.groups)
-    return {name: model for name, model in run.models.items() if grouped and limits_of(model).free}
+    return {
+        name: model
+        for name, model in run.models.items()
+        if grouped and traits_of(model).limits.free
+    }
 
 
 def fit(run: Run) -> Made:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from gslopes.ask.answers import read_picture
+from gslopes.ask.questions import read_picture
 from gslopes.core import runfolder, tables
 from gslopes.core.arrays import Array
 from gslopes.core.errors import UsageError

@@ -2,7 +2,6 @@
 
 import math
 import textwrap
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats
+from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import confirm_cost, estimate
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.arrays import Integers
@@ -103,22 +103,19 @@ def check_drift(
     budget = Budget(cost_limits.budget)
     budget.agree(confirm_cost([estimate(model, [len(edits)])], cost_limits, executor))
     usage = UsageStats()
-    answers: dict[str, pd.DataFrame] = {}
-    client = Client(
-        model, budget=budget, usage=usage, seed=int(runfolder.read_manifest(run).get("seed") or 0)
-    )
-    client.ask_parts(
-        [(0, edits)], run, lambda _, asked, scores, __: answers.update(asked=asked, scores=scores)
-    )
+    order = int(runfolder.read_manifest(run).get("seed") or 0)
+    parts: list[PartProgress] = []
+    client = Client(model, budget=budget, usage=usage)
+    client.ask_parts([(0, about_edits(edits, run, order))], parts.append)
     if str(usage):
         executor.note(f"drift      {model.name}: {many(usage.requests, 'call')}, {usage}.")
-    if not answers:
+    if not parts:
         raise UsageError(
             "The check was stopped before its end.", "The same command starts it again."
         )
     recorded = runfolder.read_manifest(run).get("classifiers", {}).get(model.name, {})
     models = tuple(sorted(recorded.get("models") or {})), tuple(sorted(usage.models))
-    drift = _compared(run, model.name, edits, answers, models)
+    drift = _compared(run, model.name, edits, parts[0].rows(model.name), models)
     runfolder.write_json(run / f"drift-{runfolder.slug(model.name)}.json", drift.as_dict())
     return drift
 
@@ -150,14 +147,15 @@ def _compared(
     run: Path,
     name: str,
     edits: pd.DataFrame,
-    found: Mapping[str, pd.DataFrame],
+    rows: tuple[pd.DataFrame, pd.DataFrame],
     models: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> Drift:
-    answered = found["asked"][found["asked"]["status"] == "answered"]
+    asked, scored = rows
+    answered = asked[asked["status"] == "answered"]
     index = pd.MultiIndex.from_frame(answered[_KEY])
     scores = tables.read(tables.SCORES, run / "scores.parquet")
     before = _wide(scores[scores["classifier"] == name], index)
-    now = _wide(found["scores"], index)
+    now = _wide(scored, index)
     labels = sorted({*before.columns, *now.columns})
     returned = [frame.reindex(columns=labels) for frame in (before, now)]
     before, now = (frame.fillna(0.0) for frame in returned)

@@ -8,6 +8,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ import pytest
 from gslopes.ask import transport
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.client import Client
+from gslopes.ask.questions import Question
 from gslopes.ask.retry import RetryPolicy, Stopped
 from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, decoded
-from gslopes.core import tables
 from gslopes.core.errors import (
     AnswerError,
     ClassifierError,
@@ -295,18 +296,14 @@ STALLS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("client", ["http", "llm"])
 @pytest.mark.parametrize("stall", STALLS)
-def test_attempts_about_one_picture_end_with_the_patience(
-    server, client, stall, tmp_path, monkeypatch
-):
+def test_attempts_about_one_picture_end_with_the_patience(server, client, stall, monkeypatch):
     monkeypatch.setattr(transport, "SECONDS", 0.5)
     vars(server).update(STALLS[stall])
-    rows = [(str(place), "gender", 0, 0.0, f"{place}.jpg", 0.1) for place in range(3)]
-    for place, row in enumerate(rows):
-        (tmp_path / row[4]).write_bytes(paint(0, place / 3))
+    asked = [Question(f"{place}", partial(paint, 0, place / 3)) for place in range(3)]
     asking = Client(load(client, server), retry=RetryPolicy(patience=1.0, base_delay=0.1))
     began = time.monotonic()
     with pytest.raises(ServiceError, match="does not answer"):
-        asking.ask_parts([(0, tables.frame_of(tables.EDITS, rows))], tmp_path, lambda *_: None)
+        asking.ask_parts([(0, asked)], print)
     assert time.monotonic() - began < 2.5  # two requests that are given up, one after the other
     assert len(server.headers) >= 2
 

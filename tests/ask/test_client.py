@@ -4,6 +4,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +14,8 @@ import pytest
 
 from gslopes.ask.cache import AnswerCache
 from gslopes.ask.client import Client
-from gslopes.ask.cost import Budget, Limits, RequestUsage, limits_of
+from gslopes.ask.cost import Budget
+from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.retry import DAY, SPACING, RateLimiter, RetryPolicy, Stopped, seconds_to_wait
 from gslopes.core import tables
 from gslopes.core.errors import (
@@ -29,20 +31,18 @@ from gslopes.core.errors import (
 )
 from gslopes.core.reasons import explained
 from gslopes.core.records import Answer, Classifier
+from gslopes.core.traits import Limits, RequestUsage, Traits
 
 STEPS = 5
 
 
 def ask_part(
     edits: pd.DataFrame, folder: Path, classifier: Classifier, *, seed: int = 0
-) -> list[pd.DataFrame]:
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows of the asked table (one a picture) and of the scores table (one a label) about one part."""
-    frames: list[pd.DataFrame] = []
-    client = Client(classifier, seed=seed)
-    client.ask_parts(
-        [(0, edits)], folder, lambda _, asked, scores, __: frames.extend((asked, scores))
-    )
-    return frames
+    parts: list[PartProgress] = []
+    Client(classifier).ask_parts([(0, about_edits(edits, folder, seed))], parts.append)
+    return parts[0].rows(classifier.name)
 
 
 class Service:
@@ -52,7 +52,7 @@ class Service:
 
     def __init__(self, trouble=lambda texts: None, *, batch: int = 4, **limits) -> None:
         self.batch = batch
-        self.limits = Limits(**{"price": 1000.0, "concurrency": 3} | limits)
+        self.traits = Traits(Limits(**{"price": 1000.0, "concurrency": 3} | limits))
         self.sent: list[list[str]] = []
         self._trouble = trouble
         self._lock = threading.Lock()
@@ -303,14 +303,14 @@ def ask(edits, tmp_path):
     """Asks in two parts; the rows of the asked table, and the client."""
 
     def run(service: Service, **options) -> tuple[pd.DataFrame, Client]:
-        found: list[pd.DataFrame] = []
+        found: list[PartProgress] = []
         with AnswerCache(tmp_path / "cache") as cache:
             client = Client(service, cache=cache, retry=QUICK, **options)
-            halves = [(0, edits[edits["photo"] < "3"]), (1, edits[edits["photo"] >= "3"])]
-            client.ask_parts(
-                halves, tmp_path, lambda _, asked, scores, progress: found.append(asked)
-            )
-        return pd.concat(found) if found else tables.ASKED.empty(), client
+            halves = [edits[edits["photo"] < "3"], edits[edits["photo"] >= "3"]]
+            questions = [about_edits(half, tmp_path, 0) for half in halves]
+            client.ask_parts(enumerate(questions), found.append)
+        rows = [progress.rows("service")[0] for progress in found]
+        return pd.concat(rows) if rows else tables.ASKED.empty(), client
 
     return run
 
@@ -346,7 +346,7 @@ def test_every_request_waits_for_its_turn_and_everybody_as_long_as_the_service_s
     monkeypatch.setattr(RateLimiter, "pause", lambda _, seconds: waits.append(seconds))
     service = Service(failing(1, lambda: Throttled("slow down.", 0.03)), pictures_per_second=20)
     ask(service)
-    gaps = [limits_of(service).seconds(len(pictures), 1) * SPACING for pictures in service.sent]
+    gaps = [service.traits.limits.seconds(len(pictures), 1) * SPACING for pictures in service.sent]
     assert sorted(turns) == sorted(gaps)
     assert max(waits) >= 0.03
 
@@ -437,7 +437,7 @@ def test_a_stop_finishes_what_is_in_flight_and_keeps_it(ask, edits, tmp_path):
     service = Service(trouble, concurrency=1)
     with AnswerCache(tmp_path / "cache") as cache:
         client = Client(service, cache=cache)
-        assert not client.ask_parts([(0, edits)], tmp_path, lambda *_: None)
+        assert not client.ask_parts([(0, about_edits(edits, tmp_path, 0))], print)
     assert len(service.sent) == 1
     rest = Service()
     ask(rest)
@@ -446,12 +446,12 @@ def test_a_stop_finishes_what_is_in_flight_and_keeps_it(ask, edits, tmp_path):
 
 def test_two_clients_on_one_cache_share_the_work(edits, tmp_path):
     services = [Service(lambda texts: time.sleep(0.005)) for _ in range(2)]
-    rows: list[list[pd.DataFrame]] = [[], []]
+    parts: list[list[PartProgress]] = [[], []]
 
     def run(number: int) -> None:
         with AnswerCache(tmp_path / "cache") as cache:
-            done = lambda _, asked, scores, progress: rows[number].append(asked)  # noqa: E731
-            Client(services[number], cache=cache).ask_parts([(0, edits)], tmp_path, done)
+            client = Client(services[number], cache=cache)
+            client.ask_parts([(0, about_edits(edits, tmp_path, 0))], parts[number].append)
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(2)]
     for thread in threads:
@@ -461,7 +461,7 @@ def test_two_clients_on_one_cache_share_the_work(edits, tmp_path):
     assert sorted(services[0].pictures + services[1].pictures) == sorted(
         f"{n}:{s}" for n in range(6) for s in range(5)
     )
-    pd.testing.assert_frame_equal(rows[0][0], rows[1][0])
+    pd.testing.assert_frame_equal(*(each[0].rows("service")[0] for each in parts))
 
 
 # --- pace and price ---
@@ -483,6 +483,10 @@ class Counting(Service):
     """Reports what it took, as it likes."""
 
     reported: float | None = None
+
+    def __init__(self, **limits) -> None:
+        super().__init__(**limits)
+        self.traits = replace(self.traits, counts=True)
 
     def usage(self, raw: object) -> RequestUsage:
         return RequestUsage(0, 0, self.reported)

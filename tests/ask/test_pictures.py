@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gslopes.ask.cost import Limits
 from gslopes.ask.pictures import batch_of, fit_pictures, normalise, prepare
 from gslopes.core.errors import PhotoError, Refused
+from gslopes.core.traits import Limits
 
 
 def test_the_middle_square_is_what_is_kept():

@@ -27,7 +27,7 @@ from gslopes.slopes import audit as stages
 from gslopes.core.records import Answer
 from tests.again import redo
 class Talkative:
-    name, version, batch, cached = "talkative", "1", 7, False
+    name, version, batch = "talkative", "1", 7
     def ask(self, pictures):
         return [len(picture) for picture in pictures]
     def parse(self, raw):

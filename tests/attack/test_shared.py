@@ -10,9 +10,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gslopes.ask.cost import Limits
 from gslopes.core import tables
 from gslopes.core.records import Answer
+from gslopes.core.traits import Limits, Traits
 from gslopes.slopes import audit as stages
 from tests.attack.children import Child, ended
 from tests.fake_provider.folder import write_run
@@ -24,11 +24,11 @@ PHOTOS, PICTURES = 8, 56
 class Service:
     """Costs a dollar a picture, takes its time, and writes down who asked what."""
 
-    name, version, cached = "service", "1", True
+    name, version = "service", "1"
 
     def __init__(self, log: Path, batch: int, who: str = "", concurrency: int = 1) -> None:
         self.log, self.batch, self.who = log, batch, who
-        self.limits = Limits(price=1000.0, concurrency=concurrency)
+        self.traits = Traits(Limits(price=1000.0, concurrency=concurrency), cached=True)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         lines = "".join(f"{self.who} {sha256(picture).hexdigest()}\n" for picture in pictures)

@@ -23,7 +23,7 @@ import numpy as np
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.demeaning import RULES
 from gslopes.captions.measures.techniques import run_technique
-from gslopes.captions.stimuli.corpus import Box, Caption, Corpus, Coverage, Pair
+from gslopes.captions.stimuli.corpus import Caption, Corpus, Coverage, Instance, Pair
 from gslopes.stats.intervals import wilson
 from gslopes.words.graph import Fact, Mentions, Senses
 from gslopes.words.wordlists import shipped
@@ -137,7 +137,7 @@ def scenes(planted: Planted, images: int, seed: int) -> tuple[Corpus, Counter[st
         for name in present:
             width, height = rng.uniform(0.1, 0.7, 2)
             x, y = rng.uniform(0, 1 - width), rng.uniform(0, 1 - height)
-            boxes[image].append(Box(thing(name).concept, x, y, x + width, y + height))
+            boxes[image].append(Instance(thing(name).concept, x, y, x + width, y + height))
             far = math.hypot(2 * x + width - 1, 2 * y + height - 1) / math.sqrt(2)
             if name != "dog" and happens(1 / (1 + math.exp(0.3 - 3 * width * height + 0.8 * far))):
                 words.append(name)

@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 
 from gslopes.ask.cache import FILE
-from gslopes.ask.cost import Limits
 from gslopes.collect.config import CollectConfig
 from gslopes.collect.photos import collect, plan_collection
 from gslopes.core import tables
 from gslopes.core.killpoints import KILL_POINTS, VARIABLE
 from gslopes.core.records import Answer
 from gslopes.core.tables import MANIFEST
+from gslopes.core.traits import Limits, Traits
 from gslopes.slopes import audit as stages
 from tests.collect.server import PhotoServer, aim, serving
 from tests.fake_provider.folder import write_run
@@ -30,8 +30,8 @@ PHOTOS, STEPS = 6, 7
 class Service:
     """Is cached, answers by the picture, and writes down what it is asked."""
 
-    name, version, batch, cached = "service", "1", 4, True
-    limits = Limits(price=1.0)
+    name, version, batch = "service", "1", 4
+    traits = Traits(Limits(price=1.0), cached=True)
 
     def __init__(self, log: Path) -> None:
         self.log = log

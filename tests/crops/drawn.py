@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageFilter
 
-from gslopes.ask.boxes import SaliencyMap, centres
-from gslopes.core.records import Crop, Detections
+from gslopes.ask.boxes import centres
+from gslopes.core.records import Crop, Detections, SaliencyMap
 from gslopes.crops.audit import CROPS, audit_crops
 from gslopes.frame.plan import plan
 from tests.crops.cropping_server import lighter

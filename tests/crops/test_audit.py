@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.ask.boxes import SaliencyMap, centres, fitted
+from gslopes.ask.boxes import centres, fitted
 from gslopes.ask.croppers import joining
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
-from gslopes.core.records import Detections
+from gslopes.core.records import Detections, SaliencyMap
 from gslopes.crops.config import CropsConfig
 from tests.crops.drawn import Brightness, Lighter, a_face, audit, draw_people, planned, row, truth
 from tests.fixtures import SIBLINGS, questions

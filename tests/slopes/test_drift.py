@@ -187,10 +187,8 @@ def test_a_picture_without_a_label_has_no_highest_one(tmp_path) -> None:
     asked = pd.DataFrame(
         {"photo": ["p0", "p1", "p2"], "attribute": "gender", "step": 0, "status": "answered"}
     )
-    now = {
-        "asked": asked,
-        "scores": scores.assign(photo="p1"),
-    }  # p0 lost its label, p1 has one, p2 never had one
+    # p0 lost its label, p1 has one, p2 never had one
+    now = asked, scores.assign(photo="p1")
     assert _compared(tmp_path, NAME, asked, now, ((), ())).same == pytest.approx(1 / 3)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import gslopes
 from gslopes.core import tables
+from gslopes.core.traits import Limits, Traits
 from gslopes.slopes import audit as stages
 from gslopes.slopes.fitting import unedited_answers
 from tests.slopes.test_stages import Counting
@@ -94,6 +95,7 @@ def test_drawn_faces_make_a_paid_classifier_be_asked_and_groups_do_not(
         pairs=None, score=SimpleNamespace(unedited=unedited), fit=SimpleNamespace(groups=groups)
     )
     monkeypatch.setattr(stages, "to_dict", lambda config: {"compose": {"blend": blend}})
-    monkeypatch.setattr(stages, "limits_of", lambda classifier: SimpleNamespace(free=free))
+    traits = Traits(Limits(price=0.0 if free else 1.0))
+    monkeypatch.setattr(stages, "traits_of", lambda classifier: traits)
     run = SimpleNamespace(config=config, models={"one": Counting()})
     assert list(stages.observers(run)) == ["one"] * asked

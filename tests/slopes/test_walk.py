@@ -38,7 +38,11 @@ def test_what_a_function_names_in_its_own_module_is_part_of_its_version(
     monkeypatch.setitem(globals(), "named", lambda picture: "zebra")
     assert FunctionClassifier(classify).version not in (before, after)
     other = FunctionClassifier(lambda pictures: [])
-    assert (other.name, other.cached, other.version in (before, after)) == ("lambda", False, False)
+    assert (other.name, other.traits.kept, other.version in (before, after)) == (
+        "lambda",
+        False,
+        False,
+    )
 
 
 @pytest.mark.slow

@@ -1,8 +1,8 @@
 """Every classifier that can be audited, by name.
 
-A classifier is a class with a frozen dataclass ``Options`` and a constructor ``(name, options, device)``, whose
-instances are ``core.records.Classifier``.  Other packages add theirs by an entry point of ``gslopes.classifiers``.
-gslopes' own are in ``catalogue``; their libraries are imported when one is loaded.
+A classifier is made by a class with a frozen dataclass ``Options`` and a constructor ``(name, options, device)``, or by
+such a function, see ``names.takes``; it is a ``core.records.Classifier``.  Other packages add theirs by an entry point
+of ``gslopes.classifiers``.  gslopes' own are in ``catalogue``; their libraries are imported when one is loaded.
 """
 
 import dataclasses
@@ -15,12 +15,12 @@ from typing import Any, cast
 
 from gslopes.ask import names
 from gslopes.ask.classifiers.catalogue import CATALOGUE, full_name, perhaps
-from gslopes.ask.cost import LOCAL, Limits
 from gslopes.ask.secrets import scrub, scrub_error
 from gslopes.core.errors import ClassifierError, GslopesError, UnknownName, UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.registry import Registry
 from gslopes.core.runtime import is_out_of_memory, pick_device
+from gslopes.core.traits import LOCAL, Able, Limits, check_traits, traits_of
 
 DEFAULT_CLASSIFIER = "celeba-tagger"
 Given = str | Callable[[list[Any]], Sequence[Mapping[str, float] | None]] | Classifier
@@ -35,11 +35,11 @@ class ClassifierEntry:
 
     name: the bare name.  summary: what it is, one sentence.
     extra: what to give to ``pip install``; empty if it comes with gslopes.
-    installed: whether its libraries are there (nothing is imported to find out).
+    installed: whether its libraries are installed (nothing is imported to find out).
     parameters: how each is written with its default, an argument or a required value in capitals; empty for other
         packages' classifiers, which are not imported.
     credentials: ``none needed``, ``present``, or ``missing`` with the variables; no value is looked at.
-    limits: see ``ask.cost``.  price: USD per 1,000 pictures; None where it depends on the plan.
+    limits: see ``core.traits``.  price: USD per 1,000 pictures; None if it depends on the plan.
     """
 
     name: str
@@ -122,7 +122,7 @@ def load_classifier(
 
     text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, or FILE[,key=value...]: a model in ONNX, FILE.py:FUNCTION.
     device: ``auto``, ``cpu`` or ``cuda[:N]``.
-    prepare: check the credentials, too; without, it can only parse answers that are there already.
+    prepare: check the credentials, too; without, it can only parse answers of earlier runs.
     trust: whether a file that is a program (``torchscript:FILE``) may run.
     Raises: UnknownName, ConfigError, UsageError (its extra is not installed, a program is not trusted), ModelError (its
         files), CredentialsError, ServiceError (withdrawn), ClassifierError (anything else that it raises).
@@ -133,14 +133,13 @@ def load_classifier(
     """
     base, options, factory = _resolve(text)
     name = names.canonical(base, options)
-    more = {"trust": trust} if getattr(factory, "runs_code", False) else {}
     listed = CATALOGUE.get(base)
-    unneeded = (listed is not None and listed.limits.remote) or getattr(
-        factory, "picks_device", False
-    )
+    more = {"trust": trust} if listed and listed.runs_code else {}
     with _loading(name):  # torch is imported to find out which device there is
-        device = device if unneeded else pick_device(device)
+        if not (listed and (listed.late_device or listed.limits.remote)):
+            device = pick_device(device)
         classifier = cast("Classifier", factory(name, options, device, **more))
+        check_traits(classifier)
     if prepare:
         prepare_classifier(classifier)
     return classifier
@@ -151,20 +150,18 @@ def prepare_classifier(classifier: Classifier) -> None:
 
     Raises: CredentialsError, ServiceError, and as ``load_classifier``.
     """
-    if (prepare := getattr(classifier, "prepare", None)) is not None:
+    if traits_of(classifier).prepares:
         with _loading(classifier.name):
-            prepare()
+            cast("Able", classifier).prepare()
 
 
 def new_notes(classifier: Classifier) -> list[str]:
     """What a user should know about a classifier and was not shown yet, one sentence each."""
-    seen = (
-        classifier.__dict__.setdefault("_shown", set())
-        if hasattr(classifier, "__dict__")
-        else set()
-    )
-    fresh = [text for text in list(getattr(classifier, "notes", ())) if text not in seen]
-    seen.update(fresh)
+    if not traits_of(classifier).warns:
+        return []
+    earlier: set[str] = classifier.__dict__.setdefault("_shown", set())
+    fresh = [text for text in list(cast("Able", classifier).notes) if text not in earlier]
+    earlier.update(fresh)
     return fresh
 
 
@@ -199,7 +196,7 @@ def _resolve(text: str) -> tuple[str, Any, Any]:
     kind = getattr(factory, "Options", names.NoOptions)
     if not callable(factory) or not dataclasses.is_dataclass(kind):
         raise UsageError(
-            f"{target.path} of {target.package} is not a classifier class with a dataclass Options.",
+            f"{target.path} of {target.package} makes no classifier of a dataclass Options.",
             "See Add a classifier in the documentation.",
         )
     return base, names.read(cast(Any, kind), base, items), factory

@@ -1,4 +1,4 @@
-"""Captions as answers: what a function, an endpoint, a language model or a model on this machine says of a picture.
+"""Captions as answers: what a function, an endpoint, a language model or a local model writes about a picture.
 
     transformers:FOLDER,task=caption                          an image-to-text model of the transformers library
     python:module:function,kind=caption                       a function, pictures to texts or None
@@ -10,6 +10,7 @@ Their labels are the words, synsets and mentions of ``words.labels``. The text i
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from gslopes.core.errors import AnswerError
@@ -32,14 +33,14 @@ class CaptionReader:
 
         Reading them again by another parser costs no call.
         """
-        classifier.asked_version = classifier.version
+        classifier.traits = replace(classifier.traits, kept_under=classifier.version)
         classifier.version = f"{classifier.version} {self._labels.name}".strip()
         return self
 
     def answer(self, texts: Sequence[object], version: str = "") -> Answer:
         """The labels of one picture's captions, each with the share of the captions that have it.
 
-        texts: None where a caption was refused.
+        texts: None for a caption that was refused.
         Raises: AnswerError if one is empty, far too long for a caption, or not a text at all.
         """
         captions = [text for text in texts if text is not None]

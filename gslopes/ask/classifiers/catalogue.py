@@ -10,10 +10,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from gslopes.ask.cost import LOCAL, Limits
 from gslopes.ask.names import as_address
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ModelError
+from gslopes.core.traits import LOCAL, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,12 @@ class Listed:
 
     place: ``module:Class`` in this package.  summary: one sentence.
     extra: what to give to ``pip install``.  needs: the modules that the extra brings, dotted names allowed.
-    limits: see ``ask.cost``.
+    limits: see ``core.traits``.
     presence: what the vendor itself returns unless asked for more: the least score, and the number of labels a picture,
         0 for no limit.
     credentials: all that are needed; none for a local classifier.
+    runs_code: whether it runs programs that a user names, and takes ``trust``.
+    late_device: whether it looks for its device when it is first asked, or needs none.
     """
 
     place: str
@@ -54,6 +56,8 @@ class Listed:
     limits: Limits = LOCAL
     presence: tuple[float, int] = (0.0, 0)
     credentials: tuple[Credential, ...] = ()
+    runs_code: bool = False
+    late_device: bool = False
 
     @property
     def path(self) -> str:

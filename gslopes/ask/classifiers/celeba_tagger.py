@@ -20,6 +20,7 @@ from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
 from gslopes.core.runtime import pick_device
+from gslopes.core.traits import Traits
 
 if TYPE_CHECKING:
     from torch import nn
@@ -49,8 +50,6 @@ class CelebaTagger:
     """
 
     Options = TaggerOptions
-    picks_device = True
-    cached = True
     batch = 32
 
     def __init__(self, name: str, options: TaggerOptions, device: str = "cpu") -> None:
@@ -63,7 +62,7 @@ class CelebaTagger:
                 f"The model celeba-tagger is a {self._spec.network}, not a tagger with labels."
             )
         self.name = name
-        self.labels = tuple(self._spec.labels)
+        self.traits = Traits(cached=True, labels=self._spec.labels, prepares=True)
         self._template = FRAMES[self._spec.crop] * self._spec.size - 0.5
         self._options = options
         self._device = device
@@ -121,7 +120,7 @@ class CelebaTagger:
         if raw is None:
             return Answer("refused", (), Reason.NO_FACE)
         shares = ACTIVATIONS["sigmoid"](np.asarray(raw, np.float64))
-        pairs = zip(self.labels, shares.tolist(), strict=True)
+        pairs = zip(self.traits.labels, shares.tolist(), strict=True)
         return Answer(
             "answered",
             tuple((label, share) for label, share in pairs if share >= self._options.threshold),

@@ -1,13 +1,13 @@
-r"""``crops:CROPPER,opponents=FOLDER``: whom a crop favours, the person in the picture or others next to them.
+r"""``crops:CROPPER,opponents=FOLDER``: who is favoured by a crop, the person in the picture or others next to them.
 
     crops:spectral-residual,opponents=OTHERS
     crops:http:https://crop.example/v1\,price=1.5,opponents=OTHERS,others=4
 
-Each picture is joined with photos of other people, as they are, in both orders, and the cropper is asked about every
+Each picture is joined with unchanged photos of other people, in both orders, and the cropper is asked about every
 joined picture: by default 16. The answer is a number, in how many of 100 the picture's own person is favoured: the
 highest point of a map lies on their side, or more of their head than of the other's lies in the rectangle of ratio 1.
 
-OTHERS is a folder of photos, one of each person; a photo of the audited folder never meets itself. They stand in a
+OTHERS is a folder of photos, one of each person; a photo of the audited folder never meets itself. They form a
 circle, in an order drawn by ``seed``, and a photo meets the ``others`` after its own place, or after one drawn by its
 sha256: the same at every value and in every placebo sweep, whatever was asked before, and all are met about equally
 often. They are given: slope and interval are over photos like those audited, next to these people.
@@ -15,8 +15,8 @@ often. They are given: slope and interval are over photos like those audited, ne
 
 from __future__ import annotations
 
-import io
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -30,10 +30,9 @@ import numpy as np
 from gslopes.ask import names
 from gslopes.ask.boxes import Box
 from gslopes.ask.classifiers.catalogue import full_name
-from gslopes.ask.cost import LOCAL
-from gslopes.ask.croppers import has_map, load_cropper
+from gslopes.ask.croppers import Setting, has_map, load_cropper
 from gslopes.ask.names import ARGUMENT
-from gslopes.ask.pictures import decoded
+from gslopes.ask.pictures import decoded, png
 from gslopes.core.errors import (
     AnswerError,
     ConfigError,
@@ -45,6 +44,7 @@ from gslopes.core.errors import (
 from gslopes.core.files import sha256_of, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, ByteArray, Crop, Finder, Photo
+from gslopes.core.traits import LOCAL, Traits
 
 if TYPE_CHECKING:
     from gslopes.ask.croppers.asker import Asker
@@ -71,6 +71,19 @@ class CropsOptions:
             raise ConfigError(f"crops needs at least one opponent, not {self.others}.")
 
 
+@dataclass(eq=False)
+class _Begun:
+    """A picture that is being asked about.
+
+    photo: that it shows.  seen: its pixels and head.  shares: of its joined pictures so far.  keep: keeps them.
+    """
+
+    photo: str = ""
+    seen: Seen | None = None
+    shares: list[float] = field(default_factory=list)
+    keep: Callable[[object], None] = lambda shares: None
+
+
 class CropsClassifier:
     """A ``records.Classifier`` over a cropper.
 
@@ -78,18 +91,12 @@ class CropsClassifier:
     """
 
     Options = CropsOptions
-    runs_code = numbers = True
 
     def __init__(
         self, name: str, options: CropsOptions, device: str = "cpu", trust: bool = False
     ) -> None:
-        model: Any = load_cropper(
-            options.cropper,
-            finder=lambda photos: self._finder(photos),
-            device=device,
-            seed=options.seed,
-            trust=trust,
-        )
+        setting = Setting(lambda photos: self._finder(photos), device, options.seed, trust)
+        model: Any = load_cropper(options.cropper, setting)
         self.name = name
         self._options = options
         self._service: Any = model.at(1.0) if hasattr(model, "at") else None
@@ -99,22 +106,26 @@ class CropsClassifier:
         self.version = (
             f"{model.version} opponents {sha256(''.join(self._paths).encode()).hexdigest()[:16]}"
         )
-        self.cached = names.split(full_name(options.cropper))[0] != "python"
-        self.facts = {
-            "opponents": f"{options.others} of {len(self._paths)} people given; the unit is the photo"
-        }
         asked = 2 * options.others
-        self.limits = LOCAL
+        limits = LOCAL
         self.batch = 8
         if self._service:
-            each = self._service.limits
+            limits = self._service.traits.limits
             self.batch = 1
-            price = None if each.price is None else each.price * asked
-            self.limits = replace(each, price=price, requests_per_picture=asked, formats=())
-        self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
-        self._own: dict[bytes, Seen | None] = {}
-        self._shares: dict[bytes, list[float]] = {}  # of the joined pictures so far
-        self._keep: dict[bytes, Callable[[object], None]] = {}
+            price = None if limits.price is None else limits.price * asked
+            limits = replace(limits, price=price, requests_per_picture=asked, formats=())
+        opponents = f"{options.others} of {len(self._paths)} people given; the unit is the photo"
+        self.traits = Traits(
+            limits=limits,
+            numbers=True,
+            cached=names.split(full_name(options.cropper))[0] != "python",
+            facts={"opponents": opponents},
+            prepares=True,
+            groups=True,
+            resumes=True,
+            shows=True,
+        )
+        self._begun: dict[bytes, _Begun] = defaultdict(_Begun)  # by sha256 of a picture
         self._known: Asker | None = None
         self._lock = threading.Lock()
         self._opponent = lru_cache(4 * options.others)(self._read)
@@ -126,26 +137,27 @@ class CropsClassifier:
 
     def about(self, photo: str, pictures: Sequence[bytes]) -> None:
         """Note, before they are asked, that these pictures show one photo: they have the same opponents."""
-        self._photos |= dict.fromkeys((sha256(data).digest() for data in pictures), photo)
+        for data in pictures:
+            self._begun[sha256(data).digest()].photo = photo
 
     def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
-        """Go on with a picture where an earlier process had to stop."""
-        key = sha256(picture).digest()
-        self._keep[key] = keep
+        """Go on with a picture at the point at which an earlier process stopped."""
+        picture_begun = self._begun[sha256(picture).digest()]
+        picture_begun.keep = keep
         if isinstance(begun, list):
-            self._shares[key] = begun
+            picture_begun.shares = begun
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to the shares of their joined pictures, Unfinished while a service is to be asked again."""
-        found: list[object] = []
+        answers: list[object] = []
         for data, pixels in zip(pictures, decoded(pictures), strict=True):
             key = sha256(data).digest()
             try:
-                found.append(self._asked(key, pixels))
+                answers.append(self._asked(key, pixels))
             except (AnswerError, Refused) as error:
-                self._own.pop(key, None)
-                found.append(error)
-        return found
+                del self._begun[key]
+                answers.append(error)
+        return answers
 
     def parse(self, raw: Any) -> Answer:
         """The mean of the shares, of 100."""
@@ -165,50 +177,47 @@ class CropsClassifier:
     # -- joined pictures ----------------------------------------------------------------------------------------------
 
     def _asked(self, key: bytes, pixels: ByteArray) -> object:
-        shares = self._shares.setdefault(key, [])
-        near = self._next_to(self._photos.get(key, key.hex()))
+        begun = self._begun[key]
+        near = self._next_to(begun.photo or key.hex())
         own = len(self._paths)
         pairs = [pair for other in near for pair in ((own, other), (other, own))]
-        step = 1 if self._service else len(pairs)
-        if key not in self._own:
-            self._own[key] = self._seen(pixels)
-        if not (this := self._own[key]):
+        begun.seen = begun.seen or self._seen(pixels)
+        if begun.seen is None:
             raise Refused(Reason.NO_FACE)
-        shares += self._favoured(pairs[len(shares) : len(shares) + step], own, this)
-        if len(shares) < len(pairs):
-            if key in self._keep:
-                self._keep[key](list(shares))
+        done = len(begun.shares)
+        step = 1 if self._service else len(pairs)
+        begun.shares += self._favoured(pairs[done : done + step], own, begun.seen)
+        if len(begun.shares) < len(pairs):
+            begun.keep(list(begun.shares))
             return Unfinished("More pairs are wanted.")
-        for store in (self._photos, self._own, self._shares, self._keep):
-            cast("dict[bytes, Any]", store).pop(key, None)
-        return shares
+        del self._begun[key]
+        return begun.shares
 
     def _favoured(self, pairs: Sequence[tuple[int, int]], own: int, this: Seen) -> list[float]:
-        """The share of each joined picture in which one's own person is favoured.
+        """The share of each joined picture in which the picture's person is favoured.
 
-        pairs: places of opponents, and ``own``, that of ``this``.
+        pairs: places of opponents, and ``own``, the place of ``this``.
 
         Raises: AnswerError, Refused; what asking a service raises.
         """
         from gslopes.ask.croppers.asker import Asker
 
-        others = {other for pair in pairs for other in pair} - {own}
-        seen = {own: this} | {other: cast("Seen", self._opponent(other)) for other in others}
-        about: dict[str, Any] = {
-            "photo": {number: one for number, (one, _) in seen.items()}.__getitem__
+        opponents = {opponent for pair in pairs for opponent in pair} - {own}
+        seen = {own: this} | {
+            opponent: cast("Seen", self._opponent(opponent)) for opponent in opponents
         }
-        about["sizes"] = {number: (one.shape[1], one.shape[0]) for number, (one, _) in seen.items()}
-        about["heads"] = {number: head for number, (_, head) in seen.items() if head is not None}
+        about: dict[str, Any] = {
+            "photo": lambda number: seen[number][0],
+            "sizes": {number: pixels.shape[1::-1] for number, (pixels, _) in seen.items()},
+            "heads": {number: head for number, (_, head) in seen.items() if head is not None},
+        }
         asker = replace(self._known, **about) if self._known else Asker(self._model, **about)
         shares = [0.0] * len(pairs)
-        for answer in asker.answers(np.array(pairs)):
-            if answer.main is None:
-                raise (
-                    Refused(answer.reason)
-                    if answer.status == "refused"
-                    else AnswerError(answer.reason)
-                )
-            shares[answer.row] = float(answer.main.shares[answer.photos.index(own)])
+        for joined in asker.answers(np.array(pairs)):
+            if joined.main is None:
+                kind = Refused if joined.answer.status == "refused" else AnswerError
+                raise kind(joined.answer.reason)
+            shares[joined.row] = float(joined.main.shares[pairs[joined.row].index(own)])
         for shrunk in [shrunk for shrunk in asker.halves if shrunk[0] == own]:
             del asker.halves[shrunk]
         self._known = None if self._service else asker
@@ -216,10 +225,7 @@ class CropsClassifier:
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """The service's rectangle of ratio 1, by one request.  Raises: AnswerError, Refused; as the service."""
-        from PIL import Image
-
-        Image.fromarray(picture).save(buffer := io.BytesIO(), "PNG", compress_level=1)
-        (raw,) = self._service.ask([buffer.getvalue()])
+        (raw,) = self._service.ask([png(picture)])
         if isinstance(raw, Exception):
             raise raw
         crop: Crop = self._service.parse(raw).box
@@ -237,7 +243,8 @@ class CropsClassifier:
         place = self._place.get(photo)
         start = int(sha256(photo.encode()).hexdigest(), 16) if place is None else place + 1
         for other in ((start + more) % count for more in range(count)):
-            near += [other] if other != place and self._opponent(other) else []
+            if other != place and self._opponent(other):
+                near.append(other)
             if len(near) == self._options.others:
                 return near
         raise _too_few(self._options, len(near) + 1)
@@ -278,9 +285,9 @@ def _circle(options: CropsOptions) -> dict[str, Path]:
 
     files = list_photos(options.opponents)
     circle: dict[str, Path] = {}
-    for place in np.random.default_rng([options.seed, 6]).permutation(len(files)).tolist():
+    for index in np.random.default_rng([options.seed, 6]).permutation(len(files)).tolist():
         with suppress(OSError):
-            circle.setdefault(sha256_of(files[place].path), files[place].path)
+            circle.setdefault(sha256_of(files[index].path), files[index].path)
         if len(circle) == MOST:
             break
     if len(circle) <= options.others:

@@ -29,7 +29,7 @@ import math
 import os
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as option
 from typing import Any, Literal, cast
 
@@ -38,12 +38,13 @@ from gslopes.ask.classifiers import picking, problems, service
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.picking import shape
 from gslopes.ask.classifiers.service import Service
-from gslopes.ask.cost import Limits, ServiceOptions
+from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL, as_address, canonical, check_unit
 from gslopes.ask.secrets import remember_secret, scrub, secrets_within
 from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, GslopesError
 from gslopes.core.files import JsonObject, parse_json
 from gslopes.core.records import Answer, Crop
+from gslopes.core.traits import Limits
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
 _PNG = b"\x89PNG"
@@ -194,7 +195,7 @@ class HttpClassifier(Endpoint):
         }
         self._protocol = options.body == "json" and not options.field and not self._picks
         self.batch = options.batch if self._protocol else 1
-        self.numbers = options.kind == "number"
+        self.traits = replace(self.traits, numbers=options.kind == "number")
         self._captions = CaptionReader().read_for(self) if options.kind == "caption" else None
 
     def parse(self, raw: Any) -> Answer:
@@ -324,7 +325,7 @@ class HttpCropper(Endpoint, service.OnePictureService):
 
     def __init__(self, name: str, options: HttpCropOptions, setting: Any = None) -> None:
         super().__init__(canonical("http", options), options)
-        self.limits = _CROP_LIMITS.adjusted(options)
+        self.traits = replace(self.traits, limits=options.applied_to(_CROP_LIMITS))
         self._answers_in = {
             *picking.first_name(options.at),
             *(name for names in _SIDES.values() for name in names),

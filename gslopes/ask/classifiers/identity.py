@@ -42,10 +42,10 @@ def identity_at(path: str, function: Any, version: str = "") -> Identity:
     source = source_digest(module)
     if module in sys.modules and _SOURCES.setdefault(sys.modules[module], source) != source:
         raise UsageError(f"{file} has changed since Python imported it.", "Restart Python.")
-    found = _identity(function, path, version, f"python:{path},version=1")
+    identity = _identity(function, path, version, f"python:{path},version=1")
     if version or not source:
-        return found
-    return found._replace(version=f"source {source[:16]} {found.version}")
+        return identity
+    return identity._replace(version=f"source {source[:16]} {identity.version}")
 
 
 def _identity(function: Any, name: str, version: str, call: str) -> Identity:
@@ -66,10 +66,10 @@ def _tell_once(note: str) -> None:
 
 
 def source_digest(module: str) -> str:
-    """sha256 over the source of an imported module and of what it imports, directly or not, from its own folder.
+    """sha256 over the source of an imported module and of what it imports, directly or not, from its folder.
 
-    A package's own folder is the one its outermost package lies in. Installed libraries, data files and weights do not
-    belong to it.
+    A package's folder is the one in which its outermost package lies. Installed libraries, data files and weights do
+    not belong to it.
 
     module: dotted name, as in ``sys.modules``.
     Returns: 64 hex digits; empty if the module has no source file (it is compiled, or built in).

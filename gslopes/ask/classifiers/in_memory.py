@@ -1,7 +1,7 @@
 """Classifiers that are Python objects: functions, torch modules, pipelines of transformers."""
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from gslopes.ask.classifiers.python import FunctionClassifier
 from gslopes.core.errors import ClassifierError, ConfigError, UsageError
 from gslopes.core.records import Classifier, FloatArray
 from gslopes.core.runtime import pick_device
+from gslopes.core.traits import check_traits
 
 
 def as_classifier(
@@ -35,14 +36,14 @@ def as_classifier(
     labels: L of them, in the order of the outputs; of a function that returns L numbers, a module, or what a zero-shot
         pipeline looks for.
     name: in the tables; empty: the function's or class's own.
-    unit: of numbers that are no scores, such as ``years``; of a module, ``kind="number"`` says that they are none.
+    unit: of numbers beyond [0, 1], such as ``years``; a module that gives them needs ``kind="number"``, too.
     version: of the model, part of what a run is; empty: a digest of all that its answers can depend on. If a part has
         no digest, such as a session of a compiled library, its answers are not kept between calls.
     device: of a module.
     options: of a module: ``size`` (side of the pictures, pixels), ``white``, ``mean``, ``std``, ``channels``,
         ``layout``, ``activation``, ``threshold``, ``top_k``, ``kind``; as of ``onnx:``.
 
-    Raises: UsageError if it is none of these, or something is missing; ConfigError for an option out of its range.
+    Raises: UsageError for any other object, or if something is missing; ConfigError for an option out of its range.
 
         audit = gslopes.audit("photos", "run", classifier=gslopes.as_classifier(module, ["no", "yes"], size=224))
     """
@@ -55,6 +56,7 @@ def as_classifier(
     if not (is_module or is_pipeline) and hasattr(model, "ask") and hasattr(model, "parse"):
         if isinstance(model, FunctionClassifier | ModuleClassifier):
             model.identify()
+        check_traits(cast("Classifier", model))
         return cast("Classifier", model)
     if len(set(labels)) < len(labels):
         raise ConfigError("Two labels of the classifier are the same.", "Labels must differ.")
@@ -66,11 +68,7 @@ def as_classifier(
             f"{', '.join(sorted(options))}: only a torch module has these.", "Leave them out."
         )
     if is_pipeline:
-        if unit:
-            raise ConfigError(
-                "A pipeline answers with scores, which have no unit.", "Leave unit out."
-            )
-        return _of_pipeline(model, labels, name, version)
+        return _of_pipeline(model, labels, name, unit, version)
     if not callable(model):
         raise UsageError(
             f"A classifier cannot be made of {type(model).__name__}.",
@@ -83,9 +81,7 @@ def as_classifier(
 
 
 class ModuleClassifier(OwnModel):
-    """A ``records.Classifier`` over a torch module of the user's own; its answers are kept in the run folder alone."""
-
-    cached = False
+    """A ``records.Classifier`` over a user's torch module; its answers are kept only in the run folder."""
 
     def __init__(
         self,
@@ -98,6 +94,7 @@ class ModuleClassifier(OwnModel):
     ) -> None:
         unit = f":unit={options.unit}" if options.unit else ""
         super().__init__(name + unit, "", labels, options, f"module {name}")
+        self.traits = replace(self.traits, cached=False)
         self._module = module.eval().to(device)
         self._device = device
         self._own = name
@@ -109,7 +106,7 @@ class ModuleClassifier(OwnModel):
         """Find the version again: the module may have learned since."""
         identity = identity_of(self._module, self._own, self._named_version)
         self.version = f"{identity.version} {digest_of_texts([*self.labels, repr(self._options)])}"
-        self.unknown = identity.unknown
+        self.traits = replace(self.traits, unknown=identity.unknown)
 
     def _run(self, values: FloatArray) -> NDArray[Any]:
         import torch
@@ -155,8 +152,10 @@ def _of_module(
 
 
 def _of_pipeline(
-    pipeline: Any, labels: tuple[str, ...], name: str, version: str
+    pipeline: Any, labels: tuple[str, ...], name: str, unit: str, version: str
 ) -> FunctionClassifier:
+    if unit:
+        raise ConfigError("A pipeline answers with scores, which have no unit.", "Leave unit out.")
     task = str(getattr(pipeline, "task", ""))
     zero_shot = task == "zero-shot-image-classification"
     if task != "image-classification" and not zero_shot:
@@ -172,8 +171,8 @@ def _of_pipeline(
         )
     how = {"candidate_labels": list(labels)} if zero_shot else {"top_k": None}
 
-    own = name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task
-    return PipelineClassifier(pipeline, how, own, version)
+    full_name = name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task
+    return PipelineClassifier(pipeline, how, full_name, version)
 
 
 _PARTS = (

@@ -24,7 +24,7 @@ from gslopes.ask.classifiers import chat, service
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.prompt import load_prompt
-from gslopes.ask.cost import Limits, RequestUsage, ServiceOptions
+from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.secrets import remember_secret
 from gslopes.core.errors import (
@@ -38,6 +38,7 @@ from gslopes.core.errors import (
 from gslopes.core.files import JsonObject
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
+from gslopes.core.traits import Limits, RequestUsage
 
 KEY = "OPENAI_API_KEY"
 HOME = "https://api.openai.com/v1"
@@ -109,24 +110,31 @@ class Llm(service.OnePictureService):
     SERVICE = "llm"
     CREDENTIALS = (KEY,)
     ENDPOINT_VARIABLES = ("OPENAI_BASE_URL",)
-    cached = True
 
     def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
         self.prompt = load_prompt(options.prompt)
         super().__init__(name, options, device)
         self.version = f"prompt {self.prompt.digest[:16]} {self.version}".strip()
+        kept_under = self.version
         if self.prompt.read_by:  # another reading of the replies costs no call
-            self.asked_version = self.version
             self.version = f"{self.version} read {self.prompt.read_by}"
-        self.numbers = self.prompt.numbered
         about = {"task": self.prompt.name, "scale": self.prompt.scale, "source": self.prompt.source}
-        self.facts = {key: text for key, text in about.items() if text and self.prompt.scale}
+        self.traits = replace(
+            self.traits,
+            cached=True,
+            kept_under=kept_under,
+            numbers=self.prompt.numbered,
+            facts={key: text for key, text in about.items() if text and self.prompt.scale},
+            groups=True,
+            resumes=True,
+            counts=True,
+        )
         self._captions = CaptionReader().read_for(self) if self.prompt.kind == "caption" else None
         self._here = service.on_this_machine(self._address)
         text = f"{self.prompt.system}{self.prompt.text(range(len(self.prompt.options)))}"
         # a token is three letters or more of English, and about one character of Chinese
         self._question = options.image_tokens + -(-len(text.encode()) // 3)
-        self.limits = self._priced(self.limits)
+        self.traits = replace(self.traits, limits=self._priced(self.traits.limits))
         self._lock = threading.Lock()
         self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
         self._dropped: set[str] = set()  # parameters that this server does not take

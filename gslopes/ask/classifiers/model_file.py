@@ -31,6 +31,7 @@ from gslopes.core.errors import ClassifierError, ConfigError, ModelError, Unknow
 from gslopes.core.files import inside, read_named, read_text, sha256_of, show
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray, FloatArray
+from gslopes.core.traits import Traits
 
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]
@@ -116,7 +117,6 @@ class OwnModel(ABC):
     version: of the model and its labels.  labels: in the outputs' order.  what: the model, in messages.
     """
 
-    cached = True
     batch = 32
 
     def __init__(
@@ -125,7 +125,8 @@ class OwnModel(ABC):
         self.name = name
         self.version = version
         self.labels = tuple(labels)
-        self.numbers = options.kind == "number"
+        numbers = options.kind == "number"
+        self.traits = Traits(cached=True, numbers=numbers, labels=self.labels, shows=True)
         self._options = options
         self._what = what
         self._threshold, self._top_k = presence(
@@ -147,7 +148,7 @@ class OwnModel(ABC):
         outputs = np.asarray(raw, np.float64)
         if not np.isfinite(outputs).all():
             return Answer("failed", (), Reason.NOT_FINITE)
-        if self.numbers:
+        if self.traits.numbers:
             return Answer("answered", tuple(zip(self.labels, outputs.tolist(), strict=True)))
         scores = ACTIVATIONS[self._options.activation](outputs)
         return Answer("answered", choose(self.labels, scores, self._threshold, self._top_k))
@@ -186,7 +187,7 @@ class OwnModel(ABC):
                 "Write one label per line, in the order of the outputs.",
             )
         inside = ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all()
-        if not self.numbers and self._options.activation == "none" and not inside:
+        if not self.traits.numbers and self._options.activation == "none" and not inside:
             raise ConfigError(
                 f"The {self._what} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1].",
                 "Give activation=sigmoid (independent labels) or softmax (one of many), or kind=number.",
@@ -388,8 +389,6 @@ class TorchScriptClassifier(ModelFile):
 
     Raises: UsageError if it is not trusted; as ``ModelFile``.
     """
-
-    runs_code = True
 
     def __init__(
         self, name: str, options: ModelFileOptions, device: str = "cpu", *, trust: bool = False

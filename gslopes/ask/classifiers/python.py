@@ -6,21 +6,22 @@
 It takes one picture or a list, as arrays (H, W, 3) of uint8 in RGB order, PIL images or paths of copies: as its first
 parameter is annotated (``np.ndarray``, ``Image.Image``, ``str``, ``list[...]``) or named (``image``, ``images``,
 ``image_path`` …), else as the first pictures show. An ``async def`` is awaited, a class instantiated. For each picture
-it returns a mapping of label to score in [0, 1], or to a number in a unit of its own; None if it will not judge it. A
+it returns a mapping of label to score in [0, 1], or to a number in a unit; None if it will not judge it. A
 label, (label, score), lists of them, ``{"label": ..., "score": ...}`` records, a Series and a DataFrame of one row are
 read, too. A number or bool is labelled by the function's name, arrays and tensors by ``labels=FILE``.
 
-Answers are kept for later runs only if ``version=`` says which version of the function gives them. Without it the
-version is a digest of the module's source, of what it imports from its own folder, and of the values that the function
+Answers are kept for later runs only if ``version=`` names the version of the function. Without it the
+version is a digest of the module's source, of what it imports from its folder, and of the values that the function
 names, so that a run folder never mixes the answers of two. If a value has no digest, nothing is kept.
 """
 
 import asyncio
 import inspect
+import re
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -36,6 +37,7 @@ from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import ClassifierError, ConfigError, GslopesError, ModelError, UsageError
 from gslopes.core.records import Answer
+from gslopes.core.traits import Traits
 
 # -- the classifier ----------------------------------------------------------------------------------------------------
 
@@ -46,7 +48,7 @@ class PythonOptions:
 
     labels: a text file, one label a line, for a function that returns several numbers; empty: it names its labels.
     kind: ``caption``: it returns a text for each picture, see ``captions``.
-    unit: of numbers that are no scores, such as ``years``; pages name it.
+    unit: of numbers beyond [0, 1], such as ``years``; pages name it.
     batch: pictures in one call.
     """
 
@@ -63,22 +65,19 @@ class PythonOptions:
 
 
 class FunctionClassifier:
-    """A ``records.Classifier`` over a function; where it may take pictures in several forms, the first that it answers.
+    """A ``records.Classifier`` over a function; if it may take pictures in several forms, the first that it answers.
 
-    Its version is a digest of its code and of what that depends on, or the one that is named. Answers are kept in the
-    run folder alone: a function may read files and ask servers. What has neither version keeps nothing.
+    Its version is a digest of its code and of what that depends on, or the one that is named. Answers are kept only
+    in the run folder: a function may read files and ask servers. What has neither version keeps nothing.
 
     labels: of numbers that it returns without names; empty: a single number is labelled by the function's name.
     version: of the function; empty: a digest.
-    notes: a sentence, if it takes another form than the likeliest.  unknown: why nothing is kept; empty if it is.
+    notes: a sentence, if it takes another form than the likeliest.
 
-    Raises: UsageError if it cannot be called with pictures alone.
+    Raises: UsageError if it needs more arguments than pictures.
     """
 
-    numbers = True
-    cached = False
     batch = 32
-    captions: CaptionReader | None = None  # of a function of captions
 
     def __init__(
         self,
@@ -88,34 +87,30 @@ class FunctionClassifier:
         unit: str = "",
         version: str = "",
     ) -> None:
-        made = getattr(function, "func", function)  # of a functools.partial
-        own = name or getattr(made, "__name__", type(made).__name__)
-        own = (
-            "".join(char if char.isalnum() or char in "_-" else "-" for char in own).strip("-")
-            or "function"
-        )
-        self.name = f"{own}:unit={unit}" if unit else own
+        inner = getattr(function, "func", function)  # of a functools.partial
+        plain = name or getattr(inner, "__name__", type(inner).__name__)
+        self._own = re.sub(r"[^\w-]", "-", plain).strip("-") or "function"
+        self.name = f"{self._own}:unit={unit}" if unit else self._own
         self.notes: list[str] = []
+        self.traits = Traits(numbers=True, warns=True)
         self._function = function
-        self._labels = tuple(labels) or (own,)
-        self._own = own
+        self._labels = tuple(labels) or (self._own,)
+        self._captions: CaptionReader | None = None  # of a function of captions
         self._named_version = version
         self._given_labels = tuple(labels)
         self.identify()
-        self._forms = calling.forms_of(function, own)
-        self._answered = (
-            False  # whether it ever did: a function that fails at once is broken, not its pictures
-        )
-        self._runner = (
-            asyncio.Runner()
-        )  # one for all calls: the connections of a client belong to one
+        self._forms = calling.forms_of(function, self._own)
+        # Whether it ever answered: a function that fails at once is broken, not its pictures.
+        self._answered = False
+        # One for all calls: the connections of a client belong to one.
+        self._runner = asyncio.Runner()
         weakref.finalize(self, self._runner.close)
 
     def identify(self) -> None:
         """Find the version again: what the function depends on may have changed since."""
         identity = self._identity()
         self.version = identity.version
-        self.unknown = identity.unknown
+        self.traits = replace(self.traits, unknown=identity.unknown)
         if self._given_labels:
             self.version += f" labels {digest_of_texts(self._given_labels)}"
 
@@ -123,7 +118,7 @@ class FunctionClassifier:
         return identity_of(self._function, self._own, self._named_version)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
-        """Encoded pictures to label and score each; an AnswerError where a reply cannot be read.
+        """Encoded pictures to label and score each; an AnswerError for a reply that cannot be read.
 
         Raises: PhotoError if a picture cannot be decoded; ModelError, with the line, if the function fails before it
             ever answered, ClassifierError afterwards; ModelError if what it returns does not fit the pictures.
@@ -175,18 +170,12 @@ class FunctionClassifier:
         return replies
 
     def parse(self, raw: Any) -> Answer:
-        """A mapping to its labels, highest score first; None is a refusal. A caption is read for its own labels."""
-        if self.captions:
-            return self.captions.answer(
-                [next(iter(raw)) if isinstance(raw, dict) and len(raw) == 1 else raw]
-            )
-        if raw is None:
-            return Answer("refused", (), "the function returned None")
-        return Answer("answered", tuple(sorted(raw.items(), key=lambda pair: -pair[1])))
+        """As ``answer_of``."""
+        return answer_of(raw, self._captions)
 
 
 class PythonClassifier(FunctionClassifier):
-    """A function by its name.  Raises: UsageError if it cannot be imported, or called with pictures alone."""
+    """A function by its name.  Raises: UsageError if it cannot be imported, or needs more than pictures."""
 
     Options = PythonOptions
 
@@ -196,13 +185,28 @@ class PythonClassifier(FunctionClassifier):
         function = function_at(options.path)
         super().__init__(function, read_labels(labels) if labels else (), version=options.version)
         self.name = name
-        self.cached = bool(options.version)
+        self.traits = replace(self.traits, cached=bool(options.version))
         self.batch = options.batch
         if options.kind == "caption":
-            self._labels, self.captions = (), CaptionReader().read_for(self)
+            self._labels = ()
+            self._captions = CaptionReader().read_for(self)
 
     def _identity(self) -> Identity:
         return identity_at(self._path, self._function, self._named_version)
+
+
+def answer_of(raw: Any, captions: CaptionReader | None) -> Answer:
+    """A mapping to its labels, highest score first; None is a refusal.
+
+    captions: reads the text of a function of captions, which is the only key of a mapping, or the answer itself.
+    """
+    if captions:
+        return captions.answer(
+            [next(iter(raw)) if isinstance(raw, dict) and len(raw) == 1 else raw]
+        )
+    if raw is None:
+        return Answer("refused", (), "the function returned None")
+    return Answer("answered", tuple(sorted(raw.items(), key=lambda pair: -pair[1])))
 
 
 def function_at(path: str) -> Callable[..., Any]:
@@ -251,23 +255,23 @@ def _only_one(module: Any, file: str) -> str:
         for name, value in vars(module).items()
         if callable(value) and not name.startswith("_")
     }
-    own = [
+    candidates = [
         name
         for name, value in defined.items()
         if getattr(value, "__module__", "") == module.__name__
     ]
-    if len(own) == 1:
-        return own[0]
+    if len(candidates) == 1:
+        return candidates[0]
     raise ConfigError(
-        f"{file} defines {', '.join(own) or 'no public function or class'}.",
-        f"Name the one that is asked, such as {file}:{(own or ['classify'])[-1]}.",
+        f"{file} defines {', '.join(candidates) or 'no public function or class'}.",
+        f"Name the one that is asked, such as {file}:{(candidates or ['classify'])[-1]}.",
     )
 
 
 def _imported_file(file: Path) -> Any:
     """The module in a file, under its bare name.  Raises: ImportError; whatever the module raises."""
     if not file.is_file():
-        raise ImportError(f"there is no file {file}")
+        raise ImportError(f"the file {file} is missing")
     if (loaded := sys.modules.get(file.stem)) is not None:
         if Path(getattr(loaded, "__file__", None) or "").resolve() == file.resolve():
             return loaded

@@ -18,15 +18,15 @@ from typing import Any
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.model_file import digest_of, existing
 from gslopes.ask.classifiers.problems import said
-from gslopes.ask.classifiers.python import PythonClassifier
+from gslopes.ask.classifiers.python import answer_of
 from gslopes.ask.names import ARGUMENT
 from gslopes.core.errors import ModelError, Refused, UsageError
 from gslopes.core.files import LARGEST_TABLE, open_regular, parse_json
-from gslopes.core.records import Answer, Classifier
+from gslopes.core.records import Answer
 
 
 class Recording:
-    """A file with one JSON object a line; in memory is only where the line about each picture begins.
+    """A file with one JSON object a line; memory holds only the offset of the line about each picture.
 
     key: of a line, what it is found by, None to pass over it; raises ValueError and the like for a line without one.
     holds: keys of which a line must have one.
@@ -58,7 +58,7 @@ class Recording:
                 offset += len(text)
 
     def lines(self, keys: Iterable[bytes]) -> list[Any]:
-        """The objects of these keys, None where there is none."""
+        """The objects of these keys, None for a missing one."""
         lines: list[Any] = []
         with open_regular(self._file) as opened:
             for offset in map(self._offsets.get, keys):
@@ -70,7 +70,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class ReplayOptions:
-    """file: the recording.  classifier: only the lines of this one, where the file holds those of several."""
+    """file: the recording.  classifier: only the lines of this one, if the file holds lines of several."""
 
     file: Path = field(metadata=ARGUMENT)
     classifier: str = ""
@@ -83,7 +83,6 @@ class ReplayClassifier:
     """
 
     Options = ReplayOptions
-    picks_device = True
     batch = 64
 
     def __init__(self, name: str, options: ReplayOptions, device: str = "cpu") -> None:
@@ -92,7 +91,7 @@ class ReplayClassifier:
         self._names = set[str]()
         self._recording = Recording(options.file, self._key, ("labels", "refused", "raw"))
         self.version = self._recording.digest
-        self._parsers: dict[str, Classifier] = {}
+        self._parsers: dict[str, Callable[[Any], Answer]] = {}
         if len(self._names) > 1:
             several = " and ".join(sorted(self._names)[:3])
             raise ModelError(
@@ -100,7 +99,7 @@ class ReplayClassifier:
             )
 
     def ask(self, pictures: list[bytes]) -> list[object]:
-        """Encoded pictures to their lines, Refused where there is none."""
+        """Encoded pictures to their lines, Refused for a picture without one."""
         lines = self._recording.lines(sha256(data).digest() for data in pictures)
         return [Refused("no answer is recorded") if line is None else line for line in lines]
 
@@ -117,7 +116,7 @@ class ReplayClassifier:
         name = raw["classifier"]
         if name not in self._parsers:
             self._parsers[name] = _parser_of(name)
-        return self._parsers[name].parse(raw["raw"])
+        return self._parsers[name](raw["raw"])
 
     def _key(self, line: Any) -> bytes | None:
         key = bytes.fromhex(line["picture"])
@@ -130,18 +129,17 @@ class ReplayClassifier:
         return key
 
 
-def _parser_of(name: str) -> Classifier:
-    """The classifier that a recording names, to parse its answers; no code that a recording names is run."""
+def _parser_of(name: str) -> Callable[[Any], Answer]:
+    """What parses the answers of the classifier that a recording names; no code that a recording names is run."""
     from gslopes.ask.classifiers import load_classifier
 
     base = name.partition(":")[0]
-    if base == "python":  # parses without its function
-        parser = object.__new__(PythonClassifier)
-        parser.captions = CaptionReader() if "kind=caption" in name.split(",") else None
-        return parser
+    if base == "python":
+        captions = CaptionReader() if "kind=caption" in name.split(",") else None
+        return partial(answer_of, captions=captions)
     if base == "torchscript":
         raise UsageError(
             f"The recording holds answers of {name}, whose code would have to run to read them.",
             "Name that classifier itself, where its module or file is.",
         )
-    return load_classifier(name, prepare=False)
+    return load_classifier(name, prepare=False).parse

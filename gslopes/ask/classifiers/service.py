@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 from gslopes.ask import retry
 from gslopes.ask.classifiers.catalogue import CATALOGUE
 from gslopes.ask.classifiers.problems import error_in, status_in, words_of
-from gslopes.ask.cost import LOCAL, ServiceOptions
+from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.secrets import guard_logs, remember_secret, scrub, secrets_within, shown_address
 from gslopes.core.config import read_toml
 from gslopes.core.errors import (
@@ -45,6 +45,7 @@ from gslopes.core.errors import (
     Unavailable,
 )
 from gslopes.core.files import JsonObject, parse_json
+from gslopes.core.traits import LOCAL, Traits
 
 if TYPE_CHECKING:
     import httpx
@@ -261,7 +262,8 @@ class Service(ABC):
                 remember_secret(part)
             self.version = f"at {shown_address(self._address)}"
         listed = CATALOGUE.get(name.partition(":")[0])  # none for another package's
-        self.limits = (listed.limits if listed else LOCAL).adjusted(options)
+        limits = options.applied_to(listed.limits if listed else LOCAL)
+        self.traits = Traits(limits=limits, prepares=True, warns=True)
         self._client: Any = None
 
     def prepare(self) -> None:

@@ -293,7 +293,9 @@ class Google(Service):
 
     def __init__(self, name: str, options: GoogleOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
-        self.limits = replace(self.limits, pictures_per_second=options.images_per_minute / 60)
+        listed = self.traits.limits
+        limits = replace(listed, pictures_per_second=options.images_per_minute / 60)
+        self.traits = replace(self.traits, limits=limits)
 
     def parse(self, raw: Any) -> Answer:
         """Descriptions and scores as they were returned; topicality is left out."""

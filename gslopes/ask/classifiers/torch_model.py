@@ -31,6 +31,7 @@ from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.core.files import read_named
 from gslopes.core.records import Answer, ByteArray
 from gslopes.core.runtime import is_out_of_memory
+from gslopes.core.traits import Traits
 
 BATCH = 32
 _TRIED = 256  # pixels, side of the picture that a model is tried out with
@@ -78,7 +79,6 @@ class TorchModel:
     options: with ``top_k`` and ``threshold``.  activation: what makes scores of the outputs.
     """
 
-    cached = True
     batch = BATCH
 
     def __init__(
@@ -95,6 +95,7 @@ class TorchModel:
         self.name = name
         self.version = version
         self.labels = unique(labels)
+        self.traits = Traits(cached=True, labels=self.labels, prepares=True, shows=True)
         self._module = module.eval().to(device)
         self._transform = transform
         self._threshold, self._top_k = presence(options.top_k, options.threshold, activation)

@@ -9,7 +9,7 @@ A folder, as ``save_pretrained`` writes it, is read without any network, and wit
 Zero-shot: the score of a label is its share in the softmax, over all labels of the list, of the model's scaled cosine
 similarities (Radford et al. 2021, section 3.1.2); a label's text embedding is the mean over the templates (section
 3.1.4). Scores therefore depend on the list: they compare its labels with one another. A SigLIP model has a sigmoid and
-a bias instead (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its labels has a score of its own.
+a bias instead (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its labels has an independent score.
 """
 
 import hashlib
@@ -25,11 +25,12 @@ from gslopes.ask.classifiers.model_file import (
     label_list,
 )
 from gslopes.ask.classifiers.torch_model import TorchModel, from_hub
-from gslopes.ask.names import ARGUMENT
+from gslopes.ask.names import ARGUMENT, takes
 from gslopes.ask.pictures import decoded
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.files import read_json
-from gslopes.core.records import Answer
+from gslopes.core.records import Answer, Classifier
+from gslopes.core.traits import Traits
 
 Task = Literal["auto", "classify", "zero-shot", "caption"]
 _ZERO_SHOT = (
@@ -60,11 +61,11 @@ class TransformersOptions:
     """A model by its name on the hub, or a folder that ``save_pretrained`` has written.
 
     model: the name or folder.  revision: of the hub's model; empty: the newest.
-    task: ``auto``: what a folder's config.json says, ``zero-shot`` or ``classify``; else ``classify``.
+    task: ``auto``: by a folder's config.json ``zero-shot`` or ``classify``; else ``classify``.
     labels: of ``zero-shot``: ``occupations``, ``traits``, or a text file, one label a line.
-    template: prompts with ``{}`` for the label, ``|`` between several; empty: those of the list, or "a photo of a {}".
+    template: prompts with ``{}`` for the label, ``|`` between several; empty: the list's, or "a photo of a {}".
     top_k, threshold: see ``model_file.presence``.
-    activation: ``auto``: sigmoid where the model says that its labels are independent (SigLIP's are), else softmax.
+    activation: ``auto``: sigmoid if the model declares its labels independent (SigLIP's are), else softmax.
     prompt: of ``caption``: what a model for conversations is asked; other models are asked nothing.
     max_tokens: of a caption.
     """
@@ -91,7 +92,7 @@ class TransformersOptions:
 
 
 def task_of(model: str) -> Task:
-    """What a folder's config.json says that its model does; ``classify`` for anything else.
+    """The task of a folder's model by its config.json; ``classify`` for anything else.
 
     >>> task_of("google/vit-base-patch16-224")
     'classify'
@@ -106,19 +107,17 @@ def task_of(model: str) -> Task:
     return "classify"
 
 
-class TransformersClassifier:
-    """Makes the ``records.Classifier`` of the task.
+@takes(TransformersOptions)
+def transformers_classifier(
+    name: str, options: TransformersOptions, device: str = "cpu"
+) -> Classifier:
+    """The classifier of the task.
 
-    Raises: ModelError if the model cannot be had, or is none of the task; ConfigError for a prompt that is none.
+    Raises: ModelError if the model cannot be loaded, or is not one for the task.
     """
-
-    Options = TransformersOptions
-
-    def __new__(cls, name: str, options: TransformersOptions, device: str = "cpu") -> Any:
-        """The classifier of the task."""
-        task = options.task if options.task != "auto" else task_of(options.model)
-        kinds = {"classify": ImageClassifier, "zero-shot": ZeroShot, "caption": Captioner}
-        return cast("Any", kinds[task])(name, options, device)
+    task = options.task if options.task != "auto" else task_of(options.model)
+    kinds = {"classify": ImageClassifier, "zero-shot": ZeroShot, "caption": Captioner}
+    return cast("Classifier", kinds[task](name, options, device))
 
 
 class ImageClassifier(TorchModel):
@@ -131,13 +130,9 @@ class ImageClassifier(TorchModel):
         config = module.config
         labels = [str(config.id2label[number]) for number in range(config.num_labels)]
         independent = config.problem_type == "multi_label_classification"
-        activation = (
-            options.activation
-            if options.activation != "auto"
-            else "sigmoid"
-            if independent
-            else "softmax"
-        )
+        activation: str = options.activation
+        if activation == "auto":
+            activation = "sigmoid" if independent else "softmax"
         version = _version(options.model, config)
         super().__init__(
             name, version, module, _transform(processor), labels, options, activation, device
@@ -198,12 +193,12 @@ class ZeroShot(TorchModel):
 
 
 class Captioner:
-    """A ``records.Classifier`` over ``AutoModelForImageTextToText``, safetensors alone, decoded greedily.
+    """A ``records.Classifier`` over ``AutoModelForImageTextToText``, only safetensors, decoded greedily.
 
     Raises: ModelError if the model cannot be had or writes no text.
     """
 
-    cached = True
+    traits = Traits(cached=True)
     batch = 8
 
     def __init__(self, name: str, options: TransformersOptions, device: str) -> None:
@@ -226,16 +221,16 @@ class Captioner:
         if self._template:
             content = [{"type": "image"}, {"type": "text", "text": self._options.prompt}]
             messages = [{"role": "user", "content": content}]
-            asked = self._processor.apply_chat_template(
+            text = self._processor.apply_chat_template(
                 messages, add_generation_prompt=True, tokenize=False
             )
-            more = {"text": [asked] * len(arrays)}
+            more = {"text": [text] * len(arrays)}
         inputs = self._processor(images=arrays, return_tensors="pt", **more).to(self._device)
         with torch.inference_mode():
-            made = self._model.generate(
+            tokens = self._model.generate(
                 **inputs, max_new_tokens=self._options.max_tokens, num_beams=1, do_sample=False
             )
-        fresh = made[:, inputs["input_ids"].shape[1] :] if self._template else made
+        fresh = tokens[:, inputs["input_ids"].shape[1] :] if self._template else tokens
         return [
             text.strip() for text in self._processor.batch_decode(fresh, skip_special_tokens=True)
         ]
@@ -264,8 +259,8 @@ def _loaded(
         where = {"local_files_only": True}
     hint = "Name a model of the hub for this task, or a folder that save_pretrained has written."
     with from_hub(f"The model {options.model}", hint, asks=not is_folder and name[:1] not in "./~"):
-        made = getattr(auto, kind).from_pretrained(name, **where, **more)
-        return made.eval(), getattr(auto, processor).from_pretrained(name, **where)
+        module = getattr(auto, kind).from_pretrained(name, **where, **more)
+        return module.eval(), getattr(auto, processor).from_pretrained(name, **where)
 
 
 def _version(model: str, config: Any) -> str:
@@ -282,6 +277,6 @@ def _transform(processor: Any) -> Any:
     return lambda image: processor(images=image, return_tensors="pt")["pixel_values"][0]
 
 
-def _embedding(found: Any) -> Any:
+def _embedding(output: Any) -> Any:
     """The embedding itself: newer versions of the library wrap it."""
-    return getattr(found, "pooler_output", found)
+    return getattr(output, "pooler_output", output)

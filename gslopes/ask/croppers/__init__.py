@@ -1,8 +1,9 @@
 """Croppers by name: saliency models, and whatever answers a picture with a rectangle.
 
-A cropper is a class with a frozen dataclass ``Options`` and a constructor ``(name, options, setting)``, whose instances
-are ``boxes.Saliency`` or ``boxes.Cropper``. Its name and options are written as those of classifiers are
-(``ask.names``). Other packages add theirs by an entry point of the group ``gslopes.croppers``.
+A cropper is made by a class with a frozen dataclass ``Options`` and a constructor ``(name, options, setting)``, or by
+such a function, see ``names.takes``; it is a ``boxes.Saliency`` or a ``boxes.Cropper``. Its name and options are
+written as those of classifiers are (``ask.names``). Other packages add theirs by an entry point of the group
+``gslopes.croppers``.
 """
 
 from dataclasses import dataclass
@@ -24,12 +25,12 @@ REGISTRY = Registry(
         "fastgaze": f"{_HOME}.vxm:FastGazeModel",
         "onnx": f"{_HOME}.given:MapFile",
         "torchscript": f"{_HOME}.given:MapFile",
-        "python": f"{_HOME}.given:PythonCropper",
+        "python": f"{_HOME}.given:python_cropper",
         "faces": f"{_HOME}.simple:Faces",
         "centre": f"{_HOME}.simple:Centre",
         "random": f"{_HOME}.simple:Random",
         "smartcrop": f"{_HOME}.simple:SmartCrop",
-        "replay": f"{_HOME}.given:ReplayCropper",
+        "replay": f"{_HOME}.given:replay_cropper",
         "http": "gslopes.ask.classifiers.http:HttpCropper",
     },
     "gslopes.croppers",
@@ -40,7 +41,8 @@ REGISTRY = Registry(
 class Setting:
     """What croppers of one command share.
 
-    finder: finds faces.  device: as torch names it.  seed: of random crops.  trust: whether programs in files may run.
+    finder: finds faces, for ``faces``.  device: as torch names it.  seed: of random crops.
+    trust: whether a file that is a program (``torchscript:FILE``) may run.
     """
 
     finder: Finder | None = None
@@ -49,18 +51,13 @@ class Setting:
     trust: bool = False
 
 
-def load_cropper(
-    text: str,
-    *,
-    finder: Finder | None = None,
-    device: str = "cpu",
-    seed: int = 0,
-    trust: bool = False,
-) -> Saliency | Cropper:
+_ALONE = Setting()
+
+
+def load_cropper(text: str, setting: Setting = _ALONE) -> Saliency | Cropper:
     """A cropper ready to be asked; all that can be wrong with it is found here.
 
-    text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, an address, or a file.  finder: for ``faces``.
-    trust: whether a file that is a program (``torchscript:FILE``) may run.
+    text: NAME[:ARGUMENT][,key=value...], see ``ask.names``, an address, or a file.
 
     Raises: UnknownName, ConfigError, UsageError (its package is not installed), ModelError (its file).
 
@@ -69,12 +66,14 @@ def load_cropper(
     """
     base, items = names.split(full_name(text))
     factory: Any = REGISTRY.find(base).load()
-    if not isinstance(factory, type):
-        raise UsageError(f"The cropper {base!r} is not a class.", "Let its entry point name one.")
+    if not callable(factory):
+        raise UsageError(
+            f"The cropper {base!r} cannot be called.", "Let its entry point name a class."
+        )
     options = names.read(getattr(factory, "Options", names.NoOptions), base, items, kind="cropper")
-    return cast("Saliency | Cropper", factory(text, options, Setting(finder, device, seed, trust)))
+    return cast("Saliency | Cropper", factory(text, options, setting))
 
 
-def has_map(cropper: Saliency | Cropper) -> bool:
-    """Whether it gives saliency maps, and not rectangles alone."""
+def has_map(cropper: object) -> bool:
+    """Whether it gives saliency maps, and not only rectangles."""
     return hasattr(cropper, "maps")

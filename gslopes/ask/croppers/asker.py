@@ -1,10 +1,9 @@
 """What croppers are asked about joined pictures, and their answers: maps in batches of one layout, or rectangles."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
+from functools import cached_property, partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -14,7 +13,6 @@ from gslopes.ask.boxes import (
     Box,
     Cropper,
     Saliency,
-    SaliencyMap,
     Size,
     Sizes,
     centres,
@@ -35,15 +33,16 @@ from gslopes.ask.croppers.joining import (
 )
 from gslopes.ask.croppers.policies import outcomes, temperature_for
 from gslopes.ask.croppers.remote import RemoteCropper
+from gslopes.ask.pictures import png
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.progress import Tick
-from gslopes.core.records import ByteArray, Crop, FloatArray
+from gslopes.core.records import Answer, ByteArray, Crop, FloatArray, SaliencyMap
 
 BATCH = 256
 JPEG = 75  # quality of the files that the published pictures went through
 _JOINED = 8  # whole pictures in memory at once
-Model = Saliency | Cropper
+Model = Saliency | Cropper | RemoteCropper
 Pictures = Integers
 
 
@@ -60,7 +59,7 @@ class MapBatch(NamedTuple):
     plan: Layout
 
 
-class Choice(NamedTuple):
+class Focus(NamedTuple):
     """What one policy does with a picture.
 
     shares: chance of each person to be shown.  point: focal point x, y.  crops: ratio to crop, and whether it has
@@ -73,27 +72,24 @@ class Choice(NamedTuple):
     centred: bool = False
 
 
-class Answer(NamedTuple):
-    """What a cropper answers about one joined picture.
+class Joined(NamedTuple):
+    """What comes of one joined picture.
 
-    row: its place in the list.  photos: their numbers.  plan: their layout, None without an answer.
-    choices: by policy.  highest: each person's highest score, if there is a map.  flat: whether the map is constant.
-    status: answered, refused or failed.  reason: why the answer is missing.
+    row: its place in the list.  plan: its layout.  answer: the cropper's, with a map or a box, or with why it has none.
+    focuses: by policy.  highest: each person's highest score, if there is a map.  flat: whether the map is constant.
     """
 
     row: int
-    photos: list[int]
-    plan: Layout | None = None
-    choices: Mapping[str, Choice] = {}
+    plan: Layout
+    answer: Answer
+    focuses: Mapping[str, Focus] = {}
     highest: Sequence[float] | None = None
     flat: bool = False
-    status: str = "answered"
-    reason: str = ""
 
     @property
-    def main(self) -> Choice | None:
+    def main(self) -> Focus | None:
         """What decides who is favoured: the highest score, or the rectangle."""
-        return self.choices.get("argmax", self.choices.get(RECTANGLE))
+        return self.focuses.get("argmax", self.focuses.get(RECTANGLE))
 
 
 @dataclass(eq=False)
@@ -101,12 +97,12 @@ class Asker:
     """Asks a cropper about pictures joined from numbered photos.
 
     photo: number to (H, W, 3) uint8 RGB.  sizes: number to (width, height), as joined.
-    ratios: height/width of crops.  as_published: pictures go through a JPEG file, ties to the first, and where a map is
-        almost symmetric the highest point is not cropped around, but the centre.
+    ratios: height/width of crops.  as_published: pictures go through a JPEG file, ties to the first, and if a map is
+        almost symmetric, the crop is around the centre, not around the highest point.
     stacked: photos lie one above the other.
     heads: number to the head, in the photo as joined.
     shortcut: whether pictures may be put together from what a saliency model sees of each photo; every audit checks
-        the first pictures both ways, and falls back where one differs.
+        the first pictures both ways, and falls back if one differs.
     halves, checked: what is known of that: number and size to the shrunk photo, and whether the first ones agreed.
     """
 
@@ -137,23 +133,20 @@ class Asker:
 
     @cached_property
     def temperature(self) -> float:
-        """Of the softmax: 1 where scores are log densities, else by the rule of entropy.
+        """Of the softmax: 1 if scores are log densities, else by the rule of entropy.
 
         The rule: over the maps of the first photos joined with their neighbours, the median of the temperatures at
         which a map spreads over a tenth of its cells.
         """
-        if (
-            not has_map(self.model)
-            or getattr(self.model, "log", False)
-            or self.model.name.startswith("fastgaze")
-        ):
+        if not has_map(self.model) or getattr(self.model, "log", False):
             return 1.0
-        pairs = np.array(
-            [[index, (index + 1) % len(self.sizes)] for index in range(min(len(self.sizes), 8))]
-        )
-        maps = [batch.scores for batch in self.maps(pairs) if isinstance(batch, MapBatch)]
+        count = len(self.sizes)
+        pairs = np.array([[index, (index + 1) % count] for index in range(min(count, 8))])
         temperatures = [
-            temperature_for(scores.astype(np.float64)) for batch in maps for scores in batch
+            temperature_for(scores.astype(np.float64))
+            for batch in self.maps(pairs)
+            if isinstance(batch, MapBatch)
+            for scores in batch.scores
         ]
         if temperatures:
             return float(np.float32(np.median(temperatures)))
@@ -162,31 +155,27 @@ class Asker:
     def answers(
         self,
         pictures: Pictures,
-        out: Path = Path(),
         policies: Sequence[str] = ("argmax",),
         draw: Array | None = None,
         tick: Tick = lambda pictures: None,
-    ) -> Iterator[Answer]:
-        """One answer a picture, in any order.
+    ) -> Iterator[Joined]:
+        """What comes of each picture, in any order.
 
-        pictures: (n, people) numbers of photos.  out: the run folder.  policies, draw: of maps, see
-        ``policies.outcomes``; a cropper without maps has the policy ``rectangle`` alone.
-        tick: of pictures that a cropper over a network has answered; it is asked about all before the first answer.
+        pictures: (n, people) numbers of photos.  policies, draw: of maps, see ``policies.outcomes``; a cropper without
+        maps has only the policy ``rectangle``.
+        tick: of pictures that are answered; a cropper over a network is asked about all before the first is given.
         """
-        if isinstance(self.model, RemoteCropper):
-            self.model.ask_about(
-                out, lambda: (self.picture(photos)[0] for photos in pictures.tolist()), tick
-            )
         if not has_map(self.model):
-            yield from self._rectangles(pictures)
+            yield from self._by_boxes(pictures.tolist(), tick)
             return
         temperature = self.temperature if len(policies) > 1 else 1.0
         for batch in self.maps(pictures):
-            if isinstance(batch, Answer):
+            if isinstance(batch, Joined):
+                tick(1)
                 yield batch
                 continue
             rows, scores, x, y, plan = batch
-            chosen = outcomes(
+            outcome_of = outcomes(
                 scores, x, y, plan, policies, temperature=temperature,
                 ties="first" if self.as_published else "half",
                 draw=None if draw is None else draw[np.asarray(rows)],
@@ -195,22 +184,22 @@ class Asker:
             flat = np.ptp(scores.reshape(len(rows), -1), axis=1) == 0
             for index, row in enumerate(rows):
                 centred = self.as_published and almost_symmetric(scores[index])
-                choices = {
-                    name: self._choice(
+                focuses = {
+                    name: self._focus(
                         outcome.shares[index],
                         outcome.points[index],
                         plan,
                         centred and name == "argmax",
                     )
-                    for name, outcome in chosen.items()
+                    for name, outcome in outcome_of.items()
                 }
-                yield Answer(
-                    row, pictures[row].tolist(), plan, choices, highest[index], bool(flat[index])
-                )
+                answer = Answer("answered", map=SaliencyMap(scores[index], x, y))
+                tick(1)
+                yield Joined(row, plan, answer, focuses, highest[index], bool(flat[index]))
 
-    def _choice(self, shares: Array, point: Array, plan: Layout, centred: bool = False) -> Choice:
+    def _focus(self, shares: Array, point: Array, plan: Layout, centred: bool) -> Focus:
         if not np.isfinite(point).all():
-            return Choice(shares.tolist())
+            return Focus(shares.tolist())
         x = int(np.clip(point[0], 0, plan.width - 1))
         y = int(np.clip(point[1], 0, plan.height - 1))
         around = (plan.width // 2, plan.height // 2) if centred else (x, y)
@@ -218,73 +207,92 @@ class Asker:
             ratio: (crop_rectangle(plan.width, plan.height, *around, ratio), False)
             for ratio in self.ratios
         }
-        return Choice(shares.tolist(), (x, y), crops, centred)
+        return Focus(shares.tolist(), (x, y), crops, centred)
 
-    def _rectangles(self, pictures: Pictures) -> Iterator[Answer]:
-        for row, photos in enumerate(pictures.tolist()):
-            picture, plan = self.picture(photos)
+    # -- boxes ---------------------------------------------------------------------------------------------------------
+
+    def _by_boxes(self, pictures: list[list[int]], tick: Tick) -> Iterator[Joined]:
+        if isinstance(self.model, RemoteCropper):
+            files = [partial(self._file, photos) for photos in pictures]
+            for row, by_ratio in enumerate(self.model.boxes(files, tick)):
+                yield self._boxed(row, pictures[row], by_ratio.items())
+            return
+        model = cast("Cropper", self.model)
+        for row, photos in enumerate(pictures):
+            picture = self.picture(photos)[0]
+            tick(1)
+            yield self._boxed(row, photos, _boxes_of(model, picture, self.ratios))
+
+    def _file(self, photos: Sequence[int]) -> bytes:
+        return png(self.picture(photos)[0])
+
+    def _boxed(
+        self, row: int, photos: Sequence[int], answers: Iterable[tuple[float, Answer]]
+    ) -> Joined:
+        """What comes of a picture by the answers at each ratio, the first of which is not answered decides."""
+        plan = layout([self.sizes[photo] for photo in photos], stacked=self.stacked)
+        crops = {}
+        for ratio, answer in answers:
+            if answer.box is None:
+                return Joined(row, plan, answer)
             try:
-                crops = {}
-                for ratio in self.ratios:
-                    answer = cast("Cropper", self.model).crop(picture, ratio)
-                    crops[ratio] = checked_crop(
-                        answer, plan.width, plan.height, ratio, self.model.name
-                    )
-                main = crops[min(crops, key=lambda ratio: abs(ratio - 1))][0]
-                heads = [share for share in self.kept(photos, plan, main) if share is not None]
-                # of each photo where a head is missing
-                inside = (
-                    heads
-                    if len(heads) == len(photos)
-                    else [share_inside(box, main) for box in plan.photos]
+                crops[ratio] = checked_crop(
+                    answer.box, plan.width, plan.height, ratio, self.model.name
                 )
-                choice = Choice(larger_share(inside), point=main.point, crops=crops)
-                yield Answer(row, photos, plan, {RECTANGLE: choice})
             except AnswerError as error:
-                yield Answer(row, photos, status="failed", reason=str(error))
-            except Refused as error:
-                yield Answer(row, photos, status="refused", reason=error.reason)
+                return Joined(row, plan, Answer("failed", (), str(error)))
+        main, _ = crops[min(crops, key=lambda ratio: abs(ratio - 1))]
+        heads = self.kept(photos, plan, main)
+        # of each photo if a head is missing
+        inside = [share for share in heads if share is not None]
+        if len(inside) < len(photos):
+            inside = [share_inside(box, main) for box in plan.photos]
+        focus = Focus(larger_share(inside), main.point, crops)
+        return Joined(row, plan, Answer("answered", box=main), {RECTANGLE: focus})
 
     # -- maps ----------------------------------------------------------------------------------------------------------
 
-    def maps(self, pictures: Pictures) -> Iterator[MapBatch | Answer]:
-        """Batches of maps of pictures, (n, people) numbers of photos; the answer of a picture that failed."""
+    def maps(self, pictures: Pictures) -> Iterator[MapBatch | Joined]:
+        """Batches of maps of pictures, (n, people) numbers of photos; a picture without a map by itself."""
         layouts: dict[Sizes, list[int]] = defaultdict(list)
-        for row, photos in enumerate(pictures.tolist()):
-            layouts[tuple(self.sizes[photo] for photo in photos)].append(row)
+        photos = pictures.tolist()
+        for row, numbers in enumerate(photos):
+            layouts[tuple(self.sizes[photo] for photo in numbers)].append(row)
         for sizes, rows in layouts.items():
             plan = layout(sizes, stacked=self.stacked)
             for start in range(0, len(rows), BATCH):
                 part = rows[start : start + BATCH]
-                batch = self._assembled(pictures, part, plan, sizes)
-                if batch is not None and (self.checked or self._agrees(pictures, batch)):
+                batch = self._assembled(photos, part, plan, sizes)
+                if batch is not None and (self.checked or self._agrees(photos, batch)):
                     yield batch
                 else:
-                    yield from self._joined(pictures, part, plan)
+                    yield from self._joined(photos, part, plan)
 
     def _assembled(
-        self, pictures: Pictures, rows: Sequence[int], plan: Layout, sizes: Sizes
+        self, photos: list[list[int]], rows: Sequence[int], plan: Layout, sizes: Sizes
     ) -> MapBatch | None:
-        """Maps from photos that are shrunk first, where that is all the model sees of each; None where it is not."""
+        """Maps from photos that are shrunk first, if that is all the model sees of each; else None."""
         model: Any = self.model
-        whole = self.as_published or self.stacked
-        if not (
-            self.shortcut and not whole and hasattr(model, "view") and (to := model.view(sizes))
-        ):
+        apart = self.shortcut and not self.as_published and not self.stacked
+        if not (apart and hasattr(model, "view") and (to := model.view(sizes))):
             return None
-        for number in np.unique(pictures[list(rows)]).tolist():
+        for number in {number for row in rows for number in photos[row]}:
             if (number, to) not in self.halves:
                 self.halves[number, to] = model.shrink(self.photo(number), *to)
-        parts = [[self.halves[number, to] for number in pictures[row].tolist()] for row in rows]
         scores = model.maps_of_shrunk(
-            np.stack([np.concatenate(photos, axis=1) for photos in parts])
+            np.stack(
+                [
+                    np.concatenate([self.halves[number, to] for number in photos[row]], axis=1)
+                    for row in rows
+                ]
+            )
         )
         return MapBatch(rows, scores, *centres(plan.width, plan.height, *scores.shape[:0:-1]), plan)
 
-    def _agrees(self, pictures: Pictures, batch: MapBatch) -> bool:
+    def _agrees(self, photos: list[list[int]], batch: MapBatch) -> bool:
         """Whether the first pictures give the same maps both ways, bit for bit."""
         for row, scores in list(zip(batch.rows, batch.scores, strict=True))[:16]:
-            (joined,) = cast("Saliency", self.model).maps([self.picture(pictures[row].tolist())[0]])
+            (joined,) = cast("Saliency", self.model).maps([self.picture(photos[row])[0]])
             if not np.array_equal(joined.scores, scores):
                 self.note(
                     f"{self.model.name} does not see joined photos as the photos joined: asked about each pair."
@@ -295,31 +303,49 @@ class Asker:
         return True
 
     def _joined(
-        self, pictures: Pictures, rows: Sequence[int], plan: Layout
-    ) -> Iterator[MapBatch | Answer]:
+        self, photos: list[list[int]], rows: Sequence[int], plan: Layout
+    ) -> Iterator[MapBatch | Joined]:
         for start in range(0, len(rows), _JOINED):
             part = rows[start : start + _JOINED]
-            maps = self._ask([self.picture(pictures[row].tolist())[0] for row in part], plan)
+            answers = self._asked([self.picture(photos[row])[0] for row in part], plan)
             shapes: dict[tuple[int, ...], list[tuple[int, SaliencyMap]]] = defaultdict(list)
-            for row, saliency in zip(part, maps, strict=True):
-                if isinstance(saliency, str):
-                    yield Answer(row, pictures[row].tolist(), status="failed", reason=saliency)
+            for row, answer in zip(part, answers, strict=True):
+                if answer.map is None:
+                    yield Joined(row, plan, answer)
                 else:
-                    shapes[saliency.scores.shape].append((row, saliency))
+                    shapes[answer.map.scores.shape].append((row, answer.map))
             for group in shapes.values():
                 first = group[0][1]
                 scores = np.stack([saliency.scores for _, saliency in group])
                 yield MapBatch([row for row, _ in group], scores, first.x, first.y, plan)
 
-    def _ask(self, joined: list[ByteArray], plan: Layout) -> list[SaliencyMap | str]:
-        """Maps, or why there is none; where a batch fails each picture is asked alone."""
+    def _asked(self, joined: list[ByteArray], plan: Layout) -> list[Answer]:
+        """The answers of a saliency model; if it fails on a batch it is asked about each picture."""
         try:
             maps = cast("Saliency", self.model).maps(joined)
             return [
-                check_map(saliency, plan.width, plan.height, self.model.name, "a joined picture")
+                Answer(
+                    "answered",
+                    map=check_map(
+                        saliency, plan.width, plan.height, self.model.name, "a joined picture"
+                    ),
+                )
                 for saliency in maps
             ]
         except AnswerError as error:
             if len(joined) == 1:
-                return [str(error)]
-        return [answer for picture in joined for answer in self._ask([picture], plan)]
+                return [Answer("failed", (), str(error))]
+        return [answer for picture in joined for answer in self._asked([picture], plan)]
+
+
+def _boxes_of(
+    cropper: Cropper, picture: ByteArray, ratios: Sequence[float]
+) -> Iterator[tuple[float, Answer]]:
+    """The answers of a cropper on this machine at each ratio."""
+    for ratio in ratios:
+        try:
+            yield ratio, Answer("answered", box=cropper.crop(picture, ratio))
+        except AnswerError as error:
+            yield ratio, Answer("failed", (), str(error))
+        except Refused as error:
+            yield ratio, Answer("refused", (), error.reason)

@@ -17,7 +17,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from gslopes.ask.boxes import Cropper, Saliency, SaliencyMap, fitted, grid_map
+from gslopes.ask.boxes import Cropper, Saliency, fitted, grid_map
 from gslopes.ask.classifiers.calling import user_line
 from gslopes.ask.classifiers.identity import identity_at, identity_of
 from gslopes.ask.classifiers.model_file import (
@@ -33,9 +33,9 @@ from gslopes.ask.classifiers.python import function_at
 from gslopes.ask.classifiers.replay import Recording
 from gslopes.ask.croppers import Setting
 from gslopes.ask.croppers.simple import needed
-from gslopes.ask.names import ARGUMENT
+from gslopes.ask.names import ARGUMENT, takes
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
-from gslopes.core.records import ByteArray, Crop
+from gslopes.core.records import ByteArray, Crop, SaliencyMap
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -49,16 +49,12 @@ class PythonCropOptions:
     version: str = ""
 
 
-class PythonCropper:
-    """Makes the cropper of a function that is named.  Raises: UsageError if it cannot be imported."""
-
-    Options = PythonCropOptions
-
-    def __new__(cls, name: str, options: PythonCropOptions, setting: Any) -> Any:
-        """A Saliency or a Cropper."""
-        kind = Maps if options.answers == "maps" else Rectangles
-        function = function_at(options.path)
-        return kind(function, name, identity_at(options.path, function, options.version).version)
+@takes(PythonCropOptions)
+def python_cropper(name: str, options: PythonCropOptions, setting: Setting) -> "Maps | Rectangles":
+    """The cropper of a function that is named.  Raises: UsageError if it cannot be imported."""
+    kind = Maps if options.answers == "maps" else Rectangles
+    function = function_at(options.path)
+    return kind(function, name, identity_at(options.path, function, options.version).version)
 
 
 def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cropper:
@@ -68,77 +64,86 @@ def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cro
 
     Raises: UsageError for anything else.
     """
-    if hasattr(given, "maps") or hasattr(given, "crop") or hasattr(given, "at"):
+    if any(hasattr(given, name) for name in ("maps", "crop", "at")):
         return cast("Saliency | Cropper", given)
     if not callable(given):
         raise UsageError(
             f"{given!r} is not a cropper.", "Give a function, or an object with crop or maps."
         )
     name = getattr(given, "__name__", type(given).__name__)
-    parameters = signature(given).parameters.values()
-    takes = sum(
+    count = sum(
         parameter.default is parameter.empty and parameter.kind in _POSITIONAL
-        for parameter in parameters
+        for parameter in signature(given).parameters.values()
     )
-    if takes not in (1, 2):
+    kinds: dict[int, type[Maps | Rectangles]] = {1: Maps, 2: Rectangles}
+    if count not in kinds:
         raise UsageError(
-            f"{name} takes {takes} arguments.",
+            f"{name} takes {count} arguments.",
             "A function of pictures answers with maps, one of pictures and a ratio with rectangles.",
         )
-    version = identity_of(given, name).version
-    if takes == 1:
-        return Maps(given, name, version)
-    return Rectangles(given, name, version)
+    return kinds[count](given, name, identity_of(given, name).version)
 
 
 @dataclass(eq=False)
-class Maps:
-    """A Saliency on a function: list of (H, W, 3) uint8 RGB pictures to one (rows, columns) array or SaliencyMap each.
-
-    An array is taken as a grid over the whole picture.
-    """
+class _OfFunction:
+    """What answers about a list of (H, W, 3) uint8 RGB pictures."""
 
     function: Callable[..., Any]
     name: str
     version: str = ""
 
+    def _asked(self, pictures: list[ByteArray], *ratio: float) -> list[Any]:
+        try:
+            answers = list(self.function(pictures, *ratio))
+        except AnswerError:
+            raise
+        except Exception as error:  # the user's function may fail in any way
+            raise AnswerError(
+                f"{self.name} failed: {type(error).__name__}: {error}{user_line(error)}."
+            ) from error
+        if len(answers) != len(pictures):
+            raise AnswerError(
+                f"{self.name} gives {len(answers)} answers about {len(pictures)} pictures."
+            )
+        return answers
+
+
+class Maps(_OfFunction):
+    """A Saliency on a function of pictures to one (rows, columns) array or SaliencyMap each.
+
+    An array is taken as a grid over the whole picture.
+    """
+
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """Raises: AnswerError if it does not answer with one map a picture."""
-        answers = _asked(self.function, pictures, self.name)
+        answers = self._asked(pictures)
         return [
             answer if isinstance(answer, SaliencyMap) else grid_map(answer, picture, self.name)
             for answer, picture in zip(answers, pictures, strict=True)
         ]
 
 
-@dataclass(eq=False)
-class Rectangles:
-    """A Cropper on a function: list of pictures and ratio to one (left, top, width, height) or Crop each."""
-
-    function: Callable[..., Any]
-    name: str
-    version: str = ""
+class Rectangles(_OfFunction):
+    """A Cropper on a function of pictures and a ratio to one (left, top, width, height) or Crop each."""
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """Raises: AnswerError if it answers with anything else."""
-        (answer,) = _asked(lambda pictures: self.function(pictures, ratio), [picture], self.name)
+        (answer,) = self._asked([picture], ratio)
         if isinstance(answer, Crop):
             return answer
-        return crop_of(answer, self.name)
+        try:
+            left, top, width, height = map(_whole, answer)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise AnswerError(
+                f"{self.name} answers with {str(answer)[:80]}: not left, top, width, height."
+            ) from error
+        return Crop(left, top, width, height)
 
 
-def _asked(function: Callable[..., Any], pictures: list[ByteArray], name: str) -> Sequence[Any]:
-    try:
-        answers = list(function(pictures))
-    except AnswerError:
-        raise
-    except Exception as error:  # the user's function may fail in any way
-        raise AnswerError(
-            f"{name} failed: {type(error).__name__}: {error}{user_line(error)}."
-        ) from error
-    if len(answers) != len(pictures):
-        raise AnswerError(f"{name} gives {len(answers)} answers about {len(pictures)} pictures.")
-    return answers
+def _whole(side: Any) -> int:
+    if int(side) != side:
+        raise ValueError("half a pixel")
+    return int(side)
 
 
 # -- a model in a file -------------------------------------------------------------------------------------------------
@@ -160,7 +165,7 @@ class MapFileOptions(InputOptions):
 class MapFile:
     """A saliency model in a file: (1, 3, h, w) float32 to one map.
 
-    Raises: ModelError if there is none; UsageError if a TorchScript file is not trusted; as ``output_of``.
+    Raises: ModelError if the file is missing; UsageError if a TorchScript file is not trusted; as ``output_of``.
     """
 
     Options = MapFileOptions
@@ -179,10 +184,10 @@ class MapFile:
             return
         needed("onnxruntime", "onnx", name)
         self.version = f"sha256 {digest_of([path, *external_files(path)])}"
-        made = session(path, setting.device)
-        entry = made.get_inputs()[0].name
-        output = output_of(made, options.output, path, _is_map)
-        self._run = lambda tensor: made.run([output], {entry: tensor})[0]
+        loaded = session(path, setting.device)
+        entry = loaded.get_inputs()[0].name
+        output = output_of(loaded, options.output, path, _is_map)
+        self._run = lambda tensor: loaded.run([output], {entry: tensor})[0]
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """(H, W, 3) uint8 RGB pictures to maps, one forward pass each: sizes differ.
@@ -213,26 +218,23 @@ class ReplayCropOptions:
     file: Path = field(metadata=ARGUMENT)
 
 
-class ReplayCropper(Rectangles):
+@takes(ReplayCropOptions)
+def replay_cropper(name: str, options: ReplayCropOptions, setting: Setting) -> Rectangles:
     """The cropper of a recording.  Raises: ModelError if the file is missing, or a line holds no answer."""
+    recording = Recording(
+        options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",)
+    )
 
-    Options = ReplayCropOptions
+    def recorded(pictures: list[ByteArray], ratio: float) -> list[Any]:
+        key = picture_key(pictures[0])
+        (line,) = recording.lines([_key(key, ratio)])
+        if line is None:
+            raise AnswerError(
+                f"{name} has no answer about the picture {key[:12]} at the ratio {ratio:g}."
+            )
+        return [line["box"]]
 
-    def __init__(self, name: str, options: ReplayCropOptions, setting: Any = None) -> None:
-        recording = Recording(
-            options.file, lambda line: _key(line["picture"], float(line["ratio"])), ("box",)
-        )
-
-        def recorded(pictures: list[ByteArray], ratio: float) -> list[Any]:
-            key = picture_key(pictures[0])
-            (line,) = recording.lines([_key(key, ratio)])
-            if line is None:
-                raise AnswerError(
-                    f"{name} has no answer about the picture {key[:12]} at the ratio {ratio:g}."
-                )
-            return [line["box"]]
-
-        super().__init__(recorded, name, recording.digest[:16])
+    return Rectangles(recorded, name, recording.digest[:16])
 
 
 def picture_key(picture: ByteArray) -> str:
@@ -242,16 +244,3 @@ def picture_key(picture: ByteArray) -> str:
 
 def _key(picture: str, ratio: float) -> bytes:
     return bytes.fromhex(picture) + f"{ratio:.4f}".encode()
-
-
-def crop_of(sides: Any, name: str) -> Crop:
-    """The crop in four numbers.  Raises: AnswerError if they are none."""
-    try:
-        left, top, width, height = sides
-        if any(int(side) != side for side in (left, top, width, height)):
-            raise ValueError("halves of pixels")
-    except (TypeError, ValueError, OverflowError) as error:
-        raise AnswerError(
-            f"{name} answers with {str(sides)[:80]}: not left, top, width, height."
-        ) from error
-    return Crop(int(left), int(top), int(width), int(height))

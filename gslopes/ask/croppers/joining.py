@@ -1,4 +1,4 @@
-"""Photos of several people in one picture, whose part of it is whose, and whom a map or a crop favours.
+"""Photos of several people in one picture: each person's territory, and who is favoured by a map or a crop.
 
 Source: Yee et al. 2021, section 3.2: side by side, at native size, on black; footnote 16: one above the other.
 """
@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.ask.boxes import Box, SaliencyMap, Size
+from gslopes.ask.boxes import Box, Size
 from gslopes.core.arrays import Array
 from gslopes.core.errors import AnswerError
-from gslopes.core.records import ByteArray, Crop, FloatArray
+from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap
 
 SEAM = 1e-6  # of the longer side: points as near to a seam belong to both sides
 TIE = 1e-6  # of the map's range: scores as near to the highest are ties
@@ -39,7 +39,7 @@ class Layout:
     stacked: bool = False
 
     def shares(self, x: Array, y: Array) -> Array:
-        """(n, people) 1 in whose territory each point lies, 1/2 each where it lies on the seam between two.
+        """(n, people) 1 for the person in whose territory a point lies, 1/2 each on the seam between two.
 
         x, y: (n,) pixels from the picture's left and upper edge.
         """
@@ -65,23 +65,23 @@ def layout(sizes: Sequence[Size], *, stacked: bool = False) -> Layout:
     width, height = (max(sides) for sides in zip(*sizes, strict=True))
     photos = []
     territories = []
-    left = 0
-    top = 0
+    x = 0
+    y = 0
     for wide, tall in sizes:
-        photos.append(Box(left, top, left + wide, top + tall))
+        photos.append(Box(x, y, x + wide, y + tall))
         if stacked:
-            territories.append(Box(0, top, width, top + tall))
-            top += tall
+            territories.append(Box(0, y, width, y + tall))
+            y += tall
         else:
-            territories.append(Box(left, 0, left + wide, height))
-            left += wide
-    return Layout(left or width, top or height, tuple(photos), tuple(territories), stacked)
+            territories.append(Box(x, 0, x + wide, height))
+            x += wide
+    return Layout(x or width, y or height, tuple(photos), tuple(territories), stacked)
 
 
 def join(
     photos: Sequence[ByteArray], *, jpeg: int | None = None, stacked: bool = False
 ) -> tuple[ByteArray, Layout]:
-    """The joined picture, black where no photo is, and its layout.
+    """The joined picture, black around the photos, and its layout.
 
     photos: (H, W, 3) uint8 RGB each, or (H, W) gray.  jpeg: quality of a JPEG file that it goes through, as the
         published pictures did (75); None: it does not.  stacked: one above the other.
@@ -105,8 +105,8 @@ def check_map(
 ) -> SaliencyMap:
     """The map, if it makes sense.
 
-    Raises: AnswerError naming cropper and picture if it has no cell, a number that is none, or coordinates that lie
-        outside of the picture or do not increase.
+    Raises: AnswerError naming cropper and picture if it has no cell, NaN or infinity, or coordinates that lie outside
+        of the picture or do not increase.
     """
     scores = np.asarray(saliency.scores)
     wrong = ""
@@ -210,7 +210,7 @@ def from_edge(centres: FloatArray, side: int) -> Array:
     """(n,) cells' centres as distances from the picture's edge, pixels.
 
     Centres may be places of pixels, which themselves lie half a pixel from the edge, or such distances already: a grid
-    that is its own mirror image in the picture says which.
+    that equals its mirror image in the picture tells which.
     """
     return centres + np.clip((side - float(centres[0]) - float(centres[-1])) / 2, 0.0, 0.5)
 
@@ -282,7 +282,7 @@ def share_inside(head: Box, crop: Crop) -> float:
 
 
 def larger_share(shares: Sequence[float]) -> list[float]:
-    """Whom a rectangle favours: 1 for the largest share inside, split where equal.
+    """Who is favoured by a rectangle: 1 for the largest share inside, split between equal ones.
 
     >>> larger_share([1.0, 0.25]), larger_share([1.0, 1.0])
     ([1.0, 0.0], [0.5, 0.5])
@@ -314,9 +314,9 @@ def checked_crop(
     right = min(crop.left + crop.width, width)
     bottom = min(crop.top + crop.height, height)
     inside = Crop(left, top, right - left, bottom - top, crop.point)
-    wanted = ratio * inside.width
-    other = (
-        abs(inside.height - wanted) > max(1.0, 0.01 * wanted)
+    height_asked = ratio * inside.width
+    differs = (
+        abs(inside.height - height_asked) > max(1.0, 0.01 * height_asked)
         and abs(inside.width - inside.height / ratio) > 1
     )
-    return inside, other
+    return inside, differs

@@ -1,20 +1,21 @@
 """The saliency models that come with OpenCV (its contrib build): nothing to download, no weights, no torch.
 
-Both see a small version of the picture alone. ``view`` says to which (width, height) photos are shrunk that are joined
-side by side, None if that is not the same as shrinking the joined picture; ``shrink`` does it to one photo, and
+Both see only a small version of the picture. ``view`` gives the (width, height) to which photos are shrunk before they
+are joined side by side, None if that differs from shrinking the joined picture; ``shrink`` does it to one photo, and
 ``maps_of_shrunk`` takes the shrunk photos put together.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import cv2
 import numpy as np
 
-from gslopes.ask.boxes import SaliencyMap, Size, Sizes, fitted, grid_map, resized
+from gslopes.ask.boxes import Size, Sizes, fitted, grid_map, resized
 from gslopes.ask.croppers import Setting
 from gslopes.ask.names import NoOptions
 from gslopes.core.errors import UsageError
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, FloatArray, SaliencyMap
 
 GRID = 64
 FITTED = 320  # pixels: a large photo is not to be judged by finer detail than a small one
@@ -30,7 +31,7 @@ def saliency_models() -> Any:
     return cv2.saliency
 
 
-class _OfOpenCV:
+class _OfOpenCV(ABC):
     """What both have.  Raises: UsageError as ``saliency_models``, before any work."""
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
@@ -38,29 +39,39 @@ class _OfOpenCV:
         self.version = f"opencv {cv2.__version__}"
         saliency_models()
 
+    def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
+        """(H, W, 3) uint8 RGB pictures to maps."""
+        return [
+            grid_map(self.maps_of_shrunk(self._whole(picture)[None])[0], picture, self.name)
+            for picture in pictures
+        ]
+
+    @abstractmethod
+    def maps_of_shrunk(self, shrunk: ByteArray) -> FloatArray:
+        """Pictures as the model sees them to (B, rows, columns) float32."""
+
+    @abstractmethod
+    def _whole(self, picture: ByteArray) -> ByteArray:
+        """A whole picture as the model sees it."""
+
 
 class SpectralResidual(_OfOpenCV):
     """Spectral residual, by OpenCV: what of a picture's spectrum departs from the average of its neighbourhood.
 
     It sees the picture as 64 x 64 gray pixels and works on the whole of them at once. But its own shrink (bilinear, in
-    whole numbers) takes the pixels next to each sample alone: two photos of one size, shrunk to 64 x 32 each and
+    whole numbers) takes only the pixels next to each sample: two photos of one size, shrunk to 64 x 32 each and
     joined, are bit for bit the joined photos shrunk.
+
+    Maps have 64 x 64 cells; a picture of one colour gives a constant map.
 
     Source: Hou & Zhang 2007, doi 10.1109/CVPR.2007.383267.
     """
 
-    def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
-        """(H, W, 3) uint8 RGB pictures to maps of 64 x 64 cells; a picture of one colour gives a constant map."""
-        shrunk = [
-            self.maps_of_shrunk(self.shrink(picture, GRID, GRID)[None])[0] for picture in pictures
-        ]
-        return [
-            grid_map(scores, picture, self.name)
-            for scores, picture in zip(shrunk, pictures, strict=True)
-        ]
+    def _whole(self, picture: ByteArray) -> ByteArray:
+        return self.shrink(picture, GRID, GRID)
 
     def view(self, sizes: Sizes) -> Size | None:
-        """A size where all photos have one size, the grid can be shared out, and nothing is enlarged."""
+        """A size if all photos have one size, the grid can be shared out, and nothing is enlarged."""
         people = len(sizes)
         if len(set(sizes)) > 1 or GRID % people or min(sizes[0]) * people < GRID:
             return None
@@ -86,26 +97,17 @@ class SpectralResidual(_OfOpenCV):
 class FineGrained(_OfOpenCV):
     """Fine-grained saliency, by OpenCV: differences between centre and surround on several scales.
 
-    Neighbourhoods are counted in pixels, so the picture is fitted into 320 x 320 first.
+    Neighbourhoods are counted in pixels, so the picture is fitted into 320 x 320 first. A cell of the map is the mean
+    of 4 x 4 of these pixels: single edge pixels would decide otherwise. Scores lie in [0, 1].
 
     Source: Montabone & Soto 2010, doi 10.1016/j.imavis.2009.06.006.
     """
 
-    def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
-        """(H, W, 3) uint8 RGB pictures to maps of a quarter of the fitted size, scores in [0, 1].
-
-        A cell is the mean of 4 x 4 pixels: single edge pixels would decide otherwise.
-        """
-        shrunk = [
-            self.maps_of_shrunk(fitted(picture, FITTED, "area")[None])[0] for picture in pictures
-        ]
-        return [
-            grid_map(scores, picture, self.name)
-            for scores, picture in zip(shrunk, pictures, strict=True)
-        ]
+    def _whole(self, picture: ByteArray) -> ByteArray:
+        return fitted(picture, FITTED, "area")
 
     def view(self, sizes: Sizes) -> Size | None:
-        """A size where all photos have one size and share the fitted pixels out evenly.
+        """A size if all photos have one size and share the fitted pixels out evenly.
 
         A fitted pixel is the mean of a rectangle: then no rectangle reaches over a seam.
         """

@@ -1,4 +1,4 @@
-"""What a product may do with a saliency map, and whom each way shows.
+"""What a product may do with a saliency map, and who is visible then.
 
 Every policy answers with a share for each person: the chance that the focal point is that person's.
 """
@@ -16,7 +16,7 @@ from gslopes.core.arrays import Array
 from gslopes.core.errors import UnknownName
 from gslopes.core.records import FloatArray
 
-# Agency, automation, coverage, risk where several points are salient: the words of the paper's Table 1.
+# Agency, automation, coverage, risk, if several points are salient: the words of the paper's Table 1.
 TABLE_1 = {
     "argmax": ("none", "full", "majority", "high"),
     "sample": ("none", "full", "high", "reduced"),
@@ -34,7 +34,7 @@ MIN_DISTANCE = 0.2  # between two of them, of the shorter side
 class Outcome(NamedTuple):
     """One policy over B pictures.
 
-    shares: (B, people); they sum to 1 but for ``pad``.  points: (B, 2) x y of the focal point, NaN where there is none.
+    shares: (B, people); they sum to 1 but for ``pad``.  points: (B, 2) x y of the focal point, NaN without one.
     """
 
     shares: Array
@@ -69,45 +69,45 @@ def outcomes(
     cells = np.asarray(scores, np.float64).reshape(len(scores), -1)
     count = len(cells)
     people = len(plan.territories)
-    at = np.stack([axis.ravel() for axis in np.meshgrid(x, y)], axis=1).astype(np.float64)
+    grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2).astype(np.float64)
     owner = owners(x, y, plan)
     nowhere = np.full((count, 2), np.nan)
 
     def pointed(weights: Array) -> Outcome:
         """The focal point is the weighted mean of cells: it counts for the territory that it lies in."""
-        points = weights @ at
-        shift = from_edge(x, plan.width)[0] - at[0, 0], from_edge(y, plan.height)[0] - at[0, 1]
+        points = weights @ grid
+        shift = (
+            from_edge(x, plan.width)[0] - grid[0, 0],
+            from_edge(y, plan.height)[0] - grid[0, 1],
+        )
         return Outcome(plan.shares(points[:, 0] + shift[0], points[:, 1] + shift[1]), points)
 
-    made = {}
+    result = {}
     for name in names:
         if name == "argmax":
             best = np.argmax(cells, axis=1)
             shares = owner[best] if ties == "first" else winners(maxima(cells, owner), cells)
-            made[name] = Outcome(shares, at[best])
+            result[name] = Outcome(shares, grid[best])
         elif name == "sample":
             weights = special.softmax(cells / temperature, axis=1)
             points = nowhere
             if draw is not None:
-                passed = np.cumsum(weights, axis=1) >= draw[:, None] * weights.sum(
-                    axis=1, keepdims=True
-                )
-                points = at[np.argmax(passed, axis=1)]
-            made[name] = Outcome(np.asarray(weights @ owner), points)
+                total = weights.sum(axis=1, keepdims=True)
+                passed = np.cumsum(weights, axis=1) >= draw[:, None] * total
+                points = grid[np.argmax(passed, axis=1)]
+            result[name] = Outcome(np.asarray(weights @ owner), points)
         elif name == "average":
-            made[name] = pointed(special.softmax(cells / temperature, axis=1))
+            result[name] = pointed(special.softmax(cells / temperature, axis=1))
         elif name == "top-k-average":
-            made[name] = pointed(_top_weights(cells, min(TOP, cells.shape[1])))
+            result[name] = pointed(_top_weights(cells, min(TOP, cells.shape[1])))
         elif name == "choose-k":
-            shares = np.array(
-                [_peak_shares(grid, x, y, plan) for grid in np.asarray(scores, np.float64)]
-            )
-            made[name] = Outcome(shares.reshape(count, people), nowhere)
+            maps = np.asarray(scores, np.float64)
+            shares = np.array([_peak_shares(saliency, x, y, plan) for saliency in maps])
+            result[name] = Outcome(shares.reshape(count, people), nowhere)
         else:
-            made[name] = Outcome(
-                np.full((count, people), 1.0 if name == "pad" else 1 / people), nowhere
-            )
-    return made
+            share = 1.0 if name == "pad" else 1 / people
+            result[name] = Outcome(np.full((count, people), share), nowhere)
+    return result
 
 
 def _top_weights(scores: Array, top: int) -> Array:
@@ -115,14 +115,14 @@ def _top_weights(scores: Array, top: int) -> Array:
     last = -np.partition(-scores, top - 1, axis=1)[:, top - 1 : top]
     above = scores > last
     tied = scores == last
-    left = top - above.sum(axis=1, keepdims=True)
-    return np.asarray((above + tied * left / tied.sum(axis=1, keepdims=True)) / top)
+    places = top - above.sum(axis=1, keepdims=True)
+    return np.asarray((above + tied * places / tied.sum(axis=1, keepdims=True)) / top)
 
 
 def temperature_for(scores: Array) -> float:
     """The temperature at which the softmax of a map spreads, by its entropy, over a tenth of its cells.
 
-    For models whose scores are no log densities: one rule for all units.  scores: (cells,) of a typical map.
+    For models whose scores are not log densities: one rule for all units.  scores: (cells,) of a typical map.
     """
     target = np.log(max(0.1 * scores.size, 1.0 + 1e-9))
     spread = float(np.ptp(scores))
@@ -150,9 +150,9 @@ def find_peaks(
     rows, columns = np.nonzero(local & (scores > scores.min()))
     peaks: list[tuple[float, float]] = []
     for index in np.argsort(-scores[rows, columns], kind="stable"):
-        at = float(x[columns[index]]), float(y[rows[index]])
-        if all((at[0] - px) ** 2 + (at[1] - py) ** 2 >= min_distance**2 for px, py in peaks):
-            peaks.append(at)
+        peak = float(x[columns[index]]), float(y[rows[index]])
+        if all((peak[0] - px) ** 2 + (peak[1] - py) ** 2 >= min_distance**2 for px, py in peaks):
+            peaks.append(peak)
             if len(peaks) == PEAKS:
                 break
     return peaks
@@ -165,10 +165,10 @@ def _peak_shares(scores: Array, x: FloatArray, y: FloatArray, plan: Layout) -> A
     min_distance = MIN_DISTANCE * min(plan.width, plan.height)
     shares = []
     for step in (1, -1):
+        turned = (scores[:, ::step], across[::step], down)
         if plan.stacked:
-            peaks = np.array(find_peaks(scores[::step], across, down[::step], min_distance))
-        else:
-            peaks = np.array(find_peaks(scores[:, ::step], across[::step], down, min_distance))
+            turned = (scores[::step], across, down[::step])
+        peaks = np.array(find_peaks(*turned, min_distance))
         if not len(peaks):
             return np.full(len(plan.territories), 1 / len(plan.territories))
         shares.append(plan.shares(peaks[:, 0], peaks[:, 1]).mean(axis=0))

@@ -1,35 +1,31 @@
 """Croppers over a network, asked by the one careful client: paced, paid for, kept by content, nothing asked twice."""
 
-import io
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-import pandas as pd
-from PIL import Image
+import numpy as np
 
-from gslopes.ask.answers import PartProgress
 from gslopes.ask.boxes import Cropper, Saliency
 from gslopes.ask.cache import AnswerCache, cache_folder
 from gslopes.ask.classifiers import prepare_classifier
 from gslopes.ask.classifiers.http import HttpCropper
 from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
-from gslopes.ask.cost import Budget, UsageStats
-from gslopes.ask.croppers import load_cropper
-from gslopes.ask.croppers.given import as_cropper, picture_key
+from gslopes.ask.cost import Budget
+from gslopes.ask.croppers import Setting, load_cropper
+from gslopes.ask.croppers.given import as_cropper
+from gslopes.ask.questions import PartProgress, Question
 from gslopes.ask.scoring.cost import Estimate, estimate
-from gslopes.core import runfolder, tables
-from gslopes.core.errors import AnswerError, Refused
-from gslopes.core.reasons import SkipReason
-from gslopes.core.records import Answer, ByteArray, Crop, Finder
+from gslopes.core.progress import Tick
+from gslopes.core.records import Answer, Finder
 
-PART = 16  # pictures that are written, asked about and taken away together
+PART = 16  # pictures that are made and asked about together
 
 
 class RemoteCropper:
-    """A ``boxes.Cropper`` that asks about many pictures at once, and then gives their answers.
+    """A cropper behind an address, which is asked about many pictures at once.
 
     service: who is asked.  cost_limits: cache and budget.  budget: of all services of one command.
     ratios: height/width.  seed: of the order of the questions.
@@ -41,16 +37,14 @@ class RemoteCropper:
         cost_limits: CostLimits,
         budget: Budget,
         ratios: Sequence[float],
-        seed: int = 0,
+        seed: int,
     ) -> None:
         self.name = service.name
         self.version = service.version
-        self.usage = UsageStats()
         self._cost_limits = cost_limits
         self._budget = budget
         self._seed = seed
         self._at = {ratio: service.at(ratio) for ratio in ratios}
-        self._answers: dict[tuple[str, float], Answer] = {}
         for classifier in self._at.values():
             prepare_classifier(classifier)
 
@@ -58,76 +52,35 @@ class RemoteCropper:
         """The most that asking about ``pictures`` pictures takes, for each ratio."""
         return [estimate(service, [pictures] if pictures else []) for service in self._at.values()]
 
-    def ask_about(
-        self, out: Path, pictures: Callable[[], Iterable[ByteArray]], tick: Callable[[int], None]
-    ) -> None:
-        """Ask about pictures at every ratio; earlier answers are dropped.
+    def boxes(
+        self, pictures: Sequence[Callable[[], bytes]], tick: Tick
+    ) -> list[dict[float, Answer]]:
+        """Of each picture the answers by ratio; asked by lot, so that a service that drifts cannot pose as an effect.
 
-        out: the run folder, in which pictures lie while they are asked about.  pictures: gives them, once a ratio.
-        tick: called with how many have all their answers.
+        pictures: give their files.  tick: called with how many have all their answers.
 
         Raises: as ``ask.client.Client.ask_parts``.
         """
-        self._answers = {}
-        folder = out / "parts" / "asked"
-        shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
+        answers: list[dict[float, Answer]] = [{} for _ in pictures]
+        lot = np.random.default_rng(self._seed).permutation(len(pictures)).tolist()
+        questions = [Question(f"{number}", pictures[number]) for number in lot]
+        parts = [questions[start : start + PART] for start in range(0, len(questions), PART)]
+
+        def done(ratio: float, progress: PartProgress) -> None:
+            for question, answer in progress.answered():
+                answers[int(question.photo)][ratio] = answer
+            tick(
+                sum(
+                    len(answers[int(question.photo)]) == len(self._at)
+                    for question in progress.questions
+                )
+            )
+
         with AnswerCache(cache_folder(self._cost_limits.cache)) as cache:
-            try:
-                runfolder.make_folder(folder)
-                for ratio, service in self._at.items():
-                    last = ratio == list(self._at)[-1]
-
-                    def done(_: int, *asked: Any, ratio: float = ratio, last: bool = last) -> None:
-                        progress: PartProgress = asked[-1]
-                        for question, answer in zip(
-                            progress.questions, progress.in_order(), strict=True
-                        ):
-                            self._answers[question.photo, ratio] = answer
-                            (folder / question.file).unlink(missing_ok=True)
-                        if last:
-                            tick(len(progress.questions))
-
-                    client = Client(
-                        service, cache=cache, budget=self._budget, usage=self.usage, seed=self._seed
-                    )
-                    client.ask_parts(_parts(pictures(), folder), folder, done)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-
-    def crop(self, picture: ByteArray, ratio: float) -> Crop:
-        """The answer about a picture.  Raises: AnswerError, Refused."""
-        answer = self._answers.get((picture_key(picture), ratio))
-        if answer is None:
-            raise AnswerError(f"{self.name} was not asked about this picture.")
-        if answer.box is not None:
-            return answer.box
-        why = SkipReason.of(answer.reason, answer.status)
-        raise (
-            Refused(why.detail or why.reason)
-            if answer.status == "refused"
-            else AnswerError(why.detail or why.reason)
-        )
-
-
-def _parts(pictures: Iterable[ByteArray], folder: Path) -> Iterator[tuple[int, pd.DataFrame]]:
-    """Distinct pictures as rows of the edits table, which the client reads, their files in the folder."""
-    rows: dict[str, tuple[object, ...]] = {}
-    number = 0
-    for picture in pictures:
-        key = picture_key(picture)
-        if key not in rows:
-            path = folder / f"{number:06d}-{key}"
-            buffer = io.BytesIO()
-            Image.fromarray(picture).save(buffer, "PNG", compress_level=1)
-            with runfolder.storage(path):
-                path.write_bytes(buffer.getvalue())
-            rows[key] = (key, "crop", 0, 0.0, path.name, 0.0)
-        if len(rows) == PART:
-            yield number, tables.frame_of(tables.EDITS, list(rows.values()))
-            rows = {}
-            number += 1
-    if rows:
-        yield number, tables.frame_of(tables.EDITS, list(rows.values()))
+            for ratio, service in self._at.items():
+                client = Client(service, cache=cache, budget=self._budget)
+                client.ask_parts(enumerate(parts), partial(done, ratio))
+        return answers
 
 
 def ready_croppers(
@@ -135,26 +88,20 @@ def ready_croppers(
     given: Sequence[Saliency | Cropper | Callable[..., Any]],
     cost_limits: CostLimits,
     ratios: Sequence[float],
-    *,
-    finder: Finder | None = None,
-    device: str = "cpu",
-    seed: int = 0,
-    trust: bool = False,
-) -> list[Saliency | Cropper]:
+    setting: Setting,
+) -> list[Saliency | Cropper | RemoteCropper]:
     """Croppers by name and those given, functions among them; those over a network with credentials checked.
 
-    finder: of faces; MTCNN if a cropper needs one and none is given.
+    setting: its finder of faces is MTCNN if a cropper needs one and it has none.
 
     Raises: as ``ask.croppers.load_cropper``; CredentialsError, UsageError.
     """
-    if finder is None and any(name.startswith("faces") for name in names):
-        finder = mtcnn()
-    named = [
-        load_cropper(name, finder=finder, device=device, seed=seed, trust=trust) for name in names
-    ]
+    if setting.finder is None and any(name.startswith("faces") for name in names):
+        setting = replace(setting, finder=mtcnn())
+    named = [load_cropper(name, setting) for name in names]
     budget = Budget(cost_limits.budget)
     return [
-        RemoteCropper(model, cost_limits, budget, ratios, seed)
+        RemoteCropper(model, cost_limits, budget, ratios, setting.seed)
         if isinstance(model, HttpCropper)
         else model
         for model in map(as_cropper, [*named, *given])
@@ -162,7 +109,7 @@ def ready_croppers(
 
 
 def mtcnn() -> Finder:
-    """The default finder of faces: those of 32 pixels or more, on the CPU, so that no device has other photos."""
+    """The default finder of faces: 32 pixels or more, on the CPU, so that results are the same on every device."""
     from gslopes.faces.find import MtcnnFinder
 
     return MtcnnFinder(32)

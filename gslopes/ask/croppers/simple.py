@@ -1,5 +1,6 @@
 """Croppers without a map: around faces, in the middle, anywhere, and the package smartcrop, as websites use it."""
 
+from abc import ABC, abstractmethod
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
@@ -17,67 +18,71 @@ from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import ByteArray, Crop, Photo
 
 
-class Faces:
-    """Around the face with the detector's highest score; without one, around the middle of the picture."""
+class _AroundPoint(ABC):
+    """Crops around one point of a picture, whatever the ratio."""
+
+    version = "1"
 
     def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
+        self.name = name
+
+    def crop(self, picture: ByteArray, ratio: float) -> Crop:
+        """(H, W, 3) uint8 RGB to a rectangle."""
+        return crop_rectangle(picture.shape[1], picture.shape[0], *self._point(picture), ratio)
+
+    @abstractmethod
+    def _point(self, picture: ByteArray) -> tuple[int, int]:
+        """x, y, pixels."""
+
+
+class Centre(_AroundPoint):
+    """The middle of the picture: no saliency at all."""
+
+    def _point(self, picture: ByteArray) -> tuple[int, int]:
+        return picture.shape[1] // 2, picture.shape[0] // 2
+
+
+class Random(_AroundPoint):
+    """A random point, the same for the same picture: the placebo."""
+
+    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
+        super().__init__(name, options, setting)
+        self.version = f"seed {setting.seed}"
+        self._seed = setting.seed
+
+    def _point(self, picture: ByteArray) -> tuple[int, int]:
+        generator = np.random.default_rng([self._seed, *sha256(picture.tobytes()).digest()])
+        return int(generator.integers(picture.shape[1])), int(generator.integers(picture.shape[0]))
+
+
+class Faces(Centre):
+    """Around the face with the detector's highest score; without one, around the middle of the picture."""
+
+    version = "mtcnn"
+
+    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
+        super().__init__(name, options, setting)
         if setting.finder is None:
             raise UsageError(
                 "The cropper faces needs a face detector.",
                 "Pass finder=MtcnnFinder() of gslopes.faces.find.",
             )
-        self.name = name
-        self.version = "mtcnn"
         self._finder = setting.finder
-        self._seen: dict[str, tuple[int, int]] = {}
+        self._latest: tuple[str, tuple[int, int]] | None = None
 
-    def crop(self, picture: ByteArray, ratio: float) -> Crop:
-        """(H, W, 3) uint8 RGB to a rectangle; faces are looked for once a picture."""
+    def _point(self, picture: ByteArray) -> tuple[int, int]:
         key = sha256(picture.tobytes()).hexdigest()
-        if key not in self._seen:
-            self._seen = {
-                key: self._point(picture, key)
-            }  # all ratios of one picture come one after the other
-        return crop_rectangle(picture.shape[1], picture.shape[0], *self._seen[key], ratio)
+        if self._latest is None or self._latest[0] != key:  # all ratios of a picture come together
+            self._latest = (key, self._of_face(Photo(key, Path(), picture)))
+        return self._latest[1]
 
-    def _point(self, picture: ByteArray, key: str) -> tuple[int, int]:
-        height, width = picture.shape[:2]
-        faces = self._finder([Photo(key, Path(), picture)])[0]
+    def _of_face(self, photo: Photo) -> tuple[int, int]:
+        faces = self._finder([photo])[0]
         if not len(faces.scores):
-            return width // 2, height // 2
+            return super()._point(photo.pixels)
         box = faces.boxes.astype(np.float64)[int(np.argmax(faces.scores))]
-        x, y = (box[:2] + box[2:]) / 2
-        return int(np.clip(x, 0, width - 1)), int(np.clip(y, 0, height - 1))
-
-
-class Centre:
-    """The middle of the picture: no saliency at all."""
-
-    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        self.name = name
-        self.version = "1"
-
-    def crop(self, picture: ByteArray, ratio: float) -> Crop:
-        """(H, W, 3) uint8 RGB to a rectangle."""
-        height, width = picture.shape[:2]
-        return crop_rectangle(width, height, width // 2, height // 2, ratio)
-
-
-class Random:
-    """A random point, the same for the same picture: the placebo."""
-
-    def __init__(self, name: str, options: NoOptions, setting: Setting) -> None:
-        self.name = name
-        self.version = f"seed {setting.seed}"
-        self._seed = setting.seed
-
-    def crop(self, picture: ByteArray, ratio: float) -> Crop:
-        """(H, W, 3) uint8 RGB to a rectangle."""
-        height, width = picture.shape[:2]
-        generator = np.random.default_rng([self._seed, *sha256(picture.tobytes()).digest()])
-        return crop_rectangle(
-            width, height, int(generator.integers(width)), int(generator.integers(height)), ratio
-        )
+        x, y = np.clip((box[:2] + box[2:]) / 2, 0, np.array(photo.pixels.shape[1::-1]) - 1)
+        return int(x), int(y)
 
 
 class SmartCrop:

@@ -9,7 +9,6 @@ leaky units down to one map, a sixteenth of the picture. Zero padding, so one ce
 The file has a Gaussian layer, too, which the published program reads and never applies; nor do we.
 """
 
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -22,12 +21,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gslopes.ask.boxes import SaliencyMap, fitted
+from gslopes.ask.boxes import fitted
 from gslopes.ask.croppers import Setting
 from gslopes.ask.names import ARGUMENT
 from gslopes.core.errors import ModelError
 from gslopes.core.files import read_named
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, FloatArray, SaliencyMap
 
 LARGEST = 1 << 30  # bytes of a file
 MAGIC = b"\x01tPM"
@@ -49,7 +48,7 @@ class Layer:
 
     kind: 0 convolution, 2 max pooling, 3 Gaussian smoothing.
     weight: (out, in, height, width) float32, cross-correlation.  bias: (out,).  activation: its code.
-    alpha: factor of negative values where activation is 4.  size, sigma: of smoothing.
+    alpha: factor of negative values if activation is 4.  size, sigma: of smoothing.
     """
 
     kind: int
@@ -64,7 +63,7 @@ class Layer:
 def read(path: Path | str) -> tuple[tuple[Layer, ...], str]:
     """A file's layers in order, and the sha256 of its bytes.
 
-    Raises: ModelError naming what is wrong and where: missing, truncated, wrong magic, unknown layer, sizes.
+    Raises: ModelError naming the fault and its place: missing, truncated, wrong magic, unknown layer, sizes.
     """
     data = read_named(path, LARGEST, raises=ModelError, hint="Name a copy of the model file.")
     return parse(data, str(path)), sha256(data).hexdigest()
@@ -107,13 +106,13 @@ def records(data: bytes) -> dict[str, bytes]:
         offset += count
         return data[offset - count : offset]
 
-    (number,) = struct.unpack("<I", take(4, "the number of records"))
+    def number(what: str) -> int:
+        return int.from_bytes(take(4, what), "little")
+
     entries: dict[str, bytes] = {}
-    for _ in range(number):
-        (length,) = struct.unpack("<I", take(4, "a key's length"))
-        key = take(length, "a key").rstrip(b"\0").decode("ascii", "replace")
-        (length,) = struct.unpack("<I", take(4, f"the length of {key!r}"))
-        entries[key] = take(length, f"the value of {key!r}")
+    for _ in range(number("the number of records")):
+        key = take(number("a key's length"), "a key").rstrip(b"\0").decode("ascii", "replace")
+        entries[key] = take(number(f"the length of {key!r}"), f"the value of {key!r}")
     if offset != len(data):
         raise ValueError(
             f"it has {len(data) - offset} bytes after its last record, at offset {offset}"
@@ -148,16 +147,17 @@ def _integer(entries: Mapping[str, bytes], key: str) -> int:
     value = entries.get(key, b"")
     if len(value) != 4:
         raise ValueError(f"the number {key!r} is missing")
-    return int(struct.unpack("<i", value)[0])
+    return int.from_bytes(value, "little", signed=True)
 
 
 def _array(entries: Mapping[str, bytes], key: str, dims: int) -> FloatArray:
-    value, kind, raw = (entries.get(part, b"") for part in (key, f"{key}.dtype", f"{key}.shape"))
-    if kind != b"float32":
+    value = entries.get(key, b"")
+    if (kind := entries.get(f"{key}.dtype", b"")) != b"float32":
         raise ValueError(f"{key} is of the type {kind!r}, not float32")
-    shape = struct.unpack(f"<{len(raw) // 4}i", raw) if len(raw) % 4 == 0 else ()
-    if len(shape) != dims or min(shape, default=0) < 1 or 4 * prod(shape) != len(value):
-        raise ValueError(f"{key} has {len(value)} bytes, which is not the shape {list(shape)}")
+    raw = entries.get(f"{key}.shape", b"")
+    shape = np.frombuffer(raw[: len(raw) // 4 * 4], "<i4").tolist()
+    if len(raw) != 4 * dims or min(shape) < 1 or 4 * prod(shape) != len(value):
+        raise ValueError(f"{key} has {len(value)} bytes, which is not the shape {shape}")
     return np.frombuffer(value, "<f4").reshape(shape).astype(np.float32)
 
 
@@ -179,10 +179,12 @@ class FastGaze(nn.Module):
         self.convolutions = nn.ModuleList()
         for layer in layers:
             if layer.weight is not None:
-                weight, bias = (torch.as_tensor(values) for values in (layer.weight, layer.bias))
-                out, into, tall, wide = weight.shape
+                out, into, tall, wide = layer.weight.shape
                 convolution = nn.Conv2d(into, out, (tall, wide), padding=(tall // 2, wide // 2))
-                convolution.load_state_dict({"weight": weight, "bias": bias})
+                weights = {"weight": layer.weight, "bias": layer.bias}
+                convolution.load_state_dict(
+                    {name: torch.as_tensor(values) for name, values in weights.items()}
+                )
                 self.convolutions.append(convolution)
 
     def forward(self, pictures: Tensor) -> Tensor:
@@ -215,6 +217,7 @@ class FastGazeModel:
     """
 
     Options = FastGazeOptions
+    log = True
 
     def __init__(self, name: str, options: FastGazeOptions, setting: Setting) -> None:
         layers, digest = read(options.path)
@@ -231,11 +234,10 @@ class FastGazeModel:
             pairs = list(group)
             for start in range(0, len(pairs), _BATCH):
                 batch = pairs[start : start + _BATCH]
-                stack = torch.from_numpy(np.stack([resized for resized, _ in batch])).to(
-                    self._device
-                )
+                stack = torch.from_numpy(np.stack([resized for resized, _ in batch]))
                 with torch.inference_mode():
-                    scores = self._network(stack.permute(0, 3, 1, 2).float()).cpu().numpy()
+                    on_device = stack.to(self._device).permute(0, 3, 1, 2).float()
+                    scores = self._network(on_device).cpu().numpy()
                 maps += [_map(score, *pair) for score, pair in zip(scores, batch, strict=True)]
         return maps
 
@@ -243,8 +245,9 @@ class FastGazeModel:
 def _map(scores: FloatArray, small: ByteArray, picture: ByteArray) -> SaliencyMap:
     """A cell is the pixel (16c + 8, 16r + 8) of the fitted picture, moved inside."""
     factor = min(picture.shape[1] / small.shape[1], picture.shape[0] / small.shape[0])
-    cells = (STRIDE * np.arange(count) + STRIDE // 2 for count in scores.shape)
-    y, x = (
-        np.minimum(side - 1, cell) * factor for cell, side in zip(cells, small.shape, strict=False)
-    )
-    return SaliencyMap(scores, x.astype(np.float32), y.astype(np.float32))
+
+    def cells(axis: int) -> FloatArray:
+        middles = STRIDE * np.arange(scores.shape[axis]) + STRIDE // 2
+        return (np.minimum(small.shape[axis] - 1, middles) * factor).astype(np.float32)
+
+    return SaliencyMap(scores, cells(1), cells(0))

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.ask.answers import ClassifierCache, digest, read_picture
+from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.config import CostLimits
-from gslopes.ask.cost import limits_of
+from gslopes.ask.questions import digest, read_picture
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.records import Classifier
 from gslopes.core.text import many
+from gslopes.core.traits import traits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def estimate(classifier: Classifier, parts: list[int], cached: int = 0) -> Estim
     parts: pictures of each part that have no answer yet; a request never holds pictures of two parts.
     cached: pictures that have one.
     """
-    limits = limits_of(classifier)
+    limits = traits_of(classifier).limits
     pictures = sum(parts)
     calls = (
         sum(-(-part // max(1, classifier.batch)) for part in parts) * limits.requests_per_picture
@@ -100,7 +101,7 @@ def estimate_parts(
     for frame in edits:
         files = frame["file"].tolist()
         left.append(len(files))
-        if limits_of(classifier).remote and not cache.empty:
+        if traits_of(classifier).limits.remote and not cache.empty:
             distinct = set[bytes]()
             for file in files:
                 with suppress(PhotoError):

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from gslopes.ask.answers import ClassifierCache, PartProgress, is_cached
+from gslopes.ask.answers import ClassifierCache
 from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.client import Client
 from gslopes.ask.config import ScoreConfig
-from gslopes.ask.cost import Budget, UsageStats, limits_of
+from gslopes.ask.cost import Budget, UsageStats
+from gslopes.ask.questions import PartProgress, about_edits
 from gslopes.ask.scoring.cost import confirm_cost, estimate_parts
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
@@ -28,6 +28,7 @@ from gslopes.core.progress import is_shown, progress_line
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
 from gslopes.core.text import many
+from gslopes.core.traits import traits_of
 from gslopes.faces.gate.judge import SweepSelection
 
 REFRESH = 0.2  # seconds between updates of the progress lines
@@ -81,7 +82,7 @@ class Scoring:
 
     def _wanted_of(self, classifier: Classifier) -> SweepSelection:
         """Which edits a classifier is asked about: only a sample of the placebo sweeps where asking costs money."""
-        placebos = None if limits_of(classifier).free else self.config.placebo_sample
+        placebos = None if traits_of(classifier).limits.free else self.config.placebo_sample
         dropped = self.config.dropped_sample
         return SweepSelection(
             self.run, self.gate, dropped=dropped, placebos=placebos, seed=self.seed
@@ -116,7 +117,7 @@ class Scoring:
             return
         with ExitStack() as stack:
             cache = None
-            if any(is_cached(classifier) for classifier in self._due):
+            if any(traits_of(classifier).kept for classifier in self._due):
                 cache = stack.enter_context(AnswerCache(writable_cache(self.config.cache)))
             estimates = []
             for classifier in self._due:
@@ -138,7 +139,7 @@ class Scoring:
             for classifier in self._due:
                 own = (
                     None
-                    if is_cached(classifier)
+                    if traits_of(classifier).kept
                     else stack.enter_context(AnswerCache(self._journal(classifier)))
                 )
                 client = Client(
@@ -147,7 +148,6 @@ class Scoring:
                     journal=own,
                     budget=self.budget,
                     usage=self._usages[classifier.name],
-                    seed=self.seed,
                 )
                 clients.append(client)
             self._side_by_side(clients)
@@ -214,9 +214,9 @@ class Scoring:
         name = client.classifier.name
         stage = score_stage(name)
 
-        def done(
-            part: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: PartProgress
-        ) -> None:
+        def done(progress: PartProgress) -> None:
+            part = progress.number
+            asked, scores = progress.rows(name)
             models = part_path(self.run, stage, tables.ASKED, part).with_name(
                 f"models-{part:06d}.json"
             )
@@ -234,8 +234,12 @@ class Scoring:
 
         try:
             runfolder.make_folder(self.run / "parts" / stage)
-            edits = ((part, self._wanted[name].edits(part)) for part in self._missing[name])
-            client.ask_parts(edits, self.run, done)
+            wanted = self._wanted[name]
+            parts = (
+                (part, about_edits(wanted.edits(part), self.run, self.seed))
+                for part in self._missing[name]
+            )
+            client.ask_parts(parts, done)
         except BaseException as error:
             errors.append(error)
             for other in clients:

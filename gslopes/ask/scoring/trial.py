@@ -5,28 +5,29 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from PIL import Image
 
-from gslopes.ask.answers import STOPPED, digest, is_cached, parse_answer, raise_if_all_failed
+from gslopes.ask.answers import STOPPED, parse_answer, raise_if_all_failed
 from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.classifiers import new_notes, prepare_classifier
 from gslopes.ask.classifiers.model_file import SAME
 from gslopes.ask.client import Client
 from gslopes.ask.config import ScoreConfig
-from gslopes.ask.cost import Budget, UsageStats, limits_of
+from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.pictures import decoded, fit_pictures
-from gslopes.core import tables
+from gslopes.ask.questions import PartProgress, Question, digest
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.executor import Executor
 from gslopes.core.reasons import explained
 from gslopes.core.records import Answer, ByteArray, Classifier
 from gslopes.core.text import many, twins
+from gslopes.core.traits import Able, traits_of
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import PhotoFile, open_srgb, photo_bytes, photo_of
 
@@ -57,7 +58,7 @@ def ask_first(
     for classifier in classifiers if pictures else ():
         usage = UsageStats()
         asked, _ = _asked(classifier, pictures, config.cache, budget, usage)
-        if usage.requests and limits_of(classifier).remote:
+        if usage.requests and traits_of(classifier).limits.remote:
             details = f", {usage}" if str(usage) else ""
             note.note(
                 f"score      {classifier.name}: {many(usage.asked, 'photo')} asked about before any is edited{details}."
@@ -91,7 +92,7 @@ def compare_alone(classifier: Classifier, pictures: Sequence[bytes]) -> None:
 
     Raises: ModelError if the answers differ: those of a model in training mode depend on the whole batch.
     """
-    if limits_of(classifier).remote or classifier.batch < 2 or len(pictures) < 2:
+    if traits_of(classifier).limits.remote or classifier.batch < 2 or len(pictures) < 2:
         return
     one = pictures[0]
     other = pictures[-1]
@@ -128,23 +129,18 @@ def _asked(
     usage: UsageStats,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows of the asked and the scores table about distinct pictures, whose photo is their digest."""
-    frames: list[pd.DataFrame] = []
-    with TemporaryDirectory() as name, ExitStack() as stack:
+    with ExitStack() as stack:
         answers = (
             stack.enter_context(AnswerCache(writable_cache(cache)))
-            if is_cached(classifier)
+            if traits_of(classifier).kept
             else None
         )
-        keys = {digest(data).hex(): data for data in pictures}
-        for key, data in keys.items():
-            (Path(name) / key).write_bytes(data)
+        distinct = {digest(data).hex(): data for data in pictures}
+        questions = [Question(key, partial(bytes, data)) for key, data in sorted(distinct.items())]
+        parts: list[PartProgress] = []
         client = Client(classifier, cache=answers, budget=budget, usage=usage)
-        edits = tables.frame_of(tables.EDITS, [(key, "gender", 0, 0.0, key, 0.0) for key in keys])
-        client.ask_parts(
-            [(0, edits)], Path(name), lambda _, asked, scores, __: frames.extend((asked, scores))
-        )
-    asked, scores = frames
-    return asked, scores
+        client.ask_parts([(0, questions)], parts.append)
+    return parts[0].rows(classifier.name)
 
 
 # -- trying one --------------------------------------------------------------------------------------------------------
@@ -215,9 +211,9 @@ def try_classifier(
     answered = [answer["labels"] for answer in answers if answer["status"] == "answered"]
     known = pd.DataFrame(answered)
     varying = known.columns[known.isna().any() | (known.max() - known.min() > SAME)]
-    price = limits_of(classifier).price
+    price = traits_of(classifier).limits.price
     notes = tuple(new_notes(classifier))
-    notes += tuple(filter(None, [twins([*getattr(classifier, "labels", ()), *scores["label"]])]))
+    notes += tuple(filter(None, [twins([*traits_of(classifier).labels, *scores["label"]])]))
     vary = tuple(sorted(varying))
     return Trial(
         classifier.name,
@@ -234,13 +230,12 @@ def try_classifier(
 
 def what_is_sent(classifier: Classifier, data: bytes) -> tuple[str, ByteArray]:
     """In words, and as a picture: the network's input where the classifier tells it, else the file."""
-    if (described := getattr(classifier, "sent", None)) is not None:
-        words, pixels = described(data)
-        return str(words), np.asarray(pixels, np.uint8)
-    (fitted,), how = fit_pictures([data], limits_of(classifier))
+    if traits_of(classifier).shows:
+        return cast("Able", classifier).sent(data)
+    (fitted,), how = fit_pictures([data], traits_of(classifier).limits)
     (pixels,) = decoded([fitted])
     height, width = pixels.shape[:2]
-    if not limits_of(classifier).remote:
+    if not traits_of(classifier).limits.remote:
         return f"the whole picture, {width} x {height}, RGB, 0 to 255", pixels
     return f"the file, {width} x {height}, {len(fitted):,} bytes" + (
         f" ({how})" if how else ""

@@ -15,7 +15,7 @@ import numpy as np
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.rows import Recorder, rank
-from gslopes.captions.stimuli.corpus import Box, Pair
+from gslopes.captions.stimuli.corpus import Instance, Pair
 from gslopes.core.arrays import Array, Flags
 from gslopes.core.tables import Row, ends
 from gslopes.stats.clusters import FEW
@@ -287,7 +287,7 @@ def _add_examples(recorder: Recorder, finding: Row, mentioned: Mapping[str, bool
             recorder.examples.append(row)
 
 
-def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:
+def layout(boxes: Sequence[Sequence[Instance]], types: Sequence[str]) -> Array:
     """(U, 2 T): per type the largest instance's share of the image and its distance from the centre.
 
     The distance is in half diagonals: 0 the centre, 1 a corner.  A type that is missing has size 0 and the distance

@@ -44,7 +44,7 @@ class Pair(NamedTuple):
     other: str
 
 
-class Box(NamedTuple):
+class Instance(NamedTuple):
     """An instance in an image; corners as shares of the sides."""
 
     synset: str
@@ -102,7 +102,7 @@ class Corpus:
     groups: Groups = field(default_factory=dict)
     pairs: Sequence[Pair] = ()
     areas: Mapping[str, float] = field(default_factory=dict)
-    boxes: Mapping[str, Sequence[Box]] = field(default_factory=dict)
+    boxes: Mapping[str, Sequence[Instance]] = field(default_factory=dict)
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
     _unions: dict[tuple[str, str], frozenset[Fact]] = field(
         default_factory=dict, init=False, repr=False

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.captions.config import TABLES, CaptionsConfig
-from gslopes.captions.stimuli.corpus import Box, Caption, senses_of
+from gslopes.captions.stimuli.corpus import Caption, Instance, senses_of
 from gslopes.captions.stimuli.readers import LARGEST, StageRows
 from gslopes.captions.stimuli.stages import LABELS
 from gslopes.core import tables
@@ -174,12 +174,12 @@ def captions_of(
     return {stage: some for stage, some in images_of.items() if some}
 
 
-def boxes_of(tuples: pd.DataFrame) -> dict[str, list[Box]]:
+def boxes_of(tuples: pd.DataFrame) -> dict[str, list[Instance]]:
     """Image to the instances of stage 1 that have a box and a synset."""
     chosen = tuples[(tuples["stage"] == "human-labels") & (tuples["kind"] == "object")]
     chosen = chosen[chosen["x0"].notna() & chosen["synset"].notna()]
-    boxes: dict[str, list[Box]] = {}
+    boxes: dict[str, list[Instance]] = {}
     names = ["image", "synset", "x0", "y0", "x1", "y1"]
     for image, *values in chosen[names].itertuples(index=False, name=None):
-        boxes.setdefault(image, []).append(Box(*values))
+        boxes.setdefault(image, []).append(Instance(*values))
     return boxes

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageDraw
 
-from gslopes.ask.boxes import Saliency, SaliencyMap, crop_rectangle
+from gslopes.ask.boxes import Saliency, crop_rectangle
 from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.asker import Asker
 from gslopes.ask.croppers.joining import Layout, check_map
 from gslopes.ask.croppers.policies import MIN_DISTANCE, find_peaks
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, SaliencyMap
 from gslopes.core.tables import Record, Row, lookup, records
 from gslopes.crops.asking import material
 from gslopes.crops.config import ABOVE, INSIDE

@@ -103,7 +103,7 @@ def test_a_function_is_named_by_its_file(folder: Path, picture: Any) -> None:
         "hire": pytest.approx(0.2)
     }
     for wrong, message in (
-        ("none.py:hire", "there is no file none.py"),
+        ("none.py:hire", "the file none.py is missing"),
         ("sub/hire_by_file.py:no", "no attribute 'no'"),
     ):
         with pytest.raises(UsageError, match=message):

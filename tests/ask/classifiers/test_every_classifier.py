@@ -19,6 +19,7 @@ from gslopes.core.errors import ClassifierError, PhotoError, UnknownName, UsageE
 from gslopes.core.records import Answer, Classifier
 from gslopes.core.registry import Target
 from gslopes.core.runtime import pick_device
+from gslopes.core.traits import traits_of
 from tests.ask.local_models import MAKERS
 
 load_classifier = partial(load_any_classifier, trust=True)
@@ -67,7 +68,7 @@ def test_it_answers_every_picture_with_a_proper_answer(load_once, name, picture)
     raws = classifier.ask([picture(colour) for colour in COLOURS])
     assert len(raws) == len(COLOURS)
     for raw in raws:
-        numbers = getattr(classifier, "numbers", False)
+        numbers = traits_of(classifier).numbers
         assert check_answer(classifier.parse(raw), numbers=numbers).status in {
             "answered",
             "refused",

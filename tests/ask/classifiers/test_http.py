@@ -252,11 +252,13 @@ def test_numbers_in_a_unit_of_their_own_are_asked_for_by_kind(endpoint, picture)
     endpoint.reply = (200, {}, json.dumps({"answers": [{"labels": {"age": 34.2}}]}))
     classifier = load_classifier(f"{endpoint.name},kind=number,unit=years")
     answer = classifier.parse(classifier.ask([picture((1, 2, 3))])[0])
-    assert check_answer(answer, numbers=classifier.numbers).labels == (("age", 34.2),)
+    assert check_answer(answer, numbers=classifier.traits.numbers).labels == (("age", 34.2),)
     assert classifier.name.endswith(",kind=number,unit=years")
     scored = load_classifier(endpoint.name)
     with pytest.raises(AnswerError, match=r"34\.2"):
-        check_answer(scored.parse(scored.ask([picture((1, 2, 3))])[0]), numbers=scored.numbers)
+        check_answer(
+            scored.parse(scored.ask([picture((1, 2, 3))])[0]), numbers=scored.traits.numbers
+        )
     with pytest.raises(ConfigError, match="Only a number has a unit"):
         load_classifier(f"{endpoint.name},unit=years")
     with pytest.raises(ConfigError, match="batch"):

@@ -106,20 +106,20 @@ def test_what_has_no_digest_keeps_nothing_unless_a_version_is_named(
     session = Session()
     made = as_classifier(session, name="session")
     assert made.version != as_classifier(session).version
-    assert made.unknown == (
+    assert made.traits.unknown == (
         "The answers of session are not kept between calls: it is of the type "
         f"{__name__}.Session, whose state cannot be read. To keep them, name a version: "
         'gslopes.as_classifier(session, version="1").'
     )
-    assert made.unknown in capsys.readouterr().err
+    assert made.traits.unknown in capsys.readouterr().err
     named = as_classifier(session, version="of May")
-    assert (named.unknown, named.version) == ("", "of May")
+    assert (named.traits.unknown, named.version) == ("", "of May")
     module = Means()
     module.session = session  # type: ignore[assignment]
     hidden = [
         as_classifier(module, ["a", "b", "c"], size=8, version=version) for version in ("", "1")
     ]
-    assert [bool(one.unknown) for one in hidden] == [True, False]
+    assert [bool(one.traits.unknown) for one in hidden] == [True, False]
     assert hidden[1].version.startswith("1 ")
 
 

@@ -1,6 +1,7 @@
 """A language model behind the chat endpoint; the fake server speaks the protocol strictly."""
 
 import json
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.client import Client
 from gslopes.ask.cost import Budget
-from gslopes.core import tables
+from gslopes.ask.questions import Question
 from gslopes.core.errors import (
     BudgetReached,
     ConfigError,
@@ -107,9 +108,9 @@ def test_tokens_are_counted_and_priced():
     assert usage.tokens_in == 1105 + -(-len(text.encode()) // 3)
     assert 3 <= usage.tokens_out < 200
     assert usage.usd == pytest.approx((2 * usage.tokens_in + 10 * usage.tokens_out) / 1e6)
-    assert classifier.limits.cost(1) > usage.usd
+    assert classifier.traits.limits.cost(1) > usage.usd
     for price, estimated in {",price_in=2": True, ",price=2": False, "": False}.items():
-        assert load_classifier(NAME + price).limits.estimated is estimated
+        assert load_classifier(NAME + price).traits.limits.estimated is estimated
 
 
 class Bill(QuietHandler):
@@ -144,21 +145,19 @@ class Bill(QuietHandler):
         (1e9, 1e9),
     ],
 )
-def test_no_report_of_tokens_moves_a_bill_beyond_what_was_sent(tmp_path, usage, prices):
+def test_no_report_of_tokens_moves_a_bill_beyond_what_was_sent(usage, prices):
     with serving(SimpleNamespace(usage=usage, answered=0), Bill) as server:
         url = f"http://127.0.0.1:{server.port}/v1"
         classifier = load_classifier(
             f"llm:m,prompt=doctor-nurse,scores=repeats,repeats=1,url={url},{prices}"
         )
-        most = classifier.limits.cost(1)
-        rows = [(str(place), "gender", 0, 0.0, f"{place}.jpg", 0.1) for place in range(30)]
-        for place, row in enumerate(rows):
-            (tmp_path / row[4]).write_bytes(paint(0, place / 30))
+        most = classifier.traits.limits.cost(1)
+        pictures = [paint(0, place / 30) for place in range(30)]
+        asked = [Question(f"{place}", partial(bytes, data)) for place, data in enumerate(pictures)]
         budget = Budget(usd=4.5 * most)
         client = Client(classifier, budget=budget)
-        edits = tables.frame_of(tables.EDITS, rows)
         with pytest.raises(BudgetReached, match=r"the rest, 0\.\d+ USD"):
-            client.ask_parts([(0, edits)], tmp_path, lambda *_: None)
+            client.ask_parts([(0, asked)], print)
     least = most - 198 * (10 if "price_out" in prices else 0) / 1e6
     assert 4 <= server.answered <= budget.usd / least
     assert server.answered * least * 0.999 <= client.usage.spent <= budget.usd

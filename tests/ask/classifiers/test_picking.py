@@ -76,7 +76,8 @@ def labels_of(name: str, *pictures: bytes) -> list[dict[str, float]]:
     classifier = load_classifier(name)
     raws = [raw for data in pictures for raw in classifier.ask([data])]
     return [
-        dict(check_answer(classifier.parse(raw), numbers=classifier.numbers).labels) for raw in raws
+        dict(check_answer(classifier.parse(raw), numbers=classifier.traits.numbers).labels)
+        for raw in raws
     ]
 
 

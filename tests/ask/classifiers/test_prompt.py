@@ -221,8 +221,11 @@ def test_without_probabilities_each_order_has_its_own_repeats_and_the_price_says
     provider.chat.ignored = {"logprobs"}
     classifier = load_classifier("llm:m,prompt=doctor-or-nurse,repeats=3,price_in=1")
     one = load_classifier("llm:m,prompt=doctor-nurse,repeats=3,price_in=1")
-    assert (classifier.limits.requests_per_picture, one.limits.requests_per_picture) == (6, 3)
-    assert classifier.limits.price == pytest.approx(2 * one.limits.price, rel=0.02)
+    assert (
+        classifier.traits.limits.requests_per_picture,
+        one.traits.limits.requests_per_picture,
+    ) == (6, 3)
+    assert classifier.traits.limits.price == pytest.approx(2 * one.traits.limits.price, rel=0.02)
     raw, _ = answered("llm:m,prompt=doctor-or-nurse,repeats=3", paint(0, 0.2))
     assert sorted(tuple(reply["order"]) for reply in raw["replies"]) == [(0, 1)] * 3 + [(1, 0)] * 3
     assert len(provider.log.of("chat")) == 6

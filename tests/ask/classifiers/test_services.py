@@ -225,10 +225,12 @@ def test_impossible_parameters_are_refused(name):
 def test_pace_and_price_are_the_users_and_no_part_of_the_name(name):
     classifier = load_classifier(f"{name}:rate=3,concurrency=2,price=0.4", prepare=False)
     assert classifier.name == name
-    limits = classifier.limits
+    limits = classifier.traits.limits
     assert (limits.requests_per_second, limits.concurrency, limits.price) == (3, 2, 0.4)
     assert (
-        load_classifier("google:images_per_minute=600", prepare=False).limits.pictures_per_second
+        load_classifier(
+            "google:images_per_minute=600", prepare=False
+        ).traits.limits.pictures_per_second
         == 10
     )
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gslopes.ask.boxes import SaliencyMap, centres
+from gslopes.ask.boxes import centres
 from gslopes.ask.croppers import load_cropper
 from gslopes.ask.croppers.asker import Asker
+from gslopes.core.records import SaliencyMap
 
 PAIRS = np.array([(i, j) for i in range(5) for j in range(5) if i != j])
 
@@ -81,12 +82,12 @@ def test_the_centre_is_cropped_where_the_map_is_almost_symmetric_and_the_highest
     portraits[0][:, 8:16] = 205
     portraits[1][:, 24:32] = level
     asker = Asker(Bright(), portraits.__getitem__, [(40, 40)] * 2, as_published=True)
-    (answer,) = asker.answers(np.array([(0, 1)]), policies=("argmax", "average"))
-    argmax = answer.choices["argmax"]
+    (joined,) = asker.answers(np.array([(0, 1)]), policies=("argmax", "average"))
+    argmax = joined.focuses["argmax"]
     assert argmax.shares == [1.0, 0.0]
     assert argmax.point[0] < 16
     assert (argmax.crops[1.0][0].left, argmax.centred) == (left, centred)
-    assert not answer.choices["average"].centred
+    assert not joined.focuses["average"].centred
     asker = Asker(Bright(), portraits.__getitem__, [(40, 40)] * 2)
-    (answer,) = asker.answers(np.array([(0, 1)]))
-    assert answer.choices["argmax"].crops[1.0][0].left == 0
+    (joined,) = asker.answers(np.array([(0, 1)]))
+    assert joined.focuses["argmax"].crops[1.0][0].left == 0

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from gslopes.ask.croppers import has_map, load_cropper
+from gslopes.ask.croppers import Setting, has_map, load_cropper
 from gslopes.ask.croppers.given import as_cropper, picture_key
 from gslopes.ask.croppers.joining import check_map, focal_point
 from gslopes.ask.croppers.simple import needed
@@ -92,21 +92,21 @@ def nobody(photos):
 
 
 def test_around_the_face_that_is_surest():
-    crop = load_cropper("faces", finder=two_faces).crop(PICTURE, 1.0)
+    crop = load_cropper("faces", Setting(finder=two_faces)).crop(PICTURE, 1.0)
     assert (crop.left, crop.width, crop.height) == (0, 100, 100)
 
 
 def test_without_a_face_around_the_middle():
-    assert load_cropper("faces", finder=nobody).crop(PICTURE, 1.0) == load_cropper("centre").crop(
-        PICTURE, 1.0
-    )
+    assert load_cropper("faces", Setting(finder=nobody)).crop(PICTURE, 1.0) == load_cropper(
+        "centre"
+    ).crop(PICTURE, 1.0)
     with pytest.raises(UsageError, match="face detector"):
         load_cropper("faces")
 
 
 def test_the_placebo_is_the_same_for_the_same_picture_and_seed():
     one, again, other = (
-        load_cropper("random", seed=seed).crop(PICTURE, 0.25) for seed in (1, 1, 2)
+        load_cropper("random", Setting(seed=seed)).crop(PICTURE, 0.25) for seed in (1, 1, 2)
     )
     assert one == again
     assert one != other

@@ -63,7 +63,7 @@ def test_names_hold_what_moves_answers_and_nothing_else():
         for name in (f"{HOME},rate=3,answer=point,token=T", f"http:{HOME},answer=point")
     )
     assert one.name == other.name == f"http:{HOME},answer=point"
-    assert one.limits.requests_per_second == 3
+    assert one.traits.limits.requests_per_second == 3
     assert at(ratio=0.56).name == f"http:{HOME}@0.56"
     assert not has_map(one)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gslopes.ask.boxes import Box, SaliencyMap
+from gslopes.ask.boxes import Box
 from gslopes.ask.croppers.joining import (
     almost_symmetric,
     asymmetry,
@@ -20,7 +20,7 @@ from gslopes.ask.croppers.joining import (
 )
 from gslopes.ask.croppers.policies import outcomes
 from gslopes.core.errors import AnswerError
-from gslopes.core.records import Crop
+from gslopes.core.records import Crop, SaliencyMap
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.stimuli.portraits import scaled
 

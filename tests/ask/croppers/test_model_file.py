@@ -12,7 +12,7 @@ import torch
 from onnx import TensorProto, helper
 from torch.nn import functional as F
 
-from gslopes.ask.croppers import load_cropper, vxm
+from gslopes.ask.croppers import Setting, load_cropper, vxm
 from gslopes.ask.croppers.joining import check_map, focal_point
 from gslopes.core.errors import ConfigError, ModelError, UsageError
 from tests.crops.vxm_writer import build
@@ -237,7 +237,7 @@ def test_onnx_and_torchscript_give_the_same_map(tmp_path):
         )  # torch.jit is deprecated; the files that people have remain
         torch.jit.script(network).save(str(tmp_path / "mean.pt"))
     one, other = (
-        load_cropper(text, trust=True).maps([PICTURE])[0]
+        load_cropper(text, Setting(trust=True)).maps([PICTURE])[0]
         for text in (f"onnx:{tmp_path}/mean.onnx", f"torchscript:{tmp_path}/mean.pt")
     )
     np.testing.assert_allclose(one.scores, other.scores, atol=1e-6)
@@ -285,7 +285,7 @@ def test_a_file_of_another_kind(kind, tmp_path):
     path = tmp_path / "wrong"
     path.write_bytes(b"this is no model")
     with pytest.raises(ModelError, match="wrong"):
-        load_cropper(f"{kind}:{path}", trust=True)
+        load_cropper(f"{kind}:{path}", Setting(trust=True))
     with pytest.raises(ModelError, match="nothing"):
         load_cropper(f"{kind}:{tmp_path}/nothing")
 

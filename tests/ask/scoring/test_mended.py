@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gslopes.ask.answers import digest, read_picture
 from gslopes.ask.cache import AnswerCache, CachedAnswer
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.client import Client
+from gslopes.ask.questions import PartProgress, about_edits, digest, read_picture
 from gslopes.core import tables
 from tests.fake_provider.folder import write_run
 from tests.loopback import QuietHandler, serving
@@ -134,7 +134,6 @@ def test_a_reply_that_was_kept_and_holds_no_answer_is_forgotten(endpoint, tmp_pa
     classifier, run = load_classifier(f"{endpoint.name},price=1"), write_run(tmp_path / "run", 1)
     edits = tables.read(tables.EDITS, run / "edits.parquet")
     keys = [digest(read_picture(run, file)) for file in edits["file"]]
-    answers: list[Any] = []
     with AnswerCache(tmp_path / "cache") as cache:
         number = cache.classifier_id(classifier.name, classifier.version)
         cache.put(
@@ -144,8 +143,8 @@ def test_a_reply_that_was_kept_and_holds_no_answer_is_forgotten(endpoint, tmp_pa
                 for key in keys[:2]
             },
         )
-        client = Client(classifier, cache=cache)
-        client.ask_parts([(0, edits)], run, lambda _, asked, __, ___: answers.append(asked))
-        assert set(answers[0]["status"]) == {"answered"}
+        parts: list[PartProgress] = []
+        Client(classifier, cache=cache).ask_parts([(0, about_edits(edits, run, 0))], parts.append)
+        assert {answer.status for _, answer in parts[0].answered()} == {"answered"}
         assert sum(endpoint.requests) == len(keys)
         assert {answer.raw["labels"]["a"] for answer in cache.find(number, keys).values()} == {0.25}

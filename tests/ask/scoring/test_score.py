@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from gslopes.ask.cost import Limits
 from gslopes.cli import main
 from gslopes.core import tables
 from gslopes.core.records import Answer
+from gslopes.core.traits import Limits, Traits
 from gslopes.frame.executors import OneProcess
 from gslopes.slopes import audit as stages
 from tests.again import redo
@@ -27,7 +27,7 @@ PHOTOS, STEPS = 3, 7
 class Narrow:
     """A classifier with limits, which remembers what it was sent."""
 
-    limits: Limits
+    traits: Traits
     name: str = "narrow"
     version: str = "1"
     batch: int = 4
@@ -55,7 +55,7 @@ def note_of(run: Path, classifier: Narrow, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_pictures_that_are_too_large_are_encoded_anew_and_it_is_said_with_how(run, capsys):
-    small = Narrow(Limits(price=1.0, max_side=40, formats=("JPEG",)))
+    small = Narrow(Traits(Limits(price=1.0, max_side=40, formats=("JPEG",))))
     line = note_of(run, small, capsys)
     start = f"score      narrow: {len(small.sent)} pictures encoded again: too large, or of another format "
     assert line.startswith(start)
@@ -149,7 +149,7 @@ class Interrupted(Narrow):
     """Has four requests in flight when Ctrl-C comes, and answers them after that."""
 
     def __init__(self) -> None:
-        super().__init__(Limits(price=1.0, concurrency=4), batch=1)
+        super().__init__(Traits(Limits(price=1.0, concurrency=4)), batch=1)
         self.together = threading.Barrier(4, action=lambda: os.kill(os.getpid(), signal.SIGINT))
 
     def ask(self, pictures: list[bytes]) -> list[object]:

@@ -12,10 +12,10 @@ from PIL import Image
 
 import gslopes
 from gslopes.ask.classifiers.in_memory import as_classifier
-from gslopes.ask.cost import Limits
 from gslopes.ask.scoring.trial import try_classifier, what_is_sent
 from gslopes.core.errors import BudgetReached, ClassifierError, ModelError
 from gslopes.core.records import Answer
+from gslopes.core.traits import Limits, Traits
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ class Service:
     name: str = "paid"
     version: str = "1"
     batch: int = 1
-    limits: Limits = field(default_factory=lambda: Limits(price=1000.0, network=True))
+    traits: Traits = field(default_factory=lambda: Traits(Limits(price=1000.0, network=True)))
     fails: int = 0  # first pictures
     seen: list[bytes] = field(default_factory=list)
 
@@ -156,7 +156,7 @@ class Narrow:
     """Takes JPEG alone, of at most 20 pixels, for 2 USD each."""
 
     name, version, batch = "paid", "1", 1
-    limits = Limits(price=2000.0, network=True, formats=("JPEG",), max_side=20)
+    traits = Traits(Limits(price=2000.0, network=True, formats=("JPEG",), max_side=20))
 
     def __init__(self) -> None:
         self.seen: list[bytes] = []

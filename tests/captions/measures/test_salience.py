@@ -19,7 +19,7 @@ from gslopes.captions.measures.salience import (
     layout,
 )
 from gslopes.captions.measures.techniques import run_technique
-from gslopes.captions.stimuli.corpus import Box, Pair
+from gslopes.captions.stimuli.corpus import Instance, Pair
 from gslopes.stats.intervals import percentile
 from gslopes.stats.ridge_logistic import fit_ridge
 from gslopes.stats.score_test import Coefficient
@@ -90,7 +90,8 @@ def test_the_fast_path_is_within_two_hundredths_of_the_exact_one(drawn):
 @pytest.mark.row("captions-s2-features")
 def test_layout_is_size_and_distance_from_the_centre():
     outcome = layout(
-        [[Box("a.n.01", 0, 0, 0.2, 0.2), Box("a.n.01", 0, 0, 1, 1)], []], ["a.n.01", "b.n.01"]
+        [[Instance("a.n.01", 0, 0, 0.2, 0.2), Instance("a.n.01", 0, 0, 1, 1)], []],
+        ["a.n.01", "b.n.01"],
     )
     assert outcome.tolist() == [[1, 0, 0, 1], [0, 0, 1, 1]]
 
@@ -111,8 +112,8 @@ def ties(mentions: Mentions) -> tuple[Recorder, dict[str, np.ndarray], np.ndarra
         men ^ (chance.random(400) < 0.05),
         men ^ (chance.random(400) < 0.25),
     )
-    boxes = {str(i): [Box(name, 0.1, 0.1, 0.5, 0.5) for name in KINDS] for i in range(400)}
-    boxes["0"].append(Box("kite.n.03", 0.1, 0.1, 0.5, 0.5))
+    boxes = {str(i): [Instance(name, 0.1, 0.1, 0.5, 0.5) for name in KINDS] for i in range(400)}
+    boxes["0"].append(Instance("kite.n.03", 0.1, 0.1, 0.5, 0.5))
     stages = {
         "human-labels": {image: [things(*KINDS)] for image in boxes},
         "system-captions": {

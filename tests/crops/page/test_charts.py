@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.ask.boxes import Box, SaliencyMap
+from gslopes.ask.boxes import Box
 from gslopes.ask.croppers.asker import Asker
 from gslopes.ask.croppers.joining import layout
+from gslopes.core.records import SaliencyMap
 from gslopes.crops.page import charts
 from gslopes.crops.page.drawing import (
     STRIP,

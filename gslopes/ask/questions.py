@@ -1,0 +1,173 @@
+"""What is asked, in which order, and the rows of the tables that come of it."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core import tables
+from gslopes.core.errors import PhotoError, TableError
+from gslopes.core.files import inside, read_regular
+from gslopes.core.reasons import SkipReason
+from gslopes.core.records import Answer
+from gslopes.photos.decode import LARGEST_FILE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """One picture that is asked about.
+
+    photo: that it shows: the pictures of one photo are encoded alike.
+    read: gives the bytes of the file, the same at each call.  Raises: PhotoError.
+    attribute, step, value: of an edited photo, as in the edits table.
+    """
+
+    photo: str
+    read: Callable[[], bytes]
+    attribute: str = ""
+    step: int = 0
+    value: float = 0.0
+
+
+def about_edits(edits: pd.DataFrame, folder: Path, seed: int) -> list[Question]:
+    """Photos by identifier; the pictures of one photo together, in an order that depends on the seed and that photo.
+
+    Together and shuffled, so that a classifier that drifts with time cannot pose as an effect of the edit.
+
+    edits: rows of the edits table, in any order.  folder: what their ``file`` is relative to.
+    Raises: TableError if they lack its columns or hold a row twice.
+    """
+    frame = tables.check(tables.EDITS, edits).to_pandas()
+    frame = frame.sort_values(["photo", "attribute", "step"], ignore_index=True)
+    if frame.duplicated(["photo", "attribute", "step"]).any():
+        raise TableError("The edits table has two rows for one photo, attribute and step.")
+    questions = []
+    for photo, group in frame.groupby("photo"):
+        text = f"{seed} {photo}".encode("utf-8", "surrogateescape")
+        entropy = int.from_bytes(hashlib.sha256(text).digest()[:16])
+        order = np.random.default_rng(entropy).permutation(len(group))
+        questions += [
+            Question(
+                row.photo,
+                partial(read_picture, folder, row.file),
+                row.attribute,
+                row.step,
+                row.value,
+            )
+            for row in group.iloc[order].itertuples()
+        ]
+    return questions
+
+
+def read_picture(folder: Path, file: str) -> bytes:
+    """The bytes of an edited photo.
+
+    folder: the run folder, which nothing in its tables may leave: they may be untrusted.  file: below it.
+
+    Raises: PhotoError if it is missing, empty or not inside the folder.
+    """
+    path = folder / file
+    if not inside(folder, path):
+        raise PhotoError(path, "the edited photo lies outside the run folder")
+    try:
+        data = read_regular(path, LARGEST_FILE)
+    except (OSError, ValueError) as error:
+        # Not str(error): it holds this machine's path, and the same run elsewhere would give another table.
+        why = (isinstance(error, OSError) and error.strerror) or "bad name"
+        raise PhotoError(path, f"the edited photo cannot be read: {why}") from error
+    if not data:
+        raise PhotoError(path, "the edited photo is empty")
+    return data
+
+
+def digest(data: bytes) -> bytes:
+    """sha256 of a picture, 32 bytes."""
+    return hashlib.sha256(data).digest()
+
+
+class PartProgress:
+    """The questions of one part and their answers; used by one thread.
+
+    number: of the part.  questions: in the order in which they are asked.  all_added: whether all were looked at.
+    answers: to the distinct pictures, by their sha256.
+    """
+
+    def __init__(self, number: int, questions: list[Question]) -> None:
+        self.number = number
+        self.questions = questions
+        self.all_added = False
+        self.answers: dict[bytes, Answer] = {}
+        self._answered: dict[Question, Answer] = {}
+        self._showing: dict[bytes, list[Question]] = defaultdict(list)  # by sha256 of the picture
+
+    def photos(self) -> list[list[Question]]:
+        """The questions of each photo, in their order."""
+        return [
+            list(group) for _, group in groupby(self.questions, key=lambda question: question.photo)
+        ]
+
+    def expect(self, key: bytes, question: Question) -> Answer | None:
+        """Note which picture a question shows; its answer, if there is one already."""
+        self._showing[key].append(question)
+        if key in self.answers:
+            self.put(question, self.answers[key])
+        return self.answers.get(key)
+
+    def put(self, question: Question, answer: Answer) -> None:
+        """Take the answer to one question."""
+        self._answered[question] = answer
+
+    def put_picture(self, key: bytes, answer: Answer) -> int:
+        """Take the answer to a picture; returns how many questions show it."""
+        self.answers[key] = answer
+        self._answered |= dict.fromkeys(self._showing[key], answer)
+        return len(self._showing[key])
+
+    @property
+    def complete(self) -> bool:
+        """Whether every question has its answer."""
+        return self.all_added and len(self._answered) == len(self.questions)
+
+    def answered(self) -> list[tuple[Question, Answer]]:
+        """The questions in their order, each with its answer."""
+        return [(question, self._answered[question]) for question in self.questions]
+
+    def models(self) -> dict[str, int]:
+        """Model version that the service returned, to pictures."""
+        return dict(Counter(answer.version for _, answer in self.answered() if answer.version))
+
+    def orders(self) -> dict[str, list[float]]:
+        """Option to one number a photo: how much higher it scores if it is asked earlier, a mean over the photo."""
+        effects: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for question, answer in self.answered():
+            for label, early, late in answer.orders:
+                effects[label, question.photo].append(early - late)
+        by_label: dict[str, list[float]] = defaultdict(list)
+        for (label, _), differences in effects.items():
+            by_label[label].append(sum(differences) / len(differences))
+        return dict(by_label)
+
+    def rows(self, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Rows of the asked table, one a picture, and of the scores table, one a label; sorted by their keys.
+
+        name: of the classifier.
+        """
+        asked_rows: list[tuple[object, ...]] = []
+        score_rows: list[tuple[object, ...]] = []
+        for question, answer in self.answered():
+            key = (question.photo, question.attribute, question.step)
+            why = SkipReason.of(answer.reason, answer.status)
+            asked_rows.append((*key, name, answer.status, why.reason.value, why.detail))
+            score_rows += [(*key, question.value, name, *label) for label in answer.labels]
+        return _sorted(tables.ASKED, asked_rows), _sorted(tables.SCORES, score_rows)
+
+
+def _sorted(table: tables.Table, rows: list[tuple[object, ...]]) -> pd.DataFrame:
+    frame = tables.frame_of(table, rows).sort_values(list(table.key), ignore_index=True)
+    return tables.check(table, frame).to_pandas()
