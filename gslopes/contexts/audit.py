@@ -9,7 +9,7 @@ from typing import Any
 from gslopes.ask.classifiers import DEFAULT_CLASSIFIER, Given, load_classifiers, split_classifiers
 from gslopes.ask.config import ScoreConfig
 from gslopes.ask.cost import limits_of
-from gslopes.ask.scoring.cost import Estimate, estimate_walk
+from gslopes.ask.scoring.cost import Price, estimate_walk
 from gslopes.ask.scoring.trial import compare_alone, first_pictures
 from gslopes.contexts.analysis import analyse_run
 from gslopes.contexts.config import ContextsConfig
@@ -51,7 +51,7 @@ def taggers(plan: Plan) -> dict[str, Classifier]:
     }
 
 
-def estimates(classifiers: Iterable[Classifier], pictures: int, photos: int) -> list[Estimate]:
+def estimates(classifiers: Iterable[Classifier], pictures: int, photos: int) -> list[Price]:
     """Upper bounds of the cost of asking each of them about every picture."""
     each = PART * max(1, pictures // max(1, photos))
     return [estimate_walk(one, pictures, each) for one in classifiers]

@@ -19,7 +19,7 @@ from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.ask.croppers import load_cropper
 from gslopes.ask.croppers.given import as_cropper, picture_key
-from gslopes.ask.scoring.cost import Estimate, estimate
+from gslopes.ask.scoring.cost import Price, estimate
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.reasons import SkipReason
@@ -54,7 +54,7 @@ class RemoteCropper:
         for classifier in self._at.values():
             prepare_classifier(classifier)
 
-    def requests(self, pictures: int) -> list[Estimate]:
+    def requests(self, pictures: int) -> list[Price]:
         """The most that asking about ``pictures`` pictures takes, for each ratio."""
         return [estimate(service, [pictures] if pictures else []) for service in self._at.values()]
 
