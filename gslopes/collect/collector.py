@@ -23,7 +23,7 @@ import httpx
 
 from gslopes.collect.config import CollectConfig
 from gslopes.collect.fetch import DownloadError, Fetcher, Robots
-from gslopes.collect.source import Candidate, Query, Source
+from gslopes.collect.search import Candidate, Provider, Query
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import PhotoError, ServiceError
 from gslopes.core.files import parse_json, read_json
@@ -81,14 +81,14 @@ def examine(data: bytes, min_side: int) -> dict[str, Any]:
 class Collector:
     """Carries out one search after the other; a context manager, whose end closes all connections.
 
-    out: the collection's folder.  source, queries, config: what, and how.
+    out: the collection's folder.  provider, queries, config: what, and how.
     """
 
     def __init__(
-        self, out: Path, source: Source, queries: Sequence[Query], config: CollectConfig
+        self, out: Path, provider: Provider, queries: Sequence[Query], config: CollectConfig
     ) -> None:
         self.out = out
-        self.source = source
+        self.provider = provider
         self.queries = queries
         self.config = config
         self.stop = threading.Event()
@@ -168,19 +168,19 @@ class Collector:
         with contextlib.suppress(OSError, ValueError, TypeError):  # not there yet, or damaged
             return [Candidate(**row) for row in read_json(path)]
         try:
-            candidates = self.source.search(
+            candidates = self.provider.search(
                 query, int(self.config.per_query * OVERSAMPLE), self._ask
             )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise ServiceError(
-                f"{self.source.name} answered in a form that is not its own ({type(error).__name__}).",
+                f"{self.provider.name} answered in a form that is not its own ({type(error).__name__}).",
                 "Try again later; what was collected is kept.",
             ) from error
         unique: dict[tuple[str, str], Candidate] = {}
         for candidate in candidates:
             if candidate.url:
                 unique.setdefault(
-                    (candidate.url, candidate.title if self.source.of_people else ""), candidate
+                    (candidate.url, candidate.title if self.provider.of_people else ""), candidate
                 )
         runfolder.make_folder(path.parent)
         runfolder.write_json(path, [asdict(candidate) for candidate in unique.values()])
@@ -189,19 +189,19 @@ class Collector:
     def _ask(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
         """The JSON of an answer.  Raises: ServiceError, which holds neither the address nor a key."""
         address = str(httpx.URL(url, params=dict(params)))
-        rate_key = f"interface of {self.source.name}"  # its pace is its own, even where it also serves the photos
-        self.fetcher.set_min_interval(rate_key, self.source.terms.gap)
+        rate_key = f"interface of {self.provider.name}"  # its pace is its own, even where it also serves the photos
+        self.fetcher.set_min_interval(rate_key, self.provider.terms.gap)
         try:
             sent = {"Accept": "application/json", **headers}
             return parse_json(self.fetcher.get(address, headers=sent, rate_key=rate_key).body)
         except DownloadError as error:
             raise ServiceError(
-                f"{self.source.name} does not answer: {error.reason}.",
+                f"{self.provider.name} does not answer: {error.reason}.",
                 "What was collected is kept: the same command goes on from there.",
             ) from None
         except ValueError:
             raise ServiceError(
-                f"{self.source.name} answered with something that is not JSON.", "Try later."
+                f"{self.provider.name} answered with something that is not JSON.", "Try later."
             ) from None
 
     # -- photos -------------------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ class Collector:
             "keyword": query.keyword,
             "query": query.text,
         }
-        row |= {"rank": rank, "source": self.source.name, "width": 0, "height": 0, "bytes": 0}
+        row |= {"rank": rank, "source": self.provider.name, "width": 0, "height": 0, "bytes": 0}
         return row | {"retrieved": datetime.now(UTC).isoformat(timespec="seconds")}
 
     def _remember(self, row: Row) -> None:

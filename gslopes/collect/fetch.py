@@ -23,8 +23,8 @@ import httpcore
 import httpx
 
 from gslopes.ask.retry import RateLimiter, seconds_to_wait
-from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, WatchedNetwork, decoded
-from gslopes.collect.source import DATA, read_rows
+from gslopes.ask.transport import DeadlineExceeded, Exchange, TooLarge, Trace, decoded
+from gslopes.collect.search import DATA, read_rows
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason, SkipReason
 
@@ -74,35 +74,34 @@ def _special_blocks() -> tuple[Network, ...]:
     )
 
 
-class PublicNetwork(WatchedNetwork):
-    """Opens connections to public addresses alone; what is read from them keeps to the exchange's deadline.
+class PublicNetwork(httpcore.SyncBackend):
+    """Opens connections to public addresses only.  allowed: ``host:port`` of servers that are exempt, for tests."""
 
-    exchange: see ``ask.transport.Exchange``.  allowed: ``host:port`` of servers that are exempt, for tests.
-    """
-
-    def __init__(self, exchange: Exchange, allowed: Iterable[str] = ()) -> None:
-        super().__init__(exchange)
+    def __init__(self, allowed: Iterable[str] = ()) -> None:
         self._allowed = frozenset(allowed)
 
     def connect_tcp(self, host: str, port: int, *rest: Any, **named: Any) -> httpcore.NetworkStream:
         """Connect, at an address that was checked.
 
-        Raises: DownloadError if any address of the host is not public; httpcore.ConnectError; DeadlineExceeded.
+        Raises: DownloadError if any address of the host is not public; httpcore.ConnectError.
         """
-        address = host if f"{host}:{port}" in self._allowed else self._checked(host, port)
+        address = host if f"{host}:{port}" in self._allowed else _checked(host, port)
         return super().connect_tcp(address, port, *rest, **named)
 
-    def _checked(self, host: str, port: int) -> str:
-        try:
-            entries = self._exchange.run(
-                lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            )
-        except (OSError, UnicodeError) as error:
-            raise httpcore.ConnectError(f"no address: {error}") from error
-        addresses = [str(entry[4][0]) for entry in entries]
-        if not addresses or not all(map(is_public, addresses)):
-            raise DownloadError("refused", SkipReason(Reason.PRIVATE_ADDRESS))
-        return addresses[0]
+    def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
+        """Raises: httpcore.ConnectError: no address of ours means one."""
+        raise httpcore.ConnectError("a local socket")
+
+
+def _checked(host: str, port: int) -> str:
+    try:
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise httpcore.ConnectError(f"no address: {error}") from error
+    addresses = [str(entry[4][0]) for entry in entries]
+    if not addresses or not all(map(is_public, addresses)):
+        raise DownloadError("refused", SkipReason(Reason.PRIVATE_ADDRESS))
+    return addresses[0]
 
 
 # --- Downloads: paced, bounded in size and time, redirects followed by hand and checked one by one --------------------
@@ -163,20 +162,20 @@ class Fetcher:
         self.policy = policy
         self.stop = stop
         self.rate = RateLimiter(stop.wait)
-        self._gaps: dict[
-            str, float
-        ] = {}  # of hosts, and interfaces, that ask for more than the policy's
+        # of hosts, and interfaces, that ask for more than the policy's
+        self._gaps: dict[str, float] = {}
         self._exchange = Exchange(stop)
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(trust_env=False),
-            max_connections=32,
-            max_keepalive_connections=16,
-            network_backend=PublicNetwork(self._exchange, policy.allowed),
-        )
+        self._trusted = httpx.create_ssl_context(trust_env=False)
 
     def close(self) -> None:
         """Close all connections."""
-        self._pool.close()
+        self._exchange.close()
+
+    def _pool(self, _: str) -> httpcore.ConnectionPool:
+        network = PublicNetwork(self.policy.allowed)
+        return httpcore.ConnectionPool(
+            self._trusted, max_keepalive_connections=2, network_backend=network
+        )
 
     def set_min_interval(self, host: str, seconds: float) -> None:
         """The least time between the beginnings of two requests to this host; it only grows."""
@@ -248,46 +247,47 @@ class Fetcher:
             (key.encode("ascii"), value.encode("ascii")) for key, value in (sent | headers).items()
         ]
         left = max(0.1, min(20.0, deadline - time.monotonic()))
-        timeouts = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), left)}
-        with (
-            _translated_errors(SkipReason(Reason.TOO_SLOW, f"{self.policy.seconds:g} seconds")),
-            self._exchange.until(deadline),
-            self._pool.stream("GET", str(url), headers=raw, extensions=timeouts) as response,
-        ):
-            received = {
-                key.decode("latin-1").lower(): value.decode("latin-1")
-                for key, value in response.headers
-            }
-            if response.status in _RETRYABLE or response.status >= 500:
-                wait = seconds_to_wait(received.get("retry-after", "")) or 0.0
-                raise DownloadError(
-                    "failed",
-                    SkipReason(Reason.HTTP_ERROR, str(response.status)),
-                    response.status,
-                    wait,
-                )
-            if response.status in (301, 302, 303, 307, 308) and received.get("location"):
-                return received["location"]
-            if response.status != 200:
-                raise DownloadError(
-                    "refused", SkipReason(Reason.HTTP_ERROR, str(response.status)), response.status
-                )
-            if received.get("content-encoding", "identity").lower() != "identity":
-                raise DownloadError("refused", SkipReason(Reason.COMPRESSED))
-            length = received.get("content-length", "")
-            promised = (
-                int(length) if length.isascii() and length.isdigit() and len(length) < 20 else None
-            )
-            try:
-                if promised is not None and promised > max_bytes:
-                    raise TooLarge(b"")
-                body = decoded(response.iter_stream(), "identity", max_bytes)
-            except TooLarge:
-                limit = f"more than {max_bytes / 2**20:.2g} MiB"
-                raise DownloadError("refused", SkipReason(Reason.FILE_TOO_LARGE, limit)) from None
-            if promised is not None and promised != len(body):
-                raise DownloadError("failed", SkipReason(Reason.CUT_SHORT), wait=0.0)
-            return Reply(received.get("content-type", "").partition(";")[0].strip().lower(), body)
+        timeout = dict.fromkeys(("connect", "read", "write", "pool"), left)
+        pool = self._exchange.pool(self._pool)
+
+        def exchanged(trace: Trace) -> Reply | str:
+            extensions = {"timeout": timeout, "trace": trace}
+            with pool.stream("GET", str(url), headers=raw, extensions=extensions) as response:
+                return _reply(response, max_bytes)
+
+        with _translated_errors(SkipReason(Reason.TOO_SLOW, f"{self.policy.seconds:g} seconds")):
+            return self._exchange.run(exchanged, deadline)
+
+
+def _reply(response: httpcore.Response, max_bytes: int) -> Reply | str:
+    headers = {
+        key.decode("latin-1").lower(): value.decode("latin-1") for key, value in response.headers
+    }
+    status = response.status
+    if status in (301, 302, 303, 307, 308) and headers.get("location"):
+        return headers["location"]
+    if status != 200:
+        reason = SkipReason(Reason.HTTP_ERROR, str(status))
+        if status in _RETRYABLE or status >= 500:
+            wait = seconds_to_wait(headers.get("retry-after", "")) or 0.0
+            raise DownloadError("failed", reason, status, wait)
+        raise DownloadError("refused", reason, status)
+    if headers.get("content-encoding", "identity").lower() != "identity":
+        raise DownloadError("refused", SkipReason(Reason.COMPRESSED))
+    length = headers.get("content-length", "")
+    promised = -1
+    if length.isascii() and length.isdigit() and len(length) < 20:
+        promised = int(length)
+    try:
+        if promised > max_bytes:
+            raise TooLarge(b"")
+        body = decoded(response.iter_stream(), "identity", max_bytes)
+    except TooLarge:
+        limit = f"more than {max_bytes / 2**20:.2g} MiB"
+        raise DownloadError("refused", SkipReason(Reason.FILE_TOO_LARGE, limit)) from None
+    if promised not in (-1, len(body)):
+        raise DownloadError("failed", SkipReason(Reason.CUT_SHORT), wait=0.0)
+    return Reply(headers.get("content-type", "").partition(";")[0].strip().lower(), body)
 
 
 def origin(url: httpx.URL) -> str:

@@ -6,12 +6,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from gslopes.collect.census import COLUMNS, DECISIONS, VALUES
+from gslopes.collect.config import COLUMNS, DECISIONS, VALUES
 from gslopes.report import review, words
 from gslopes.report.review import Question
 
 _PROPER = {name: name.capitalize() for name in ("white", "black", "asian", "indian")}
 _CORRECT = {"decision": "correct"}
+_ACCEPT = {"a": ("accept the reading", "accept")}
+_OTHERS = {
+    "x": ("exclude", {"decision": "exclude"}),
+    "d": ("undecided", {"decision": "undecided"}),
+}
+_LEGENDS = {"gender": "Decision", "race": "Perceived race", "age": "Perceived age"}
 _FOLDED = "Perceived race and age, if the reading is off"
 _KEYS = {"gender": "fmnu", "race": "123456", "age": "yok"}  # of the values, in their order
 
@@ -22,7 +28,7 @@ def item_of(
     source: Mapping[str, Any],
     file: str,
 ) -> dict[str, Any]:
-    """What the page shows of a photo, and what accepting its reading says.
+    """What the page shows of a photo, and which answers it gives when its reading is accepted.
 
     row: of the census.  chances: what was read, see ``collect.census.chances``.
     source: of the manifest, empty if there is none.  file: its path as seen from the page.
@@ -61,27 +67,21 @@ def render_review(
     one says that one. The key of gender moves on, else the key of the last reading that is asked for.
     """
     last = "gender" if "gender" in unsure else unsure[-1]
-    keys: dict[str, dict[str, tuple[str, Mapping[str, str] | str]]] = {
-        name: {
+    questions = []
+    for name, values in VALUES.items():
+        keys: dict[str, tuple[str, Mapping[str, str] | str]] = {
             key: (_PROPER.get(word, word), {**_CORRECT, name: word})
             for key, word in zip(_KEYS[name], values, strict=True)
         }
-        for name, values in VALUES.items()
-    }
-    moving = {name: set(keys[name] if name == last else "") for name in keys}
-    first = {"a": ("accept the reading", "accept"), **keys["gender"]}
-    first |= {
-        "x": ("exclude", {"decision": "exclude"}),
-        "d": ("undecided", {"decision": "undecided"}),
-    }
+        moving = _KEYS[name] if name == last else ""
+        if name == "gender":
+            keys = _ACCEPT | keys | _OTHERS
+            moving += "axd"
+        questions.append(Question(_LEGENDS[name], keys, moving, "" if "a" in keys else _FOLDED))
     return review.render_review(
         "census-review.html.j2",
         Path(__file__).parent,
-        [
-            Question("Decision", first, moving["gender"] | set("axd")),
-            Question("Perceived race", keys["race"], moving["race"], _FOLDED),
-            Question("Perceived age", keys["age"], moving["age"], _FOLDED),
-        ],
+        questions,
         items,
         answers,
         COLUMNS,

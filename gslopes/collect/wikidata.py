@@ -22,7 +22,16 @@ from urllib.parse import unquote
 
 import pandas as pd
 
-from gslopes.collect.source import DATA, TERMS, Candidate, FetchJson, Query, Source, read_rows, text
+from gslopes.collect.search import (
+    DATA,
+    TERMS,
+    Candidate,
+    FetchJson,
+    Provider,
+    Query,
+    read_rows,
+    text,
+)
 from gslopes.core.errors import ConfigError, ServiceError
 from gslopes.core.files import JsonObject
 
@@ -59,7 +68,7 @@ class Shown:
     taken: str = ""
 
 
-class Wikidata(Source):
+class Wikidata(Provider):
     """``wikidata``, or ``wikidata:groups=Q49085/Q161652``.
 
     groups: Q-ids; those of ``census.csv`` by default. Genders are female and male, as in the paper, which found others

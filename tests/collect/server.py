@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from gslopes.collect.config import CollectConfig
-from gslopes.collect.source import Openverse
+from gslopes.collect.search import Openverse
 from gslopes.collect.wikidata import Wikidata
 from tests import loopback
 
@@ -80,15 +80,15 @@ class PhotoServer:
 
 
 def aim(base: str, put: Callable[[object, str, object], None] = setattr, attempts: int = 2) -> None:
-    """Let every source and download ask this server, at once; others stay where they are."""
+    """Let every provider and download ask this server, at once; others stay where they are."""
     policy = CollectConfig.policy
     quick = {"seconds": 20, "max_attempts": attempts, "backoff": 0.01, "max_bytes": 1 << 20}
     quick |= {"allowed": (base.removeprefix("http://"),)}
     put(CollectConfig, "policy", lambda config: dataclasses.replace(policy(config), **quick))
-    for source, names in ((Openverse, ("base",)), (Wikidata, ("service", "commons"))):
+    for provider, names in ((Openverse, ("base",)), (Wikidata, ("service", "commons"))):
         for name in names:
-            put(source, name, base)
-        put(source, "terms", dataclasses.replace(source.terms, gap=0.0))
+            put(provider, name, base)
+        put(provider, "terms", dataclasses.replace(provider.terms, gap=0.0))
 
 
 class _Handler(loopback.QuietHandler):

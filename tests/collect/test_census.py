@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from gslopes.collect.census import COLUMNS, Census, census, read_answers
+from gslopes.collect.census import COLUMNS, Census, read_answers, take_census
 from gslopes.collect.cli import census as verb
 from gslopes.collect.config import CensusConfig
 from gslopes.core import runfolder, tables
@@ -71,7 +71,9 @@ def photos(tmp_path: Path) -> Path:
 
 
 def count(photos: Path, out: Path, reader: Redness | None = None, **options: object) -> Census:
-    return census(photos, out, CensusConfig(**options), finder=find, reader=reader or Redness())
+    return take_census(
+        photos, out, CensusConfig(**options), finder=find, reader=reader or Redness()
+    )
 
 
 def share(
@@ -268,7 +270,7 @@ def test_the_shipped_reader_reads_real_photos_of_people_at_work(
     )
     assert printed.exit_code == 0
     assert printed.stdout.splitlines()[2].split() == ["occupation", "female", "occupation", "male"]
-    found = census(tmp_path / "photos", tmp_path / "census", CensusConfig())
+    found = take_census(tmp_path / "photos", tmp_path / "census", CensusConfig())
     assert found.read >= 10
     assert list(pd.read_csv(tmp_path / "census/table3.csv")) == list(SIDES)
     assert pd.read_csv(tmp_path / "census/occupations.csv")["n"].sum() == found.read

@@ -15,7 +15,7 @@ from PIL import Image
 from gslopes.collect import photos as photos_of
 from gslopes.collect import wikidata
 from gslopes.collect.config import CollectConfig
-from gslopes.collect.photos import collect, load_source, plan_collection
+from gslopes.collect.photos import collect, load_provider, plan_collection
 from gslopes.collect.wikidata import people_of, read_answer, traits_of
 from gslopes.core.errors import ConfigError, ServiceError, UsageError
 from gslopes.crops.people import read_people as read_portraits
@@ -425,8 +425,8 @@ def test_what_is_wrong_is_said_before_anybody_is_asked(tmp_path):
     )  # half as many results again
     for wrong in ("groups=black", "group=Q1"):
         with pytest.raises(ConfigError, match="not a Q-id"):
-            load_source(f"wikidata:{wrong}")
-    assert len(load_source("wikidata").queries()) == 13
+            load_provider(f"wikidata:{wrong}")
+    assert len(load_provider("wikidata").queries()) == 13
     assert traits_of("Q42 gender=Q1 taken=1999") == {
         "human": "Q42",
         "gender": "Q1",

@@ -8,7 +8,7 @@ import math
 import os
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,7 +110,7 @@ def women_by_title() -> dict[str, float]:
     return {job.name: shares[job.cps] for job in read_occupations("bls-129") if job.cps in shares}
 
 
-def women_of(names: Sequence[str]) -> dict[str, float]:
+def women_of(names: Iterable[str]) -> dict[str, float]:
     """Occupation to the share of women among the people who have it, in [0, 1], where the Bureau publishes one.
 
     names: as searched for, or as folders are named: ``police`` means ``police officer`` as long as no other title
@@ -199,7 +199,7 @@ TERMS = {
 }
 
 
-class Source(ABC):
+class Provider(ABC):
     """One source of photos.
 
     name: as the command line and the manifest have it.  terms: see there.
@@ -236,7 +236,7 @@ def text(value: object) -> str:
     ).decode()  # JSON can hold halves of characters, tables cannot
 
 
-class Urls(Source):
+class Urls(Provider):
     """Photos at addresses in a file: a line each, or a CSV with a column url.
 
     path: the file.  Its columns occupation, keyword, page, title, creator, creator_url, licence and licence_url are
@@ -277,7 +277,7 @@ class Urls(Source):
         return self._searches.get(query, [])[:max_results]
 
 
-class Openverse(Source):
+class Openverse(Provider):
     """The search of openverse.org over openly licensed works.
 
     A token in OPENVERSE_TOKEN raises its rate and its pages.
