@@ -10,6 +10,7 @@ import pytest
 
 from gslopes.ask.classifiers import chat, load_classifier
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, letters, reading, shares
+from gslopes.ask.classifiers.problems import PATTERNS, REPLIES
 from gslopes.ask.classifiers.prompt import SHIPPED, Prompt, load_prompt
 from gslopes.core.errors import (
     ClassifierError,
@@ -728,3 +729,8 @@ def test_no_letters_in_a_text_that_has_none_or_of_a_long_list():
         False,
         ["0", "1"],
     )
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_every_pattern_finds_its_example(name):
+    assert PATTERNS[name].search(REPLIES["patterns"][name]["example"])
