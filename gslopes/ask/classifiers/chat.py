@@ -315,8 +315,7 @@ def problem_of(body: JsonObject, status: int = 200) -> tuple[service.Kind, str, 
 
 def policy_in(error: JsonObject) -> str:
     """What the server said if it refuses to answer about this picture: policy, not format; empty otherwise."""
-    nested = error.get("innererror")
-    inner = nested.get("code") if isinstance(nested, dict) else ""
+    inner = problems.within(error, "innererror", "code")
     codes = {str(code).lower() for code in (error.get("code"), error.get("type"), inner)}
     matches = codes & {*REPLIES["policy"]}
     if matches:
@@ -384,9 +383,8 @@ def refusal_in(choice: JsonObject, body: JsonObject) -> str:
 def prompt_blocked(body: JsonObject) -> str:
     """Why the request itself was blocked, as Gemini's endpoints say it; empty if it was not."""
     feedback = body.get("prompt_feedback") or body.get("promptFeedback")
-    if not isinstance(feedback, Mapping):
-        return ""
-    reason = feedback.get("block_reason") or feedback.get("blockReason")
+    reasons = [problems.within(feedback, name) for name in ("block_reason", "blockReason")]
+    reason = reasons[0] or reasons[1]
     if str(reason).upper().endswith("UNSPECIFIED") or not problems.said(reason):
         return ""
     return str(reason)
@@ -403,13 +401,10 @@ def answer_tokens(choice: JsonObject, text: str) -> list[JsonObject] | None:
     text: the answer, as ``answer_text`` gives it. Tokens before it, of reasoning, are left out; after it may stand a
     fence, a closing tag or special tokens. White space does not count.
     """
-    logprobs = choice.get("logprobs")
-    content = _list(logprobs.get("content")) if isinstance(logprobs, Mapping) else []
-    readable = (token for token in content if isinstance(token, dict))
     tokens = [  # without the signs for a space and for the end of a line
         {**token, "token": re.sub("[\u2581\u0120\u010a]", " ", token["token"])}
-        for token in readable
-        if isinstance(token.get("token"), str)
+        for token in _list(problems.within(choice, "logprobs", "content"))
+        if isinstance(problems.within(token, "token"), str)
     ]
     if not tokens:
         return []
@@ -441,12 +436,11 @@ def tokens_used(body: JsonObject, question: int, most: int) -> tuple[int, int] |
 
     question: tokens of the question and its picture.  most: of the answer.
     """
-    usage = body.get("usage")
-    reported = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
+    reported = problems.within(body, "usage", "completion_tokens")
     if type(reported) is not int or reported < 0:
         return None
-    messages = filter(None, (choice.get("message") for choice in choices_of(body)))
-    length = sum(len(joined(message.get("content"))) for message in messages)
+    contents = (problems.within(choice, "message", "content") for choice in choices_of(body))
+    length = sum(len(joined(content)) for content in contents)
     least = -(-length // CHARACTERS_A_TOKEN)
     return question, min(max(reported, least, 1), most)
 

@@ -9,14 +9,13 @@ Gateways and users' servers write them in these forms, among others:
 
 import re
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from gslopes.core.config import read_toml
 from gslopes.core.files import JsonObject
 
-REPLIES = read_toml(Path(str(files("gslopes.ask") / "classifiers" / "replies.toml")))
+REPLIES = read_toml(Path(__file__).with_name("replies.toml"))
 AROUND = str(REPLIES["around"])
 PATTERNS = {
     name: re.compile(entry["pattern"].replace("AROUND", re.escape(AROUND)))
@@ -36,6 +35,13 @@ def said(value: Any) -> bool:
     return bool(value) and not (isinstance(value, str) and value.strip().lower() in REPLIES["no"])
 
 
+def within(part: Any, *names: str) -> Any:
+    """What lies under nested names; None if it is missing, or something on the way is not an object."""
+    for name in names:
+        part = part.get(name) if isinstance(part, Mapping) else None
+    return part
+
+
 def error_in(body: JsonObject, answered: bool = False) -> JsonObject:
     """The fields of an error in a body, its own before those around it; empty if the body holds no error.
 
@@ -52,8 +58,7 @@ def error_in(body: JsonObject, answered: bool = False) -> JsonObject:
         if str(error.get("code")) in ("0", "200"):
             return {}
         return {**body, **error}
-    status = body.get("status")
-    word = status.get("type") if isinstance(status, Mapping) else status
+    word = within(body, "status", "type") or body.get("status")
     failed = (
         error
         or body.get("object") == "error"

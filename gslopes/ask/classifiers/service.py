@@ -21,15 +21,15 @@ import os
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
 from gslopes.ask import retry
 from gslopes.ask.classifiers.catalogue import CATALOGUE
-from gslopes.ask.classifiers.problems import error_in, status_in, words_of
+from gslopes.ask.classifiers.problems import error_in, status_in, within, words_of
 from gslopes.ask.cost import LOCAL, ServiceOptions
 from gslopes.ask.secrets import guard_logs, remember_secret, scrub, secrets_within, shown_address
 from gslopes.core.config import read_toml
@@ -60,15 +60,16 @@ Details = tuple[Kind, str]  # of an error: its kind, and what the vendor says
 Connected = tuple[Any, Callable[[], object]]  # a client, and what closes it
 
 TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
-LONGEST = 1 << 16  # characters of what a service says that are looked at
+LONGEST = 1 << 16  # characters of a service's words that are read
 _HOME = frozenset({"localhost", "127.0.0.1", "::1"})
+_ERRORS = read_toml(Path(__file__).with_name("errors.toml"))
 
 
 # -- addresses ---------------------------------------------------------------------------------------------------------
 
 
 def address(option: str, *variables: str) -> str:
-    """Where to ask instead of the service's own address: the option, or the first variable that is set, or nothing.
+    """Where to ask instead of the vendor's address: the option, or the first variable that is set, or nothing.
 
     Raises: ConfigError if it is plain http to another machine, since credentials would travel in the open.
     """
@@ -83,11 +84,10 @@ def address(option: str, *variables: str) -> str:
 
 
 def check_address(url: str) -> None:
-    """Raises: ConfigError if there can be no such port or host; ``env:VARIABLE`` is looked at when it is read."""
-    if url.startswith("env:"):
-        return
+    """Raises: ConfigError if no port or host has that form; ``env:VARIABLE`` is checked when it is read."""
     try:
-        _ = urlsplit(url if "//" in url else f"//{url}").port
+        if not url.startswith("env:"):
+            _ = urlsplit(url if "//" in url else f"//{url}").port
     except ValueError:
         raise ConfigError(
             f"{scrub(url)!r} is not an address: no port or host has that form."
@@ -147,30 +147,23 @@ def error_of(
 @cache
 def classes_of(*vendors: str) -> Kinds:
     """Class to kind, as ``module.Class`` or ``package.Class``, of the exceptions of these sections of errors.toml."""
-    tables = [_errors()[vendor] for vendor in vendors]
-    return {
-        name: kind for table in tables for kind in get_args(Kind) for name in table.get(kind, ())
-    }
+    return {name: kind for vendor in vendors for name, kind in _kinds(_ERRORS[vendor]).items()}
 
 
 @cache
 def codes_of(vendor: str) -> Kinds:
     """Code to kind, of the codes in a section of errors.toml."""
-    table = _errors()[vendor]["codes"]
-    return {code: kind for kind in get_args(Kind) for code in table.get(kind, ())}
+    return _kinds(_ERRORS[vendor]["codes"])
+
+
+def _kinds(table: Mapping[str, Any]) -> dict[Any, Kind]:
+    return {name: kind for kind in get_args(Kind) for name in table.get(kind, ())}
 
 
 def kind_of_code(vendor: str, code: int) -> Kind:
     """The kind of a number, by the first range in a section of errors.toml that holds it."""
-    return next(
-        (kind for first, last, kind in _errors()[vendor]["ranges"] if first <= code <= last),
-        "failed",
-    )
-
-
-@cache
-def _errors() -> dict[str, Any]:
-    return read_toml(Path(str(files("gslopes.ask") / "classifiers" / "errors.toml")))
+    ranges = _ERRORS[vendor]["ranges"]
+    return next((kind for first, last, kind in ranges if first <= code <= last), "failed")
 
 
 def innermost(error: Exception) -> Exception:
@@ -194,19 +187,12 @@ def kind_of(error: BaseException, table: Kinds) -> Kind | None:
 
 def kind_of_status(status: int) -> Kind:
     """The kind of an HTTP status other than success."""
-    if status in (401, 403, 407):
-        return "credentials"
-    if status == 429:
-        return "throttled"
-    if status in (413, 415):
-        return "refused"
-    if status in (404, 405, 410, 426, 501) or 300 <= status < 400 or status == 402:
-        return "service"
-    if status in (408, 499, 504):
-        return "lost"
-    if status >= 500 or status in (409, 425):
+    kind = _kinds(_ERRORS["statuses"]).get(status)
+    if kind is not None:
+        return kind
+    if status >= 500:
         return "unavailable"
-    return "failed"
+    return "service" if 300 <= status < 400 else "failed"
 
 
 def kind_inside(error: JsonObject, otherwise: Kind) -> Kind:
@@ -215,18 +201,14 @@ def kind_inside(error: JsonObject, otherwise: Kind) -> Kind:
     It is about the request, so it refuses no picture.
     """
     status = status_in(error)
-    kind = kind_of_status(status) if status else otherwise
-    if kind == "refused":
-        return "failed"
-    return kind
+    if status:
+        otherwise = kind_of_status(status)
+    return "failed" if otherwise == "refused" else otherwise
 
 
 def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:
-    """What ``Retry-After`` says, in seconds from now, at most a day; None if it says nothing that can be read."""
-    value = (headers or {}).get("Retry-After") or (headers or {}).get("retry-after")
-    if value:
-        return retry.seconds_to_wait(str(value))
-    return None
+    """What ``Retry-After`` asks for, in seconds from now, at most a day; None if it is missing or cannot be read."""
+    return retry.seconds_to_wait(str((headers or {}).get("retry-after") or ""))
 
 
 # -- classifiers -------------------------------------------------------------------------------------------------------
@@ -254,13 +236,11 @@ class Service(ABC):
         given = getattr(options, "url", "") if self.ENDPOINT_VARIABLES else ""
         self._address = address(given, *self.ENDPOINT_VARIABLES)
         self.version = ""
-        if (
-            self._address and not given
-        ):  # answers of an address that a variable names are kept apart
+        if self._address and not given:  # answers of an address in a variable are kept apart
             for part in secrets_within(self._address):
                 remember_secret(part)
             self.version = f"at {shown_address(self._address)}"
-        listed = CATALOGUE.get(name.partition(":")[0])  # none for another package's
+        listed = CATALOGUE.get(name.partition(":")[0])  # None for another package's
         self.limits = (listed.limits if listed else LOCAL).adjusted(options)
         self._client: Any = None
 
@@ -269,19 +249,14 @@ class Service(ABC):
         guard_logs()  # vendors write requests there
         for name in self._variables:
             value = os.environ.get(name, "")
-            if (
-                any(ord(letter) < 32 or ord(letter) == 127 for letter in value)
-                or value != value.strip()
+            if value != value.strip() or any(
+                ord(letter) < 32 or ord(letter) == 127 for letter in value
             ):
                 raise CredentialsError(
                     self.SERVICE, [name], detail="its value has a line break, or a blank at an end"
                 )
-        try:
+        with self._our_errors():
             self._client, close = self._connected()
-        except GslopesError:
-            raise
-        except Exception as error:
-            raise self.gslopes_error(error, self._variables) from None
         weakref.finalize(self, close)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
@@ -291,8 +266,13 @@ class Service(ABC):
         """
         if self._client is None:
             self.prepare()
-        try:
+        with self._our_errors():
             return self._answers(pictures)
+
+    @contextmanager
+    def _our_errors(self) -> Iterator[None]:
+        try:
+            yield
         except GslopesError:
             raise
         except Exception as error:
@@ -308,15 +288,15 @@ class Service(ABC):
         kind = kind_of(cause, classes_of("httpx", cls.SERVICE))
         if kind is None:
             raise error
-        ours = type(cause).__module__ == "gslopes.ask.transport"
-        kind, text = (kind, str(cause)) if ours else cls._details(cause, kind)
+        text = str(cause)
+        if type(cause).__module__ != "gslopes.ask.transport":
+            kind, text = cls._details(cause, kind)
         response = getattr(cause, "response", None)
         headers = getattr(response, "headers", None)
         if isinstance(response, Mapping):  # botocore's
-            headers = response.get("ResponseMetadata", {}).get("HTTPHeaders")
-        return error_of(
-            cls.SERVICE, kind, text, variables or cls.CREDENTIALS, seconds_to_wait(headers)
-        )
+            headers = within(response, "ResponseMetadata", "HTTPHeaders")
+        wait = seconds_to_wait(headers)
+        return error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, wait)
 
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
@@ -330,7 +310,7 @@ class Service(ABC):
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
-        """The kind of an error by its status or code, where its class alone does not decide; the vendor's words."""
+        """The kind of an error by its status or code, if its class does not decide; the vendor's words."""
         return kind, f"{type(error).__name__}: {error}"
 
     # -- helpers ------------------------------------------------------------------------------------------------------
@@ -338,6 +318,13 @@ class Service(ABC):
     @property
     def _variables(self) -> Sequence[str]:
         return self.CREDENTIALS
+
+    def _credentials(self) -> list[str]:
+        """Their values.  Raises: CredentialsError if one is missing."""
+        values = {name: os.environ.get(name, "") for name in self._variables}
+        if missing := [name for name, value in values.items() if not value]:
+            raise CredentialsError(self.SERVICE, missing)
+        return list(values.values())
 
     def _error(self, kind: Kind, text: str) -> GslopesError:
         return error_of(self.SERVICE, kind, text, self._variables)
@@ -395,31 +382,27 @@ def _sent(transport: BoundedTransport, request: Any) -> httpx.Response:
     """The reply to a prepared request of ``requests`` or botocore, with the status of an error within it."""
     import httpx
 
-    headers = {"accept-encoding": "identity"} | {
-        name.lower(): value for name, value in request.headers.items()
-    }
+    sent = {"accept-encoding": "identity"}
+    sent |= {name.lower(): value for name, value in request.headers.items()}
     body = request.body.read() if hasattr(request.body, "read") else request.body
     reply = transport.handle_request(
-        httpx.Request(request.method, request.url, headers=headers, content=body or b"")
+        httpx.Request(request.method, request.url, headers=sent, content=body or b"")
     )
     try:
         content = parse_json(reply.content, finite=False)
     except ValueError:
         content = reply.text
-    body = content if isinstance(content, dict) else {"error": content}
-    if (
-        reply.status_code < 400
-        and isinstance(content, dict)
-        and (status := status_in(error_in(body)))
-    ):
-        reply.status_code = (
-            422 if kind_of_status(status) == "refused" else status
-        )  # as ``kind_inside``
-    if reply.status_code >= 400 and not isinstance(body.get("error", {}), dict):
-        # the clients expect no other form, and lose the status in what they do not expect
-        content = {"error": {"message": words_of(error_in(body))}}
-        return httpx.Response(reply.status_code, headers=reply.headers, json=content)
-    return reply
+    error = error_in(content if isinstance(content, dict) else {"error": content})
+    if reply.status_code < 400 and isinstance(content, dict):
+        status = status_in(error)
+        if status:  # 422 as in ``kind_inside``
+            reply.status_code = 422 if kind_of_status(status) == "refused" else status
+    usual = isinstance(content, dict) and isinstance(content.get("error", {}), dict)
+    if reply.status_code < 400 or usual:
+        return reply
+    # the clients expect no other form, and lose the status in what they do not expect
+    content = {"error": {"message": words_of(error)}}
+    return httpx.Response(reply.status_code, headers=reply.headers, json=content)
 
 
 class OnePictureService(Service):
