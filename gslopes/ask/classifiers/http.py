@@ -31,6 +31,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from dataclasses import field as option
+from itertools import chain
 from typing import Any, Literal, cast
 
 from gslopes.ask.boxes import crop_rectangle
@@ -85,10 +86,12 @@ class Endpoint(Service):
 
     def __init__(self, name: str, options: AddressOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
-        self._variable = options.url.removeprefix("env:") if options.url.startswith("env:") else ""
-        self._url = (
-            "" if self._variable else service.address(options.url) if options.token else options.url
-        )
+        self._variable = ""
+        self._url = options.url
+        if options.url.startswith("env:"):
+            self._variable = options.url.removeprefix("env:")
+        elif options.token:
+            self._url = service.address(options.url)
         self.version = options.version
 
     @property
@@ -100,10 +103,10 @@ class Endpoint(Service):
 
         headers = {}
         if self._variable:
-            self._url = _value_of(self._variable)
-            for part in secrets_within(self._url):
+            url = _value_of(self._variable)
+            for part in secrets_within(url):
                 remember_secret(part)
-            self._url = service.address(self._url)
+            self._url = service.address(url)
         if self._options.token:
             headers = {"Authorization": f"Bearer {_value_of(self._options.token)}"}
         client = transport.client(headers=headers)
@@ -132,9 +135,8 @@ class Endpoint(Service):
         if reply is None:
             return super()._details(error, kind)
         text = reply.content.decode("utf-8", "replace")  # whatever character set the server names
-        if (
-            reply.status_code == 422 and '"loc"' not in text
-        ):  # of FastAPI: every request lacks a field
+        # with "loc" it is FastAPI's: every request lacks a field
+        if reply.status_code == 422 and '"loc"' not in text:
             return "refused", text or "it cannot be processed"
         kind = service.kind_of_status(reply.status_code)
         if lacks := _LACKS.search(text):
@@ -199,35 +201,32 @@ class HttpClassifier(Endpoint):
 
     def parse(self, raw: Any) -> Answer:
         """One entry, or whole reply, to its labels, highest score first, or to a refusal.  Raises: AnswerError."""
+        labels = self._options.labels
+        scores = self._options.scores
         if self._picks and self._captions:
-            return self._captions.answer(
-                picking.found(raw, self._options.labels or self._options.scores)[:1]
-            )
+            return self._captions.answer(picking.found(raw, labels or scores)[:1])
         if self._picks:
-            return Answer(
-                "answered", picking.picked(raw, self._options.labels, self._options.scores)
-            )
-        entry = dict(raw)
-        version = str(entry.pop("version", None) or "")
-        if problems.said(entry.get("refused")):
-            return Answer("refused", (), str(entry["refused"]), version)
+            return Answer("answered", picking.picked(raw, labels, scores))
+        version = str(raw.get("version") or "")
+        if problems.said(raw.get("refused")):
+            return Answer("refused", (), str(raw["refused"]), version)
         if self._captions:
-            if not isinstance(entry.get("caption"), str):
+            if not isinstance(raw.get("caption"), str):
                 raise AnswerError(
                     "The captioner's reply has no caption.",
                     'Each of its answers is {"caption": "..."}.',
                 )
-            return self._captions.answer([entry["caption"]], version)
-        if entry.get("labels") is None:
+            return self._captions.answer([raw["caption"]], version)
+        pairs = raw.get("labels")
+        if pairs is None:
+            entry = {name: value for name, value in raw.items() if name != "version"}
             raise _odd(
                 f"has an entry that lacks the key 'labels' (or 'refused'): it is {shape(entry)}"
             )
-        labels = entry["labels"]
-        if not isinstance(labels, dict):
-            raise _odd(f"has {shape(labels)} under 'labels', not a mapping of label to score")
-        return Answer(
-            "answered", tuple(sorted(labels.items(), key=lambda pair: -pair[1])), version=version
-        )
+        if not isinstance(pairs, dict):
+            raise _odd(f"has {shape(pairs)} under 'labels', not a mapping of label to score")
+        highest_first = tuple(sorted(pairs.items(), key=lambda pair: -pair[1]))
+        return Answer("answered", highest_first, version=version)
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
         field = self._options.field
@@ -275,12 +274,7 @@ def _value_of(variable: str) -> str:
 # -- boxes -------------------------------------------------------------------------------------------------------------
 
 # What answers call a rectangle's sides.
-_SIDES = {
-    "left": ("left", "x"),
-    "top": ("top", "y"),
-    "width": ("width", "w"),
-    "height": ("height", "h"),
-}
+_SIDES = (("left", "x"), ("top", "y"), ("width", "w"), ("height", "h"))
 _CROP_LIMITS = Limits(
     concurrency=4,
     formats=("JPEG", "PNG"),
@@ -327,7 +321,7 @@ class HttpCropper(Endpoint, service.OnePictureService):
         self.limits = _CROP_LIMITS.adjusted(options)
         self._answers_in = {
             *picking.first_name(options.at),
-            *(name for names in _SIDES.values() for name in names),
+            *chain.from_iterable(_SIDES),
         }
         self._ratio = 0.0
 
@@ -344,25 +338,25 @@ class HttpCropper(Endpoint, service.OnePictureService):
         Raises: AnswerError.
         """
         wide, tall = (int(side) for side in raw["size"])
-        across, down = (wide, tall) if self._options.units == "shares" else (1, 1)
+        unit = (wide, tall) if self._options.units == "shares" else (1, 1)
         at = _rectangle(raw["answer"], self._options.at)
         if self._options.answer == "point":
-            x, y = (_number(at, axis) * scale for axis, scale in (("x", across), ("y", down)))
+            x, y = (_number(at, axis) * scale for axis, scale in zip("xy", unit, strict=True))
             if not (0 <= x <= wide and 0 <= y <= tall):
                 raise AnswerError(
                     f"{self.name} answers with the point {x:g}, {y:g}, outside of the picture."
                 )
-            crop = crop_rectangle(
-                wide, tall, min(int(x), wide - 1), min(int(y), tall - 1), self._ratio
-            )
-            return Answer("answered", box=crop)
-        there = {name for name, value in at.items() if value is not None}
+            middle = min(int(x), wide - 1), min(int(y), tall - 1)
+            return Answer("answered", box=crop_rectangle(wide, tall, *middle, self._ratio))
         left, top, width, height = (
-            _number(at, next((word for word in words if word in there), key))
-            for key, words in _SIDES.items()
+            _number(at, next((name for name in names if at.get(name) is not None), names[0]))
+            for names in _SIDES
         )
-        left, right = left * across, (left + width) * across
-        top, bottom = top * down, (top + height) * down
+        across, down = unit
+        right = (left + width) * across
+        bottom = (top + height) * down
+        left *= across
+        top *= down
         x0, x1 = (min(max(side, 0.0), wide) for side in (left, right))
         y0, y1 = (min(max(side, 0.0), tall) for side in (top, bottom))
         out = max(-left, -top, right - wide, bottom - tall)
@@ -371,10 +365,9 @@ class HttpCropper(Endpoint, service.OnePictureService):
             raise AnswerError(
                 f"{self.name} answers with pixels {pixels} of a picture of {wide} x {tall}."
             )
-        crop = Crop(
-            round(x0), round(y0), max(round(x1) - round(x0), 1), max(round(y1) - round(y0), 1)
-        )
-        return Answer("answered", box=crop)
+        width = max(round(x1) - round(x0), 1)
+        height = max(round(y1) - round(y0), 1)
+        return Answer("answered", box=Crop(round(x0), round(y0), width, height))
 
     def _answer(self, picture: bytes) -> object:
         from PIL import Image
@@ -396,7 +389,7 @@ def _rectangle(answer: Any, path: str) -> JsonObject:
     """The rectangle, or the point, that the path finds in an answer.  Raises: AnswerError if that is neither."""
     at = picking.found(answer, path)
     if len(at) == 4:
-        return dict(zip(("left", "top", "width", "height"), at, strict=True))
+        return {side: value for (side, _), value in zip(_SIDES, at, strict=True)}
     if len(at) != 1 or not isinstance(at[0], dict):
         raise AnswerError(f"The answer holds no rectangle at {path}: it is {shape(answer)}.")
     return at[0]
