@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import ipaddress
+import itertools
 import math
 import re
 import socket
@@ -100,7 +101,7 @@ def _checked(host: str, port: int) -> str:
         raise httpcore.ConnectError(f"no address: {error}") from error
     addresses = [str(entry[4][0]) for entry in entries]
     if not addresses or not all(map(is_public, addresses)):
-        raise DownloadError("refused", SkipReason(Reason.PRIVATE_ADDRESS))
+        raise refused(Reason.PRIVATE_ADDRESS)
     return addresses[0]
 
 
@@ -122,6 +123,11 @@ class DownloadError(Exception):
         self.reason = reason
         self.code = code
         self.wait = wait
+
+
+def refused(reason: Reason, detail: str = "", code: int = 0) -> DownloadError:
+    """Asking again would not help."""
+    return DownloadError("refused", SkipReason(reason, detail), code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,42 +216,39 @@ class Fetcher:
                 began = time.monotonic()
                 before_request(address)
                 deadline += time.monotonic() - began
-            limit = max_bytes or self.policy.max_bytes
             key = rate_key or origin(address)
-            attempt = 0
-            answer: Reply | str | None = None
-            while answer is None:
-                deadline += self.turn(key)  # a queue at our own door is not the server's slowness
-                try:
-                    answer = self._request(address, extra_headers, limit, deadline)
-                except DownloadError as error:
-                    wait = error.wait
-                    attempt += 1
-                    if (
-                        wait is None
-                        or attempt == self.policy.max_attempts
-                        or wait > self.policy.max_retry_after
-                    ):
-                        raise
-                    self.rate.pause(max(wait, self.policy.backoff * 2 ** (attempt - 1)), key)
+            answer = self._tried(address, extra_headers, max_bytes, deadline, key)
             if isinstance(answer, Reply):
                 return answer
             following = parse_url(answer, address)
-            extra_headers = extra_headers if origin(following) == origin(address) else {}
+            if origin(following) != origin(address):
+                extra_headers = {}
             address = following
-        raise DownloadError(
-            "refused", SkipReason(Reason.TOO_MANY_REDIRECTS, f"more than {REDIRECTS}")
-        )
+        raise refused(Reason.TOO_MANY_REDIRECTS, f"more than {REDIRECTS}")
+
+    def _tried(
+        self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float, key: str
+    ) -> Reply | str:
+        """As ``_request``, again as long as that may help.  key: whose rate limit counts."""
+        policy = self.policy
+        for attempt in itertools.count():
+            deadline += self.turn(key)  # a queue at our door is not the server's slowness
+            try:
+                return self._request(url, headers, max_bytes or policy.max_bytes, deadline)
+            except DownloadError as error:
+                last = attempt + 1 == policy.max_attempts
+                if error.wait is None or last or error.wait > policy.max_retry_after:
+                    raise
+                self.rate.pause(max(error.wait, policy.backoff * 2**attempt), key)
+        raise AssertionError
 
     def _request(
         self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float
     ) -> Reply | str:
         """A document, or where a redirect leads.  Raises: DownloadError."""
         sent = {"Host": url.netloc.decode("ascii"), "User-Agent": self.policy.agent}
-        sent |= {"Accept-Encoding": "identity", "Accept": "*/*"}
-        raw = [
-            (key.encode("ascii"), value.encode("ascii")) for key, value in (sent | headers).items()
-        ]
+        sent |= {"Accept-Encoding": "identity", "Accept": "*/*", **headers}
+        raw = [(key.encode("ascii"), value.encode("ascii")) for key, value in sent.items()]
         left = max(0.1, min(20.0, deadline - time.monotonic()))
         timeout = dict.fromkeys(("connect", "read", "write", "pool"), left)
         pool = self._exchange.pool(self._pool)
@@ -271,9 +274,9 @@ def _reply(response: httpcore.Response, max_bytes: int) -> Reply | str:
         if status in _RETRYABLE or status >= 500:
             wait = seconds_to_wait(headers.get("retry-after", "")) or 0.0
             raise DownloadError("failed", reason, status, wait)
-        raise DownloadError("refused", reason, status)
+        raise refused(Reason.HTTP_ERROR, str(status), status)
     if headers.get("content-encoding", "identity").lower() != "identity":
-        raise DownloadError("refused", SkipReason(Reason.COMPRESSED))
+        raise refused(Reason.COMPRESSED)
     length = headers.get("content-length", "")
     promised = -1
     if length.isascii() and length.isdigit() and len(length) < 20:
@@ -284,7 +287,7 @@ def _reply(response: httpcore.Response, max_bytes: int) -> Reply | str:
         body = decoded(response.iter_stream(), "identity", max_bytes)
     except TooLarge:
         limit = f"more than {max_bytes / 2**20:.2g} MiB"
-        raise DownloadError("refused", SkipReason(Reason.FILE_TOO_LARGE, limit)) from None
+        raise refused(Reason.FILE_TOO_LARGE, limit) from None
     if promised not in (-1, len(body)):
         raise DownloadError("failed", SkipReason(Reason.CUT_SHORT), wait=0.0)
     return Reply(headers.get("content-type", "").partition(";")[0].strip().lower(), body)
@@ -303,23 +306,15 @@ def _translated_errors(too_late: SkipReason) -> Iterator[None]:
     except DeadlineExceeded as error:
         raise DownloadError("failed", too_late) from error
     except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
-        late = isinstance(error, httpcore.TimeoutException)
-        unreached = isinstance(error, httpcore.ConnectError)
-        kind = (
-            Reason.NO_ANSWER
-            if late
-            else Reason.NO_CONNECTION
-            if unreached
-            else Reason.CONNECTION_BROKE
-        )
+        kind = Reason.CONNECTION_BROKE
+        if isinstance(error, httpcore.TimeoutException):
+            kind = Reason.NO_ANSWER
+        elif isinstance(error, httpcore.ConnectError):
+            kind = Reason.NO_CONNECTION
         raise DownloadError("failed", SkipReason(kind), wait=0.0) from error
-    except (
-        ValueError,
-        OverflowError,
-        httpcore.UnsupportedProtocol,
-    ) as error:  # headers, hosts, ports beyond reason
-        reason = SkipReason(Reason.INVALID_ADDRESS, "or an answer that makes no sense")
-        raise DownloadError("refused", reason) from error
+    # headers, hosts, ports beyond reason
+    except (ValueError, OverflowError, httpcore.UnsupportedProtocol) as error:
+        raise refused(Reason.INVALID_ADDRESS, "or an answer that makes no sense") from error
 
 
 def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
@@ -328,18 +323,15 @@ def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
         address = base.join(url) if base is not None else httpx.URL(url)
         port = address.port
     except (httpx.InvalidURL, ValueError, TypeError) as error:
-        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS)) from error
+        raise refused(Reason.INVALID_ADDRESS) from error
     if b"%" in address.raw_host:  # what httpx makes of characters that no host has
-        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS))
-    problem = ""
+        raise refused(Reason.INVALID_ADDRESS)
     if address.scheme not in ("http", "https") or not address.raw_host:
-        problem = "not http or https"
-    elif port is not None and not 0 < port < 2**16:
-        problem = "its port does not exist"
-    elif address.userinfo:
-        problem = "it holds a password"
-    if problem:
-        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS, problem))
+        raise refused(Reason.INVALID_ADDRESS, "not http or https")
+    if port is not None and not 0 < port < 2**16:
+        raise refused(Reason.INVALID_ADDRESS, "its port does not exist")
+    if address.userinfo:
+        raise refused(Reason.INVALID_ADDRESS, "it holds a password")
     return address
 
 
@@ -380,37 +372,30 @@ class Robots:
             until, rules = self._known.get(key, (-math.inf, None))
             if rules is None or self._clock() >= until:
                 rules = self._asked(url)
-                until = (
-                    self._clock() + RETRY_AFTER if isinstance(rules, DownloadError) else math.inf
-                )
-                self._known[key] = until, rules
+                failed = isinstance(rules, DownloadError)
+                self._known[key] = self._clock() + RETRY_AFTER if failed else math.inf, rules
         if isinstance(rules, DownloadError):
             raise rules
         self._fetcher.set_min_interval(key, min_interval(rules))
         try:
             allowed = rules.can_fetch(str(url), AGENT)
         except ValueError as error:
-            raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
+            raise refused(Reason.ROBOTS_UNREADABLE) from error
         if not allowed:
-            raise DownloadError("refused", SkipReason(Reason.ROBOTS_FORBIDS))
+            raise refused(Reason.ROBOTS_FORBIDS)
 
     def _asked(self, url: httpx.URL) -> Protego | DownloadError:
         address = str(url.copy_with(raw_path=b"/robots.txt", fragment=None))
         try:
             return parse(self._fetcher.get(address, max_bytes=_MAX_BYTES).body)
         except DownloadError as error:
-            if (
-                error.status == "refused"
-                and 200 <= error.code < 500
-                and not 300 <= error.code < 400
-            ):
-                return parse(b"")  # none, or an answer without one
-            reason = (
-                error.reason
-                if error.status == "refused"
-                else SkipReason(Reason.ROBOTS_UNAVAILABLE, error.reason)
-            )
-            return DownloadError(error.status, reason, error.code)
+            if error.status == "failed":
+                return DownloadError(
+                    "failed", SkipReason(Reason.ROBOTS_UNAVAILABLE, error.reason), error.code
+                )
+            if 200 <= error.code < 300 or 400 <= error.code < 500:
+                return parse(b"")  # no file, or an answer without one
+            return DownloadError("refused", error.reason, error.code)
 
 
 def parse(body: bytes) -> Protego:
@@ -436,7 +421,7 @@ def parse(body: bytes) -> Protego:
         lines = body.decode("utf-8-sig", "replace").splitlines()
         return Protego.parse("\n".join(_AGENT_LINE.sub(by_token, line) for line in lines))
     except Exception as error:  # an untrusted file: whatever it does to a parser, the others go on
-        raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
+        raise refused(Reason.ROBOTS_UNREADABLE) from error
 
 
 def min_interval(rules: Protego) -> float:
