@@ -298,10 +298,7 @@ def chances(row: Mapping[Any, Any]) -> dict[str, dict[str, float]]:
 
 
 def queue(
-    table: pd.DataFrame,
-    answers: Answers,
-    confidence: float,
-    unsure: Sequence[str] = ("gender",),
+    table: pd.DataFrame, answers: Answers, confidence: float, unsure: Sequence[str] = ("gender",)
 ) -> pd.Series:
     """Which rows a person should still look at: one of these readings has less confidence, and is undecided."""
     read = [chances(row) for row in table.to_dict("records")]

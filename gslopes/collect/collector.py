@@ -285,8 +285,7 @@ class Collector:
         if self._failures > 1:
             what = f"{self._failures} downloads failed one after the other, the last one with"
         raise ServiceError(
-            f"{what}: {reason}.",
-            "If the network is back, the same command goes on from there.",
+            f"{what}: {reason}.", "If the network is back, the same command goes on from there."
         )
 
     def _table(self, part: int) -> Path:

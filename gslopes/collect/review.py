@@ -13,10 +13,7 @@ from gslopes.report.review import Question
 _PROPER = {name: name.capitalize() for name in ("white", "black", "asian", "indian")}
 _CORRECT = {"decision": "correct"}
 _ACCEPT = {"a": ("accept the reading", "accept")}
-_OTHERS = {
-    "x": ("exclude", {"decision": "exclude"}),
-    "d": ("undecided", {"decision": "undecided"}),
-}
+_OTHERS = {"x": ("exclude", {"decision": "exclude"}), "d": ("undecided", {"decision": "undecided"})}
 _LEGENDS = {"gender": "Decision", "race": "Perceived race", "age": "Perceived age"}
 _FOLDED = "Perceived race and age, if the reading is off"
 _KEYS = {"gender": "fmnu", "race": "123456", "age": "yok"}  # of the values, in their order

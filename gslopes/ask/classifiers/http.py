@@ -319,10 +319,7 @@ class HttpCropper(Endpoint, service.OnePictureService):
     def __init__(self, name: str, options: HttpCropOptions, setting: Any = None) -> None:
         super().__init__(canonical("http", options), options)
         self.limits = _CROP_LIMITS.adjusted(options)
-        self._answers_in = {
-            *picking.first_name(options.at),
-            *chain.from_iterable(_SIDES),
-        }
+        self._answers_in = {*picking.first_name(options.at), *chain.from_iterable(_SIDES)}
         self._ratio = 0.0
 
     def at(self, ratio: float) -> "HttpCropper":

@@ -27,13 +27,7 @@ from gslopes.ask.classifiers.prompt import load_prompt
 from gslopes.ask.cost import Limits, RequestUsage, ServiceOptions
 from gslopes.ask.names import ARGUMENT, OPERATIONAL
 from gslopes.ask.secrets import remember_secret
-from gslopes.core.errors import (
-    AnswerError,
-    ConfigError,
-    GslopesError,
-    ServiceError,
-    Unfinished,
-)
+from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
 from gslopes.core.files import JsonObject
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
