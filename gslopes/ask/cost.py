@@ -157,7 +157,8 @@ class Budget:
         >>> Budget(usd=5).shown(1234.5), Budget(usd=0.0061).shown(0.006)
         ('1,234.50', '0.0060')
         """
-        return f"{round(usd, 9) + 0.0:,.{4 if self.usd is not None and self.usd < 1 else 2}f}"  # no -0.00
+        digits = 4 if self.usd is not None and self.usd < 1 else 2
+        return f"{round(usd, 9) + 0.0:,.{digits}f}"  # no -0.00
 
     def reserve(
         self, limits: Limits, pictures: int, stopped: Callable[[], bool] = lambda: False
@@ -182,9 +183,8 @@ class Budget:
             while True:
                 count = pictures
                 if most is not None and each:
-                    count = max(
-                        0, min(pictures, int((most - self.spent - self._reserved + 1e-9) / each))
-                    )
+                    left = most - self.spent - self._reserved
+                    count = max(0, min(pictures, int((left + 1e-9) / each)))
                 if count:
                     self._reserved += each * count
                     self._waiting += 1
@@ -196,17 +196,17 @@ class Budget:
                 self._changed.wait(0.2)
 
     def _used_up(self, most: float) -> BudgetReached:
-        given, spent, left = map(self.shown, (most, self.spent, self.left(most)))
-        what = (
-            f"The budget of {given} USD"
-            if self.usd is not None
-            else f"What was agreed to, {given} USD,"
-        )
+        what = f"What was agreed to, {self.shown(most)} USD,"
+        if self.usd is not None:
+            what = f"The budget of {self.shown(most)} USD"
+        left = self.shown(self.left(most))
         why = f"and the rest, {left} USD, does not cover another picture."
         hint = (
             "Answers so far are kept: the same command with a larger --budget goes on from there."
         )
-        return BudgetReached(f"{what} is used up: {spent} USD were spent, {why}", hint)
+        return BudgetReached(
+            f"{what} is used up: {self.shown(self.spent)} USD were spent, {why}", hint
+        )
 
     def left(self, most: float) -> float:
         """USD of ``most`` that are not spent, 0 or more."""
@@ -256,13 +256,10 @@ class UsageStats:
 
     def __str__(self) -> str:
         parts = [f"{self.spent:,.2f} USD spent"] if self.spent else []
-        parts += (
-            [f"{self.tokens_in:,} + {self.tokens_out:,} tokens"]
-            if self.tokens_in or self.tokens_out
-            else []
-        )
-        for name in ("refused", "failed", "retries", "throttled"):
-            parts += [f"{getattr(self, name):,} {name}"] if getattr(self, name) else []
+        if self.tokens_in or self.tokens_out:
+            parts.append(f"{self.tokens_in:,} + {self.tokens_out:,} tokens")
+        counts = ("refused", "failed", "retries", "throttled")
+        parts += [f"{getattr(self, name):,} {name}" for name in counts if getattr(self, name)]
         if self.miscounted:
             parts.append(
                 f"more or fewer answers than pictures to {self.miscounted:,}, which count as paid"

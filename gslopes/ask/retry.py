@@ -75,9 +75,8 @@ def seconds_to_wait(value: str, now: datetime | None = None) -> float | None:
     except ValueError:
         try:
             when = parsedate_to_datetime(text)
-            seconds = (
-                when.replace(tzinfo=when.tzinfo or UTC) - (now or datetime.now(UTC))
-            ).total_seconds()
+            when = when.replace(tzinfo=when.tzinfo or UTC)
+            seconds = (when - (now or datetime.now(UTC))).total_seconds()
         except (TypeError, ValueError, IndexError, OverflowError):
             return None
     if math.isnan(seconds):
@@ -123,15 +122,13 @@ class RetryPolicy:
     def delay(self, error: Throttled | Unavailable, attempt: int) -> float:
         """Seconds to wait after an attempt (1, 2, ...) that ended in this error."""
         if error.retry_after is None or math.isnan(error.retry_after):
-            return random.uniform(
-                0, min(self.max_delay, self.base_delay * 2.0 ** min(attempt - 1, 60))
-            )
+            most = self.base_delay * 2.0 ** min(attempt - 1, 60)
+            return random.uniform(0, min(self.max_delay, most))
         return min(max(error.retry_after, 0.0), self.max_retry_after)
 
 
-_LATEST: ContextVar[float] = ContextVar(
-    "latest", default=math.inf
-)  # when a request of this thread ends, monotonic
+# when a request of this thread ends, monotonic
+_LATEST: ContextVar[float] = ContextVar("latest", default=math.inf)
 
 
 def seconds_left(most: float) -> float:
@@ -193,9 +190,8 @@ class RequestSender:
                     self._rate_limiter.pause(seconds)
                 else:
                     patience.left -= seconds
-                if patience.left <= 0 or attempt >= (
-                    retry.max_throttled if throttled else retry.max_attempts
-                ):
+                most = retry.max_throttled if throttled else retry.max_attempts
+                if patience.left <= 0 or attempt >= most:
                     raise
             if self._halt.wait(seconds):
                 raise Stopped
@@ -204,18 +200,16 @@ class RequestSender:
     def _once(self, pictures: Encoded, store: Store, patience: Patience) -> None:
         while pictures:
             raws = self._request(list(pictures.values()), patience)
-            responses = dict(
-                zip(list(pictures), raws, strict=False)
-            )  # fewer, if the budget pays for fewer
-            settled = {
+            later = [raw for raw in raws if isinstance(raw, RETRYABLE)]
+            settled = {  # fewer than the pictures, if the budget pays for fewer
                 key: raw
-                for key, raw in responses.items()
+                for key, raw in zip(list(pictures), raws, strict=False)
                 if not isinstance(raw, (*RETRYABLE, Unfinished))
             }
             store(settled)
             for key in settled:
                 del pictures[key]
-            if later := [error for error in raws if isinstance(error, RETRYABLE)]:
+            if later:
                 raise later[0]
 
     def _billed(self, cost: float, raws: list[object], pictures: int) -> float:
@@ -232,15 +226,12 @@ class RequestSender:
         count = getattr(self._classifier, "usage", None)
         if count is None:
             return each * len(judged)
-        used = [count(raw) for raw in judged]
-        for usage in used:
+        billed = 0.0
+        for usage in map(count, judged):
             self._usage.add(tokens_in=usage.tokens_in, tokens_out=usage.tokens_out)
-        return float(
-            sum(
-                usage.usd if usage.usd is not None and 0 <= usage.usd < each else each
-                for usage in used
-            )
-        )
+            believed = usage.usd is not None and 0 <= usage.usd < each
+            billed += usage.usd if believed else each
+        return billed
 
     def _request(self, pictures: list[bytes], patience: Patience) -> list[object]:
         """One request; its cost counts as spent unless the service certainly did not bill it."""

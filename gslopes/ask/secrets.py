@@ -47,6 +47,7 @@ _ADDRESS = re.compile(r"(?i)\A(?:[a-z][a-z0-9+.-]*:)?//")
 _PLACEHOLDERS = re.compile(
     r"(?:[a-z_]{1,20}=)?\{(?:ratio|width|height)\}&?"
 )  # of an address of a cropper
+_URL_SAFE = str.maketrans("+/", "-_")  # from base64 to its form in addresses
 _CHANGE = re.compile(r"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])|[a-z](?=[A-Z])")
 _RUN = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4,12}){3,}|[A-Za-z0-9]{8,}")
 
@@ -56,9 +57,8 @@ _RUN = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4,12}){3,}|[A-Za-z0-9]{8,}")
 
 def secret_values() -> set[str]:
     """The values of the environment variables that are named like a secret."""
-    values = {
-        os.environ.get(name, "") for name in os.environ if _is_named(name)
-    }  # of few names: asked for each answer
+    # only the values of few names are read: it is asked for each answer
+    values = (os.environ.get(name, "") for name in os.environ if _is_named(name))
     return {value for value in values if len(value) >= MIN_LENGTH}
 
 
@@ -83,19 +83,15 @@ def _pattern(secrets: frozenset[str]) -> re.Pattern[str]:
     for secret in secrets:
         data = secret.encode("utf-8", "surrogateescape")
         forms |= {secret, quote(data, safe=""), quote(data), quote_plus(data)}
-        forms |= {
-            json.dumps(secret, ensure_ascii=ascii_alone)[1:-1] for ascii_alone in (True, False)
-        }
-        for encode in (base64.b64encode, base64.urlsafe_b64encode):
-            for before in range(
-                3
-            ):  # bytes of another text, such as user:; characters with bits of it are left out
-                text = encode(b"\0" * before + data).decode()
-                forms.add(text[-(-before * 8 // 6) : (before + len(data)) * 8 // 6])
-    longest_first = sorted(
-        (form for form in forms if len(form) >= MIN_LENGTH), key=len, reverse=True
-    )
-    return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
+        forms |= {json.dumps(secret, ensure_ascii=plain)[1:-1] for plain in (True, False)}
+        # bytes of another text, such as user:, may precede it; characters with bits of it are left out
+        for before in range(3):
+            text = base64.b64encode(b"\0" * before + data).decode()
+            text = text[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
+            forms |= {text, text.translate(_URL_SAFE)}
+    long = [form for form in forms if len(form) >= MIN_LENGTH]
+    longest_first = map(re.escape, sorted(long, key=len, reverse=True))
+    return re.compile("|".join(longest_first), re.IGNORECASE)
 
 
 # -- taking it out of texts --------------------------------------------------------------------------------------------
@@ -159,10 +155,9 @@ def guard_logs() -> None:
         record = make(*args, **kwargs)
         try:
             record.msg = printable_lines(scrub_text(record.getMessage()))
-            record.args = ()
         except Exception:  # a wrong format string is the logger's business
             record.msg = scrub_text(str(record.msg))
-            record.args = ()
+        record.args = ()
         if record.exc_info:
             record.exc_text = scrub_text(logging.Formatter().formatException(record.exc_info))
         return record
@@ -259,11 +254,11 @@ def secrets_within(url: str) -> list[str]:
         parts = urlsplit(url)
     except ValueError:
         return []
-    user, at, _ = parts.netloc.rpartition("@")
+    user = parts.netloc.rpartition("@")[0]
     segments = dict.fromkeys([*parts.path.split("/"), *unquote(parts.path).split("/")])
-    given = parse_qsl(f"{parts.query}&{parts.fragment}")
+    values = parse_qsl(f"{parts.query}&{parts.fragment}")
     return [
-        *(user.split(":") if at else []),
+        *filter(None, user.split(":")),
         *(
             part
             for part in segments
@@ -271,7 +266,7 @@ def secrets_within(url: str) -> list[str]:
         ),
         *(
             value
-            for name, value in given
+            for name, value in values
             if _NAMED.search(name) or not _PLAIN.match(value) or _may_be_key(value)
         ),
     ]
