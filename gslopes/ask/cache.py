@@ -57,7 +57,7 @@ _ANSWERS = (
 )
 
 
-# -- where it is -------------------------------------------------------------------------------------------------------
+# -- its place --------------------------------------------------------------------------------------------------------
 
 
 def user_cache() -> Path:
@@ -73,25 +73,25 @@ def user_cache() -> Path:
     raise StorageError("This user has no home folder, where answers would be kept.", _ELSEWHERE)
 
 
-def cache_folder(given: Path | str | None = None) -> Path:
+def cache_folder(chosen: Path | str | None = None) -> Path:
     """Where answers are kept: what was given, else $GSLOPES_CACHE, else the user's cache folder.
 
     Raises: StorageError if this user has no home folder, as in some containers.
     """
-    given = given or os.environ.get(VARIABLE)
-    if not given:
+    chosen = chosen or os.environ.get(VARIABLE)
+    if not chosen:
         return user_cache() / "answers"
-    folder = Path(os.path.expanduser(given))
+    folder = Path(os.path.expanduser(chosen))
     if str(folder).startswith("~"):
         raise StorageError(
-            f"{show(given)} names a home folder, and this user has none.", _ELSEWHERE
+            f"{show(chosen)} names a home folder, and this user has none.", _ELSEWHERE
         )
     return folder
 
 
-def writable_cache(given: Path | str | None = None) -> Path:
+def writable_cache(chosen: Path | str | None = None) -> Path:
     """``cache_folder``, made if need be and tried before any work.  Raises: StorageError if it cannot be written."""
-    folder = cache_folder(given)
+    folder = cache_folder(chosen)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -111,7 +111,7 @@ class CachedAnswer:
     """One answer in the cache.
 
     status: ``answered`` or ``refused``.  raw: as the classifier's ``ask`` gave it; the reason if refused.
-    model: the version that the service returned, empty if it does not say.  asked: seconds since 1970, UTC.
+    model: the version that the service returned, empty if it returned none.  asked: seconds since 1970, UTC.
     client: the version of gslopes that asked.
     """
 
@@ -230,10 +230,10 @@ class AnswerCache:
         client = gslopes_version()
         with self._transaction():
             for picture, answer in answers.items():
-                asked = answer.asked or int(time.time())
+                asked_at = answer.asked or int(time.time())
                 by = (answer.model, answer.client or client)
                 source = self._id_of("sources", ("model", "client"), by)
-                row = (classifier_id, picture, answer.status, _packed(answer.raw), source, asked)
+                row = (classifier_id, picture, answer.status, _packed(answer.raw), source, asked_at)
                 self._db.execute(insert, row)
             self._delete(self._claims, classifier_id, answers)
             self._delete("begun WHERE", classifier_id, answers)
@@ -391,7 +391,7 @@ class CachedClassifier:
     """One classifier in one version.
 
     answers, refused: how many.  first, last: when they were asked, UTC.  models: versions that the service returned.
-    bytes: of the raw answers, as they are kept.
+    bytes: of the raw answers, compressed.
     """
 
     classifier: str
@@ -411,8 +411,8 @@ def facts(cache: AnswerCache) -> list[CachedClassifier]:
         ((answers, refused, first, last, size),) = cache.rows(_FACTS, classifier_id)
         if answers:
             models = [model for (model,) in cache.rows(_MODELS, classifier_id) if model]
-            asked = (_when(first), _when(last))
-            facts_of = CachedClassifier(name, version, answers, refused, *asked, models, size)
+            times = (_when(first), _when(last))
+            facts_of = CachedClassifier(name, version, answers, refused, *times, models, size)
             rows.append(facts_of)
     return rows
 
@@ -446,7 +446,7 @@ def export_answers(cache: AnswerCache, file: Path, name: str = "") -> int:
 def prune_answers(cache: AnswerCache, *, name: str = "", before: datetime | None = None) -> int:
     """Delete answers and shrink the file; returns how many.  Raises: StorageError.
 
-    name: only those of this classifier, with its parameters.  before: only those that were asked before this time.
+    name: only this classifier's, with its parameters.  before: only answers from before this time.
     """
     where: dict[str, str] = {}
     if name:

@@ -15,7 +15,7 @@ from gslopes.core.records import Classifier
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits and the price of a classifier; the defaults are those of a local one: none.
+    """The limits and the price of a classifier; by default a local one's, without limits.
 
     requests_per_second, pictures_per_second: of one account; 0: unlimited.  concurrency: requests in flight at once.
     picture_bytes: of one encoded picture; 0: unlimited.  Larger ones are encoded again, with a note.
@@ -23,11 +23,11 @@ class Limits:
     max_pixels: of one picture; 0: unlimited. Larger ones are scaled down.
     min_side, max_side: pixels; smaller pictures are refused without asking, larger ones are scaled down.
     formats: what it takes, as Pillow names it; others are encoded as JPEG.  Empty: everything.
-    price: USD per 1,000 pictures; 0 for a local classifier, None where it depends on the user's plan.
-    requests_per_picture: at most, where one does not do: language models are asked several times.
+    price: USD per 1,000 pictures; 0 for a local classifier, None if it depends on the user's plan.
+    requests_per_picture: at most; language models are asked several times.
     tokens: of a language model, in and out, of all requests about one picture, estimated.
     estimated: whether the price is an estimate, because a request's own is known afterwards, by its tokens.
-    network: whether it is asked over a network, whatever the other limits say.
+    network: whether it is asked over a network, whatever the other limits are.
     note: what a user should know about rate and price, one sentence; empty if nothing.
     """
 
@@ -66,7 +66,7 @@ class Limits:
         return replace(self, requests_per_second=rate, concurrency=concurrency, price=price)
 
     def seconds(self, pictures: int, requests: int) -> float:
-        """Seconds that pictures and requests take at the quota; 0 where there is none."""
+        """Seconds that pictures and requests take at the quota; 0 without a quota."""
         by_requests = requests / self.requests_per_second if self.requests_per_second else 0.0
         by_pictures = pictures / self.pictures_per_second if self.pictures_per_second else 0.0
         return max(by_requests, by_pictures)
@@ -99,7 +99,7 @@ class ServiceOptions:
 
 @dataclass(frozen=True, slots=True)
 class RequestUsage:
-    """What one request took: tokens in and out, and USD, None where the price of a token is not known.
+    """What one request took: tokens in and out, and USD, None if the price of a token is not known.
 
     More than the price of a picture known beforehand is not believed.
     """
@@ -128,7 +128,7 @@ class Budget:
     """The money of one command, shared by all classifiers and threads.
 
     usd: the most that may be spent, None for no limit.  spent: USD so far.
-    agreed: without ``usd``, the most that may be spent where prices are estimates; None for no limit.
+    agreed: without ``usd``, the most that may be spent if prices are estimates; None for no limit.
     confirmed: whether the user has agreed to the price of the whole command.
 
     The cost of a request is reserved before it is sent and spent when the service may have billed it, so that even with
@@ -178,17 +178,17 @@ class Budget:
                 "A budget needs a price.", "Give the price of your plan, such as imagga:price=1.2."
             )
         most = self.agreed if self.usd is None and limits.estimated else self.usd
-        each = (price or 0.0) / limits.requests_per_picture
+        unit_price = (price or 0.0) / limits.requests_per_picture
         with self._changed:
             while True:
                 count = pictures
-                if most is not None and each:
-                    left = most - self.spent - self._reserved
-                    count = max(0, min(pictures, int((left + 1e-9) / each)))
+                if most is not None and unit_price:
+                    money = most - self.spent - self._reserved
+                    count = max(0, min(pictures, int((money + 1e-9) / unit_price)))
                 if count:
-                    self._reserved += each * count
+                    self._reserved += unit_price * count
                     self._waiting += 1
-                    return count, each * count
+                    return count, unit_price * count
                 if not self._waiting:
                     raise self._used_up(most or 0.0)
                 if stopped():

@@ -1,4 +1,4 @@
-"""One request until it is answered: rate-limited, paid for, counted, and retried where that may help."""
+"""One request until it is answered: rate-limited, paid for, counted, and retried if that may help."""
 
 import itertools
 import math
@@ -61,7 +61,7 @@ class RateLimiter:
 def seconds_to_wait(value: str, now: datetime | None = None) -> float | None:
     """What a ``Retry-After`` header asks for.
 
-    value: seconds or a date, as it was sent.  now: instead of the clock.
+    value: seconds or a date, as the header has it.  now: instead of the clock.
     Returns: seconds in [0, one day]; None if it is empty or makes no sense.
 
     >>> [seconds_to_wait(value) for value in ("7", "1e300", "-3", "²", "", "Fri, 31 Dec 9999 23:59:59 GMT")]
@@ -102,9 +102,9 @@ class RetryPolicy:
 
     max_attempts: of a request that fails at the server or on the way.  max_throttled: of one that is throttled.
     base_delay, max_delay: seconds; the delay is drawn from (0, base_delay * 2^n), at most ``max_delay`` ("full
-        jitter"), unless the service says how long to wait.
+        jitter"), unless the service asks for a time.
     max_retry_after: seconds; a service that asks for a longer wait is asked again after this time.
-    patience: seconds for all attempts about one picture that fail, and the waits between them; those of a service that
+    patience: seconds for all attempts about one picture that fail, and the waits between them; a service that
         throttles do not count. A request about several pictures has half of it, the rest is for its halves.
     """
 
@@ -213,24 +213,24 @@ class RequestSender:
                 raise later[0]
 
     def _billed(self, cost: float, raws: list[object], pictures: int) -> float:
-        """USD: what was sent, never by what came back alone, which is the server's to make up.
+        """USD: by what was sent, never only by what came back, which is the server's to make up.
 
         A picture that was certainly not judged costs nothing. Tokens count at what a classifier makes of them, but at
-        most at the price known beforehand, which also counts where it makes nothing of them, or what is no price.
+        most at the price known beforehand, which also counts if it makes nothing of them, or something impossible.
         """
         if len(raws) != pictures:
             self._usage.add(miscounted=pictures)
             return cost
         judged = [raw for raw in raws if not isinstance(raw, RETRYABLE) or raw.billed]
-        each = cost / max(1, pictures)
+        share = cost / max(1, pictures)
         count = getattr(self._classifier, "usage", None)
         if count is None:
-            return each * len(judged)
+            return share * len(judged)
         billed = 0.0
         for usage in map(count, judged):
             self._usage.add(tokens_in=usage.tokens_in, tokens_out=usage.tokens_out)
-            believed = usage.usd is not None and 0 <= usage.usd < each
-            billed += usage.usd if believed else each
+            believed = usage.usd is not None and 0 <= usage.usd < share
+            billed += usage.usd if believed else share
         return billed
 
     def _request(self, pictures: list[bytes], patience: Patience) -> list[object]:

@@ -1,8 +1,8 @@
-"""Keys: what they look like, where they hide in addresses, and how they are taken out of every text that we keep.
+"""Keys: what they look like, how they hide in addresses, and how they are taken out of every text that we keep.
 
-A secret is known as the value of an environment variable whose name says so, or by ``remember_secret``. It is found as
+A secret is the value of an environment variable with a telling name, or comes by ``remember_secret``. It is found as
 it is, percent-encoded and base64-encoded once; user names in addresses and six shapes of keys are found without it.
-SECURITY.md says what is not: a server that already has the key, and disguises it.
+What is not covered is in SECURITY.md: a server that already has the key, and disguises it.
 """
 
 import base64
@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 from gslopes.core.errors import GslopesError
 from gslopes.core.text import printable, printable_lines
 
-LIMIT = 300  # characters of a reason; the rest of a long message (a request's body, say) is of no use in a table
+LIMIT = 300  # characters of a reason; the rest of a long message, such as a request's body, is of no use in a table
 MIN_LENGTH = 8  # characters of a secret
 
 _HIDDEN = "***"
@@ -70,7 +70,7 @@ def _is_named(variable: str) -> bool:
 def remember_secret(value: str) -> None:
     """Have this value taken out of every text from now on: for secrets that come from a vendor's own file.
 
-    It is kept in this process's memory only. Values of fewer than 8 characters are no secrets.
+    It is kept in this process's memory only. Values of fewer than 8 characters do not count.
     """
     if len(value) >= MIN_LENGTH:
         _REMEMBERED.add(value)
@@ -113,7 +113,7 @@ def scrub(text: str) -> str:
 
 
 def scrub_text(text: str) -> str:
-    """The text in its own lines and whole length, without known secrets, keys of a known shape, users in addresses."""
+    """The text, its lines kept, without known secrets, keys of a known shape, users in addresses."""
     if secrets := frozenset(secret_values() | _REMEMBERED):
         text = _pattern(secrets).sub(_HIDDEN, text)
     return _SHAPED.sub(_HIDDEN, _USER.sub(rf"\1{_HIDDEN}@", text))
@@ -170,9 +170,9 @@ def guard_logs() -> None:
 
 
 def secret_in_address(text: str, *, public: bool = False) -> str:
-    """What in an address is or may be a secret, in words that do not repeat it; empty if nothing, or if it is none.
+    """What in an address is or may be a secret, in words that do not repeat it; empty if nothing is.
 
-    public: whether the user says that it holds none. Then parameters may stand in it, and parts that look random;
+    public: whether the user declares it free of secrets. Then it may have parameters, and parts that look random;
         user names, values of variables that are named like a secret, and keys of a known shape may still not.
 
     >>> secret_in_address("https://host/v1/tag?api_key=abc", public=True)
@@ -244,8 +244,8 @@ def shown_address(url: str) -> str:
 def secrets_within(url: str) -> list[str]:
     """What may be secret in an address that is one as a whole: user, password, values, segments of its path.
 
-    Segments with a digit, those that look random or like a key, as they are and percent-decoded. The host, plain words
-    and numbers are none: messages, labels and other addresses may hold them, and must come back as they are.
+    Segments with a digit, those that look random or like a key, as written and percent-decoded. The host, plain words
+    and numbers do not count: messages, labels and other addresses may hold them, and must come back unchanged.
 
     >>> secrets_within("https://me:word@host.example/predictions/k3yk3yk3y?size=2&key=abc")
     ['me', 'word', 'k3yk3yk3y', 'abc']

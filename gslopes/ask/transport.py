@@ -2,7 +2,7 @@
 
 Pictures leave for services by ``client`` and ``BoundedTransport``; ``collect`` downloads by an ``Exchange`` and follows
 redirects itself. A timeout of one read is not enough: a server that sends a byte now and then keeps it open forever. So
-each exchange runs in a thread of its own, and whoever waits for it shuts its connection at the deadline.
+each exchange runs in a new thread, and whoever waits for it shuts its connection at the deadline.
 """
 
 import os
@@ -89,7 +89,7 @@ class Exchange:
         return pools[key]
 
     def run(self, call: Callable[[Trace], T], deadline: float) -> T:
-        """The result of a call in a thread of its own; it is abandoned, its connections shut, at the deadline.
+        """The result of a call in a new thread; it is abandoned, its connections shut, at the deadline.
 
         call: called with what its requests have as their extension ``trace``.  deadline: on the monotonic clock.
 
@@ -143,7 +143,7 @@ def decoded(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
     plain = encoding.strip().lower() in ("", "identity")
     if not plain and encoding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
         raise ValueError(f"the encoding {encoding[:40]!r} was not asked for")
-    decoder = zlib.decompressobj(32 + zlib.MAX_WBITS)  # gzip or zlib, as its first bytes say
+    decoder = zlib.decompressobj(32 + zlib.MAX_WBITS)  # gzip or zlib, by its first bytes
     for chunk in chunks:
         came += len(chunk)
         try:
@@ -230,7 +230,7 @@ def _reply(pool: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
                 raise
             body = getattr(
                 error, "body", b""
-            )  # the status says what to do, whatever comes after it
+            )  # the status decides what to do, whatever comes after it
     finally:
         response.close()
     if status >= 400:
@@ -265,7 +265,7 @@ def _connections(proxy: str) -> httpx.HTTPTransport:
 
 @cache  # reading a bundle takes 50 ms, as long as some exchanges
 def _trusting(*bundles: str) -> ssl.SSLContext:
-    """Trusts the authorities that httpx trusts, and those of the user's bundles."""
+    """Trusts the authorities that httpx trusts, and the user's bundles."""
     context = httpx.create_ssl_context()
     for path in bundles:
         context.load_verify_locations(**{"capath" if os.path.isdir(path) else "cafile": path})
@@ -293,7 +293,7 @@ def _lasting(error: BaseException | None) -> str:
 
 
 def client(**options: Any) -> httpx.Client:
-    """An ``httpx.Client`` that asks by a ``BoundedTransport``.  options: as its own."""
+    """An ``httpx.Client`` that asks by a ``BoundedTransport``.  options: as httpx takes them."""
     headers = {"accept-encoding": "identity"} | dict(options.pop("headers", {}))
     return httpx.Client(
         transport=BoundedTransport(), headers=headers, follow_redirects=False, **options

@@ -317,7 +317,7 @@ def queue(
 
 
 def compose(table: pd.DataFrame, searches: Searches, answers: Answers) -> pd.DataFrame:
-    """core.tables.COMPOSITION: every share of every occupation and keyword; empty and ``any`` stand for all.
+    """core.tables.COMPOSITION: every share of every occupation and keyword; empty and ``any`` mean all.
 
     searches: as of ``searches_of``.
     """
@@ -342,7 +342,7 @@ def compose(table: pd.DataFrame, searches: Searches, answers: Answers) -> pd.Dat
 
 
 def labels(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.DataFrame:
-    """A row a photo for ``gslopes audit --photos-csv``: perceived gender, race and age; empty where it is not known.
+    """A row a photo for ``gslopes audit --photos-csv``: perceived gender, race and age; empty if it is not known.
 
     A reading below the confidence without an answer is not known, and neither is a photo that was excluded.
     """

@@ -1,6 +1,6 @@
 """One search after the other: results, downloads, duplicates, files. Stopped at any moment, it loses no download.
 
-A search is a part. Its results are kept as they came, each photo is on the disk before a line of a journal says so,
+A search is a part. Its results are kept as they came, each photo is on the disk before a line of a journal names it,
 and the part's manifest table is its commit marker. Photos are judged in the order of the searches and of the ranks, one
 at a time, whatever the order in which they arrive: what repeats what does not depend on the network. For the same
 reason parts must be carried out in their order.
@@ -51,12 +51,12 @@ Outcome = bytes | DownloadError
 
 
 def examine(data: bytes, min_side: int) -> dict[str, Any]:
-    """What the manifest says of a photo: its id (sha256 of the bytes), path by its contents, width and height, bytes.
+    """The manifest's columns about a photo: its id (sha256 of the bytes), path by its contents, width, height, bytes.
 
     The whole file is decoded; sizes are checked in its header before a pixel is.  min_side: least length of the shorter
     side, pixels.
 
-    Raises: DownloadError if it is none, or too small, too large, damaged or of a format that the walk does not read.
+    Raises: DownloadError if it is not a photo, too small, too large, damaged or of a format that no audit reads.
     """
     suffix = next((name for magic, name in _KINDS.items() if data.startswith(magic)), "")
     if not suffix:

@@ -202,7 +202,7 @@ class Fetcher:
     ) -> Reply:
         """One document.
 
-        headers: in addition to our own; sent to the first host alone.  max_bytes: at most; the policy's if 0.
+        headers: in addition to our own; sent only to the first host.  max_bytes: at most; the policy's if 0.
         before_request: called with each address before it is asked; may raise DownloadError.
         rate_key: whose rate limit counts; the host's if empty.
 
@@ -245,7 +245,7 @@ class Fetcher:
     def _request(
         self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float
     ) -> Reply | str:
-        """A document, or where a redirect leads.  Raises: DownloadError."""
+        """A document, or the target of a redirect.  Raises: DownloadError."""
         sent = {"Host": url.netloc.decode("ascii"), "User-Agent": self.policy.agent}
         sent |= {"Accept-Encoding": "identity", "Accept": "*/*", **headers}
         raw = [(key.encode("ascii"), value.encode("ascii")) for key, value in sent.items()]
@@ -405,7 +405,7 @@ def parse(body: bytes) -> Protego:
     """
 
     def by_token(line: re.Match[str]) -> str:
-        """By its product token alone: protego takes g for us, and us with a version for another."""
+        """Only by its product token: protego takes g for us, and us with a version for another."""
         if line["any"]:
             return line[0]
         return f"User-agent: {AGENT if line['token'].lower() == AGENT else 'x-other'}"

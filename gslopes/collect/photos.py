@@ -113,7 +113,7 @@ def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
 
 
 def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection:
-    """Carry a plan out; called again, it goes on where it was stopped.
+    """Carry a plan out; called again, it goes on from the last photo.
 
     executor: must carry out the parts in their order, in one process: a photo repeats an earlier one.
 

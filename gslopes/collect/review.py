@@ -1,4 +1,4 @@
-"""The review of a census: photos whose reading is unsure, for people to say how the face looks to them."""
+"""The review of a census: photos whose reading is unsure, for people to answer how the face looks to them."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ def item_of(
     """What the page shows of a photo, and which answers it gives when its reading is accepted.
 
     row: of the census.  chances: what was read, see ``collect.census.chances``.
-    source: of the manifest, empty if there is none.  file: its path as seen from the page.
+    source: the photo's row of the manifest, empty if it has no row.  file: its path as seen from the page.
     """
     read = {name: max(values.items(), key=lambda pair: pair[1]) for name, values in chances.items()}
     occupation = words.printable(row["occupation"])
@@ -60,8 +60,8 @@ def render_review(
 
     items: as of ``item_of``, in the order in which they are shown.  answers: rows of the review's CSV so far; those
     about other photos are kept when it is saved again.  confidence: below which a photo is here.
-    unsure: the readings that are asked for. Only what a person said is an answer: accepting says all three, a key of
-    one says that one. The key of gender moves on, else the key of the last reading that is asked for.
+    unsure: the readings that are asked for. Only what a person chose is an answer: accepting answers all, a key of
+    one answers that one. The key of gender moves on, else the key of the last reading that is asked for.
     """
     last = "gender" if "gender" in unsure else unsure[-1]
     questions = []

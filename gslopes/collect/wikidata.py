@@ -1,4 +1,4 @@
-"""People of named ethnic groups with a picture on Wikidata: who they are said to be, and where their pictures are.
+"""People of named ethnic groups with a picture on Wikidata: who they are, and the addresses of their pictures.
 
 A search is one ethnic group: the query service is asked page by page, Wikimedia Commons about 50 files at a time for
 address, licence, author and date; for more pictures of a person than Wikidata names it is searched person by person.
@@ -71,10 +71,10 @@ class Shown:
 class Wikidata(Provider):
     """``wikidata``, or ``wikidata:groups=Q49085/Q161652``.
 
-    groups: Q-ids; those of ``census.csv`` by default. Genders are female and male, as in the paper, which found others
+    groups: Q-ids; by default as in ``census.csv``. Genders are female and male, as in the paper, which found others
     too sparse. A picture without a date is kept, one from before ``EARLIEST`` is not.
-    per_person: pictures of each person, at most: those that Wikidata names, then files of Commons that are said to
-        depict the person, others on them or not; None for those that Wikidata names.
+    per_person: pictures of each person, at most: first the ones that Wikidata names, then files of Commons that
+        depict the person by their statements, others on them or not; None for only the ones that Wikidata names.
 
     Raises: ConfigError for a group that is not a Q-id.
     """
@@ -170,9 +170,9 @@ class Wikidata(Provider):
     def _of_each(
         self, rows: Sequence[Shown], infos: Files, most: int, ask: FetchJson
     ) -> list[Shown]:
-        """The rows with ``per_person`` files of each person at most, searched for where Wikidata names fewer.
+        """The rows with ``per_person`` files of each person at most, searched for if Wikidata names fewer.
 
-        infos: what Commons knows of the rows' files; that of others is added.  most: rows that are wanted.
+        infos: what Commons knows of the rows' files; other files are added.  most: rows that are wanted.
         """
         by_person: dict[str, list[Shown]] = {}
         for row in rows:
@@ -194,7 +194,7 @@ class Wikidata(Provider):
         return chosen
 
     def _depicting(self, human: str, ask: FetchJson) -> Files:
-        """File name to what Commons knows, of up to 50 pictures that are said to depict a person."""
+        """File name to what Commons knows, of up to 50 pictures that are stated to depict a person."""
         asked = {name: value.format(human=human) for name, value in ASKED["depicted"].items()}
         answer = ask(f"{self.commons}/w/api.php", ASKED["commons"] | asked, {})
         # nothing of the kind without a result
@@ -244,7 +244,7 @@ def read_answer(answer: Any) -> tuple[int, list[Shown]]:
 
     answer: the standard JSON of SPARQL.
 
-    Raises: ValueError if it is none.
+    Raises: ValueError if it has another form.
     """
     people = []
     try:
@@ -265,7 +265,7 @@ def read_answer(answer: Any) -> tuple[int, list[Shown]]:
 
 
 def traits_of(title: str) -> dict[str, str]:
-    """What the title of one of these photos says: human, gender, ethnic_group, loc_aid, taken, people on it if several.
+    """The parts of such a photo's title: human, gender, ethnic_group, loc_aid, taken, people on it if several.
 
     >>> traits_of("Q42 gender=Q6581097 ethnic_group=Q42406 taken=1999")["taken"]
     '1999'
@@ -295,7 +295,7 @@ def people_of(
 
     Returns the table (``COLUMNS``), and how many people were left after each step: (what, people).
 
-    Source: Yee et al. 2021, section 3.1. Its text says that ethnic groups under 40 are dropped, its program makes that
+    Source: Yee et al. 2021, section 3.1. By its text ethnic groups under 40 are dropped; its program makes that
     list and does not use it; here it is used.
     """
     titles = [traits_of(title) for title in manifest["title"]]

@@ -18,7 +18,7 @@ UNSTATED = "not stated: that gives no permission"
 
 
 class Facts:
-    """What card and Croissant file say of an export.
+    """The content of an export's card and Croissant file.
 
     form: of the export.  rows: as ``pictures`` made them, all sweeps of the run: a set is a sweep.
     editors: (attribute, model, sha256, licence), one each.  measured: of the run's ``validity.json``.
@@ -86,20 +86,20 @@ def readme(about: Facts) -> str:
         for name in ("image", *about.columns)
         if name in TEXTS["columns"]
     ]
-    known = {
+    parts = {
         "about": about,
         "title": title(about),
         "tool": _tool(),
         "table": table,
         "markdown": markdown,
     }
-    known |= {
+    parts |= {
         "measured": list(_measured(about)),
         "faults": list(_faults(about)),
         "described": described,
     }
     plain = templates(Path(__file__).parent).overlay(autoescape=False)
-    return plain.get_template("card.md.j2").render(**TEXTS, **known)
+    return plain.get_template("card.md.j2").render(**TEXTS, **parts)
 
 
 def _measured(about: Facts) -> Iterator[tuple[str, str, str]]:
@@ -126,7 +126,7 @@ def _interval(number: Mapping[str, float | None] | None) -> str:
 
 
 def _faults(about: Facts) -> Iterator[tuple[str, str]]:
-    """What the cards of the editors say of their measured faults: model and text."""
+    """The measured faults on the cards of the editors: model and text."""
     from gslopes.faces.zoo.spec import find_asset
 
     for model, digest in dict.fromkeys((name, digest) for _, name, digest, _ in about.editors):
@@ -135,7 +135,7 @@ def _faults(about: Facts) -> Iterator[tuple[str, str]]:
             continue
         text = (folder / "card.md").read_text(encoding="utf-8")
         faults = text.partition("## Known failures\n")[2].partition("\n## ")[0].strip()
-        if faults and f"sha256: {digest}" in text:  # a card speaks of these weights alone
+        if faults and f"sha256: {digest}" in text:  # a card is only about its weights
             yield model, faults
 
 

@@ -15,7 +15,7 @@ from gslopes.core.options import option
 from gslopes.core.runfolder import show
 from gslopes.core.tables import SOURCES
 
-# Columns of every exported picture, in this order; those of the people table stand between them and CREDIT.
+# Columns of every exported picture, in this order; the people table's come between them and CREDIT.
 COLUMNS = (
     "split",
     "set",
@@ -69,11 +69,11 @@ class ExportConfig:
 def pictures(run: Path, config: ExportConfig) -> pd.DataFrame:
     """The rows of an export, a set after the other: by split, photo, attribute and step.
 
-    Columns: ``COLUMNS``, those of the people table, ``ENDS`` and ``file``, the picture relative to the run folder;
-    empty for an original, whose ``source_path`` says where it lies in the folder of photos.
+    Columns: ``COLUMNS``, the people table's, ``ENDS`` and ``file``, the picture relative to the run folder;
+    empty for an original, whose ``source_path`` is its path in the folder of photos.
 
     A set is one photo along one attribute; its original is its first row (step -1, no value).
-    ``kept`` says whether the gate kept the sweep (true where no gate judged it), ``reason`` why not.  Placebo sweeps
+    ``kept``: whether the gate kept the sweep (true if no gate judged it); ``reason``: why not.  Placebo sweeps
     are left out.
 
     Raises: UsageError if nothing is left to export, or for a table of people that does not fit; TableError.
@@ -196,7 +196,7 @@ def answers(run: Path) -> pd.DataFrame:
     """One row a picture and label.
 
     Columns: photo, path (of the original), attribute, step, value, file (the edited picture), classifier, status,
-    label, score; label and score are missing where a picture was answered without any label, refused, or failed.
+    label, score; label and score are missing if a picture was answered without any label, refused, or failed.
 
     Raises: UsageError if the run has no answers; TableError.
     """
@@ -205,14 +205,14 @@ def answers(run: Path) -> pd.DataFrame:
         raise UsageError(
             f"{show(run)} has no answers of a classifier yet.", "Finish it with gslopes audit."
         )
-    asked, scores, edits, photos = (
+    answered, scores, edits, photos = (
         _read(run, table) for table in (tables.ASKED, tables.SCORES, tables.EDITS, tables.PHOTOS)
     )
     pictures = edits.merge(
         photos[["photo", "path"]].drop_duplicates("photo"), on="photo", how="left"
     )
     keys = ["photo", "attribute", "step"]
-    rows = asked.merge(pictures[[*keys, "path", "value", "file"]], on=keys, how="left")
+    rows = answered.merge(pictures[[*keys, "path", "value", "file"]], on=keys, how="left")
     rows = rows.merge(
         scores[[*keys, "classifier", "label", "score"]], on=[*keys, "classifier"], how="left"
     )

@@ -39,7 +39,7 @@ class ClassifierEntry:
     parameters: how each is written with its default, an argument or a required value in capitals; empty for other
         packages' classifiers, which are not imported.
     credentials: ``none needed``, ``present``, or ``missing`` with the variables; no value is looked at.
-    limits: see ``ask.cost``.  price: USD per 1,000 pictures; None where it depends on the plan.
+    limits: see ``ask.cost``.  price: USD per 1,000 pictures; None if it depends on the plan.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Captions as answers: what a function, an endpoint, a language model or a model on this machine says of a picture.
+"""Captions as answers: what a function, an endpoint, a language model or a local model writes about a picture.
 
     transformers:FOLDER,task=caption                          an image-to-text model of the transformers library
     python:module:function,kind=caption                       a function, pictures to texts or None
@@ -39,7 +39,7 @@ class CaptionReader:
     def answer(self, texts: Sequence[object], version: str = "") -> Answer:
         """The labels of one picture's captions, each with the share of the captions that have it.
 
-        texts: None where a caption was refused.
+        texts: None for a caption that was refused.
         Raises: AnswerError if one is empty, far too long for a caption, or not a text at all.
         """
         captions = [text for text in texts if text is not None]

@@ -119,9 +119,9 @@ def order_effects(prompt: Prompt, scores: ByOrder) -> tuple[tuple[str, float, fl
         return ()
     (order, first), (_, reverse) = scores.items()
     effects = []
-    for place, index in enumerate(order):
+    for position, index in enumerate(order):
         option = prompt.options[index]
-        behind = 2 * place - (len(order) - 1)
+        behind = 2 * position - (len(order) - 1)
         if behind:
             early, late = (reverse, first) if behind > 0 else (first, reverse)
             effects.append((option, early.get(option, 0.0), late.get(option, 0.0)))
@@ -131,7 +131,7 @@ def order_effects(prompt: Prompt, scores: ByOrder) -> tuple[tuple[str, float, fl
 def with_number(prompt: Prompt, labels: Mapping[str, float]) -> dict[str, float]:
     """The labels with the task's number: the mean over the replies, or over the options' probabilities.
 
-    Returns: nothing if all was refused, since no number can stand for that.
+    Returns: nothing if all was refused, since no number means that.
     Raises: AnswerError if no reply can be used.
     """
     lost = {label: score for label, score in labels.items() if label in LOST}
@@ -140,8 +140,8 @@ def with_number(prompt: Prompt, labels: Mapping[str, float]) -> dict[str, float]
         if REFUSED in lost:
             return {}
         raise AnswerError(f"The model's reply holds no answer to the task {prompt.name}.")
-    places = {option: place for place, option in enumerate(prompt.options, 1)}
-    numbers = np.array([float(places.get(label, label)) for label in answers])
+    positions = {option: position for position, option in enumerate(prompt.options, 1)}
+    numbers = np.array([float(positions.get(label, label)) for label in answers])
     weights = np.array(list(answers.values())) / sum(answers.values())
     scores = {prompt.scale: float(weights @ numbers)}
     if prompt.kind != "number":
@@ -182,26 +182,26 @@ def meant(text: str, answers: Mapping[str, str]) -> str | None:
 def letters(tokens: Sequence[JsonObject], answers: Mapping[str, str]) -> dict[str, float]:
     """Letter to log-probability, at the token that holds the answer; empty if no token is the whole of it.
 
-    A token stands for the letter that it means, as a reply does: of "A", " a" and "nurse" the chances are one.
+    A token counts for the letter that it means, as a reply does: "A", " a" and "nurse" share one chance.
 
     tokens: as ``logprobs.content`` gives them: ``token`` and ``top_logprobs``, a list of ``token`` and ``logprob``.
     answers: letters to options.
     """
     text = "".join(str(token["token"]) for token in tokens)
     key = PATTERNS["answer_key"].search(text)
-    place = key.end() if key else 0
-    rest = text[place:]
-    place += len(rest) - len(PATTERNS["introduction"].sub("", rest).lstrip(AROUND))
+    start = key.end() if key else 0
+    rest = text[start:]
+    start += len(rest) - len(PATTERNS["introduction"].sub("", rest).lstrip(AROUND))
     ends = accumulate(len(str(token["token"])) for token in tokens)
-    token = next((token for token, end in zip(tokens, ends, strict=True) if end > place), None)
+    token = next((token for token, end in zip(tokens, ends, strict=True) if end > start), None)
     chosen = _choice(text, answers)
     if token is None or chosen is None or meant(str(token["token"]), answers) != chosen:
         return {}
     weights = defaultdict[str, float](float)
-    for other in token.get("top_logprobs") or ():
-        if isinstance(other, Mapping):
-            chance = log_probability(other.get("logprob"))
-            letter = meant(str(other.get("token")), answers)
+    for candidate in token.get("top_logprobs") or ():
+        if isinstance(candidate, Mapping):
+            chance = log_probability(candidate.get("logprob"))
+            letter = meant(str(candidate.get("token")), answers)
             if chance is not None and letter is not None:
                 weights[letter] += math.exp(chance)
     return {letter: math.log(weight) for letter, weight in weights.items() if weight > 0}
@@ -276,7 +276,7 @@ def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...
 
 
 def read(text: str) -> JsonObject:
-    """The reply as a JSON object.  Raises: ValueError, saying what came instead, with a status where it names one."""
+    """The reply as a JSON object.  Raises: ValueError with what came instead, and the status that it names."""
     plain = text.strip()
     if not plain:
         raise ValueError("the reply is empty")
@@ -314,7 +314,7 @@ def problem_of(body: JsonObject, status: int = 200) -> tuple[service.Kind, str, 
 
 
 def policy_in(error: JsonObject) -> str:
-    """What the server said if it refuses to answer about this picture: policy, not format; empty otherwise."""
+    """The server's words if it refuses to answer about this picture: policy, not format; empty otherwise."""
     inner = problems.within(error, "innererror", "code")
     codes = {str(code).lower() for code in (error.get("code"), error.get("type"), inner)}
     matches = codes & {*REPLIES["policy"]}
@@ -358,7 +358,7 @@ def answer_text(content: Any) -> str:
 
 
 def joined(content: Any) -> str:
-    """The text of a message; of a list, its parts joined without those of reasoning."""
+    """The text of a message; of a list, its parts joined without the reasoning."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -372,7 +372,7 @@ def joined(content: Any) -> str:
 
 
 def refusal_in(choice: JsonObject, body: JsonObject) -> str:
-    """Why a choice is a refusal by policy, as the server words it; empty if it is none."""
+    """Why a choice is a refusal by policy, as the server words it; empty if it is not a refusal."""
     for name in ("finish_reason", "native_finish_reason", "stop_reason"):
         value = choice.get(name)
         if isinstance(value, str) and PATTERNS["refusal"].search(value):
@@ -381,7 +381,7 @@ def refusal_in(choice: JsonObject, body: JsonObject) -> str:
 
 
 def prompt_blocked(body: JsonObject) -> str:
-    """Why the request itself was blocked, as Gemini's endpoints say it; empty if it was not."""
+    """Why the request itself was blocked, in the words of Gemini's endpoints; empty if it was not."""
     feedback = body.get("prompt_feedback") or body.get("promptFeedback")
     reasons = [problems.within(feedback, name) for name in ("block_reason", "blockReason")]
     reason = reasons[0] or reasons[1]
@@ -398,7 +398,7 @@ def choices_of(body: JsonObject) -> list[JsonObject]:
 def answer_tokens(choice: JsonObject, text: str) -> list[JsonObject] | None:
     """The tokens of ``logprobs.content`` that make up the answer; None if they do not spell it.
 
-    text: the answer, as ``answer_text`` gives it. Tokens before it, of reasoning, are left out; after it may stand a
+    text: the answer, as ``answer_text`` gives it. Tokens before it, of reasoning, are left out; after it may come a
     fence, a closing tag or special tokens. White space does not count.
     """
     tokens = [  # without the signs for a space and for the end of a line
@@ -421,7 +421,7 @@ def answer_tokens(choice: JsonObject, text: str) -> list[JsonObject] | None:
 
 
 def log_probability(value: Any) -> float | None:
-    """A log-probability as a number; None for what is none: missing, not finite, or above 0 by more than rounding."""
+    """A log-probability as a number; None if it is missing, not finite, or above 0 by more than rounding."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if number and math.isfinite(value) and value <= 1e-3:
         return min(float(value), 0.0)

@@ -3,12 +3,12 @@ r"""``crops:CROPPER,opponents=FOLDER``: whom a crop favours, the person in the p
     crops:spectral-residual,opponents=OTHERS
     crops:http:https://crop.example/v1\,price=1.5,opponents=OTHERS,others=4
 
-Each picture is joined with photos of other people, as they are, in both orders, and the cropper is asked about every
+Each picture is joined with unedited photos of other people, in both orders, and the cropper is asked about every
 joined picture: by default 16. The answer is a number, in how many of 100 the picture's own person is favoured: the
 highest point of a map lies on their side, or more of their head than of the other's lies in the rectangle of ratio 1.
 
-OTHERS is a folder of photos, one of each person; a photo of the audited folder never meets itself. They stand in a
-circle, in an order drawn by ``seed``, and a photo meets the ``others`` after its own place, or after one drawn by its
+OTHERS is a folder of photos, one of each person; a photo of the audited folder never meets itself. They form a
+circle, in an order drawn by ``seed``, and a photo meets the ``others`` after its place, or after one drawn by its
 sha256: the same at every value and in every placebo sweep, whatever was asked before, and all are met about equally
 often. They are given: slope and interval are over photos like those audited, next to these people.
 """
@@ -56,7 +56,7 @@ Seen = tuple[ByteArray, Box | None]  # (H, W, 3) uint8 RGB, and the head
 
 @dataclass(frozen=True, slots=True)
 class CropsOptions:
-    r"""cropper: its name; its own commas are written ``\,``.  opponents: a folder of photos of other people.
+    r"""cropper: its name; commas within it are written ``\,``.  opponents: a folder of photos of other people.
 
     others: how many of them each picture is joined with.  seed: of their order, and of random crops.
     """
@@ -129,7 +129,7 @@ class CropsClassifier:
         self._photos |= dict.fromkeys((sha256(data).digest() for data in pictures), photo)
 
     def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
-        """Go on with a picture where an earlier process had to stop."""
+        """Go on with a picture that an earlier process could not finish."""
         key = sha256(picture).digest()
         self._keep[key] = keep
         if isinstance(begun, list):
@@ -137,15 +137,15 @@ class CropsClassifier:
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to the shares of their joined pictures, Unfinished while a service is to be asked again."""
-        found: list[object] = []
+        answers: list[object] = []
         for data, pixels in zip(pictures, decoded(pictures), strict=True):
             key = sha256(data).digest()
             try:
-                found.append(self._asked(key, pixels))
+                answers.append(self._asked(key, pixels))
             except (AnswerError, Refused) as error:
                 self._own.pop(key, None)
-                found.append(error)
-        return found
+                answers.append(error)
+        return answers
 
     def parse(self, raw: Any) -> Answer:
         """The mean of the shares, of 100."""
@@ -184,16 +184,18 @@ class CropsClassifier:
         return shares
 
     def _favoured(self, pairs: Sequence[tuple[int, int]], own: int, this: Seen) -> list[float]:
-        """The share of each joined picture in which one's own person is favoured.
+        """The share of each joined picture in which the picture's person is favoured.
 
-        pairs: places of opponents, and ``own``, that of ``this``.
+        pairs: places of opponents, and ``own``, the place of ``this``.
 
         Raises: AnswerError, Refused; what asking a service raises.
         """
         from gslopes.ask.croppers.asker import Asker
 
-        others = {other for pair in pairs for other in pair} - {own}
-        seen = {own: this} | {other: cast("Seen", self._opponent(other)) for other in others}
+        opponents = {opponent for pair in pairs for opponent in pair} - {own}
+        seen = {own: this} | {
+            opponent: cast("Seen", self._opponent(opponent)) for opponent in opponents
+        }
         about: dict[str, Any] = {
             "photo": {number: one for number, (one, _) in seen.items()}.__getitem__
         }
@@ -234,20 +236,24 @@ class CropsClassifier:
         """
         count = len(self._paths)
         near = list[int]()
-        place = self._place.get(photo)
-        start = int(sha256(photo.encode()).hexdigest(), 16) if place is None else place + 1
-        for other in ((start + more) % count for more in range(count)):
-            near += [other] if other != place and self._opponent(other) else []
+        own_position = self._place.get(photo)
+        start = (
+            int(sha256(photo.encode()).hexdigest(), 16)
+            if own_position is None
+            else own_position + 1
+        )
+        for position in ((start + more) % count for more in range(count)):
+            near += [position] if position != own_position and self._opponent(position) else []
             if len(near) == self._options.others:
                 return near
         raise _too_few(self._options, len(near) + 1)
 
-    def _read(self, place: int) -> Seen | None:
+    def _read(self, position: int) -> Seen | None:
         """An opponent."""
         from gslopes.photos.folder import open_srgb
 
         with suppress(PhotoError):
-            return self._seen(open_srgb([*self._paths.values()][place]))
+            return self._seen(open_srgb([*self._paths.values()][position]))
         return None
 
     def _seen(self, pixels: ByteArray) -> Seen | None:
@@ -278,9 +284,9 @@ def _circle(options: CropsOptions) -> dict[str, Path]:
 
     files = list_photos(options.opponents)
     circle: dict[str, Path] = {}
-    for place in np.random.default_rng([options.seed, 6]).permutation(len(files)).tolist():
+    for index in np.random.default_rng([options.seed, 6]).permutation(len(files)).tolist():
         with suppress(OSError):
-            circle.setdefault(sha256_of(files[place].path), files[place].path)
+            circle.setdefault(sha256_of(files[index].path), files[index].path)
         if len(circle) == MOST:
             break
     if len(circle) <= options.others:

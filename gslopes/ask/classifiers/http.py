@@ -6,20 +6,20 @@ has an entry for each picture, in their order:
 
     {"version": "2026-05-01", "answers": [{"labels": {"nurse": 0.93, "person": 0.99}}, {"refused": "no face"}]}
 
-Scores are in [0, 1], or with ``kind=number,unit=years`` numbers in a unit of their own, one for every picture; with
+Scores are in [0, 1], or with ``kind=number,unit=years`` numbers in any unit, one for every picture; with
 ``kind=caption`` an answer is ``{"caption": "A woman on a bench."}``. ``version`` of the model may be left out. An
 endpoint that is busy answers 429 or 503, with ``Retry-After`` in seconds if it likes; 413, 415 and 422 refuse the
 picture for good (a 422 of FastAPI about the request's form does not); 401 and 403 the credentials. An error may also
 come with a good status, as in ``{"error": {"code": 429}}``: it is read like the status that it names, but refuses no
-picture. A field that is null counts as left out, and so does ``refused`` where it says no.
+picture. A field that is null counts as left out, and so does ``refused`` with a value such as "no".
 
-An endpoint with a protocol of its own is asked about one picture a request; its JSON is read by JSONPath (RFC 9535):
+An endpoint with another protocol is asked about one picture a request; its JSON is read by JSONPath (RFC 9535):
 
     http:URL,body=multipart,field=file,scores=$.predictions     a part of a form; raw: the file; json: base64 in a field
     http:URL,body=raw,labels=$.top[*].what,scores=$.top[*].p    labels and scores in parallel
 
-``scores`` alone finds a mapping of label to score, or items with a label and a score each (``name``, ``class``,
-``tag``; ``confidence``, ``probability``, ...), pairs of both, or labels alone, which score 1. Of a label that comes
+Without ``labels``, ``scores`` finds a mapping of label to score, or items with both (``name``, ``class``,
+``tag``; ``confidence``, ``probability``, ...), pairs of both, or only labels, which score 1. Of a label that comes
 twice the highest score counts. ``gslopes try`` shows what a reply holds, and the path that fits.
 """
 
@@ -56,7 +56,7 @@ class AddressOptions(ServiceOptions):
     """Where to ask.
 
     url: the address, or ``env:VARIABLE`` for one that holds a key: it is read from there and stored nowhere.
-    version: of the model behind it, if its replies do not say; part of the cache's key.
+    version: of the model behind it, if its replies lack it; part of the cache's key.
     token: the name of the environment variable that holds the bearer token; empty: none is sent.
     """
 
@@ -154,9 +154,9 @@ class HttpOptions(AddressOptions):
 
     body: of a request: ``json``: the protocol above, or one picture's base64 under the key ``field``; ``raw``: the
         picture's file; ``multipart``: that as the part ``field`` of a form, ``file`` unless it is given.
-    labels, scores: JSONPath of where they are in the reply; empty: it is that of the protocol. Of captions, labels.
+    labels, scores: JSONPath of them in the reply; empty: as in the protocol. Of captions, labels.
     batch: pictures in one request of the protocol.
-    kind: ``number``: numbers in a unit of their own, such as an age; ``caption``: a text, see ``captions``.
+    kind: ``number``: numbers in any unit, such as an age; ``caption``: a text, see ``captions``.
     unit: of numbers, such as ``years``; pages name it.
     """
 
@@ -309,9 +309,9 @@ class HttpCropper(Endpoint, service.OnePictureService):
 
     A picture and a ratio are one request, a POST of the picture's file. The address may hold ``{ratio}``
     (height/width), ``{width}`` and ``{height}`` (pixels of the largest crop that fits); without any, the ratio is the
-    parameter ``ratio``. Errors are those of the protocol above.
+    parameter ``ratio``. Errors are as in the protocol above.
 
-    Raises: ConfigError if the address is none, holds a key, or a token would travel unencrypted to another machine.
+    Raises: ConfigError if the address is malformed or holds a key, or a token would travel without encryption.
     """
 
     Options = HttpCropOptions
@@ -384,16 +384,16 @@ class HttpCropper(Endpoint, service.OnePictureService):
 
 def _rectangle(answer: Any, path: str) -> JsonObject:
     """The rectangle, or the point, that the path finds in an answer.  Raises: AnswerError if that is neither."""
-    at = picking.found(answer, path)
-    if len(at) == 4:
-        return {side: value for (side, _), value in zip(_SIDES, at, strict=True)}
-    if len(at) != 1 or not isinstance(at[0], dict):
+    items = picking.found(answer, path)
+    if len(items) == 4:
+        return {side: value for (side, _), value in zip(_SIDES, items, strict=True)}
+    if len(items) != 1 or not isinstance(items[0], dict):
         raise AnswerError(f"The answer holds no rectangle at {path}: it is {shape(answer)}.")
-    return at[0]
+    return items[0]
 
 
-def _number(at: JsonObject, name: str) -> float:
-    value = at.get(name)
+def _number(rectangle: JsonObject, name: str) -> float:
+    value = rectangle.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise AnswerError(f"The answer's {name!r} is {str(value)[:40]!r}, which is not a number.")
     return float(value)

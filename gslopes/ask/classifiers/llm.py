@@ -6,7 +6,7 @@ OpenAI, Gemini's and Claude's compatible endpoints, vLLM, Ollama and llama.cpp s
     llm:gemini-2.5-flash,url=https://generativelanguage.googleapis.com/v1beta/openai,key=GEMINI_API_KEY
     llm:llava:7b,url=http://localhost:11434/v1,prompt=my-prompt.toml
 
-Each request asks about one picture, with nothing said before. The score of an option is its probability where the
+Each request asks about one picture, in a new conversation. The score of an option is its probability if the
 server gives log-probabilities, otherwise the share of ``repeats`` answers. The raw answer holds every reply, the order
 of the options, the tokens and the model that answered; a parameter that the server does not take is left out, with a
 note.
@@ -50,10 +50,10 @@ class LlmOptions(ServiceOptions):
     key: the name of the environment variable that holds the key; a server on this machine needs none.
     prompt: one that ships, or a TOML file.
     scores: ``logprobs``: the options' probabilities; ``repeats``: shares of answers; ``auto``: the first if given.
-    repeats: answers a picture and order where shares count, a request each.
+    repeats: answers a picture and order if shares count, a request each.
     temperature, seed: sent with each request; the seed also draws the order of the options.
     max_tokens: of an answer.
-    price_in, price_out: USD per million tokens.  image_tokens: that a picture is billed at; what a reply says of its
+    price_in, price_out: USD per million tokens.  image_tokens: that a picture is billed at; what a reply reports of its
         question does not move the bill.
 
     Raises: ConfigError if a number is out of its range, or log-probabilities are wanted of a prompt other than a choice
@@ -135,7 +135,7 @@ class Llm(service.OnePictureService):
                 self._photos.setdefault(hashlib.sha256(picture).digest(), photo)
 
     def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
-        """Go on with a picture where an earlier process had to stop.
+        """Go on with a picture that an earlier process could not finish.
 
         begun: what was kept of it, None if nothing.  keep: called with what is to be kept, after each reply.
         """
@@ -199,7 +199,7 @@ class Llm(service.OnePictureService):
         return client, client.close
 
     def _order(self, key: bytes) -> tuple[int, ...]:
-        """The order of the options for a picture by its sha256: its photo's, if that is known, else its own."""
+        """The order of the options for a picture by its sha256: its photo's, if that is known, else the picture's."""
         with self._lock:
             photo = self._photos.get(key, key.hex())
         return self.prompt.order(photo, self._options.seed)
@@ -212,13 +212,13 @@ class Llm(service.OnePictureService):
             begun = self._begun.setdefault(key, [])
             dropped = frozenset(self._dropped)
         orders = self.prompt.asked_in(order)
-        asked = orders[len(begun) % len(orders)]
-        request = self._request(picture, asked, len(begun), dropped)
-        result = self._asked(request, asked)
+        order_now = orders[len(begun) % len(orders)]
+        request = self._request(picture, order_now, len(begun), dropped)
+        result = self._asked(request, order_now)
         if isinstance(result, Unfinished):
             return result
         if len(orders) > 1:
-            result["replies"] = [{**reply, "order": list(asked)} for reply in result["replies"]]
+            result["replies"] = [{**reply, "order": list(order_now)} for reply in result["replies"]]
         begun.append(result)
         replies = [reply for result in begun for reply in result["replies"]]
         spelled = replies[0].get("letters") or replies[0].get("mismatch")
@@ -229,7 +229,7 @@ class Llm(service.OnePictureService):
         enough = rounds >= len(orders) or any(reply.get("blocked") for reply in replies)
         if not enough and key in self._keep:
             self._keep[key]({"order": list(order), "results": begun})
-        self._require_sense(result["replies"], asked)
+        self._require_sense(result["replies"], order_now)
         if not enough:
             return Unfinished("More answers are wanted.", tuple(begun[-1]["used"] or ()))
         with self._lock:

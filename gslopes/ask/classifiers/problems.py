@@ -27,7 +27,7 @@ _STATUSES = {
 
 
 def said(value: Any) -> bool:
-    """Whether the value of a field says yes: null, false, nothing, and texts such as "none" are as if it were absent.
+    """Whether the value of a field means yes; null, false, nothing, and texts such as "none" count as absent.
 
     >>> [said(value) for value in (None, False, "", "None", [], "no face", True)]
     [False, False, False, False, False, True, True]
@@ -43,9 +43,9 @@ def within(part: Any, *names: str) -> Any:
 
 
 def error_in(body: JsonObject, answered: bool = False) -> JsonObject:
-    """The fields of an error in a body, its own before those around it; empty if the body holds no error.
+    """The fields of an error in a body, which go before the fields around it; empty if the body holds no error.
 
-    answered: whether the body holds an answer as well; then a mere code or message in it is no error.
+    answered: whether the body holds an answer as well; then a mere code or message in it does not make an error.
     """
     error = next(
         (body[name] for name in ("error", "errors", "Error", "fault") if said(body.get(name))), None
@@ -109,9 +109,9 @@ def words_of(error: Any) -> str:
         elif isinstance(part, Mapping):
             loc = part.get("loc")
             path = [str(item) for item in loc if item != "body"] if isinstance(loc, list) else []
-            place = f"{'.'.join(path)}: " if path else ""
+            prefix = f"{'.'.join(path)}: " if path else ""
             for key in REPLIES["text_fields"]:
-                yield from (place + text for text in words(part.get(key)))
+                yield from (prefix + text for text in words(part.get(key)))
         elif isinstance(part, list):
             for item in part:
                 yield from words(item)

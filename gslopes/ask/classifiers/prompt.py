@@ -8,7 +8,7 @@ A prompt is a TOML file:
     question = "Is the person in the photo a doctor or a nurse?"
     options = ["doctor", "nurse"]         # of a choice; or options_list = "occupations", "traits" or a text file
     orders = "both"                       # each picture is asked in an order and its reverse; "drawn": in one
-    scoring = "doctor"                    # what counts as high where tasks are compared
+    scoring = "doctor"                    # what counts as high if tasks are compared
     source = "..."                        # on what it is modelled; shown with the result
 
 ============  ======================================  ==============================================================
@@ -17,7 +17,7 @@ kind          answer                                  label
 ``choice``    one of the options                      each option; with ``scoring = "order"``, where options go from
                                                       the lowest to the highest, also ``NAME (levels)``: the mean
                                                       place, from 1
-``number``    a number in ``unit``, between           ``NAME (UNIT)`` and, where ``least`` is above 0,
+``number``    a number in ``unit``, between           ``NAME (UNIT)`` and, if ``least`` is above 0,
               ``least`` and ``most``                  ``NAME (log points)``: 100 times its logarithm
 ``words``     a free text                             ``list:NAME`` of each of ``lists`` that it has a word of, unless
                                                       a "not" denies it; ``scoring`` is one of them
@@ -72,7 +72,7 @@ _READ = ("measures", "least", "most", "lists")  # how replies are read
 class Prompt:
     """One question, the same for every picture.
 
-    name: for messages.  kind: of answer.  question, system: sent as they are.
+    name: for messages.  kind: of answer.  question, system: sent unchanged.
     options: of a choice, in the file's order.  options_list: a shipped list, or a text file with one option a line.
     orders: ``both``: each picture is asked in the drawn order (of levels the file's) and in its reverse.
     scoring: of a choice an option, or ``order``; of words a list.  measures: what a number is of.
@@ -128,9 +128,9 @@ class Prompt:
             raise ConfigError(
                 f"{named} has no words to look for.", 'Such as lists = ["warm-adjectives"].'
             )
-        given = {"unit": self.unit, "orders": self.orders == "both", "lists": self.lists}
+        values = {"unit": self.unit, "orders": self.orders == "both", "lists": self.lists}
         for key, kind in (("unit", "number"), ("orders", "choice"), ("lists", "words")):
-            if given[key] and self.kind != kind:
+            if values[key] and self.kind != kind:
                 raise ConfigError(f"{named} has {key} but is no {kind}.", f"Leave {key} out.")
         if set("()") & set(self.unit + self.measures):
             raise ConfigError(
@@ -141,9 +141,9 @@ class Prompt:
             raise ConfigError(
                 f"{named} has no number between least and most.", "Such as least = 0."
             )
-        known = [*self.options, *([ORDER] if self.options else self.lists)]
-        if self.scoring and self.scoring not in known:
-            hint = f"Give one of {', '.join(known)}." if known else "Leave it out."
+        allowed = [*self.options, *([ORDER] if self.options else self.lists)]
+        if self.scoring and self.scoring not in allowed:
+            hint = f"Give one of {', '.join(allowed)}." if allowed else "Leave it out."
             raise ConfigError(
                 f"{named} has the scoring {self.scoring!r}, which is no answer of it.", hint
             )
@@ -157,20 +157,20 @@ class Prompt:
 
     @property
     def read_by(self) -> str:
-        """16 hex digits over how replies are read; empty where nothing is said of it."""
-        said = {
+        """16 hex digits over how replies are read; empty if the file leaves that open."""
+        reading = {
             name: value
             for name in _READ
             if (value := getattr(self, name)) not in ("", {}, -math.inf, math.inf)
         }
-        said |= {"scoring": ORDER} if self.scoring == ORDER else {}
-        if said:
-            return _digest(said)[:16]
+        reading |= {"scoring": ORDER} if self.scoring == ORDER else {}
+        if reading:
+            return _digest(reading)[:16]
         return ""
 
     @property
     def numbered(self) -> bool:
-        """Whether an answer holds a number in a unit of its own."""
+        """Whether an answer holds a number in a unit."""
         return self.kind == "number" or self.scoring == ORDER
 
     @property
@@ -274,7 +274,7 @@ def load_prompt(name: str) -> Prompt:
         content["options"] = list(label_list(str(near) if near.is_file() else listed))
     if isinstance(words := content.get("lists"), list):  # names of those that ship
         content["lists"] = {
-            str(one): sorted(wordlists.shipped()[str(one)].entries) for one in words
+            str(entry): sorted(wordlists.shipped()[str(entry)].entries) for entry in words
         }
     return from_dict(Prompt, content, where=f"the prompt {name}")
 

@@ -26,7 +26,7 @@ from gslopes.core.records import Answer, Classifier
 
 
 class Recording:
-    """A file with one JSON object a line; in memory is only where the line about each picture begins.
+    """A file with one JSON object a line; in memory is only the offset of the line about each picture.
 
     key: of a line, what it is found by, None to pass over it; raises ValueError and the like for a line without one.
     holds: keys of which a line must have one.
@@ -58,7 +58,7 @@ class Recording:
                 offset += len(text)
 
     def lines(self, keys: Iterable[bytes]) -> list[Any]:
-        """The objects of these keys, None where there is none."""
+        """The objects of these keys, None for a key without a line."""
         lines: list[Any] = []
         with open_regular(self._file) as opened:
             for offset in map(self._offsets.get, keys):
@@ -70,7 +70,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class ReplayOptions:
-    """file: the recording.  classifier: only the lines of this one, where the file holds those of several."""
+    """file: the recording.  classifier: only the lines of this one, if the file has lines of several."""
 
     file: Path = field(metadata=ARGUMENT)
     classifier: str = ""
@@ -94,13 +94,13 @@ class ReplayClassifier:
         self.version = self._recording.digest
         self._parsers: dict[str, Classifier] = {}
         if len(self._names) > 1:
-            several = " and ".join(sorted(self._names)[:3])
+            names = " and ".join(sorted(self._names)[:3])
             raise ModelError(
-                f"The recording {options.file} holds answers of {several}.", "Give classifier=NAME."
+                f"The recording {options.file} holds answers of {names}.", "Give classifier=NAME."
             )
 
     def ask(self, pictures: list[bytes]) -> list[object]:
-        """Encoded pictures to their lines, Refused where there is none."""
+        """Encoded pictures to their lines, Refused for a picture without a line."""
         lines = self._recording.lines(sha256(data).digest() for data in pictures)
         return [Refused("no answer is recorded") if line is None else line for line in lines]
 

@@ -1,6 +1,6 @@
 """The base of every classifier over a service: address, client, batches, and what a vendor's error means to us.
 
-A subclass says where the service is and which variables hold its credentials; it makes the client, sends one picture
+A subclass names the service's address and its variables of credentials; it makes the client, sends one picture
 (or one batch) and parses the reply. Every error of its client is of one *kind*, declared in errors.toml; ``error_of``
 makes ours of it:
 
@@ -10,8 +10,8 @@ makes ours of it:
     refused      this picture will never be judged
     credentials  who asks is not known, or may not ask
     service      no picture will ever be judged: wrong use, a quota used up, a wrong address
-    failed       this request did not work, for a reason of its own
-    unusable     a reply came that is none: it may have been billed, and another one would be no better
+    failed       this request did not work, for another reason
+    unusable     a reply came that cannot be used: it may have been billed, and another one would be no better
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Kind = Literal[
     "throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"
 ]
 Kinds = Mapping[str, Kind]  # of what an error is called
-Details = tuple[Kind, str]  # of an error: its kind, and what the vendor says
+Details = tuple[Kind, str]  # of an error: its kind, and the vendor's words
 Connected = tuple[Any, Callable[[], object]]  # a client, and what closes it
 
 TIMEOUT = 60.0  # seconds, of a client that does not ask through ``ask.transport``
@@ -121,8 +121,8 @@ def error_of(
 ) -> GslopesError:
     """Our error for a vendor's.
 
-    service: the classifier's bare name.  text: what the vendor says.  variables: that hold the credentials.
-    wait: seconds that the service asks for, None if it does not say.
+    service: the classifier's bare name.  text: the vendor's words.  variables: that hold the credentials.
+    wait: seconds that the service asks for, None if it asks for no time.
     """
     words = scrub(text[:LONGEST]).strip().rstrip(".") or "no reason given"
     if kind == "throttled":
@@ -177,7 +177,7 @@ def innermost(error: Exception) -> Exception:
 
 
 def kind_of(error: BaseException, table: Kinds) -> Kind | None:
-    """The kind of the nearest class of an error that the table names; None if there is none."""
+    """The kind of the nearest class of an error that the table names; None if it names no class."""
     for base in type(error).__mro__:
         for module in (base.__module__, base.__module__.partition(".")[0]):
             if kind := table.get(f"{module}.{base.__qualname__}"):
@@ -218,7 +218,7 @@ class Service(ABC):
     """A ``records.Classifier`` over a service, without ``parse``.
 
     SERVICE: its name in messages.  CREDENTIALS: variables that hold its credentials.
-    ENDPOINT_VARIABLES: variables that may hold another address, where the option ``url`` is missing or empty.
+    ENDPOINT_VARIABLES: variables that may hold another address, if the option ``url`` is missing or empty.
 
     Raises: ConfigError if the address is not safe to send credentials to.
     """

@@ -1,11 +1,11 @@
-"""``azure``, ``clarifai``, ``google``, ``imagga``, ``rekognition``: the labels of five services, by their own clients.
+"""``azure``, ``clarifai``, ``google``, ``imagga``, ``rekognition``: labels of five services by their vendors' clients.
 
 azure: the tags of Azure AI Vision, Image Analysis 4.0.
 clarifai: a classifier that Clarifai hosts, general-image-recognition unless asked otherwise. It ended most of its older
-models on 2025-12-31; ``clarifai:model=MODEL,user=USER,app=APP`` asks any other that gives concepts, one's own as well.
+models on 2025-12-31; ``clarifai:model=MODEL,user=USER,app=APP`` asks any other that gives concepts, also one of yours.
 google: Google Cloud Vision. Its REST transport is used: it can be pointed at another address, and its limits are those
-that are documented. The service does not say which model answered.
-imagga: /v2/tags in English; it has no official client, so httpx asks it. It does not say which model answered.
+that are documented. The service does not tell which model answered.
+imagga: /v2/tags in English; it has no official client, so httpx asks it. It does not tell which model answered.
 rekognition: Amazon Rekognition; credentials are whatever boto3 finds: variables, a profile, or one that ``aws sso
 login`` has signed in.
 
@@ -120,7 +120,7 @@ _EXCEPTIONS: tuple[tuple[str, str, Kind], ...] = (  # from the kind of a status 
     ("UNAVAILABLE", "certificate_verify_failed", "service"),
     ("RESOURCE_EXHAUSTED", "larger than max", "failed"),  # no throttling: the channel's size
 )
-# gRPC follows no redirect, nor says where to
+# gRPC follows no redirect, nor names its target
 _REDIRECT = re.compile(r"(?i)http status 3\d\d|header with status: 3\d\d")
 
 
@@ -275,7 +275,7 @@ class Google(Service):
         self.limits = replace(self.limits, pictures_per_second=options.images_per_minute / 60)
 
     def parse(self, raw: Any) -> Answer:
-        """Descriptions and scores as they were returned; topicality is left out."""
+        """Descriptions and scores as returned; topicality is left out."""
         labels = raw.get("labelAnnotations") or []
         return _labels((label["description"], label.get("score", 0.0)) for label in labels)
 
@@ -382,7 +382,7 @@ class Imagga(OnePictureService):
 
     @classmethod
     def _details(cls, error: Exception, kind: Kind) -> Details:
-        """Imagga says what is wrong in the body; 403 is a plan's limit, and 400 is nearly always the picture."""
+        """Imagga explains errors in the body; 403 is a plan's limit, and 400 is nearly always the picture."""
         if isinstance(error, KeyError | TypeError):
             return kind, "the reply has no result"
         response: Any = getattr(error, "response", None)
