@@ -94,9 +94,8 @@ def export(
     ):
         runfolder.write_json(path / STATE, {"identity": identity})
         _write(folder, form, rows, path, tick)
-    splits = {
-        str(name): int(count) for name, count in rows["split"].value_counts(sort=False).items()
-    }
+    counts = rows["split"].value_counts(sort=False)
+    splits = {str(name): int(count) for name, count in counts.items()}
     return Exported(path, form, len(rows), int(rows["set"].nunique()), splits)
 
 
@@ -191,9 +190,8 @@ class Files:
         self.tool = f"gslopes {runtime.gslopes_version()}"
         root = Path(manifest.get("config", {}).get("photos", ""))
         self.photos = {file.relative: file.path for file in list_files(root)}
-        self._original = lru_cache(maxsize=1)(
-            self._encoded
-        )  # the sets of a photo follow one another
+        # the sets of a photo follow one another
+        self._original = lru_cache(maxsize=1)(self._encoded)
 
     def sizes(self) -> pd.Series:
         """Bytes of each picture; of an original the mean of its set.  Raises: UsageError if one is gone."""

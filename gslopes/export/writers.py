@@ -20,13 +20,8 @@ Picture = tuple[Record, Callable[[], bytes]]  # the row's facts, and what reads 
 
 _ROW_GROUP = 32_000_000  # bytes of pictures in a row group of Parquet: what is in memory at once
 # The columns that hold no text.
-_KINDS = {
-    "value": pa.float64(),
-    "step": pa.int64(),
-    "kept": pa.bool_(),
-    "box": pa.list_(pa.float64()),
-}
-_KINDS |= {"width": pa.int64(), "height": pa.int64()}
+_KINDS = dict.fromkeys(("step", "width", "height"), pa.int64())
+_KINDS |= {"value": pa.float64(), "kept": pa.bool_(), "box": pa.list_(pa.float64())}
 
 
 def name_of(record: Record) -> str:

@@ -95,58 +95,59 @@ class Prompt:
     source: str = ""
 
     def __post_init__(self) -> None:
-        if not self.question.strip():
-            raise ConfigError(
-                f"The prompt {self.name!r} has no question.", 'Write question = "...".'
-            )
-        if self.kind == "choice" and len(self.options) < 2:
-            raise ConfigError(
-                f"The prompt {self.name!r} needs two options or more.",
-                'Such as options = ["yes", "no"].',
-            )
-        if self.kind != "choice" and self.options:
-            raise ConfigError(
-                f"The prompt {self.name!r} has options but is not a choice.",
-                'Write kind = "choice".',
-            )
-        plain = [option.strip().casefold() for option in self.options]
-        if not all(plain) or len(set(plain)) < len(plain):
-            raise ConfigError(
-                f"An option of the prompt {self.name!r} is empty or appears twice.",
-                "Write each option once.",
-            )
-        self._check_answers()
-
-    def _check_answers(self) -> None:
         """Raises: ConfigError if what the kind of answer needs is missing, or belongs to another kind."""
         named = f"The prompt {self.name!r}"
-        if self.kind == "number" and not self.unit.strip():
-            raise ConfigError(
-                f"{named} asks for a number without a unit.", 'Such as unit = "USD a year".'
-            )
-        if self.kind == "words" and not (self.lists and all(self.lists.values())):
-            raise ConfigError(
-                f"{named} has no words to look for.", 'Such as lists = ["warm-adjectives"].'
-            )
-        values = {"unit": self.unit, "orders": self.orders == "both", "lists": self.lists}
-        for key, kind in (("unit", "number"), ("orders", "choice"), ("lists", "words")):
-            if values[key] and self.kind != kind:
-                raise ConfigError(f"{named} has {key} but is no {kind}.", f"Leave {key} out.")
-        if set("()") & set(self.unit + self.measures):
-            raise ConfigError(
-                f"The number of the prompt {self.name!r} has brackets in its name.",
+        kind = self.kind
+        options = [option.strip().casefold() for option in self.options]
+        twice = not all(options) or len(set(options)) < len(options)
+        scorings = [*self.options, *([ORDER] if self.options else self.lists)]
+        unknown = self.scoring and self.scoring not in scorings
+        hint = f"Give one of {', '.join(scorings)}." if scorings else "Leave it out."
+        faults = (
+            (not self.question.strip(), "has no question.", 'Write question = "...".'),
+            (
+                kind == "choice" and len(options) < 2,
+                "needs two options or more.",
+                'Such as options = ["yes", "no"].',
+            ),
+            (
+                kind != "choice" and options,
+                "has options but is not a choice.",
+                'Write kind = "choice".',
+            ),
+            (twice, "has an option that is empty or appears twice.", "Write each option once."),
+            (
+                kind == "number" and not self.unit.strip(),
+                "asks for a number without a unit.",
+                'Such as unit = "USD a year".',
+            ),
+            (
+                kind == "words" and not (self.lists and all(self.lists.values())),
+                "has no words to look for.",
+                'Such as lists = ["warm-adjectives"].',
+            ),
+            (kind != "number" and self.unit, "has unit but is no number.", "Leave unit out."),
+            (
+                kind != "choice" and self.orders == "both",
+                "has orders but is no choice.",
+                "Leave orders out.",
+            ),
+            (kind != "words" and self.lists, "has lists but is no words.", "Leave lists out."),
+            (
+                set("()") & set(self.unit + self.measures),
+                "has a number with brackets in its name.",
                 "Leave them out.",
-            )
-        if not self.least < self.most:
-            raise ConfigError(
-                f"{named} has no number between least and most.", "Such as least = 0."
-            )
-        allowed = [*self.options, *([ORDER] if self.options else self.lists)]
-        if self.scoring and self.scoring not in allowed:
-            hint = f"Give one of {', '.join(allowed)}." if allowed else "Leave it out."
-            raise ConfigError(
-                f"{named} has the scoring {self.scoring!r}, which is no answer of it.", hint
-            )
+            ),
+            (
+                not self.least < self.most,
+                "has no number between least and most.",
+                "Such as least = 0.",
+            ),
+            (unknown, f"has the scoring {self.scoring!r}, which is no answer of it.", hint),
+        )
+        for wrong, fault, remedy in faults:
+            if wrong:
+                raise ConfigError(f"{named} {fault}", remedy)
 
     @property
     def digest(self) -> str:
