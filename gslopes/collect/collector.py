@@ -255,7 +255,7 @@ class Collector:
         return row | about | {"status": "kept", "path": f"{path.parent.name}/{path.name}"}
 
     def _count_failure(self, error: DownloadError | None) -> None:
-        """Raises: ServiceError if so many downloads failed one after the other that the network is to blame."""
+        """Raises: ServiceError if ``OUTAGE`` downloads failed one after the other, so the network is to blame."""
         if error is None or error.status != "failed":
             self._failures = 0
             self._failed_parts = []

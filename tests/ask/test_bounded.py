@@ -114,12 +114,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
     monkeypatch.setattr(transport, "MOST", 1 << 20)
     monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
     monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
-    with serving(Hostile(), Handler) as made:
+    with serving(Hostile(), Handler) as hostile:
         for name in ENDPOINTS:
-            monkeypatch.setenv(name, made.url)
+            monkeypatch.setenv(name, hostile.url)
         for name in KEYS:
             monkeypatch.setenv(name, "key-0123456789abcdef")
-        yield made
+        yield hostile
 
 
 def load(client: str, server: Hostile) -> Any:
@@ -333,12 +333,12 @@ def test_a_key_with_a_line_break_is_said_before_anything_is_sent(server, client,
 def untrusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
     """A server with a certificate that its own authority alone knows; clients are told of it."""
     file = write_certificate(tmp_path / "own.pem")
-    with serving(Hostile(), Handler, file) as made:
+    with serving(Hostile(), Handler, file) as hostile:
         for name in ENDPOINTS:
-            monkeypatch.setenv(name, made.url.replace("http", "https"))
+            monkeypatch.setenv(name, hostile.url.replace("http", "https"))
         for name in KEYS:
             monkeypatch.setenv(name, "key-0123456789abcdef")
-        yield made
+        yield hostile
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -70,13 +70,11 @@ class PhotoServer:
         names = sorted(path.name for path in self.photos.iterdir())
         occupation = next((name for name in names if text == name or text.endswith(f" {name}")), "")
         files = sorted((self.photos / occupation).glob("*.jpg")) if occupation else []
-        found = []
+        rows = []
         for number, file in enumerate(files):
             trouble = self.troubles.get(number, "fine")
-            found.append(
-                (f"{self.base}/photo/{trouble}/{occupation}/{quote(file.name)}", file.name)
-            )
-        return found
+            rows.append((f"{self.base}/photo/{trouble}/{occupation}/{quote(file.name)}", file.name))
+        return rows
 
 
 def aim(base: str, put: Callable[[object, str, object], None] = setattr, attempts: int = 2) -> None:
@@ -180,7 +178,7 @@ class _Handler(loopback.QuietHandler):
 
 def openverse(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     """As GET /v1/images/ answers."""
-    found, size, page = server.results(query["q"]), int(query["page_size"]), int(query["page"])
+    rows, size, page = server.results(query["q"]), int(query["page_size"]), int(query["page"])
     rows = [
         {
             "id": f"4bc43a04-ef46-4544-a0c1-{number:012d}",
@@ -193,7 +191,7 @@ def openverse(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
             "license_version": "2.0" if number % 2 else "1.0",
             "license_url": "https://creativecommons.org/licenses/by-sa/2.0/",
         }
-        for number, (url, name) in enumerate(found)
+        for number, (url, name) in enumerate(rows)
     ]
     pages = -(-len(rows) // size)
     shown = rows[(page - 1) * size : page * size]

@@ -326,8 +326,8 @@ PRIVATE = [
 
 def resolving(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> PublicNetwork:
     """A network in which every name has these addresses."""
-    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, 80)) for one in addresses]
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    entries = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 80)) for address in addresses]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: entries)
     return PublicNetwork()
 
 

@@ -50,10 +50,10 @@ def ask(url: str, params: dict[str, str], headers: dict[str, str]) -> Any:
 @pytest.mark.parametrize("max_results", [7, 95, 500])
 def test_results_come_in_their_order_page_after_page(server, max_results):
     provider = load_provider("openverse")
-    found = provider.search(Query("chef", "female"), max_results, ask)
+    results = provider.search(Query("chef", "female"), max_results, ask)
     expected = FILES[: min(max_results, provider.terms.max_results)]
-    assert [one.url.rpartition("/")[2] for one in found] == expected
-    assert all(one.page.startswith("https://") for one in found)
+    assert [one.url.rpartition("/")[2] for one in results] == expected
+    assert all(one.page.startswith("https://") for one in results)
     assert provider.queries() is None
 
 

@@ -160,9 +160,9 @@ class _Handler(QuietHandler):
                 service.depicts.get(human, [])[: int(query["gsrlimit"])], 1
             )
         ]
-        found = {"query": {"pages": pages[::-1]}} if pages else {}
+        answer = {"query": {"pages": pages[::-1]}} if pages else {}
         return self.send(
-            200, json.dumps({"batchcomplete": True, **found}).encode(), "application/json"
+            200, json.dumps({"batchcomplete": True, **answer}).encode(), "application/json"
         )
 
 
@@ -203,10 +203,10 @@ def service(monkeypatch):
         person(54, file="Person 11.jpg"),
     ]  # deleted; two people on one picture
     photos = {row["file"]: photo(index) for index, row in enumerate(ROWS)}
-    with serving(Service(rows, photos), _Handler) as found:
-        aim(found.base, monkeypatch.setattr, attempts=4)
+    with serving(Service(rows, photos), _Handler) as fake:
+        aim(fake.base, monkeypatch.setattr, attempts=4)
         monkeypatch.setattr(photos_of, "people_of", partial(people_of, min_ethnic=4, min_group=2))
-        yield found
+        yield fake
 
 
 def run(out, **options):
@@ -224,9 +224,9 @@ def run(out, **options):
     "crops-3.1-query", "crops-3.1-genders", "crops-3.1-census", "crops-3.1-filters", "crops-3.1-set"
 )
 def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
-    found = run(tmp_path / "out")
-    assert found.statuses["kept"] == 17
-    kept = found.table[found.table["status"] == "kept"]
+    result = run(tmp_path / "out")
+    assert result.statuses["kept"] == 17
+    kept = result.table[result.table["status"] == "kept"]
     assert set(kept["licence"]) == {"CC BY-SA 4.0"}
     assert set(kept["creator"]) == {"Ann"}
     assert kept["page"].str.contains("/wiki/File:").all()
@@ -241,7 +241,7 @@ def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
     assert people.loc["Q10", "group"] == "asian/black"
     assert "Q11" not in people.index  # its file is another person's, too
     assert all((tmp_path / "out" / file).is_file() for file in people["file"])
-    assert dict(found.people)["with a picture"] == 18
+    assert dict(result.people)["with a picture"] == 18
     assert all("me@example.org" in agent for agent in service.agents)
     assert max(service.titles) <= 50
     query = service.queries[0]
@@ -354,8 +354,8 @@ def test_photos_of_each_person_are_of_people_alone(tmp_path):
 @pytest.mark.row("crops-3.1-filters")
 def test_pictures_from_before_1950_are_left_out_by_the_date_on_commons(service, tmp_path):
     service.years = {"Person 12.jpg": 1949, "Person 13.jpg": 1950}
-    found = run(tmp_path / "out")
-    assert found.statuses["kept"] == 16
+    result = run(tmp_path / "out")
+    assert result.statuses["kept"] == 16
     people = set(pd.read_csv(tmp_path / "out/people.csv")["person"])
     assert ("Q12" in people, "Q13" in people) == (False, True)
     assert "YEAR(?taken) >= 1950" in service.queries[0]  # by the date on Wikidata
@@ -390,8 +390,8 @@ def test_throttled_busy_and_broken_answers_are_asked_again_in_smaller_pages(
 ):
     monkeypatch.setattr(wikidata, "PAGES", (100, 8, 5))
     service.troubles = ["throttle", "busy", "page", "cut"]
-    found = run(tmp_path / "out")
-    assert found.statuses["kept"] == 17
+    result = run(tmp_path / "out")
+    assert result.statuses["kept"] == 17
     limits = [query.split("LIMIT ")[1].split()[0] for query in service.queries]
     assert limits[:6] == ["100", "100", "100", "8", "5", "5"]  # twice after waiting, then smaller
     assert service.queries[-1].endswith("LIMIT 100 OFFSET 0")  # the next group starts anew

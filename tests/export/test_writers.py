@@ -53,12 +53,12 @@ def offline(tmp_path, monkeypatch):
 @pytest.mark.parametrize("form", ["parquet", "imagefolder", "webdataset"])
 def test_datasets_reads_it_with_the_splits_of_the_card(run, tmp_path, offline, form):
     out = gslopes.export(run, form, tmp_path / "out", split=0.5).path
-    found = offline.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
-    assert {name: len(part) for name, part in found.items()} == {"train": 16, "test": 16}
-    for name, part in found.items():
-        for one in part:
-            facts = one["json"] if form == "webdataset" else one
-            picture = one["jpg"] if form == "webdataset" else one["image"]
+    splits = offline.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
+    assert {name: len(part) for name, part in splits.items()} == {"train": 16, "test": 16}
+    for name, part in splits.items():
+        for part in part:
+            facts = part["json"] if form == "webdataset" else part
+            picture = part["jpg"] if form == "webdataset" else part["image"]
             assert picture.size == (24, 24)
             assert facts["split"] == name
             assert facts["value"] is None or facts["value"] in (
@@ -184,9 +184,9 @@ def test_folders_of_something_else_are_left_alone_and_what_is_gone_is_said(run, 
 def test_the_command_says_what_it_wrote(run, tmp_path, gslopes):
     done = gslopes("export", run, "--form", "parquet", "--json")
     assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert found["rows"] == 8 * 4
-    assert Path(found["path"]) == run / "export" / "parquet"
+    facts = json.loads(done.out)
+    assert facts["rows"] == 8 * 4
+    assert Path(facts["path"]) == run / "export" / "parquet"
     done = gslopes("export", run, "--form", "webdataset", "--split", "0.5", "--out", tmp_path / "w")
     assert "32 pictures in 8 sets (train 16, test 16)" in done.out
     assert "export" in done.err

@@ -61,10 +61,10 @@ def encoded(level: float, number: int = 0, side: int = SIDE) -> bytes:
 def people(folder: Path, levels: list[float]) -> dict[str, bytes]:
     """Photos of people of these levels; sha256 to bytes."""
     folder.mkdir()
-    made = [encoded(level, number + 1) for number, level in enumerate(levels)]
-    for number, data in enumerate(made):
+    pictures = [encoded(level, number + 1) for number, level in enumerate(levels)]
+    for number, data in enumerate(pictures):
         (folder / f"{number}.png").write_bytes(data)
-    return {sha256(data).hexdigest(): data for data in made}
+    return {sha256(data).hexdigest(): data for data in pictures}
 
 
 def levels(count: int) -> list[float]:

@@ -59,8 +59,8 @@ class Handler(QuietHandler):
 
 @pytest.fixture
 def endpoint():
-    with serving(Endpoint(), Handler) as made:
-        yield made
+    with serving(Endpoint(), Handler) as server:
+        yield server
 
 
 def test_answers_come_back_in_order_with_the_version_highest_label_first(endpoint):

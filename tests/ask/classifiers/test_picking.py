@@ -68,8 +68,8 @@ class Handler(QuietHandler):
 
 @pytest.fixture
 def endpoint():
-    with serving(Endpoint(), Handler) as made:
-        yield made
+    with serving(Endpoint(), Handler) as server:
+        yield server
 
 
 def labels_of(name: str, *pictures: bytes) -> list[dict[str, float]]:
@@ -125,9 +125,9 @@ def test_labels_and_scores_are_picked_from_any_reply_the_highest_first(
     endpoint, picture, reply, options
 ):
     endpoint.reply = reply
-    (found,) = labels_of(f"{endpoint.name},body=multipart,{options}", picture((9, 9, 9)))
-    assert found == CAT_DOG
-    assert next(iter(found)) == "cat"
+    (labels,) = labels_of(f"{endpoint.name},body=multipart,{options}", picture((9, 9, 9)))
+    assert labels == CAT_DOG
+    assert next(iter(labels)) == "cat"
 
 
 @pytest.mark.parametrize(
@@ -153,10 +153,10 @@ def test_an_empty_list_is_no_label_and_labels_alone_are_there(
 
 def test_a_caption_is_picked_too(endpoint, picture):
     endpoint.reply = {"data": {"text": "A woman on a bench."}}
-    (found,) = labels_of(
+    (labels,) = labels_of(
         f"{endpoint.name},body=multipart,kind=caption,labels=$.data.text", picture((9, 9, 9))
     )
-    assert "bench" in " ".join(found)
+    assert "bench" in " ".join(labels)
 
 
 @pytest.mark.parametrize(

@@ -395,9 +395,9 @@ def test_a_plan_that_is_used_up_stops_the_walk():
     body = {"status": {"type": "error", "text": "You have reached your monthly limit."}}
     response = httpx.Response(403, json=body, request=request)
     error = httpx.HTTPStatusError("403", request=request, response=response)
-    found = Imagga.gslopes_error(error)
-    assert type(found) is ServiceError
-    assert "monthly limit" in found.message
+    ours = Imagga.gslopes_error(error)
+    assert type(ours) is ServiceError
+    assert "monthly limit" in ours.message
 
 
 def test_a_refusal_that_is_cut_short_is_asked_about_again_and_not_taken_for_a_failure():
