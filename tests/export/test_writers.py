@@ -56,9 +56,9 @@ def test_datasets_reads_it_with_the_splits_of_the_card(run, tmp_path, offline, f
     splits = offline.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
     assert {name: len(part) for name, part in splits.items()} == {"train": 16, "test": 16}
     for name, part in splits.items():
-        for part in part:
-            facts = part["json"] if form == "webdataset" else part
-            picture = part["jpg"] if form == "webdataset" else part["image"]
+        for sample in part:
+            facts = sample["json"] if form == "webdataset" else sample
+            picture = sample["jpg"] if form == "webdataset" else sample["image"]
             assert picture.size == (24, 24)
             assert facts["split"] == name
             assert facts["value"] is None or facts["value"] in (
