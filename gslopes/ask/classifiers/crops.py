@@ -243,7 +243,8 @@ class CropsClassifier:
             else own_position + 1
         )
         for position in ((start + more) % count for more in range(count)):
-            near += [position] if position != own_position and self._opponent(position) else []
+            if position != own_position and self._opponent(position):
+                near.append(position)
             if len(near) == self._options.others:
                 return near
         raise _too_few(self._options, len(near) + 1)
