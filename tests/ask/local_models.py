@@ -159,7 +159,7 @@ def two_towers(folder: Path, kind: str) -> Path:
 
 
 def llava(folder: Path) -> Path:
-    """A LLaVA of one layer a tower; every letter is a token of its own."""
+    """A LLaVA of one layer a tower; every letter is a token."""
     import torch
     from transformers import (
         CLIPVisionConfig,
@@ -217,7 +217,7 @@ def git(folder: Path) -> Path:
 
 
 def trained_git(folder: Path, dark: str, bright: str) -> Path:
-    """A GIT that was trained here, in seconds, to say one thing of dark pictures and another of bright ones."""
+    """A GIT that was trained here, in seconds, to caption dark pictures in one way and bright ones in another."""
     import numpy as np
     import torch
     from transformers import AutoProcessor, GitForCausalLM

@@ -331,7 +331,7 @@ def test_a_key_with_a_line_break_is_said_before_anything_is_sent(server, client,
 
 @pytest.fixture
 def untrusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
-    """A server with a certificate that its own authority alone knows; clients are told of it."""
+    """A server with a certificate that only its authority trusts; clients are told of it."""
     file = write_certificate(tmp_path / "own.pem")
     with serving(Hostile(), Handler, file) as hostile:
         for name in ENDPOINTS:

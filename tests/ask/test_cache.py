@@ -134,7 +134,7 @@ def test_closing_gives_claims_back(cache, classifier_id, tmp_path):
 
 
 def _ask_all(folder: Path, count: int, log: Path) -> None:
-    """Asks what is its own, two at a time, and waits for the rest, as the client does."""
+    """Asks what it claimed, two at a time, and waits for the rest, as the client does."""
     with AnswerCache(folder) as cache, log.open("a") as asked:
         classifier_id, due = (
             cache.classifier_id("box", ""),

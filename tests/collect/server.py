@@ -1,6 +1,6 @@
 """A loopback server that speaks Openverse's format, serves photos, and misbehaves.
 
-The photos of a search are those of the folder that its occupation names. ``troubles`` maps a photo's number in a search
+The photos of a search are in the folder that its occupation names. ``troubles`` maps a photo's number in a search
 to what goes wrong there; ``asked`` is the log of all requests. ``python -m tests.collect.server BASE collect …`` is the
 command with this server as its internet.
 """

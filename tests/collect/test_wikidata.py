@@ -192,7 +192,7 @@ ROWS = [
 
 @pytest.fixture
 def service(monkeypatch):
-    rows = [*ROWS, ROWS[0], person(10, MAN, JAPANESE)]  # said twice; and of two ethnic groups
+    rows = [*ROWS, ROWS[0], person(10, MAN, JAPANESE)]  # stated twice; and of two ethnic groups
     rows += [
         {**person(50), "file": "Score.pdf"},
         {**person(51), "file": ""},
@@ -377,7 +377,7 @@ def test_a_picture_of_several_people_is_fetched_once_and_shows_nobody_alone(serv
 def test_people_beyond_the_photos_that_are_wanted_still_stand_on_them(
     service, tmp_path, monkeypatch
 ):
-    """Q54 shares Q11's picture and comes after the limit: Q11 is not alone on it."""
+    """Q54 shares Q11's picture and comes after the limit: Q11 shares it."""
     monkeypatch.setattr(photos_of, "people_of", partial(people_of, min_ethnic=1, min_group=1))
     run(tmp_path / "out", per_query=6)
     table = pd.read_csv(tmp_path / "out/people.csv")

@@ -1,4 +1,4 @@
-"""What the card and the Croissant file of an export say."""
+"""The content of an export's card and Croissant file."""
 
 import json
 

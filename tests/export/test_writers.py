@@ -1,4 +1,4 @@
-"""Every form is read back by the library that it is meant for; edits say that they are."""
+"""Every form is read back by the library that it is meant for; edits declare themselves."""
 
 import io
 import json
@@ -38,7 +38,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def offline(tmp_path, monkeypatch):
-    """The library datasets, without network and with a cache of its own."""
+    """The library datasets, without network and with a separate cache."""
     for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
@@ -137,7 +137,7 @@ for place in (*{"imagefolder": files, "parquet": shards}[sys.argv[2]], ""):
 """
 
 
-@pytest.mark.slow  # a process of its own
+@pytest.mark.slow  # a new process
 @pytest.mark.parametrize("form", ["parquet", "imagefolder"])
 def test_it_may_be_killed_at_any_place(run, tmp_path, form, small):
     whole = gslopes.export(run, form, tmp_path / "whole").path

@@ -125,7 +125,7 @@ CHOICES: dict[str, Callable[[str, str], Choice]] = {
             )
         },
     ),
-    # log-probabilities that are none: repeats
+    # log-probabilities that cannot be: repeats
     "lpnull": lambda r, w: choice(js(r), tokens={"content": spelled(r, None)}),
     "lpempty": lambda r, w: choice(js(r), tokens={"content": []}),
     "lpmissing": lambda r, w: choice(js(r), tokens={"content": None}),
@@ -189,7 +189,7 @@ def entry(name: str) -> dict[str, Any]:
     }
 
 
-# What a server says that does not take a parameter: the parameters, the status, the body.
+# The words of a server that does not take a parameter: the parameters, the status, the body.
 REJECTIONS: dict[str, tuple[set[str], int, Callable[[str], Any]]] = {
     "mistral422": (
         {"seed", "logprobs", "top_logprobs"},
@@ -450,7 +450,7 @@ def test_a_report_of_tokens_counts_between_what_was_sent_and_what_was_asked_for(
     assert chat.tokens_used(body, 1200, 200) == (counted and (1200, counted))
 
 
-# -- what an error says ------------------------------------------------------------------------------------------------
+# -- the words of errors -----------------------------------------------------------------------------------------------
 
 
 def error(code: str | None = None, message: str = "no", param: str | None = None) -> dict[str, Any]:
@@ -712,7 +712,7 @@ def test_a_letter_in_either_case_and_the_options_word_are_one_answer():
     pieces = [
         {"token": part, "top_logprobs": [{"token": "b", "logprob": -0.1}]} for part in ("nur", "se")
     ]
-    assert letters(pieces, PROMPT.answers(ORDER)) == {}  # the beginning of a word is no answer
+    assert letters(pieces, PROMPT.answers(ORDER)) == {}  # the beginning of a word does not answer
 
 
 def test_where_an_option_is_a_letter_the_letter_of_the_list_is_meant():

@@ -1,4 +1,4 @@
-"""Weights as training scripts write them, and models that are named by their file alone."""
+"""Weights as training scripts write them, and models that are named only by their file."""
 
 import re
 from pathlib import Path

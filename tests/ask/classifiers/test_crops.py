@@ -48,7 +48,7 @@ def fails(pictures: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def encoded(level: float, number: int = 0, side: int = SIDE) -> bytes:
-    """A plain photo of this brightness, parts of a level as that share of its pixels; blue says who it is."""
+    """A plain photo of this brightness, parts of a level as that share of its pixels; blue tells who it is."""
     pixels = np.zeros((side, side, 3), np.uint8)
     flat = np.full(side * side, int(level))
     flat[: round((level - int(level)) * len(flat))] += 1

@@ -1,4 +1,4 @@
-"""Endpoints with protocols of their own: real servers that take a form, a file or JSON, and answer as they please."""
+"""Endpoints with other protocols: real servers that take a form, a file or JSON, and answer as they please."""
 
 import base64
 import io
@@ -20,7 +20,7 @@ from tests.loopback import QuietHandler, serving
 
 @dataclass
 class Endpoint:
-    """Reads the picture as ``takes`` says, and answers with ``reply`` or, if there is none, with how bright it is."""
+    """Reads the picture in the form ``takes``, and answers with ``reply`` or, without one, with how bright it is."""
 
     takes: str = "multipart"
     part: str = "file"
@@ -184,7 +184,7 @@ def test_a_path_that_does_not_fit_is_an_error_that_shows_what_the_reply_holds(
     with pytest.raises(AnswerError, match=".*".join(map(re.escape, message.split(".*")))) as error:
         labels_of(f"{endpoint.name},body=multipart{options}", picture((9, 9, 9)))
     assert error.value.billed
-    assert "v1" not in str(error.value).replace("/v1", "")  # nothing of what the reply says
+    assert "v1" not in str(error.value).replace("/v1", "")  # nothing of the reply's texts
 
 
 def test_a_part_of_another_name_stops_before_any_picture_counts_as_refused(endpoint, picture):

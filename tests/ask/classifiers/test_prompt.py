@@ -93,7 +93,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         load_prompt("sallary")
     with pytest.raises(
         UnknownName, match="Did you mean 'salary'"
-    ):  # where the options are read, before a plan
+    ):  # as the options are read, before a plan
         LlmOptions(model="m", prompt="sallary")
 
 

@@ -44,7 +44,7 @@ VENDORS: dict[str, tuple[Callable[[Exception], GslopesError], tuple[str, ...]]] 
     "azure": (Azure.gslopes_error, ("azure.core.exceptions",)),
     "imagga": (Imagga.gslopes_error, ("httpx",)),
 }
-# What a name says has to be what we make of it.
+# The kind must follow the name.
 TRANSIENT = re.compile(
     r"Time(d)?out|(?<!MD5)Unavailable|TooManyRequests|Exhausted|Connect(ion)?(Closed)?Error|Gateway|Deadline"
 )

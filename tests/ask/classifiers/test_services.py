@@ -89,7 +89,7 @@ def test_trouble_is_named_for_what_it_is_and_nothing_is_asked_again(
         classifier.ask([paint(0, 0.2), paint(0, 0.8)][: classifier.batch])
     if billed is not None:
         assert raised.value.billed is billed
-    if trouble == "throttle" and name != "clarifai":  # which does not say how long
+    if trouble == "throttle" and name != "clarifai":  # which gives no time
         assert raised.value.retry_after == 7
     assert raised.value.__cause__ is None
     asked = len(provider.log.calls)
